@@ -9,9 +9,9 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::process::{Command, Output};
 
-/// Options for every linker: a small independent library, which aborts instead of unwinding, and
-/// whose functions are looked up at their first call. Before glibc 2.34 a program without libdl has
-/// no dlsym(3), and never calls it.
+/// A small independent library, which aborts instead of unwinding, and whose functions are looked
+/// up at their first call. Before glibc 2.34 a program without libdl has no dlsym(3), and never
+/// calls it.
 const OPTIONS: [&str; 16] = [
     "--crate-name=seatmap_mpi",
     "--crate-type=cdylib",
@@ -35,7 +35,7 @@ const OPTIONS: [&str; 16] = [
 /// Options for a C compiler as the linker.
 const BY_CC: [&str; 1] = ["-Clink-arg=-nostartfiles"];
 
-/// Options for Rust's own linker, which supports every processor.
+/// Rust's own linker supports every processor.
 const BY_RUST: [&str; 2] = ["-Clinker=rust-lld", "-Clinker-flavor=ld.lld"];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -64,7 +64,6 @@ fn compiled(linker: &[String]) -> Result<Output, Box<dyn Error>> {
     Ok(rustc.output()?)
 }
 
-/// A variable set by cargo for build scripts.
 fn variable(name: &str) -> Result<OsString, String> {
     env::var_os(name).ok_or_else(|| format!("cargo sets no {name}"))
 }

@@ -1,7 +1,6 @@
 //! Compares the requested number of threads or CPUs of a program with its seats.
 //!
-//! This module only reads variables and options, and never changes them: each line names the
-//! setting to change.
+//! This module only reads variables and options: each line names the setting to change.
 
 use crate::allocator::SeatAllocator;
 use crate::executable::Executable;
@@ -14,9 +13,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Variables for the number of threads of a runtime, from the manuals of OpenMP, Go, OpenBLAS, MKL,
-/// Rayon, Tokio, Julia and Numba. A list (`OMP_NUM_THREADS=4,2`) is for nested levels; the first
-/// number counts.
+/// Numbers of threads, from the manuals of OpenMP, Go, OpenBLAS, MKL, Rayon, Tokio, Julia and
+/// Numba. A list (`OMP_NUM_THREADS=4,2`) is for nested levels; the first number counts.
 const COUNTS: [&str; 8] = [
     "OMP_NUM_THREADS",
     "GOMAXPROCS",
@@ -28,7 +26,7 @@ const COUNTS: [&str; 8] = [
     "NUMBA_NUM_THREADS",
 ];
 
-/// Variables with which a runtime binds threads itself, and the values that switch this off.
+/// With these a runtime binds threads itself, unless they have one of the values.
 const BINDINGS: [(&str, &[&str]); 4] = [
     ("OMP_PROC_BIND", &["false"]),
     ("OMP_PLACES", &[]),
@@ -36,7 +34,7 @@ const BINDINGS: [(&str, &[&str]); 4] = [
     ("KMP_AFFINITY", &["none", "disabled"]),
 ];
 
-/// Options for the number of threads, from the programs' manual pages.
+/// Numbers of threads, from the programs' manual pages.
 const OPTIONS: [(&str, &[&str]); 9] = [
     ("memcached", &["-t", "--threads"]),
     ("x264", &["--threads"]),
@@ -49,14 +47,13 @@ const OPTIONS: [(&str, &[&str]); 9] = [
     ("ffmpeg", &["-threads"]),
 ];
 
-/// Launchers of ranks, and the option that stops each from binding the ranks itself (mpirun(1),
-/// srun(1)).
+/// And the option that stops each from binding the ranks itself (mpirun(1), srun(1)).
 const RANK_LAUNCHERS: [(&[&str], &str); 2] = [
     (&["mpirun", "mpiexec", "orterun", "prterun"], " --bind-to none"),
     (&["srun"], " --cpu-bind=none"),
 ];
 
-/// Commands whose program is started by a daemon or on another computer, and how to reach it.
+/// A daemon starts the program, maybe on another computer; and how to reach it.
 const HANDS_OVER: [(&[&str], &str); 4] = [
     (
         &["docker", "nerdctl", "kubectl", "crictl", "lxc", "incus"],
@@ -78,17 +75,17 @@ const HANDS_OVER: [(&[&str], &str); 4] = [
     ),
 ];
 
-/// A setting that does not fit a program's seats.
+/// A setting that does not fit the seats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disagreement {
-    /// A sentence that names the setting to change.
+    /// A sentence that names the setting.
     pub what: String,
-    /// Whether, until it is changed, the seats slow the program down or cannot hold its threads.
+    /// Whether the seats slow the program down or cannot hold its threads.
     pub is_grave: bool,
 }
 
-/// The settings that do not fit a program's seats. `widens` says whether threads may run on all
-/// seats if they need to.
+/// The settings that do not fit a program's seats. `widens`: threads may run on all seats if they
+/// need to.
 #[must_use]
 pub fn disagreements(
     program: &Executable,
@@ -119,7 +116,7 @@ pub fn disagreements(
 }
 
 /// A sentence for a command whose program is not a descendant, so that Seatmap cannot seat or see
-/// it; `None` for any other command.
+/// it; `None` for any other.
 #[must_use]
 pub fn hands_over(command: &[String]) -> Option<String> {
     let name = base_name(command.first()?.as_bytes());
@@ -205,7 +202,7 @@ fn option(name: &str, arguments: &[String]) -> Option<(&'static str, usize)> {
     })
 }
 
-/// The last number of processors in Java's options.
+/// The last number in Java's options.
 fn java(
     arguments: &[String],
     variable: &dyn Fn(&str) -> Option<String>,

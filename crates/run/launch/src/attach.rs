@@ -15,10 +15,9 @@ use seatmap_os::task::{self, Family, ThreadStat};
 use seatmap_os::{CpuSet, Root, Tid, affinity, proc_mount, visibility};
 use std::collections::BTreeMap;
 
-/// The most looks for threads created meanwhile, because a process may create threads without end.
+/// The most looks for new threads, because a process may create threads without end.
 const LOOKS: usize = 16;
 
-/// The most children named in a sentence.
 const MOST_NAMED: usize = 8;
 
 /// Seats the threads of running processes, or moves their pages.
@@ -26,15 +25,15 @@ const MOST_NAMED: usize = 8;
 pub struct AttachRequest {
     /// The processes.
     pub pids: Vec<Tid>,
-    /// Whether to accept process 1 and the kernel's threads.
+    /// Whether to accept process 1 and kernel threads.
     pub force: bool,
     /// The seats; `None` to move only pages.
     pub seats: Option<SeatAllocator>,
-    /// The target of the pages; `None` to leave them.
+    /// The pages' target; `None` to leave them.
     pub pages: Option<PageMove>,
 }
 
-/// The NUMA nodes to which the pages of a process move.
+/// The target nodes of a process's pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageMove {
     /// The nodes of its threads.
@@ -48,15 +47,15 @@ pub enum PageMove {
 pub struct AttachOutcome {
     /// The seating, if seats were requested.
     pub report: Option<Report>,
-    /// The command that restores the former masks; `None` if no mask changed.
+    /// The command that restores the masks; `None` if none changed.
     pub undo: Option<String>,
-    /// Other programs on the CPUs of the seats.
+    /// Other programs on the seats' CPUs.
     pub neighbours: SeatNeighbours,
-    /// A sentence about each seated process with unseated child processes.
+    /// A sentence for each process with unseated children.
     pub children: Vec<String>,
-    /// The processes with moved pages, each with its nodes.
+    /// The processes with moved pages, and their nodes.
     pub moved: Vec<(MovedPages, CpuSet)>,
-    /// Why the pages of the next process could not be moved.
+    /// Why a process's pages could not be moved.
     pub failure: Option<LaunchError>,
 }
 
@@ -109,8 +108,7 @@ impl PageMove {
     }
 }
 
-/// Refuses numbers of threads. A thread also has a folder in `/proc`, which shows the whole
-/// process.
+/// Refuses TIDs: a thread also has a folder in `/proc`, which shows the whole process.
 fn check_processes(pids: &[Tid]) -> Result<(), LaunchError> {
     pids.iter().try_for_each(|tid| match Family::of(*tid) {
         Some(Family { pid, .. }) if pid != *tid => Err(LaunchError::IsThread { tid: *tid, pid }),
@@ -118,13 +116,12 @@ fn check_processes(pids: &[Tid]) -> Result<(), LaunchError> {
     })
 }
 
-/// Other programs on the seats. This process takes no lease, because its seats outlive it.
+/// This process takes no lease, because its seats outlive it.
 fn neighbours(report: &Report) -> SeatNeighbours {
     let single = neighbours::single_seats(report);
     SeatNeighbours::of(report, &CpuLeases::new(&Root::new("/")).of_others(&single))
 }
 
-/// A sentence for each process with living children outside the list.
 fn left_children(pids: &[Tid]) -> Vec<String> {
     let root = Root::new("/");
     let each = pids.iter().filter_map(|pid| {
@@ -154,21 +151,22 @@ fn left_sentence(pid: Tid, name: &str, children: &[Tid]) -> String {
     )
 }
 
-/// Checks that these processes may be seated without `--force`. Process 1 and the kernel's threads
-/// keep the computer alive, and might fail to on one CPU.
+/// Process 1 and the kernel's threads keep the computer alive, and might fail to on one CPU, so
+/// they need `--force`.
 ///
 /// # Errors
+///
 /// [`LaunchError::NeedsForce`] for the first of those.
 pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
     let vital = pids.iter().find_map(|pid| Some((*pid, task::vital(*pid)?)));
     vital.map_or(Ok(()), |(pid, kind)| Err(LaunchError::NeedsForce { pid, kind }))
 }
 
-/// Seats the present threads, process by process in order of their numbers, and reports. No thread
-/// is stopped, and no process of Seatmap stays; threads created later inherit their creators'
-/// seats.
+/// Seats the present threads by PID. No thread is stopped, and no process of Seatmap stays; later
+/// threads inherit their creators' seats.
 ///
 /// # Errors
+///
 /// A process does not exist, and no thread was seated. The report names threads that could not be
 /// seated.
 fn seat_running(
@@ -205,7 +203,6 @@ fn seat_running(
     Ok(Report { complete: true, ..report })
 }
 
-/// The masks of threads before they were seated.
 #[derive(Debug, Default)]
 struct FormerMasks {
     processes: BTreeMap<Tid, Vec<(Tid, CpuSet)>>,
@@ -219,9 +216,8 @@ impl FormerMasks {
         }
     }
 
-    /// The command that restores the masks of processes with a changed mask. No process of Seatmap
-    /// stays, so if a CPU is offline, the user must repeat the command later on kernels that drop
-    /// such CPUs.
+    /// The command that restores the masks. No process of Seatmap stays, so if a CPU is offline,
+    /// the user must repeat it later on kernels that drop such CPUs.
     fn undo(&self) -> Option<String> {
         let has_changed =
             |(tid, mask): &(Tid, CpuSet)| affinity::to_put_back(*tid).is_ok_and(|now| now != *mask);
@@ -232,7 +228,7 @@ impl FormerMasks {
     }
 }
 
-/// One command for a process whose threads shared one mask, else one for each thread.
+/// One command if the threads shared one mask, else one per thread.
 fn give_back(pid: Tid, threads: &[(Tid, CpuSet)]) -> Vec<String> {
     match threads {
         [(_, mask), rest @ ..] if rest.iter().all(|(_, other)| other == mask) => {
@@ -242,7 +238,7 @@ fn give_back(pid: Tid, threads: &[(Tid, CpuSet)]) -> Vec<String> {
     }
 }
 
-/// The living threads of a process. `/proc` also lists a thread that has ended but is not reaped.
+/// `/proc` also lists a thread that has ended but is not reaped.
 fn living_threads(pid: Tid) -> Result<Vec<Tid>, LaunchError> {
     let mut tids = threads(pid)?;
     tids.retain(|tid| ThreadStat::of(*tid).is_some_and(|task| !task.has_ended()));
@@ -256,9 +252,10 @@ fn none_lives(pid: Tid) -> LaunchError {
     }
 }
 
-/// The threads of a process; none if it has ended.
+/// None if the process has ended.
 ///
 /// # Errors
+///
 /// [`LaunchError::Unseen`]: this user may not see them.
 pub(crate) fn threads(pid: Tid) -> Result<Vec<Tid>, LaunchError> {
     task::threads(pid).map_err(|source| {
@@ -284,7 +281,6 @@ mod tests {
         let mut ended = std::process::Command::new("true").spawn().unwrap();
         let pid = ended.id() as Tid;
         while task::lives(pid) {}
-        // Its parent has not reaped it.
         let left = request(pid).run().unwrap_err();
         assert!(matches!(left, LaunchError::HasEnded(_)) && left.is_input(), "{left}");
         ended.wait().unwrap();

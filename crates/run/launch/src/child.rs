@@ -9,19 +9,18 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
 use std::ptr;
 
-/// A shell's status if it could not execute a program; not shown to the user.
+/// A shell's status for a failed execution; not shown to the user.
 const NOT_EXECUTED: i32 = 127;
 
-/// Runs files that the kernel does not recognise as programs: scripts without a `#!` line, as in
-/// `execvp(3)`.
+/// For scripts without a `#!` line, as in `execvp(3)`.
 const SHELL: &CStr = c"/bin/sh";
 
 #[derive(Debug)]
 pub(crate) struct Child {
     pub pid: Tid,
-    /// Closing it without a byte ends the waiting child.
+    /// If closed without a byte, the waiting child ends.
     go: Option<PipeWriter>,
-    /// Delivers the error number if the program could not be executed; closes if it could.
+    /// The error number if the program could not be executed; closes if it could.
     refusal: PipeReader,
 }
 
@@ -105,7 +104,6 @@ fn unblock(pipe: &PipeReader) -> io::Result<()> {
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// An argument vector with a final null pointer.
 fn pointers(front: Option<[&CStr; 2]>, arguments: &[std::ffi::CString]) -> Vec<*const c_char> {
     let front = front.into_iter().flatten().map(CStr::as_ptr);
     front.chain(arguments.iter().map(|text| text.as_ptr())).chain([ptr::null()]).collect()
@@ -125,9 +123,10 @@ unsafe fn wait_for_the_word(wait: i32) {
     }
 }
 
-/// Sets the memory policy and the use of huge pages; both survive execve(2).
+/// Memory policy and huge pages survive execve(2).
 ///
 /// # Safety
+///
 /// Only in the child.
 unsafe fn prepare_memory(memory: Option<&PolicyCall>, huge_pages: Option<bool>, reporter: i32) {
     let is_refused = memory.is_some_and(|call| call.make().is_err());
@@ -164,9 +163,10 @@ unsafe fn execute(
     }
 }
 
-/// Reports the error number to the launcher, with this sign, and ends.
+/// Sends the error number, with this sign, to the launcher.
 ///
 /// # Safety
+///
 /// Only in the child.
 unsafe fn give_up(reporter: i32, sign: i32) -> ! {
     // SAFETY: the error number belongs to this thread, and its copy outlives the write.

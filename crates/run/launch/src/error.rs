@@ -4,7 +4,7 @@ use seatmap_data::document::Blame;
 use seatmap_os::Tid;
 use std::io;
 
-/// The reason why a program could not be run, or seated.
+/// Why a program could not be run, or seated.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     /// `/proc` is unusable.
@@ -31,7 +31,7 @@ pub enum LaunchError {
         /// The kernel's error.
         source: io::Error,
     },
-    /// The computer depends on this process.
+    /// The computer depends on it.
     #[error("process {pid} is {kind}; --force seats it all the same")]
     NeedsForce {
         /// The process.
@@ -64,8 +64,7 @@ pub enum LaunchError {
     /// The process has ended and is still listed.
     #[error("process {0} has ended, and is listed only until its parent asks how (a zombie)")]
     HasEnded(Tid),
-    /// The second process for the program cannot be started, perhaps because of a limit on
-    /// processes.
+    /// The second process cannot be started, perhaps because of a limit on processes.
     #[error("the process that watches over the program cannot be started")]
     NoSupervisor(#[source] io::Error),
     /// The memory of the program's cell cannot be emptied.
@@ -97,7 +96,7 @@ impl LaunchError {
         move |source| LaunchError::System { what, source }
     }
 
-    /// A failed seizure, with the likely cause.
+    /// With the likely cause.
     pub(crate) fn seizing(source: io::Error) -> Self {
         if source.raw_os_error() != Some(libc::EPERM) {
             return LaunchError::System { what: "trace the program", source };

@@ -10,11 +10,10 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The search path if `PATH` is not set, as in `execvp(3)`.
+/// If `PATH` is not set, as in `execvp(3)`.
 const USUAL_PATH: &str = "/bin:/usr/bin";
 
-/// The variable with glibc's settings, and the setting that makes malloc use transparent huge pages
-/// (glibc 2.35).
+/// glibc's settings, and the one that makes malloc use transparent huge pages (glibc 2.35).
 const TUNABLES: &str = "GLIBC_TUNABLES";
 const HUGE_MALLOC: &str = "glibc.malloc.hugetlb";
 
@@ -30,13 +29,13 @@ pub struct Executable {
     huge_pages: Option<bool>,
 }
 
-/// The reason why a program cannot run.
+/// Why a program cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     /// The program's name is empty.
     #[error("no program to run; put it after --")]
     Empty,
-    /// It is not in `PATH`, or there is no such file.
+    /// It is not in `PATH`, or not a file.
     #[error("{name}: there is no such program{}", hint(.name))]
     Absent {
         /// Its name.
@@ -64,7 +63,7 @@ pub enum ProgramError {
     Zero,
 }
 
-/// Advice for a program with another's rights, such as running seatmap under it.
+/// Such as running seatmap under it.
 fn in_front(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or_default();
     match name {
@@ -74,9 +73,10 @@ fn in_front(path: &str) -> String {
 }
 
 impl Executable {
-    /// Finds the program as a shell would, and checks that it can be executed.
+    /// Finds the program like a shell, and checks that it can be executed.
     ///
     /// # Errors
+    ///
     /// [`ProgramError`]; no process was started.
     pub fn find(command: &[OsString]) -> Result<Self, ProgramError> {
         let name = command.first().filter(|name| !name.is_empty()).ok_or(ProgramError::Empty)?;
@@ -107,20 +107,20 @@ impl Executable {
         self
     }
 
-    /// Puts it into a control group, whose members are listed in this file.
+    /// Puts it into the control group with this list of members.
     #[must_use]
     pub fn in_group(mut self, members: impl Into<PathBuf>) -> Self {
         self.group = Some(members.into());
         self
     }
 
-    /// The file that lists the members of its control group, if it has a separate one.
+    /// The list of members of its separate control group, if any.
     #[must_use]
     pub fn group(&self) -> Option<&Path> {
         self.group.as_deref()
     }
 
-    /// Closes these standard streams before the program begins.
+    /// Closes these standard streams first.
     #[must_use]
     pub fn without_streams(mut self, closed: Vec<RawFd>) -> Self {
         self.closed = closed;
@@ -140,14 +140,14 @@ impl Executable {
         self
     }
 
-    /// Its initial memory policy, if it differs from this process's.
+    /// Its initial memory policy, if it has its own.
     #[must_use]
     pub fn memory(&self) -> Option<&MemoryPolicy> {
         self.memory.as_ref()
     }
 
-    /// Allows or forbids transparent huge pages (`PR_SET_THP_DISABLE` of prctl(2)). If they are
-    /// allowed, glibc's malloc also requests them, by `glibc.malloc.hugetlb` in `GLIBC_TUNABLES`.
+    /// Allows or forbids transparent huge pages (`PR_SET_THP_DISABLE` of prctl(2)). If allowed,
+    /// glibc's malloc also requests them, by `glibc.malloc.hugetlb` in `GLIBC_TUNABLES`.
     #[must_use]
     pub fn with_huge_pages(mut self, allowed: bool) -> Self {
         self.huge_pages = Some(allowed);
@@ -170,13 +170,13 @@ impl Executable {
         self.huge_pages
     }
 
-    /// Its environment: this process's variables and the added ones.
+    /// This process's variables and the added ones.
     #[must_use]
     pub fn environment(&self) -> Vec<CString> {
         let own = std::env::vars_os()
             .filter(|(name, _)| self.variables.iter().all(|(added, _)| added != name));
-        // Neither list contains a zero byte: the first is from the kernel, and the others are
-        // checked like arguments.
+        // Neither contains a zero byte: the first is from the kernel, the others are checked like
+        // arguments.
         own.chain(self.variables.clone())
             .filter_map(|(name, value)| {
                 CString::new([name, value].join(OsStr::new("=")).into_vec()).ok()
@@ -201,16 +201,15 @@ fn c_text(text: OsString) -> Result<CString, ProgramError> {
     CString::new(text.into_vec()).map_err(|_| ProgramError::Zero)
 }
 
-/// Whether a file gives its owner's or group's rights, which this user and group lack, to those who
-/// execute it.
+/// Whether a file lends its owner's or group's rights to a user and group without them.
 pub(crate) fn lends_rights(found: &Metadata, user: u32, group: u32) -> bool {
-    // Without group execution the bit means mandatory locking instead (inode(7)).
+    // Without group execution the bit means mandatory locking (inode(7)).
     let of_group = libc::S_ISGID | libc::S_IXGRP;
     let lends_group = found.mode() & of_group == of_group && found.gid() != group;
     found.mode() & libc::S_ISUID != 0 && found.uid() != user || lends_group
 }
 
-/// The first executable file in `PATH`, or else the problem with the first file found.
+/// The first executable file in `PATH`, or the first file's problem.
 fn in_path(name: &OsStr) -> Result<PathBuf, ProgramError> {
     let folders = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
     let mut refused = None;
@@ -230,7 +229,6 @@ fn in_path(name: &OsStr) -> Result<PathBuf, ProgramError> {
     Err(refused.unwrap_or_else(|| ProgramError::Absent { name: name.display().to_string() }))
 }
 
-/// A suggestion for the name of a missing program.
 fn hint(name: &str) -> String {
     if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
         return format!(
@@ -280,7 +278,6 @@ fn may_execute(path: &Path) -> bool {
     unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), libc::X_OK, libc::AT_EACCESS) == 0 }
 }
 
-/// Whether executing the file would change this user's rights.
 fn gains_rights(path: &Path, found: &Metadata) -> bool {
     // SAFETY: neither call can fail or touches anything.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };

@@ -14,8 +14,7 @@ use seatmap_cell::{CellHost, CellRecord, census};
 use seatmap_os::{Root, group};
 
 impl Executable {
-    /// Puts it into the cell's group, if there is one, with variables for the cell's name and
-    /// memory.
+    /// Puts it into the cell's group, if any, with variables for the cell's name and memory.
     #[must_use]
     pub fn in_cell(self, root: &Root, cell: &CellRecord) -> Self {
         let mut program = self.with_variable(census::VARIABLE, cell.name.to_string());
@@ -31,11 +30,12 @@ impl Executable {
     }
 }
 
-/// Runs a program in a cell to its end, like [`launch::run`]. The cell's memory is emptied before
-/// and after, so that no program finds another one's data. `listen` is called just before the
-/// program begins, and its result just after the end.
+/// Like [`launch::run`], in a cell. The cell's memory is emptied before and after, so that no
+/// program finds another one's data. `listen` is called just before the program begins, and its
+/// result just after the end.
 ///
 /// # Errors
+///
 /// [`LaunchError`]; [`LaunchError::CellMemory`] before the program has begun, or after its end.
 pub fn run_in_cell<N, L: FnOnce() -> N>(
     host: &CellHost,
@@ -72,7 +72,6 @@ pub(crate) mod tests {
     use super::*;
     use std::ffi::OsString;
 
-    /// A cell of CPUs 2 and 3, with memory.
     pub(crate) fn cell() -> CellRecord {
         let text = r#"{"format": "seatmap-cell/1", "name": "quiet", "cpus": [2, 3], "backend": "affinity",
             "degraded": [], "noise_before": null, "noise_after": null, "state": "ready", "group": null,

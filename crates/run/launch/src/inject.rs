@@ -1,10 +1,10 @@
 //! Makes a stopped thread of the program set its memory policy.
 //!
 //! set_mempolicy(2) acts on the calling thread, so the thread itself must call it. The tracer
-//! points the stopped thread to a system call instruction, either the one from which it comes or
-//! one of the vDSO. It lets the thread run to the end of that one call, and then restores
-//! registers, signal mask, and the bytes below the stack that held the node mask. No other
-//! instruction of the program runs, and no signal is delivered meanwhile.
+//! points it to a system call instruction, either the one from which it comes or one of the vDSO.
+//! It lets the thread run to the end of that one call, and then restores registers, signal mask,
+//! and the bytes below the stack that held the node mask. No other instruction of the program runs,
+//! and no signal is delivered meanwhile.
 //!
 //! The thread is left alone, and the report says why, if it runs 32-bit code, ignores `SIGTRAP`, or
 //! has a seccomp filter that the launcher lacks, which might end the program for the call.
@@ -15,18 +15,17 @@ use seatmap_os::mempolicy::PolicyCall;
 use seatmap_os::traced::{self, SeccompFilters};
 use std::io;
 
-/// The stack below the stack pointer that a function may use (System V ABI for x86-64, 3.2.2),
-/// rounded up; enough for every architecture.
+/// The stack below the stack pointer for a function's use (System V ABI for x86-64, 3.2.2), rounded
+/// up; enough for every architecture.
 const RED_ZONE_BYTES: u64 = 256;
 
-/// The signal that ends a step, in the kernel's signal mask. If it were blocked, the program would
-/// lose its handler.
+/// Ends a step. If it were blocked, the program would lose its handler.
 const SIGTRAP: u64 = 1 << (libc::SIGTRAP - 1);
 
-/// The most bytes of the vDSO to search: current kernels have two pages of code there.
+/// Current kernels have two pages of vDSO code.
 const VDSO_BYTES: usize = 8192;
 
-/// Registers, as in `PTRACE_GETREGSET`.
+/// As in `PTRACE_GETREGSET`.
 type Registers = [u64; arch::REGISTERS];
 
 #[cfg(target_arch = "x86_64")]
@@ -38,7 +37,7 @@ mod arch {
     pub const ARGUMENTS: [usize; 3] = [14, 13, 12];
     pub const NEXT: usize = 16;
     pub const STACK: usize = 19;
-    /// The number of the interrupted system call: -1 keeps the kernel from restarting it.
+    /// The interrupted call's number: -1 keeps the kernel from restarting it.
     pub const CAME_FROM: Option<usize> = Some(15);
     pub const INSTRUCTION: &[u8] = &[0x0f, 0x05];
 }
@@ -71,18 +70,16 @@ mod arch {
 
 #[derive(Debug)]
 pub(crate) struct Injected {
-    /// Whether the policy is set; `None` if another report came before the call, which can be
-    /// retried.
+    /// `None` if another report came before the call, which can be retried.
     pub outcome: Option<Result<(), String>>,
     pub thread: InjectionOutcome,
 }
 
-/// The state of a thread after an injection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InjectionOutcome {
     /// Stopped as before.
     AsFound,
-    /// Another report came, which still needs handling.
+    /// Another report came, which needs handling.
     Reported(WaitStatus),
     /// Dead; its end is reported as usual.
     Gone,
@@ -98,8 +95,8 @@ impl Injected {
     }
 }
 
-/// Makes a thread set its policy. It must be in a ptrace-event-stop of `PTRACE_EVENT_STOP`;
-/// `is_first` says whether it is its process's first thread.
+/// The thread must be in a ptrace-event-stop of `PTRACE_EVENT_STOP`; `is_first` marks its process's
+/// first thread.
 pub(crate) fn set_policy(
     tid: Tid,
     is_first: bool,
@@ -129,7 +126,7 @@ pub(crate) fn set_policy(
     Injection { tid, is_first, before, at }.run(call)
 }
 
-/// The address of a system call instruction in the process.
+/// A system call instruction of the process.
 fn instruction(tid: Tid, registers: &Registers) -> Option<u64> {
     let length = arch::INSTRUCTION.len();
     let before = registers[arch::NEXT].wrapping_sub(length as u64);
@@ -151,7 +148,6 @@ struct Injection {
     tid: Tid,
     is_first: bool,
     before: Registers,
-    /// The address of the system call instruction.
     at: u64,
 }
 
@@ -190,8 +186,8 @@ impl Injection {
         registers
     }
 
-    /// Lets the thread execute the system call instruction. The next stop, on the way to user mode,
-    /// is like the first: from there the kernel restarts the call that it interrupted, if any.
+    /// Executes the system call. The next stop, on the way to user mode, is like the first: from
+    /// there the kernel restarts an interrupted call.
     fn execute(&self) -> Injected {
         tracee::step(self.tid);
         match tracee::wait_for(self.tid, self.is_first) {
@@ -218,15 +214,13 @@ impl Injection {
     }
 }
 
-/// An address for this many bytes below the stack's red zone.
 fn below_stack(stack: u64, bytes: u64) -> u64 {
     // The register may contain any number. If this wraps around, nothing is mapped there, and the
     // write is refused.
     stack.wrapping_sub(bytes + RED_ZONE_BYTES) & !15
 }
 
-/// Whether this is still the same stopped thread. A dead one, or one replaced by another that
-/// executed a program, needs no restoring.
+/// Whether this is still the same stopped thread; any other needs no restoring.
 fn is_itself(thread: InjectionOutcome) -> bool {
     match thread {
         InjectionOutcome::AsFound => true,

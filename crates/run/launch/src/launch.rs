@@ -316,16 +316,15 @@ impl<'a> Launch<'a> {
     }
 
     /// The shell shows a job as stopped when its process stops. The program stops first: it may
-    /// want to restore the terminal, or not stop at all. A process without a front must not stop
-    /// when the program stops by itself, because nothing would continue it and the program.
+    /// restore the terminal, or not stop at all. Without a front, nothing would continue this
+    /// process and the program, so it does not stop.
     fn stop_with_the_program(&mut self) {
         let before = std::mem::replace(&mut self.stopped, self.tracer.stopped);
         let went_on = self.tracer.take_went_on();
         match (before, self.stopped, &mut self.link) {
             (None, Some(signal), Some(link)) => link.stopped(signal),
             (Some(_), None, Some(link)) => link.continued(),
-            // The program continued and stopped again between two looks; if the front continued
-            // too, it stops again.
+            // The program continued and stopped again between two looks; so must the front.
             (Some(_), Some(signal), Some(link)) if went_on && !link.front_has_stopped() => {
                 link.stopped(signal)
             }

@@ -11,13 +11,13 @@ use std::collections::HashMap;
 
 #[derive(Debug, Default)]
 pub(crate) struct Leases {
-    /// The computer whose runs are examined, if any.
+    /// Whose runs are examined, if any.
     root: Option<Root>,
     /// `None` before the first seat: by then the process that waits for the program has left. Its
     /// copy of the folder would keep the leases.
     cpus: Option<CpuLeases>,
     of_thread: HashMap<Tid, CpuSet>,
-    /// Threads that got another run's seat although they had a choice.
+    /// Threads on another run's seat although they had a choice.
     crowded: usize,
 }
 
@@ -30,8 +30,8 @@ impl Leases {
         Leases { root: Some(root.clone()), ..Leases::default() }
     }
 
-    /// Gives a thread the first seat that no other run has, or else one that the fewest have.
-    /// Returns its index in the list, which must not be empty.
+    /// The first seat that no other run has, or else one that the fewest have, by index. The list
+    /// must not be empty.
     pub(crate) fn choose<'a>(
         &mut self,
         tid: Tid,
@@ -62,14 +62,13 @@ impl Leases {
         }
     }
 
-    /// The only CPUs of threads, on which other runs now have seats as well.
+    /// The only CPUs of threads, shared with other runs.
     pub(crate) fn shared(&self) -> CpuSet {
         let single = self.of_thread.values().filter(|seat| seat.only().is_some());
         let single = single.fold(CpuSet::default(), |all, seat| all.with(seat));
         self.cpus.as_ref().map(|cpus| cpus.of_others(&single)).unwrap_or_default()
     }
 
-    /// Lines about problems with the choice of seats.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.cpus.as_ref().is_some_and(CpuLeases::is_blocked) {

@@ -3,15 +3,15 @@
 //! A thread inherits its creator's affinity, and most programs never set it. The launcher sets it
 //! from outside: it stops each new thread before its first instruction, sets its mask, and resumes
 //! it. It preloads no library, so it can seat static programs and programs in every language. When
-//! the last seat is taken, the launcher releases the program.
+//! the last seat is taken, it releases the program.
 //!
-//! The launcher watches a program while any of its processes lives, because a daemon's threads stay
-//! on their seats long after the starting command has ended. So the tracing process is not the one
-//! for which the caller waits ([`front`]).
+//! A daemon's threads stay on their seats long after the starting command has ended, so the
+//! launcher watches a program while any of its processes lives, and the caller waits for another
+//! process than the tracing one ([`front`]).
 //!
 //! | module | does |
 //! |---|---|
-//! | [`request`] | seats and memory as a user requests them, and on this computer |
+//! | [`request`] | seats and memory as requested, and on this computer |
 //! | [`seats`], [`sets`] | the available seats; their notation |
 //! | [`rule`] | the threads that may take them |
 //! | [`share`] | the seats of this start, if a launcher starts several here |
@@ -30,11 +30,11 @@
 //! | [`memory`], [`policies`] | the source of memory; the memory policy of each thread |
 //! | `inject` | makes a thread set its policy |
 //! | [`verifier`], [`pages`] | finds pages; moves those of a running program |
-//! | [`asks`] | compares the number of threads requested of a program with the seats |
+//! | [`asks`] | compares the threads requested of a program with the seats |
 //! | [`record`], [`threads`] | the facts about each thread |
 //! | [`report`], `table` | the reports of them |
 //! | [`lineage`] | the paths by which a second run finds the same tasks |
-//! | [`elsewhere`] | the time that a thread was away from its seat |
+//! | [`elsewhere`] | a thread's time away from its seat |
 //! | `living` | publishes the seating of a running program to those who check it |
 //! | [`neighbours`] | other runs with seats on the same CPUs |
 //! | [`halted`] | stopped or frozen programs |

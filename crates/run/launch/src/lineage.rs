@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
 
-/// A task's number among its creator's children, after the creator's path: `0.2` is the third
-/// thread or process created by the first one. A path sorts after its creator's.
+/// A number among its creator's children, after the creator's path: `0.2` is the third thread or
+/// process created by the first one. A path sorts after its creator's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskPath(Vec<usize>);
 
@@ -31,11 +31,10 @@ struct Ancestor {
     children: usize,
 }
 
-/// The paths of tasks that are reported one by one, each after its creator.
+/// Paths of tasks reported one by one, each after its creator.
 #[derive(Clone, Debug)]
 pub struct Lineage<K> {
     ancestors: HashMap<K, Ancestor>,
-    /// The number of tasks without a creator.
     roots: usize,
 }
 
@@ -52,13 +51,13 @@ impl<K: Copy + Eq + Hash> Lineage<K> {
         self.ancestors.is_empty()
     }
 
-    /// The path of a reported task.
+    /// A reported task's path.
     #[must_use]
     pub fn path(&self, task: K) -> Option<&TaskPath> {
         self.ancestors.get(&task).map(|ancestor| &ancestor.path)
     }
 
-    /// Adds a task. Without a reported creator it has no ancestors.
+    /// Without a reported creator, a task has no ancestors.
     pub fn born(&mut self, task: K, creator: Option<K>) {
         let path = match creator.and_then(|creator| self.ancestors.get_mut(&creator)) {
             Some(creator) => {
@@ -73,7 +72,7 @@ impl<K: Copy + Eq + Hash> Lineage<K> {
         self.ancestors.insert(task, Ancestor { path, children: 0 });
     }
 
-    /// Adds a task and its children that were reported before it.
+    /// And its children that were reported before it.
     fn born_late(&mut self, task: K, creator: Option<K>, early: &mut HashMap<K, Vec<K>>) {
         let mut ahead = vec![(task, creator)];
         while let Some((task, creator)) = ahead.pop() {
@@ -86,8 +85,8 @@ impl<K: Copy + Eq + Hash> Lineage<K> {
     }
 }
 
-/// The paths of tasks listed in the order of their creation. If numbers were reused, a recording
-/// can name tasks as each other's creators; the first one of such a cycle then has no creator.
+/// The paths, in the order of creation. If numbers were reused, tasks may be named as each other's
+/// creators; the first one of such a cycle then has none.
 pub fn paths<K: Copy + Eq + Hash>(
     order: &[K],
     creator: impl Fn(K) -> Option<K>,

@@ -23,13 +23,13 @@ pub enum MemoryWish {
     Nodes(CpuSet),
     /// These nodes in turn; by default all usable ones.
     Interleave(Option<CpuSet>),
-    /// These nodes in turn, by their weights; by default all usable ones.
+    /// By the nodes' weights; by default all usable ones.
     Weighted(Option<CpuSet>),
     /// The plan's nodes for each task.
     Plan,
 }
 
-/// The reason why a request is malformed, or cannot be met here.
+/// Why a request is malformed, or cannot be met here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryWishError {
     /// The text has no known form.
@@ -64,9 +64,9 @@ pub enum MemoryWishError {
 pub struct ProgramMemory {
     /// The request as typed.
     pub wish: String,
-    /// The policy of each task's thread; empty if all threads have the same.
+    /// The tasks' policies; empty if all threads have the same.
     pub tasks: Vec<Option<MemoryPolicy>>,
-    /// The policy of all threads, if it is the same.
+    /// The policy of all threads, if the same.
     pub all: Option<MemoryPolicy>,
     /// The nodes for all pages, if requested.
     pub nodes: Option<CpuSet>,
@@ -76,6 +76,7 @@ impl MemoryWish {
     /// Meets this request here, with threads near these nodes.
     ///
     /// # Errors
+    ///
     /// [`MemoryWishError`]: memory cannot come from a node, or the plan has none.
     pub fn memory(
         &self,

@@ -6,8 +6,8 @@
 //! simultaneous ones know each other.
 //!
 //! A program seated while it ran (`--pid`) has no process of Seatmap and no lease, because its
-//! seats outlive the command. Its seats are visible in the masks of its threads, like those set by
-//! `taskset` or another launcher.
+//! seats outlive the command. Its seats show in its threads' masks, like those of `taskset` or
+//! another launcher.
 
 use crate::report::{FORMAT, Report};
 use seatmap_data::document::visible;
@@ -24,16 +24,16 @@ use std::io::ErrorKind;
 pub struct SharedSeats {
     /// The CPUs.
     pub cpus: CpuSet,
-    /// The first process of the other program.
+    /// The other program's first process.
     pub program: Tid,
     /// The program's name.
     pub name: String,
-    /// The process that seats its threads.
+    /// The process that seats it.
     pub supervisor: Tid,
 }
 
 impl SharedSeats {
-    /// A sentence with the CPUs, the other program and a remedy.
+    /// The CPUs, the program and a remedy.
     #[must_use]
     pub fn sentence(&self) -> String {
         format!(
@@ -48,7 +48,7 @@ impl SharedSeats {
     }
 }
 
-/// CPUs to which threads of another program are bound one by one.
+/// CPUs to which another program's threads are bound one by one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoundNeighbour {
     /// The CPUs.
@@ -60,7 +60,7 @@ pub struct BoundNeighbour {
 }
 
 impl BoundNeighbour {
-    /// A sentence with the CPUs, the other program and a remedy.
+    /// The CPUs, the program and a remedy.
     #[must_use]
     pub fn sentence(&self) -> String {
         let each = agreeing(self.cpus.len(), "is", "are");
@@ -75,19 +75,19 @@ impl BoundNeighbour {
     }
 }
 
-/// Other programs on the CPUs of a report's threads.
+/// Other programs on a report's CPUs.
 #[derive(Debug, Default)]
 pub struct SeatNeighbours {
     /// Other runs.
     pub runs: Vec<SharedSeats>,
-    /// Other programs bound to one CPU.
+    /// Programs bound to one CPU.
     pub bound: Vec<BoundNeighbour>,
     /// CPUs of runs that this user may not examine.
     pub hidden: CpuSet,
 }
 
 impl SeatNeighbours {
-    /// The neighbours of a report's threads. `leased` are the CPUs leased by other runs.
+    /// `leased` are the CPUs leased by other runs.
     #[must_use]
     pub fn of(report: &Report, leased: &CpuSet) -> Self {
         let runs = of(report);
@@ -110,13 +110,12 @@ impl SeatNeighbours {
     }
 }
 
-/// The CPUs of threads bound to one CPU: the kernel does not move these threads.
+/// The CPUs of threads bound to one CPU: the kernel does not move them.
 pub(crate) fn single_seats(report: &Report) -> CpuSet {
     let seated = report.threads.iter().filter(|thread| thread.has_seat());
     Seats::of(seated.map(|thread| thread.tid)).single
 }
 
-/// The part of a seating that names its threads.
 #[derive(Deserialize)]
 struct OthersSeating {
     pid: Option<Tid>,
@@ -131,12 +130,11 @@ struct OthersThread {
 #[derive(Default)]
 struct Seats {
     all: CpuSet,
-    /// The CPUs of threads bound to one CPU, which the kernel does not move.
+    /// The CPUs of threads bound to one CPU.
     single: CpuSet,
 }
 
 impl Seats {
-    /// The present masks of these threads.
     fn of(tids: impl Iterator<Item = Tid>) -> Self {
         let mut seats = Seats::default();
         for mask in tids.filter_map(|tid| CpuSet::of_thread(tid).ok()) {
@@ -148,20 +146,19 @@ impl Seats {
         seats
     }
 
-    /// The CPUs to which a thread of one run is bound, and on which a thread of the other may run.
+    /// The CPUs to which a thread of one run is bound, and on which one of the other may run.
     fn shared_with(&self, other: &Seats) -> CpuSet {
         self.single.within(&other.all).with(&other.single.within(&self.all))
     }
 }
 
-/// The CPUs shared with other runs visible to this user.
 fn of(report: &Report) -> Vec<SharedSeats> {
     let root = Root::new("/");
     let own = std::process::id() as Tid;
     let seated = report.threads.iter().filter(|thread| thread.has_seat());
     let tids: HashSet<Tid> = seated.map(|thread| thread.tid).collect();
     let seats = Seats::of(tids.iter().copied());
-    // The name is checked first: the descriptors of all processes would take many times as long.
+    // The name first: reading all processes' descriptors takes many times as long.
     let name = task::name(&root, own);
     let pids = root.names("/proc").unwrap_or_default();
     let pids = pids.iter().filter_map(|pid| pid.parse::<Tid>().ok());
@@ -170,8 +167,8 @@ fn of(report: &Report) -> Vec<SharedSeats> {
         .collect()
 }
 
-/// Other visible programs with a thread bound to a CPU to which a thread of this report is bound.
-/// Omits the programs in `runs`, and the ancestors of this process, which wait for it.
+/// Other visible programs with a thread bound to the CPU of a bound thread of this report. Omits
+/// `runs`, and the ancestors of this process, which wait for it.
 fn bound(report: &Report, runs: &[SharedSeats]) -> Vec<BoundNeighbour> {
     let root = Root::new("/");
     let single = single_seats(report);
@@ -202,13 +199,12 @@ fn bound(report: &Report, runs: &[SharedSeats]) -> Vec<BoundNeighbour> {
         .collect()
 }
 
-/// A process and its ancestors, in order.
 fn ancestors(parents: &HashMap<Tid, Tid>, pid: Tid) -> impl Iterator<Item = Tid> {
     std::iter::successors(Some(pid), |pid| parents.get(pid).copied().filter(|above| *above != 0))
 }
 
-/// Whether this user may not examine some process of this program's name, or some processes are not
-/// listed at all.
+/// Whether this user may not examine a process of this program's name, or some processes are not
+/// listed.
 fn are_some_hidden() -> bool {
     let root = Root::new("/");
     let name = task::name(&root, std::process::id() as Tid);

@@ -8,7 +8,7 @@ use seatmap_os::mempolicy::MemoryNodes;
 use seatmap_os::pages::{self, Pages};
 use seatmap_os::{CpuSet, Root, Tid, layout};
 
-/// The outcome of a move, in bytes allocated by the process itself.
+/// A move's outcome, in bytes allocated by the process itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MovedPages {
     /// The process.
@@ -19,13 +19,14 @@ pub struct MovedPages {
     pub there_bytes: u64,
     /// Bytes that stayed elsewhere.
     pub stayed_bytes: u64,
-    /// Pages that the kernel could not move, because they were in use or there was no room.
+    /// Pages in use, or without room on the node.
     pub refused_pages: u64,
 }
 
-/// The NUMA nodes of a process's threads.
+/// The nodes of a process's threads.
 ///
 /// # Errors
+///
 /// The threads, or the nodes of this computer, cannot be listed.
 pub fn nodes_of_threads(pid: Tid) -> Result<CpuSet, LaunchError> {
     let cpus: CpuSet = attach::threads(pid)?
@@ -37,9 +38,10 @@ pub fn nodes_of_threads(pid: Tid) -> Result<CpuSet, LaunchError> {
     nodes.map_err(LaunchError::system("read the NUMA nodes"))
 }
 
-/// Moves the pages of a process to these nodes (migrate_pages(2)), and checks the result.
+/// Moves a process's pages to these nodes (migrate_pages(2)), and checks the result.
 ///
 /// # Errors
+///
 /// The process does not exist or belongs to another user, or the kernel lacks NUMA.
 pub fn move_to(pid: Tid, nodes: &CpuSet) -> Result<MovedPages, LaunchError> {
     let root = Root::new("/");
@@ -63,7 +65,7 @@ fn look(root: &Root, pid: Tid) -> Result<Pages, LaunchError> {
 }
 
 impl MovedPages {
-    /// Whether all memory is on the requested nodes.
+    /// Whether all memory is there.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.stayed_bytes == 0 && self.refused_pages == 0

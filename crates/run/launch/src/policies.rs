@@ -11,7 +11,7 @@ use seatmap_os::mempolicy::MemoryPolicy;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// The memory policy of a thread on a task's seat.
+/// The policy of a thread on a task's seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadMemory {
@@ -19,17 +19,16 @@ pub struct ThreadMemory {
     pub policy: String,
     /// Whether the thread has it.
     pub is_set: bool,
-    /// Why the thread does not have it, if known.
+    /// Why the thread lacks it, if known.
     pub trouble: Option<String>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Policies {
-    /// The plan's policies, by task.
     tasks: Vec<Option<MemoryPolicy>>,
-    /// The launcher's, for threads without one in the plan.
+    /// For threads without one in the plan.
     usual: MemoryPolicy,
-    /// The first process's at its start.
+    /// At its start.
     first: MemoryPolicy,
     threads: HashMap<Tid, OfThread>,
 }
@@ -47,7 +46,7 @@ impl Policies {
         Policies { tasks: Vec::new(), first: usual.clone(), usual, threads: HashMap::new() }
     }
 
-    /// The policies of a plan; `first` is the task of the first process.
+    /// `first` is the first process's task.
     pub fn of(memory: &ProgramMemory, first: Option<usize>) -> Self {
         let usual = MemoryPolicy::of_caller().unwrap_or_else(|_| MemoryPolicy::usual());
         let tasks = memory.tasks.clone();
@@ -56,7 +55,7 @@ impl Policies {
         Policies { tasks, usual, first, threads: HashMap::new() }
     }
 
-    /// The first process's policy before its first instruction, if the plan has one.
+    /// Before the first instruction, if planned.
     pub fn of_first(&self) -> Option<&MemoryPolicy> {
         (self.first != self.usual).then_some(&self.first)
     }
@@ -94,13 +93,13 @@ impl Policies {
         self.threads.remove(&tid);
     }
 
-    /// The policy that a thread still needs.
+    /// Still needed by the thread.
     pub fn due(&self, tid: Tid) -> Option<&MemoryPolicy> {
         let thread = self.threads.get(&tid).filter(|thread| thread.trouble.is_none())?;
         (thread.has != thread.wants).then_some(&thread.wants)
     }
 
-    /// A thread's policy for its record, if the plan has one.
+    /// For its record, if planned.
     fn of_thread(&self, tid: Tid) -> Option<ThreadMemory> {
         let thread = self.threads.get(&tid).filter(|thread| thread.wants != self.usual)?;
         let is_set = thread.has == thread.wants;
@@ -121,7 +120,7 @@ impl Policies {
 }
 
 impl Pinner {
-    /// Chooses the memory policy of a thread with a new seat, or without one.
+    /// For a new seat, or for none.
     pub(crate) fn choose_policy(&mut self, tid: Tid, seat: Option<&Seat>) {
         if self.policies.are_by_task() {
             self.policies.sits(tid, seat.and_then(|seat| seat.task));
@@ -129,7 +128,6 @@ impl Pinner {
         }
     }
 
-    /// Records the outcome of setting a thread's policy.
     pub(crate) fn policy_given(&mut self, tid: Tid, outcome: Result<(), String>) {
         self.policies.settle(tid, outcome);
         self.note_policy(tid);

@@ -9,40 +9,40 @@ use seatmap_os::{CpuList, CpuSet, Tid, sched};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// The longest time off its seat that counts as the program's own detour: libraries that examine
-/// the machine bind themselves to other CPUs for some milliseconds.
+/// A thread's longest own detour: libraries that examine the machine bind themselves to other CPUs
+/// for some milliseconds.
 const LONGEST_DETOUR: Duration = Duration::from_millis(500);
 
 /// A thread, its seat, and the outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadRecord {
-    /// The position in the order of seating over all processes, counted from 0.
+    /// Its place in the order of seating, from 0.
     pub order: usize,
-    /// The thread's process; `None` if the thread ended too soon.
+    /// The PID; `None` if it ended too soon.
     pub pid: Option<Tid>,
     /// The thread's number.
     pub tid: Tid,
-    /// The last seen name; empty if the thread ended too soon.
+    /// Its last name; empty if it ended too soon.
     pub name: String,
     /// The thread's seat.
     pub seat: Option<Seat>,
-    /// Whether the thread had run before it was found.
+    /// Whether it ran before it was found.
     pub late: bool,
     /// Whether the kernel confirmed the seat.
     pub confirmed: bool,
-    /// The CPUs on which the thread was seen after it took its seat, in order of appearance.
+    /// The CPUs where it was seen after it took its seat, in order.
     pub seen_on: Vec<u32>,
     /// Whether it still waits on the whole set of CPUs.
     pub waiting: bool,
-    /// Its time under another mask than its seat's.
+    /// The time under another mask than its seat's.
     pub elsewhere: TimeAway,
     /// The problem, if any.
     pub trouble: Option<Trouble>,
-    /// Its memory policy, if the plan has one.
+    /// The memory policy, if planned.
     pub memory: Option<ThreadMemory>,
 }
 
-/// The reason why a thread is not on its seat.
+/// Why a thread is not on its seat.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
     /// The kernel refused the seat.
@@ -62,12 +62,12 @@ pub enum Trouble {
     Changed {
         /// The seat's CPUs.
         cpus: CpuList,
-        /// The mask at the last look.
+        /// The last mask.
         to: CpuList,
-        /// The cell that has the seat, if any.
+        /// The seat's cell, if any.
         holder: Holder,
     },
-    /// The control group no longer allows the seat, and the kernel changed the mask.
+    /// The control group excludes the seat, and the kernel changed the mask.
     #[error(
         "its seat is {}, which its control group does not allow now: {}it may run on {}",
         .cpus.named(),
@@ -77,20 +77,20 @@ pub enum Trouble {
     KeptOff {
         /// The seat's CPUs.
         cpus: CpuList,
-        /// The mask at the last look.
+        /// The last mask.
         to: CpuList,
-        /// The cell that has the seat, if any.
+        /// The seat's cell, if any.
         holder: Holder,
     },
-    /// The thread has its seat's mask but cannot run, so only the mask is verified.
+    /// It has its seat's mask but cannot run, so only the mask is verified.
     #[error("it was given {} and has not run since: {reason}", .cpus.named())]
     Halted {
         /// The seat's CPUs.
         cpus: CpuList,
-        /// Why it does not run, and the command that resumes it.
+        /// Why, and the command that resumes it.
         reason: String,
     },
-    /// The thread had another mask for a while, and then its seat's again.
+    /// It had another mask for a while.
     #[error(
         "its seat is {}, but it was elsewhere for {} {}",
         .cpus.named(),
@@ -106,7 +106,7 @@ pub enum Trouble {
         cpus: CpuList,
         /// The total duration.
         lasted: Duration,
-        /// The cell that had the seat at the last such time, if any.
+        /// The seat's cell at the last such time, if any.
         holder: Holder,
     },
 }
@@ -146,8 +146,8 @@ impl ThreadRecord {
         }
     }
 
-    /// Whether the thread took its seat, the kernel confirmed it, and no look found the thread
-    /// elsewhere for longer than a program's own detour.
+    /// Whether it took its confirmed seat and no look found it elsewhere for longer than a
+    /// program's own detour.
     #[must_use]
     pub fn verified(&self) -> bool {
         self.seat.as_ref().is_some_and(|seat| {
@@ -158,7 +158,6 @@ impl ThreadRecord {
         })
     }
 
-    /// Drops the observations on an earlier seat.
     pub(crate) fn sits(&mut self, seat: Option<Seat>) {
         self.seat = seat;
         self.confirmed = false;
@@ -168,7 +167,6 @@ impl ThreadRecord {
         self.trouble = None;
     }
 
-    /// Records that the thread has its seat's mask.
     pub(crate) fn is_on_seat(&mut self) {
         self.confirmed = true;
         self.elsewhere.end();
@@ -182,7 +180,7 @@ impl ThreadRecord {
         }
     }
 
-    /// Records that the thread has another mask, which its control group may have forced.
+    /// Its control group may have forced the mask.
     pub(crate) fn is_elsewhere(
         &mut self,
         cpus: CpuList,
@@ -222,8 +220,7 @@ impl ThreadRecord {
         }
     }
 
-    /// Records the CPU of the thread. A thread that has slept since it was seated, or is just
-    /// waking, still shows its earlier CPU.
+    /// A thread that has slept since it was seated, or just wakes, still shows its earlier CPU.
     pub(crate) fn note_cpu(&mut self, task: &ThreadStat) {
         let (Some(seat), Some(cpu)) = (&self.seat, task.cpu) else { return };
         let strays = runs_elsewhere(task, seat)
@@ -233,7 +230,7 @@ impl ThreadRecord {
         }
     }
 
-    /// The CPUs on which looks found the thread, except those of a short detour.
+    /// The CPUs on which looks found it, without short detours.
     #[must_use]
     pub fn all_seen_on(&self) -> Vec<u32> {
         let mut all = self.seen_on.clone();
@@ -248,7 +245,7 @@ fn runs_elsewhere(task: &ThreadStat, seat: &Seat) -> bool {
     task.state == 'R' && task.cpu.is_some_and(|cpu| !seat.cpus.contains(cpu))
 }
 
-/// A time in words: `3 s`, `0.6 s`.
+/// As `3 s`, `0.6 s`.
 fn spelled(time: Duration) -> String {
     let text = format!("{:.1}", time.as_secs_f64());
     format!("{} s", text.strip_suffix(".0").unwrap_or(&text))

@@ -16,37 +16,37 @@ use seatmap_os::mempolicy::{MemoryNodes, MemoryPolicyError};
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, affinity, layout};
 
-/// The source of a program's seats.
+/// The source of seats.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum SeatSource {
     /// A plan: a seat for each of its threads.
     Plan(Box<Plan>),
-    /// A plan for the ranks of a job: all threads of this rank share these CPUs.
+    /// A rank's CPUs in a plan of a job, shared by all its threads.
     Rank(CpuSet),
     /// A list, such as `0-3,l3:1`.
     List(String),
     /// Rules only.
     #[default]
     Rules,
-    /// A cell, whose CPUs need not be allowed to this process: seats of a plan, or one CPU after
-    /// the other.
+    /// A cell, whose CPUs need not be allowed to this process: a plan's seats, or one CPU after the
+    /// other.
     Cell(Box<CellRecord>, Option<Box<Plan>>),
 }
 
-/// A user's request of seats and memory for a program.
+/// A request of seats and memory for a program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeatingRequest {
     /// The seats.
     pub seats: SeatSource,
-    /// Whether a list is used once, and further threads stay unseated.
+    /// Whether to use the list once; further threads stay unseated.
     pub once: bool,
     /// Whether each thread gets all CPUs of its seat's cache.
     pub soft: bool,
     /// Rules by name, such as `io*=cpus:14-15`.
     pub rules: Vec<String>,
-    /// The number of first threads without a seat.
+    /// How many first threads get no seat.
     pub skip: usize,
-    /// Whether each thread and process is seated when it is created.
+    /// Whether to seat each thread and process at its creation.
     pub strict: bool,
     /// Whether the program already runs.
     pub is_running: bool,
@@ -54,7 +54,7 @@ pub struct SeatingRequest {
     pub memory: Option<MemoryWish>,
 }
 
-/// The seats and memory of a [`SeatingRequest`] on this computer.
+/// The result of a [`SeatingRequest`] on this computer.
 #[derive(Debug)]
 pub struct GrantedSeats {
     /// The seats.
@@ -68,13 +68,13 @@ pub struct GrantedSeats {
 /// A fact about granted seats.
 #[derive(Debug)]
 pub enum SeatingRemark {
-    /// A sentence: this start gets a part of the seats because others start at the same time.
+    /// A sentence: this start gets a part of the seats, because others start too.
     Share(String),
-    /// The kernel has one memory node, so this request changes nothing.
+    /// The computer has one memory node, so this request changes nothing.
     OneMemory(MemoryWish),
 }
 
-/// The reason why seats or memory are not available.
+/// Why seats or memory are not available.
 #[derive(Debug, thiserror::Error)]
 pub enum SeatingError {
     /// The list is wrong.
@@ -99,7 +99,7 @@ pub enum SeatingError {
     /// A CPU is not available.
     #[error(transparent)]
     Cpu(#[from] CpuError),
-    /// A rule names threads by number, but a new program's threads have no numbers yet.
+    /// A rule names threads by TID, but a new program's have none yet.
     #[error("numbers of threads are known only of programs that run; tid: and pid: need --pid")]
     Numbers,
     /// The memory is not available.
@@ -108,10 +108,10 @@ pub enum SeatingError {
     /// The kernel lacks the memory policy, or refused it.
     #[error(transparent)]
     Policy(#[from] MemoryPolicyError),
-    /// The CPUs of this process could not be read.
+    /// This process's CPUs could not be read.
     #[error(transparent)]
     Affinity(std::io::Error),
-    /// The parts of this computer could not be read.
+    /// The topology could not be read.
     #[error(transparent)]
     Topology(#[from] TopologyError),
     /// The NUMA nodes could not be read.
@@ -138,9 +138,10 @@ pub fn this_start() -> Result<LaunchInstance, SeatingError> {
     Ok(share::this_start(&Root::new("/"), cpus.allowed.len())?)
 }
 
-/// Refuses work on all CPUs of this node if several starts of one command would do it at once.
+/// Refuses work on all CPUs of this node if several starts would do it at once.
 ///
 /// # Errors
+///
 /// [`SeatingError::Share`] if they would.
 pub fn check_sole(work: SoleWork) -> Result<(), SeatingError> {
     let cpus = Cpus::read().map_err(SeatingError::Affinity)?;
@@ -163,7 +164,7 @@ impl SeatingRequest {
 
     fn allocator(&self, remarks: &mut Vec<SeatingRemark>) -> Result<SeatAllocator, SeatingError> {
         let start = if self.is_running { LaunchInstance::Alone } else { this_start()? };
-        // The plan of a job has already divided the node's CPUs among its ranks.
+        // The job's plan has already divided the node's CPUs among its ranks.
         let is_divided = matches!(self.seats, SeatSource::Rank(_));
         let seats = self.list()?;
         let seats = if is_divided || seats.cpus.is_empty() {
@@ -237,7 +238,7 @@ impl SeatingRequest {
     }
 }
 
-/// One seat per thread. The kernel balances no load in a cell, so the list cycles.
+/// The kernel balances no load in a cell, so the list cycles.
 fn in_cell(cell: &CellRecord, plan: Option<&Plan>) -> Result<SeatList, SeatingError> {
     let cpus = cell.set();
     let beyond = Beyond::Cycle;
@@ -251,7 +252,6 @@ fn in_cell(cell: &CellRecord, plan: Option<&Plan>) -> Result<SeatList, SeatingEr
     }
 }
 
-/// Replaces each seat by the caches of its CPUs, restricted to this process's CPUs.
 fn widened(seats: SeatList) -> Result<SeatList, SeatingError> {
     let topology = seatmap_machines::host::topology::reachable()?;
     let allowed = Cpus::read().map_err(SeatingError::Affinity)?.allowed;

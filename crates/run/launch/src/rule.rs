@@ -7,18 +7,17 @@ use seatmap_os::CpuList;
 use seatmap_os::Tid;
 use std::fmt;
 
-/// The bytes of a thread's name in the kernel: `TASK_COMM_LEN` without the final zero
-/// (proc_pid_comm(5)).
+/// `TASK_COMM_LEN` without the final zero (proc_pid_comm(5)).
 pub const NAME_BYTES: usize = 15;
 
-/// The threads matched by a rule.
+/// A rule's threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// The threads with this name; `*` stands for any text.
+    /// By name; `*` stands for any text.
     Named(String),
     /// The thread with this number.
     Tid(Tid),
-    /// The threads of the process with this number.
+    /// Those of this process.
     Pid(Tid),
 }
 
@@ -32,16 +31,16 @@ impl fmt::Display for Who {
     }
 }
 
-/// A rule: these threads take these seats, in order of appearance.
+/// These threads take these seats, in order of appearance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeatRule {
     /// The matched threads.
     pub who: Who,
-    /// Their seats. One thread at a time has a task's seat; any number have a shared one.
+    /// One thread at a time has a task's seat; any number have a shared one.
     pub seats: Vec<Seat>,
 }
 
-/// The reason for refusing a rule.
+/// Why a rule is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
     /// The text has no `=`, or nothing before it.
@@ -66,7 +65,7 @@ pub enum RuleError {
     Set {
         /// The rule.
         rule: String,
-        /// The problem with the set.
+        /// The set's problem.
         source: SetError,
     },
 }
@@ -76,6 +75,7 @@ impl SeatRule {
     /// of `seats` by name, number or range, and sets of CPUs as in [`sets`].
     ///
     /// # Errors
+    ///
     /// [`RuleError`], with the rule.
     pub fn parse(
         text: &str,
@@ -138,7 +138,7 @@ impl Who {
     }
 }
 
-/// The part of a plain name that the kernel keeps; a pattern with `*` stays whole.
+/// As the kernel keeps it; a pattern with `*` stays whole.
 fn kept(name: &str) -> String {
     if name.contains('*') {
         return name.to_owned();
@@ -148,8 +148,8 @@ fn kept(name: &str) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Whether a text matches a pattern in which `*` stands for any text. Only the last star is
-/// remembered, because retrying an earlier one is pointless.
+/// `*` stands for any text. Only the last star is remembered, because retrying an earlier one is
+/// pointless.
 pub(crate) fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let mut p = 0;
     let mut t = 0;

@@ -4,16 +4,15 @@ use seatmap_data::statistics::words::counted;
 use seatmap_os::elf::Elf;
 use std::path::Path;
 
-/// The section that Go's linker writes into every program (package `debug/buildinfo`).
+/// Go's linker writes it into every program (package `debug/buildinfo`).
 const OF_GO: &str = ".go.buildinfo";
 
-/// The Java virtual machine's option for the number of CPUs, and the variables that may contain it
-/// (java(1)).
+/// Java's option for the number of CPUs, and the variables that may contain it (java(1)).
 pub(crate) const JAVA_OPTION: &str = "-XX:ActiveProcessorCount=";
 pub(crate) const JAVA_VARIABLES: [&str; 3] =
     ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
-/// The variable for the number of working Go threads (package `runtime`).
+/// The number of working Go threads (package `runtime`).
 const GO_VARIABLE: &str = "GOMAXPROCS";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,13 +28,13 @@ pub(crate) enum LanguageRuntime {
     /// Workers start before the script, which counts again when it starts more
     /// (`os.availableParallelism`).
     Node,
-    /// Work moves among threads, which count the CPUs repeatedly. A seat for a thread is
-    /// meaningless, and a narrow mask makes the program start fewer threads.
+    /// Work moves among threads, which count the CPUs repeatedly. A thread's seat is meaningless,
+    /// and a narrow mask makes the program start fewer threads.
     Go,
 }
 
 impl LanguageRuntime {
-    /// The runtime of a program's file; ordinary if it cannot be read.
+    /// Ordinary if the file cannot be read.
     pub(crate) fn of(file: &Path) -> Self {
         match file.file_name().and_then(|name| name.to_str()) {
             Some("java") => return LanguageRuntime::Java,
@@ -49,7 +48,7 @@ impl LanguageRuntime {
         }
     }
 
-    /// Whether the first two threads of a process count the CPUs some time after its start.
+    /// Whether a process's first two threads count the CPUs some time after its start.
     pub fn asks_late(self) -> bool {
         matches!(self, LanguageRuntime::DotNet | LanguageRuntime::Java | LanguageRuntime::Node)
     }
@@ -60,7 +59,7 @@ impl LanguageRuntime {
         matches!(self, LanguageRuntime::Java | LanguageRuntime::Node | LanguageRuntime::Go)
     }
 
-    /// Whether the user has set the number of CPUs, so that the runtime does not count them.
+    /// Whether the user has set the number of CPUs, so that they are not counted.
     pub fn is_sized(self, arguments: &[String], variable: &dyn Fn(&str) -> Option<String>) -> bool {
         match self {
             LanguageRuntime::Java => {
@@ -72,7 +71,7 @@ impl LanguageRuntime {
         }
     }
 
-    /// A sentence about a program that counts CPUs in a thread with one.
+    /// About a program that counts CPUs in a thread with one.
     pub fn narrowed(self, program: &str, cpus: usize) -> String {
         let remedy = match self {
             LanguageRuntime::Java => format!("set {JAVA_OPTION}{cpus}"),
@@ -86,8 +85,7 @@ impl LanguageRuntime {
     }
 }
 
-/// Whether Go's compiler built a program; Go moves goroutines among its threads. False for an
-/// unreadable file.
+/// Whether Go's compiler built a program. False for an unreadable file.
 #[must_use]
 pub fn is_of_go(file: &Path) -> bool {
     LanguageRuntime::of(file) == LanguageRuntime::Go
@@ -104,9 +102,9 @@ mod tests {
         is_of_go(file.path())
     }
 
-    /// A file without segments and with two sections, the second with their names: its header
-    /// (e_shoff, e_shentsize, e_shnum, e_shstrndx), the section headers (sh_name; sh_offset,
-    /// sh_size), and the names.
+    /// Without segments, with two sections, the second with their names: its header (e_shoff,
+    /// e_shentsize, e_shnum, e_shstrndx), the section headers (sh_name; sh_offset, sh_size), and
+    /// the names.
     fn program(names: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0; 64 + 2 * 64];
         let order = if cfg!(target_endian = "little") { 1 } else { 2 };

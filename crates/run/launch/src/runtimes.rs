@@ -8,22 +8,21 @@ use seatmap_os::{Root, Tid};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// The runtimes of processes, by file.
 #[derive(Debug, Default)]
 pub(crate) struct Runtimes {
-    /// Processes with other than ordinary runtimes.
+    /// Other than ordinary ones.
     of: HashMap<Tid, LanguageRuntime>,
     files: HashMap<PathBuf, LanguageRuntime>,
     roaming: Vec<PathBuf>,
     narrowed: Vec<Narrowed>,
 }
 
-/// A program that counts CPUs in threads with one each.
+/// It counts CPUs in threads with one each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Narrowed {
     pub file: PathBuf,
     pub runtime: LanguageRuntime,
-    /// Whether it is the started program, which the launcher knows before the start.
+    /// Whether it is the started program, known before the start.
     pub is_first: bool,
 }
 
@@ -38,14 +37,14 @@ impl Narrowed {
 pub(crate) enum SeatFit {
     /// Its threads may run on all seats.
     Roams,
-    /// Each thread has a seat smaller than all seats together.
+    /// Each thread's seat is smaller than all seats together.
     Narrow,
-    /// Threads have no separate seats, or there is one seat.
+    /// Without separate seats, or with one.
     Whole,
 }
 
 impl Runtimes {
-    /// Records the program executed by a process. `fit` gives the effect of seats on a runtime.
+    /// Records the program executed by a process. `fit`: the effect of seats on a runtime.
     pub fn note(&mut self, pid: Tid, file: &Path, fit: impl Fn(LanguageRuntime) -> SeatFit) {
         let is_first = self.files.is_empty();
         let known = self.files.get(file).copied();
@@ -69,7 +68,7 @@ impl Runtimes {
         }
     }
 
-    /// Records the program of an already running process.
+    /// Records a running process's program.
     pub fn meet(&mut self, pid: Tid, fit: impl Fn(LanguageRuntime) -> SeatFit) {
         let Some(file) = task::program_file(pid) else { return };
         self.note(pid, &file, fit);
@@ -94,7 +93,7 @@ impl Runtimes {
 }
 
 /// The effect of seats on a runtime that counts CPUs repeatedly. If a plan has the paths of
-/// threads, a thread of Java or Node has a separate seat, because the plan was made from that very
+/// threads, a thread of Java or Node has its own seat, because the plan was made from that very
 /// program. A strict seating keeps each thread on its seat, and so does a cell, where the kernel
 /// moves no thread.
 pub(crate) fn fit(seating: &SeatAllocator, widens: bool, runtime: LanguageRuntime) -> SeatFit {

@@ -5,11 +5,11 @@ use seatmap_os::CpuList;
 use seatmap_os::CpuSet;
 use std::ops::Range;
 
-/// One seat: the CPUs on which a thread may run, often a single one.
+/// A thread's CPUs, often a single one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seat {
-    /// Its task, counted from 0. `None` for a seat that any number of threads share: one named by a
-    /// rule (`io*=cpus:14-15`), or the whole set on which a program starts.
+    /// Its task, from 0. `None` for a seat shared by any number of threads: a rule's
+    /// (`io*=cpus:14-15`), or the whole set on which a program starts.
     pub task: Option<usize>,
     /// The CPUs.
     pub cpus: CpuSet,
@@ -37,17 +37,17 @@ pub enum Beyond {
 pub struct SeatList {
     /// The CPUs of each task.
     pub cpus: Vec<CpuSet>,
-    /// The names of the tasks, if any.
+    /// The tasks' names, if any.
     pub names: Vec<String>,
-    /// The path of each task: `0.2` is the third thread or process created by the first one. Empty
-    /// if unknown.
+    /// Each task's path: `0.2` is the third thread or process created by the first one. Empty if
+    /// unknown.
     pub paths: Vec<String>,
     /// Tasks among which none is preferred: the members of `0-7` or `l3:*`. There, free seats come
     /// before those of other runs; all other tasks are in order.
     pub choices: Vec<Range<usize>>,
-    /// The tasks of this start of the program, if the others belong to other ranks.
+    /// The tasks of this start, if the others belong to other ranks.
     pub own: Range<usize>,
-    /// The treatment of threads beyond the last seat.
+    /// The treatment of further threads.
     pub beyond: Beyond,
 }
 
@@ -78,8 +78,7 @@ impl SeatList {
         SeatList { cpus, names, paths, choices: Vec::new(), own, beyond }
     }
 
-    /// Members in the order of seating. A member with several sets of CPUs leaves the choice among
-    /// them.
+    /// Members in the order of seating. Among several sets of a member, any may be chosen.
     #[must_use]
     pub fn of_members(members: Vec<Vec<CpuSet>>, beyond: Beyond) -> Self {
         let mut choices = Vec::new();
@@ -92,7 +91,6 @@ impl SeatList {
         SeatList { choices, ..SeatList::of_sets(members.concat(), beyond) }
     }
 
-    /// The tasks that may replace this one.
     pub(crate) fn choice(&self, task: usize) -> Range<usize> {
         let choice = self.choices.iter().find(|choice| choice.contains(&task));
         choice.cloned().unwrap_or(task..task + 1)
@@ -116,7 +114,7 @@ impl SeatList {
         self.own().iter().flat_map(|cpus| cpus.list().0).collect()
     }
 
-    /// The tasks with a thread's name: `reader#3` is the fourth of several called `reader`.
+    /// A thread's name: `reader#3` is the fourth of several called `reader`.
     pub(crate) fn called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
         self.names
             .iter()
@@ -128,8 +126,8 @@ impl SeatList {
             .map(|(task, _)| task)
     }
 
-    /// The task with this name, or else this number. Numbers count the tasks of this start, because
-    /// all ranks of a job have the same command line.
+    /// The task of this name or number. Numbers count the tasks of this start, because all ranks of
+    /// a job have the same command line.
     #[must_use]
     pub fn task(&self, text: &str) -> Option<usize> {
         let named = self.names.iter().position(|name| name == text);

@@ -17,7 +17,7 @@ use seatmap_data::statistics::words::agreeing;
 use seatmap_os::Root;
 use std::ops::Range;
 
-/// The reason why this start has no seats.
+/// Why this start has no seats.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShareError {
     /// A variable is damaged.
@@ -32,12 +32,12 @@ pub enum ShareError {
     TooFew {
         /// The starts, in words.
         starts: String,
-        /// The variable with their number.
+        /// Their variable.
         source_of: String,
         /// The seats.
         seats: usize,
     },
-    /// The tasks of a plan do not divide among the starts.
+    /// The plan's tasks do not divide among the starts.
     #[error(
         "{starts} start on this node ({source_of}), and the plan has {tasks}, which is not a \
          multiple: make a plan with as many tasks as ranks, or set {OWN} to the number of a task",
@@ -46,7 +46,7 @@ pub enum ShareError {
     Uneven {
         /// The starts, in words.
         starts: String,
-        /// The variable with their number.
+        /// Their variable.
         source_of: String,
         /// The tasks.
         tasks: usize,
@@ -68,7 +68,7 @@ pub enum ShareError {
         /// The number of workers, in words.
         workers: String,
     },
-    /// Several starts would do work that needs all CPUs.
+    /// The work needs all CPUs.
     #[error("{starts} start on this node ({source_of}), and each would {}, or set {OWN}={ALL} if \
              only one of them runs at a time or each has CPUs of its own", .work.hint())]
     Together {
@@ -88,7 +88,7 @@ pub enum ShareError {
         /// The number.
         task: usize,
     },
-    /// A rule names CPUs that every start would take.
+    /// Every start would take a rule's CPUs.
     #[error(
         "{starts} start on this node ({source_of}), and the CPUs of a rule would be those of each: \
          name tasks in --match, or set {OWN}={ALL}"
@@ -96,7 +96,7 @@ pub enum ShareError {
     Rule {
         /// The starts, in words.
         starts: String,
-        /// The variable with their number.
+        /// Their variable.
         source_of: String,
     },
 }
@@ -115,7 +115,6 @@ pub enum SoleWork {
 }
 
 impl SoleWork {
-    /// The harm of several starts, and a remedy.
     fn hint(self) -> &'static str {
         match self {
             SoleWork::Auto => {
@@ -172,9 +171,10 @@ fn counted_seats(count: usize) -> String {
     )
 }
 
-/// Identifies this process among those started by the same command.
+/// Identifies this process among the starts of one command.
 ///
 /// # Errors
+///
 /// [`ShareError`]: a variable is damaged, or workers of `xargs` are indistinguishable.
 pub fn this_start(root: &Root, here_cpus: usize) -> Result<LaunchInstance, ShareError> {
     let start = LaunchInstance::find(&variable, here_cpus)?;
@@ -190,9 +190,10 @@ fn variable(name: &str) -> Option<String> {
 }
 
 impl SeatList {
-    /// Restricts the list to this start's part. `is_plan` says whether each seat is a placed task.
+    /// This start's part of the list. `is_plan` says whether each seat is a placed task.
     ///
     /// # Errors
+    ///
     /// [`ShareError`].
     pub fn shared_with(self, start: &LaunchInstance, is_plan: bool) -> Result<Self, ShareError> {
         let seats = self.cpus.len();
@@ -241,7 +242,7 @@ pub fn check_rules(start: &LaunchInstance, have_sets: bool) -> Result<(), ShareE
     }
 }
 
-/// A line about the seats of a start; `None` if it takes all.
+/// A start's seats in a line; `None` if it takes all.
 #[must_use]
 pub fn sentence(start: &LaunchInstance, seats: &SeatList) -> Option<String> {
     let of = seats.cpus.len();

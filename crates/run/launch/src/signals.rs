@@ -10,7 +10,6 @@ use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::time::Duration;
 
-/// Signals that the terminal sends to the whole group.
 const OF_TERMINALS: [i32; 8] = [
     libc::SIGHUP,
     libc::SIGINT,
@@ -22,7 +21,7 @@ const OF_TERMINALS: [i32; 8] = [
     libc::SIGWINCH,
 ];
 
-/// Signals from other processes, besides the real-time signals.
+/// The real-time signals are added.
 const OF_OTHERS: [i32; 9] = [
     libc::SIGTERM,
     libc::SIGUSR1,
@@ -40,7 +39,7 @@ const OF_OTHERS: [i32; 9] = [
 pub struct Signals {
     held: libc::sigset_t,
     before: libc::sigset_t,
-    /// The former action of `SIGCHLD`.
+    /// `SIGCHLD`'s former action.
     child_news: libc::sighandler_t,
 }
 
@@ -56,7 +55,7 @@ pub struct ReceivedSignal {
 }
 
 impl ReceivedSignal {
-    /// Whether it requests a stop of the job.
+    /// Whether it asks the job to stop.
     #[must_use]
     pub fn asks_to_stop(&self) -> bool {
         [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU].contains(&self.signal)
@@ -91,14 +90,14 @@ impl Signals {
         }
     }
 
-    /// Waits at most this long for a signal; `None` for `SIGCHLD`, and after this time.
+    /// Waits at most this long for a signal; `None` for `SIGCHLD` or after the time.
     #[must_use]
     pub fn next(&self, wait: Duration) -> Option<ReceivedSignal> {
         self.take(wait).filter(|came| came.signal != libc::SIGCHLD)
     }
 
-    /// Takes `SIGCONT` first: the kernel delivers pending signals by number, and a `SIGCONT`
-    /// forwarded after a later signal would end the next stop.
+    /// `SIGCONT` first: pending signals come by number, and a `SIGCONT` forwarded after a later
+    /// signal would end the next stop.
     fn take(&self, wait: Duration) -> Option<ReceivedSignal> {
         take_of(&set([libc::SIGCONT]), Duration::ZERO).or_else(|| take_of(&self.held, wait))
     }
@@ -120,8 +119,8 @@ impl Signals {
     }
 
     /// Stops like [`Signals::stop_here`] unless `changed` returns true. The stop is pending before
-    /// the second check, so that any later `SIGCONT` removes it. Returns whether the stop was
-    /// carried out or removed.
+    /// this check, so that any later `SIGCONT` removes it. Returns whether the stop was carried out
+    /// or removed.
     pub fn stop_unless(&self, signal: i32, changed: impl Fn() -> bool) -> bool {
         if changed() {
             return false;
@@ -196,8 +195,7 @@ fn take_of(signals: &libc::sigset_t, wait: Duration) -> Option<ReceivedSignal> {
 }
 
 impl ReceivedSignal {
-    /// Forwards it to a process that has not received it. A failure means that the process has
-    /// ended.
+    /// Forwards it to a process that has not received it. If this fails, the process has ended.
     pub fn pass_on(self, pid: Tid) {
         if !self.to_group {
             send(pid, self.signal);
@@ -205,13 +203,13 @@ impl ReceivedSignal {
     }
 }
 
-/// Sends a signal. A failure means that the process has ended.
+/// If this fails, the process has ended.
 pub(crate) fn send(pid: Tid, signal: i32) {
     // SAFETY: sends a signal, and touches no memory.
     unsafe { libc::kill(pid, signal) };
 }
 
-/// Unblocks all signals, so that they can end this process.
+/// Unblocks all signals.
 pub(crate) fn let_end() {
     let none = set([]);
     // SAFETY: the set is valid, and nothing is written.

@@ -11,8 +11,8 @@ use crate::report::{Behind, Report};
 use seatmap_os::Tid;
 use std::time::Duration;
 
-/// After this time a program and a simultaneously started one have their first threads. A shorter
-/// program shares its seats only briefly.
+/// By then two programs started together have their first threads. A shorter one shares its seats
+/// only briefly.
 const SETTLED: Duration = Duration::from_millis(500);
 
 /// When the process for which the caller waits ends.
@@ -33,28 +33,28 @@ pub struct RunRequest {
     pub program: Executable,
     /// Its seats.
     pub seats: SeatAllocator,
-    /// The launch options, without the connection to the front.
+    /// The options, without the connection to the front.
     pub options: LaunchOptions<'static>,
     /// When the process for which the caller waits ends.
     pub returns_at: ReturnsAt,
 }
 
-/// Receives reports about a program, in the process that seats its threads.
+/// Receives reports, in the process that seats the threads.
 pub trait RunListener {
-    /// The program has started. The report is the last one if this process is killed.
+    /// The program has started. If this process is killed, this is the last report.
     fn begun(&mut self, report: &mut dyn FnMut() -> Report);
 
     /// The program has started, and the caller waits no longer.
     fn started(&mut self, program: Tid, supervisor: Tid);
 
-    /// Other programs on the CPUs of this run, possibly none.
+    /// Other programs on this run's CPUs, possibly none.
     fn shares(&mut self, neighbours: &SeatNeighbours);
 
-    /// The program's first process has ended, or all later ones have. Returns how the front must
-    /// end: like the program's first process, if all went well.
+    /// The first process has ended, or all later ones have. Returns how the front must end: like
+    /// the first process, if all went well.
     fn seated(&mut self, report: &Report, ending: Ending) -> Ending;
 
-    /// The program could not be started. Returns how the front must end.
+    /// The program could not start. Returns how the front must end.
     fn failed(&mut self, error: LaunchError) -> Ending;
 }
 
@@ -63,6 +63,7 @@ impl RunRequest {
     /// here. Another process seats the threads, and ends with them.
     ///
     /// # Errors
+    ///
     /// [`LaunchError::NoSupervisor`]: nothing was started. [`LaunchError::SupervisorKilled`].
     pub fn run(self, listener: &mut dyn RunListener) -> Result<Ending, LaunchError> {
         match front::split().map_err(LaunchError::NoSupervisor)? {
@@ -75,7 +76,6 @@ impl RunRequest {
         }
     }
 
-    /// Starts the program and seats its threads, in the supervisor.
     fn supervise(self, link: &mut FrontLink, listener: &mut dyn RunListener) -> Ending {
         if self.returns_at == ReturnsAt::Start {
             front::leave_session();
@@ -128,7 +128,6 @@ fn tell_of_others(launch: &mut Launch<'_>, listener: &mut dyn RunListener) {
     listener.shares(&SeatNeighbours::of(&launch.report(), &leased));
 }
 
-/// Lets the caller continue.
 fn leave(launch: &mut Launch<'_>, ending: Ending) {
     if let Some(link) = launch.link() {
         link.leave(ending);

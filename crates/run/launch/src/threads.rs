@@ -7,41 +7,38 @@ use seatmap_os::Tid;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
-/// The most recorded threads, so that a program that creates threads for days does not fill the
-/// memory.
+/// So that a program that creates threads for days does not fill the memory.
 pub const MOST_RECORDS: usize = 10_000;
 
 const TABLE: &str = "thread table";
 
-/// A thread's waiting time for a CPU, at an instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waited {
     pub at: Instant,
-    /// The total since the thread began.
+    /// Since the thread began.
     pub waited_ns: u64,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Living {
-    /// Whether it has its place in the order, with or without a seat.
+    /// Whether it has its place in the order.
     pub is_entered: bool,
-    /// Its record, if it has one.
     pub record: Option<usize>,
     pub pid: Tid,
-    /// Its start, which shows if its number is reused.
+    /// Shows if its TID is reused.
     pub started_ticks: Option<u64>,
     pub seat: Option<Seat>,
-    /// Whether it counts as a thread that never had a seat.
+    /// Whether it counts as never seated.
     pub is_unseated: bool,
-    /// A later seat, and when the thread takes it.
+    /// A later seat, and when to take it.
     pub later: Option<(Seat, Instant)>,
     /// The latest start of its wait on the whole set of CPUs.
     pub waits_since: Option<Instant>,
-    /// Set if another thread already has its seat: its waiting time at a look.
+    /// Its waiting time at a look, if another thread already has its seat.
     pub shares: Option<Waited>,
-    /// Whether it began before the program at which seating starts.
+    /// Whether it began before the program where seating starts.
     pub is_outside: bool,
-    /// Whether it had run before it was found.
+    /// Whether it ran before it was found.
     pub is_late: bool,
 }
 
@@ -54,7 +51,6 @@ pub struct ThreadTable {
     created: usize,
     /// Skipped threads.
     skipped: usize,
-    /// Threads that never had a seat, except the skipped ones.
     unseated: usize,
     /// Short-lived processes without a seat.
     helpers: usize,
@@ -86,7 +82,7 @@ impl ThreadTable {
         self.living.insert(tid, living);
     }
 
-    /// Gives a thread its place in the order, with or without a seat, and a record.
+    /// Gives it a place in the order, with or without a seat, and a record.
     pub(crate) fn enter(&mut self, tid: Tid, seat: Option<Seat>, is_skipped: bool) {
         let Some(living) = self.living.get_mut(&tid) else { return };
         invariant!(!living.is_entered, TABLE, "thread {tid} enters the order twice");
@@ -104,7 +100,6 @@ impl ThreadTable {
         self.check();
     }
 
-    /// Skips a thread after it was entered.
     pub(crate) fn skip(&mut self, tid: Tid) {
         self.sits(tid, None);
         self.skipped += 1;
@@ -168,12 +163,11 @@ impl ThreadTable {
 
     pub(crate) fn remove(&mut self, tid: Tid) {
         if let Some(living) = self.living.remove(&tid) {
-            // A short-lived child, for instance the `ls` of a shell, that never needed a seat.
+            // A short-lived child, such as the `ls` of a shell, that never needed a seat.
             self.helpers += usize::from(living.waits_since.is_some() && !living.is_entered);
         }
     }
 
-    /// Checks that the counts agree with the records.
     fn check(&self) {
         let records = self.records.len();
         invariant!(
@@ -210,13 +204,13 @@ impl ThreadTable {
         self.skipped
     }
 
-    /// The number of threads without a seat, except the skipped ones.
+    /// The threads without a seat, except skipped ones.
     #[must_use]
     pub fn unseated(&self) -> usize {
         self.unseated
     }
 
-    /// The number of processes that ended before they could take a seat.
+    /// The processes that ended before they could take a seat.
     #[must_use]
     pub fn helpers(&self) -> usize {
         self.helpers

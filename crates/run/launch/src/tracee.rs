@@ -6,7 +6,6 @@ use seatmap_os::task::ThreadStat;
 use std::io;
 use std::ptr;
 
-/// The events that stop a thread: a created thread or process, and an executed program.
 /// `PTRACE_O_EXITKILL` is missing on purpose: a killed launcher must not kill the program; the
 /// kernel then releases every thread.
 const OPTIONS: libc::c_int = libc::PTRACE_O_TRACECLONE
@@ -14,10 +13,9 @@ const OPTIONS: libc::c_int = libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEVFORK
     | libc::PTRACE_O_TRACEEXEC;
 
-/// The ordinary registers (`NT_PRSTATUS` of elf(5)).
+/// `NT_PRSTATUS` of elf(5).
 const ORDINARY: usize = 1;
 
-/// The bytes of the kernel's signal mask.
 const SIGNALS_BYTES: usize = 8;
 
 /// Checks without a pause, and the pause between later ones.
@@ -31,21 +29,15 @@ pub(crate) enum WaitStatus {
     Continued,
 }
 
-/// The reason for a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TraceeStop {
-    /// A new thread, or a process that shares more than a fork's.
     Cloned,
     /// A new process.
     Forked,
     Executed,
-    /// The thread is about to end, and still has its memory.
     Exiting,
-    /// This signal stopped the thread's process.
     Group(i32),
-    /// The thread is new, was interrupted, or woke from a group stop.
     Trap,
-    /// This signal is about to be delivered.
     Signal(i32),
 }
 
@@ -80,7 +72,7 @@ fn stop(event: libc::c_int, signal: libc::c_int) -> TraceeStop {
     }
 }
 
-/// A thread with a report, and whether it ended. The report stays until [`take_report`].
+/// A thread with a report, which stays until [`take_report`], and whether it ended.
 pub(crate) fn next_report() -> Option<(Tid, bool)> {
     // SAFETY: an all-zero siginfo_t is valid.
     let mut found: libc::siginfo_t = unsafe { std::mem::zeroed() };
@@ -98,7 +90,7 @@ pub(crate) fn next_report() -> Option<(Tid, bool)> {
     (status == 0 && tid != 0).then_some((tid, ended))
 }
 
-/// Takes the report of a thread; for a dead one, this frees its number.
+/// Takes a thread's report; for a dead one, this frees its number.
 pub(crate) fn take_report(tid: Tid) -> Option<WaitStatus> {
     let mut status = 0;
     let which = libc::WNOHANG | libc::__WALL | libc::WUNTRACED | libc::WCONTINUED;
@@ -108,7 +100,7 @@ pub(crate) fn take_report(tid: Tid) -> Option<WaitStatus> {
 }
 
 /// Waits for a thread's next report and takes it. `None` if the thread has died and its report must
-/// wait: that of a process's first thread comes after those of all its other threads.
+/// wait: a first thread's comes after those of all its process's other threads.
 pub(crate) fn wait_for(tid: Tid, is_first: bool) -> Option<WaitStatus> {
     if !is_first {
         let mut status = 0;
@@ -129,19 +121,18 @@ pub(crate) fn wait_for(tid: Tid, is_first: bool) -> Option<WaitStatus> {
     None
 }
 
-/// Begins to trace a thread and all that it creates, without stopping it; on request, also its end.
+/// Begins to trace a thread and all that it creates, without stopping it.
 ///
 /// # Errors
+///
 /// The kernel's error: `EPERM` if tracing is forbidden, or another process traces the thread.
 pub(crate) fn seize(tid: Tid, sees_ends: bool) -> io::Result<()> {
     let ends = if sees_ends { libc::PTRACE_O_TRACEEXIT } else { 0 };
     call(libc::PTRACE_SEIZE, tid, (OPTIONS | ends) as usize)
 }
 
-// A thread may die at any moment. Each of these calls then fails with ESRCH, and its end is
-// reported as usual.
+// A thread may die at any moment. These calls then fail with ESRCH; its end is reported as usual.
 
-/// Resumes a stopped thread with this signal; 0 means none.
 pub(crate) fn resume(tid: Tid, signal: i32) {
     let _ = call(libc::PTRACE_CONT, tid, signal as usize);
 }
@@ -160,21 +151,21 @@ pub(crate) fn interrupt(tid: Tid) {
     let _ = call(libc::PTRACE_INTERRUPT, tid, 0);
 }
 
-/// Releases a stopped thread with this signal; 0 means none.
 pub(crate) fn detach(tid: Tid, signal: i32) {
     let _ = call(libc::PTRACE_DETACH, tid, signal as usize);
 }
 
-/// The new thread's number, or the former number of a thread that executed a program.
+/// A new thread's number, or the former number of a thread that executed a program.
 pub(crate) fn message(tid: Tid) -> Option<Tid> {
     let mut message: libc::c_ulong = 0;
     call(libc::PTRACE_GETEVENTMSG, tid, (&raw mut message).expose_provenance()).ok()?;
     Tid::try_from(message).ok()
 }
 
-/// Reads the registers of a stopped thread. Returns their size in bytes.
+/// Returns the registers' size in bytes.
 ///
 /// # Errors
+///
 /// The kernel's error.
 pub(crate) fn registers(tid: Tid, registers: &mut [u64]) -> io::Result<usize> {
     let mut place =
@@ -195,9 +186,10 @@ pub(crate) fn set_registers(tid: Tid, registers: &[u64]) -> io::Result<()> {
     call_at(libc::PTRACE_SETREGSET, tid, ORDINARY, (&raw mut place).expose_provenance())
 }
 
-/// The signals that a stopped thread blocks.
+/// The signals blocked by a stopped thread.
 ///
 /// # Errors
+///
 /// The kernel's error.
 pub(crate) fn signal_mask(tid: Tid) -> io::Result<u64> {
     let mut mask: u64 = 0;
@@ -205,9 +197,10 @@ pub(crate) fn signal_mask(tid: Tid) -> io::Result<u64> {
     Ok(mask)
 }
 
-/// Sets the signals that a stopped thread blocks.
+/// Sets the signals blocked by a stopped thread.
 ///
 /// # Errors
+///
 /// The kernel's error.
 pub(crate) fn set_signal_mask(tid: Tid, mask: u64) -> io::Result<()> {
     call_at(libc::PTRACE_SETSIGMASK, tid, SIGNALS_BYTES, (&raw const mask).expose_provenance())

@@ -10,46 +10,45 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// The most reported processes, so that a program that creates them for days does not fill the
-/// memory.
+/// So that a program that creates processes for days does not fill the memory.
 pub const MOST_PROCESSES: usize = 1000;
 
-/// The first look is early, because an untraced program may be short.
+/// Early, because an untraced program may be short.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
 
-/// Looking takes at most one part in this many of a CPU's time: the kernel walks all page tables.
+/// Looks take one part in this many of a CPU's time: the kernel walks all page tables.
 const SHARE: u32 = 50;
 
-/// The memory of a run: the requested and the actual nodes.
+/// A run's memory: the requested and the actual nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryReport {
-    /// The request as typed; null if only the pages were looked up.
+    /// The request as typed; null if pages were only looked up.
     pub wish: Option<String>,
-    /// The policy of all threads, as in `/proc/PID/numa_maps`; null if tasks have separate ones.
+    /// The policy of all threads, as in `/proc/PID/numa_maps`; null if tasks have their own.
     pub policy: Option<String>,
-    /// The NUMA nodes requested for all pages; null if not requested.
+    /// The nodes requested for all pages, or null.
     pub nodes: Option<Vec<u32>>,
-    /// The first 1,000 processes with examined pages.
+    /// The first 1,000 examined processes.
     #[cfg_attr(feature = "schema", schemars(length(max = MOST_PROCESSES)))]
     pub processes: Vec<ProcessMemory>,
 }
 
-/// The pages of a process at the last look.
+/// A process's pages at the last look.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessMemory {
     /// The process ID.
     pub pid: Tid,
-    /// The process's name, at most 15 bytes.
+    /// Its name, at most 15 bytes.
     pub name: String,
     /// Each NUMA node with pages.
     pub nodes: Vec<PagesOnNode>,
-    /// The policies of its own mappings, with the bytes under each.
+    /// Its mappings' policies, with the bytes under each.
     pub policies: Vec<PagesUnderPolicy>,
-    /// Its own bytes on nodes that were not requested; null if none were requested.
+    /// Its own bytes on other than the requested nodes; null if none were requested.
     pub elsewhere_bytes: Option<u64>,
-    /// Whether the look was just before its end; otherwise it was running.
+    /// Whether the look was just before its end.
     pub at_end: bool,
 }
 
@@ -61,7 +60,7 @@ pub struct PagesOnNode {
     pub node: u32,
     /// Bytes allocated by the process.
     pub own_bytes: u64,
-    /// Bytes of files and shared memory, possibly placed by other processes.
+    /// Bytes of files and shared memory; other processes may have placed them.
     pub shared_bytes: u64,
 }
 
@@ -71,7 +70,7 @@ pub struct PagesOnNode {
 pub struct PagesUnderPolicy {
     /// The policy, as in `/proc/PID/numa_maps`.
     pub policy: String,
-    /// The process's own bytes in mappings with this policy.
+    /// The process's own bytes under it.
     pub bytes: u64,
 }
 
@@ -162,7 +161,6 @@ fn bytes_on(bytes: &BTreeMap<u32, u64>, node: u32) -> u64 {
 }
 
 impl MemoryReport {
-    /// A report without looks at pages.
     pub(crate) fn of(memory: Option<&ProgramMemory>) -> Self {
         MemoryReport {
             wish: memory.map(|memory| memory.wish.clone()),
@@ -174,13 +172,13 @@ impl MemoryReport {
 }
 
 impl ProcessMemory {
-    /// Whether some of its own memory is on nodes that were not requested.
+    /// Whether it has memory on other than the requested nodes.
     #[must_use]
     pub fn is_elsewhere(&self) -> bool {
         self.elsewhere_bytes.is_some_and(|bytes| bytes > 0)
     }
 
-    /// A line for people: how much memory is on which nodes.
+    /// How much memory is on which nodes, for people.
     #[must_use]
     pub fn sentence(&self) -> String {
         let own: u64 = self.nodes.iter().map(|on| on.own_bytes).sum();
@@ -203,7 +201,7 @@ impl ProcessMemory {
     }
 }
 
-/// Bytes in the largest unit with a number of one or more.
+/// As a number of at least one, in the largest such unit.
 #[must_use]
 pub fn size(bytes: u64) -> String {
     let kib = bytes as f64 / 1024.0;

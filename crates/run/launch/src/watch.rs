@@ -13,22 +13,21 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::time::{Duration, Instant};
 
-/// The pause after a change.
+/// After a change.
 const SHORTEST: Duration = Duration::from_millis(1);
-/// The pause after some time without a change.
+/// After some time without a change.
 const LONGEST: Duration = Duration::from_millis(100);
-/// The longest pause after the end of the program's first process, because the others may run for
-/// days.
+/// After the end of the first process, because the others may run for days.
 const LONGEST_BEHIND: Duration = Duration::from_secs(1);
-/// Looking takes at most one part in this many of a CPU's time.
+/// Looks take one part in this many of a CPU's time.
 const SHARE: u32 = 50;
 
 /// Decides when to look next, and at which processes.
 #[derive(Debug)]
 pub(crate) struct ProcessWatch {
-    /// The processes with their starts, in clock ticks after the boot: between two looks one may
-    /// end, and another program's process get its number. If the start is `None`, it was not
-    /// readable, and the number decides.
+    /// The processes with their starts, in clock ticks after the boot: one may end between two
+    /// looks, and another program get its PID. `None` if the start was unreadable: then the PID
+    /// decides.
     processes: BTreeMap<Tid, Option<u64>>,
     interval: Duration,
     longest: Duration,
@@ -45,12 +44,10 @@ impl ProcessWatch {
         }
     }
 
-    /// Makes looks rarer while nothing changes.
     pub fn slow_down(&mut self) {
         self.longest = LONGEST_BEHIND;
     }
 
-    /// The known processes of the program.
     pub fn processes(&self) -> impl Iterator<Item = Tid> + '_ {
         self.processes.iter().filter(|(pid, ticks)| is_same(**pid, **ticks)).map(|(pid, _)| *pid)
     }
@@ -59,21 +56,20 @@ impl ProcessWatch {
         !self.processes.is_empty()
     }
 
-    /// Finds the program's threads again. Returns the living processes.
+    /// Finds the threads again. Returns the living processes.
     pub fn living(&mut self, pinner: &mut Pinner, tracer: &Tracer) -> Vec<Tid> {
         self.find(pinner, tracer);
         self.processes().filter(|pid| task::lives(*pid)).collect()
     }
 
-    /// The time until the next look.
     pub fn wait(&self) -> Duration {
         self.due.saturating_duration_since(Instant::now())
     }
 
-    /// Looks at every thread, and schedules the next look. Returns whether anything changed.
+    /// Looks at every thread. Returns whether anything changed.
     pub fn look(&mut self, pinner: &mut Pinner, tracer: &mut Tracer) -> bool {
         let begun = Instant::now();
-        // Comes first: a seat without a CPU that has returned would look like another mask.
+        // First: a seat without a CPU that has returned would look like another mask.
         pinner.look_at_owed();
         let mut news = self.find(pinner, tracer);
         for tid in pinner.threads.tids() {
@@ -117,7 +113,7 @@ impl ProcessWatch {
         news
     }
 
-    /// The unknown children of a process, which are known from now on.
+    /// Unknown children, which are known from now on.
     fn new_children(&mut self, pid: Tid, threads: &[Tid]) -> Vec<Tid> {
         // An unreadable list is read at the next look: a process missing here does not count as
         // ended.
@@ -125,7 +121,6 @@ impl ProcessWatch {
         children.into_iter().filter(|child| self.note(*child)).collect()
     }
 
-    /// Records a process. Returns whether it is new.
     fn note(&mut self, pid: Tid) -> bool {
         let Entry::Vacant(vacant) = self.processes.entry(pid) else { return false };
         vacant.insert(started_ticks(pid));
@@ -137,12 +132,12 @@ fn started_ticks(pid: Tid) -> Option<u64> {
     ThreadStat::of(pid).map(|task| task.started_ticks)
 }
 
-/// Whether a number still belongs to the process with this start, or to none.
+/// Whether a PID still belongs to the process with this start, or to none.
 fn is_same(pid: Tid, ticks: Option<u64>) -> bool {
     ticks.zip(started_ticks(pid)).is_none_or(|(then, now)| then == now)
 }
 
-/// Adopts a thread that neither came through the tracer nor is about to.
+/// For a thread that does not come through the tracer.
 fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
     if pinner.threads.knows(tid) {
         return false;

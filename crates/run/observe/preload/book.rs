@@ -9,7 +9,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_int};
 
-/// Messages and bytes to or from one rank.
+/// Messages and bytes to or from a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RankTraffic {
     /// Messages.
@@ -21,23 +21,22 @@ pub struct RankTraffic {
 /// A communicator with its counts.
 pub struct Communicator {
     handle: Option<MpiHandle>,
-    /// Its name, if it has one.
     pub name: String,
     /// This rank's number in it.
     pub own: usize,
     /// Whether it connects two groups.
     pub is_inter: bool,
-    /// The `MPI_COMM_WORLD` ranks of its ranks; negative for outside processes.
+    /// In `MPI_COMM_WORLD`; negative for outside processes.
     pub world: Vec<c_int>,
-    /// Sums by call and rank; empty for unused calls.
+    /// By call and rank; empty for unused calls.
     pub sums: Vec<Vec<RankTraffic>>,
 }
 
 /// All counts of this rank.
 pub struct Book {
-    /// Communicators, in the order of their first use.
+    /// In the order of their first use.
     pub communicators: Vec<Communicator>,
-    /// Calls with uncounted messages, each with the number of times.
+    /// Calls with uncounted messages, and how often.
     pub unseen: Vec<(&'static str, u64)>,
     last: usize,
 }
@@ -45,7 +44,6 @@ pub struct Book {
 static BOOK: Locked<Book> =
     Locked::new(Book { communicators: Vec::new(), unseen: Vec::new(), last: 0 });
 
-/// The book, for one thread at a time.
 pub fn book() -> LockedGuard<'static, Book> {
     BOOK.lock()
 }
@@ -56,15 +54,14 @@ impl Book {
         self.find(word, Communicator::ask)
     }
 
-    /// The index of the communicator with this handle. It stays valid after the program frees the
-    /// handle, because requests may still use the communicator.
+    /// The communicator's index. It outlives the handle, because requests may still use the
+    /// communicator.
     pub fn place(&mut self, word: ArgumentWord) -> usize {
         self.communicator(word);
         self.last
     }
 
-    /// The ranks that share the window with this handle, which differs from all communicators'
-    /// handles.
+    /// Window handles differ from all communicators' handles.
     pub fn window(&mut self, word: ArgumentWord) -> &mut Communicator {
         self.find(word, Communicator::ask_window)
     }
@@ -94,7 +91,7 @@ impl Book {
             .for_each(|known| known.handle = None);
     }
 
-    /// Records a call with uncounted messages.
+    /// A call with uncounted messages.
     pub fn miss(&mut self, what: &'static str) {
         match self.unseen.iter_mut().find(|(known, _)| *known == what) {
             Some((_, times)) => *times += 1,
@@ -136,12 +133,11 @@ impl Communicator {
         }
     }
 
-    /// The number of ranks to which this one can send.
     pub fn size(&self) -> usize {
         self.world.len()
     }
 
-    /// Counts one message to a rank, or, for `MPI_Get`, from it.
+    /// To a rank, or, for `MPI_Get`, from it.
     pub fn add(&mut self, call: MpiCall, rank: c_int, bytes: u64) {
         let Some(rank) = usize::try_from(rank).ok().filter(|rank| *rank < self.size()) else {
             return;
@@ -155,7 +151,6 @@ impl Communicator {
         sums[rank].bytes += bytes;
     }
 
-    /// Counts a message to each other rank.
     pub fn add_all(&mut self, call: MpiCall, bytes: impl Fn(usize) -> u64) {
         for rank in (0..self.size()).filter(|rank| *rank != self.own).collect::<Vec<_>>() {
             self.add(call, rank as c_int, bytes(rank));
@@ -163,7 +158,6 @@ impl Communicator {
     }
 }
 
-/// Gets an integer from the MPI library.
 pub fn ask(function: &MpiFunction, word: ArgumentWord) -> c_int {
     let mut answer: c_int = 0;
     // SAFETY: these functions take a handle and the address of an integer.
@@ -183,7 +177,6 @@ fn name(function: &MpiFunction, word: ArgumentWord) -> String {
     String::from_utf8_lossy(name.to_bytes()).into_owned()
 }
 
-/// The group of the ranks to which a communicator sends.
 fn group(word: ArgumentWord, is_inter: bool) -> ArgumentWord {
     let mut group: ArgumentWord = 0;
     let function = if is_inter { real!(PMPI_Comm_remote_group) } else { real!(PMPI_Comm_group) };
@@ -193,7 +186,7 @@ fn group(word: ArgumentWord, is_inter: bool) -> ArgumentWord {
     group
 }
 
-/// The `MPI_COMM_WORLD` ranks of a group's ranks. Frees the group.
+/// A group's ranks in `MPI_COMM_WORLD`. Frees the group.
 pub fn world_ranks(mut from: ArgumentWord, size: usize) -> Vec<c_int> {
     let mut world = group(library().world().0, false);
     let ranks: Vec<c_int> = (0..size as c_int).collect();

@@ -18,7 +18,7 @@ use super::library::{library, second_is_fortran};
 use super::words::{ArgumentWord, count, count_at, handle_at, int, type_bytes};
 use core::ffi::c_int;
 
-/// Counts in a communicator, unless it connects two groups.
+/// Unless it connects two groups.
 fn within(comm: ArgumentWord, note: impl FnOnce(&mut Communicator)) {
     let mut book = book();
     let communicator = book.communicator(comm);
@@ -29,7 +29,6 @@ fn within(comm: ArgumentWord, note: impl FnOnce(&mut Communicator)) {
     }
 }
 
-/// Each rank sends this many bytes to the root.
 fn to_root(call: MpiCall, root: ArgumentWord, comm: ArgumentWord, bytes: u64) {
     within(comm, |communicator| {
         if communicator.own as c_int != int(root) {
@@ -38,7 +37,6 @@ fn to_root(call: MpiCall, root: ArgumentWord, comm: ArgumentWord, bytes: u64) {
     });
 }
 
-/// The root sends each other rank its part.
 fn from_root(call: MpiCall, root: ArgumentWord, comm: ArgumentWord, bytes: impl Fn(usize) -> u64) {
     within(comm, |communicator| {
         if communicator.own as c_int == int(root) {
@@ -47,12 +45,11 @@ fn from_root(call: MpiCall, root: ArgumentWord, comm: ArgumentWord, bytes: impl 
     });
 }
 
-/// Each rank sends each other rank its part.
 fn to_all(call: MpiCall, comm: ArgumentWord, bytes: impl Fn(usize) -> u64) {
     within(comm, |communicator| communicator.add_all(call, bytes));
 }
 
-/// Each rank sends each other one the least part of a vector for an allreduce.
+/// The least part of a vector for an allreduce, to each other rank.
 fn reduce_to_all(comm: ArgumentWord, bytes: u64) {
     within(comm, |communicator| {
         let share = (2 * bytes).div_ceil(communicator.size().max(1) as u64);
@@ -60,7 +57,6 @@ fn reduce_to_all(comm: ArgumentWord, bytes: u64) {
     });
 }
 
-/// Each rank sends the vector to the next one.
 fn to_next(call: MpiCall, comm: ArgumentWord, bytes: u64) {
     within(comm, |communicator| communicator.add(call, communicator.own as c_int + 1, bytes));
 }
@@ -69,14 +65,14 @@ fn bytes(elements: ArgumentWord, kind: ArgumentWord) -> u64 {
     count(elements) * type_bytes(kind)
 }
 
-/// Bytes for one rank, from a list of counts by rank.
+/// From a list of counts.
 fn part(counts: ArgumentWord, kind: ArgumentWord) -> impl Fn(usize) -> u64 {
     let size = type_bytes(kind);
     // SAFETY: the program's list has a count for each rank of the communicator.
     move |rank| size * unsafe { count_at(counts, rank) }
 }
 
-/// Bytes for one rank, from lists of counts and datatypes by rank.
+/// From lists of counts and datatypes.
 fn typed_part(counts: ArgumentWord, kinds: ArgumentWord) -> impl Fn(usize) -> u64 {
     // SAFETY: the program's lists have a count and a datatype for each rank of the communicator.
     move |rank| unsafe { count_at(counts, rank) * type_bytes(handle_at(library(), kinds, rank)) }
@@ -86,7 +82,7 @@ fn is_in_place(buffer: ArgumentWord) -> bool {
     buffer == library().in_place()
 }
 
-/// The first pair of arguments, or the second if the data are already in the receive buffer.
+/// The second pair of arguments if the data are already in the receive buffer.
 fn sent(
     buffer: ArgumentWord,
     given: (ArgumentWord, ArgumentWord),
@@ -95,7 +91,6 @@ fn sent(
     if is_in_place(buffer) { in_place } else { given }
 }
 
-/// Counts a rank's part of an allgather with different parts.
 fn gathered(
     buffer: ArgumentWord,
     given: (ArgumentWord, ArgumentWord),

@@ -14,7 +14,7 @@ use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
 
 // `core` and `alloc` are compiled for programs that unwind, and refer to these two. Nothing here
-// unwinds, so neither is ever called.
+// unwinds, so neither is called.
 #[cfg(target_arch = "x86_64")]
 core::arch::global_asm!(
     ".globl rust_eh_personality, _Unwind_Resume",

@@ -9,35 +9,32 @@ use core::ptr::null_mut;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicPtr, AtomicUsize};
 
-/// `MPI_COMM_WORLD` of MPICH's binary interface, shared by Intel MPI and others.
+/// MPICH's binary interface, shared by Intel MPI and others.
 const MPICH_WORLD: usize = 0x4400_0000;
 
-/// The status of a call that the MPI library lacks. `MPI_ERR_OTHER` is 15 or 16, and never success.
+/// For a call that the MPI library lacks. `MPI_ERR_OTHER` is 15 or 16, and never success.
 const MISSING: c_int = 16;
 
-/// The files of MPI libraries: Open MPI, Debian's MPICH, and MPICH. Python loads one only for its
-/// module, so that a search through the program's libraries does not find it.
+/// Open MPI, Debian's MPICH, and MPICH. Python loads one only for its module, so that a search
+/// through the program's libraries does not find it.
 const FILES: [&CStr; 3] = [c"libmpi.so.40", c"libmpich.so.12", c"libmpi.so.12"];
 
-/// More arguments than any MPI function has.
 const MOST_WORDS: usize = 12;
 
-/// The MPI library of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
-    /// Open MPI, with the handle of `MPI_COMM_WORLD`.
+    /// With the handle of `MPI_COMM_WORLD`.
     Open(usize),
-    /// MPICH and libraries with its binary interface.
+    /// And libraries with its binary interface.
     Mpich,
 }
 
 /// The library, identified once.
 pub fn library() -> Library {
-    /// The address of `MPI_COMM_WORLD`, 1 for MPICH, and 0 before it is known.
+    /// `MPI_COMM_WORLD`'s address, 1 for MPICH, 0 before it is known.
     static WORLD: AtomicUsize = AtomicUsize::new(0);
     if WORLD.load(Relaxed) == 0 {
-        // A C program may contain the variable itself (a copy relocation), so all objects are
-        // searched.
+        // A C program may contain the variable (a copy relocation), so all objects are searched.
         WORLD.store((symbol(DEFAULT, c"ompi_mpi_comm_world") as usize).max(1), Relaxed);
     }
     match WORLD.load(Relaxed) {
@@ -46,8 +43,8 @@ pub fn library() -> Library {
     }
 }
 
-/// Whether the second names of functions with buffers are called by Fortran: Open MPI's Fortran
-/// functions call these. MPICH's call the first names, and its MPI-IO calls the second.
+/// Whether Fortran calls the second names of functions with buffers: Open MPI's Fortran functions
+/// do. MPICH's call the first names, and its MPI-IO calls the second.
 pub fn second_is_fortran() -> bool {
     library() != Library::Mpich
 }
@@ -60,7 +57,6 @@ impl Library {
         }
     }
 
-    /// A handle from a register; the upper half of MPICH's is undefined.
     pub fn handle(self, word: ArgumentWord) -> MpiHandle {
         match self {
             Library::Open(_) => MpiHandle(word),
@@ -76,7 +72,7 @@ impl Library {
         }
     }
 
-    /// `MPI_IN_PLACE`, as an address: `(void *) 1` in Open MPI, `(void *) -1` in MPICH.
+    /// `(void *) 1` in Open MPI, `(void *) -1` in MPICH.
     pub fn in_place(self) -> ArgumentWord {
         match self {
             Library::Open(_) => 1,
@@ -85,7 +81,7 @@ impl Library {
     }
 }
 
-/// A symbol of the MPI library, searched first from `from` (dlsym(3)), then in the library's file.
+/// Searches from `from` (dlsym(3)), then in the library's file.
 fn symbol(from: *mut u8, name: &CStr) -> *mut u8 {
     // SAFETY: the name is a C string.
     let found = unsafe { dlsym(from, name.as_ptr()) };
@@ -99,7 +95,7 @@ fn symbol(from: *mut u8, name: &CStr) -> *mut u8 {
     core::iter::once(found).chain(within).find(|found| !found.is_null()).unwrap_or(null_mut())
 }
 
-/// An MPI function with the largest number of arguments.
+/// With the largest number of arguments.
 #[rustfmt::skip]
 type AnyFunction =
     extern "C" fn(
@@ -159,7 +155,6 @@ impl MpiFunction {
     }
 }
 
-/// The MPI function of this name.
 macro_rules! real {
     ($name:ident) => {{
         static REAL: super::library::MpiFunction =
@@ -168,8 +163,8 @@ macro_rules! real {
     }};
 }
 
-/// Defines MPI functions under both names, each recording something before the MPI library does the
-/// work. C programs call the first name. The second name also records if it is Fortran's.
+/// Defines MPI functions under both names, which record something first. C programs call the first
+/// name; the second records only if it is Fortran's.
 macro_rules! functions {
     (second $is_fortran:expr; $($name:ident $real:ident ($($argument:ident)*) $note:expr;)*) => {
         $(

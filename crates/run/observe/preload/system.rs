@@ -5,17 +5,17 @@ use core::ffi::{CStr, c_char, c_int, c_long};
 use core::ops::{Deref, DerefMut};
 use core::ptr::null_mut;
 
-/// Makes `dlsym` search all objects (dlsym(3)).
+/// `dlsym` searches all objects (dlsym(3)).
 pub const DEFAULT: *mut u8 = null_mut();
-/// Makes `dlsym` search the objects after this library.
+/// `dlsym` searches the objects after this library.
 pub const NEXT: *mut u8 = usize::MAX as *mut u8;
 
-/// Makes `dlopen` find an already loaded object: `RTLD_LAZY | RTLD_NOLOAD`.
+/// `dlopen` finds an already loaded object: `RTLD_LAZY | RTLD_NOLOAD`.
 pub const LOADED: c_int = 1 | 4;
 
 /// Clocks, from `include/uapi/linux/time.h`.
 pub const REALTIME: c_int = 0;
-/// The CPU time of this process.
+/// This process's CPU time.
 pub const PROCESS_CPU_TIME: c_int = 2;
 
 /// `O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC`: with these the kernel follows no link.
@@ -62,7 +62,7 @@ pub fn thread() -> c_long {
     unsafe { syscall(GETTID) }
 }
 
-/// A clock's time in nanoseconds; 0 if it does not exist.
+/// 0 if the clock does not exist.
 pub fn clock_ns(clock: c_int) -> i64 {
     let mut time = [0; 2];
     // SAFETY: `struct timespec` has two words of 64 bits on these processors.
@@ -70,7 +70,7 @@ pub fn clock_ns(clock: c_int) -> i64 {
     time[0] * 1_000_000_000 + time[1]
 }
 
-/// Creates a file with this text; false if it exists or the kernel refuses.
+/// False if the file exists or the kernel refuses.
 pub fn write_new(path: &CStr, text: &[u8]) -> bool {
     // SAFETY: the path is a C string.
     let file = unsafe { open(path.as_ptr(), NEW_FILE, 0o600) };
@@ -89,11 +89,11 @@ pub fn write_new(path: &CStr, text: &[u8]) -> bool {
     true
 }
 
-/// A `pthread_mutex_t` before its first use: zeros in glibc and musl, which need at most 48 bytes.
+/// `pthread_mutex_t` before its first use: zeros in glibc and musl, at most 48 bytes.
 #[repr(C, align(16))]
 struct Mutex(UnsafeCell<[u64; 8]>);
 
-/// A value for one thread at a time.
+/// For one thread at a time.
 pub struct Locked<T> {
     mutex: Mutex,
     value: UnsafeCell<T>,
@@ -102,7 +102,6 @@ pub struct Locked<T> {
 // SAFETY: the lock lets one thread at a time to the value.
 unsafe impl<T: Send> Sync for Locked<T> {}
 
-/// Access to the value until it is dropped.
 pub struct LockedGuard<'a, T>(&'a Locked<T>);
 
 impl<T> Locked<T> {

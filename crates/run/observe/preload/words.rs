@@ -3,10 +3,10 @@
 use super::library::Library;
 use core::ffi::c_int;
 
-/// An argument: a pointer, a handle, or an integer in the lower half.
+/// A pointer, a handle, or an integer in the lower half.
 pub type ArgumentWord = usize;
 
-/// An MPI handle without the undefined half of a register.
+/// Without the undefined half of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MpiHandle(pub usize);
 
@@ -14,12 +14,12 @@ pub fn int(word: ArgumentWord) -> c_int {
     word as c_int
 }
 
-/// A count; 0 for a negative one, which MPI refuses.
+/// 0 for a negative count, which MPI refuses.
 pub fn count(word: ArgumentWord) -> u64 {
     u64::try_from(int(word)).unwrap_or(0)
 }
 
-/// The bytes of one element of a datatype; 0 for an unknown one.
+/// Of one element; 0 for an unknown datatype.
 pub fn type_bytes(kind: ArgumentWord) -> u64 {
     let mut bytes: c_int = 0;
     // SAFETY: the arguments are a datatype and the address of an integer.
@@ -27,9 +27,10 @@ pub fn type_bytes(kind: ArgumentWord) -> u64 {
     if status == 0 { u64::try_from(bytes).unwrap_or(0) } else { 0 }
 }
 
-/// A count in the program's list.
+/// From the program's list.
 ///
 /// # Safety
+///
 /// The list has more than `at` integers.
 pub unsafe fn count_at(list: ArgumentWord, at: usize) -> u64 {
     // SAFETY: as above.
@@ -37,9 +38,10 @@ pub unsafe fn count_at(list: ArgumentWord, at: usize) -> u64 {
     u64::try_from(count).unwrap_or(0)
 }
 
-/// A handle in the program's list.
+/// From the program's list.
 ///
 /// # Safety
+///
 /// The list has more than `at` handles.
 pub unsafe fn handle_at(library: Library, list: ArgumentWord, at: usize) -> ArgumentWord {
     let address = list + at * library.handle_bytes();

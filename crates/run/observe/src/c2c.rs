@@ -1,9 +1,9 @@
 //! Finds cache lines shared by threads in processor samples: recordings of `perf c2c record` or
 //! `perf mem record` (Intel's PEBS, AMD's IBS, Arm's SPE).
 //!
-//! perf(1) knows the events of each processor; this module reads its file. A message is a sampled
-//! load of a line that another core's cache held modified, times the accesses for which a sample
-//! stands. It counts 64 bytes.
+//! perf(1) knows each processor's events; this module reads its file. A message is a sampled load
+//! of a line that another core's cache held modified, times the accesses for which a sample stands.
+//! It counts 64 bytes.
 
 mod lines;
 pub mod perf;
@@ -22,13 +22,12 @@ use seatmap_launch::lineage::{self, TaskPath};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Seek};
 
-/// The longest recording, in seconds: thirty years.
+/// Thirty years.
 const LONGEST_S: f64 = 1e9;
 
-/// The most listed lines.
 const MOST_LINES: usize = 256;
 
-/// The reason why a recording could not be read.
+/// Why a recording could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PerfDataError {
     /// The file could not be opened.
@@ -40,10 +39,10 @@ pub enum PerfDataError {
     /// The file does not begin like a recording.
     #[error("perf did not write it; 'perf c2c record -o FILE -- COMMAND' makes one")]
     Foreign,
-    /// This kind of recording is not supported: why, and what to do.
+    /// This kind is not supported: why, and what to do.
     #[error("{0}")]
     Unread(&'static str),
-    /// The file ends too early, or its parts contradict each other.
+    /// The file ends too early, or contradicts itself.
     #[error("the recording is damaged at byte {0}; record again")]
     Damaged(u64),
     /// Its events have no addresses.
@@ -66,17 +65,17 @@ pub enum PerfDataError {
 pub struct Sampled {
     /// The threads and their messages.
     pub observation: Observation,
-    /// The lines, most frequently moved first.
+    /// The most frequently moved first.
     pub lines: Vec<SharedLine>,
 }
 
 #[derive(Default)]
 struct Seen {
     lines: SampledLines,
-    /// Creations and names with their times, because the file separates the records of each CPU.
+    /// With their times, because the file separates the records of each CPU.
     changes: Vec<(u64, Change)>,
     names: HashMap<i32, String>,
-    /// Each thread's process, creator and time of creation, if known.
+    /// Process, creator and time of creation, if known.
     threads: BTreeMap<ThreadKey, (i32, u64)>,
     lost: u64,
     span_ns: Option<(u64, u64)>,
@@ -126,7 +125,7 @@ impl Seen {
     }
 
     fn name(&mut self) {
-        // The sort is stable: simultaneous changes keep the order of the file.
+        // A stable sort: simultaneous changes keep the order of the file.
         self.changes.sort_by_key(|(time_ns, _)| *time_ns);
         for (_, change) in std::mem::take(&mut self.changes) {
             let (tid, name) = match change {
@@ -200,7 +199,6 @@ impl Seen {
         }
     }
 
-    /// Sentences about lost messages.
     fn unseen(&self) -> Vec<String> {
         let SampledLines { samples, transfers, kernel, .. } = self.lines;
         let orphans = self.lines.orphans();
@@ -226,7 +224,7 @@ impl Seen {
     }
 }
 
-/// Each thread's path, in order. A process without a recorded creation begins a path.
+/// In order. A process without a recorded creation begins a path.
 fn paths(threads: &BTreeMap<ThreadKey, (i32, u64)>) -> Vec<(TaskPath, ThreadKey)> {
     let by_tid: HashMap<i32, ThreadKey> =
         threads.keys().map(|thread| (thread.1, *thread)).collect();
@@ -236,7 +234,7 @@ fn paths(threads: &BTreeMap<ThreadKey, (i32, u64)>) -> Vec<(TaskPath, ThreadKey)
         // A thread without a recorded creation has the creator 0.
         let creator = threads[&thread].0;
         let known = by_tid.get(&creator).copied().filter(|_| creator > 0);
-        // Other threads of an already running process are children of its first one.
+        // Other threads of a process that already ran are children of its first one.
         let first = (thread.0, thread.0);
         known
             .or_else(|| threads.contains_key(&first).then_some(first))
@@ -248,7 +246,7 @@ fn paths(threads: &BTreeMap<ThreadKey, (i32, u64)>) -> Vec<(TaskPath, ThreadKey)
     found
 }
 
-/// The most frequently moved lines, each with its most frequent pair.
+/// The most frequently moved first, each with its most frequent pair.
 fn shared_lines(transfers: &[LineTransfer], places: &HashMap<ThreadKey, usize>) -> Vec<SharedLine> {
     let mut lines: BTreeMap<(i32, u64), SharedLine> = BTreeMap::new();
     let mut most: HashMap<(i32, u64), f64> = HashMap::new();
@@ -285,7 +283,6 @@ fn shared_lines(transfers: &[LineTransfer], places: &HashMap<ThreadKey, usize>) 
     found
 }
 
-/// The address of the first word.
 fn bytes(line: u64, words: u8) -> String {
     // Without a word there are eight trailing zeros; the result is the line's address.
     format!("{:#x}", line * LINE_BYTES + u64::from(words.trailing_zeros() % 8) * 8)

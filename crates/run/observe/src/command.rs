@@ -6,12 +6,12 @@ use std::os::fd::AsFd;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// The time for a command to end by itself after Ctrl-C, before it gets a signal.
+/// For a command to end after Ctrl-C, before it gets a signal.
 const GRACE: Duration = Duration::from_secs(1);
 
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A command from its first instruction, with all its descendants.
+/// A command from its first instruction, with all descendants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SubjectCommand {
     /// The program and its arguments.
@@ -40,7 +40,7 @@ impl SubjectCommand {
         self.prepared().spawn()
     }
 
-    /// The command as the last words of another one, such as a recorder.
+    /// As the last words of another command, such as a recorder.
     pub(crate) fn prepared_behind(&self, mut recorder: Command) -> Command {
         recorder.arg("--").args(&self.words);
         self.direct(&mut recorder);
@@ -56,10 +56,11 @@ impl SubjectCommand {
     }
 }
 
-/// Waits for a command's end. Sends a signal if the command should have stopped with this process,
-/// but did not.
+/// Waits for the end. Sends a signal if the command should have stopped with this process, but did
+/// not.
 ///
 /// # Errors
+///
 /// The system cannot wait for it.
 pub fn attend(
     mut child: Child,

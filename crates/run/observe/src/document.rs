@@ -6,7 +6,7 @@ use seatmap_data::pattern::{Outsider, Pattern};
 use serde::Serialize;
 use std::path::Path;
 
-/// A pattern with a note. Readers of patterns know two keys of `observation`.
+/// Readers of patterns know two keys of `observation`.
 #[derive(Clone, Debug, Serialize)]
 pub struct ObservationDocument {
     /// The pattern.
@@ -16,7 +16,7 @@ pub struct ObservationDocument {
     pub observation: ObservationNote,
 }
 
-/// The method and circumstances of an observation.
+/// The method and circumstances.
 #[derive(Clone, Debug, Serialize)]
 pub struct ObservationNote {
     /// The methods.
@@ -25,7 +25,7 @@ pub struct ObservationNote {
     pub means: String,
     /// The duration, in seconds.
     pub seconds: f64,
-    /// The CPU time of the observation in percent of the program's; absent if not measured.
+    /// The observation's CPU time in percent of the program's; absent if not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead_percent: Option<f64>,
     /// Each task's path: numbers in the order of creation.
@@ -41,7 +41,7 @@ pub struct ObservationNote {
     /// Processes outside the program that woke it, most frequent first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outsiders: Vec<Outsider>,
-    /// Messages that were not counted or cannot be observed.
+    /// Messages not counted or not observable.
     pub unseen: Vec<String>,
 }
 
@@ -70,8 +70,8 @@ pub struct PhaseNote {
 }
 
 impl ObservationDocument {
-    /// A line with the command that uses the pattern, if it has edges. It names the written file,
-    /// or suggests a name.
+    /// The command that uses the pattern, if it has edges, with the written file or a suggested
+    /// name.
     #[must_use]
     pub fn next_step(&self, file: Option<&Path>) -> String {
         let inside: f64 = self.pattern.edges.iter().map(|edge| edge.messages).sum();

@@ -9,7 +9,7 @@ use seatmap_os::trusted::TrustError;
 use seatmap_os::{Ending, Tid};
 use std::io;
 
-/// The reason why a program could not be observed.
+/// Why a program could not be observed.
 #[derive(Debug, thiserror::Error)]
 pub enum ObserveError {
     /// No usable method is permitted.
@@ -19,10 +19,10 @@ pub enum ObserveError {
         rights::as_root()
     )]
     Forbidden {
-        /// The reason against each method.
+        /// Why not, by method.
         reasons: String,
     },
-    /// The method does not exist yet, or not on this computer.
+    /// The method does not exist, or not on this computer.
     #[error("the method {method} does not work here: {reason}")]
     Unavailable {
         /// The method.
@@ -64,7 +64,7 @@ pub enum ObserveError {
     /// The library that counts messages cannot be loaded: a sentence.
     #[error("{0}")]
     NoLibrary(String),
-    /// The folder for the traces of a job belongs to another user.
+    /// The folder for a job's traces belongs to another user.
     #[error(transparent)]
     Traces(#[from] TrustError),
     /// A recording of perf(1) could not be read.
@@ -93,7 +93,7 @@ pub enum ObserveError {
     /// The traces of a program cannot be read.
     #[error(transparent)]
     Trace(TraceError),
-    /// The user ended the observation before the program did.
+    /// The user ended the observation first.
     #[error("interrupted while the program was observed")]
     Interrupted,
     /// The program failed, or was ended early.
@@ -102,7 +102,7 @@ pub enum ObserveError {
 }
 
 impl ObserveError {
-    /// The error for unreadable traces; `none` if there are none.
+    /// Unreadable traces; `none` if there are none.
     pub(crate) fn of_traces(error: TraceError, none: Self) -> Self {
         if matches!(error, TraceError::None { .. }) { none } else { ObserveError::Trace(error) }
     }

@@ -18,16 +18,14 @@ use seatmap_os::{Tid, task};
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
-/// The Go programs seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct GoPrograms {
-    /// Whether Go's compiler built the program in a file.
+    /// Whether a file is a Go program.
     files: HashMap<PathBuf, bool>,
 }
 
 impl GoPrograms {
-    /// Checks the programs of these processes. A file that this user may not read counts as another
-    /// language's.
+    /// An unreadable file counts as another language's.
     pub(crate) fn look(&mut self, pids: impl IntoIterator<Item = Tid>) {
         let distinct: BTreeSet<Tid> = pids.into_iter().collect();
         for file in distinct.into_iter().filter_map(task::program_file) {
@@ -35,8 +33,8 @@ impl GoPrograms {
         }
     }
 
-    /// The beginning of a sentence about goroutines' unseen messages, if there are Go programs.
-    /// `is_counted` says whether handed goroutines are counted.
+    /// The beginning of a sentence about unseen messages, if there are Go programs. `is_counted`:
+    /// handed goroutines are counted.
     pub(crate) fn unseen(&self, is_counted: bool) -> Option<String> {
         let of_go = self.files.iter().filter(|(_, is_of_go)| **is_of_go);
         let names: BTreeSet<String> = of_go

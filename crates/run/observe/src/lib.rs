@@ -59,7 +59,7 @@ pub mod wakes;
 mod wakeups;
 mod windows;
 
-// The library for MPI ranks, included here so that its source is checked like any other.
+// Included here so that its source is checked like any other.
 #[cfg(test)]
 extern crate alloc;
 #[cfg(test)]

@@ -3,14 +3,13 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A method of observing communication. Each observes some kinds and misses others:
-/// [`Method::misses`].
+/// Each method observes some kinds and misses others: [`Method::misses`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
     /// The kernel's `sched_waking` events: which thread ended which thread's wait.
     Wakeups,
-    /// Bytes that threads send over pipes, unix sockets and TCP on this computer.
+    /// Bytes over pipes, unix sockets and TCP on this computer.
     Sockets,
     /// Goroutines of Go programs: which thread ended their wait, and which one continued them.
     Goroutines,
@@ -19,7 +18,7 @@ pub enum Method {
     Tsan,
     /// Messages between MPI ranks, through MPI's profiling interface.
     Mpi,
-    /// Cache lines shared by threads, sampled by the processor (IBS, PEBS, SPE).
+    /// Shared cache lines, sampled by the processor (IBS, PEBS, SPE).
     C2c,
 }
 
@@ -34,7 +33,7 @@ impl Method {
         Method::Tsan,
     ];
 
-    /// The name on the command line and in files.
+    /// On the command line and in files.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -47,7 +46,7 @@ impl Method {
         }
     }
 
-    /// The communication that the method cannot observe, as the end of a sentence.
+    /// What the method cannot observe, as the end of a sentence.
     #[must_use]
     pub fn misses(self) -> &'static str {
         match self {

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-/// Messages of one call between two ranks in one communicator.
+/// One call's messages between two ranks in a communicator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MpiTraffic {
     /// The sending rank.
@@ -22,7 +22,7 @@ pub struct MpiTraffic {
     pub to: usize,
     /// The call, without `MPI_`.
     pub call: String,
-    /// The name of the communicator or window, if any.
+    /// The communicator or window, if named.
     pub communicator: String,
     /// The messages.
     pub messages: u64,
@@ -33,9 +33,9 @@ pub struct MpiTraffic {
 /// A job's ranks and their messages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Messages {
-    /// The ranks, with the total messages of each pair.
+    /// The ranks, with each pair's messages.
     pub observation: Observation,
-    /// The messages by call and communicator.
+    /// By call and communicator.
     pub sums: Vec<MpiTraffic>,
 }
 
@@ -116,7 +116,7 @@ fn rank(trace: &TraceText) -> Result<Rank, TraceError> {
         head: trace.head()?,
         called: Vec::new(),
         unseen: Vec::new(),
-        // A file counts as incomplete until its last line says otherwise.
+        // A file is incomplete until its last line says otherwise.
         cut_off: Some(trace.cut_off()),
     };
     for record in trace.records()? {
@@ -192,7 +192,7 @@ fn unseen(ranks: &BTreeMap<usize, Rank>, size: usize) -> Vec<String> {
 }
 
 impl Rank {
-    /// The sums with ranks of the same job.
+    /// Only with ranks of the same job.
     fn sums(&self, size: usize) -> Vec<MpiTraffic> {
         let own = self.head.rank;
         self.called

@@ -6,30 +6,28 @@ use seatmap_data::pattern::{Edge, Outsider, Pattern, PatternObservation};
 use seatmap_data::statistics::words::{counted, counted_figure};
 use std::collections::BTreeSet;
 
-/// A task with this share of the busiest task's CPU time is a worker.
+/// The share of the busiest task's CPU time that makes a task a worker.
 const WORKS: f64 = 0.2;
 
 /// Below this CPU time, in seconds, a lack of messages means nothing.
 const LEAST_S: f64 = 0.1;
 
-/// Below this many messages per second of CPU time, workers hardly communicate: one in 100 ms of
-/// work.
+/// With fewer messages per second of CPU time, workers hardly communicate: one in 100 ms.
 const FEW_PER_S: f64 = 10.0;
 
 /// A thread or rank of the observed program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObservedTask {
-    /// The name by which a second run finds the same task: the thread's name, with a number if it
-    /// is not unique.
+    /// The thread's name, with a number if not unique. A second run finds the same task by it.
     pub name: String,
-    /// The numbers of the process and of the task in the order of creation. A second run finds the
-    /// same task by its path before it has its name.
+    /// The numbers of the process and of the task in the order of creation. A second run finds a
+    /// task by its path before it has its name.
     pub path: String,
-    /// The process's number in this run.
+    /// The PID in this run.
     pub pid: i32,
-    /// The thread's number in this run.
+    /// The TID in this run.
     pub tid: i32,
-    /// The CPU time used during the observation, in seconds.
+    /// The CPU time during the observation, in seconds.
     pub cpu_s: f64,
 }
 
@@ -40,11 +38,11 @@ pub struct Window {
     pub from_s: f64,
     /// The end, in the same seconds.
     pub to_s: f64,
-    /// The messages, at most one edge for each ordered pair of indexes in [`Observation::tasks`].
+    /// At most one edge for each ordered pair of indexes in [`Observation::tasks`].
     pub edges: Vec<Edge>,
 }
 
-/// Messages of one ordered pair of tasks by one kind of wait.
+/// Messages of an ordered pair of tasks by one kind of wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairMessages {
     /// The sender.
@@ -58,7 +56,6 @@ pub struct PairMessages {
 }
 
 impl PairMessages {
-    /// The shares of edges of one kind, largest first.
     pub(crate) fn of_edges(edges: &[Edge], kind: TalkKind) -> Vec<PairMessages> {
         let mut shares: Vec<PairMessages> = edges
             .iter()
@@ -81,27 +78,26 @@ impl PairMessages {
 pub struct Observation {
     /// The methods.
     pub methods: Vec<Method>,
-    /// The mechanism in words, and why no better one was used: `eBPF`.
+    /// The mechanism, and why no better one was used: `eBPF`.
     pub means: String,
     /// The tasks, in order of creation.
     pub tasks: Vec<ObservedTask>,
     /// The windows, in order of time.
     pub windows: Vec<Window>,
-    /// Messages over the whole time, at most one entry for each ordered pair and kind, largest
-    /// first.
+    /// At most one entry for each ordered pair and kind, largest first.
     pub shares: Vec<PairMessages>,
-    /// The CPU time of the observation relative to the program's, measured during the observation.
+    /// The observation's CPU time relative to the program's, measured meanwhile.
     pub overhead: Option<f64>,
     /// Whether a command was observed from its first instruction.
     pub from_start: bool,
     /// Processes outside the program that woke it, most frequent first.
     pub outsiders: Vec<Outsider>,
-    /// Messages that could not be observed this time, a sentence each.
+    /// Messages that this observation missed, a sentence each.
     pub unseen: Vec<String>,
 }
 
 impl Observation {
-    /// The duration of the observation, in seconds.
+    /// The duration, in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         let ends = self.windows.first().zip(self.windows.last());
@@ -126,7 +122,7 @@ impl Observation {
         }
     }
 
-    /// The messages that none of the methods can observe, as the end of a sentence.
+    /// The messages that none of the methods sees, as the end of a sentence.
     #[must_use]
     pub fn misses(&self) -> &'static str {
         match self.methods[..] {
@@ -138,8 +134,7 @@ impl Observation {
         }
     }
 
-    /// Suggests another method if threads of a process worked at the same time with hardly any
-    /// messages.
+    /// Suggests another method if threads worked at the same time with hardly any messages.
     #[must_use]
     pub fn advice(&self) -> Option<String> {
         let busiest = self.tasks.iter().max_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s))?;
@@ -189,7 +184,7 @@ impl Observation {
         phases(&self.windows)
     }
 
-    /// The pattern of one phase, with the names and loads of the whole.
+    /// One phase's pattern, with the names and loads of the whole.
     #[must_use]
     pub fn pattern_of(&self, phase: &Phase, name: &str) -> Pattern {
         let load_ns = Some((phase.to_s - phase.from_s).max(0.0) * 1e9);
@@ -206,8 +201,8 @@ impl Observation {
             .collect()
     }
 
-    /// The pattern of the whole time: the sum of all windows, with each task's share of a CPU as
-    /// its load. A load of 1 is one CPU for the whole time, the time of the messages.
+    /// The pattern of the whole time: the sum of all windows. A task's load is its share of a CPU;
+    /// 1 is one CPU for the whole time.
     #[must_use]
     pub fn pattern(&self, name: &str) -> Pattern {
         let edges = self.windows.iter().flat_map(|window| window.edges.iter().cloned());

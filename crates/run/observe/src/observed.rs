@@ -11,7 +11,6 @@ use std::io::BufReader;
 use std::path::Path;
 use std::process::Child;
 
-/// The most lines of falsely shared memory in a report.
 const MOST_LINES: usize = 5;
 
 /// The observation of a program.
@@ -19,17 +18,17 @@ const MOST_LINES: usize = 5;
 pub struct Sighting {
     /// Its threads and their messages.
     pub observation: Observation,
-    /// The most frequently moved cache lines, if the method observes lines.
+    /// The most moved cache lines, if the method observes lines.
     pub lines: Vec<SharedLine>,
 }
 
 /// The outcome of an observation.
 #[derive(Debug)]
 pub struct ObservationOutcome {
-    /// The result, or the reason for its absence. `Ok(None)` if another rank of the job has it, or
-    /// if the command failed, which is reason enough.
+    /// The result, or why there is none. `Ok(None)` if another rank of the job has it, or if the
+    /// command failed.
     pub sighting: Result<Option<Sighting>, ObserveError>,
-    /// The command's end, which may be still to come.
+    /// The command's end, perhaps still to come.
     pub end: CommandEnd,
 }
 
@@ -37,7 +36,6 @@ pub struct ObservationOutcome {
 #[derive(Debug)]
 pub struct CommandEnd {
     pub(crate) state: CommandState,
-    /// The failed look that ended the observation.
     pub(crate) broken: Option<ObserveError>,
 }
 
@@ -46,7 +44,7 @@ pub(crate) enum CommandState {
     None,
     Runs {
         child: Child,
-        /// Whether the user has requested its end.
+        /// Whether the user has requested it.
         is_to_end: bool,
     },
     Ended(Ending),
@@ -63,8 +61,7 @@ impl Sighting {
         Ok(Sighting { observation: sampled.observation, lines: sampled.lines })
     }
 
-    /// Sentences about the lines moved most often between threads that do not use each other's
-    /// bytes.
+    /// Sentences about the lines most moved between threads that do not use each other's bytes.
     pub fn false_sharing(&self) -> impl Iterator<Item = String> {
         let lines = self.lines.iter().filter(|line| line.is_false_sharing());
         lines.take(MOST_LINES).map(|line| {
@@ -83,7 +80,7 @@ impl Sighting {
 }
 
 impl ObservationOutcome {
-    /// An ended command with its result. If the command failed, that explains missing reports.
+    /// A failed command explains missing reports.
     pub(crate) fn of_ended(ending: Ending, sighting: Result<Sighting, ObserveError>) -> Self {
         let sighting = match sighting {
             Err(_) if ending != Ending::Exited(0) => Ok(None),
@@ -92,7 +89,7 @@ impl ObservationOutcome {
         ObservationOutcome { sighting, ..ObservationOutcome::elsewhere(ending) }
     }
 
-    /// An ended command with its result in another process.
+    /// Another process has the result.
     pub(crate) fn elsewhere(ending: Ending) -> Self {
         let state = CommandState::Ended(ending);
         ObservationOutcome { sighting: Ok(None), end: CommandEnd { state, broken: None } }
@@ -103,6 +100,7 @@ impl CommandEnd {
     /// Waits for the command's end. Without a command the ending is a success.
     ///
     /// # Errors
+    ///
     /// A failed look, or the wait.
     pub fn wait(self, stop: &dyn Fn() -> bool) -> Result<Ending, ObserveError> {
         let ending = match self.state {

@@ -9,14 +9,13 @@ use crate::Window;
 use seatmap_data::pattern::{Edge, Pattern};
 use std::collections::HashMap;
 
-/// Patterns at least this far apart are separate phases: 0 is the same pattern, 1 has no common
-/// pair.
+/// Separates phases: 0 is the same pattern, 1 has no common pair.
 const MOST_APART: f64 = 0.3;
 
-/// A period of fewer windows is not a phase but a transition.
+/// Fewer windows are a transition.
 const SHORTEST: usize = 3;
 
-/// With fewer messages for each active pair, a window is not significant.
+/// With fewer, a window is not significant.
 const MESSAGES_PER_PAIR: f64 = 16.0;
 
 /// A period with a constant pattern.
@@ -26,7 +25,7 @@ pub struct Phase {
     pub from_s: f64,
     /// The end, in the same seconds.
     pub to_s: f64,
-    /// The messages by pair of tasks.
+    /// The messages by pair.
     pub edges: Vec<Edge>,
 }
 
@@ -79,7 +78,7 @@ impl Stretch {
         let products = few.pairs.iter().map(|(ends, edge)| {
             many.pairs.get(ends).map_or(0.0, |other| edge.messages * other.messages)
         });
-        // A period without messages counts as similar to any other.
+        // A period without messages is similar to any other.
         if lengths > 0.0 { 1.0 - products.sum::<f64>() / lengths } else { 0.0 }
     }
 
@@ -88,7 +87,7 @@ impl Stretch {
     }
 }
 
-/// The phases of an observation, in order; one if the pattern does not change.
+/// An observation's phases, in order; one if the pattern does not change.
 #[must_use]
 pub fn phases(windows: &[Window]) -> Vec<Phase> {
     let mut stretches = thick(windows.iter().map(Stretch::of));
@@ -121,8 +120,8 @@ fn thick(windows: impl Iterator<Item = Stretch>) -> Vec<Stretch> {
     thick
 }
 
-/// The first of the two most similar neighbours, if they are one phase; if all differ, the first of
-/// the most similar neighbours of which one is too short.
+/// The first of the two most similar neighbours, if they are one phase; else of the most similar
+/// ones of which one is too short.
 fn nearest(stretches: &[Stretch]) -> Option<usize> {
     let distances = stretches.windows(2).map(|pair| pair[0].distance(&pair[1])).enumerate();
     let least = distances

@@ -10,15 +10,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The variable with the preloaded libraries (ld.so(8)).
+/// Preloaded libraries (ld.so(8)).
 const VARIABLE: &str = "LD_PRELOAD";
 
-/// The library. It has no dependencies, so it works with every C library.
+/// It has no dependencies, so it works with every C library.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/preload.so"));
 
 /// Writes the library into a private folder, and returns its path.
 ///
 /// # Errors
+///
 /// [`ObserveError::NoLibrary`]: the loader could not load it from there. [`ObserveError::System`]:
 /// it could not be written.
 pub fn write(folder: &Path) -> Result<PathBuf, ObserveError> {
@@ -38,8 +39,7 @@ pub fn write(folder: &Path) -> Result<PathBuf, ObserveError> {
     )))
 }
 
-/// Makes a command and its descendants load the library. The file disappears with the returned
-/// folder.
+/// Also for descendants. The file disappears with the returned folder.
 pub(crate) fn load_into(command: &mut Command) -> Result<Scratch, ObserveError> {
     let folder = Scratch::new("preload").map_err(ObserveError::System)?;
     let library = write(folder.path())?;
@@ -47,7 +47,7 @@ pub(crate) fn load_into(command: &mut Command) -> Result<Scratch, ObserveError> 
     Ok(folder)
 }
 
-/// The variable's value, with this library after the user's.
+/// This library comes after the user's.
 fn value(library: &Path, before: Option<OsString>) -> OsString {
     let mut value = before.filter(|before| !before.is_empty()).unwrap_or_default();
     if !value.is_empty() {
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use seatmap_os::elf::Elf;
 
-    /// The entries of `.dynamic` that name a library (`DT_NEEDED`, elf(5)).
+    /// `DT_NEEDED` of elf(5).
     const NEEDED: u64 = 1;
 
     #[test]

@@ -8,7 +8,7 @@ use seatmap_launch::Ending;
 use seatmap_os::scratch::Scratch;
 use std::path::{Path, PathBuf};
 
-/// The program's environment variable for the folder of traces.
+/// Names the folder of traces.
 const VARIABLE: &str = "SEATMAP_TRACE";
 
 /// The kind of a program's reports.
@@ -16,9 +16,9 @@ const VARIABLE: &str = "SEATMAP_TRACE";
 pub enum ReportMethod {
     /// Its memory accesses ([`Method::Tsan`](crate::Method::Tsan)).
     Accesses,
-    /// The messages of its ranks ([`Method::Mpi`](crate::Method::Mpi)).
+    /// Its ranks' messages ([`Method::Mpi`](crate::Method::Mpi)).
     Messages {
-        /// This process's rank, if a launcher starts it once for each.
+        /// This process's rank, if a launcher starts it once per rank.
         rank: Option<JobRank>,
     },
 }
@@ -32,8 +32,8 @@ pub struct JobRank {
     pub size: usize,
     /// The launcher's unique name for this start.
     pub job: Option<String>,
-    /// The file of the job's pattern. The ranks leave their traces next to it, so its folder must
-    /// be shared by all nodes.
+    /// The job's pattern. The ranks leave their traces next to it, so all nodes must share its
+    /// folder.
     pub pattern: PathBuf,
 }
 
@@ -47,14 +47,14 @@ pub struct ReportRequest {
 }
 
 impl ReportRequest {
-    /// Runs the command to its end, and reads its reports.
+    /// To its end, with its reports.
     pub(crate) fn run(&self, stop: &dyn Fn() -> bool) -> Result<ObservationOutcome, ObserveError> {
         let folder = Scratch::new("observe").map_err(ObserveError::System)?;
         let ending = self.end_of(folder.path(), stop)?;
         Ok(ObservationOutcome::of_ended(ending, self.read(folder.path())))
     }
 
-    /// Runs the command, which writes its traces into a folder.
+    /// It writes its traces into a folder.
     pub(crate) fn end_of(
         &self,
         folder: &Path,
@@ -73,7 +73,6 @@ impl ReportRequest {
         Ok(Ending::of(status))
     }
 
-    /// Reads and combines the traces of a folder.
     pub(crate) fn read(&self, folder: &Path) -> Result<Sighting, ObserveError> {
         match self.method {
             ReportMethod::Messages { .. } => {

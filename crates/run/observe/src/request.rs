@@ -16,7 +16,7 @@ use std::time::Duration;
 /// The default duration for processes that already run.
 pub const USUAL_TIME: Duration = Duration::from_secs(10);
 
-/// The method and program of an observation.
+/// An observation's method and program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObserveRequest {
     /// By the kernel.
@@ -32,20 +32,21 @@ pub enum ObserveRequest {
 /// A program to watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchRequest {
-    /// The method; `None` for the best permitted one.
+    /// `None` for the best permitted one.
     pub method: Option<Method>,
     /// The kernel mechanism for wakeups.
     pub means: TracingMechanism,
     /// The program.
     pub subject: Subject,
-    /// The duration; `None` for a command to its end, and 10 s for running processes.
+    /// `None` for a command to its end, and 10 s for running processes.
     pub time: Option<Duration>,
 }
 
 impl ObserveRequest {
-    /// Observes until the time is over, the program has ended, or `stop` returns true.
+    /// Observes until the time is over, the program ends, or `stop` returns true.
     ///
     /// # Errors
+    ///
     /// [`ObserveError`]: the observation could not begin.
     pub fn run(&self, stop: &dyn Fn() -> bool) -> Result<ObservationOutcome, ObserveError> {
         match self {
@@ -69,13 +70,13 @@ impl WatchRequest {
         let usual = session.child.is_none().then_some(USUAL_TIME);
         let watched = session.watch(self.time.or(usual), stop);
         let (observation, child) = session.finish();
-        // A failed look ends the observation, and earlier results are kept.
+        // A failed look ends the observation; earlier results are kept.
         let sighting = if observation.tasks.is_empty() {
             Err(ObserveError::NothingSeen)
         } else {
             Ok(Some(Sighting { observation, lines: Vec::new() }))
         };
-        // The user's Ctrl-C has also requested the command's end.
+        // The user's Ctrl-C has also reached the command.
         let is_to_end = matches!(watched, Ok(ObservationEnd::Stopped));
         let state =
             child.map_or(CommandState::None, |child| CommandState::Runs { child, is_to_end });
@@ -83,10 +84,11 @@ impl WatchRequest {
     }
 }
 
-/// Observes one run of a command from its first instruction to its end, by the best permitted
-/// method. Its output goes to stderr.
+/// Observes a command from its first instruction to its end, by the best permitted method. Its
+/// output goes to stderr.
 ///
 /// # Errors
+///
 /// [`ObserveError`]; also if the command failed, or `stop` returned true.
 pub fn one_run(
     command: &SubjectCommand,

@@ -15,12 +15,12 @@ struct Member {
     born: Born,
     creator: Option<usize>,
     name: String,
-    /// CPU time at the observation's start, and now.
+    /// At the observation's start, and now.
     before_ns: u64,
     run_ns: u64,
-    /// Its start, if it began before the observation.
+    /// If before the observation.
     started_ticks: u64,
-    /// Whether it is omitted from the tasks because nothing of it was observed.
+    /// Nothing of it was observed.
     is_left_out: bool,
 }
 
@@ -28,25 +28,25 @@ struct Member {
 #[derive(Debug, Default)]
 pub(crate) struct Roster {
     members: Vec<Member>,
-    /// The living thread of each number, or the last one with it.
+    /// The living thread of each TID, or its last one.
     places: HashMap<Tid, usize>,
 }
 
 impl Roster {
-    /// Adds the threads of a look in the order of creation.
+    /// In the order of creation.
     pub(crate) fn update(&mut self, mut threads: Vec<Born>) {
         // Among threads older than the observation, a process's first thread comes first, because
         // the others count it as their creator.
         threads.sort_by_key(|thread| (thread.born_ns, thread.tid != thread.pid, thread.tid));
         for born in threads {
             let known = self.places.get(&born.tid).copied();
-            // A reused number has another creation time and means a new thread.
+            // A reused TID has another creation time and means a new thread.
             let known = known.filter(|place| self.members[*place].born.born_ns == born.born_ns);
             let place = known.unwrap_or_else(|| self.arrive(&born));
             // It began before the observation, and ended before the first look at it.
             let was_missed = known.is_none() && born.born_ns == 0 && born.end.is_none();
             self.members[place].is_left_out |= was_missed && self.members[place].started_ticks == 0;
-            // A reused number has another creation time, and so another index.
+            // A reused TID has another creation time, and so another index.
             let member = &self.members[place].born;
             invariant!(
                 member.tid == born.tid && (member.end.is_none() || born.end.is_some()),
@@ -70,8 +70,8 @@ impl Roster {
 
     fn arrive(&mut self, born: &Born) -> usize {
         let was_there = born.born_ns == 0;
-        // The creators of threads older than the observation are unknown; the first thread of the
-        // process stands in.
+        // The creators of threads older than the observation are unknown; the process's first
+        // thread stands in.
         let creator =
             if !was_there { born.creator } else { if born.tid == born.pid { 0 } else { born.pid } };
         let mut member = Member {
@@ -88,7 +88,7 @@ impl Roster {
         self.members.len() - 1
     }
 
-    /// The index of the thread with this number now; adds an unreported one.
+    /// Adds an unreported thread.
     pub(crate) fn place(&mut self, tid: Tid) -> usize {
         match self.places.get(&tid) {
             Some(place) => *place,
@@ -117,10 +117,9 @@ impl Roster {
         self.members.iter_mut().for_each(|member| member.before_ns = member.run_ns);
     }
 
-    /// The threads as tasks, and each thread's task. Tasks are in the order of creation, as in
-    /// plans for `seatmap run`. Names are numbered in the order of paths, which a second run
-    /// repeats even if threads are created in another order. An omitted thread's task number is out
-    /// of range.
+    /// The tasks, and each thread's task, in the order of creation, as in plans for `seatmap run`.
+    /// Names are numbered in the order of paths, which a second run repeats even if threads are
+    /// created in another order. An omitted thread's task number is out of range.
     pub(crate) fn tasks(&self) -> (Vec<ObservedTask>, Vec<usize>) {
         let mut order: Vec<usize> = self.program().collect();
         order.sort_by_key(|place| self.members[*place].age());
@@ -150,15 +149,15 @@ impl Roster {
         }
     }
 
-    /// The threads' names, with numbers in the order of paths if they are not unique.
+    /// With numbers in the order of paths if not unique.
     fn names(&self, order: &[usize]) -> Vec<String> {
         numbered(order.iter().map(|place| self.members[*place].name.as_str()))
     }
 }
 
 impl Member {
-    /// Orders by creation. A thread that is older than the observation and ended before the first
-    /// look has an unknown start, and comes after living ones.
+    /// By creation. If a thread is older than the observation and ended before the first look, its
+    /// start is unknown; it comes last.
     fn age(&self) -> (u64, u64, Tid) {
         let ticks = if self.started_ticks == 0 { u64::MAX } else { self.started_ticks };
         (self.born.born_ns, ticks, self.born.tid)

@@ -21,19 +21,19 @@ use seatmap_os::bpf::{AttachedProgram, Btf, EbpfProgram, LoadError, Map, room_fo
 use std::io;
 use std::time::Duration;
 
-/// Pipes and connections, by thread and direction, counted between two looks.
+/// By thread and direction, between two looks.
 const ENTRIES: u32 = 16_384;
 
-/// The added time of a socket call beyond the program's own time: an estimate from
-/// `bench/observe/calls.c` on a virtual machine, where calls took 190 ns longer, of which the
-/// kernel counted 150 ns for the program.
+/// A socket call's added time beyond the program's own: an estimate from `bench/observe/calls.c` on
+/// a virtual machine, where calls took 190 ns longer, of which the kernel counted 150 ns for the
+/// program.
 const AT_SOCKET: Duration = Duration::from_nanos(40);
 
 /// The same for any system call with a program at its end: an estimate from a ring of eight threads
 /// over pipes, where calls took 340 ns longer, half of them for the program.
 const AT_CALL: Duration = Duration::from_nanos(170);
 
-/// Counts bytes until it is dropped.
+/// Runs until dropped.
 #[derive(Debug)]
 pub(crate) struct Sockets {
     table: Map,
@@ -45,7 +45,7 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
-    /// Loads and attaches the programs, which count for the processes in `tables`.
+    /// The programs count for the processes in `tables`.
     pub(crate) fn begin(
         btf: &Btf,
         layout: &FieldOffsets,
@@ -69,8 +69,7 @@ impl Sockets {
         Ok(Sockets { table, of_sockets, of_calls, flows: Flows::default() })
     }
 
-    /// The messages since the last call. `is_pipe_seen` says whether a pipe woke a thread
-    /// meanwhile.
+    /// Since the last call. `is_pipe_seen`: a pipe woke a thread meanwhile.
     pub(crate) fn talk(&mut self, is_pipe_seen: bool) -> io::Result<Vec<ThreadMessages>> {
         let flows = &mut self.flows;
         self.table.take(|key, value| flows.count(key, value))?;
@@ -84,7 +83,7 @@ impl Sockets {
         self.of_calls.is_on()
     }
 
-    /// The programs' running time while the kernel timed them, with their added cost.
+    /// While the kernel timed the programs, with their added cost.
     pub(crate) fn run_time(&self) -> io::Result<Duration> {
         let of_sockets: Duration = self
             .of_sockets
@@ -97,7 +96,6 @@ impl Sockets {
         Ok(of_sockets + of_calls.time + AT_CALL.mul_f64(of_calls.runs as f64))
     }
 
-    /// Sentences about messages that could not be observed.
     pub(crate) fn unseen(&self) -> Vec<String> {
         let bytes = self.flows.unread_bytes();
         let unread = (bytes > 0.0).then(|| {
@@ -118,7 +116,7 @@ struct Ground<'a> {
 }
 
 impl Ground<'_> {
-    /// Programs at the kernel's socket tracepoints, which cost other calls nothing.
+    /// These cost other calls nothing.
     fn of_sockets(&self, cast: bool) -> Result<Vec<AttachedProgram>, SocketsError> {
         let places = [
             ("seatmap_sent", "sock_send_length", 0),

@@ -8,33 +8,31 @@ use seatmap_os::Tid;
 use std::io;
 use std::time::Duration;
 
-/// A sentence about a number of unseen things, with different endings for one and for several;
-/// `None` for 0.
+/// With different endings for one and for several; `None` for 0.
 pub(crate) fn count_of(count: u64, name: &str, [one, several]: [&str; 2]) -> Option<String> {
     let rest = if count == 1 { one } else { several };
     (count > 0).then(|| format!("{} {rest}", counted(count, name)))
 }
 
-/// Observes the messages between threads of followed processes, and their creation.
+/// Messages between threads of followed processes, and the creation of threads.
 pub(crate) trait MessageSource {
-    /// The mechanism in words: `eBPF`.
     fn name(&self) -> String;
 
     fn methods(&self) -> Vec<Method>;
 
-    /// Follows a running process, and its future descendants.
+    /// And its future descendants.
     fn follow(&mut self, pid: Tid) -> io::Result<()>;
 
     /// Starts or stops following new children of this process.
     fn follow_own_children(&mut self, on: bool) -> io::Result<()>;
 
-    /// Pauses or resumes the observation of messages; starts and ends of threads are always
-    /// observed. A source for which a pause saves nothing continues.
+    /// Pauses or resumes counting messages; starts and ends of threads are always observed. Ignored
+    /// if a pause saves nothing.
     fn pause(&mut self, _pauses: bool) -> io::Result<()> {
         Ok(())
     }
 
-    /// Whether it reports the CPU times of ended threads.
+    /// Of ended threads.
     fn tells_cpu_times(&self) -> bool;
 
     /// Everything since the last look.
@@ -42,15 +40,14 @@ pub(crate) trait MessageSource {
 
     fn has_processes(&self) -> io::Result<bool>;
 
-    /// The kernel's CPU time for the observation so far, if known.
+    /// For the observation so far, if known.
     fn kernel_time(&mut self) -> Option<Duration>;
 
-    /// Processes outside the program that woke it, most frequent first.
+    /// Most frequent first.
     fn outsiders(&self) -> Vec<Outsider> {
         Vec::new()
     }
 
-    /// Sentences about messages that could not be observed.
     fn unseen(&self) -> Vec<String>;
 }
 

@@ -13,21 +13,21 @@ use std::process::Child;
 /// The observed program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// A command from its first instruction, with all its descendants.
+    /// A command from its first instruction, with all descendants.
     Command(SubjectCommand),
-    /// Running processes, with their future descendants.
+    /// Running processes, with future descendants.
     Processes(Vec<Tid>),
-    /// Running programs, each by the number of one process, with its existing and future
-    /// descendants. A forking server needs this.
+    /// Running programs, each by one PID, with existing and future descendants. A forking server
+    /// needs this.
     Programs(Vec<Tid>),
-    /// Those of these processes still living at the start, with their future descendants.
+    /// Those still living at the start, with future descendants.
     Survivors(Vec<Tid>),
-    /// The processes of a control group and of the groups below it, with their future descendants.
+    /// The processes of a control group and of groups below it, with future descendants.
     Group(String),
 }
 
 impl Subject {
-    /// Starts following the program, and starts it if it is a command.
+    /// Follows the program, and starts a command.
     pub(crate) fn follow(
         &self,
         source: &mut dyn MessageSource,
@@ -56,7 +56,7 @@ impl Subject {
     }
 }
 
-/// Checks that a process lives, and that this user may see its threads.
+/// It must live, and this user see its threads.
 fn check(pid: Tid) -> Result<(), ObserveError> {
     match task::threads(pid) {
         Ok(_) if task::lives(pid) => Ok(()),
@@ -79,14 +79,13 @@ fn follow_all(
     Ok(None)
 }
 
-/// The process of a thread, because users also give threads' numbers.
+/// Users also give TIDs.
 fn process_of(tid: Tid) -> Tid {
     let status = std::fs::read(format!("/proc/{tid}/status")).unwrap_or_default();
     seatmap_os::sched::ThreadStatus::parse(&status).pid.unwrap_or(tid)
 }
 
-/// Follows these processes and all their descendants. A process that starts between the search and
-/// the following is found by the next search.
+/// A process that starts between the search and the following is found by the next search.
 fn follow_with_descendants(
     first: BTreeSet<Tid>,
     source: &mut dyn MessageSource,
@@ -110,8 +109,7 @@ fn follow_with_descendants(
     }
 }
 
-/// These processes and all their descendants, except this process, which an observed shell may have
-/// started.
+/// Without this process, which an observed shell may have started.
 fn with_descendants(first: BTreeSet<Tid>) -> io::Result<BTreeSet<Tid>> {
     let root = Root::new("/");
     let own = std::process::id() as Tid;
@@ -138,7 +136,7 @@ fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
     let mut pids = BTreeSet::new();
     for folder in folders {
         let tids = members_below(&root, Path::new(&folder)).map_err(|error| error.source)?;
-        // The group may contain this process itself, and kernel threads, which run no program.
+        // The group may contain this process, and kernel threads, which run no program.
         pids.extend(
             tids.into_iter().map(process_of).filter(|pid| *pid != own && !task::is_of_kernel(*pid)),
         );
@@ -146,7 +144,7 @@ fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
     Ok(pids)
 }
 
-/// Starts the command. Its process is followed from its creation.
+/// Its process is followed from its creation.
 fn start(command: &SubjectCommand, source: &mut dyn MessageSource) -> Result<Child, ObserveError> {
     let mut prepared = command.prepared();
     // All processes started meanwhile are followed, so this is on only for the start.

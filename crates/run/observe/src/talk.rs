@@ -4,10 +4,10 @@ use crate::TalkKind;
 use seatmap_data::pattern::Edge;
 use seatmap_os::Tid;
 
-/// The bytes of a message if the source has no sizes: a cache line, which both threads touch.
+/// If the source has no sizes: a cache line, which both threads touch.
 pub(crate) const LINE_BYTES: f64 = 64.0;
 
-/// The edges of messages of one cache line each, by sender and receiver.
+/// Of one cache line each, by sender and receiver.
 pub(crate) fn line_edges(messages: impl IntoIterator<Item = ((usize, usize), f64)>) -> Vec<Edge> {
     let mut edges: Vec<Edge> = messages
         .into_iter()
@@ -28,23 +28,23 @@ pub struct ThreadMessages {
     pub kind: TalkKind,
     /// The messages.
     pub messages: f64,
-    /// The bytes; equal to the messages if the source has no sizes.
+    /// Equal to the messages if the source has no sizes.
     pub bytes: f64,
 }
 
-/// A thread as reported by a source.
+/// A thread, as a source reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Born {
     /// The thread ID.
     pub tid: Tid,
     /// The PID.
     pub pid: Tid,
-    /// The creating thread; 0 for a thread older than the observation.
+    /// The creator; 0 for a thread older than the observation.
     pub creator: Tid,
-    /// The time of its creation, in nanoseconds of the monotonic clock; 0 for a thread older than
-    /// the observation.
+    /// Its creation, in nanoseconds of the monotonic clock; 0 for a thread older than the
+    /// observation.
     pub born_ns: u64,
-    /// Its name and CPU time in nanoseconds at its end; `None` while it lives.
+    /// Name and CPU time in nanoseconds; `None` while it lives.
     pub end: Option<(String, u64)>,
 }
 

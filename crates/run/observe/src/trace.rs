@@ -14,17 +14,17 @@ use serde::de::DeserializeOwned;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The format of the files, with its version.
+/// The files' format and version.
 pub const FORMAT: &str = "seatmap-trace/1";
-/// The most files: a job of more ranks would not fit in a pattern's edges.
+/// A job of more ranks would not fit in a pattern's edges.
 pub const MAX_FILES: usize = 1 << 16;
-/// The longest file: a process writes at most a line for each pair of its 1024 threads.
+/// A process writes at most a line for each pair of its 1024 threads.
 pub const MAX_BYTES: u64 = 1 << 27;
 
-/// The reason why traces could not be read.
+/// Why traces could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// The folder or a file could not be read.
+    /// Folder or file could not be read.
     #[error("read '{}'", path.display())]
     Read {
         /// The folder or file.
@@ -32,7 +32,7 @@ pub enum TraceError {
         /// The kernel's error.
         source: io::Error,
     },
-    /// The folder has no traces of this kind.
+    /// The folder has no such traces.
     #[error(
         "'{}' has no traces of {kind}; set SEATMAP_TRACE to this folder and run the program to its \
          end",
@@ -44,7 +44,7 @@ pub enum TraceError {
         /// The kind: `threads` or `rank`.
         kind: &'static str,
     },
-    /// There are too many files, or too long ones.
+    /// Too many or too long files.
     #[error("'{}': {what}", path.display())]
     TooLarge {
         /// The folder or file.
@@ -52,7 +52,7 @@ pub enum TraceError {
         /// The exceeded limit.
         what: String,
     },
-    /// A file has another format or version.
+    /// Another format or version.
     #[error(
         "'{}': its format is '{}'; this program reads {FORMAT}",
         path.display(),
@@ -89,9 +89,10 @@ struct Format {
     format: String,
 }
 
-/// The traces of this kind in a folder, in the order of their names.
+/// The traces of this kind in a folder, by name.
 ///
 /// # Errors
+///
 /// [`TraceError`] if there are none, too many or too long ones, or the kernel refuses.
 pub fn traces(folder: &Path, kind: &'static str) -> Result<Vec<TraceText>, TraceError> {
     let refused = |source| TraceError::Read { path: folder.to_owned(), source };
@@ -125,10 +126,10 @@ fn read(path: PathBuf) -> Result<TraceText, TraceError> {
 }
 
 impl TraceText {
-    /// The first line, if the format is known.
+    /// If the format is known.
     pub(crate) fn head<T: DeserializeOwned>(&self) -> Result<T, TraceError> {
         let line = self.text.lines().next().unwrap_or_default();
-        // The format is read first, because another version may have another first line.
+        // The format first, because another version may have another first line.
         let format: Format = self.value(0, line)?;
         if format.format != FORMAT {
             return Err(TraceError::Format { path: self.path.clone(), found: format.format });
@@ -136,7 +137,7 @@ impl TraceText {
         self.value(0, line)
     }
 
-    /// The other lines, without an incomplete last one.
+    /// Without an incomplete last line.
     pub(crate) fn records<T: DeserializeOwned>(&self) -> Result<Vec<T>, TraceError> {
         let whole = self.text.rfind('\n').map_or("", |end| &self.text[..end]);
         let lines = whole.lines().enumerate().skip(1).filter(|(_, line)| !line.is_empty());

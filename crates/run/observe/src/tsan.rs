@@ -18,7 +18,7 @@ use std::path::Path;
 /// A cache line that moved between threads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharedLine {
-    /// The process's number in this run.
+    /// The PID in this run.
     pub pid: i32,
     /// The line's address.
     pub address: u64,
@@ -30,26 +30,26 @@ pub struct SharedLine {
     pub truly: u64,
     /// Transfers after which it accessed other bytes (false sharing).
     pub falsely: u64,
-    /// The bytes written by that pair: a variable and an offset, the heap, a stack.
+    /// That pair's written bytes: a variable and an offset, the heap, a stack.
     pub written: String,
     /// The accessed bytes.
     pub accessed: String,
 }
 
 impl SharedLine {
-    /// Whether separate lines for the bytes would avoid most transfers.
+    /// Whether separate lines would avoid most transfers.
     #[must_use]
     pub fn is_false_sharing(&self) -> bool {
         self.falsely > self.truly
     }
 }
 
-/// A program's threads, and the lines that they shared most.
+/// A program's threads and most shared lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharingReport {
     /// The threads and their messages.
     pub observation: Observation,
-    /// The lines, most frequently moved first in each process.
+    /// The most frequently moved first in each process.
     pub lines: Vec<SharedLine>,
 }
 
@@ -122,7 +122,7 @@ pub fn read(folder: &Path) -> Result<SharingReport, TraceError> {
 /// [`TraceError`] for a file that is not a trace of threads.
 pub fn sharing(traces: &[TraceText]) -> Result<SharingReport, TraceError> {
     let mut processes = traces.iter().map(process).collect::<Result<Vec<_>, _>>()?;
-    // Paths number the processes in the order of their starts.
+    // Paths number the processes by start.
     processes.sort_by_key(|process| (process.head.from_ns, process.head.pid));
     let total: usize = processes.iter().map(|process| process.threads.len()).sum();
     if total > MAX_TASKS {
@@ -155,7 +155,7 @@ fn process(trace: &TraceText) -> Result<Process, TraceError> {
     Ok(Process { head, threads, pairs, lines, cut_off })
 }
 
-/// A process index and a thread number.
+/// Process index and TID.
 type Key = (usize, usize);
 
 fn joined(processes: &[Process]) -> SharingReport {
@@ -177,13 +177,12 @@ fn joined(processes: &[Process]) -> SharingReport {
     SharingReport { observation, lines: lines(processes, &places) }
 }
 
-/// Each thread's path, in order. Each process begins a path, because the traces do not name the
-/// thread that created it.
+/// In order. Each process begins a path, because the traces do not name its creator.
 fn paths(processes: &[Process]) -> Vec<(TaskPath, Key)> {
     let mut creators: BTreeMap<Key, Option<Key>> = BTreeMap::new();
     for (at, process) in processes.iter().enumerate() {
         for thread in &process.threads {
-            // Thread 0 is the process's first, without a creator in the process.
+            // Thread 0 is the process's first.
             let creator = (thread.task != 0).then_some((at, thread.parent));
             creators.insert((at, thread.task), creator);
         }

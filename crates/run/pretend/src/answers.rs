@@ -15,7 +15,6 @@ use seatmap_os::{CpuSet, Root, Tid, task};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
-/// Flag of `clone(2)`: the new task is a thread of the same process.
 const IS_THREAD: u64 = 0x0001_0000;
 
 /// Flags of `get_mempolicy(2)`.
@@ -23,29 +22,26 @@ const OF_NODE: u64 = 1;
 const OF_ADDRESS: u64 = 2;
 const OF_ALLOWED: u64 = 4;
 
-/// The word size of the kernel's masks.
 const WORD_BYTES: u64 = 8;
 
-/// The longest refused mask that is recorded: that of the largest kernels (`NR_CPUS`,
-/// arch/x86/Kconfig).
+/// The longest refused mask to record: that of the largest kernels (`NR_CPUS`, arch/x86/Kconfig).
 const MOST_MASK_BYTES: u64 = 8192 / 8;
 
-/// The kernel's longest mask of nodes, in bits: a page of x86-64.
+/// The kernel's longest node mask, in bits: a page of x86-64.
 const MOST_NODE_BITS: u64 = 4096 * 8;
 
-/// Pages of `move_pages` handled at once.
+/// Pages per step of `move_pages`.
 const PAGES_AT_ONCE: u64 = 4096;
 
-/// The file with the times of each CPU.
 const TIMES: &str = "/proc/stat";
 
-/// The longest path of interest: `/proc/4194304/task/4194304/status` has 35 bytes.
+/// `/proc/4194304/task/4194304/status` has 35 bytes.
 const LONGEST_PATH: usize = 64;
 
-/// The bytes of a path read at once, a divisor of a page.
+/// The bytes read at once, a divisor of a page.
 const PATH_PIECE: u64 = 64;
 
-/// The most pages with recorded moves, and ranges with policies.
+/// The most recorded page moves.
 const MOST_MOVED: usize = 1 << 20;
 const MOST_RANGES: usize = 1 << 14;
 
@@ -103,20 +99,19 @@ pub struct BoundRange {
     pub policy: PretendedPolicy,
 }
 
-/// The pretended machine's kernel, as programs see it.
+/// The pretended machine's kernel.
 pub struct PretendedKernel {
     machine: PretendedMachine,
     /// The threads of the program.
     pub record: ProgramRecord,
     /// Memory ranges with separate policies, in order.
     pub ranges: Vec<BoundRange>,
-    /// The number of answered calls, by name.
+    /// The answered calls, by name.
     pub calls: BTreeMap<&'static str, u64>,
     moved: HashMap<(Tid, u64), u32>,
     cpu_times: PretendedCpuTimes,
 }
 
-/// A kernel error number.
 type Refusal = i32;
 
 fn fault(_: io::Error) -> Refusal {
@@ -133,11 +128,11 @@ impl ProgramCall<'_> {
         Ok(bits.collect())
     }
 
-    /// The path at an address; `None` if it is longer than those of interest.
+    /// `None` if the path is longer than those of interest.
     fn path(&self, address: u64) -> Option<String> {
         let mut path = Vec::new();
         while path.len() < LONGEST_PATH {
-            // Pieces end at page boundaries because the next page may not be mapped.
+            // Pieces end at page boundaries, because the next page may not be mapped.
             let at = address.checked_add(path.len() as u64)?;
             let piece = PATH_PIECE - at % PATH_PIECE;
             let mut bytes = vec![0; piece as usize];
@@ -161,13 +156,12 @@ impl ProgramCall<'_> {
         self.memory.write(address, bytes).map_err(fault)
     }
 
-    /// Writes a 32-bit number unless the address is null.
+    /// Does nothing for a null address.
     fn give_number(&self, address: u64, number: u32) -> Result<(), Refusal> {
         if address == 0 { Ok(()) } else { self.give(address, &number.to_ne_bytes()) }
     }
 }
 
-/// The first bytes of a set in the kernel's format.
 fn words(set: &CpuSet, bytes: u64) -> Vec<u8> {
     let mut words = vec![0_u8; bytes as usize];
     for member in set.iter() {
@@ -235,8 +229,8 @@ impl PretendedKernel {
         }
     }
 
-    /// The text of a thread's file that this call opens: libnuma reads allowed CPUs and nodes from
-    /// `status`, and ps(1) reads a thread's CPU from `stat`. `None` for all other files.
+    /// The text of a thread's file opened by this call: libnuma reads CPUs and nodes from `status`,
+    /// and ps(1) reads a CPU from `stat`. `None` for other files.
     fn file_that_opens(&mut self, call: &ProgramCall) -> Option<String> {
         if call.arguments[2] & libc::O_ACCMODE as u64 != libc::O_RDONLY as u64 {
             return None;
@@ -269,7 +263,7 @@ impl PretendedKernel {
         self.cpu_times.stat(&self.machine, &self.record, at_s, &host)
     }
 
-    /// Records starts and ends of threads, which the kernel carries out.
+    /// Records starts and ends of threads.
     fn follow(&mut self, kind: TrappedCall, call: &ProgramCall, at: usize) {
         let flags = match kind {
             TrappedCall::Exit => return self.record.thread_ends(at, call.at_s),
@@ -298,7 +292,6 @@ impl PretendedKernel {
         }
     }
 
-    /// The length of the kernel's masks, in bytes.
     fn mask_bytes(&self) -> u64 {
         u64::from(self.machine.cpu_bits()).div_ceil(8 * WORD_BYTES) * WORD_BYTES
     }
@@ -340,7 +333,7 @@ impl PretendedKernel {
         Ok(0)
     }
 
-    /// The nodes of a program's mask. Its length is one bit too large.
+    /// A program's node mask. Its length is one bit too large.
     fn nodes(&self, call: &ProgramCall, address: u64, bits: u64) -> Result<CpuSet, Refusal> {
         let bits = bits.saturating_sub(1);
         if address == 0 || bits == 0 {
@@ -395,7 +388,6 @@ impl PretendedKernel {
         self.give_nodes(call, policy.nodes())
     }
 
-    /// Writes the nodes of `get_mempolicy` unless the address is null.
     fn give_nodes(&self, call: &ProgramCall, nodes: &CpuSet) -> Result<i64, Refusal> {
         let [_, address, bits, ..] = call.arguments;
         if address != 0 {
@@ -414,7 +406,7 @@ impl PretendedKernel {
         let nodes = self.nodes(call, address, bits)?;
         let policy = self.policy(mode, &nodes)?;
         let thread = &self.record.threads[at];
-        // An allocator that binds each of its blocks binds all of them alike.
+        // An allocator that binds each of its blocks gives all the same policy.
         if self.ranges.len() >= MOST_RANGES {
             return Ok(0);
         }
@@ -428,14 +420,14 @@ impl PretendedKernel {
         Ok(0)
     }
 
-    /// The last policy set for an address.
+    /// The address's last policy.
     fn range_of(&self, pid: Tid, address: u64) -> Option<&BoundRange> {
         self.ranges.iter().rev().find(|range| {
             range.pid == pid && (range.start..range.start + range.bytes).contains(&address)
         })
     }
 
-    /// The node of a page. Memory without a policy counts as first touched by the calling thread.
+    /// A page's node. Memory without a policy counts as first touched by the calling thread.
     fn node_of_page(&self, at: usize, address: u64) -> u32 {
         let thread = &self.record.threads[at];
         let page = address / page_bytes();

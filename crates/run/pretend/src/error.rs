@@ -4,7 +4,7 @@ use seatmap_data::document::Blame;
 use seatmap_launch::ProgramError;
 use std::io;
 
-/// The reason why a program could not be shown another machine.
+/// Why no other machine can be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum PretendError {
     /// The file of the machine has only distances.
@@ -56,7 +56,7 @@ pub enum PretendError {
          allows seccomp(2) (docker run --security-opt seccomp=unconfined)"
     )]
     Listener(#[source] io::Error),
-    /// This process sees a pretended machine itself.
+    /// This process already sees a pretended machine.
     #[error(
         "this program sees another machine already, and a pretend inside a pretend cannot work: \
          the kernel hands a program's calls to one listener alone; run this one outside of the \

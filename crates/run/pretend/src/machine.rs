@@ -5,22 +5,21 @@ use seatmap_data::machine::{Pu, Topology};
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Distances of NUMA nodes in firmware (ACPI's SLIT): the node itself, one in the same package, and
-/// one in another.
+/// In firmware (ACPI's SLIT): the node itself, one in the same package, and one in another.
 const OWN_DISTANCE: u32 = 10;
 const PACKAGE_DISTANCE: u32 = 12;
 const FAR_DISTANCE: u32 = 32;
 
-/// A machine in the state that a program sees.
+/// A machine as a program sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PretendedMachine {
     /// Its name.
     pub name: String,
-    /// All its CPUs, including offline ones.
+    /// All CPUs, including offline ones.
     pub topology: Topology,
     /// The online CPUs.
     pub online: CpuSet,
-    /// The CPUs that the program may use, like those of a container.
+    /// The program's CPUs, as in a container.
     pub allowed: CpuSet,
     /// The NUMA nodes.
     pub nodes: Vec<PretendedNode>,
@@ -35,14 +34,14 @@ pub struct PretendedNode {
     pub cpus: CpuSet,
     /// Whether it has memory.
     pub has_memory: bool,
-    /// The package of its CPUs, if it has any.
     package: Option<u32>,
 }
 
 impl PretendedMachine {
-    /// A machine with these offline CPUs. The program may use `cpus`, by default all online ones.
+    /// `cpus` are the program's, by default all online ones.
     ///
     /// # Errors
+    ///
     /// [`PretendError`]: the topology is unknown, or has no such CPUs.
     pub fn new(
         name: &str,
@@ -70,13 +69,13 @@ impl PretendedMachine {
         Ok(PretendedMachine { name: name.to_owned(), topology, online, allowed, nodes })
     }
 
-    /// The number of CPU bits in such a machine's kernel: one more than the largest index.
+    /// The kernel's number of CPU bits: one more than the largest index.
     #[must_use]
     pub fn cpu_bits(&self) -> u32 {
         self.topology.os_indices().max().unwrap_or_default() + 1
     }
 
-    /// The topology of the CPUs that the program may use.
+    /// The topology of the program's CPUs.
     #[must_use]
     pub fn usable(&self) -> Topology {
         let pus = self.topology.pus.iter().filter(|pu| self.allowed.contains(pu.os));
@@ -95,13 +94,12 @@ impl PretendedMachine {
         self.nodes.iter().filter(|node| node.has_memory).map(|node| node.os).collect()
     }
 
-    /// The number of node bits in the kernel.
+    /// The kernel's number of node bits.
     #[must_use]
     pub fn node_bits(&self) -> u32 {
         self.nodes.iter().map(|node| node.os).max().unwrap_or_default() + 1
     }
 
-    /// The parts of a level, each with its online CPUs.
     pub(crate) fn parts(&self, part: fn(&Pu) -> Option<u32>) -> BTreeMap<u32, CpuSet> {
         let mut parts: BTreeMap<u32, CpuSet> = BTreeMap::new();
         for pu in self.topology.pus.iter().filter(|pu| self.online.contains(pu.os)) {
@@ -114,7 +112,7 @@ impl PretendedMachine {
 }
 
 impl PretendedNode {
-    /// The distance to another node, as in a typical server's firmware.
+    /// As in a typical server's firmware.
     pub(crate) fn distance(&self, other: &PretendedNode) -> u32 {
         if self.os == other.os {
             OWN_DISTANCE
@@ -126,7 +124,7 @@ impl PretendedNode {
     }
 }
 
-/// The nodes of a topology. CPUs without a known node are on node 0, as on a computer without NUMA.
+/// CPUs without a known node are on node 0, as on a computer without NUMA.
 fn nodes(topology: &Topology, online: &CpuSet) -> Vec<PretendedNode> {
     let mut nodes: BTreeMap<u32, PretendedNode> = BTreeMap::new();
     for pu in &topology.pus {

@@ -18,42 +18,42 @@ use std::os::unix::ffi::OsStrExt;
 /// The value of the `format` key.
 pub const FORMAT: &str = "seatmap-pretend/1";
 
-/// Parts of a running program's seating that this computer cannot know.
+/// Findings that need this computer.
 const UNSEEN: [&str; 6] = ["memory", "cpu-time", "interrupts", "strangers", "devices", "quota"];
 
-/// The most threads with a line.
+/// The most listed threads.
 const MOST_LISTED: usize = 64;
 
-/// The result of running a program on a pretended machine.
+/// The result of a run on a pretended machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PretendReport {
-    /// The name and version of the format.
+    /// The format's name and version.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The pretended machine.
     pub machine: String,
     /// The machine's online CPUs, as a list.
     pub online: String,
-    /// The CPUs that the program could use, as a list.
+    /// The program's CPUs, as a list.
     pub allowed: String,
-    /// The program's exit code; null if a signal ended it.
+    /// The exit code; null if a signal ended it.
     pub exit_code: Option<i32>,
-    /// The signal that ended the program, if any.
+    /// The signal that ended it, if any.
     pub signal: Option<i32>,
     /// The running time, in seconds.
     pub lasted_s: f64,
-    /// The number of calls answered for the machine, by name.
+    /// Answered calls, by name.
     pub calls: BTreeMap<String, u64>,
     /// The threads, in order of arrival.
     pub threads: Vec<PretendedThread>,
     /// Memory ranges with separate policies, in order.
     pub ranges: Vec<PretendedRange>,
-    /// The judged moment, in seconds since the program began: one with the most living threads.
+    /// A moment with the most living threads, in seconds since the program began.
     pub judged_at_s: f64,
-    /// Everything wrong or worth knowing, by the given rules or plan.
+    /// Everything wrong or worth knowing, by the rules or plan.
     pub findings: Vec<Finding>,
-    /// The result in one word; null if no judgement was requested.
+    /// The result in one word; null if none was requested.
     pub verdict: Option<Verdict>,
 }
 
@@ -67,22 +67,22 @@ pub struct PretendedThread {
     pub tid: Tid,
     /// The thread's name.
     pub name: String,
-    /// The time of its creation, in seconds since the program began.
+    /// Its start, in seconds since the program began.
     pub born_s: f64,
-    /// The time of its end, in the same seconds; null if it outlived the program's first process.
+    /// Its end, in the same seconds; null if it outlived the first process.
     pub ended_s: Option<f64>,
-    /// The mask inherited from its creator, as a list.
+    /// Its creator's mask, as a list.
     pub inherited: String,
     /// Later masks, in order.
     pub changes: Vec<PretendedMask>,
-    /// Refused masks, in order: the program may use none of their CPUs.
+    /// Refused masks, in order, without a usable CPU.
     #[serde(default)]
     pub refused: Vec<PretendedMask>,
-    /// The mask at the end, as a list.
+    /// The last mask, as a list.
     pub mask: String,
-    /// The memory policy at the end, as the kernel writes it: `default`, `bind:0`.
+    /// The last memory policy, as the kernel writes it: `default`, `bind:0`.
     pub policy: String,
-    /// The time on a CPU of this computer, in seconds.
+    /// The CPU time on this computer, in seconds.
     pub run_s: f64,
 }
 
@@ -90,7 +90,7 @@ pub struct PretendedThread {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PretendedMask {
-    /// The time, in seconds since the program began.
+    /// In seconds since the program began.
     pub at_s: f64,
     /// The CPUs, as a list.
     pub cpus: String,
@@ -198,8 +198,8 @@ impl PretendedRun {
         of(&judged)
     }
 
-    /// A finding for each process with refused masks. It is wrong if the last attempt to bind a
-    /// thread failed; if the program then tried other masks, it is only a remark.
+    /// A finding per process with refused masks: wrong if the last attempt failed, else only a
+    /// remark.
     fn refusals(&self) -> Vec<Finding> {
         let machine = self.answers.machine();
         let threads = &self.answers.record.threads;
@@ -210,7 +210,7 @@ impl PretendedRun {
         of.into_iter().map(|(pid, threads)| refusal(machine, pid, &threads)).collect()
     }
 
-    /// The machine's seating at the judged moment.
+    /// The seating at the judged moment.
     #[must_use]
     pub fn seating(&self) -> Seating {
         let at_s = self.judged_at_s();
@@ -248,7 +248,7 @@ impl PretendedRun {
         seating
     }
 
-    /// The seats of the threads and their judgement, for people.
+    /// The seats and their judgement, for people.
     #[must_use]
     pub fn text(&self, judged: Option<&Judged>) -> String {
         let machine = self.answers.machine();
@@ -271,7 +271,6 @@ impl PretendedRun {
         text
     }
 
-    /// A line for each thread with the CPUs, cores and nodes of its mask.
     fn table(&self) -> String {
         let machine = self.answers.machine();
         let threads = &self.answers.record.threads;
@@ -318,7 +317,7 @@ fn seated(thread: &RecordedThread, at_s: f64, lasted_s: f64) -> WatchedThread {
         run_s: seconds(thread.run_ns),
         run_percent: (seconds(thread.run_ns) / life_s * 100.0).min(100.0),
         wait_s: Some(seconds(thread.wait_ns)),
-        // Waits on this computer mean nothing for the machine.
+        // Waits here mean nothing for the machine.
         wait_percent: None,
         ..WatchedThread::default()
     }
@@ -349,7 +348,6 @@ fn unseen(what: &str) -> Unseen {
     Unseen { what: what.to_owned(), pids: Vec::new(), why }
 }
 
-/// The program's environment in the format of `/proc/PID/environ`.
 fn environment() -> Vec<u8> {
     let mut text = Vec::new();
     for (name, value) in std::env::vars_os() {

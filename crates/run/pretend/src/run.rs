@@ -20,16 +20,15 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The time between two looks at threads without calls, to find those ended by signals.
+/// To find threads ended by signals, without a call.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// After this many looks without a known process, the wait ends.
 const MOST_IDLE_LOOKS: u32 = 20;
 
-/// The time between two checks whether the program has been executed.
 const START_EVERY: Duration = Duration::from_millis(2);
 
-/// The kernel's limit on user namespaces, and the switches that forbid them to users.
+/// The limit on user namespaces, and the switches that forbid them to users.
 const MOST_NAMESPACES: &str = "/proc/sys/user/max_user_namespaces";
 const DEBIAN_SWITCH: &str = "/proc/sys/kernel/unprivileged_userns_clone";
 const APPARMOR_SWITCH: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
@@ -45,7 +44,7 @@ pub struct PretendRequest {
     pub leaves_stdout: bool,
 }
 
-/// An ended program with its record.
+/// An ended program's record.
 pub struct PretendedRun {
     /// Its threads and calls.
     pub answers: PretendedKernel,
@@ -98,8 +97,8 @@ struct Start {
     begun: Instant,
 }
 
-/// Starts the program. The starting thread waits until it is executed. A program that cannot be
-/// executed ends by a call that must be answered meanwhile.
+/// The starting thread waits for the execution. A program that cannot be executed ends by a call,
+/// which must be answered meanwhile.
 fn start(
     mut command: Command,
     stage: ViewSetup,
@@ -156,7 +155,7 @@ fn start(
     }
 }
 
-/// Sets up a new process's view of the computer, and the filter of its calls.
+/// A new process's view of the computer, and its call filter.
 fn prepare(
     stage: &ViewSetup,
     filter: &CallFilter,
@@ -185,7 +184,6 @@ fn refusal(failure: Option<StageFailure>, program: String, source: io::Error) ->
     }
 }
 
-/// The switch that forbids user namespaces here.
 fn namespace_remedy(root: &Root) -> String {
     let switches = [
         (MOST_NAMESPACES, "0", "user.max_user_namespaces=1024"),
@@ -208,7 +206,7 @@ struct Session {
 }
 
 impl Session {
-    /// Answers calls and forwards signals until the program's first process ends.
+    /// Until the first process ends.
     fn serve(&mut self, pid: Tid, signals: &Signals) -> io::Result<Ending> {
         let news: OwnedFd = signals.descriptor()?;
         loop {
@@ -233,8 +231,8 @@ impl Session {
         }
     }
 
-    /// Starts a process that answers those which outlive the program's first process, until the
-    /// last of them ends. Without answers they could not even end.
+    /// Starts a process that answers those which outlive the first process. Without answers they
+    /// could not even end.
     fn leave_to_the_rest(&mut self) -> io::Result<()> {
         if is_over(&self.listener, Duration::ZERO)? {
             return Ok(());
@@ -256,7 +254,7 @@ impl Session {
                     if has_calls.is_ok_and(|[has_calls]| has_calls)
                         && let Ok(Some(call)) = self.listener.next()
                     {
-                        // A call that cannot be answered is from an ended process.
+                        // An unanswerable call is from an ended process.
                         let _ = self.answer(&call);
                     }
                 }
@@ -284,7 +282,6 @@ impl Session {
     }
 }
 
-/// How the program ended, if it has. If it was stopped, this process stops as well.
 fn ending(pid: Tid, signals: &Signals) -> io::Result<Option<Ending>> {
     let mut status = 0;
     // SAFETY: the status is writable.
@@ -307,13 +304,13 @@ fn ending(pid: Tid, signals: &Signals) -> io::Result<Option<Ending>> {
     }))
 }
 
-/// Waits at most this long for a call. Returns whether no process can make one any more.
+/// Whether no process can make a call any more.
 fn is_over(listener: &CallListener, wait: Duration) -> io::Result<bool> {
     let [calls] = ready::wait([Awaited::data(listener)], Some(wait))?;
     Ok(calls.has_ended)
 }
 
-/// Closes the terminal and pipes, whose readers wait for their end.
+/// Readers of the terminal and pipes wait for their end.
 fn leave_streams() {
     // SAFETY: the path is a text, and the descriptors are this process's.
     unsafe {
@@ -324,7 +321,7 @@ fn leave_streams() {
     }
 }
 
-/// Waits at most this long. Returns which of these descriptors are readable.
+/// Returns which descriptors are readable.
 fn readable<const COUNT: usize>(
     descriptors: [RawFd; COUNT],
     wait: Duration,

@@ -1,7 +1,7 @@
 //! Installs the files of a machine for one process and its descendants.
 //!
-//! The steps are prepared before the process starts, and it executes them itself before it becomes
-//! the program. All mounts are in a private namespace, which ends with its last process, so that
+//! The steps are prepared before the process starts, which executes them before it becomes the
+//! program. All mounts are in a private namespace, which ends with its last process, so that
 //! nothing remains on this computer even after a crash.
 
 use crate::tree::{CPUINFO, CPUS, GROUPS, MachineTree, NODES, STAT, TreeFile};
@@ -11,11 +11,10 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::ptr;
 
-/// The folder above those of CPUs and nodes. It is replaced if a kernel without NUMA has no folder
-/// of nodes to mount on.
+/// Replaced if a kernel without NUMA has no folder of nodes to mount on.
 const SYSTEM: &str = "sys/devices/system";
 
-/// The longest text of a namespace's user or group: three numbers and spaces.
+/// Three numbers and spaces, for a namespace's user or group.
 const MAP_BYTES: usize = 40;
 
 #[derive(Clone, Debug)]
@@ -40,19 +39,16 @@ pub(crate) struct ViewSetup {
     is_root: bool,
 }
 
-/// The step that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StageFailure {
     /// The kernel forbids user namespaces.
     UserNamespace,
-    /// A mount or file was refused.
     Mounts,
-    /// The kernel refuses to hand over system calls.
     Listener,
 }
 
 impl StageFailure {
-    /// The byte with which a new process reports it.
+    /// Reports it from a new process.
     pub fn letter(self) -> u8 {
         match self {
             StageFailure::UserNamespace => b'U',
@@ -69,7 +65,6 @@ impl StageFailure {
 }
 
 impl ViewSetup {
-    /// The steps for a tree on this computer.
     pub fn new(tree: &MachineTree, root: &Root) -> Self {
         let has_nodes = root.has(NODES);
         let folders: &[&str] = if has_nodes { &[CPUS, NODES] } else { &[SYSTEM] };
@@ -106,9 +101,10 @@ impl ViewSetup {
         ViewSetup { steps, user_map: same(user), group_map: same(group), is_root: user == 0 }
     }
 
-    /// Executes the steps in a new process. Allocates nothing.
+    /// Runs in a new process. Allocates nothing.
     ///
     /// # Errors
+    ///
     /// The step that failed, with the kernel's error.
     pub fn take(&self) -> Result<(), (StageFailure, io::Error)> {
         self.enter().map_err(|error| (StageFailure::UserNamespace, error))?;
@@ -121,8 +117,7 @@ impl ViewSetup {
         self.steps.iter().try_for_each(step).map_err(|error| (StageFailure::Mounts, error))
     }
 
-    /// Creates the namespaces. Root needs no user namespace unless a container has removed its
-    /// rights.
+    /// Root needs no user namespace unless a container has removed its rights.
     fn enter(&self) -> io::Result<()> {
         let own = libc::CLONE_NEWNS | libc::CLONE_NEWCGROUP;
         // SAFETY: makes namespaces for this process, and touches no memory.
@@ -196,7 +191,6 @@ fn done(status: i32) -> io::Result<()> {
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Creates the missing folders above a file.
 fn folders_of<'a>(path: &'a str, made: &mut BTreeSet<&'a str>, steps: &mut Vec<Step>) {
     let Some((folder, _)) = path.rsplit_once('/') else { return };
     if made.contains(folder) {
@@ -207,7 +201,7 @@ fn folders_of<'a>(path: &'a str, made: &mut BTreeSet<&'a str>, steps: &mut Vec<S
     steps.push(Step::Folder(whole(folder)));
 }
 
-/// A path on this computer. The paths of a tree contain no zero.
+/// A tree's paths contain no zero.
 fn whole(path: &str) -> CString {
     text_of(&format!("/{path}"))
 }
@@ -216,7 +210,7 @@ fn text_of(text: &str) -> CString {
     CString::new(text).unwrap_or_default()
 }
 
-/// The map that keeps a user's or group's number.
+/// Keeps a user's or group's number.
 fn same(number: u32) -> [u8; MAP_BYTES] {
     let mut map = [0; MAP_BYTES];
     let text = format!("{number} {number} 1");

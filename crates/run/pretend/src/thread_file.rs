@@ -5,8 +5,7 @@ use crate::machine::PretendedMachine;
 use crate::tree::{mask, ranges};
 use seatmap_os::{CpuSet, Tid};
 
-/// The index of a thread's CPU among the fields after its name (proc_pid_stat(5), field 39; the
-/// name is field 2).
+/// Among the fields after the name (proc_pid_stat(5), field 39; the name is field 2).
 const PROCESSOR: usize = 39 - 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,17 +29,17 @@ pub(crate) fn can_be(path: &str) -> bool {
     path.ends_with("/status") || path.ends_with("/stat")
 }
 
-/// Such a file, parsed from a path.
+/// Parsed from a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileOfThread {
     pub file: ThreadFile,
     pub tid: Tid,
-    /// Whether it is about the thread alone: the `stat` of a process has the times of all threads.
+    /// Whether it is about one thread: the `stat` of a process has the times of all.
     pub is_of_thread: bool,
 }
 
 impl FileOfThread {
-    /// Its path for any caller.
+    /// For any caller.
     pub(crate) fn path(self) -> String {
         let tid = self.tid;
         let folder = if self.is_of_thread { format!("{tid}/task/{tid}") } else { tid.to_string() };

@@ -1,9 +1,9 @@
 //! The files below `/sys` and `/proc` from which programs learn a machine's CPUs, caches and NUMA
 //! nodes.
 //!
-//! The tree is a value, and `seatmap_host` reads the same topology back from it. A file exists only
-//! if its value is known, so that no reader mistakes a guess for a fact: a cache of unknown size
-//! has no file `size`.
+//! The tree is a value, and `seatmap_machines::host` reads the same topology back from it. A file
+//! exists only if its value is known, so that no reader mistakes a guess for a fact: a cache of
+//! unknown size has no file `size`.
 
 use crate::cpu_times::PretendedCpuTimes;
 use crate::cpuinfo::{self, HostFacts};
@@ -19,22 +19,21 @@ pub const CPUS: &str = "sys/devices/system/cpu";
 pub const NODES: &str = "sys/devices/system/node";
 /// The folder of control groups.
 pub const GROUPS: &str = "sys/fs/cgroup";
-/// The file that describes each CPU.
+/// The description of each CPU.
 pub const CPUINFO: &str = "proc/cpuinfo";
-/// The file with the times of each CPU.
+/// The times of each CPU.
 pub const STAT: &str = "proc/stat";
 
-/// Bits in one group of a mask.
 const GROUP_BITS: u32 = 32;
 
-/// The largest index in distribution kernels (`NR_CPUS` is 8192).
+/// `NR_CPUS` of distribution kernels is 8192.
 const KERNEL_MAX: u32 = 8191;
 
-/// The capacities that distinguish kinds of cores if the kernel has no lists of them.
+/// Distinguishes kinds of cores if the kernel has no lists of them.
 const PERFORMANCE_CAPACITY: u32 = 1024;
 const EFFICIENCY_CAPACITY: u32 = 512;
 
-/// No limit, in a control group of version 1: `PAGE_COUNTER_MAX` in bytes.
+/// In version 1 of control groups: `PAGE_COUNTER_MAX` in bytes.
 const NO_LIMIT_BYTES: u64 = 9_223_372_036_854_771_712;
 
 /// One file of a tree.
@@ -46,7 +45,7 @@ pub enum TreeFile {
     Link(String),
 }
 
-/// The files of a machine by path, without a leading slash.
+/// A machine's files by path, without a leading slash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineTree {
     /// The files.
@@ -55,7 +54,7 @@ pub struct MachineTree {
 
 impl MachineTree {
     /// The files of a machine. Facts outside the topology, such as processor flags and memory size,
-    /// are those of this computer.
+    /// are this computer's.
     #[must_use]
     pub fn of(machine: &PretendedMachine, host: &HostFacts) -> Self {
         let mut tree = MachineTree::default();
@@ -67,7 +66,7 @@ impl MachineTree {
         }
         tree.groups(machine);
         tree.text(CPUINFO.to_owned(), cpuinfo::cpuinfo(machine, &host.cpuinfo));
-        // Read by programs that open the file in a way that is not intercepted.
+        // Read by programs whose open is not intercepted.
         let begun =
             PretendedCpuTimes::default().stat(machine, &ProgramRecord::default(), 0.0, &host.stat);
         tree.text(STAT.to_owned(), begun);
@@ -82,13 +81,12 @@ impl MachineTree {
         self.text(path, format!("{value}\n"));
     }
 
-    /// A set of CPUs in both of the kernel's notations: `core_cpus` and `core_cpus_list`.
+    /// In both of the kernel's notations: `core_cpus` and `core_cpus_list`.
     fn set(&mut self, machine: &PretendedMachine, path: &str, set: &CpuSet) {
         self.line(path.to_owned(), mask(set, machine.cpu_bits()));
         self.line(format!("{path}_list"), set);
     }
 
-    /// The lists of CPUs by state.
     fn lists(&mut self, machine: &PretendedMachine) {
         let present: CpuSet = machine.topology.os_indices().collect();
         for name in ["possible", "present"] {
@@ -104,7 +102,7 @@ impl MachineTree {
         self.line(format!("{CPUS}/smt/control"), control);
     }
 
-    /// The folder `topology` of each online CPU, and the files that distinguish kinds of cores.
+    /// The folder `topology` of each CPU, and the kinds of cores.
     fn topology(&mut self, machine: &PretendedMachine) {
         let ranks = core_ranks(machine);
         let around: [(&[&str], Parts); 6] = [
@@ -158,8 +156,7 @@ impl MachineTree {
         }
     }
 
-    /// The known caches of each CPU, numbered without a gap, because `lscpu` stops at the first
-    /// missing number.
+    /// Numbered without a gap, because `lscpu` stops at the first missing number.
     fn caches(&mut self, machine: &PretendedMachine) {
         let kinds: [(u32, &str, CacheBytes, Parts); 4] = [
             (1, "Data", |pu| pu.l1d_bytes, Parts::of(machine, |pu| pu.l1d_bytes.and(pu.core))),
@@ -234,8 +231,7 @@ impl MachineTree {
         self.text(format!("{folder}/numastat"), format!("{counts}other_node 0\n"));
     }
 
-    /// A container's control group, in both versions: the program sees the paths of this computer's
-    /// version.
+    /// In both versions: the program sees the paths of this computer's version.
     fn groups(&mut self, machine: &PretendedMachine) {
         let cpus = ranges(&machine.allowed);
         let nodes = ranges(&machine.memory_nodes());
@@ -265,7 +261,7 @@ impl MachineTree {
 
 type CacheBytes = fn(&Pu) -> Option<u64>;
 
-/// The parts of one level. Their CPUs are gathered once, because a machine may have thousands.
+/// CPUs are gathered once, because a machine may have thousands.
 struct Parts {
     number: fn(&Pu) -> Option<u32>,
     sets: BTreeMap<u32, CpuSet>,
@@ -276,19 +272,19 @@ impl Parts {
         Parts { number, sets: machine.parts(number) }
     }
 
-    /// The online CPUs that share the part with a PU; only the PU if its part is unknown.
+    /// The online CPUs of a PU's part; only the PU if that is unknown.
     fn around(&self, pu: &Pu) -> CpuSet {
         let set = (self.number)(pu).and_then(|number| self.sets.get(&number));
         set.cloned().unwrap_or_else(|| CpuSet::single(pu.os))
     }
 }
 
-/// The package of a PU; a machine without packages is one.
+/// A machine without packages is one.
 fn package(pu: &Pu) -> Option<u32> {
     Some(pu.package.unwrap_or(0))
 }
 
-/// The number of each CPU's core within its package, as processors number them.
+/// Each CPU's core number within its package, as processors count.
 pub(crate) fn core_ranks(machine: &PretendedMachine) -> BTreeMap<u32, u32> {
     let mut cores: BTreeMap<Option<u32>, Vec<Option<u32>>> = BTreeMap::new();
     let mut ranks = BTreeMap::new();
@@ -304,7 +300,7 @@ pub(crate) fn core_ranks(machine: &PretendedMachine) -> BTreeMap<u32, u32> {
     ranks
 }
 
-/// A list as the kernel writes it: `0-3,8`. Two adjacent CPUs are also a range.
+/// As the kernel writes it: `0-3,8`. Two adjacent CPUs are also a range.
 pub(crate) fn ranges(set: &CpuSet) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut members = set.iter().peekable();
@@ -318,8 +314,8 @@ pub(crate) fn ranges(set: &CpuSet) -> String {
     parts.join(",")
 }
 
-/// A mask of this many bits as the kernel writes it, with all leading zeros: libnuma takes its
-/// length for the number of CPUs.
+/// As the kernel writes it, with all leading zeros: libnuma takes its length for the number of
+/// CPUs.
 pub(crate) fn mask(set: &CpuSet, bits: u32) -> String {
     let mut groups = vec![0_u32; bits.div_ceil(GROUP_BITS).max(1) as usize];
     for cpu in set.iter() {

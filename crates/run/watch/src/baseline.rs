@@ -13,26 +13,24 @@ use seatmap_os::cpu_list::named;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The rule of the findings.
 const RULE: &str = "baseline";
 
-/// The good states of units, from one or several files.
+/// Units' good states, from one or several files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UnitBaselines {
     units: BTreeMap<String, UnitSeating>,
 }
 
-/// The CPUs and memory nodes of a unit.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct UnitSeating {
     pids: BTreeSet<Tid>,
-    /// The threads by mask. The kernel writes the lists, so equal sets have equal texts.
+    /// By mask. The kernel writes the lists, so equal sets have equal texts.
     masks: BTreeMap<String, Vec<Tid>>,
-    /// The NUMA nodes of its control groups, if known.
+    /// Of its control groups, if known.
     nodes: BTreeSet<String>,
 }
 
-/// The reason why good states cannot be read.
+/// Why good states cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum UnitBaselineError {
     /// The text is not a seating.
@@ -49,7 +47,7 @@ pub enum UnitBaselineError {
     Twice(String),
 }
 
-/// The state of a unit compared with its good state.
+/// A unit's state compared with its good state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UnitState {
     /// As it was.
@@ -58,12 +56,12 @@ pub enum UnitState {
     Differs,
     /// Without a good state on file, or with unread masks; not counted as good.
     Unknown,
-    /// Without any visible process, but with a good state.
+    /// Without any visible process.
     Gone,
 }
 
 impl UnitState {
-    /// The state in the label of a metric.
+    /// The label of a metric.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -82,7 +80,7 @@ pub struct JudgedUnit {
     pub unit: String,
     /// Its state.
     pub state: UnitState,
-    /// The finding, unless it is as it was.
+    /// None if it is as it was.
     pub finding: Option<Finding>,
 }
 
@@ -106,8 +104,8 @@ impl UnitBaselines {
         Ok(())
     }
 
-    /// Compares each unit of a seating with its good state. If all programs were examined, includes
-    /// missing units.
+    /// Compares each unit with its good state. If all programs were examined, includes missing
+    /// units.
     #[must_use]
     pub fn judge(&self, seating: &Seating, looked_at_all: bool) -> Vec<JudgedUnit> {
         let now = units(seating);
@@ -124,7 +122,7 @@ impl UnitBaselines {
     }
 }
 
-/// The units of a seating, without processes of unknown control group.
+/// Without processes of unknown control group.
 fn units(seating: &Seating) -> BTreeMap<String, UnitSeating> {
     let mut units: BTreeMap<String, UnitSeating> = BTreeMap::new();
     let mut of: BTreeMap<Tid, String> = BTreeMap::new();
@@ -224,7 +222,6 @@ fn beside(name: &str, now: &UnitSeating, good: &UnitSeating) -> JudgedUnit {
     JudgedUnit { unit, state: UnitState::Differs, finding: Some(finding) }
 }
 
-/// The most lists in a sentence.
 const MOST: usize = 4;
 
 fn list<'a>(lists: impl IntoIterator<Item = &'a String>) -> String {

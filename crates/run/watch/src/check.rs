@@ -18,14 +18,14 @@ use std::time::{Duration, Instant};
 
 pub use step::{CheckStep, CheckView};
 
-/// A request to check the seats of programs.
+/// A request to check seats.
 #[derive(Clone, Debug)]
 pub struct CheckRequest {
     /// The programs.
     pub choice: ProcessChoice,
     /// The time to watch them.
     pub window: Duration,
-    /// Whether the kernel's scheduler counts the CPUs of the threads.
+    /// Whether the scheduler counts the threads' CPUs.
     pub trace: bool,
     /// The rules and seats to compare with.
     pub standard: Standard,
@@ -33,23 +33,23 @@ pub struct CheckRequest {
     pub topology: Topology,
     /// This computer's name.
     pub machine: String,
-    /// The interval at which to repeat the check until the programs have ended.
+    /// How often to repeat the check until the programs have ended.
     pub again_every: Option<Duration>,
 }
 
-/// The reason why programs cannot be checked.
+/// Why programs cannot be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// There is nothing to look at.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
-    /// The ranks of a job, or the seats published by launchers, cannot be read.
+    /// The ranks of a job, or published seats, cannot be read.
     #[error(transparent)]
     Files(#[from] FileError),
-    /// The programs have ended, or cannot be seen.
+    /// The programs have ended, or are hidden.
     #[error("{0}")]
     Nothing(String),
-    /// The seats on file are for a program that was not chosen.
+    /// The seats on file are another program's.
     #[error(
         "the seats are those of {}, which is not among the programs that are checked; \
          'seatmap check --expect FILE' alone checks that one, and a plan is held against any \
@@ -68,13 +68,13 @@ impl Blame for CheckError {
     }
 }
 
-/// The reason for a failed check.
+/// Why a check failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckFailure {
-    /// The last check found this many things wrong.
+    /// With this many faults at the end.
     #[error("{} {} wrong", counted(*.0, "thing"), agreeing(*.0, "is", "are"))]
     Wrong(usize),
-    /// An earlier check found something wrong, and the last one did not.
+    /// An earlier check found faults, and the last one did not.
     #[error("something was wrong while the programs were watched")]
     WasWrong,
     /// A strict check could not read everything.
@@ -143,7 +143,7 @@ impl CheckRequest {
             ..WatchOptions::default()
         };
         let choice = match (&self.choice, &self.standard.seats) {
-            // The ranks of a job on this computer, bound or not.
+            // A job's ranks on this computer, bound or not.
             (ProcessChoice::Bound, ExpectedSource::Ranks(ranks)) => match ranks.living()? {
                 pids if pids.is_empty() => return Ok(None),
                 pids => ProcessChoice::Processes { pids, with_children: false },
@@ -159,7 +159,7 @@ impl CheckRequest {
         };
         match Watcher::begin(&choice, &options) {
             Ok(watcher) => Ok(Some(watcher)),
-            // It is healthy, and not an error, if no program is bound.
+            // A computer without bound programs is healthy.
             Err(ChoiceError::Empty(_)) if choice == ProcessChoice::Bound => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -174,10 +174,11 @@ impl CheckRequest {
 }
 
 impl RunningCheck<'_> {
-    /// The next check; `None` after the last one. A repeated check ends when `stop` returns true,
-    /// or the programs have ended.
+    /// The next check; `None` after the last. A repeated check ends when `stop` returns true, or
+    /// with the programs.
     ///
     /// # Errors
+    ///
     /// [`CheckError::Nothing`], [`CheckError::Files`].
     pub fn next(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<CheckStep<'_>>, CheckError> {
         if std::mem::replace(&mut self.is_begun, true) {
@@ -200,7 +201,7 @@ impl RunningCheck<'_> {
         // A user may end a repeated check within its first window.
         watcher.watch(request.window, stop);
         self.seating = watcher.seating();
-        // A repeated check ends by itself when the programs have ended.
+        // A repeated check ends by itself with the programs.
         let is_once = request.again_every.is_none();
         // If `/proc` hides other users, it may show no program at all.
         if is_once && self.seating.processes.is_empty() && request.choice != ProcessChoice::All {
@@ -216,7 +217,7 @@ impl RunningCheck<'_> {
         Ok(CheckStep::First(judged))
     }
 
-    /// A computer without a bound program is healthy, unless seats are expected.
+    /// Without bound programs a computer is healthy, unless seats are expected.
     fn without_programs(&mut self) -> Result<CheckStep<'_>, CheckError> {
         let judged = self.request.judged(&self.seating)?;
         self.findings.clone_from(&judged.findings);
@@ -248,10 +249,11 @@ impl RunningCheck<'_> {
         Ok(Some(CheckStep::Again { before: &self.before, judged, gone: self.began.elapsed() }))
     }
 
-    /// The latest check as metrics, changed or not.
+    /// The latest check as metrics.
     ///
     /// # Errors
-    /// [`CheckError::Files`]: the seats published by launchers cannot be read.
+    ///
+    /// [`CheckError::Files`]: published seats cannot be read.
     pub fn metrics(&self) -> Result<String, CheckError> {
         Ok(metrics::text(&self.request.judged(&self.seating)?))
     }
@@ -259,7 +261,8 @@ impl RunningCheck<'_> {
     /// Whether all checks succeeded.
     ///
     /// # Errors
-    /// [`CheckFailure`]: the worst verdict of all checks, with the findings of the last one.
+    ///
+    /// [`CheckFailure`]: the worst verdict, with the findings of the last check.
     pub fn end(self) -> Result<(), CheckFailure> {
         let wrong = self.findings.iter().filter(|finding| finding.is_wrong()).count();
         match self.worst.filter(|worst| worst.fails(self.request.standard.strict)) {

@@ -24,11 +24,10 @@ pub enum ProcessChoice {
     Processes {
         /// The numbers.
         pids: Vec<Tid>,
-        /// Whether to include all their descendants.
+        /// Whether to include all descendants.
         with_children: bool,
     },
-    /// The members of a control group (a folder, or a path in a hierarchy) and of the groups below
-    /// it.
+    /// The members of a control group (a folder, or a path in a hierarchy) and of groups below it.
     Group(String),
     /// A systemd unit, `redis.service` or `redis`, by its control groups.
     Unit(String),
@@ -41,15 +40,15 @@ pub enum ProcessChoice {
     /// Programs by the name of their file or first thread; `*` matches any text and `?` any
     /// character.
     Name(String),
-    /// Bound programs: one of their threads may not run on all CPUs allowed by its control group.
+    /// Programs with a thread that may not run on all CPUs of its control group.
     Bound,
-    /// All programs that this user can see.
+    /// All programs visible to this user.
     All,
     /// The union of several choices.
     Any(Vec<ProcessChoice>),
 }
 
-/// The reason why there is nothing to look at.
+/// Why there is nothing to look at.
 #[derive(Debug, thiserror::Error)]
 pub enum ChoiceError {
     /// No process has this number.
@@ -58,7 +57,7 @@ pub enum ChoiceError {
         /// The number.
         pid: Tid,
     },
-    /// The process has ended and is still listed.
+    /// The process has ended but is still listed.
     #[error("process {pid} has ended, and is listed only until its parent asks how (a zombie)")]
     HasEnded {
         /// The number.
@@ -67,7 +66,7 @@ pub enum ChoiceError {
     /// Nothing has this name.
     #[error("there is no {looked_for}{}", hint(.nearest))]
     NothingMatches {
-        /// What was requested, in words.
+        /// The request, in words.
         looked_for: String,
         /// Similar names.
         nearest: Vec<String>,
@@ -75,22 +74,22 @@ pub enum ChoiceError {
     /// It exists, but has no processes.
     #[error("{0} has no processes now")]
     Empty(String),
-    /// It has processes, but this user can see none of them.
+    /// This user can see none of its processes.
     #[error("{looked_for} has processes, and none of them can be seen: {why}")]
     AllHidden {
-        /// What was requested, in words.
+        /// The request, in words.
         looked_for: String,
         /// The reason.
         why: String,
     },
-    /// This program does not run in a Slurm step.
+    /// This program runs in no Slurm step.
     #[error(
         "this program does not run in a Slurm step: neither its control group nor its environment \
          (SLURM_JOB_ID, SLURM_STEP_ID) names one; start it with srun, or choose with --cgroup or \
          --pid"
     )]
     NotInStep,
-    /// The process exists, but this user cannot see it.
+    /// This user cannot see the process.
     #[error(
         "process {pid} cannot be seen{}",
         why.as_ref().map(|why| format!(": {why}")).unwrap_or_default()
@@ -125,8 +124,7 @@ fn hint(nearest: &[String]) -> String {
 }
 
 impl ProcessChoice {
-    /// The processes of these numbers, or else the control group, or else the programs of this
-    /// name; `None` without any of them.
+    /// These processes, or the control group, or the programs of this name; `None` without any.
     #[must_use]
     pub fn named(
         pids: &[Tid],
@@ -144,6 +142,7 @@ impl ProcessChoice {
     /// The matching processes on a computer now.
     ///
     /// # Errors
+    ///
     /// [`ChoiceError`]: there are none, or they cannot be listed.
     pub fn pids(&self, root: &Root) -> Result<BTreeSet<Tid>, ChoiceError> {
         self.processes(&mut SystemFiles::open(root)?)
@@ -153,8 +152,7 @@ impl ProcessChoice {
         self.beside(files, &BTreeSet::new())
     }
 
-    /// The matching processes now, given those that already match; the result may include some of
-    /// these.
+    /// The matching processes; may include some of those that already match.
     pub(crate) fn beside(
         &self,
         files: &mut SystemFiles,
@@ -185,14 +183,12 @@ impl ProcessChoice {
     }
 }
 
-/// A process other than the kernel's and this one.
 struct Program {
     pid: Tid,
     parent: Tid,
     name: String,
 }
 
-/// All visible programs, without the known ones.
 fn programs(files: &mut SystemFiles, known: &BTreeSet<Tid>) -> io::Result<Vec<Program>> {
     let own = Tid::try_from(std::process::id()).unwrap_or(0);
     let pids = files.processes()?.into_iter().filter(|pid| !known.contains(pid));
@@ -230,7 +226,6 @@ fn by_number(
     Ok(found)
 }
 
-/// Distinguishes hidden, ended and absent processes.
 fn unseen(files: &SystemFiles, pid: Tid) -> ChoiceError {
     if files.root.has(&format!("/proc/{pid}/task")) {
         ChoiceError::HasEnded { pid }
@@ -241,8 +236,8 @@ fn unseen(files: &SystemFiles, pid: Tid) -> ChoiceError {
     }
 }
 
-/// The process of a living thread. Running out of file descriptors is an error, because the answer
-/// is unknown then.
+/// The process of a living thread. A lack of file descriptors is an error, because the answer is
+/// unknown.
 fn process_of(files: &mut SystemFiles, tid: Tid) -> io::Result<Option<Tid>> {
     let status = match files.proc.read_once(format_args!("{tid}/status")) {
         Err(error) if is_short(&error) => return Err(error),
@@ -288,7 +283,6 @@ fn last_part(path: &str) -> String {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned()
 }
 
-/// The processes of these groups and of all groups below.
 fn members(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
@@ -324,7 +318,6 @@ fn members(
     without_launchers(files, known, programs)
 }
 
-/// The members of a group that `/proc` does not show, by reason.
 fn hidden(files: &SystemFiles, members: impl Iterator<Item = Tid>) -> BTreeMap<String, Vec<Tid>> {
     let mut hidden: BTreeMap<String, Vec<Tid>> = BTreeMap::new();
     if !files.root.is_this_computer() {
@@ -344,8 +337,6 @@ fn hidden(files: &SystemFiles, members: impl Iterator<Item = Tid>) -> BTreeMap<S
     hidden
 }
 
-/// These programs without Seatmap's own processes: `seatmap run` is in the same group as its
-/// program, and its threads need no seats.
 fn without_launchers(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
@@ -357,7 +348,7 @@ fn without_launchers(
             own.extend(program_file(files, *pid));
         }
     }
-    // `seatmap run` in the same group is this program under another number.
+    // `seatmap run` in the same group is this program under another PID.
     own.extend(files.proc.link(format_args!("self/exe")).ok());
     let others: BTreeSet<Tid> = programs
         .iter()
@@ -408,7 +399,7 @@ fn by_name(
     let mut names = BTreeSet::new();
     let mut found = BTreeSet::new();
     for program in programs(files, known)? {
-        // The kernel's name has 15 bytes and the program may change it; the file has the full name.
+        // The kernel's name has 15 bytes and may be changed; the file has the full name.
         let file = program_file(files, program.pid)
             .and_then(|file| file.rsplit('/').next().map(str::to_owned));
         let own: Vec<String> = file.into_iter().chain([program.name]).collect();

@@ -1,4 +1,4 @@
-//! The seats that a program should have, from a plan or from `seatmap run --report`.
+//! The seats of a program, from a plan or from `seatmap run --report`.
 
 mod reported;
 
@@ -17,15 +17,14 @@ pub use reported::{ReportError, ReportedProgram};
 /// The seats that a program should have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
-    /// The seats, in order of creation of their threads.
+    /// The seats, by creation of their threads.
     pub seats: Vec<ExpectedSeat>,
-    /// Whether a seat without a thread is a fault. In a plan each task needs a thread; a thread of
-    /// a report may have ended.
+    /// Whether a seat without a thread is a fault: each task of a plan needs one, but a thread of a
+    /// report may have ended.
     pub needs_all: bool,
-    /// Whether the launchers of the programs published the seats. Threads not yet published are
-    /// then no fault.
+    /// Whether launchers published the seats. Threads not yet published are then no fault.
     pub is_shown: bool,
-    /// Whether each seat is for one thread, by number.
+    /// Whether each seat is for one thread, by TID.
     pub is_numbered: bool,
     /// Processes on the wrong computer, each with a sentence about the right one.
     pub misplaced: Vec<(Tid, String)>,
@@ -36,21 +35,20 @@ pub struct Expected {
 /// One seat that a thread should have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedSeat {
-    /// The seat's name in a sentence: `task 3`, `task 3 'left'`, `thread 4711`.
+    /// Its name in a sentence: `task 3`, `task 3 'left'`, `thread 4711`.
     pub label: String,
     /// The CPUs.
     pub cpus: CpuSet,
     /// The task's name, if the plan has names.
     pub name: Option<String>,
-    /// The process and thread that had the seat, if known.
+    /// The PID and TID of its thread, if known.
     pub thread: Option<(Tid, Tid)>,
 }
 
-/// The keys of a report that assign seats to threads.
 #[derive(Deserialize)]
 struct Report {
     threads: Vec<Seated>,
-    /// The processes of an earlier check, whose threads may have other names.
+    /// An earlier check's processes, whose threads may have other names.
     #[serde(default)]
     processes: Vec<Named>,
     taken_at_s: Option<f64>,
@@ -63,7 +61,7 @@ struct Named {
     name: String,
 }
 
-/// A thread of a report. In an earlier check it has a mask instead of a seat.
+/// In an earlier check, a thread has a mask instead of a seat.
 #[derive(Deserialize)]
 struct Seated {
     pid: Option<Tid>,
@@ -92,16 +90,16 @@ impl Expected {
         }
     }
 
-    /// The seats of a seating on file: the report of a run, or an earlier check. Threads without a
-    /// seat are omitted.
+    /// The seats of the report of a run, or of an earlier check. Omits threads without a seat.
     ///
     /// # Errors
+    ///
     /// [`DocumentError`]: the text is not a seating, or names an impossible CPU.
     pub fn of_seating(text: &str) -> Result<Self, DocumentError> {
         let report: Report = seatmap_data::document::read(text, crate::seating::FORMAT)?;
         let program = ReportedProgram::of(&report);
-        // A set of CPUs has a bit for each index up to the last, so a few threads on CPU 4294967295
-        // would fill the memory.
+        // A CPU set has a bit for each index up to the last, so CPU 4294967295 would fill the
+        // memory.
         let cpus = report.threads.iter().enumerate();
         let mut cpus =
             cpus.flat_map(|(at, seated)| seated.cpus.iter().flatten().map(move |cpu| (at, *cpu)));
@@ -114,14 +112,15 @@ impl Expected {
         Ok(Expected { seats, is_numbered: program.is_some(), program, ..Expected::default() })
     }
 
-    /// The seats of a seating on file whose processes are alive.
+    /// As [`Expected::of_seating`], if the program is alive.
     ///
     /// # Errors
+    ///
     /// [`ReportError`]: as [`Expected::of_seating`]; or the program has ended, or did not have its
     /// last seats when the file was written.
     pub fn of_living(text: &str, root: &Root) -> Result<Self, ReportError> {
         let mut expected = Self::of_seating(text)?;
-        // A document without process numbers is compared with any program, like a plan.
+        // A document without PIDs is compared with any program, like a plan.
         let Some(program) = expected.program.take() else { return Ok(expected) };
         let program = program.living(root)?;
         expected
@@ -130,8 +129,7 @@ impl Expected {
         Ok(Expected { program: Some(program), ..expected })
     }
 
-    /// Whether the seats are for this process: those of a seating on file are only for its own
-    /// program.
+    /// Whether the seats are for this process: those on file are only for their own program.
     #[must_use]
     pub fn concerns(&self, pid: Tid) -> bool {
         self.program.as_ref().is_none_or(|program| program.processes.contains(&pid))
@@ -144,9 +142,8 @@ impl Expected {
         self.is_numbered.then(|| seated.map(|(pid, _)| pid).collect())
     }
 
-    /// The seats of the ranks of a job on this computer. `rank_of` gives the rank of a process, if
-    /// it has one; `seat_of` gives a rank's CPUs on this computer, or the name of its node. `here`
-    /// lists the ranks that belong here.
+    /// The seats of a job's ranks on this computer. `rank_of` gives a process's rank; `seat_of` a
+    /// rank's CPUs here, or the name of its node. `here` lists the ranks that belong here.
     #[must_use]
     pub fn of_ranks(
         seating: &Seating,
@@ -186,10 +183,10 @@ impl Expected {
         expected
     }
 
-    /// The seats that running launchers (`seatmap run`) gave to threads of these processes, if this
-    /// user may read any.
+    /// The seats given by running launchers (`seatmap run`) to threads of these processes.
     ///
     /// # Errors
+    ///
     /// [`FileError`]: a launcher's seats cannot be read.
     pub fn shown(root: &Root, seating: &Seating) -> Result<Option<Self>, FileError> {
         let pids = seating.processes.iter().map(|process| process.pid);
@@ -202,7 +199,7 @@ impl Expected {
             let Ok(report) = Self::of_seating(&String::from_utf8_lossy(&shown.text)) else {
                 continue;
             };
-            // The launcher itself may be among the processes, without a seat.
+            // The launcher may be among the processes, without a seat.
             seats.extend(report.seats.into_iter().filter(|seat| {
                 seat.thread
                     .is_some_and(|(pid, _)| chosen.contains(&pid) && shown.may_speak_of(root, pid))

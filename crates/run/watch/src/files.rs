@@ -8,7 +8,6 @@ use seatmap_os::{CpuSet, Root, Tid, boot, proc_mount, rights, visibility};
 use std::collections::BTreeMap;
 use std::io;
 
-/// The computer's files, with an open `/proc`.
 #[derive(Debug)]
 pub(crate) struct SystemFiles {
     pub root: Root,
@@ -29,7 +28,7 @@ impl SystemFiles {
         self.proc.numbers(format_args!("."))
     }
 
-    /// The threads of a process, ascending; none if it has ended.
+    /// Ascending; none if the process has ended.
     pub fn threads(&mut self, pid: Tid) -> Vec<Tid> {
         // Most processes have one thread, and the folder's link count shows this.
         if self.proc.folders(format_args!("{pid}/task")).ok() == Some(1) {
@@ -49,7 +48,7 @@ impl SystemFiles {
         }
     }
 
-    /// The facts of a thread's `stat` line, unless it has ended.
+    /// From the `stat` line, unless the thread has ended.
     pub fn stat<T>(&mut self, pid: Tid, tid: Tid, take: impl FnOnce(&Stat<'_>) -> T) -> Option<T> {
         match self.proc.stat(pid, tid) {
             Ok(line) => Stat::parse(line).map(|stat| take(&stat)),
@@ -60,8 +59,7 @@ impl SystemFiles {
         }
     }
 
-    /// The times of a living thread. If the kernel keeps no finer ones, those of `stat`, in clock
-    /// ticks.
+    /// If the kernel keeps no finer times, those of `stat`, in clock ticks.
     pub fn times(&mut self, pid: Tid, tid: Tid) -> Option<ThreadTimes> {
         let counts = self.proc.schedstat(pid, tid);
         match counts.ok().and_then(ThreadTimes::parse) {
@@ -73,7 +71,7 @@ impl SystemFiles {
         }
     }
 
-    /// The thread's mask from a system call; `None` if it must be read from files.
+    /// From a system call; `None` if the mask must be read from files.
     pub fn asked_mask(&self, tid: Tid) -> Option<CpuSet> {
         self.root.is_this_computer().then(|| CpuSet::of_thread(tid).ok()).flatten()
     }
@@ -83,8 +81,8 @@ impl SystemFiles {
         ticks.saturating_mul(1_000_000_000 / self.ticks_per_s)
     }
 
-    /// Records something of a process as unseen if the error means that this user may not read it,
-    /// or that no more files can be opened.
+    /// Notes something unseen if the error means that this user may not read it, or that no more
+    /// files can be opened.
     pub fn note_refusal(&mut self, what: &'static str, pid: Tid, error: &io::Error) {
         if is_refused(error) {
             let why = if visibility::may_trace(&self.root) {
@@ -102,7 +100,7 @@ impl SystemFiles {
         }
     }
 
-    /// Records something of a process as unseen if the kernel could not open another file.
+    /// Notes something unseen if the kernel could not open another file.
     pub fn note_shortage(&mut self, what: &'static str, pid: Tid, error: &io::Error) {
         if is_short(error) {
             self.note(
@@ -115,17 +113,17 @@ impl SystemFiles {
 
     pub fn note(&mut self, what: &'static str, pid: Option<Tid>, why: impl Into<String>) {
         let pids = self.unseen.entry((what.to_owned(), why.into())).or_default();
-        // The threads of a process come one after the other, and it is recorded once.
+        // A process's threads come one after the other, and it is recorded once.
         pids.extend(pid.filter(|pid| pids.last() != Some(pid)));
     }
 
-    /// Repeats a note of an earlier seating.
+    /// Repeats an earlier seating's note.
     pub fn note_again(&mut self, unseen: &Unseen) {
         let noted = self.unseen.entry((unseen.what.clone(), unseen.why.clone())).or_default();
         noted.extend(&unseen.pids);
     }
 
-    /// Records that processes are hidden from this user.
+    /// Processes are hidden from this user.
     pub fn note_the_hidden(&mut self) {
         for hidden in hidden_threads(&self.root) {
             self.note("threads", None, hidden.why);
@@ -157,7 +155,7 @@ pub(crate) fn hidden_threads(root: &Root) -> Vec<Unseen> {
         .collect()
 }
 
-/// Whether the kernel could not open another file, which does not depend on the file.
+/// Whether the kernel could not open another file, whichever it was.
 pub(crate) fn is_short(error: &io::Error) -> bool {
     let short = [libc::EMFILE, libc::ENFILE, libc::ENOMEM];
     error.raw_os_error().is_some_and(|code| short.contains(&code))

@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 pub enum Gravity {
     /// Worth knowing; fails no check.
     Remark,
-    /// A rule could not be judged because the kernel does not provide the facts; fails a strict
-    /// check.
+    /// The kernel does not provide the facts for a rule; fails a strict check.
     Unseen,
     /// Wrong: the check fails.
     Wrong,
@@ -22,11 +21,11 @@ pub enum Gravity {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// The name of the broken rule: `one-per-cpu`, `expect`, `memory-local`.
+    /// The broken rule: `one-per-cpu`, `expect`, `memory-local`.
     pub rule: String,
     /// The severity.
     pub gravity: Gravity,
-    /// The fault, its place and its size, as a sentence.
+    /// The fault, its place and size, as a sentence.
     pub what: String,
     /// The process; null for several.
     pub pid: Option<Tid>,
@@ -34,17 +33,17 @@ pub struct Finding {
     pub tids: Vec<Tid>,
     /// The CPUs, as a list.
     pub cpus: String,
-    /// The least duration of the fault, in seconds: the watched time.
+    /// Its least duration, in seconds: the watched time.
     pub since_s: Option<f64>,
-    /// The longest possible duration, in seconds: the age of the thread or process. A mask does not
+    /// Its longest possible duration, in seconds: the age of the thread or process. A mask does not
     /// show when it was set.
     #[serde(default)]
     pub at_most_s: Option<f64>,
-    /// The size of the fault: a share of time, memory or interrupts, in percent or per second.
+    /// Its size: a share of time, memory or interrupts, in percent or per second.
     pub measure: Option<Quantity>,
-    /// The command that fixes it, ready to type.
+    /// A command that fixes it.
     pub remedy: Option<String>,
-    /// The kind of command; missing in older documents.
+    /// The command's kind; missing in older documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy_kind: Option<SeatingRemedyKind>,
     /// Advice as a sentence, if no command fixes it.
@@ -89,7 +88,7 @@ impl Finding {
         Finding { gravity: Gravity::Unseen, ..Finding::wrong(rule, what) }
     }
 
-    /// Makes it wrong if the condition holds, otherwise a remark.
+    /// Wrong if the condition holds, otherwise a remark.
     #[must_use]
     pub fn grave_if(self, holds: bool) -> Self {
         Finding { gravity: if holds { Gravity::Wrong } else { Gravity::Remark }, ..self }
@@ -129,7 +128,7 @@ impl Finding {
         Finding { remedy: Some(remedy.command), remedy_kind: Some(remedy.kind), ..self }
     }
 
-    /// Sets several commands to run in order.
+    /// By several commands, in order.
     pub(crate) fn mended_by_all(self, remedies: impl IntoIterator<Item = SeatingRemedy>) -> Self {
         match SeatingRemedy::joined(remedies) {
             Some(remedy) => self.mended_by(remedy),
@@ -159,7 +158,7 @@ impl Finding {
         self.gravity == Gravity::Wrong
     }
 
-    /// Whether two findings are about the same thing, with possibly different figures.
+    /// Whether both are about the same thing, with possibly different figures.
     #[must_use]
     pub fn is_same(&self, other: &Finding) -> bool {
         self.rule == other.rule
@@ -170,7 +169,7 @@ impl Finding {
     }
 }
 
-/// Whether root, as it is in this process, may not run the command.
+/// In a user namespace or without capabilities.
 fn is_refused_to_root(root: &Root, command: &str) -> bool {
     if let Some((_, file)) = command.split_once(" > ") {
         return rights::is_closed_to_root(root, file);

@@ -1,8 +1,8 @@
 //! Compares a seating with a plan and with rules.
 //!
-//! Each rule is a function from `Facts` to findings, in a separate file. A rule without a measured
-//! harm gives a remark: unbound programs are healthy unless something is measurably wrong, and
-//! sleeping threads harm no one.
+//! Each rule is a function from `SeatingFacts` to findings, in its own file. A rule without a
+//! measured harm gives a remark: unbound programs are healthy unless something is measurably wrong,
+//! and sleeping threads harm no one.
 
 mod brake;
 mod devices;
@@ -43,19 +43,20 @@ use std::collections::BTreeSet;
 /// The criteria for a seating.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Criteria {
-    /// The named rules; without any, the default ones apply.
+    /// The named rules; by default, the default ones.
     pub rules: Vec<Rule>,
-    /// The seats that the threads should have.
+    /// The seats of the threads.
     pub expected: Option<Expected>,
-    /// Whether the check fails if something could not be read.
+    /// Whether unread things fail the check.
     pub strict: bool,
 }
 
 impl Criteria {
-    /// Completes the criteria for a seating: without rules and seats, adds the seats published by
-    /// the launchers of its programs (`seatmap run`, while it runs).
+    /// Completes the criteria: without rules and seats, adds the seats published by the launchers
+    /// of a seating's programs (`seatmap run`, while it runs).
     ///
     /// # Errors
+    ///
     /// As [`Expected::shown`].
     pub fn of(&self, root: &Root, seating: &Seating) -> Result<Self, FileError> {
         let expected = if self.expected.is_none() && self.rules.is_empty() {
@@ -66,7 +67,7 @@ impl Criteria {
         Ok(Criteria { expected, ..self.clone() })
     }
 
-    /// The processes with requirements; `None` means all.
+    /// `None` means all.
     fn concerned(&self) -> Option<BTreeSet<Tid>> {
         match &self.expected {
             _ if !self.rules.is_empty() => None,
@@ -76,7 +77,7 @@ impl Criteria {
     }
 }
 
-/// The seat that a thread should have.
+/// A thread's expected seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadSeat {
@@ -84,13 +85,13 @@ pub struct ThreadSeat {
     pub pid: Tid,
     /// The thread.
     pub tid: Tid,
-    /// The seat's name: `task 3`, `task 3 'left'`, `thread 4711`.
+    /// Its name: `task 3`, `task 3 'left'`, `thread 4711`.
     pub label: String,
-    /// The seat's CPUs, as a list.
+    /// Its CPUs, as a list.
     pub cpus: String,
 }
 
-/// The seats that threads should have, by process and thread.
+/// The threads' seats, by PID and TID.
 #[must_use]
 pub fn seats(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec<ThreadSeat> {
     let Some(expected) = &criteria.expected else { return Vec::new() };
@@ -109,8 +110,8 @@ pub fn seats(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
     seats
 }
 
-/// Whether another program's thread may keep this one waiting: it waits for its only CPU, or the
-/// kernel does not count waits.
+/// Whether another program may keep it waiting: it waits for its only CPU, or waits are not
+/// counted.
 pub(crate) fn may_be_kept_waiting(thread: &WatchedThread) -> bool {
     let is_confined = CpuSet::of_list(&thread.mask).is_some_and(|mask| mask.only().is_some());
     is_confined && thread.wait_percent.is_none_or(|percent| percent >= strangers::WAITS_PERCENT)
@@ -118,14 +119,13 @@ pub(crate) fn may_be_kept_waiting(thread: &WatchedThread) -> bool {
 
 type Judge = fn(&SeatingFacts) -> Vec<Finding>;
 
-/// The CPUs that an unbound process could use: those of its cell, or the usual ones allowed by its
-/// control group.
+/// The CPUs of an unbound process: those of its cell, or the usual ones allowed by its control
+/// group.
 #[must_use]
 pub fn unbound_cpus(seating: &Seating, topology: &Topology, pid: Tid) -> CpuSet {
     SeatingFacts::new(seating, topology, None).seats_of(pid)
 }
 
-/// The default rules, in the order of their findings.
 const DEFAULT: [(&str, Judge); 17] = [
     ("partial", variables::partial),
     ("variables", variables::judge),
@@ -151,7 +151,7 @@ pub fn default_rules() -> impl Iterator<Item = &'static str> {
     DEFAULT.iter().map(|(name, _)| *name)
 }
 
-/// Everything wrong with a seating, most serious first.
+/// Everything wrong, most serious first.
 #[must_use]
 pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec<Finding> {
     let facts = SeatingFacts::new(seating, topology, criteria.expected.as_ref());
@@ -200,21 +200,21 @@ fn named(facts: &SeatingFacts, rule: Rule) -> Vec<Finding> {
     }
 }
 
-/// The result of a check in one word.
+/// A check's result in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Everything needed by the rules was read, and nothing is wrong.
+    /// Everything needed was read, and nothing is wrong.
     AsAsked,
-    /// Nothing is wrong with what could be read.
+    /// Nothing is wrong as far as could be read.
     NotAllSeen,
     /// Something is wrong.
     Wrong,
 }
 
 impl Verdict {
-    /// The verdict on a seating with these findings and unread things.
+    /// The verdict on these findings and unread things.
     #[must_use]
     pub fn of(seating: &Seating, findings: &[Finding], unseen: &[&Unseen]) -> Self {
         let all_judged = findings.iter().all(|finding| finding.gravity != Gravity::Unseen);
@@ -259,7 +259,7 @@ pub fn missed<'a>(
     seating.unseen.iter().filter(is_needed).collect()
 }
 
-/// A process in a sentence: `redis-server (4711)`.
+/// As in a sentence: `redis-server (4711)`.
 #[must_use]
 pub fn named_process(process: &Process) -> String {
     format!("{} ({})", process.name, process.pid)

@@ -9,23 +9,22 @@ use seatmap_os::hierarchy::{ControlGroups, Hierarchies, Limits, members_below};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-/// The limits at the first look, and those read since.
 #[derive(Clone, Debug)]
 pub(crate) struct Limiting {
     hierarchies: Hierarchies,
-    /// The groups by the text of a `cgroup` file, which many threads share.
+    /// By the text of a `cgroup` file, which many threads share.
     by_membership: HashMap<Vec<u8>, ControlGroups>,
-    /// The counts of the first look, by file.
+    /// The first look's counts, by file.
     at_first: HashMap<String, Counts>,
     now: HashMap<ControlGroups, Limits>,
     members: HashMap<ControlGroups, BTreeSet<Tid>>,
-    /// Groups of threads that allow other CPUs than those of their processes.
+    /// Of threads with other CPUs than their process's.
     apart: HashMap<Tid, ControlGroup>,
-    /// The threads in each group.
+    /// Each group's threads.
     listed: HashMap<ControlGroups, Option<HashSet<Tid>>>,
 }
 
-/// The kernel's counts for a quota or another setting.
+/// For a quota or another setting.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     stops: Option<u64>,
@@ -39,7 +38,7 @@ impl Counts {
         Counts { stops: throttled, periods, stopped_ns }
     }
 
-    /// The counts since earlier ones. A lower count means that the group was made again.
+    /// A lower count means that the group was made again.
     fn since(self, earlier: Option<&Counts>) -> Self {
         let Some(earlier) = earlier else { return Counts::default() };
         Counts {
@@ -55,7 +54,7 @@ fn grown(now: Option<u64>, before: Option<u64>) -> Option<u64> {
 }
 
 impl Limiting {
-    /// Finds the hierarchies, and counts the throttling of these processes' groups.
+    /// Finds the hierarchies, and counts the groups' throttling.
     pub fn begin(files: &mut SystemFiles, pids: impl Iterator<Item = Tid>) -> Self {
         let mut limiting = Limiting {
             hierarchies: Hierarchies::read(&files.root),
@@ -74,7 +73,6 @@ impl Limiting {
         limiting
     }
 
-    /// Makes the present limits those of the first look.
     pub fn turn(&mut self) {
         self.at_first.clear();
         for (_, limits) in self.now.drain() {
@@ -94,8 +92,7 @@ impl Limiting {
         self.listed.clear();
     }
 
-    /// The limits of a process, which are those of its first thread. Also finds threads in other
-    /// groups.
+    /// Those of its first thread. Also finds threads in other groups.
     pub fn process(
         &mut self,
         files: &mut SystemFiles,
@@ -107,7 +104,7 @@ impl Limiting {
             .listed
             .entry(groups.clone())
             .or_insert_with(|| groups.threads(&files.root).map(|tids| tids.into_iter().collect()));
-        // Most threads are in the group of their process, and one file lists them.
+        // Most threads are in their process's group, and one file lists them.
         let elsewhere: Vec<Tid> = match listed {
             Some(listed) => {
                 tids.iter().filter(|tid| **tid != pid && !listed.contains(tid)).copied().collect()
@@ -129,9 +126,9 @@ impl Limiting {
         self.now.get(&groups).map(|limits| group(limits, at_first))
     }
 
-    /// Keeps the group of a thread if it allows other CPUs than its process's.
+    /// Keeps a thread's group if it allows other CPUs than its process's.
     fn note_apart(&mut self, tid: Tid, own: &ControlGroups, of_process: &ControlGroups) {
-        // Most threads are in their process's group, and need no group in the document.
+        // Most threads are in their process's group, and need none in the document.
         let [own_cpus, process_cpus] = [own, of_process]
             .map(|groups| self.now.get(groups).and_then(|limits| limits.cpus.as_deref()));
         if own_cpus != process_cpus
@@ -141,12 +138,11 @@ impl Limiting {
         }
     }
 
-    /// A thread's group, if it allows other CPUs than its process's.
+    /// If it allows other CPUs than its process's.
     pub fn apart(&self, tid: Tid) -> Option<ControlGroup> {
         self.apart.get(&tid).cloned()
     }
 
-    /// The groups of a thread, whose limits are read once.
     fn groups(&mut self, files: &mut SystemFiles, pid: Tid, tid: Tid) -> Option<ControlGroups> {
         let file =
             if pid == tid { format!("{pid}/cgroup") } else { format!("{pid}/task/{tid}/cgroup") };
@@ -171,7 +167,7 @@ impl Limiting {
         Some(groups)
     }
 
-    /// The quotas on threads examined since the last turn, by file.
+    /// Of threads examined since the last turn, by file.
     pub fn quotas(&self, files: &SystemFiles) -> Vec<WatchedQuota> {
         let mut by_file: HashMap<&str, WatchedQuota> = HashMap::new();
         for (groups, limits) in &self.now {
@@ -194,7 +190,7 @@ impl Limiting {
         quotas
     }
 
-    /// The other settings that hold back threads examined since the last turn, by file.
+    /// Other settings that hold back threads examined since the last turn, by file.
     pub fn brakes<'a>(&self, threads: impl Iterator<Item = &'a WatchedThread>) -> Vec<GroupBrake> {
         let mut by_file: HashMap<&str, GroupBrake> = HashMap::new();
         for (groups, limits) in &self.now {
@@ -254,7 +250,7 @@ impl Limiting {
         }
     }
 
-    /// Whether a group has unexamined members; true if they cannot be listed.
+    /// Whether it has unexamined members; true if they cannot be listed.
     fn has_others(&self, files: &SystemFiles, folder: &str) -> bool {
         let known: HashSet<&Tid> = self.members.values().flatten().collect();
         members_below(&files.root, Path::new(folder))

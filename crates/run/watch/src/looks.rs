@@ -9,41 +9,36 @@ use seatmap_os::starved::{RUNNABLE, has_starved, has_tick, without_tick};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// With more threads than this, only the first glance searches for threads that have become busy.
+/// With more threads, only the first glance searches for threads that have become busy.
 const MOST_SEARCHED: usize = 2000;
 
-/// The search for threads that have become busy is part of every eighth glance.
+/// Every eighth glance searches for threads that have become busy.
 const SEARCH_EVERY: u32 = 8;
 
-/// The threads, with the results of the looks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Looks {
-    /// By process and number.
     seen: BTreeMap<(Tid, Tid), Seen>,
     begun_ns: u64,
     glances: u32,
-    /// CPUs whose tick stops while one thread runs alone.
+    /// Their tick stops while one thread runs alone.
     without_tick: CpuSet,
 }
 
 #[derive(Clone, Debug)]
 struct Seen {
     started_ticks: u64,
-    /// Its times at the start, and when that was.
+    /// With the time of the look.
     first: ThreadTimes,
     first_ns: u64,
-    /// Its mask at the start, if the kernel reported it.
+    /// If the kernel reported it.
     first_mask: Option<CpuSet>,
-    /// Its time on a CPU at the latest look.
     run_ns: u64,
     is_busy: bool,
     /// Whether it ran or waited for a CPU at the start.
     was_runnable: bool,
-    /// The number of looks that found it on each CPU.
     found_on: BTreeMap<u32, u32>,
 }
 
-/// Facts about a process from its first thread.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Leader {
     pub parent: Tid,
@@ -52,7 +47,7 @@ pub(crate) struct Leader {
     pub user: Option<u32>,
 }
 
-/// The numbers of a `stat` line kept by the last look.
+/// A `stat` line's numbers from the last look.
 struct Last {
     name: String,
     state: u8,
@@ -85,7 +80,7 @@ pub(crate) struct LastLook {
 }
 
 impl Looks {
-    /// The first look, at the times of all threads of these processes.
+    /// Reads the times of all threads.
     pub fn begin(files: &mut SystemFiles, pids: &BTreeSet<Tid>, clock: &dyn Fn() -> u64) -> Self {
         let without_tick = without_tick(&files.root);
         let mut looks = Looks { begun_ns: clock(), without_tick, ..Looks::default() };
@@ -112,7 +107,6 @@ impl Looks {
         }
     }
 
-    /// Looks briefly at the busy threads.
     pub fn glance(&mut self, files: &mut SystemFiles) {
         let searches =
             self.seen.len() <= MOST_SEARCHED && self.glances.is_multiple_of(SEARCH_EVERY);
@@ -133,7 +127,7 @@ impl Looks {
         }
     }
 
-    /// Searches for threads that have started or stopped running since the latest look.
+    /// Finds threads that have started or stopped running.
     fn search(&mut self, files: &mut SystemFiles) {
         for (&(pid, tid), seen) in &mut self.seen {
             let run_ns = files.times(pid, tid).map_or(0, |times| times.run_ns);
@@ -142,8 +136,7 @@ impl Looks {
         }
     }
 
-    /// Looks for the last time at these threads, and starts the next round of looks with the
-    /// result.
+    /// The last look, which starts the next round.
     pub fn end(
         &mut self,
         files: &mut SystemFiles,
@@ -233,7 +226,7 @@ impl Looks {
         if let Some(leader) = leaders.get_mut(&pid).filter(|leader| leader.user.is_none()) {
             leader.user = user;
         }
-        // In the next round, the thread is assumed to be as busy as it was.
+        // Assumes that it stays as busy.
         let is_busy = times.run_ns > seen.first.run_ns;
         let started_ticks = seen.started_ticks;
         Some((
@@ -243,7 +236,7 @@ impl Looks {
     }
 
     /// A thread unknown to the first look. If it started meanwhile, all of its time counts; if it
-    /// joined the choice, its time counts from now on.
+    /// joined the choice, its time from now on.
     fn newcomer(&self, files: &SystemFiles, last: &Last, times: ThreadTimes, now_ns: u64) -> Seen {
         let is_new = files.nanoseconds(last.started_ticks) >= self.begun_ns;
         let first = if is_new {
@@ -254,7 +247,7 @@ impl Looks {
         Seen::new(last.started_ticks, first, if is_new { self.begun_ns } else { now_ns })
     }
 
-    /// The start of the first look, in ns since the boot.
+    /// In ns since the boot.
     pub fn begun_ns(&self) -> u64 {
         self.begun_ns
     }
@@ -284,7 +277,7 @@ impl Seen {
         }
     }
 
-    /// The CPUs, most frequent first.
+    /// Most frequent first.
     fn shares(&self) -> Vec<RanOn> {
         let looks: u32 = self.found_on.values().sum();
         let mut shares: Vec<RanOn> = self
@@ -300,12 +293,11 @@ impl Seen {
     }
 }
 
-/// A share of at most 100: the kernel counts the last tick of a thread at the tick's end.
+/// At most 100: the kernel counts a thread's last tick at the tick's end.
 pub(crate) fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { (100.0 * part as f64 / whole as f64).min(100.0) }
 }
 
-/// The facts of a thread that need no earlier look.
 fn thread(
     files: &SystemFiles,
     pid: Tid,

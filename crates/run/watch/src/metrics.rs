@@ -15,21 +15,19 @@ use seatmap_os::Tid;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// The media type of the text.
+/// The text's media type.
 pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Endings of systemd units among the folders of a control group.
+/// Of systemd units, among control groups.
 const UNIT_TYPES: [&str; 3] = [".service", ".scope", ".slice"];
 
-/// The programs of one row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Owner {
     unit: String,
     program: String,
 }
 
-/// The figures of one owner. A figure that was not read or requested is `None`, because a zero
-/// would mean that all is well.
+/// A figure not read or requested is `None`, because a zero would mean that all is well.
 #[derive(Clone, Debug, Default)]
 struct Sums {
     threads: usize,
@@ -58,7 +56,7 @@ fn owners(seating: &Seating) -> HashMap<Tid, Owner> {
     seating.processes.iter().map(|process| (process.pid, owner(process))).collect()
 }
 
-/// The unit of a process, or else its control group; empty if unknown.
+/// A process's unit, or else control group; empty if unknown.
 pub(crate) fn unit(process: &Process) -> String {
     let Some(group) = &process.group else { return String::new() };
     let is_unit = |folder: &&str| UNIT_TYPES.iter().any(|ending| folder.ends_with(ending));
@@ -96,7 +94,7 @@ fn sums(judged: &Judged, owners: &HashMap<Tid, Owner>) -> BTreeMap<Owner, Sums> 
     sums
 }
 
-/// The owner of a finding, without a name if it concerns several programs.
+/// Without a name if it concerns several programs.
 fn owner_of(pid: Option<Tid>, owners: &HashMap<Tid, Owner>) -> Owner {
     pid.and_then(|pid| owners.get(&pid)).cloned().unwrap_or_default()
 }
@@ -191,12 +189,10 @@ fn sample(text: &mut String, name: &str, labels: &[(&str, String)], value: f64) 
     let words: Vec<String> =
         labels.iter().map(|(label, word)| format!("{label}=\"{}\"", escaped(word))).collect();
     let labels = if words.is_empty() { String::new() } else { format!("{{{}}}", words.join(",")) };
-    // Writing to a string cannot fail.
     let _ = writeln!(text, "seatmap_check_{name}{labels} {value}");
 }
 
-/// A label's value in the format's quotes. Hidden characters become visible, because the metrics
-/// may go to a terminal.
+/// Hidden characters become visible, because the metrics may go to a terminal.
 fn escaped(word: &str) -> String {
     visible(word).replace('\\', "\\\\").replace('"', "\\\"")
 }

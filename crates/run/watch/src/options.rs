@@ -8,26 +8,25 @@ use std::time::Duration;
 pub struct WatchOptions {
     /// The computer; tests set another root than `/`.
     pub root: Root,
-    /// The time between the first look at all threads and the last.
+    /// The time between the first look and the last.
     pub window: Duration,
     /// The time between short looks, which find the CPUs of busy threads.
     pub glance_every: Duration,
-    /// Whether the kernel's scheduler counts the CPUs of threads, which requires the right to load
-    /// programs into the kernel. Otherwise short looks find them.
+    /// Whether the scheduler counts the CPUs of threads, which requires the right to load programs
+    /// into the kernel. Otherwise short looks find them.
     pub trace: bool,
-    /// Whether to examine every online CPU, instead of only those of the threads.
+    /// Whether to examine every online CPU, not only those of the threads.
     pub every_cpu: bool,
     /// The most processes whose memory is located, which takes the kernel about 10 ms per GiB; 0
     /// omits memory.
     pub memory_processes: usize,
-    /// The most threads on the computer with which other programs are examined. This takes two
-    /// reads of a small file per thread, about 10 us together; 0 omits them.
+    /// With more threads on the computer, other programs are not examined. This takes two reads of
+    /// a small file per thread, about 10 us together; 0 omits them.
     pub stranger_threads: u64,
     /// The most threads whose changes of CPU are read, from a file longer than the others together.
     pub migration_threads: usize,
 }
 
-/// The default of [`WatchOptions::stranger_threads`].
 pub(crate) const STRANGER_THREADS: u64 = 20_000;
 
 impl Default for WatchOptions {

@@ -9,13 +9,13 @@ use seatmap_os::Tid;
 use seatmap_os::sched::{ThreadStatus, policy_name, threads_of_all};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Threads with a smaller share of the time, in percent, are ignored: 50 us of half a second.
+/// In percent; ignores 50 us of half a second.
 const LEAST_PERCENT: f64 = 0.01;
 
-/// The most listed threads per CPU, the busiest ones.
+/// The busiest per CPU.
 const MOST_LISTED: usize = 16;
 
-/// The CPU times of all other threads, at one look.
+/// At one look.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Others {
     run_ns: HashMap<(Tid, Tid), u64>,
@@ -24,7 +24,7 @@ pub(crate) struct Others {
 }
 
 impl Others {
-    /// Reads the times, unless the computer has more threads than this.
+    /// Unless the computer has more threads than this.
     pub fn read(
         files: &mut SystemFiles,
         chosen: &BTreeSet<Tid>,
@@ -45,7 +45,8 @@ impl Others {
         let own = Tid::try_from(std::process::id()).unwrap_or(0);
         let pids = files.processes().unwrap_or_default();
         for pid in pids.into_iter().filter(|pid| !chosen.contains(pid) && *pid != own) {
-            // Avoids `Files::threads`, because its notes on hidden processes are for chosen ones.
+            // Avoids `SystemFiles::threads`, because its notes on hidden processes are for chosen
+            // ones.
             let tids = files.proc.numbers(format_args!("{pid}/task"));
             if let Err(error) = &tids {
                 files.note_shortage("strangers", pid, error);
@@ -58,8 +59,8 @@ impl Others {
         others
     }
 
-    /// Records that other programs were not examined, because the computer has more threads than
-    /// `most`; not if `most` is 0, which omits them on purpose.
+    /// The computer has more threads than `most`; not noted if `most` is 0, which omits them on
+    /// purpose.
     pub fn note_left_out(&self, files: &mut SystemFiles, most: u64) {
         if self.is_left_out && most > 0 {
             let why = format!("the computer has more than {}", counted(most, "thread"));
@@ -67,12 +68,12 @@ impl Others {
         }
     }
 
-    /// The threads that ran since an earlier look, by their last CPU, busiest first.
+    /// Threads that ran, by their last CPU, busiest first.
     pub fn since(&self, earlier: &Others, files: &mut SystemFiles) -> BTreeMap<u32, Vec<Stranger>> {
         let mut found: BTreeMap<u32, Vec<Stranger>> = BTreeMap::new();
         let watched_ns = self.at_ns.saturating_sub(earlier.at_ns);
         let ran = self.run_ns.iter().filter_map(|(ids, now)| {
-            // All time of a new thread, or of one with a reused number, is from this period.
+            // All time of a new thread, or of one with a reused TID, is from this period.
             let before =
                 earlier.run_ns.get(ids).copied().filter(|before| before <= now).unwrap_or(0);
             let share = percent(now - before, watched_ns);

@@ -13,28 +13,28 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The value of the `format` key in the first line.
 pub const FORMAT: &str = "seatmap-recording/1";
 
-/// The most pairs of waker and woken thread in a look.
+/// The most pairs in a look.
 const MOST_WAKES: usize = 64;
 
 /// The first line of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordingHeader {
-    /// The name and version of the format.
+    /// The format's name and version.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The computer's name.
     pub machine: String,
     /// The start, in seconds since 1970.
     pub began_at_s: f64,
-    /// The computer's CPUs, with the parts that they share.
+    /// The computer's topology.
     pub topology: Topology,
     /// The measured groups of near CPUs; null without a measurement.
     pub groups: Option<Vec<Vec<u32>>>,
 }
 
 impl RecordingHeader {
-    /// The first line of a recording that starts now.
+    /// The header of a recording that starts now.
     #[must_use]
     pub fn new(
         machine: &str,
@@ -66,7 +66,7 @@ pub struct RecordingEntry {
     pub known: Vec<KnownThread>,
     /// The numbers of ended threads.
     pub ended: Vec<Tid>,
-    /// Threads that ran or changed their CPU.
+    /// Threads that ran or moved.
     pub ran: Vec<Ran>,
     /// Waker, woken thread, and wakeups per second, most frequent first; missing if not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,7 +74,7 @@ pub struct RecordingEntry {
     pub wakes: Option<Vec<(Tid, Tid, f64)>>,
 }
 
-/// Facts of a thread that rarely change.
+/// A thread's facts that rarely change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KnownThread {
@@ -86,7 +86,7 @@ pub struct KnownThread {
     pub program: String,
     /// The thread's name, at most 15 bytes.
     pub name: String,
-    /// The CPUs on which it may run, as a list: `0-3,8`. Empty if unknown.
+    /// Its mask, as a list: `0-3,8`. Empty if unknown.
     pub mask: String,
 }
 
@@ -94,16 +94,16 @@ pub struct KnownThread {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ran {
-    /// The thread's number, listed under `known` in this line or an earlier one.
+    /// The TID, listed under `known` in this line or an earlier one.
     pub tid: Tid,
     /// The CPU at the look; null if unknown.
     pub cpu: Option<u32>,
     /// The share of the time on a CPU.
     pub run_percent: f64,
-    /// The share of the time spent waiting for a CPU; missing if not counted.
+    /// The share of the time waiting for a CPU; missing if not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_percent: Option<f64>,
-    /// Changes of CPU per second; missing if not read.
+    /// Moves per second; missing if not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub migrations_per_s: Option<f64>,
 }
@@ -115,8 +115,7 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// The lines for a look; those for the first look include the header. `groups` are measured
-    /// groups of near CPUs.
+    /// The lines for a look, the first with the header. `groups` are measured groups of near CPUs.
     pub fn add(
         &mut self,
         frame: &SeatingFrame,
@@ -139,7 +138,6 @@ impl Transcript {
 /// Turns consecutive looks into lines.
 #[derive(Clone, Debug, Default)]
 pub struct RecordingWriter {
-    /// The time since the start.
     at_s: f64,
     known: BTreeMap<Tid, KnownThread>,
     cpus: BTreeMap<Tid, Option<u32>>,
@@ -163,13 +161,13 @@ impl RecordingWriter {
                 name: thread.name.clone(),
                 mask: thread.mask.clone(),
             };
-            // A thread is described once, and again if its name or mask changes.
+            // A thread is described once, and again after a change of its name or mask.
             if self.known.get(&thread.tid) != Some(&facts) {
                 self.known.insert(thread.tid, facts.clone());
                 known.push(facts);
             }
             let before = self.cpus.insert(thread.tid, thread.cpu);
-            // Most threads of a service sleep; lines about them would fill most of the file.
+            // Most threads of a service sleep; their lines would fill most of the file.
             if thread.run_percent > 0.0 || before != Some(thread.cpu) {
                 ran.push(Ran {
                     tid: thread.tid,
@@ -188,7 +186,7 @@ impl RecordingWriter {
             self.cpus.remove(tid);
         }
         let cpus = seating.cpus.iter().map(|cpu| (cpu.cpu, cpu.busy_percent.map(tenths))).collect();
-        // Dates do not give lengths of time: the clock may be set back meanwhile.
+        // Dates do not give durations: the clock may be set back meanwhile.
         self.at_s += seating.watched_s;
         let at_s = thousandths(self.at_s);
         let wakes = frame.wakes.as_ref().map(|wakes| {
@@ -217,11 +215,11 @@ pub struct Recording {
     pub header: RecordingHeader,
     /// The looks, in order.
     pub moments: Vec<RecordingEntry>,
-    /// Whether the last line is incomplete because the recording program was killed.
+    /// Whether the last line is incomplete, because the writer was killed.
     pub is_cut_off: bool,
 }
 
-/// The reason why a recording cannot be replayed.
+/// Why a recording cannot be replayed.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
     /// The first line has another kind or version.
@@ -230,7 +228,7 @@ pub enum RecordingError {
     /// A line is damaged.
     #[error("line {line}: {what}")]
     Line {
-        /// The line, from 1.
+        /// Its number, from 1.
         line: usize,
         /// The damage, in words.
         what: String,
@@ -266,7 +264,7 @@ impl Recording {
                         .map_err(|what| RecordingError::Line { line: at + 2, what })?;
                     recording.moments.push(moment);
                 }
-                // The writer was stopped in the middle of a line; all earlier lines are complete.
+                // The writer was killed in the middle of a line; all earlier lines are complete.
                 Err(_) if !text.ends_with('\n') => recording.is_cut_off = true,
                 Err(error) => {
                     let what =
@@ -279,7 +277,6 @@ impl Recording {
     }
 }
 
-/// Whether a look can follow the earlier ones.
 fn check(moment: &RecordingEntry, before_s: f64, known: &mut BTreeSet<Tid>) -> Result<(), String> {
     if !(moment.at_s.is_finite() && moment.at_s >= before_s) {
         return Err(format!("it is of {} s, and the line before it of {before_s} s", moment.at_s));
@@ -322,7 +319,6 @@ mod tests {
         Made::new(2).busy(7, 7, "0-1", 12.34, 5.0).thread(7, 8, "1")
     }
 
-    /// Four looks: one thread sleeps, gets a new mask, and ends.
     fn text() -> String {
         let mut taker = RecordingWriter::default();
         let mut bound = two();

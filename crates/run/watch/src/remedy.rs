@@ -1,8 +1,7 @@
 //! Commands that fix a finding.
 //!
-//! A remedy is a command that works as printed; afterwards the same check finds nothing. If no
-//! command can do it, the finding has advice: a sentence. A test of the command line executes each
-//! kind of remedy.
+//! A remedy works as printed; afterwards the same check finds nothing. If no command can do it, the
+//! finding has advice: a sentence. A test of the command line executes each kind of remedy.
 
 use seatmap_data::document::shell_escaped;
 use seatmap_os::{CpuSet, Tid, brake, quota};
@@ -17,9 +16,9 @@ pub use undo::undo_of;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SeatingRemedyKind {
-    /// Binds threads, or all threads of a process (`taskset`).
+    /// Binds threads, or a process (`taskset`).
     Bind,
-    /// Seats the threads of processes, each on a separate CPU (`seatmap run --pid`).
+    /// Seats each thread on a separate CPU (`seatmap run --pid`).
     Seat,
     /// Moves memory to other nodes (`migratepages`).
     MoveMemory,
@@ -29,7 +28,7 @@ pub enum SeatingRemedyKind {
     RaiseQuotaV2,
     /// Raises the quota of a unit (`systemctl set-property`).
     RaiseQuotaOfUnit,
-    /// Removes another setting that holds back members of a control group.
+    /// Removes another setting that holds back a control group.
     ReleaseGroup,
     /// Gives a control group more CPUs.
     WidenGroup,
@@ -75,7 +74,6 @@ impl SeatingRemedy {
         SeatingRemedy { kind, command: command.into() }
     }
 
-    /// Several commands of one kind, in order; `None` for none.
     pub fn joined(remedies: impl IntoIterator<Item = SeatingRemedy>) -> Option<Self> {
         let mut remedies = remedies.into_iter();
         let first = remedies.next()?;
@@ -105,7 +103,6 @@ impl SeatingRemedy {
         )
     }
 
-    /// Moves the memory of a process between nodes, both given as lists.
     pub fn move_memory(pid: Tid, from: &str, to: &str) -> Self {
         SeatingRemedy::new(SeatingRemedyKind::MoveMemory, format!("migratepages {pid} {from} {to}"))
     }
@@ -123,7 +120,7 @@ impl SeatingRemedy {
         SeatingRemedy::new(SeatingRemedyKind::ReleaseGroup, brake::release(file, unit))
     }
 
-    /// Removes the limit on real-time threads in a file of a control group or of the computer.
+    /// In a file of a control group or of the computer.
     pub fn lift_throttling(file: &str) -> Self {
         SeatingRemedy::new(SeatingRemedyKind::LiftThrottling, brake::release(file, None))
     }
@@ -183,7 +180,7 @@ mod tests {
         assert_eq!(unit, r"systemctl set-property --runtime a\\x2db.slice AllowedCPUs=0-3");
     }
 
-    /// A sleeping thread with a real-time policy disturbs no other.
+    /// A sleeping real-time thread disturbs no other.
     #[test]
     fn a_real_time_policy_is_taken() {
         let started = Command::new("chrt").args(["-f", "1", "sleep", "60"]).spawn();
@@ -208,7 +205,7 @@ mod tests {
         let _ = sleeper.wait();
     }
 
-    /// Uses files below a folder, because moving this computer's interrupts would disturb it.
+    /// Below a folder, because moving this computer's interrupts would disturb it.
     #[test]
     fn interrupts_are_sent_away() {
         let folder = tempfile::tempdir().unwrap();

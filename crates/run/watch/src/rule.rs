@@ -5,7 +5,7 @@ use seatmap_data::machine::{CoreKind, Pu};
 use std::fmt;
 use std::str::FromStr;
 
-/// A part of the machine that several CPUs share.
+/// A machine part that CPUs share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleLevel {
     /// A core.
@@ -34,7 +34,7 @@ impl RuleLevel {
         }
     }
 
-    /// The part of a PU, if known.
+    /// A PU's part, if known.
     #[must_use]
     pub fn of(self, pu: &Pu) -> Option<u32> {
         match self {
@@ -45,7 +45,7 @@ impl RuleLevel {
         }
     }
 
-    /// The part's name in a sentence.
+    /// The name in a sentence.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -62,27 +62,27 @@ impl RuleLevel {
 pub enum Rule {
     /// The default rules.
     Default,
-    /// Each bound or busy thread has a separate CPU.
+    /// Each bound or busy thread has its own CPU.
     OnePerCpu,
-    /// Each bound or busy thread has a separate core.
+    /// Each bound or busy thread has its own core.
     OnePerCore,
-    /// The memory is on the nodes of the threads.
+    /// Memory is on the threads' nodes.
     MemoryLocal,
-    /// The threads are near the accelerators and network cards that they have open.
+    /// The threads are near their open accelerators and network cards.
     DeviceNear,
     /// No device interrupts arrive at the seats.
     NoIrq,
-    /// No threads of other programs run on the seats.
+    /// No other programs' threads run on the seats.
     NoStrangers,
     /// The threads are on cores of this kind.
     Kind(CoreKind),
-    /// The threads of a process are in one part.
+    /// A process's threads are in one part.
     Same(RuleLevel),
-    /// The threads of a process are evenly divided over the parts.
+    /// A process's threads are evenly divided over the parts.
     Spread(RuleLevel),
 }
 
-/// The reason for refusing a rule.
+/// Why a rule is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no rule '{text}'; {}", hint(.nearest.as_deref()))]
 pub struct UnknownRule {
@@ -151,7 +151,7 @@ impl FromStr for Rule {
     }
 }
 
-/// Replaces a part's name by this crate's word: `spread=numa` for `spread=node`.
+/// Such as `spread=numa` for `spread=node`.
 fn with_own_word(typed: &str) -> String {
     let part = ["same-", "spread="].into_iter().find_map(|begin| {
         Some((begin, seatmap_data::machine::Level::named(typed.strip_prefix(begin)?)?))
@@ -159,7 +159,7 @@ fn with_own_word(typed: &str) -> String {
     part.map_or_else(|| typed.to_owned(), |(begin, level)| format!("{begin}{}", level.name()))
 }
 
-/// The rule that needs the fewest changed letters, at most a third.
+/// With the fewest changed letters, at most a third.
 fn nearest(typed: &str) -> Option<String> {
     let words = Rule::words();
     let longest = words.iter().map(String::len).max().unwrap_or(0);

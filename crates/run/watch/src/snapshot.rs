@@ -19,7 +19,7 @@ use seatmap_os::{CpuSet, Root, Tid, boot, devices, irq};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Why no program is visible, although none is hidden and none has ended.
+/// No program is visible, although none is hidden and none has ended.
 pub(crate) const ALONE: &str =
     "this program is alone in its PID namespace, and those outside are not shown";
 
@@ -54,7 +54,7 @@ impl Seating {
     }
 }
 
-/// Watches processes. Each returned seating covers the time since the last one.
+/// Watches processes. Each seating covers the time since the last one.
 pub struct Watcher {
     files: SystemFiles,
     choice: ProcessChoice,
@@ -67,7 +67,7 @@ pub struct Watcher {
     interrupts: Interrupts,
     limiting: Limiting,
     has_devices: bool,
-    /// Whether no other program was visible at the start.
+    /// Whether no other program was visible at first.
     is_alone: bool,
     trace: Option<SchedulerTrace>,
     /// Nanoseconds since the boot; tests set their own clock.
@@ -104,7 +104,7 @@ impl Watcher {
         let others = Others::read(&mut files, &pids, options.stranger_threads, &*clock);
         let (cpu_times, interrupts) = counts(&mut files);
         let trace = options.trace.then(|| SchedulerTrace::begin(&options.root, &pids));
-        // Comes last, because these times must be the most exact.
+        // Last, because these times must be the most exact.
         let looks = Looks::begin(&mut files, &pids, &*clock);
         let is_alone = pids.is_empty();
         let choice = choice.clone();
@@ -128,13 +128,13 @@ impl Watcher {
         })
     }
 
-    /// The watched processes, by ascending number.
+    /// The watched processes, ascending.
     #[must_use]
     pub fn pids(&self) -> Vec<Tid> {
         self.pids.iter().copied().collect()
     }
 
-    /// Waits for this time, or until `stop` returns true, with short looks meanwhile.
+    /// Waits for this time, or until `stop` returns true, with short looks.
     pub fn watch(&mut self, window: Duration, stop: &dyn Fn() -> bool) {
         let begun = Instant::now();
         while let Some(left) =
@@ -147,14 +147,14 @@ impl Watcher {
         }
     }
 
-    /// A short look at the busy threads, to find their CPUs.
+    /// A short look at the CPUs of busy threads.
     pub fn glance(&mut self) {
         self.glances += 1;
         self.looks.glance(&mut self.files);
     }
 
-    /// The last look, and the first of the next seating. A result without threads means that all
-    /// chosen processes have ended.
+    /// The last look, and the first of the next seating. Without threads, all chosen processes have
+    /// ended.
     pub fn seating(&mut self) -> Seating {
         let begun_ns = self.looks.begun_ns();
         // A name or group may match others by now; the processes chosen first stay.
@@ -208,8 +208,8 @@ impl Watcher {
         }
     }
 
-    /// A seating of the time so far. The next one has the same start, so that a program that ends
-    /// meanwhile still has a seating. A trace continues without being read.
+    /// A seating of the time so far, in case the program ends before the next one, which has the
+    /// same start. A trace continues unread.
     pub fn so_far(&mut self) -> Seating {
         let looks = self.looks.clone();
         let others = self.others.clone();
@@ -221,7 +221,7 @@ impl Watcher {
         let is_alone = self.is_alone;
         let trace = self.trace.take();
         let seating = self.seating();
-        // The final seating repeats which things could not be read.
+        // The final seating repeats the unread things.
         seating.unseen.iter().for_each(|unseen| self.files.note_again(unseen));
         self.pids.extend(pids);
         (self.looks, self.others, self.limiting) = (looks, others, limiting);
@@ -258,7 +258,7 @@ impl Watcher {
         processes
     }
 
-    /// The CPUs on which these threads may run, with their interrupts and other threads.
+    /// The CPUs for these threads, with their interrupts and other threads.
     fn cpus(&mut self, threads: &[WatchedThread], watched_s: f64) -> Vec<CpuActivity> {
         let (cpu_times, interrupts) = counts(&mut self.files);
         let others =

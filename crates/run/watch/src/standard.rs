@@ -9,17 +9,17 @@ use seatmap_os::{CpuSet, Tid, task};
 /// Rules and seats.
 #[derive(Clone, Debug, Default)]
 pub struct Standard {
-    /// The named rules; without any, the default ones apply.
+    /// The named rules; by default, the default ones.
     pub rules: Vec<Rule>,
-    /// The seats that the threads should have.
+    /// The threads' seats.
     pub seats: ExpectedSource,
-    /// The recorded good states of units.
+    /// Units' good states.
     pub baselines: Option<UnitBaselines>,
-    /// Whether the check fails if something could not be read.
+    /// Whether unread things fail the check.
     pub strict: bool,
 }
 
-/// The source of the seats that threads should have.
+/// The source of seats.
 #[derive(Clone, Debug, Default)]
 pub enum ExpectedSource {
     /// The launchers of programs under `seatmap run`.
@@ -27,16 +27,16 @@ pub enum ExpectedSource {
     Launchers,
     /// A plan or an earlier seating.
     Given(Expected),
-    /// A plan for the ranks of a job. The seats depend on the processes found.
+    /// A plan for a job's ranks. The seats depend on the processes found.
     Ranks(RankSeats),
 }
 
-/// The seats of a job's ranks, as seen from this computer.
+/// The seats of a job's ranks on this computer.
 #[derive(Clone, Debug)]
 pub struct RankSeats {
     /// The seat of each rank.
     pub seats: Vec<RankPlace>,
-    /// The rank of a process on this computer by its launcher's variables, if it has one.
+    /// A process's rank by its launcher's variables, if any.
     pub rank_of: fn(Tid) -> Option<usize>,
 }
 
@@ -50,9 +50,10 @@ pub enum RankPlace {
 }
 
 impl RankSeats {
-    /// The processes on this computer with a rank.
+    /// Processes here with a rank.
     ///
     /// # Errors
+    ///
     /// [`FileError`]: `/proc` cannot be read.
     pub fn living(&self) -> Result<Vec<Tid>, FileError> {
         let processes = task::processes(&Root::new("/"))?;
@@ -81,7 +82,7 @@ impl RankSeats {
 }
 
 impl Standard {
-    /// The program of a seating on file, if that provides the seats.
+    /// The program of a seating on file, if that has the seats.
     #[must_use]
     pub fn reported(&self) -> Option<&ReportedProgram> {
         match &self.seats {
@@ -96,9 +97,10 @@ impl Standard {
         !matches!(self.seats, ExpectedSource::Launchers)
     }
 
-    /// The rules and seats for a seating on this computer.
+    /// The rules and seats for a seating here.
     ///
     /// # Errors
+    ///
     /// [`FileError`]: a launcher's seats cannot be read.
     pub fn of(&self, seating: &Seating) -> Result<Criteria, FileError> {
         let criteria = Criteria { rules: self.rules.clone(), expected: None, strict: self.strict };

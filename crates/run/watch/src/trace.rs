@@ -13,26 +13,22 @@ use seatmap_os::{Root, Tid, boot, rights, visibility};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 
-/// The least entries of the tables: running processes and threads, and pairs of a thread and a CPU.
+/// The minimum table sizes: running processes and threads, and pairs of thread and CPU.
 const RUNNING: u32 = 16_384;
 const PAIRS: u32 = 65_536;
 
-/// The flag of an update that sets an old or a new key.
+/// Sets an old or a new key.
 const ANY: i32 = 0;
 
-/// The reason why the scheduler does not count.
 #[derive(Debug, thiserror::Error)]
 enum TraceError {
     /// The files are from another computer.
     #[error("the scheduler of another computer cannot be asked")]
     Elsewhere,
-    /// This process sees other thread numbers than the kernel.
     #[error("in a container, threads have other numbers than in the kernel")]
     Container,
-    /// The kernel's types cannot be read.
     #[error(transparent)]
     Types(#[from] BtfError),
-    /// The kernel refuses tables.
     #[error(
         "the kernel makes no tables for eBPF ({0}); run {by}, or with CAP_BPF and CAP_PERFMON",
         by = rights::as_root()
@@ -43,47 +39,42 @@ enum TraceError {
     Load(#[from] LoadError),
 }
 
-/// A running count, or the reason for its absence.
+/// A running count, or why there is none.
 #[derive(Debug)]
 pub(crate) struct SchedulerTrace(Result<Counting, String>);
 
-/// A count that runs until it is dropped.
 #[derive(Debug)]
 struct Counting {
     tables: Tables,
     _program: AttachedProgram,
     followed: BTreeSet<Tid>,
-    /// The time of each thread on each CPU up to the last seating.
     before: HashMap<Tid, Times>,
-    /// The time of the last seating, on the kernel's clock.
     before_ns: u64,
-    /// The number of failed insertions up to the last seating.
     lost: u64,
 }
 
 /// Nanoseconds by CPU.
 type Times = BTreeMap<u32, u64>;
 
-/// The tables shared by the program and this process.
 #[derive(Debug)]
 struct Tables {
-    /// Each followed process, with the time at which following began.
+    /// Followed processes, with the time since when.
     processes: Map,
-    /// Each running thread, with its start on the CPU, and that CPU.
+    /// Running threads, with start and CPU.
     running: Map,
-    /// The nanoseconds of each thread on each CPU, up to its last switch.
+    /// Nanoseconds per thread and CPU, up to the last switch.
     times: Map,
-    /// The number of insertions into full tables.
+    /// Insertions into full tables.
     lost: Map,
 }
 
 impl SchedulerTrace {
-    /// Starts counting the threads of these processes. If that fails, each seating reports why.
+    /// Starts counting. If that fails, each seating reports why.
     pub fn begin(root: &Root, pids: &BTreeSet<Tid>) -> Self {
         SchedulerTrace(Counting::begin(root, pids).map_err(|error| error.to_string()))
     }
 
-    /// Updates `ran_on` of the threads since the last call. New processes are counted from now on.
+    /// Updates `ran_on` for the time since the last call. New processes are counted from now on.
     pub fn tell(&mut self, threads: &mut [WatchedThread], files: &mut SystemFiles) {
         let result = match &mut self.0 {
             Ok(counting) => counting
@@ -127,7 +118,7 @@ impl Counting {
 
     fn follow(&mut self, pids: &BTreeSet<Tid>) -> io::Result<()> {
         for gone in self.followed.difference(pids) {
-            // It does not matter whether the entry existed.
+            // The entry need not exist.
             let _ = self.tables.processes.remove(&gone.to_ne_bytes());
         }
         for new in pids.difference(&self.followed) {
@@ -175,22 +166,22 @@ impl Counting {
         }
     }
 
-    /// Keeps a count for the next one, and removes ended threads from the table if an earlier count
-    /// had them. A new thread may only have started after the list of living threads was made.
+    /// Keeps a count for the next one. Removes a thread only if an earlier count had it: a new one
+    /// may have started after the list of living threads was made.
     fn keep(&mut self, now: HashMap<Tid, Times>, now_ns: u64, alive: &HashSet<Tid>) {
         let earlier = std::mem::replace(&mut self.before, now);
         for (tid, times) in
             self.before.extract_if(|tid, _| earlier.contains_key(tid) && !alive.contains(tid))
         {
             for cpu in times.keys() {
-                // It does not matter whether the entry existed.
+                // The entry need not exist.
                 let _ = self.tables.times.remove(&key(tid, *cpu));
             }
         }
         self.before_ns = now_ns;
     }
 
-    /// The time of each thread on each CPU until now, and the present time.
+    /// The times until now, and the present time.
     fn times(&self) -> io::Result<(HashMap<Tid, Times>, u64)> {
         let mut all: HashMap<Tid, Times> = HashMap::new();
         // The time of a thread that switches between the two reads is in both; the next count
@@ -244,7 +235,7 @@ fn double(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 /// The time on each CPU between two counts. If a thread's first switch came late, the count
-/// includes time before the window, so the window is the limit.
+/// includes earlier time, so the window is the limit.
 fn since(before: Option<&Times>, now: Option<&Times>, window_ns: u64) -> Times {
     now.into_iter()
         .flatten()
@@ -281,8 +272,6 @@ fn switch(tables: &Tables, fields: [usize; 2]) -> Assembler {
     code
 }
 
-/// Adds the time of the thread that leaves the CPU. If it has run since before it was followed, it
-/// has no recorded start.
 fn leave(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
     code.load(Width::Word, R1, R6, tgid).store(Width::Word, STACK, -4, R1);
     code.map(R1, &tables.processes).stack(R2, -4).call(Helper::Lookup).jump_if(
@@ -327,7 +316,6 @@ fn leave(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
     code.call(Helper::Update).jump_if(JumpCondition::Different, R0, 0, "lost");
 }
 
-/// Records the start of the thread that gets the CPU.
 fn begin(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
     code.load(Width::Word, R1, R7, tgid).store(Width::Word, STACK, -4, R1);
     code.map(R1, &tables.processes).stack(R2, -4).call(Helper::Lookup).jump_if(

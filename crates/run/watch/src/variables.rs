@@ -1,8 +1,7 @@
 //! The variables by which launchers and runtimes bind threads and memory, and the CPUs that they
 //! name.
 //!
-//! Any program may put anything into its environment, so the parsers accept all text, and limit
-//! their work.
+//! Environments may contain anything, so the parsers accept all text, and limit their work.
 
 mod lists;
 mod omp_places;
@@ -10,7 +9,7 @@ mod omp_places;
 use crate::seating::Variable;
 use seatmap_os::CpuSet;
 
-/// Names of variables that bind threads or memory, or set the number of threads.
+/// They bind threads or memory, or set the number of threads.
 const NAMES: [&str; 9] = [
     "GOMAXPROCS",
     "I_MPI_PIN",
@@ -45,14 +44,14 @@ const ENDINGS: [&str; 13] = [
     "_cpu_list",
 ];
 
-/// Variables that set the number of threads, besides those that end in `_NUM_THREADS`.
+/// They set the number of threads, as do those that end in `_NUM_THREADS`.
 const COUNTS: [&str; 3] = ["GOMAXPROCS", "OMP_THREAD_LIMIT", "UV_THREADPOOL_SIZE"];
 
-/// The most places of a variable: more than any computer has CPUs mean a mistake.
+/// More places than any computer has CPUs are a mistake.
 const MOST_PLACES: usize = 1 << 12;
 
-/// The binding variables of an environment, in its order. Each variable ends with a zero byte, as
-/// in `/proc/PID/environ`.
+/// An environment's binding variables, in order. Each ends with a zero byte, as in
+/// `/proc/PID/environ`.
 #[must_use]
 pub fn binding(environment: &[u8]) -> Vec<Variable> {
     environment
@@ -85,7 +84,7 @@ fn read(name: &str, value: &str) -> Variable {
     }
 }
 
-/// The sets of CPUs named by a variable, in order; `None` if it names none by number.
+/// In order; `None` if it names no CPUs by number.
 fn places(name: &str, value: &str) -> Option<Vec<CpuSet>> {
     let value: String = value.trim().to_owned();
     match name {
@@ -107,14 +106,14 @@ fn places(name: &str, value: &str) -> Option<Vec<CpuSet>> {
     }
 }
 
-/// Whether an unknown variable's value may be a list of CPUs.
+/// For unknown variables.
 fn is_list(name: &str) -> bool {
     let endings =
         ["_CPU_AFFINITY", "_CPU_LIST", "_CPULIST", "_CPUS", "_CPUSET", "_CPU_BIND", "_cpu_list"];
     endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// The number of threads requested by a variable. OpenMP lists one for each level of nesting.
+/// OpenMP lists one number for each level of nesting.
 fn threads(name: &str, value: &str) -> Option<u32> {
     let counts = name.ends_with("_NUM_THREADS") || COUNTS.contains(&name);
     let first = value.split(',').next()?.trim();

@@ -31,10 +31,10 @@ pub struct LookJudgement {
 }
 
 impl WatchedPrograms {
-    /// Takes the first look. `topology` is this computer's; `groups` are measured groups of near
-    /// CPUs.
+    /// Takes the first look. `groups` are measured groups of near CPUs.
     ///
     /// # Errors
+    ///
     /// [`ChoiceError`]: there is nothing to look at.
     pub fn begin(
         choice: &ProcessChoice,
@@ -84,7 +84,7 @@ impl WatchedPrograms {
         Ok(frame.document(&self.topology, &standard))
     }
 
-    /// The lines of a look in a recording.
+    /// A look's lines in a recording.
     pub fn recorded(&self, frame: &SeatingFrame, transcript: &mut Transcript) -> String {
         transcript.add(frame, &self.topology, self.groups.as_deref())
     }

@@ -1,30 +1,28 @@
 //! Combines samples by cache line: which threads wrote a line, and to which it moved.
 //!
 //! If another core's cache held the line of a sampled load modified, the line moved from a thread
-//! that wrote it. The samples do not show which one. The transfer is shared among the other threads
+//! that wrote it; the samples do not show which one. The transfer is shared among the other threads
 //! with sampled writes of the line, in proportion to these (as perf-c2c(1) lists them below each
 //! line), or, without any, among the other threads that used it.
 
 use super::sample::AccessSample;
 use std::collections::{BTreeMap, HashMap};
 
-/// Bytes of a cache line.
 pub(super) const LINE_BYTES: u64 = 64;
-/// The first kernel address, on all 64-bit processors of Linux.
+/// On all 64-bit processors of Linux.
 const KERNEL: u64 = 1 << 63;
 
-/// A thread's use of a line.
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
     accesses: f64,
     stores: f64,
     transfers: f64,
-    /// The written and accessed words of eight bytes, one bit each.
+    /// Words of eight bytes, one bit each.
     written: u8,
     accessed: u8,
 }
 
-/// The process and number of a thread.
+/// PID and TID.
 pub(super) type ThreadKey = (i32, i32);
 
 /// A line's transfers from one thread to another.
@@ -34,7 +32,7 @@ pub(super) struct LineTransfer {
     pub(super) from: ThreadKey,
     pub(super) to: ThreadKey,
     pub(super) messages: f64,
-    /// The words that one thread writes and the other accesses, one bit each.
+    /// Words that one thread writes and the other accesses, one bit each.
     pub(super) written: u8,
     pub(super) accessed: u8,
 }
@@ -75,7 +73,6 @@ impl SampledLines {
         }
     }
 
-    /// All transfers, by process and line.
     pub(super) fn transfers(&self) -> Vec<LineTransfer> {
         // A line with only one observed thread does not move; `orphans` counts its transfers.
         let mut lines: Vec<_> = self.uses.iter().filter(|(_, threads)| threads.len() > 1).collect();
@@ -83,7 +80,7 @@ impl SampledLines {
         lines.into_iter().flat_map(|((pid, line), threads)| of_line(*pid, *line, threads)).collect()
     }
 
-    /// Sampled transfers, as accesses, of lines that no other thread was seen to use.
+    /// Of lines that no other thread was seen to use, as accesses.
     pub(super) fn orphans(&self) -> f64 {
         let alone = self.uses.values().filter(|threads| threads.len() == 1);
         alone.flat_map(BTreeMap::values).fold(0.0, |sum, one| sum + one.transfers)

@@ -2,7 +2,7 @@
 //!
 //! Layout: `tools/perf/Documentation/perf.data-file-format.txt`; records: perf_event_open(2).
 //!
-//! The library `linux-perf-data` (0.13) is not used. It allocates as many bytes as a damaged file
+//! The library `linux-perf-data` (0.13) is not used: it allocates as many bytes as a damaged file
 //! claims, which ends the process, and it builds zstd, a C library.
 
 use super::PerfDataError;
@@ -11,23 +11,21 @@ use crate::native::{small, word};
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// The first bytes of a file in this computer's byte order.
+/// In this computer's byte order.
 const MAGIC: u64 = u64::from_le_bytes(*b"PERFILE2");
-/// Bytes of the header up to the offset of the records.
+/// Up to the offset of the records.
 const HEADER_BYTES: usize = 56;
-/// Bytes of the attributes in every version (`PERF_ATTR_SIZE_VER0`), and of the section of event
-/// numbers.
+/// Of every version (`PERF_ATTR_SIZE_VER0`), and of the section of event numbers.
 const ATTRIBUTE_BYTES: u64 = 64;
 const SECTION_BYTES: u64 = 16;
-/// A recording has an attribute for each event, and a number for each event and CPU, so more mean
-/// damage.
+/// A recording has an attribute per event, and a number per event and CPU; more mean damage.
 const MOST_ATTRIBUTES: u64 = 1 << 10;
 const MOST_NUMBERS: u64 = 1 << 20;
 
 const OTHER_ORDER: &str =
     "it is of a computer with the other byte order; read it on a computer of that kind";
 
-/// Kinds of records: the kernel's, and perf's own from 64 (`tools/lib/perf/include/perf/event.h`).
+/// The kernel's, and perf's own from 64 (`tools/lib/perf/include/perf/event.h`).
 const COMM: u32 = 3;
 const FORK: u32 = 7;
 const SAMPLE: u32 = 9;
@@ -36,11 +34,10 @@ const LOST_SAMPLES: u32 = 13;
 const AUXTRACE: u32 = 71;
 const COMPRESSED: [u32; 2] = [81, 83];
 
-/// A record about threads or memory.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum PerfDataRecord {
     Created { pid: i32, tid: i32, creator: i32, time_ns: u64 },
-    /// A thread has a name, since this time if known.
+    /// Since this time, if known.
     Named { pid: i32, tid: i32, name: String, time_ns: Option<u64> },
     /// A sampled memory access.
     Sampled(AccessSample),
@@ -50,12 +47,10 @@ pub(super) enum PerfDataRecord {
 
 pub(super) struct PerfRecording<R> {
     file: R,
-    /// The file's current offset.
     position: u64,
-    /// The layouts of samples, and the layout of each event number.
+    /// All layouts, and that of each event number.
     layouts: Vec<SampleLayout>,
     numbers: HashMap<u64, usize>,
-    /// The offsets of the next record and of the end of records.
     next: u64,
     end: u64,
 }
@@ -135,7 +130,6 @@ impl<R: Read + Seek> PerfRecording<R> {
         self.layouts.iter().any(|layout| layout.tells_address())
     }
 
-    /// Passes each record to `each`, in file order.
     pub(super) fn records(
         &mut self,
         mut each: impl FnMut(PerfDataRecord),
@@ -172,7 +166,7 @@ impl<R: Read + Seek> PerfRecording<R> {
     fn sample(&self, header: &[u8], body: &[u8]) -> Option<AccessSample> {
         let first = self.layouts.first()?;
         let layout = match &self.layouts[..] {
-            // Samples of a single event need no number.
+            // A single event needs no number.
             [only] => only,
             _ => {
                 let number = word(body, first.number_place()?)?;
@@ -182,7 +176,7 @@ impl<R: Read + Seek> PerfRecording<R> {
         layout.sample(u16::from_ne_bytes([header[4], header[5]]), body)
     }
 
-    /// Reads other records than samples, which all end alike in one recording.
+    /// Other records than samples all end alike in one recording.
     fn plain(&self, kind: u32, body: &[u8]) -> Option<PerfDataRecord> {
         match kind {
             // Process and thread in four bytes each, then the name up to a zero byte.
@@ -227,7 +221,7 @@ impl<R: Read + Seek> PerfRecording<R> {
     }
 }
 
-/// The error of a short read: `short`, unless the file could not be read.
+/// `short`, unless the file could not be read.
 fn ended_early(error: io::Error, short: PerfDataError) -> PerfDataError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => short,
@@ -235,7 +229,7 @@ fn ended_early(error: io::Error, short: PerfDataError) -> PerfDataError {
     }
 }
 
-/// Bytes of a processor's trace that follow a record and are not part of its length.
+/// Bytes of a processor's trace after a record, beyond its length.
 fn behind(kind: u32, body: &[u8]) -> u64 {
     // The limit prevents an overflow of the sum with a record's offset.
     if kind == AUXTRACE { word(body, 0).unwrap_or_default().min(1 << 40) } else { 0 }

@@ -2,7 +2,7 @@
 
 use crate::native::{small, word};
 
-/// Parts of a sample, by the bits of `sample_type`.
+/// The bits of `sample_type`.
 const IP: u64 = 1 << 0;
 const THREAD: u64 = 1 << 1;
 const TIME: u64 = 1 << 2;
@@ -21,33 +21,32 @@ const WEIGHT: u64 = 1 << 14 | 1 << 24;
 const SOURCE: u64 = 1 << 15;
 const IDENTIFIER: u64 = 1 << 16;
 
-/// Parts of a counter's value, by the bits of `read_format`.
+/// The bits of `read_format`.
 const READ_TIMES: [u64; 2] = [1 << 0, 1 << 1];
 const READ_NUMBER: u64 = 1 << 2;
 const READ_GROUP: u64 = 1 << 3;
 const READ_LOST: u64 = 1 << 4;
 
-/// The flag of an event whose period the kernel chooses, and the flag for sample fields at the end
-/// of other records.
+/// The kernel chooses the event's period; sample fields are at the end of other records.
 const HAS_FREQUENCY: u64 = 1 << 10;
 const ENDS_ALL: u64 = 1 << 18;
-/// Branch sample types that add a word, and a word for each branch (Linux 6.8).
+/// These add a word, and a word per branch (Linux 6.8).
 const BRANCH_INDEX: u64 = 1 << 17;
 const BRANCH_COUNTERS: u64 = 1 << 19;
 
-/// The processor mode in a record's flags (`PERF_RECORD_MISC_CPUMODE_MASK`), and the kernel's mode
+/// The mode in a record's flags (`PERF_RECORD_MISC_CPUMODE_MASK`), and the kernel's
 /// (`PERF_RECORD_MISC_KERNEL`).
 const MODES: u16 = 7;
 const KERNEL_MODE: u16 = 1;
 
-/// Bits of `union perf_mem_data_src`: the kind of access, and the answer of other caches.
+/// Of `union perf_mem_data_src`: the access, and the answer of other caches.
 const IS_LOAD: u64 = 0x02;
 const IS_STORE: u64 = 0x04;
 /// Another cache held the line modified, or (Arm) supplied it.
 const SNOOP_MODIFIED: u64 = 0x10 << 19;
 const SNOOP_PEER: u64 = 0x02 << 38;
 
-/// No sample stands for more accesses, because it would come once in minutes.
+/// A sample for more accesses would come once in minutes.
 const MOST_WEIGHT: u64 = 1 << 30;
 
 /// A sampled access.
@@ -60,14 +59,12 @@ pub(super) struct AccessSample {
     pub(super) address: u64,
     pub(super) is_store: bool,
     pub(super) is_load: bool,
-    /// Whether the line came from another core's cache.
     pub(super) is_transfer: bool,
-    /// The number of accesses it stands for.
+    /// How many accesses it stands for.
     pub(super) weight: f64,
     pub(super) is_kernel: bool,
 }
 
-/// The layout of an event's samples.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SampleLayout {
     parts: u64,
@@ -75,11 +72,10 @@ pub(super) struct SampleLayout {
     period: u64,
     branches: u64,
     user_registers: u64,
-    /// Whether other records than samples end with a thread, a time and numbers.
+    /// Other records than samples also end with a thread, a time and numbers.
     ends_all: bool,
 }
 
-/// A reading position in a sample.
 struct Cursor<'a> {
     body: &'a [u8],
     at: usize,
@@ -110,7 +106,7 @@ impl SampleLayout {
         let size = small(bytes, 4)? as usize;
         let [branches, user_registers] =
             [72, 80].map(|at| if size >= at + 8 { word(bytes, at).unwrap_or_default() } else { 0 });
-        // The period shares its field with the frequency, which does not count accesses.
+        // The period's field may hold the frequency, which does not count accesses.
         let period = if flags & HAS_FREQUENCY == 0 { period.max(1) } else { 1 };
         let ends_all = flags & ENDS_ALL != 0;
         Some(SampleLayout { parts, read, period, branches, user_registers, ends_all })
@@ -124,7 +120,7 @@ impl SampleLayout {
         self.parts & part != 0
     }
 
-    /// The offset of the event number, the same for all events of a recording.
+    /// The same for all events of a recording.
     pub(super) fn number_place(&self) -> Option<usize> {
         if self.has(IDENTIFIER) {
             return Some(0);
@@ -133,7 +129,7 @@ impl SampleLayout {
         self.has(NUMBER).then_some(before * 8)
     }
 
-    /// The time near the end of a record other than a sample, in nanoseconds, if present.
+    /// In nanoseconds, from the end of the record.
     pub(super) fn time_of_other(&self, body: &[u8]) -> Option<u64> {
         let behind =
             [NUMBER, STREAM, CPU, IDENTIFIER].iter().filter(|part| self.has(**part)).count();
@@ -141,7 +137,7 @@ impl SampleLayout {
         (self.ends_all && self.has(TIME)).then(|| word(body, place)).flatten()
     }
 
-    /// Reads a sample without its header, which has these flags.
+    /// Without its header, which has these flags.
     pub(super) fn sample(&self, flags: u16, body: &[u8]) -> Option<AccessSample> {
         let mut cursor = Cursor { body, at: 0 };
         let mut sample = AccessSample {
@@ -173,7 +169,7 @@ impl SampleLayout {
         Some(sample)
     }
 
-    /// Skips the parts of variable length before the data source.
+    /// Their length varies.
     fn skip_to_source(&self, cursor: &mut Cursor) -> Option<()> {
         if self.has(READ) {
             self.skip_read(cursor)?;
@@ -229,7 +225,6 @@ impl SampleLayout {
 mod tests {
     use super::*;
 
-    /// The layout of an event with these parts and kinds of branches.
     fn layout(parts: u64, branches: u64) -> SampleLayout {
         let mut words = [0_u64; 16];
         // `struct perf_event_attr`: the size is the upper half of the first word.

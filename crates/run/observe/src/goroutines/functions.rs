@@ -6,35 +6,33 @@ use seatmap_os::elf::Elf;
 use std::io;
 use std::path::Path;
 
-/// The table's section, in programs at a fixed address and in relocatable ones.
+/// At a fixed address, and in relocatable programs.
 const SECTIONS: [&str; 2] = [".gopclntab", ".data.rel.ro.gopclntab"];
 
-/// The first number of the table since Go 1.18 and since Go 1.20. Earlier, programs on ARM passed
+/// The table's first number since Go 1.18 and since Go 1.20. Earlier, programs on ARM passed
 /// arguments on the stack.
 const MAGICS: [u32; 2] = [0xffff_fff0, 0xffff_fff1];
 
-/// Offsets in the header: address length, number of functions, address of the first one, offsets of
-/// names and functions.
+/// In the header: address length, number of functions, address of the first one, offsets of names
+/// and functions.
 const ADDRESS_BYTES: usize = 7;
 const COUNT: usize = 8;
 const FIRST: usize = 24;
 const NAMES: usize = 32;
 const FUNCTIONS: usize = 64;
 
-/// The offset of the first function's address in the section `.go.module` (`moduledata` of Go 1.26,
-/// which leaves 0 in the table's header).
+/// In the section `.go.module` (`moduledata` of Go 1.26, which leaves 0 in the table's header).
 const FIRST_IN_MODULE: usize = 176;
 
-/// The symbol of that address.
 const FIRST_SYMBOL: &str = "runtime.text";
 
-/// The first instruction of an x86 function, a check of the stack, and the two forms of the
-/// following jump. The kernel emulates a jump; it executes any other instruction out of line, with
-/// a second stop (`arch/x86/kernel/uprobes.c`), which costs as much again.
+/// An x86 function's first instruction, a check of the stack, and both forms of the jump after it.
+/// The kernel emulates a jump; any other instruction is executed out of line, with a second stop
+/// (`arch/x86/kernel/uprobes.c`), which costs as much again.
 const LOOK: [u8; 4] = [0x49, 0x3b, 0x66, 0x10];
 const JUMPS: [&[u8]; 2] = [&[0x76], &[0x0f, 0x86]];
 
-/// The reason why a program's functions are not found.
+/// Why a program's functions are not found.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FunctionsError {
     #[error("its file cannot be read")]
@@ -47,14 +45,15 @@ pub(super) enum FunctionsError {
     /// The start of the code is unknown.
     #[error("it does not say where its code begins; build it without -s")]
     NoFirst,
-    /// A function is missing from the table, or outside the code.
+    /// It is missing from the table, or outside the code.
     #[error("it has no function {0}")]
     Missing(&'static str),
 }
 
-/// A file offset at the start of each of these functions, with the arguments still in registers.
+/// A file offset at the start of each function, with the arguments still in registers.
 ///
 /// # Errors
+///
 /// [`FunctionsError`].
 pub(super) fn places<const N: usize>(
     file: &Path,
@@ -77,7 +76,7 @@ fn begin(elf: &Elf, table: &Table<'_>, first: u64, name: &str) -> Option<u64> {
     elf.place(first.checked_add(table.function(name)?.into())?)
 }
 
-/// The first instructions' offset at which a stop costs least.
+/// The first instructions' offset where a stop costs least.
 fn stop(elf: &Elf, begin: u64) -> Result<u64, FunctionsError> {
     let bytes: [u8; 6] = elf.bytes_at(begin)?;
     let behind = bytes.strip_prefix(&LOOK);
@@ -87,7 +86,7 @@ fn stop(elf: &Elf, begin: u64) -> Result<u64, FunctionsError> {
 }
 
 /// The address to which functions are relative. An event at a wrong address would break the
-/// program, so an address outside the code is rejected.
+/// program, so one outside the code is rejected.
 fn first(elf: &Elf, table: &Table<'_>) -> Result<u64, FunctionsError> {
     let found = match table.first {
         0 => elf.symbol(FIRST_SYMBOL)?.or_else(|| first_in_module(elf)),
@@ -104,11 +103,10 @@ fn first_in_module(elf: &Elf) -> Option<u64> {
 }
 
 struct Table<'a> {
-    /// The address of the first one; 0 if it is elsewhere.
+    /// 0 if it is elsewhere.
     first: u64,
     names: &'a [u8],
-    /// For each function its distance from the first one and the offset of its record; then the
-    /// records.
+    /// Each function's distance from the first one and its record's offset; then the records.
     functions: &'a [u8],
     count: usize,
 }
@@ -124,7 +122,6 @@ impl<'a> Table<'a> {
         (is_known && fits).then_some(Table { first, names, functions, count })
     }
 
-    /// The distance of a function from the first one.
     fn function(&self, name: &str) -> Option<u32> {
         (0..self.count).find_map(|nth| {
             let record = number(self.functions, 8 * nth + 4)? as usize;
@@ -153,7 +150,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A table of two functions, 16 bytes apart.
     fn table() -> Vec<u8> {
         let words = [0_u64, 2, 0, 0x40_1000, 72, 0, 0, 0, 104];
         let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();

@@ -16,16 +16,16 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// The added time of a call, including the eBPF program: an estimate from two goroutines that
-/// exchange a value (`bench/observe/handoffs.go`) on a virtual machine.
+/// A call's added time, including the eBPF program: an estimate from two goroutines that exchange a
+/// value (`bench/observe/handoffs.go`) on a virtual machine.
 const AT_FUNCTION: Duration = Duration::from_nanos(925);
 
-/// The thread that ends a goroutine's wait calls `ready`; the thread that continues the goroutine
-/// calls `execute` (`runtime/proc.go` of Go's sources). The end of a wait for the network does not
-/// pass through `ready`, and is not counted.
+/// The thread that ends a goroutine's wait calls `ready`; the thread that continues it calls
+/// `execute` (`runtime/proc.go` of Go's sources). The end of a wait for the network does not pass
+/// through `ready`, and is not counted.
 const FUNCTIONS: [&str; 2] = ["runtime.ready", "runtime.execute"];
 
-/// A program's device and inode: containers may have other files of the same name.
+/// Device and inode: containers may have other files of the same name.
 type FileId = (u64, u64);
 
 #[derive(Debug)]
@@ -37,18 +37,17 @@ enum Found {
         #[expect(dead_code, reason = "the programs are attached while the links live")]
         links: [EbpfLink; 2],
     },
-    /// The functions cannot be watched: the beginning of a sentence.
+    /// Why not: the beginning of a sentence.
     Unwatched(String),
 }
 
-/// Counts handed goroutines until it is dropped.
+/// Runs until dropped.
 #[derive(Debug)]
 pub(crate) struct GoroutineHandoffs {
     goroutines: Goroutines,
     programs: [EbpfProgram; 2],
     files: HashMap<FileId, Found>,
     threads: HashMap<Tid, Tid>,
-    /// Processes with watched goroutines.
     pids: HashSet<Tid>,
 }
 
@@ -69,7 +68,7 @@ enum WatchError {
 }
 
 impl GoroutineHandoffs {
-    /// Loads the programs, which count for the processes in `tables`.
+    /// The programs count for the processes in `tables`.
     pub(crate) fn begin(tables: &Tables) -> Result<Self, HandoffsError> {
         let goroutines = Goroutines::new()?;
         let programs = [
@@ -93,7 +92,7 @@ impl GoroutineHandoffs {
         self.threads.remove(&tid);
     }
 
-    /// Watches the processes that run a Go program.
+    /// Watches processes that run a Go program.
     pub(crate) fn look(&mut self) {
         let distinct: BTreeSet<Tid> = self.threads.values().copied().collect();
         self.pids = distinct.into_iter().filter(|pid| self.is_watched(*pid)).collect();
@@ -107,14 +106,13 @@ impl GoroutineHandoffs {
         matches!(found, Found::Watched { .. })
     }
 
-    /// Whether the goroutines of both threads are watched.
     pub(crate) fn is_between(&self, talk: &ThreadMessages) -> bool {
         let mut pids = [talk.from, talk.to].into_iter().map(|tid| self.threads.get(&tid));
         pids.all(|pid| pid.is_some_and(|pid| self.pids.contains(pid)))
     }
 
-    /// The messages since the last call. A goroutine that one thread made ready and another
-    /// continued moves at least one cache line.
+    /// Since the last call. A goroutine that one thread made ready and another continued moves at
+    /// least one cache line.
     pub(crate) fn talk(&self) -> io::Result<Vec<ThreadMessages>> {
         let mut talk = Vec::new();
         self.goroutines.pairs.take(|key, value| {
@@ -128,13 +126,11 @@ impl GoroutineHandoffs {
         Ok(talk)
     }
 
-    /// The added time of the program's calls so far.
     pub(crate) fn time(&self) -> io::Result<Duration> {
         let calls = self.goroutines.calls.counts()?.first().copied().unwrap_or_default();
         Ok(AT_FUNCTION.mul_f64(calls as f64))
     }
 
-    /// Sentences about goroutines that could not be observed.
     pub(crate) fn unseen(&self) -> Vec<String> {
         let reasons = self.files.values().filter_map(|found| match found {
             Found::Unwatched(reason) => Some(reason.clone()),
@@ -149,8 +145,7 @@ impl GoroutineHandoffs {
     }
 }
 
-/// Watches a process's program if it is a Go program. The path is that of the process, which may be
-/// in a container.
+/// If it is a Go program. The path is that of the process, which may be in a container.
 fn found(programs: &[EbpfProgram; 2], pid: Tid) -> Found {
     let file = task::program_link(pid);
     if !is_of_go(&file) {

@@ -9,8 +9,8 @@ use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, 
 use seatmap_os::bpf::assembler::{Assembler, EbpfOperation, Helper, JumpCondition, Width};
 use std::io;
 
-/// The offset of a Go function's first argument in the registers, in bytes: RAX of `struct
-/// pt_regs`, x0 of `struct user_pt_regs` (`abi-internal.md` of Go's sources).
+/// A Go function's first argument among the registers, in bytes: RAX of `struct pt_regs`, x0 of
+/// `struct user_pt_regs` (`abi-internal.md` of Go's sources).
 const ARGUMENT: usize = if cfg!(target_arch = "aarch64") { 0 } else { 80 };
 
 /// A key is a goroutine: its process, four zero bytes, and its address. The value is the thread
@@ -18,26 +18,22 @@ const ARGUMENT: usize = if cfg!(target_arch = "aarch64") { 0 } else { 80 };
 const GOROUTINE_BYTES: usize = 16;
 const WAKER_BYTES: usize = 4;
 
-/// A key is two threads: one that made goroutines ready and one that continued them. The value is
-/// the count.
+/// A key is a thread that made goroutines ready and one that continued them. The value is the
+/// count.
 const PAIR_BYTES: usize = 8;
 const COUNT_BYTES: usize = 8;
 
-/// The most ready goroutines, of which the oldest leave a full table, such as those of ended
-/// programs; and the most pairs between two looks.
+/// Of ready goroutines, of which the oldest leave a full table, such as those of ended programs;
+/// and of pairs between two looks.
 const GOROUTINES: u32 = 65_536;
 const PAIRS: u32 = 16_384;
 
-/// The flag of an update that takes any key.
 const ANY: i32 = 0;
 
-/// The tables shared by the two programs.
 #[derive(Debug)]
 pub(super) struct Goroutines {
     ready: Map,
-    /// How often one thread continued a goroutine that another had made ready.
     pub(super) pairs: Map,
-    /// Calls of both functions by followed processes.
     pub(super) calls: Map,
 }
 
@@ -51,7 +47,7 @@ impl Goroutines {
     }
 }
 
-/// `runtime.ready(goroutine)`: remembers the thread.
+/// `runtime.ready(goroutine)`.
 pub(super) fn ready(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     let mut code = Assembler::new();
     begin(&mut code, tables, goroutines);
@@ -77,7 +73,7 @@ pub(super) fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     );
     code.load(Width::Word, R9, R0, 0);
     code.map(R1, &goroutines.ready).stack(R2, -16).call(Helper::Delete);
-    // If a thread continues its own goroutine, there is no message.
+    // A thread that continues its own goroutine sends no message.
     code.jump_if_both(JumpCondition::Equal, R7, R9, "end");
     code.store(Width::Word, STACK, -32, R9).store(Width::Word, STACK, -28, R7);
     code.map(R1, &goroutines.pairs).stack(R2, -32).call(Helper::Lookup).jump_if(
@@ -95,8 +91,8 @@ pub(super) fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     code
 }
 
-/// The start of both programs. Registers: 6 the function's registers, 7 the thread, 8 its process,
-/// which must be followed. Stack: the goroutine at -16, the thread at -24.
+/// Of both programs. Registers: 6 the function's registers, 7 the thread, 8 its process, which must
+/// be followed. Stack: the goroutine at -16, the thread at -24.
 fn begin(code: &mut Assembler, tables: &Tables, goroutines: &Goroutines) {
     tables.end_if_paused(code).calculate(EbpfOperation::Move, R6, R1).call(Helper::CurrentThread);
     // The lower half of the result is the thread, the upper one the process.

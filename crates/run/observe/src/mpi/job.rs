@@ -1,5 +1,5 @@
-//! The method `mpi` in a job that starts this command once for each rank. Each runs its rank's
-//! program, and rank 0 combines the traces. Launchers have no common way to pass variables to other
+//! The method `mpi` in a job that starts this command once per rank. Each runs its rank's program,
+//! and rank 0 combines the traces. Launchers have no common way to pass variables to other
 //! computers, so each rank sets its own.
 
 use crate::ObserveError;
@@ -12,22 +12,22 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The time for which rank 0 waits for other ranks' traces after its own: a network file system
-/// shows new files of other computers after up to a minute (`acdirmax`, nfs(5)).
+/// For other ranks' traces after rank 0's own: a network file system shows new files of other
+/// computers after up to a minute (`acdirmax`, nfs(5)).
 const PATIENCE: Duration = Duration::from_secs(70);
 
 const PAUSE: Duration = Duration::from_millis(20);
 
 const END: &[u8] = b"{\"end\":true}\n";
 
-/// Runs the command of this rank. Rank 0 then reads all ranks' traces.
+/// Rank 0 then reads all ranks' traces.
 pub(crate) fn run(
     request: &ReportRequest,
     rank: &JobRank,
     stop: &dyn Fn() -> bool,
 ) -> Result<ObservationOutcome, ObserveError> {
     let folder = rank.folder().map_err(ObserveError::System)?;
-    // The folder's name can be guessed; if another user has created it, it is refused.
+    // The folder's name can be guessed; one of another user is refused.
     trusted::private_folder(&folder)?;
     // An earlier job may have had the same name and a rank of this number.
     for trace in traces_of(&folder, rank.rank).map_err(ObserveError::System)? {
@@ -62,7 +62,7 @@ impl JobRank {
     }
 }
 
-/// The files of a rank; several if it executed another program.
+/// Several if the rank executed another program.
 fn traces_of(folder: &Path, rank: usize) -> io::Result<Vec<PathBuf>> {
     let beginning = format!("rank-{rank}-");
     let mut traces = Vec::new();
@@ -75,8 +75,7 @@ fn traces_of(folder: &Path, rank: usize) -> io::Result<Vec<PathBuf>> {
     Ok(traces)
 }
 
-/// Waits for a complete trace of each rank, until the time is over or the user stops it. The
-/// pattern lists missing traces.
+/// Ends with the time, or if the user stops it. The pattern lists missing traces.
 fn wait_for_all(folder: &Path, ranks: usize, stop: &dyn Fn() -> bool) {
     let began = Instant::now();
     for rank in 0..ranks {
@@ -89,8 +88,8 @@ fn wait_for_all(folder: &Path, ranks: usize, stop: &dyn Fn() -> bool) {
     }
 }
 
-/// Whether a rank has finished its trace. A failed look is repeated, because a network file system
-/// may be slow; the later reading reports the cause.
+/// Whether a rank's trace is complete. A failed look is repeated, because a network file system may
+/// be slow; the later reading reports the cause.
 fn has_whole_trace(folder: &Path, rank: usize) -> bool {
     let traces = traces_of(folder, rank).unwrap_or_default();
     let mut texts = traces.iter().filter_map(|path| named_file::read(path, MAX_BYTES).ok());

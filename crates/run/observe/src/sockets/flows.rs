@@ -8,12 +8,12 @@ use seatmap_os::Tid;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
-/// The most connections with unread bytes that may still be read.
+/// With unread bytes that may still be read.
 const WAITING: usize = 16_384;
 
 type Count = [f64; 2];
 
-/// The bytes and calls of each writer or reader not yet reported as messages.
+/// Per writer or reader, not yet reported as messages.
 type Ends = HashMap<Tid, Count>;
 
 /// A kind and an object: a pipe or connection, in one direction.
@@ -24,16 +24,16 @@ struct Flow {
     written: Ends,
     read: Ends,
     has_news: bool,
-    /// Whether it is in the waiting list.
+    /// In the waiting list.
     waits: bool,
-    /// Whether it was used since it entered that list.
+    /// Used since it entered that list.
     lives: bool,
 }
 
 impl Flow {
-    /// The messages both written and read, and not yet reported. Bytes in the pipe belong to no
-    /// reader yet. With several readers, each gets a share of each writer's bytes in proportion to
-    /// its own reading, because the kernel does not show whose bytes it read.
+    /// The messages written and read, not yet reported. Bytes in the pipe belong to no reader yet.
+    /// With several readers, each gets a share of each writer's bytes in proportion to its own
+    /// reading, because the kernel does not show whose bytes it read.
     fn talk(&mut self, kind: TalkKind) -> Vec<ThreadMessages> {
         let written = bytes_of(&self.written);
         let read = bytes_of(&self.read);
@@ -57,7 +57,7 @@ impl Flow {
     }
 }
 
-/// Keeps the unreported rest of each thread's count.
+/// Keeps the unreported rest of each count.
 fn pass_on(ends: &mut Ends, share: f64) {
     if share >= 1.0 {
         ends.clear();
@@ -73,16 +73,16 @@ fn bytes_of(ends: &Ends) -> f64 {
 #[derive(Debug, Default)]
 pub(super) struct Flows {
     all: HashMap<FlowKey, Flow>,
-    /// Flows counted since the last report.
+    /// Counted since the last report.
     new: Vec<FlowKey>,
-    /// Connections with unreported bytes, longest waiting first.
+    /// With unreported bytes, longest waiting first.
     waiting: VecDeque<FlowKey>,
-    /// Bytes of forgotten flows that no thread of the program has read.
+    /// Of forgotten flows.
     unread_bytes: f64,
 }
 
 impl Flows {
-    /// Adds an entry of the kernel's table: the bytes and calls since the last look.
+    /// An entry of the kernel's table: bytes and calls since the last look.
     pub(super) fn count(&mut self, key: &[u8], value: &[u8]) {
         let Some((tid, role, object)) = parsed(key) else { return };
         let Some((new_bytes, new_calls)) = word(value, 0).zip(word(value, 8)) else { return };
@@ -98,7 +98,7 @@ impl Flows {
         *calls += new_calls as f64;
     }
 
-    /// The messages since the last call.
+    /// Since the last call.
     pub(super) fn talk(&mut self) -> Vec<ThreadMessages> {
         let mut talk = Vec::new();
         for key in std::mem::take(&mut self.new) {
@@ -117,9 +117,8 @@ impl Flows {
         talk
     }
 
-    /// Limits the waiting connections by dropping the oldest: most were closed, with their other
-    /// ends outside the program. A connection used meanwhile goes to the end. Pipes are few, and
-    /// may be read late.
+    /// Drops the oldest waiting connections: most were closed, with their other ends outside the
+    /// program. A connection used meanwhile goes to the end. Pipes are few, and may be read late.
     fn forget(&mut self) {
         while self.waiting.len() > WAITING {
             let Some(key) = self.waiting.pop_front() else { return };
@@ -140,7 +139,7 @@ impl Flows {
     }
 }
 
-/// Decodes a key. Both ends of a connection get one object for each direction.
+/// Both ends of a connection get one object per direction.
 fn parsed(key: &[u8]) -> Option<(Tid, u32, u64)> {
     let tid = small(key, 0)?;
     let role = small(key, 4)? as u32;
@@ -217,7 +216,6 @@ mod tests {
         let many = WAITING as u64;
         for object in 0..2 * many {
             flows.count(&key(1, UNIX, object), &value(3, 1));
-            // One of them is used repeatedly.
             flows.count(&key(1, UNIX, 7), &value(3, 1));
             flows.talk();
         }

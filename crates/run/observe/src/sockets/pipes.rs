@@ -9,7 +9,7 @@ use seatmap_os::bpf::{EbpfLink, EbpfProgram, LoadError, RunTime};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Looks without a byte through a pipe before it is detached: first, and during a brief return.
+/// Looks without a byte through a pipe before detaching: first, and during a brief return.
 const PATIENCE: u32 = 10;
 const MOMENT: u32 = 2;
 
@@ -20,11 +20,11 @@ const REST: u32 = 50;
 pub(super) struct Pipes {
     program: EbpfProgram,
     link: Option<EbpfLink>,
-    /// Whether it may be detached, because it counts only pipes.
+    /// Whether it counts only pipes, and may be detached.
     may_rest: bool,
     turn: Turn,
     since: Instant,
-    /// The detached time before bytes were seen again.
+    /// Detached before bytes were seen again.
     missed: Duration,
     resting: Duration,
 }
@@ -36,7 +36,6 @@ enum Step {
     PutOn,
 }
 
-/// Whether the program is on, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Turn {
     is_on: bool,
@@ -45,8 +44,7 @@ struct Turn {
 }
 
 impl Turn {
-    /// Handles a look: whether pipes carried bytes since the last one, and whether a pipe woke a
-    /// thread.
+    /// Depends on bytes through pipes and wakeups by pipes since the last look.
     fn look(&mut self, has_bytes: bool, is_pipe_seen: bool) -> Step {
         self.quiet = if has_bytes { 0 } else { self.quiet + 1 };
         if has_bytes {
@@ -85,7 +83,7 @@ impl Pipes {
         self.link.is_some()
     }
 
-    /// Attaches or detaches it, depending on what happened since the last look.
+    /// Attaches or detaches it, as the last look requires.
     pub(super) fn look(&mut self, has_bytes: bool, is_pipe_seen: bool) {
         if !self.may_rest {
             return;
@@ -115,7 +113,6 @@ impl Pipes {
         self.program.run_time()
     }
 
-    /// A sentence about bytes that could not be observed.
     pub(super) fn unseen(&self) -> Option<String> {
         let seconds = self.missed.as_secs_f64();
         (seconds > 0.0).then(|| {

@@ -5,7 +5,7 @@ use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, 
 use seatmap_os::bpf::assembler::{Assembler, EbpfOperation, Helper, JumpCondition, Width};
 use seatmap_os::bpf::{Btf, BtfError, Map};
 
-/// A key is a thread, a role and the pipe or connection; its value is bytes and calls.
+/// A thread, a role, and a pipe or connection; its value is bytes and calls.
 pub(super) const KEY_BYTES: usize = 16;
 pub(super) const VALUE_BYTES: usize = 16;
 
@@ -15,17 +15,16 @@ pub(super) const UNIX: u32 = 1;
 pub(super) const TCP: u32 = 2;
 pub(super) const READS: u32 = 1 << 8;
 
-/// The largest count of bytes. A kernel error, as an unsigned number, is larger.
+/// A kernel error, as an unsigned number, is larger.
 const MOST_BYTES: i32 = i32::MAX;
 
 /// Only descriptors below this number are looked up.
 const DESCRIPTORS: i32 = 65_535;
 
-/// The bits of a file's kind in its mode (inode(7)).
+/// In the mode (inode(7)).
 const FILE_KIND: i32 = 0o170_000;
 
-/// The calls that move bytes, and whether they read. Calls that return another number than bytes
-/// are missing.
+/// Whether these calls read. Calls that do not return bytes are missing.
 const CALLS: [(libc::c_long, u32); 8] = [
     (libc::SYS_read, READS),
     (libc::SYS_recvfrom, READS),
@@ -37,9 +36,8 @@ const CALLS: [(libc::c_long, u32); 8] = [
     (libc::SYS_writev, 0),
 ];
 
-/// `sock_send_length(socket, bytes, flags)` and `sock_recv_length`, when bytes pass a socket.
-/// Registers: 6 the socket, 7 the bytes, 8 a flag. `reads` is [`READS`] for the latter. The stack
-/// is that of [`transfer`].
+/// `sock_send_length(socket, bytes, flags)` and `sock_recv_length`; `reads` is [`READS`] for the
+/// latter. Registers: 6 the socket, 7 the bytes, 8 a flag. The stack is that of [`transfer`].
 pub(super) fn passed(
     btf: &Btf,
     layout: &FieldOffsets,
@@ -57,12 +55,12 @@ pub(super) fn passed(
         "end",
     );
     code.jump_if(JumpCondition::Above, R7, MOST_BYTES, "end");
-    // Bytes that were only peeked at are read once more, and count then.
+    // Bytes only peeked at are read once more, and count then.
     code.load(Width::Double, R8, R1, 16)
         .calculate_number(EbpfOperation::And, R8, libc::MSG_PEEK)
         .jump_if(JumpCondition::Different, R8, 0, "end");
     code.call(Helper::CurrentTask);
-    // In the kernel, `pid` is the number of the thread and `tgid` that of the process.
+    // In the kernel, `pid` is the TID and `tgid` the PID.
     code.load(Width::Word, R1, R0, layout.pid).store(Width::Word, STACK, -24, R1);
     code.load(Width::Word, R1, R0, layout.tgid).store(Width::Word, STACK, -48, R1);
     code.map(R1, &tables.processes).stack(R2, -48).call(Helper::Lookup).jump_if(
@@ -78,10 +76,9 @@ pub(super) fn passed(
     Ok(code)
 }
 
-/// `sys_exit(registers, answer)`, when a system call ends. Registers: 6 a followed pointer, 7 the
-/// bytes, 8 the registers, 9 the role. `cast` allows the way of reading of newer kernels, and
-/// `has_sockets` counts sockets as well as pipes. Stack: the key at -24, its value at -40, a
-/// scratch word at -48.
+/// `sys_exit(registers, answer)`. Registers: 6 a followed pointer, 7 the bytes, 8 the registers, 9
+/// the role. Stack: the key at -24, its value at -40, a scratch word at -48. `cast` allows the way
+/// of reading of newer kernels; `has_sockets` adds sockets to pipes.
 pub(super) fn transfer(
     btf: &Btf,
     layout: &FieldOffsets,
@@ -197,7 +194,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Register 6 = the address of the file behind the call's descriptor; before, the running thread.
+/// Register 6 = the file behind the call's descriptor; before, the running thread.
 fn load_file(reader: &Reader, layout: &FieldOffsets, code: &mut Assembler) -> Result<(), BtfError> {
     code.load(Width::Double, R1, R6, layout.files).jump_if(JumpCondition::Equal, R1, 0, "end");
     code.load(Width::Double, R1, R1, layout.table).jump_if(JumpCondition::Equal, R1, 0, "end");
@@ -207,7 +204,7 @@ fn load_file(reader: &Reader, layout: &FieldOffsets, code: &mut Assembler) -> Re
         DESCRIPTORS,
         "end",
     );
-    // The descriptor's offset in an array of eight-byte pointers.
+    // The descriptor's offset among eight-byte pointers.
     code.load(Width::Double, R3, R1, layout.descriptors).calculate_number(
         EbpfOperation::ShiftLeft,
         R6,
@@ -218,10 +215,10 @@ fn load_file(reader: &Reader, layout: &FieldOffsets, code: &mut Assembler) -> Re
     reader.follow(code, "list_head", "next")
 }
 
-/// The key's role and object: the number of a pipe, or, if `has_sockets`, those of a socket. Other
-/// files end the program.
+/// The key's role and object: a pipe's number, or with `has_sockets` a socket's. Other files end
+/// the program.
 fn load_object(reader: &Reader, has_sockets: bool, code: &mut Assembler) -> Result<(), BtfError> {
-    // The file stays in register 8, because the call's registers are no longer needed.
+    // The file stays in register 8: the call's registers are no longer needed.
     code.calculate(EbpfOperation::Move, R8, R6);
     reader.follow(code, "file", "f_inode")?;
     reader.field(code, "inode", "i_mode", Width::Half)?;
@@ -243,8 +240,8 @@ fn load_object(reader: &Reader, has_sockets: bool, code: &mut Assembler) -> Resu
     load_socket(reader, code)
 }
 
-/// The key's role and object for the socket at the address in register 6: the receiving end of a
-/// unix socket, or the two ports of a connection. Other sockets end the program.
+/// The key for the socket at register 6: the receiving end of a unix socket, or a connection's two
+/// ports. Other sockets end the program.
 fn load_socket(reader: &Reader, code: &mut Assembler) -> Result<(), BtfError> {
     reader.field(code, "sock", "__sk_common.skc_family", Width::Half)?;
     code.jump_if(JumpCondition::Equal, R1, libc::AF_UNIX, "unix");
@@ -274,7 +271,7 @@ fn store_object(code: &mut Assembler) {
     code.store(Width::Double, STACK, -16, R1).store(Width::Word, STACK, -20, R9);
 }
 
-/// Adds the bytes and the call to the key's value. Another CPU may add the key first.
+/// Another CPU may add the key first.
 fn add(code: &mut Assembler, flows: &Map) {
     code.map(R1, flows).stack(R2, -24).call(Helper::Lookup).jump_if(
         JumpCondition::Different,

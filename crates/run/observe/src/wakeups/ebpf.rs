@@ -40,13 +40,13 @@ pub(crate) enum EbpfMethods {
     Wakeups,
     /// Only bytes over pipes and sockets.
     Sockets,
-    /// Bytes if there are any, and the other wakeups.
+    /// Bytes if any, and the other wakeups.
     Both,
     /// `Both`, with goroutines instead of the wakeups of Go's runtime.
     Goroutines,
 }
 
-/// Counts wakeups until it is dropped.
+/// Runs until dropped.
 #[derive(Debug)]
 pub(crate) struct Ebpf {
     tables: Tables,
@@ -70,7 +70,7 @@ struct Timed {
 }
 
 impl Timed {
-    /// Times the programs between some looks, because the timing costs more than some of the
+    /// Times the programs between some looks only, because timing costs more than some of the
     /// programs. The first look comes when the program has begun.
     fn look(&mut self) {
         self.begun.get_or_insert_with(Instant::now);
@@ -85,7 +85,6 @@ impl Timed {
         self.looks += 1;
     }
 
-    /// The ratio of the whole time to the timed time.
     fn factor(&self) -> Option<f64> {
         let running = self.statistics.as_ref().map_or(Duration::ZERO, |(_, since)| since.elapsed());
         let timed = (self.timed + running).as_secs_f64();
@@ -96,7 +95,7 @@ impl Timed {
 }
 
 impl Ebpf {
-    /// Loads and attaches the programs, which follow no process yet.
+    /// The programs follow no process yet.
     pub(crate) fn begin(parts: EbpfMethods) -> Result<Self, EbpfError> {
         let btf = Btf::of_kernel()?;
         let layout = FieldOffsets::read(&btf)?;
@@ -108,7 +107,7 @@ impl Ebpf {
         ];
         let mut attached = Vec::new();
         for (name, tracepoint, code) in places {
-            // Sockets alone need no wakeups, only the living threads.
+            // Sockets need only the living threads.
             if name == "seatmap_waking" && parts == EbpfMethods::Sockets {
                 continue;
             }
@@ -185,7 +184,7 @@ impl Ebpf {
         Ok(())
     }
 
-    /// Replaces the wakeups by which Go's scheduler starts and stops its threads with goroutines.
+    /// Replaces the wakeups by which Go's scheduler starts and stops its threads.
     fn handoffs(&mut self, look: &mut TalkBatch) -> io::Result<()> {
         let Some(handoffs) = &mut self.handoffs else { return Ok(()) };
         handoffs.look();
@@ -197,7 +196,6 @@ impl Ebpf {
     }
 }
 
-/// Whether the table was full.
 fn is_full(set: &io::Result<()>) -> bool {
     set.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::ArgumentListTooLong)
 }
@@ -231,7 +229,7 @@ impl MessageSource for Ebpf {
     }
 
     fn follow(&mut self, pid: Tid) -> io::Result<()> {
-        // The process comes first, so that a thread created meanwhile is in one of the two lists.
+        // The process first, so that a thread created meanwhile is in one of the two lists.
         let tids = seatmap_os::task::threads(pid)?;
         let room = self.tables.processes.set(&pid.to_ne_bytes(), &1u32.to_ne_bytes());
         if is_full(&room) {
@@ -276,7 +274,7 @@ impl MessageSource for Ebpf {
     fn look(&mut self) -> io::Result<TalkBatch> {
         self.timed.look();
         let mut look = TalkBatch::default();
-        // Messages are read before threads, so that the sender and receiver of each are known.
+        // Messages before threads, so that the sender and receiver of each are known.
         self.talk(&mut look)?;
         self.threads(&mut look)?;
         self.handoffs(&mut look)?;

@@ -4,21 +4,21 @@ use crate::TalkKind;
 use crate::native::small;
 use crate::talk::ThreadMessages;
 
-/// The lengths of a key and of its value.
+/// Of a key and of its value.
 pub(super) const KEY_BYTES: usize = 16;
 pub(super) const VALUE_BYTES: usize = 32;
 
-/// The bit of an interrupted call. The kernel also delivers packets in an interrupt, on behalf of
-/// the sending thread.
+/// An interrupted call. The kernel also delivers packets in an interrupt, on behalf of the sending
+/// thread.
 pub(super) const INTERRUPTED: u32 = 1 << 16;
 
-/// The number for a thread outside system calls.
+/// A thread outside system calls.
 const NO_CALL: u32 = 0xffff;
 
-/// The bits of a file's kind in its mode (inode(7)).
+/// In the mode (inode(7)).
 const FILE_KIND: u32 = 0o170_000;
 
-/// System calls that send over a socket or move data between descriptors.
+/// Send over a socket or move data between descriptors.
 const SENDS: [libc::c_long; 8] = [
     libc::SYS_write,
     libc::SYS_writev,
@@ -30,11 +30,10 @@ const SENDS: [libc::c_long; 8] = [
     libc::SYS_io_uring_enter,
 ];
 
-/// System calls that receive. They wake the sender when there is room again.
+/// Receive, and wake the sender when there is room again.
 const RECEIVES: [libc::c_long; 5] =
     [libc::SYS_read, libc::SYS_readv, libc::SYS_recvfrom, libc::SYS_recvmsg, libc::SYS_recvmmsg];
 
-/// System calls only for sockets.
 const OF_SOCKETS: [libc::c_long; 8] = [
     libc::SYS_sendto,
     libc::SYS_sendmsg,
@@ -49,20 +48,20 @@ const OF_SOCKETS: [libc::c_long; 8] = [
 /// A waker and the thread that it woke, by a system call on a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
-    /// The waker's thread, or the negative number of its process if that is outside the program.
+    /// The waker's thread, or the negative PID of an outside process.
     pub waker: i32,
     pub wakee: i32,
-    /// The waker's system call, or [`NO_CALL`].
+    /// The system call, or [`NO_CALL`].
     pub call: u32,
     pub is_interrupted: bool,
-    /// The mode of the descriptor's file; 0 if unknown or not a file.
+    /// The file's mode; 0 if unknown or not a file.
     pub mode: u32,
-    /// Whether the call's first argument can be a descriptor.
+    /// Whether the first argument can be a descriptor.
     pub has_descriptor: bool,
 }
 
 impl Key {
-    /// Decodes a key and its value. Also returns the count.
+    /// Also returns the count.
     pub(super) fn parse(key: &[u8], value: &[u8]) -> Option<(Self, u64)> {
         let count = u64::from_ne_bytes(value.get(..8)?.try_into().ok()?);
         let mode = u16::from_ne_bytes(value.get(8..10)?.try_into().ok()?);
@@ -78,14 +77,14 @@ impl Key {
         Some((parsed, count))
     }
 
-    /// The waker's name at its first wakeup of this kind.
+    /// At its first wakeup of this kind.
     pub(super) fn waker_name(value: &[u8]) -> String {
         // It ends with a zero byte (TASK_COMM_LEN).
         let name = value.get(16..32).unwrap_or_default().split(|byte| *byte == 0).next();
         String::from_utf8_lossy(name.unwrap_or_default()).into_owned()
     }
 
-    /// The messages of this many wakeups; `None` if the waker cannot have caused them itself.
+    /// `None` if the waker cannot have caused them itself.
     pub(super) fn talk(&self, count: u64) -> Option<ThreadMessages> {
         let is_own = if self.is_interrupted {
             self.kind() == TalkKind::Socket

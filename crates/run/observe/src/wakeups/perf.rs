@@ -15,38 +15,34 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::Duration;
 
-/// The kernel's time for one record, an estimate: rings of eight threads used 1.2 to 1.9 us more
-/// for each wakeup, on a loaded virtual machine (AMD EPYC, KVM, Linux 6.18).
+/// The kernel's time for a record, an estimate: rings of eight threads used 1.2 to 1.9 us more for
+/// each wakeup, on a loaded virtual machine (AMD EPYC, KVM, Linux 6.18).
 const RECORD: Duration = Duration::from_nanos(1500);
 
-/// The record flags of a device interrupt and of a non-maskable one
-/// (`include/linux/trace_events.h`).
+/// Of a device interrupt, and of a non-maskable one (`include/linux/trace_events.h`).
 const IN_HARDIRQ: u8 = 0x08 | 0x40;
 
-/// The offset of a record's flags.
 const FLAGS: usize = 2;
 
-/// Records wakeups on all CPUs until it is dropped.
+/// Runs until dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Perf {
     cpus: Vec<Records>,
-    /// The offset of the woken thread in a record.
     wakee: usize,
-    /// The followed processes, each with its living threads.
+    /// With their living threads.
     processes: HashMap<Tid, HashSet<Tid>>,
-    /// The process of each followed thread.
     threads: HashMap<Tid, Tid>,
     /// Threads older than the observation of their process, found since the last look.
     found: HashMap<Tid, Born>,
     follows_children: bool,
-    /// Children of this process are followed until the look after following was switched off.
+    /// Children are followed until the look after following was switched off.
     ends_following: bool,
     born_ns: HashMap<Tid, (u64, Tid)>,
     names: HashMap<Tid, String>,
     records: u64,
     interrupts: u64,
     strangers: Outsiders,
-    /// The last names of other programs' living threads that were renamed.
+    /// The last names of other programs' renamed living threads.
     stranger_names: HashMap<Tid, String>,
     lost: u64,
 }
@@ -65,7 +61,7 @@ impl Perf {
     }
 
     fn add(&mut self, pid: Tid, tid: Tid) {
-        // If the end record of an earlier thread with this number is lost, its process would never
+        // If the end record of an earlier thread with this TID is lost, its process would never
         // end.
         self.leave(tid);
         self.processes.entry(pid).or_default().insert(tid);
@@ -153,7 +149,7 @@ impl Perf {
         Some(pid)
     }
 
-    /// The messages and threads of records in the order of time.
+    /// From records in the order of time.
     fn look_at(&mut self, records: Vec<TracepointRecord>) -> TalkBatch {
         let mut look = TalkBatch::default();
         let mut counts = HashMap::new();
@@ -172,7 +168,7 @@ impl Perf {
         look
     }
 
-    /// Checks that each thread belongs to one process, and each process has a thread.
+    /// Each thread belongs to one process, and each process has a thread.
     fn check(&self) {
         let in_processes: usize = self.processes.values().map(HashSet::len).sum();
         invariant!(
@@ -263,7 +259,6 @@ impl MessageSource for Perf {
 mod tests {
     use super::*;
 
-    /// Process 7 with threads 7 and 8; 8 is as new as the observation.
     fn followed() -> Perf {
         let mut perf = Perf::default();
         for tid in [7, 8] {

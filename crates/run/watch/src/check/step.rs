@@ -8,7 +8,7 @@ const NOTHING_BOUND: &str = "no program is bound; --pid PID, --name GLOB and --a
 
 /// A step of a check.
 pub enum CheckStep<'a> {
-    /// No program is bound, and none should be: there is nothing to judge.
+    /// No program is bound, and none should be.
     NothingBound(Judged<'a>),
     /// The first check.
     First(Judged<'a>),
@@ -16,7 +16,7 @@ pub enum CheckStep<'a> {
     Unchanged,
     /// A later check with other findings.
     Again {
-        /// The previous check's findings.
+        /// The previous findings.
         before: &'a [Finding],
         /// This check.
         judged: Judged<'a>,
@@ -30,14 +30,14 @@ pub enum CheckStep<'a> {
 pub struct CheckView {
     /// Whether words have colours.
     pub is_coloured: bool,
-    /// Whether each step is also written as a document, so that its text is complete too.
+    /// Whether each step is also a document, so that its text is complete too.
     pub is_document: bool,
-    /// Whether to print text only if something is wrong.
+    /// Whether to print text only about faults.
     pub is_quiet: bool,
 }
 
 impl CheckStep<'_> {
-    /// The judgement for a document; `None` if nothing has changed.
+    /// For a document; `None` if nothing has changed.
     #[must_use]
     pub fn judged(&self) -> Option<&Judged<'_>> {
         match self {
@@ -48,7 +48,7 @@ impl CheckStep<'_> {
         }
     }
 
-    /// The text for people, if there is anything to say.
+    /// The text for people, if any.
     #[must_use]
     pub fn text(&self, view: CheckView) -> Option<String> {
         let judged = self.judged()?;

@@ -9,32 +9,34 @@ use seatmap_os::{Root, Tid};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The longest name of a machine, including its beginning `qemu-1-`
-/// (`virDomainMachineNameAppendValid` of libvirt's `domain_driver.c`).
+/// Including its beginning `qemu-1-` (`virDomainMachineNameAppendValid` of libvirt's
+/// `domain_driver.c`).
 const MOST_MACHINE_BYTES: usize = 64;
 
-/// The endings of a domain's group, with and without systemd (libvirt's `cgroups.html`).
+/// With and without systemd (libvirt's `cgroups.html`).
 const ENDINGS: [&str; 3] = [".scope", ".libvirt-qemu", ".libvirt-lxc"];
 
-/// The groups of a running libvirt domain, by name.
+/// A running libvirt domain's groups.
 ///
 /// # Errors
+///
 /// [`FileError`]: the groups cannot be listed.
 pub fn of_domain(root: &Root, name: &str) -> Result<Vec<PathBuf>, FileError> {
     let all = Hierarchies::read(root).all(root)?;
     Ok(all.into_iter().filter(|folder| is_of_domain(&unit_of(folder), name)).collect())
 }
 
-/// The groups of a Slurm step, `123.0` or `123.batch`, or of a whole job, `123`.
+/// A Slurm step's, `123.0` or `123.batch`, or a job's, `123`.
 ///
 /// # Errors
+///
 /// [`FileError`]: the groups cannot be listed.
 pub fn of_step(root: &Root, step: &str) -> Result<Vec<PathBuf>, FileError> {
     let all = Hierarchies::read(root).all(root)?;
     Ok(all.into_iter().filter(|folder| is_step(folder, step)).collect())
 }
 
-/// The processes of a domain: its vCPUs, I/O threads and emulator.
+/// vCPUs, I/O threads and emulator.
 pub(super) fn domain_processes(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
@@ -75,8 +77,7 @@ fn is_of_domain(group: &str, name: &str) -> bool {
     machine_name(name, MOST_MACHINE_BYTES.saturating_sub(before)) == domain && !domain.is_empty()
 }
 
-/// The domain's name in its group's, `web` in `machine-qemu\x2d1\x2dweb.scope`, and the bytes
-/// before it, `qemu-1-`.
+/// `web` of `machine-qemu\x2d1\x2dweb.scope`, and the bytes before it, `qemu-1-`.
 fn machine(group: &str) -> Option<(usize, String)> {
     let whole = unescaped(group);
     let stem = ENDINGS.iter().find_map(|ending| whole.strip_suffix(ending))?;
@@ -88,7 +89,7 @@ fn machine(group: &str) -> Option<(usize, String)> {
     (is_driver && is_number).then(|| (stem.len() - name.len(), name.to_owned()))
 }
 
-/// Removes systemd's escapes of single bytes, `\x2d` (systemd.unit(5)).
+/// Removes escapes of single bytes, `\x2d` (systemd.unit(5)).
 fn unescaped(text: &str) -> String {
     let mut parts = text.split("\\x");
     let mut whole = parts.next().unwrap_or_default().to_owned();
@@ -108,7 +109,7 @@ fn unescaped(text: &str) -> String {
     whole
 }
 
-/// A domain's name as libvirt writes it into a machine's name.
+/// As in a machine's name.
 fn machine_name(name: &str, most: usize) -> String {
     let mut machine = String::new();
     let mut is_separated = true;
@@ -129,7 +130,7 @@ fn machine_name(name: &str, most: usize) -> String {
     machine.trim_end_matches(['-', '.']).to_owned()
 }
 
-/// Whether a folder is the group of a step, `.../job_5/step_0` below a Slurm folder.
+/// As `.../job_5/step_0` below a Slurm folder.
 fn is_step(folder: &Path, step: &str) -> bool {
     let path = folder.to_string_lossy();
     let ending = match step.split_once('.') {

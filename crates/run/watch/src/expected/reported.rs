@@ -7,8 +7,8 @@ use seatmap_os::{Root, Tid, boot, task};
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
-/// Readings of a clock within this time count as equal: the kernel counts starts in ticks, and the
-/// system clock is adjusted now and then.
+/// Times this near are equal: the kernel counts starts in ticks, and the system clock is adjusted
+/// now and then.
 const SAME_TIME: Duration = Duration::from_secs(2);
 
 /// The program of a seating on file.
@@ -22,11 +22,11 @@ pub struct ReportedProgram {
     pub processes: BTreeSet<Tid>,
     /// The time of writing, since 1970; `None` in older documents.
     pub written: Option<Duration>,
-    /// Whether the file is from the start of a run, which may have changed the seats since.
+    /// Whether the file is from a run's start; the seats may have changed since.
     pub is_beginning: bool,
 }
 
-/// The reason why a seating on file does not apply to running programs.
+/// Why a seating on file does not apply.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// It is not a seating.
@@ -48,7 +48,7 @@ pub enum ReportError {
 }
 
 impl ReportedProgram {
-    /// The program of a document; `None` without process numbers.
+    /// `None` without PIDs.
     pub(super) fn of(report: &Report) -> Option<Self> {
         let mut seated =
             report.threads.iter().filter_map(|thread| Some((thread.pid?, &thread.name)));
@@ -65,7 +65,7 @@ impl ReportedProgram {
         })
     }
 
-    /// The same program, restricted to living processes.
+    /// Only its living processes.
     pub(super) fn living(self, root: &Root) -> Result<Self, ReportError> {
         let latest = self.latest_start();
         let processes = self.processes.iter().copied();
@@ -83,8 +83,8 @@ impl ReportedProgram {
         if self.is_beginning { Err(ReportError::IsBeginning(self)) } else { Ok(self) }
     }
 
-    /// The latest start of a process of this program, in clock ticks after the boot: a process that
-    /// started after the file was written only reuses a number in it.
+    /// In clock ticks after the boot: a process that started after the file was written only reuses
+    /// a PID.
     fn latest_start(&self) -> Option<u64> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let ago = now.saturating_sub(self.written? + SAME_TIME);
@@ -99,7 +99,7 @@ impl ReportedProgram {
         seating.processes.iter().any(|process| self.processes.contains(&process.pid))
     }
 
-    /// The program in a sentence: `redis-server (4711)`.
+    /// As in a sentence: `redis-server (4711)`.
     #[must_use]
     pub fn named(&self) -> String {
         if self.name.is_empty() {
@@ -117,7 +117,7 @@ fn lives(root: &Root, pid: Tid, latest_start: Option<u64>) -> bool {
             let is_early = latest_start.is_none_or(|latest| thread.started_ticks <= latest);
             !thread.has_ended() && is_early
         }),
-        // `/proc` does not show it if it hides other users' processes.
+        // `/proc` may hide other users' processes.
         Err(_) => root.is_this_computer() && task::exists(pid),
     }
 }
@@ -155,7 +155,6 @@ mod tests {
         let own = std::process::id() as Tid;
         let day = Duration::from_secs(86_400);
         assert!(of_living(own, now() - day, true).unwrap_err().contains("has ended"));
-        // Older documents have no time of writing.
         assert!(of_living(own, Duration::ZERO, true).is_ok());
     }
 

@@ -1,6 +1,6 @@
-//! Part of the rule `quota`: a control group that holds threads back by another setting than a
-//! quota. As with quotas, the counted waits and the time of all threads together decide, because
-//! each of many threads has little time.
+//! Part of the rule `quota`: a control group that holds threads back by another setting. As with
+//! quotas, the counted waits and the time of all threads together decide, because each of many
+//! threads has little time.
 
 use super::facts::{SeatingFacts, Sitter, count, union};
 use crate::finding::Finding;
@@ -9,22 +9,20 @@ use crate::seating::GroupBrake;
 use seatmap_data::statistics::words::{agreeing, times_a_second};
 use std::collections::{BTreeMap, HashSet};
 
-/// Threads of an idle group are not held back if they wait for less than this percentage of the
-/// time, or if other programs use less than this percentage of their CPUs.
+/// Threads of an idle group are not held back if they wait less, or if other programs use less of
+/// their CPUs.
 const WAITS_PERCENT: f64 = 10.0;
 
-/// Threads with at least this percentage of one CPU need a fast one.
+/// Threads with this share of one CPU need a fast one.
 const NEEDS_SPEED_PERCENT: f64 = 20.0;
 
-/// Threads that run or wait on a CPU for at least this percentage of the time never leave it idle.
+/// Threads that run or wait on a CPU for this share of the time never leave it idle.
 const ALL_PERCENT: f64 = 97.0;
 
-/// A thread limited to at most this percentage of the time, and runnable at a look, is most likely
-/// waiting.
+/// A thread limited to this share of the time, and runnable at a look, is most likely waiting.
 const SMALL_PERCENT: f64 = 20.0;
 
-/// Threads this near to a limit, in percent, have reached it: the watched time need not be whole
-/// periods.
+/// This near to a limit, threads have reached it: the watched time need not be whole periods.
 const NEAR_PERCENT: f64 = 4.0;
 
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
@@ -90,7 +88,7 @@ fn of_brake(facts: &SeatingFacts, brake: &GroupBrake) -> Option<Finding> {
     })
 }
 
-/// The threads held back by this setting. Threads stopped for memory are not known.
+/// Threads stopped for memory are not known.
 fn held<'f, 'a>(
     facts: &'f SeatingFacts<'a>,
     brake: &GroupBrake,
@@ -122,8 +120,7 @@ fn held<'f, 'a>(
     }
 }
 
-/// The time of other programs on these threads' CPUs, in percent of one CPU, if the kernel counts
-/// busy time.
+/// In percent of one CPU, if the kernel counts busy time.
 fn others_percent(facts: &SeatingFacts, sitters: &[&Sitter]) -> Option<f64> {
     let cpus = union(sitters);
     let busy = cpus.iter().map(|cpu| facts.busy_percent(cpu)).sum::<Option<f64>>()?;
@@ -131,8 +128,8 @@ fn others_percent(facts: &SeatingFacts, sitters: &[&Sitter]) -> Option<f64> {
     Some(busy - own.map(|one| one.thread.run_percent).sum::<f64>())
 }
 
-/// Whether real-time threads of one CPU needed it all the time, and got the share left by a limit:
-/// the kernel counts the time for which it stops them as waiting.
+/// Whether a CPU's real-time threads needed it all the time, and got a limit's share: the kernel
+/// counts the time for which it stops them as waiting.
 fn have_reached(percent: f64, sitters: &[&Sitter]) -> bool {
     let run_percent: f64 = sitters.iter().map(|one| one.thread.run_percent).sum();
     let wanted_percent: f64 = sitters.iter().map(|one| one.wanted_percent()).sum();
@@ -144,9 +141,9 @@ fn have_reached(percent: f64, sitters: &[&Sitter]) -> bool {
     wants_all && (run_percent - percent).abs() <= NEAR_PERCENT
 }
 
-/// Whether a limit on real-time threads most likely holds a thread back now: it is runnable, but
-/// may run only briefly. The kernel counts a wait when it ends, and a wait for the next period
-/// outlasts most watches.
+/// Whether a limit most likely holds a real-time thread back now: it is runnable, but may run only
+/// briefly. The kernel counts a wait when it ends, and a wait for the next period outlasts most
+/// watches.
 fn is_held_now(percent: f64, sitter: &Sitter) -> bool {
     percent <= SMALL_PERCENT && sitter.thread.state == 'R'
 }

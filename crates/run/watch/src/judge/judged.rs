@@ -13,13 +13,12 @@ use seatmap_os::{CpuSet, Tid};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
-/// The most healthy programs with a line each.
 const MOST_HEALTHY: usize = 40;
 
-/// The width of verdict and rule before a finding.
+/// Verdict and rule, before a finding.
 const MARGIN: usize = 21;
 
-/// A seating with its judgement: `seatmap-seating/1` with three more keys.
+/// A judged seating: `seatmap-seating/1` with three more keys.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Judged<'a> {
@@ -30,15 +29,15 @@ pub struct Judged<'a> {
     pub findings: Vec<Finding>,
     /// The result in one word.
     pub verdict: Verdict,
-    /// The seats that threads should have.
+    /// The threads' seats.
     pub seats: Vec<ThreadSeat>,
-    /// Things needed by the rules that could not be read.
+    /// Unread things that the rules need.
     #[serde(skip)]
     pub missed: Vec<&'a Unseen>,
     /// The processes with requested seats or rules; `None` means all.
     #[serde(skip)]
     pub asked_of: Option<BTreeSet<Tid>>,
-    /// The units compared with their recorded good states.
+    /// Units compared with their good states.
     #[serde(skip)]
     pub units: Vec<JudgedUnit>,
     /// Whether the check fails.
@@ -52,14 +51,14 @@ pub struct Judged<'a> {
 pub struct LookDocument<'a> {
     #[serde(flatten)]
     judged: Judged<'a>,
-    /// The events of each thread per second, in the order of the threads.
+    /// Each thread's events per second, in the order of threads.
     rates: &'a [Rates],
-    /// The wakeups between threads, most frequent first; null if not counted.
+    /// Wakeups between threads, most frequent first; null if not counted.
     wakes: Option<&'a [Wakes]>,
 }
 
 impl SeatingFrame {
-    /// The document of this look, judged by these criteria.
+    /// This look's document, judged by these criteria.
     #[must_use]
     pub fn document(&self, topology: &Topology, criteria: &Criteria) -> LookDocument<'_> {
         LookDocument {
@@ -83,7 +82,7 @@ impl<'a> Judged<'a> {
         Judged { seating, findings, verdict, seats, missed, asked_of, units: Vec::new(), fails }
     }
 
-    /// Adds findings based on more than the seating, most serious first.
+    /// Adds findings from other facts, most serious first.
     #[must_use]
     pub fn with(self, findings: Vec<Finding>, strict: bool) -> Self {
         let mut findings = [findings, self.findings].concat();
@@ -99,7 +98,7 @@ impl<'a> Judged<'a> {
         Judged { units, ..self.with(findings, strict) }
     }
 
-    /// A line for each program, then the findings, then the things that could not be read.
+    /// The programs, the findings, and the unread things, a line each.
     #[must_use]
     pub fn table(&self, coloured: bool) -> String {
         let mut text = self.programs();
@@ -122,7 +121,7 @@ impl<'a> Judged<'a> {
         text
     }
 
-    /// A line for each program, except for healthy ones beyond the limit.
+    /// Omits healthy ones beyond the limit.
     fn programs(&self) -> String {
         let mut of: HashMap<Tid, Vec<&WatchedThread>> = HashMap::new();
         self.seating
@@ -153,7 +152,7 @@ impl<'a> Judged<'a> {
         text
     }
 
-    /// The numbers of wrong findings and of remarks about a process.
+    /// The numbers of faults and of remarks.
     fn counts(&self, process: &Process, threads: &[&WatchedThread]) -> [usize; 2] {
         let own: Vec<&Finding> = self
             .findings
@@ -220,7 +219,7 @@ fn program(process: &Process, threads: &[&WatchedThread], state: &str) -> String
     )
 }
 
-/// The CPUs of each traced thread, a line each for the busiest.
+/// A line for each of the busiest traced threads.
 fn traced(threads: &[&WatchedThread]) -> String {
     let mut ran: Vec<&&WatchedThread> =
         threads.iter().filter(|thread| thread.is_traced && !thread.ran_on.is_empty()).collect();
@@ -244,12 +243,12 @@ fn traced_line(thread: &WatchedThread) -> String {
     format!("  {:>7} {name:<15} {:>7}  {}\n", thread.tid, share(thread.run_percent), on.join(", "))
 }
 
-/// A share in percent; a very small one is not printed as 0.
+/// In percent; a very small share is not printed as 0.
 fn share(percent: f64) -> String {
     if percent > 0.0 && percent < 0.1 { "<0.1 %".to_owned() } else { format!("{percent:.1} %") }
 }
 
-/// A finding in two or more lines: what is wrong, its measure, advice, and a remedy command.
+/// In two or more lines: the fault, its measure, advice, and a command.
 #[must_use]
 pub fn entry(finding: &Finding, coloured: bool) -> String {
     let word = match finding.gravity {
@@ -283,7 +282,7 @@ fn painted(word: &str, sgr: &str, coloured: bool) -> String {
     if coloured { format!("\x1b[{sgr}m{word}\x1b[0m") } else { word.to_owned() }
 }
 
-/// The differences between two checks of the same programs: new and ended findings.
+/// The new and ended findings between two checks of the same programs.
 #[must_use]
 pub fn changes(before: &[Finding], now: &[Finding], coloured: bool) -> String {
     let new = now

@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const RULE: &str = "memory-local";
 
-/// Less distant memory is not reported: libraries are where another program has loaded them.
+/// Less is not reported: libraries are where another program has loaded them.
 const FAR_BYTES: u64 = 16 << 20;
 const FAR_PERCENT: f64 = 5.0;
 
-/// Reports processes bound to some nodes with memory on others.
+/// Processes bound to some nodes with memory on others.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
@@ -22,8 +22,7 @@ pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
         .collect()
 }
 
-/// Also reports processes whose threads may run on nodes from which their control group allows no
-/// memory.
+/// Also processes on nodes from which their control group allows no memory.
 pub(super) fn named(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
@@ -43,12 +42,11 @@ fn of_program(
     is_named: bool,
 ) -> Option<Finding> {
     let used = union(sitters);
-    // If a kernel reports cores but no nodes, it was built without NUMA, and has one memory.
+    // A kernel that reports cores but no nodes was built without NUMA, and has one memory.
     let untold = facts.unknown(&used, |pu| pu.numa.or(pu.core));
     if is_named && !untold.is_empty() {
         return Some(Finding::unseen(RULE, without_node(&untold)).of(process.pid));
     }
-    // With one node, all memory is local.
     let memory = process.memory.as_ref().filter(|_| facts.nodes() > 1)?;
     let unknown = facts.unknown(&used, |pu| pu.numa);
     if !unknown.is_empty() {
@@ -77,7 +75,7 @@ fn of_program(
     (!closed.is_empty() && total > FAR_BYTES).then(|| kept_away(facts, process, sitters, &closed))
 }
 
-/// The nodes from which the control group allows memory, if it says so.
+/// None if the control group does not say.
 fn allowed(process: &Process) -> Option<BTreeSet<u32>> {
     let nodes = CpuSet::of_list(process.group.as_ref()?.nodes.as_deref()?)?;
     Some(nodes.iter().collect()).filter(|nodes: &BTreeSet<u32>| !nodes.is_empty())
@@ -122,7 +120,6 @@ fn far_away(
     })
 }
 
-/// Threads on any CPU, and memory from some nodes only.
 fn kept_away(
     facts: &SeatingFacts,
     process: &Process,
@@ -141,7 +138,7 @@ fn kept_away(
     beside_memory(facts, process, finding)
 }
 
-/// Binds the threads to the CPUs of nodes from which the group may take memory.
+/// Binds to the CPUs of nodes from which the group may take memory.
 fn beside_memory(facts: &SeatingFacts, process: &Process, finding: Finding) -> Finding {
     let group = process.group.as_ref().map_or("/", |group| group.path.as_str());
     let open = allowed(process).unwrap_or_default();
@@ -159,12 +156,12 @@ fn beside_memory(facts: &SeatingFacts, process: &Process, finding: Finding) -> F
     }
 }
 
-/// The memory placed by the process itself. Pages of files are where any process first read them.
+/// Pages of files are where any process first read them.
 fn own(memory: &MemoryUsage) -> &[OnNode] {
     if memory.own.is_empty() { &memory.nodes } else { &memory.own }
 }
 
-/// The bytes on each distant node, except those of mappings that request it.
+/// Except in mappings that request the node.
 fn far_bytes(memory: &MemoryUsage, near: &BTreeSet<u32>) -> BTreeMap<u32, u64> {
     let mut far: BTreeMap<u32, u64> = own(memory)
         .iter()
@@ -176,7 +173,6 @@ fn far_bytes(memory: &MemoryUsage, near: &BTreeSet<u32>) -> BTreeMap<u32, u64> {
         .iter()
         .filter(|mapping| !["", "default"].contains(&mapping.policy.as_str()));
     for on in chosen.flat_map(|mapping| &mapping.nodes) {
-        // Near nodes are not in the map.
         far.entry(on.node).and_modify(|bytes| *bytes = bytes.saturating_sub(on.bytes));
     }
     far.retain(|_, bytes| *bytes > 0);
@@ -226,7 +222,7 @@ mod tests {
         );
     }
 
-    /// A container with all CPUs and the memory of one node.
+    /// A container with all CPUs and one node's memory.
     fn with_nodes(mask: &str, mib: &[u64], nodes: &str) -> Made {
         let mut made = two_nodes(mask, mib).group(None, None, 0);
         let groups = made.seating.processes.iter_mut().filter_map(|process| process.group.as_mut());

@@ -9,27 +9,26 @@ use crate::seating::WatchedThread;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
-/// A thread was elsewhere if this share of the looks found it there. A library that examines the
-/// machine binds itself to each CPU for some milliseconds, and one look may see that.
+/// With this share of the looks, a thread was elsewhere. A library that examines the machine binds
+/// itself to each CPU for some milliseconds, and one look may see that.
 const LEAST_PERCENT: f64 = 10.0;
 
-/// The most threads of one process that a finding names, and a remedy binds one by one.
+/// A process's threads that a finding names, and a remedy binds one by one.
 pub(super) const MOST: usize = 4;
 
-/// A thread's CPUs outside a set.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OffMaskCpus {
-    /// Its mask at the first look, if that differs.
+    /// The first look's mask, if different.
     before: Option<CpuSet>,
     /// The CPUs on which looks found it.
     pub(super) found_on: CpuSet,
-    /// The share of those looks.
+    /// Of those looks.
     pub(super) percent: f64,
     is_traced: bool,
 }
 
 impl OffMaskCpus {
-    /// A thread's CPUs outside a seat; `None` if no look found it elsewhere.
+    /// `None` if no look found the thread off the seat.
     pub(super) fn than(thread: &WatchedThread, seat: &CpuSet) -> Option<Self> {
         let outside = thread.ran_on.iter().filter(|on| !seat.contains(on.cpu));
         let percent: f64 = outside.clone().map(|on| on.percent).sum();
@@ -46,8 +45,7 @@ impl OffMaskCpus {
         })
     }
 
-    /// In words: `could run on CPUs 0-3 at the first look, and was found on CPU 1 in 40 % of the
-    /// looks`.
+    /// As `could run on CPUs 0-3 at the first look, and was found on CPU 1 in 40 % of the looks`.
     pub(super) fn described(&self) -> String {
         let of = if self.is_traced { "time" } else { "looks" };
         let found =
@@ -62,12 +60,12 @@ impl OffMaskCpus {
     }
 }
 
-/// Threads with a changed mask and no known seat.
+/// With a changed mask and no known seat.
 pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     masks_changed(facts, Finding::remark, "its mask was changed while it was watched")
 }
 
-/// Threads that were elsewhere before, for named rules, which judge the final masks.
+/// For named rules, which judge the final masks.
 pub(super) fn unjudged(facts: &SeatingFacts) -> Vec<Finding> {
     masks_changed(
         facts,
@@ -131,7 +129,7 @@ mod tests {
     use crate::{Rule, judge::Verdict};
     use seatmap_data::plan::Plan;
 
-    /// A thread on CPU 0 at the end, which was on CPU 1 for this share of the looks.
+    /// On CPU 0 at the end, and on CPU 1 for this share of the looks.
     fn made(percent: f64) -> Made {
         let mut made = Made::new(4).busy(7, 7, "0", 90.0, 0.0);
         let on = |cpu, percent| RanOn { cpu, percent };

@@ -6,18 +6,17 @@ use crate::remedy::SeatingRemedy;
 use crate::seating::Stranger;
 use seatmap_os::{CpuSet, Tid};
 
-/// A real-time thread with this share of a CPU leaves nothing to others. By default the kernel
-/// keeps 5 % for them.
+/// Leaves nothing to others. By default the kernel keeps 5 % for them.
 const TAKES_PERCENT: f64 = 80.0;
-/// A thread that waits for this share of the time is starved.
+/// A thread that waits this long is starved.
 const WAITS_PERCENT: f64 = 50.0;
 
-/// Whether a policy has precedence over ordinary threads.
+/// Over ordinary threads.
 pub(crate) fn is_real_time(policy: &str) -> bool {
     ["fifo", "rr", "deadline"].contains(&policy)
 }
 
-/// A real-time thread that occupies a CPU, in a chosen program or another.
+/// In a chosen program or another.
 struct CpuTaker<'a> {
     tid: Tid,
     words: String,
@@ -25,7 +24,7 @@ struct CpuTaker<'a> {
     priority: u32,
 }
 
-/// Reports threads with only one CPU that a real-time thread occupies.
+/// Threads with only one CPU that a real-time thread occupies.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts.sitters.iter().filter_map(|sitter| starved(facts, sitter)).collect()
 }
@@ -56,7 +55,7 @@ fn starved(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
     })
 }
 
-/// The only CPU of a starved ordinary thread, and the share of the time it waits.
+/// A starved ordinary thread's only CPU, and how long it waits.
 fn waits_in_vain(sitter: &Sitter) -> Option<(u32, f64)> {
     let cpu = sitter.seat().filter(|_| !is_real_time(&sitter.thread.policy))?;
     let waits = sitter.waits_percent()?;
@@ -68,7 +67,7 @@ fn taker_on<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
         .or_else(|| stranger_on(facts, cpu).and_then(CpuTaker::of_another_program))
 }
 
-/// The chosen real-time thread that occupies a CPU. A sleeping one does not.
+/// Of a chosen program. A sleeping thread occupies nothing.
 fn taker_among<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
     let sitter = facts.sitters.iter().find(|one| {
         one.seat() == Some(cpu)
@@ -83,7 +82,7 @@ fn taker_among<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
     })
 }
 
-/// The real-time thread of another program that occupies a CPU.
+/// Of another program.
 fn stranger_on<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<&'a Stranger> {
     let cpu = facts.seating.cpus.iter().find(|one| one.cpu == cpu)?;
     cpu.strangers
@@ -91,7 +90,7 @@ fn stranger_on<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<&'a Stranger> {
         .find(|one| one.real_time_policy.is_some() && one.run_percent >= TAKES_PERCENT)
 }
 
-/// Whether the rule reports a thread as starved by another program's real-time thread.
+/// For which the rule reports a thread.
 pub(super) fn is_starved_by_a_stranger(facts: &SeatingFacts, sitter: &Sitter) -> bool {
     waits_in_vain(sitter).is_some_and(|(cpu, _)| {
         taker_among(facts, cpu).is_none() && stranger_on(facts, cpu).is_some()

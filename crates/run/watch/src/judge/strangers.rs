@@ -8,17 +8,16 @@ use crate::seating::{CpuActivity, Stranger};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeSet;
 
-/// A stranger with this share of a CPU is busy.
+/// With this share of a CPU, a stranger is busy.
 const BUSY_PERCENT: f64 = 20.0;
-/// The most strangers named after the first.
+/// Strangers named after the first.
 const MOST_NAMED: usize = 4;
-/// The owner of a seat that waits for this share of its time has to wait.
+/// The owner of a seat waits if it waits for this share of its time.
 pub(super) const WAITS_PERCENT: f64 = 5.0;
-/// A smaller share of a CPU is ignored by `no-strangers`, because kernel threads have some work
-/// everywhere.
+/// `no-strangers` ignores smaller shares, because kernel threads have some work everywhere.
 const SOME_PERCENT: f64 = 1.0;
 
-/// Reports busy strangers on the only CPU of a bound thread that has to wait for them.
+/// Busy strangers on the only CPU of a bound thread that has to wait for them.
 pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .seating
@@ -52,15 +51,14 @@ fn waits(sitter: &Sitter) -> bool {
     sitter.waits_percent().is_none_or(|percent| percent >= WAITS_PERCENT)
 }
 
-/// Words for a policy with precedence over ordinary threads; none for others.
+/// For a policy with precedence over ordinary threads.
 fn by_policy(stranger: &Stranger) -> String {
     stranger.real_time_policy.as_ref().map_or_else(String::new, |policy| {
         format!(" by its policy {policy} {}", stranger.real_time_priority)
     })
 }
 
-/// The other strangers with this share of the CPU, in words, up to a limit. A remedy must only move
-/// named threads.
+/// Up to a limit, in words. A remedy must only move named threads.
 fn others(cpu: &CpuActivity, least_percent: f64) -> String {
     let those = cpu.strangers.iter().filter(|one| one.run_percent >= least_percent).skip(1);
     let named: Vec<String> = those
@@ -76,7 +74,7 @@ fn others(cpu: &CpuActivity, least_percent: f64) -> String {
     format!(", and {}{more}", named.join(", "))
 }
 
-/// Reports any strangers on the CPUs of bound threads.
+/// Any strangers on the CPUs of bound threads.
 pub(super) fn none(facts: &SeatingFacts) -> Vec<Finding> {
     let seats = facts.seats();
     facts
@@ -100,7 +98,7 @@ pub(super) fn none(facts: &SeatingFacts) -> Vec<Finding> {
         .collect()
 }
 
-/// The strangers with at least this share of the CPU, busiest first.
+/// Strangers with this share of the CPU, busiest first.
 fn intrusion(
     facts: &SeatingFacts,
     rule: &str,
@@ -135,7 +133,7 @@ fn intrusion(
     finding
 }
 
-/// Whether a thread can move to one of these CPUs. A thread with only this CPU is bound on purpose,
+/// Whether a thread can move to one of these CPUs. One with only this CPU is bound on purpose,
 /// often by the kernel; one with another mask may be in a control group without other CPUs. Process
 /// 1 stays, because all its later children would inherit the mask.
 fn is_movable(stranger: &Stranger, rest: &CpuSet) -> bool {

@@ -9,11 +9,11 @@ use seatmap_os::{CpuSet, Tid};
 /// A launcher binds before the program begins, so its variables apply to every program.
 const OF_LAUNCHERS: [&str; 3] = ["SLURM_CPU_BIND", "SLURM_CPU_BIND_LIST", "MV2_CPU_MAPPING"];
 
-/// Variables that switch off a runtime's binding, with their values for that.
+/// With these values, a runtime does not bind.
 const OFF: [(&str, &[&str]); 2] =
     [("OMP_PROC_BIND", &["false"]), ("KMP_AFFINITY", &["none", "disabled"])];
 
-/// Reports masks that differ from a variable's CPUs, and more busy threads than its places.
+/// Masks that differ from a variable's CPUs, and more busy threads than its places.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
@@ -38,13 +38,12 @@ fn is_of_launcher(variable: &Variable) -> bool {
     OF_LAUNCHERS.contains(&variable.name.as_str())
 }
 
-/// The CPUs named by a variable.
 fn requested_cpus(variable: &Variable) -> Option<CpuSet> {
     CpuSet::of_list(variable.cpus.as_deref()?).filter(|cpus| !cpus.is_empty())
 }
 
-/// A variable that no thread follows. Every program inherits OpenMP's variables, so they matter
-/// only if several of its threads work.
+/// No thread follows the variable. Every program inherits OpenMP's, so they matter only if several
+/// of its threads work.
 fn unmet(
     facts: &SeatingFacts,
     process: &Process,
@@ -76,7 +75,6 @@ fn unmet(
     Some(finding.mended_by(SeatingRemedy::bind_all(&requested, process.pid)))
 }
 
-/// More working threads than a variable has CPUs.
 fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
     let requested = requested_cpus(variable)?;
     let busy: Vec<&&Sitter> = sitters
@@ -108,7 +106,7 @@ fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
     )
 }
 
-/// Reports masks and variables with CPUs that are offline, or not allowed by the control group.
+/// Masks and variables with CPUs that are offline, or not allowed by the control group.
 pub(super) fn partial(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
@@ -122,7 +120,7 @@ pub(super) fn partial(facts: &SeatingFacts) -> Vec<Finding> {
         .collect()
 }
 
-/// A variable with more CPUs than the control group allows.
+/// The variable has more CPUs than the control group allows.
 fn cut(
     facts: &SeatingFacts,
     process: &Process,
@@ -159,7 +157,7 @@ fn cut(
     })
 }
 
-/// Widens the control group of a finding's thread, and then seats the thread there.
+/// Widens the thread's control group, and then seats the thread there.
 pub(super) fn widened_for(
     facts: &SeatingFacts,
     finding: Finding,
@@ -182,8 +180,8 @@ fn mended_by_width(finding: Finding, remedies: Vec<SeatingRemedy>) -> Finding {
     }
 }
 
-/// Gives these CPUs to each group that lacks them, outermost first, because the kernel gives a
-/// group no CPU that its parent lacks.
+/// Each group that lacks these CPUs, outermost first, because the kernel gives a group no CPU that
+/// its parent lacks.
 fn widening(facts: &SeatingFacts, group: &ControlGroup, requested: &CpuSet) -> Vec<SeatingRemedy> {
     let mut low = Vec::new();
     for level in group.cpusets.iter().rev() {
@@ -199,7 +197,7 @@ fn widening(facts: &SeatingFacts, group: &ControlGroup, requested: &CpuSet) -> V
     low
 }
 
-/// Threads whose masks contain CPUs that they can never use.
+/// Their masks contain CPUs that they can never use.
 fn outside(facts: &SeatingFacts, process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     process.group.as_ref()?.cpus.as_ref()?;
     let allowed = facts.allowed(process.pid);

@@ -2,8 +2,8 @@
 //!
 //! It answers only `GET /metrics`. Simultaneous requests share one look, which begins after all of
 //! them have arrived. The server closes the connection of a client that is slow or sends more than
-//! a request line with headers may have. If there are too many connections, it closes the oldest
-//! one without a request, so that clients that only connect do not keep others waiting.
+//! a request line with headers may have. With too many connections, it closes the oldest one
+//! without a request, so that clients that only connect do not keep others waiting.
 
 use super::MEDIA_TYPE;
 use seatmap_data::document::{Blame, visible};
@@ -14,28 +14,27 @@ use std::os::fd::AsRawFd;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// The longest accepted request, in bytes.
 const MOST_BYTES: usize = 8 << 10;
 
-/// The most open connections. Each takes a file descriptor, of which a program usually has 1,024
-/// (`RLIMIT_NOFILE`), and at most [`MOST_BYTES`] of memory.
+/// Each takes a file descriptor, of which a program usually has 1,024 (`RLIMIT_NOFILE`), and at
+/// most [`MOST_BYTES`] of memory.
 const MOST_CLIENTS: usize = 256;
 
 /// The most unfinished answers to slow clients.
 const MOST_SLOW: usize = 16;
 
-/// The time for a client to send its request, and to receive the answer.
+/// To send the request, and to receive the answer.
 const CLIENT_TIME: Duration = Duration::from_secs(5);
 
-/// The longest wait for clients between two checks of `stop`.
+/// Between two checks of `stop`.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// The reason why metrics cannot be served at an address.
+/// Why metrics cannot be served at an address.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot listen at {address}")]
 pub struct ListenError {
     address: SocketAddr,
-    /// The kernel's error: the address is in use, or not of this computer.
+    /// The address is in use, or not of this computer.
     source: io::Error,
 }
 
@@ -64,7 +63,7 @@ struct Client {
 enum ClientState {
     /// The request is incomplete.
     Asking(Vec<u8>),
-    /// The answer is being sent, with this many bytes sent.
+    /// With this many bytes sent.
     Answered(Rc<[u8]>, usize),
 }
 
@@ -95,9 +94,10 @@ impl MetricsServer {
         self.address
     }
 
-    /// Answers clients until `stop` returns true, with the metrics or the reason for their absence.
+    /// Answers until `stop` returns true, with the metrics or why there are none.
     ///
     /// # Errors
+    ///
     /// The kernel's, of waiting for clients. A client that disconnects is not an error.
     pub fn serve(
         &self,
@@ -126,7 +126,6 @@ impl MetricsServer {
         Ok(())
     }
 
-    /// Accepts waiting clients and reads their data so far.
     fn welcome(&self, clients: &mut Vec<Client>) -> io::Result<()> {
         for _ in 0..MOST_CLIENTS {
             let stream = match self.listener.accept() {
@@ -154,7 +153,6 @@ impl MetricsServer {
     }
 }
 
-/// Disconnects the oldest client without a complete request, or else the oldest.
 fn hang_up_on_one(clients: &mut Vec<Client>) {
     let idle = clients.iter().position(|client| client.request().is_none());
     let at = idle.unwrap_or(0);
@@ -163,7 +161,7 @@ fn hang_up_on_one(clients: &mut Vec<Client>) {
     }
 }
 
-/// Answers all complete requests. Those for the metrics share one look.
+/// Requests for the metrics share one look.
 fn answer(clients: &mut [Client], look: &mut dyn FnMut() -> Result<String, String>) {
     let mut metrics: Option<Rc<[u8]>> = None;
     for client in clients {
@@ -190,7 +188,7 @@ impl Client {
         }
     }
 
-    /// Reads the data so far. Returns whether the client may stay.
+    /// Returns whether the client may stay.
     fn is_heard(&mut self) -> bool {
         let ClientState::Asking(head) = &mut self.state else { return true };
         let mut part = [0; 1024];
@@ -207,7 +205,7 @@ impl Client {
         true
     }
 
-    /// The first line of its request, once that is complete and not answered.
+    /// Its first line, once the request is complete and not answered.
     fn request(&self) -> Option<String> {
         let ClientState::Asking(head) = &self.state else { return None };
         let line = head.split(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap_or_default();
@@ -218,7 +216,7 @@ impl Client {
         matches!(self.state, ClientState::Answered(..))
     }
 
-    /// Sends as much of the answer as possible. Returns whether work is left.
+    /// Sends as much as possible. Returns whether work is left.
     fn is_unfinished(&mut self) -> bool {
         let ClientState::Answered(answer, sent) = &mut self.state else { return true };
         while *sent < answer.len() {
@@ -240,7 +238,6 @@ fn is_later(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
-/// Whether a client disconnected before it was accepted.
 fn is_of_the_client(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
     matches!(error.kind(), Interrupted | ConnectionAborted | ConnectionReset)
@@ -262,7 +259,6 @@ impl Response {
     }
 }
 
-/// The answer to a request for anything except the metrics.
 fn refused(line: &str) -> Option<Response> {
     let mut words = line.split(' ');
     let method = words.next().unwrap_or_default();
@@ -318,7 +314,6 @@ mod tests {
             let failed = ask(address, get);
             assert!(failed.starts_with("HTTP/1.1 503 ") && failed.ends_with("gone\n"), "{failed}");
             is_over.store(true, Ordering::Relaxed);
-            // A client ends the wait at once.
             let _ = TcpStream::connect(address);
         });
     }
@@ -346,8 +341,7 @@ mod tests {
                 let _ = client.write_all(sent);
                 crowd.push(client);
             }
-            // No client in the crowd has timed out yet; otherwise the server would have read them
-            // one by one.
+            // No client has timed out yet; otherwise the server would have read them one by one.
             let answer = ask(address, b"GET /metrics HTTP/1.1\r\n\r\n");
             assert!(answer.ends_with("all\n"), "{} bytes", answer.len());
             is_over.store(true, Ordering::Relaxed);

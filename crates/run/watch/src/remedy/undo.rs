@@ -3,11 +3,11 @@
 use seatmap_os::sched::ThreadStatus;
 use seatmap_os::{CpuSet, Root, Tid, task};
 
-/// The most threads with single restore commands, because users do not paste longer lines.
+/// With single restore commands, because users do not paste longer lines.
 const MOST_THREADS: usize = 8;
 
-/// The command that restores the present state after this remedy; `None` if unknown, or if the
-/// remedy restores it by itself.
+/// The command that restores the present state; `None` if unknown, or if the remedy restores it by
+/// itself.
 #[must_use]
 pub fn undo_of(root: &Root, command: &str) -> Option<String> {
     let mut undone: Vec<String> =
@@ -32,7 +32,7 @@ fn of_one(root: &Root, command: &str) -> Option<String> {
     }
 }
 
-/// Restores the line of a file whose path needs no quotes.
+/// If its path needs no quotes.
 fn of_file(root: &Root, file: &str) -> Option<String> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-@:".contains(&byte);
     if !file.bytes().all(is_plain) {
@@ -54,7 +54,7 @@ fn rebind(root: &Root, tid: Tid) -> Option<String> {
     Some(format!("taskset -cp {} {tid}", mask(root, tid)?))
 }
 
-/// One command if all threads have one mask, else one for each thread.
+/// One command if all threads have one mask, else one per thread.
 fn rebind_all(root: &Root, pid: Tid) -> Option<String> {
     let tasks = task::of_process(root, pid).ok()?;
     // An ended thread needs no mask.
@@ -99,7 +99,7 @@ mod tests {
         let tid = task::own_tid();
         let undo = undo_of(&root, &format!("taskset -cp 0 {tid}")).unwrap();
         assert_eq!(undo, format!("taskset -cp {mask} {tid}"));
-        // Not this process, because threads of other tests have separate masks.
+        // Not this process, because threads of other tests have other masks.
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         let pid = child.id();
         let undo = undo_of(&root, &format!("taskset -acp 0 {pid}"));

@@ -262,7 +262,7 @@ fn files_of_any_content_will_do() {
     }
 }
 
-/// A process that ends with the test.
+/// Ends with the test.
 struct Living(Child);
 
 impl Drop for Living {
@@ -340,7 +340,7 @@ fn real_threads_are_seen_where_they_run() {
     assert!(spinner.ran_on.iter().all(|on| on.cpu == cpu) && spinner.run_s > 0.0, "{spinner:?}");
 }
 
-/// Two threads of this process: one stays on its CPU, and one moves halfway.
+/// One thread stays on its CPU, and one moves halfway.
 #[test]
 fn the_scheduler_counts_where_threads_ran() {
     let cpus: Vec<u32> = CpuSet::of_thread(0).unwrap().iter().collect();

@@ -3,7 +3,7 @@
 use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::MAX_CPU;
 
-/// The most CPUs of one value; longer ones are refused to limit the work.
+/// Limits the work.
 const MOST_CPUS: usize = 1 << 16;
 
 /// CPUs and ranges between commas: `0-3,8,10-14:2`.
