@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 pub(crate) struct Allowance {
     left: u32,
     most: u32,
-    /// The time for one more.
+    /// For one more.
     pace: Duration,
     earned_until: Instant,
 }
 
 impl Allowance {
-    /// Allows `most` actions at once, and one more each time `pace` has passed.
+    /// Allows `most` actions at once, and one more per `pace`.
     pub fn new(most: u32, pace: Duration) -> Self {
         Allowance { left: most, most, pace, earned_until: Instant::now() }
     }
 
-    /// Whether the action is allowed now; uses up a permission.
+    /// Whether it is allowed now; uses up a permission.
     pub fn take(&mut self) -> bool {
         self.earn(Instant::now());
         let may = self.left > 0;

@@ -2,19 +2,18 @@
 
 use std::time::{Duration, Instant};
 
-/// The times of a thread away from its seat. Each lasts from the first to the last look that finds
-/// another mask: looks may be a second apart, and a short detour seen by one of them is not a
-/// second.
+/// Away from its seat. Each absence lasts from the first to the last look that finds another mask:
+/// looks may be a second apart, and a short detour seen by one of them is not a second.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeAway {
-    /// The first and the last look of the present absence.
+    /// The present absence's first and last look.
     now: Option<(Instant, Instant)>,
     ended: Duration,
     cpus: Vec<u32>,
 }
 
 impl TimeAway {
-    /// Records that the thread is away, with its last CPU.
+    /// With its last CPU.
     pub(crate) fn begin(&mut self, now: Instant, ran_on: Option<u32>) {
         let first = self.now.map_or(now, |(first, _)| first);
         self.now = Some((first, now));
@@ -23,20 +22,19 @@ impl TimeAway {
         self.cpus.extend(new);
     }
 
-    /// Records that the thread is back.
     pub(crate) fn end(&mut self) {
         if let Some((first, last)) = self.now.take() {
             self.ended += last.saturating_duration_since(first);
         }
     }
 
-    /// The length of all ended absences.
+    /// All ended absences together.
     #[must_use]
     pub fn lasted(&self) -> Duration {
         self.ended
     }
 
-    /// The CPUs of the thread meanwhile, in order of appearance.
+    /// The CPUs meanwhile, in order of appearance.
     #[must_use]
     pub fn cpus(&self) -> &[u32] {
         &self.cpus

@@ -12,7 +12,7 @@ pub struct HaltedProcess {
     pub pid: Tid,
     /// The name, at most 15 bytes.
     pub name: String,
-    /// Why it does not run, and the command that resumes it.
+    /// Why, and the command that resumes it.
     pub reason: String,
 }
 
@@ -25,7 +25,7 @@ pub fn among(root: &Root, pids: impl IntoIterator<Item = Tid>) -> Vec<HaltedProc
 fn halted(root: &Root, hierarchies: &Hierarchies, pid: Tid) -> Option<HaltedProcess> {
     let threads = task::of_process(root, pid).ok()?;
     let name = visible(&threads.first()?.name);
-    // A frozen thread still shows the state in which it was frozen, so the group is checked.
+    // A frozen thread still shows its earlier state, so the group is checked.
     if let Some(brake) = freezer(root, hierarchies, pid) {
         let group = &brake.group;
         let is = brake.words();

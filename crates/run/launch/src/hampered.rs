@@ -5,21 +5,20 @@ use seatmap_os::Tid;
 use serde::Serialize;
 use std::path::Path;
 
-/// Common programs that trace others.
 const TRACERS: [&str; 6] = ["gdb", "gdbserver", "lldb-server", "ltrace", "rr", "strace"];
 
-/// The files of hampered programs, each once.
+/// Hampered programs' files, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hampered {
-    /// Programs that ran without another user's or group's rights (set-user-ID, set-group-ID).
+    /// Programs that ran without their set-user-ID or set-group-ID rights.
     pub unprivileged: Vec<String>,
-    /// Programs that trace others, which the kernel refuses for these processes.
+    /// Programs that trace others, which the kernel refuses here.
     pub tracers: Vec<String>,
 }
 
 impl Hampered {
-    /// Records the program executed by a thread, if it is hampered.
+    /// Records a thread's program, if hampered.
     pub(crate) fn note(&mut self, tid: Tid, path: &Path) {
         if path.file_name().is_some_and(|name| TRACERS.iter().any(|tracer| name == *tracer)) {
             add(&mut self.tracers, path);
@@ -54,8 +53,8 @@ fn add(to: &mut Vec<String>, path: &Path) {
     }
 }
 
-/// Whether the program would have another user's or group's rights without tracing. Root's programs
-/// keep theirs.
+/// Whether tracing takes another user's or group's rights from the program. Root's programs keep
+/// theirs.
 fn lost_rights(tid: Tid) -> bool {
     // SAFETY: neither call can fail or touches anything.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };

@@ -8,10 +8,9 @@ use crate::report::Report;
 use seatmap_os::published::{Published, SEATING};
 use std::time::{Duration, Instant};
 
-/// The shortest time between two versions.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Writing takes at most one part in this many of a CPU's time.
+/// Writing takes one part in this many of a CPU's time.
 const SHARE: u32 = 100;
 
 #[derive(Debug)]
@@ -26,13 +25,13 @@ impl LivingReport {
         LivingReport { text: Published::new(SEATING), is_old: true, due: Instant::now() }
     }
 
-    /// Whether a new version is due, with or without news since the last one.
+    /// Whether a new version is due, with or without news.
     pub fn is_due(&mut self, has_news: bool) -> bool {
         self.is_old |= has_news;
         self.is_old && Instant::now() >= self.due
     }
 
-    /// Publishes a new version. If the kernel lacks memory for it, the old one stays.
+    /// If the kernel lacks memory for it, the old one stays.
     pub fn show(&mut self, report: &Report) {
         let begun = Instant::now();
         let _ = self.text.replace(seatmap_data::document::written(report).as_bytes());

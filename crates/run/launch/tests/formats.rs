@@ -24,8 +24,7 @@ fn assert_valid(instance: &Value) {
     assert_eq!(refused(&schema(), instance), Vec::<String>::new());
 }
 
-/// A report with every field filled. No `..Default`: a new field must be added here, and so to the
-/// schema.
+/// Every field is filled. No `..Default`: a new field must be added here, and so to the schema.
 fn full() -> Report {
     let thread = SeatedThread {
         order: 0,

@@ -8,10 +8,10 @@ use super::words::{ArgumentWord, MpiHandle, count, handle_at, int, type_bytes};
 use alloc::vec::Vec;
 use core::ffi::c_int;
 
-/// A message sent at each start of a request.
+/// Sent at each start of a request.
 struct Prepared {
     request: MpiHandle,
-    /// The index of its communicator in the book.
+    /// Its communicator's index in the book.
     communicator: usize,
     to: c_int,
     bytes: u64,
@@ -19,7 +19,7 @@ struct Prepared {
 
 static PREPARED: Locked<Vec<Prepared>> = Locked::new(Vec::new());
 
-/// Keeps the message of a new request, and replaces an older one with the same handle.
+/// Replaces an older message with the same handle.
 fn prepare(
     status: c_int,
     request: ArgumentWord,
@@ -35,7 +35,7 @@ fn prepare(
     prepared.push(Prepared { request, communicator, to: int(to), bytes });
 }
 
-/// The handle of a new request. Forgets the handle's older message.
+/// Forgets the handle's older message.
 fn fresh(request: ArgumentWord) -> MpiHandle {
     // SAFETY: the MPI library has just written a handle there.
     let request = library().handle(unsafe { handle_at(library(), request, 0) });
@@ -44,7 +44,6 @@ fn fresh(request: ArgumentWord) -> MpiHandle {
     request
 }
 
-/// Counts the messages of started requests.
 fn started(requests: ArgumentWord, times: usize) {
     let prepared = PREPARED.lock();
     for at in 0..times {

@@ -9,24 +9,21 @@ use core::ffi::c_int;
 use core::sync::atomic::AtomicI64;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// The time of MPI's initialisation, in nanoseconds of `CLOCK_REALTIME`, which all computers of a
-/// job share.
+/// In nanoseconds of `CLOCK_REALTIME`, which all computers of a job share.
 static BEGAN_NS: AtomicI64 = AtomicI64::new(0);
 
-/// This process's CPU time by then, in nanoseconds.
+/// In nanoseconds.
 static BEGAN_CPU_NS: AtomicI64 = AtomicI64::new(0);
 
 pub fn began_ns() -> i64 {
     BEGAN_NS.load(Relaxed)
 }
 
-/// This process's CPU time since then, in nanoseconds: starting a short job takes longer than the
-/// job.
+/// Since MPI's initialisation, in nanoseconds: starting a short job takes longer than the job.
 pub fn used_ns() -> i64 {
     clock_ns(PROCESS_CPU_TIME) - BEGAN_CPU_NS.load(Relaxed)
 }
 
-/// This rank in `MPI_COMM_WORLD`, and the number of ranks.
 pub fn rank_and_size() -> (c_int, c_int) {
     let world = library().world().0;
     (ask(real!(PMPI_Comm_rank), world), ask(real!(PMPI_Comm_size), world))
@@ -37,7 +34,7 @@ fn began() {
     BEGAN_CPU_NS.store(clock_ns(PROCESS_CPU_TIME), Relaxed);
 }
 
-/// Forgets the communicator or window whose handle is at this address.
+/// The handle is at this address.
 pub fn forget(address: ArgumentWord) {
     // SAFETY: the caller's address is that of a handle.
     let handle = unsafe { handle_at(library(), address, 0) };

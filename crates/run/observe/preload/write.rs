@@ -9,13 +9,13 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt::{self, Write};
 
-/// The format of the file, with its version; the crate's module `trace` reads it.
+/// The crate's module `trace` reads it.
 const FORMAT: &str = "seatmap-trace/1";
 
-/// The most files with one name: more than the processes with one number in a job of containers.
+/// More than the processes with one PID in a job of containers.
 const NAMESAKES: u32 = 1 << 16;
 
-/// Writes the file, if `SEATMAP_TRACE` names a folder. A failure cannot be reported to the program.
+/// If `SEATMAP_TRACE` names a folder. A failure cannot be reported to the program.
 pub fn write() {
     let Some(folder) = system::variable(c"SEATMAP_TRACE") else { return };
     let mut text = String::new();
@@ -75,7 +75,7 @@ fn sums(text: &mut String, communicator: &Communicator, call: MpiCall) -> fmt::R
     Ok(())
 }
 
-/// Writes a JSON string. Control characters become `?`.
+/// Control characters become `?`.
 fn quoted(text: &mut String, name: &str) -> fmt::Result {
     text.write_char('"')?;
     for letter in name.chars() {

@@ -5,10 +5,10 @@ use seatmap_os::Tid;
 use seatmap_watch::live::Wakes;
 use std::collections::BTreeMap;
 
-/// The shortest time for a rate, in seconds.
+/// In seconds.
 const LEAST_S: f64 = 1e-3;
 
-/// A count that runs until it is dropped, and then leaves nothing in the kernel.
+/// A count that runs until dropped, and then leaves nothing in the kernel.
 pub struct WakeCounter(ObservationSession);
 
 impl WakeCounter {
@@ -23,7 +23,7 @@ impl WakeCounter {
             .map(WakeCounter)
     }
 
-    /// The wakeups since the last call, most frequent first; `None` if the kernel refuses.
+    /// Most frequent first; `None` if the kernel refuses.
     pub fn take(&mut self) -> Option<Vec<Wakes>> {
         let session = &mut self.0;
         // The time is over at once, so this takes one look without waiting.

@@ -33,7 +33,7 @@ pub(crate) struct Stretch {
     pub(crate) pairs: PairSums,
 }
 
-/// All windows so far, from the start.
+/// From the start.
 #[derive(Debug, Default)]
 pub(crate) struct Stretches {
     all: Vec<Stretch>,
@@ -41,12 +41,12 @@ pub(crate) struct Stretches {
     looks: usize,
     /// Looks in the last window.
     taken: usize,
-    /// Messages by pair and kind, over the whole time.
+    /// By pair and kind, over the whole time.
     pub(crate) kinds: HashMap<(usize, usize), [f64; TalkKind::ALL.len()]>,
 }
 
 impl Stretches {
-    /// Adds the messages of a look that ends at this time, by index.
+    /// Of a look that ends at this time, by index.
     pub(crate) fn take(
         &mut self,
         to: Duration,
@@ -103,7 +103,7 @@ impl Stretches {
     }
 }
 
-/// Checks that the figures can be added: a sum with NaN or infinity is useless.
+/// A sum with NaN or infinity is useless.
 fn check(talk: &ThreadMessages) {
     let is_counted =
         [talk.messages, talk.bytes].iter().all(|figure| figure.is_finite() && *figure >= 0.0);

@@ -12,7 +12,6 @@ const RANKS: usize = 4;
 
 const HALO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/halo.c");
 
-/// A message sent by `halo.c`.
 fn sum(
     from: usize,
     to: usize,
@@ -31,7 +30,6 @@ fn sum(
     }
 }
 
-/// Everything sent by `halo.c`.
 fn expected() -> Vec<MpiTraffic> {
     let world = "MPI_COMM_WORLD";
     let mut sums = Vec::new();

@@ -8,10 +8,10 @@ use crate::machine::PretendedMachine;
 use crate::record::ProgramRecord;
 use std::collections::HashMap;
 
-/// The clock tick visible to programs (`USER_HZ`, include/asm-generic/param.h).
+/// Visible to programs (`USER_HZ`, include/asm-generic/param.h).
 const TICK_NS: u64 = 1_000_000_000 / 100;
 
-/// The initial idle time of each CPU, because readers divide by the sum.
+/// Idle time at first, because readers divide by the sum.
 const BEFORE_NS: u64 = 1_000_000_000;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,13 +23,13 @@ struct Times {
 #[derive(Debug, Default)]
 pub(crate) struct PretendedCpuTimes {
     at_s: f64,
-    /// The time of each thread by then, in the order of the record.
+    /// By thread, in the order of the record.
     run_ns: Vec<u64>,
     of: HashMap<u32, Times>,
 }
 
 impl PretendedCpuTimes {
-    /// The present file. Lines about other things than CPUs are those of this computer.
+    /// Lines about other things than CPUs are this computer's.
     pub(crate) fn stat(
         &mut self,
         machine: &PretendedMachine,

@@ -2,7 +2,7 @@
 
 use seatmap_os::CpuSet;
 
-/// Flags of a mode, above the modes themselves.
+/// Above the modes.
 const FLAG_BITS: u32 = 1 << 13 | 1 << 14 | 1 << 15;
 
 /// The modes, by number.
@@ -22,8 +22,7 @@ pub struct PretendedPolicy {
 }
 
 impl PretendedPolicy {
-    /// A program's requested policy, if the kernel would accept it: `nodes` are the named ones, and
-    /// `usable` those with memory.
+    /// `None` if the kernel would refuse it; `usable` nodes have memory.
     #[must_use]
     pub fn of(number: u32, nodes: &CpuSet, usable: &CpuSet) -> Option<Self> {
         let mode = number & !FLAG_BITS;
@@ -62,7 +61,7 @@ impl PretendedPolicy {
         NAMES[self.mode as usize].ends_with("interleave")
     }
 
-    /// The node of a page, by the policy and the first touching thread's node.
+    /// By the policy, or the node of the first touching thread.
     #[must_use]
     pub fn node(&self, page: u64, local: u32) -> u32 {
         let count = self.nodes.len().max(1) as u64;
@@ -72,7 +71,7 @@ impl PretendedPolicy {
 }
 
 impl std::fmt::Display for PretendedPolicy {
-    /// As the kernel writes it in `numa_maps`: `bind:0-1`.
+    /// As in `numa_maps`: `bind:0-1`.
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(NAMES[self.mode as usize])?;
         if self.nodes.is_empty() { Ok(()) } else { write!(out, ":{}", self.nodes) }

@@ -47,7 +47,7 @@ impl FileOfThread {
     }
 }
 
-/// Parses such a path, opened by a caller; `None` for other paths.
+/// As a caller opens it; `None` for other paths.
 pub(crate) fn named(path: &str, caller: Tid) -> Option<FileOfThread> {
     let inside = path.strip_prefix("/proc/")?;
     let (inside, file) = [ThreadFile::Status, ThreadFile::Stat]
@@ -64,7 +64,6 @@ pub(crate) fn named(path: &str, caller: Tid) -> Option<FileOfThread> {
     Some(FileOfThread { file, tid, is_of_thread })
 }
 
-/// A `stat` with the thread on this CPU.
 pub(crate) fn stat_on(stat: &str, cpu: u32) -> String {
     let (name, fields) = stat.rsplit_once(") ").unwrap_or((stat, ""));
     let fields: Vec<String> = (0..)
@@ -74,7 +73,6 @@ pub(crate) fn stat_on(stat: &str, cpu: u32) -> String {
     format!("{name}) {}\n", fields.join(" "))
 }
 
-/// A `status` with the machine's masks.
 pub(crate) fn status_on(status: &str, machine: &PretendedMachine, cpus: &CpuSet) -> String {
     let nodes = machine.memory_nodes();
     let mut text = String::with_capacity(status.len());

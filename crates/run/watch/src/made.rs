@@ -7,13 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A computer of two CPUs with files and a clock set by the test.
+/// Two CPUs, and a clock set by the test.
 pub(crate) struct Made {
     folder: tempfile::TempDir,
     pub now_ns: Arc<AtomicU64>,
 }
 
-/// A thread of the made computer, without its process.
 #[derive(Clone)]
 pub(crate) struct MadeThread {
     pub name: &'static str,
@@ -48,7 +47,7 @@ impl Default for MadeThread {
 }
 
 impl Made {
-    /// A computer booted ten seconds ago.
+    /// Booted ten seconds ago.
     pub fn new() -> Self {
         let made = Made {
             folder: tempfile::tempdir().unwrap(),
@@ -79,7 +78,7 @@ impl Made {
         std::fs::write(self.path(path), text).unwrap();
     }
 
-    /// Writes the files of a thread, and of its process if it is the first.
+    /// And those of its process if it is the first.
     pub fn thread(&self, pid: Tid, tid: Tid, thread: &MadeThread) {
         let MadeThread {
             name,

@@ -9,10 +9,10 @@ use seatmap_os::numa_maps::{self, OnNodes, Resident};
 use seatmap_os::proc_folder::has_gone;
 use seatmap_os::{Tid, devices};
 
-/// The most listed mappings of a process, the largest ones.
+/// Of a process, the largest ones.
 const MOST_MAPPINGS: usize = 16;
 
-/// A process without its memory. Looks for devices only if the computer has some.
+/// Without its memory. Looks for devices only if the computer has some.
 pub(crate) fn process(
     files: &mut SystemFiles,
     pid: Tid,
@@ -53,7 +53,6 @@ fn variables(files: &mut SystemFiles, pid: Tid) -> Vec<crate::seating::Variable>
     }
 }
 
-/// The open devices of a process, each once.
 fn open_devices(files: &mut SystemFiles, pid: Tid) -> Vec<OpenDevice> {
     let open = match files.proc.numbers(format_args!("{pid}/fd")) {
         Ok(open) => open,
@@ -81,7 +80,7 @@ fn open_devices(files: &mut SystemFiles, pid: Tid) -> Vec<OpenDevice> {
         .collect()
 }
 
-/// The memory of a process by node, if readable.
+/// By node, if readable.
 pub(crate) fn memory(files: &mut SystemFiles, pid: Tid) -> Option<MemoryUsage> {
     let maps = files.proc.read(format_args!("{pid}/numa_maps")).map(numa_maps::parse);
     let resident =

@@ -19,8 +19,7 @@ fn schema() -> Value {
         .unwrap()
 }
 
-/// A seating with every field filled. No `..Default`: a new field must be added here, and so to the
-/// schema.
+/// Every field is filled. No `..Default`: a new field must be added here, and so to the schema.
 fn full() -> Seating {
     Seating {
         format: FORMAT.to_owned(),
@@ -191,8 +190,7 @@ fn kernel() -> KernelSettings {
     }
 }
 
-/// Each object of a seating has all keys required by the schema, and the closed schema allows no
-/// others.
+/// The schema is closed.
 #[test]
 fn seatings_have_the_keys_of_the_schema_and_no_others() {
     let full = serde_json::to_value(full()).unwrap();

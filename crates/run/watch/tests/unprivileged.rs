@@ -10,13 +10,12 @@ use std::time::Duration;
 
 const NOBODY: u32 = 65534;
 
-/// The process for the inner part of a test, which does nothing without it.
+/// Without it, the inner part of a test does nothing.
 const WATCHED: &str = "SEATMAP_TEST_WATCHED";
 
 /// Printed by an inner part at its end.
 const DONE: &str = "seen as nobody";
 
-/// A root process that ends with the test.
 struct Living(Child);
 
 impl Drop for Living {
@@ -33,7 +32,7 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
 }
 
-/// Why the inner part did not finish, if it did not.
+/// If the inner part did not finish.
 fn failure(output: std::io::Result<Output>) -> Option<String> {
     match output {
         Err(error) => Some(format!("skipped: nobody may not run this test: {error}")),

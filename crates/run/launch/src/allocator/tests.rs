@@ -217,8 +217,7 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    /// After any events, a plan's task has at most one living thread, and rules keep to their own
-    /// tasks.
+    /// A plan's task has at most one living thread, and rules keep to their own tasks.
     #[test]
     fn nobody_sits_on_anothers_lap(events in prop::collection::vec(event(), 0..60), strict: bool) {
         let mut seating = room(seats(&[5, 3, 7, 5, 2, 1], Beyond::Leave), &[("w", &[1, 2]), ("v", &[4])], 1);
@@ -246,8 +245,7 @@ proptest! {
         }
     }
 
-    /// In order of creation, thread k takes entry k of the list, repeatedly, whether the first
-    /// waits or not.
+    /// Repeatedly, whether the first waits or not.
     #[test]
     fn thread_k_is_task_k(
         list in prop::collection::vec(0u32..64, 1..9), skip in 0usize..4, threads in 1usize..30, strict: bool,
@@ -268,7 +266,7 @@ proptest! {
     }
 }
 
-/// A plan of an observed program: the main thread, its two children, and a child of each.
+/// The main thread, its two children, and a child of each.
 fn observed() -> SeatList {
     let text = |all: [&str; 5]| all.map(str::to_owned).to_vec();
     SeatList {
@@ -328,7 +326,6 @@ fn a_seat_that_is_given_up_twice_stops_the_launch() {
     seating.give_up(&guest);
 }
 
-/// A seating with leases on a separate computer.
 fn beside(root: &Root, members: &[&[u32]], beyond: Beyond) -> SeatAllocator {
     let single = |cpus: &&[u32]| cpus.iter().copied().map(CpuSet::single).collect();
     let seats = SeatList::of_members(members.iter().map(single).collect(), beyond);

@@ -5,18 +5,17 @@ use super::ShareError;
 use seatmap_data::plan::local_rank::{LocalRank, LocalRankError};
 use seatmap_os::{Root, Tid, task};
 
-/// Programs between `xargs` and this one that start one command and wait for it.
+/// They start one command and wait for it.
 const WRAPPERS: [&str; 7] = ["sh", "bash", "dash", "env", "nice", "time", "timeout"];
 
 const MOST_ANCESTORS: usize = 4;
 
-/// The letters that take a value in the same word or the next, and the long options that do
-/// (xargs(1)).
+/// In the same word or the next; and the long options that do (xargs(1)).
 const SHORT_WITH_VALUE: &str = "adEILnPs";
 const LONG_WITH_VALUE: [&str; 6] =
     ["max-procs", "process-slot-var", "arg-file", "delimiter", "max-args", "max-chars"];
 
-/// This process's worker number, if `xargs` runs several at a time.
+/// If `xargs` runs several at a time.
 pub(super) fn worker(
     root: &Root,
     own: Tid,
@@ -72,9 +71,8 @@ fn of_options(
 
 #[derive(Debug, PartialEq, Eq)]
 struct XargsOptions {
-    /// The number of simultaneous commands; `None` for no limit.
+    /// `None` for no limit.
     at_a_time: Option<usize>,
-    /// The variable with a worker's slot.
     slot_variable: Option<String>,
 }
 

@@ -11,8 +11,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// The time limit for recording nothing. With counters passed through to a virtual machine it takes
-/// a second.
+/// For recording nothing. With counters passed through to a virtual machine it takes a second.
 const TRIAL_LIMIT: Duration = Duration::from_secs(30);
 
 const PERF: &str = "perf";
@@ -20,6 +19,7 @@ const PERF: &str = "perf";
 /// Checks that perf can sample a program here, by recording nothing for a moment.
 ///
 /// # Errors
+///
 /// [`ObserveError::Unavailable`] with perf's message.
 pub fn check() -> Result<(), ObserveError> {
     let folder = Scratch::new("observe").map_err(ObserveError::System)?;
@@ -40,7 +40,6 @@ pub fn check() -> Result<(), ObserveError> {
     Err(ObserveError::Unavailable { method: Method::C2c, reason })
 }
 
-/// Records a command to its end, and reads the recording.
 pub(crate) fn run(
     command: &SubjectCommand,
     stop: &dyn Fn() -> bool,

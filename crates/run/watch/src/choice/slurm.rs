@@ -7,8 +7,8 @@ use seatmap_os::hierarchy::Hierarchies;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// The processes of the step: the members of its control group, or, if Slurm makes none, those with
-/// the same numbers in their environment.
+/// The members of its control group, or, if Slurm makes none, those with its numbers in their
+/// environment.
 pub(super) fn processes(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
@@ -26,14 +26,13 @@ pub(super) fn processes(
     by_environment(files, known)
 }
 
-/// The step's part of a group's path: `/slurm/uid_1000/job_5/step_0` of `.../step_0/task_1`; in a
-/// script of the whole job, the job's part.
+/// As `/slurm/uid_1000/job_5/step_0` of `.../step_0/task_1`; in a script of the whole job, the
+/// job's part.
 fn step_of(path: &str) -> Option<&str> {
     let job = end_of_part(path, "/job_").filter(|_| path.contains("slurm"))?;
     Some(&path[..end_of_part(path, "/step_").unwrap_or(job)])
 }
 
-/// The end of the part of a path with this beginning.
 fn end_of_part(path: &str, beginning: &str) -> Option<usize> {
     let at = path.find(beginning)? + 1;
     Some(path[at..].find('/').map_or(path.len(), |length| at + length))
@@ -58,7 +57,7 @@ fn by_environment(
     }
 }
 
-/// Whether a process was started in this step, or, without a step, anywhere in the job.
+/// Without a step, anywhere in the job.
 fn is_of_step(files: &SystemFiles, pid: Tid, job: &str, step: Option<&str>) -> bool {
     if variable(files, pid, "SLURM_JOB_ID").as_deref() != Some(job) {
         return false;

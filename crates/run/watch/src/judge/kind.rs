@@ -7,8 +7,7 @@ use crate::rule::Rule;
 use seatmap_data::machine::CoreKind;
 use seatmap_os::CpuSet;
 
-/// Reports busy threads bound to efficiency cores while performance cores idle, except low-priority
-/// ones.
+/// Busy threads bound to efficiency cores while performance cores idle, except low-priority ones.
 pub(super) fn slow(facts: &SeatingFacts) -> Vec<Finding> {
     let slow = facts.of_kind(CoreKind::Efficiency);
     facts
@@ -51,7 +50,7 @@ fn on_slow(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
     Some(finding.mended_by_all(to.map(|to| SeatingRemedy::bind(&to, [sitter.tid()]))))
 }
 
-/// Reports threads that may run on another kind of core.
+/// Threads that may run on another kind of core.
 pub(super) fn only(facts: &SeatingFacts, kind: CoreKind) -> Vec<Finding> {
     let rule = Rule::Kind(kind).to_string();
     let cores = facts.of_kind(kind);

@@ -5,10 +5,10 @@ use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::Process;
 
-/// A thread with this CPU time has worked, even if it does not now.
+/// With this CPU time a thread has worked, even if it does not now.
 const WORKED_S: f64 = 0.5;
 
-/// Reports a bound main thread with unbound threads, if none is bound elsewhere.
+/// A bound main thread with unbound threads, if none is bound elsewhere.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     // If the seats are known, `expect` reports more exactly.
     if facts.expected.is_some() {
@@ -23,7 +23,7 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     let (wide, narrow): (Vec<&Sitter>, Vec<&Sitter>) = sitters
         .iter()
         .partition(|sitter| sitter.mask != main.mask && main.mask.is_subset(&sitter.mask));
-    // A program that gives each thread a separate CPU has chosen which ones may roam.
+    // A program that gives each thread its own CPU has chosen which ones may roam.
     let is_one_binding = narrow.iter().all(|sitter| sitter.mask.is_subset(&main.mask));
     let first =
         wide.first().filter(|_| is_one_binding && wide.iter().all(|sitter| !sitter.is_bound))?;

@@ -6,8 +6,8 @@ use crate::remedy::SeatingRemedy;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reports CPUs to which single threads of several programs are bound. Processes with a common
-/// chosen ancestor are one program.
+/// CPUs to which single threads of several programs are bound. Processes with a common chosen
+/// ancestor are one program.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut shared: BTreeMap<Vec<Tid>, Vec<(u32, Vec<&Sitter>)>> = BTreeMap::new();
     for (cpu, sitters) in seated(facts) {
@@ -37,8 +37,7 @@ fn of_programs(facts: &SeatingFacts, families: &[Tid], seats: &[(u32, Vec<&Sitte
     let on: CpuSet = seats.iter().map(|(cpu, _)| *cpu).collect();
     let demand_percent =
         seats.iter().map(|(_, there)| contended_percent(facts, there)).fold(0.0, f64::max);
-    // Many services have one thread for each CPU of the computer by default; using part of it is a
-    // choice.
+    // Many services have a thread per CPU by default; using part of the computer is a choice.
     let is_choice = on.len() > 1 && !facts.usual.is_subset(&on);
     let effect = if demand_percent > 100.0 {
         format!("; on one of them they want {:.1} CPUs together", demand_percent / 100.0)
@@ -58,14 +57,13 @@ fn of_programs(facts: &SeatingFacts, families: &[Tid], seats: &[(u32, Vec<&Sitte
     let finding =
         if demand_percent > 0.0 { finding.measured(demand_percent, WANTED) } else { finding };
     let Some(last) = families.last() else { return finding };
-    // The program that came last moves, to CPUs without bound threads.
+    // The last program moves, to CPUs without bound threads.
     let taken: CpuSet = facts.sitters.iter().filter_map(Sitter::seat).collect();
     let free = facts.seats_of(*last).without(&taken);
     let to = facts.promise(*last, on.len(), &free);
     finding.mended_by_all(to.map(|to| move_to(facts, *last, &to)))
 }
 
-/// Programs in a sentence, up to a limit.
 fn programs(facts: &SeatingFacts, families: &[Tid]) -> String {
     const MOST: usize = 3;
     let named: Vec<String> = families
@@ -81,7 +79,7 @@ fn programs(facts: &SeatingFacts, families: &[Tid]) -> String {
     }
 }
 
-/// The CPU time demanded by a CPU's busy threads, if they belong to several programs.
+/// The CPU time demanded by busy threads of several programs.
 fn contended_percent(facts: &SeatingFacts, there: &[&Sitter]) -> f64 {
     let busy: Vec<&&Sitter> = there.iter().filter(|one| facts.is_demanding(one)).collect();
     let families: BTreeSet<Tid> =

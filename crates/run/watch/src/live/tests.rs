@@ -12,7 +12,6 @@ fn worker() -> MadeThread {
     MadeThread { run_ms: 2000, wait_ms: 100, ..MadeThread::default() }
 }
 
-/// A process with a sleeping and a running thread.
 fn made() -> Made {
     let made = Made::new();
     made.thread(70, 70, &MadeThread { name: "server", ..MadeThread::default() });
