@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Allowance {
     left: u32,
     most: u32,
-    /// For one more.
+    /// The time for one more.
     pace: Duration,
     earned_until: Instant,
 }
@@ -17,7 +17,7 @@ impl Allowance {
         Allowance { left: most, most, pace, earned_until: Instant::now() }
     }
 
-    /// Whether it is allowed now; uses up a permission.
+    /// Whether the action is allowed now; uses up a permission.
     pub fn take(&mut self) -> bool {
         self.earn(Instant::now());
         let may = self.left > 0;

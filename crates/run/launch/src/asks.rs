@@ -13,8 +13,9 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Numbers of threads, from the manuals of OpenMP, Go, OpenBLAS, MKL, Rayon, Tokio, Julia and
-/// Numba. A list (`OMP_NUM_THREADS=4,2`) is for nested levels; the first number counts.
+/// Variables for the number of threads, from the manuals of OpenMP, Go, OpenBLAS, MKL, Rayon,
+/// Tokio, Julia and Numba. A list (`OMP_NUM_THREADS=4,2`) is for nested levels; the first number
+/// counts.
 const COUNTS: [&str; 8] = [
     "OMP_NUM_THREADS",
     "GOMAXPROCS",
@@ -26,7 +27,7 @@ const COUNTS: [&str; 8] = [
     "NUMBA_NUM_THREADS",
 ];
 
-/// With these a runtime binds threads itself, unless they have one of the values.
+/// Variables with which a runtime binds threads itself, and the values that switch this off.
 const BINDINGS: [(&str, &[&str]); 4] = [
     ("OMP_PROC_BIND", &["false"]),
     ("OMP_PLACES", &[]),
@@ -34,7 +35,7 @@ const BINDINGS: [(&str, &[&str]); 4] = [
     ("KMP_AFFINITY", &["none", "disabled"]),
 ];
 
-/// Numbers of threads, from the programs' manual pages.
+/// Options for the number of threads, from the programs' manual pages.
 const OPTIONS: [(&str, &[&str]); 9] = [
     ("memcached", &["-t", "--threads"]),
     ("x264", &["--threads"]),
@@ -47,13 +48,14 @@ const OPTIONS: [(&str, &[&str]); 9] = [
     ("ffmpeg", &["-threads"]),
 ];
 
-/// And the option that stops each from binding the ranks itself (mpirun(1), srun(1)).
+/// Launchers of ranks, and the option that stops each from binding the ranks itself (mpirun(1),
+/// srun(1)).
 const RANK_LAUNCHERS: [(&[&str], &str); 2] = [
     (&["mpirun", "mpiexec", "orterun", "prterun"], " --bind-to none"),
     (&["srun"], " --cpu-bind=none"),
 ];
 
-/// A daemon starts the program, maybe on another computer; and how to reach it.
+/// Commands whose program is started by a daemon or on another computer, and how to reach it.
 const HANDS_OVER: [(&[&str], &str); 4] = [
     (
         &["docker", "nerdctl", "kubectl", "crictl", "lxc", "incus"],

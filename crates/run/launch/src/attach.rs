@@ -252,7 +252,7 @@ fn none_lives(pid: Tid) -> LaunchError {
     }
 }
 
-/// None if the process has ended.
+/// The threads of a process; none if it has ended.
 ///
 /// # Errors
 ///

@@ -6,7 +6,7 @@ use seatmap_os::boot;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// As for a quiet program.
+/// The time between two looks, as for a quiet program.
 const PACE: Duration = Duration::from_millis(100);
 
 /// The end of a program's cell.
@@ -15,14 +15,14 @@ const PACE: Duration = Duration::from_millis(100);
 pub struct CellEnd {
     /// The cell's name.
     pub cell: String,
-    /// In seconds after the program's start.
+    /// When its absence was noticed, in seconds after the program's start.
     pub after_s: f64,
     /// Whether its lease ended; otherwise it was destroyed.
     pub by_lease: bool,
 }
 
 impl CellEnd {
-    /// With its meaning for the program, in a sentence.
+    /// The end and its meaning for the program, in a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         let CellEnd { cell, after_s, by_lease } = self;
@@ -39,7 +39,7 @@ impl CellEnd {
 pub struct CellWatch {
     host: CellHost,
     name: Name,
-    /// At the last look, in seconds after the boot.
+    /// The lease's end at the last look, in seconds after the boot.
     expires_s: Option<u64>,
     began: Instant,
     due: Instant,
@@ -80,7 +80,7 @@ impl CellWatch {
         }
     }
 
-    /// If it has ended by now.
+    /// The cell's end, if it has ended by now.
     pub(crate) fn end(&mut self) -> Option<CellEnd> {
         self.look_now();
         self.end.clone()

@@ -12,7 +12,7 @@ use std::ptr;
 /// A shell's status for a failed execution; not shown to the user.
 const NOT_EXECUTED: i32 = 127;
 
-/// For scripts without a `#!` line, as in `execvp(3)`.
+/// Runs scripts without a `#!` line, as in `execvp(3)`.
 const SHELL: &CStr = c"/bin/sh";
 
 #[derive(Debug)]

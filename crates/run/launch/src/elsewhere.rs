@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-/// Away from its seat. Each absence lasts from the first to the last look that finds another mask:
-/// looks may be a second apart, and a short detour seen by one of them is not a second.
+/// The times of a thread away from its seat. Each lasts from the first to the last look that finds
+/// another mask: looks may be a second apart, and a short detour seen by one of them is not a
+/// second.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeAway {
     /// The present absence's first and last look.
@@ -13,7 +14,6 @@ pub struct TimeAway {
 }
 
 impl TimeAway {
-    /// With its last CPU.
     pub(crate) fn begin(&mut self, now: Instant, ran_on: Option<u32>) {
         let first = self.now.map_or(now, |(first, _)| first);
         self.now = Some((first, now));
@@ -28,7 +28,7 @@ impl TimeAway {
         }
     }
 
-    /// All ended absences together.
+    /// The length of all ended absences.
     #[must_use]
     pub fn lasted(&self) -> Duration {
         self.ended

@@ -10,7 +10,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// If `PATH` is not set, as in `execvp(3)`.
+/// The search path if `PATH` is not set, as in `execvp(3)`.
 const USUAL_PATH: &str = "/bin:/usr/bin";
 
 /// glibc's settings, and the one that makes malloc use transparent huge pages (glibc 2.35).
@@ -63,7 +63,6 @@ pub enum ProgramError {
     Zero,
 }
 
-/// Such as running seatmap under it.
 fn in_front(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or_default();
     match name {

@@ -12,7 +12,7 @@ pub struct HaltedProcess {
     pub pid: Tid,
     /// The name, at most 15 bytes.
     pub name: String,
-    /// Why, and the command that resumes it.
+    /// The reason, and the command that resumes it.
     pub reason: String,
 }
 

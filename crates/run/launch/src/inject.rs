@@ -25,7 +25,6 @@ const SIGTRAP: u64 = 1 << (libc::SIGTRAP - 1);
 /// Current kernels have two pages of vDSO code.
 const VDSO_BYTES: usize = 8192;
 
-/// As in `PTRACE_GETREGSET`.
 type Registers = [u64; arch::REGISTERS];
 
 #[cfg(target_arch = "x86_64")]

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 #[derive(Debug, Default)]
 pub(crate) struct Leases {
-    /// Whose runs are examined, if any.
+    /// The computer whose runs are examined, if any.
     root: Option<Root>,
     /// `None` before the first seat: by then the process that waits for the program has left. Its
     /// copy of the folder would keep the leases.
@@ -30,8 +30,8 @@ impl Leases {
         Leases { root: Some(root.clone()), ..Leases::default() }
     }
 
-    /// The first seat that no other run has, or else one that the fewest have, by index. The list
-    /// must not be empty.
+    /// Chooses the first seat that no other run has, or else one that the fewest have. Returns its
+    /// index in the list, which must not be empty.
     pub(crate) fn choose<'a>(
         &mut self,
         tid: Tid,

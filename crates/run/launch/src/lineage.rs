@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
 
-/// A number among its creator's children, after the creator's path: `0.2` is the third thread or
-/// process created by the first one. A path sorts after its creator's.
+/// A task's number among its creator's children, after the creator's path: `0.2` is the third
+/// thread or process created by the first one. A path sorts after its creator's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskPath(Vec<usize>);
 
@@ -57,7 +57,7 @@ impl<K: Copy + Eq + Hash> Lineage<K> {
         self.ancestors.get(&task).map(|ancestor| &ancestor.path)
     }
 
-    /// Without a reported creator, a task has no ancestors.
+    /// Adds a task. Without a reported creator it has no ancestors.
     pub fn born(&mut self, task: K, creator: Option<K>) {
         let path = match creator.and_then(|creator| self.ancestors.get_mut(&creator)) {
             Some(creator) => {
@@ -72,7 +72,7 @@ impl<K: Copy + Eq + Hash> Lineage<K> {
         self.ancestors.insert(task, Ancestor { path, children: 0 });
     }
 
-    /// And its children that were reported before it.
+    /// Adds a task and its children that were reported before it.
     fn born_late(&mut self, task: K, creator: Option<K>, early: &mut HashMap<K, Vec<K>>) {
         let mut ahead = vec![(task, creator)];
         while let Some((task, creator)) = ahead.pop() {

@@ -31,7 +31,7 @@ impl LivingReport {
         self.is_old && Instant::now() >= self.due
     }
 
-    /// If the kernel lacks memory for it, the old one stays.
+    /// Publishes a new version. If the kernel lacks memory for it, the old one stays.
     pub fn show(&mut self, report: &Report) {
         let begun = Instant::now();
         let _ = self.text.replace(seatmap_data::document::written(report).as_bytes());

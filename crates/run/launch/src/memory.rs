@@ -23,7 +23,7 @@ pub enum MemoryWish {
     Nodes(CpuSet),
     /// These nodes in turn; by default all usable ones.
     Interleave(Option<CpuSet>),
-    /// By the nodes' weights; by default all usable ones.
+    /// These nodes in turn, by their weights; by default all usable ones.
     Weighted(Option<CpuSet>),
     /// The plan's nodes for each task.
     Plan,

@@ -19,7 +19,7 @@ pub struct MovedPages {
     pub there_bytes: u64,
     /// Bytes that stayed elsewhere.
     pub stayed_bytes: u64,
-    /// Pages in use, or without room on the node.
+    /// Pages that the kernel could not move, because they were in use or there was no room.
     pub refused_pages: u64,
 }
 
@@ -65,7 +65,7 @@ fn look(root: &Root, pid: Tid) -> Result<Pages, LaunchError> {
 }
 
 impl MovedPages {
-    /// Whether all memory is there.
+    /// Whether all memory is on the requested nodes.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.stayed_bytes == 0 && self.refused_pages == 0

@@ -26,9 +26,9 @@ pub struct ThreadMemory {
 #[derive(Debug)]
 pub(crate) struct Policies {
     tasks: Vec<Option<MemoryPolicy>>,
-    /// For threads without one in the plan.
+    /// The launcher's policy, for threads without one in the plan.
     usual: MemoryPolicy,
-    /// At its start.
+    /// The first process's policy at its start.
     first: MemoryPolicy,
     threads: HashMap<Tid, OfThread>,
 }
@@ -46,7 +46,7 @@ impl Policies {
         Policies { tasks: Vec::new(), first: usual.clone(), usual, threads: HashMap::new() }
     }
 
-    /// `first` is the first process's task.
+    /// A plan's policies; `first` is the first process's task.
     pub fn of(memory: &ProgramMemory, first: Option<usize>) -> Self {
         let usual = MemoryPolicy::of_caller().unwrap_or_else(|_| MemoryPolicy::usual());
         let tasks = memory.tasks.clone();
@@ -55,7 +55,7 @@ impl Policies {
         Policies { tasks, usual, first, threads: HashMap::new() }
     }
 
-    /// Before the first instruction, if planned.
+    /// The first process's policy before its first instruction, if planned.
     pub fn of_first(&self) -> Option<&MemoryPolicy> {
         (self.first != self.usual).then_some(&self.first)
     }
@@ -93,13 +93,13 @@ impl Policies {
         self.threads.remove(&tid);
     }
 
-    /// Still needed by the thread.
+    /// The policy that a thread still needs.
     pub fn due(&self, tid: Tid) -> Option<&MemoryPolicy> {
         let thread = self.threads.get(&tid).filter(|thread| thread.trouble.is_none())?;
         (thread.has != thread.wants).then_some(&thread.wants)
     }
 
-    /// For its record, if planned.
+    /// A thread's policy for its record, if planned.
     fn of_thread(&self, tid: Tid) -> Option<ThreadMemory> {
         let thread = self.threads.get(&tid).filter(|thread| thread.wants != self.usual)?;
         let is_set = thread.has == thread.wants;
@@ -120,7 +120,7 @@ impl Policies {
 }
 
 impl Pinner {
-    /// For a new seat, or for none.
+    /// Chooses the policy of a thread with a new seat, or without one.
     pub(crate) fn choose_policy(&mut self, tid: Tid, seat: Option<&Seat>) {
         if self.policies.are_by_task() {
             self.policies.sits(tid, seat.and_then(|seat| seat.task));

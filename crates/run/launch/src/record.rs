@@ -87,7 +87,7 @@ pub enum Trouble {
     Halted {
         /// The seat's CPUs.
         cpus: CpuList,
-        /// Why, and the command that resumes it.
+        /// The reason, and the command that resumes it.
         reason: String,
     },
     /// It had another mask for a while.
@@ -245,7 +245,6 @@ fn runs_elsewhere(task: &ThreadStat, seat: &Seat) -> bool {
     task.state == 'R' && task.cpu.is_some_and(|cpu| !seat.cpus.contains(cpu))
 }
 
-/// As `3 s`, `0.6 s`.
 fn spelled(time: Duration) -> String {
     let text = format!("{:.1}", time.as_secs_f64());
     format!("{} s", text.strip_suffix(".0").unwrap_or(&text))

@@ -7,17 +7,17 @@ use seatmap_os::CpuList;
 use seatmap_os::Tid;
 use std::fmt;
 
-/// `TASK_COMM_LEN` without the final zero (proc_pid_comm(5)).
+/// The bytes of a thread's name: `TASK_COMM_LEN` without the final zero (proc_pid_comm(5)).
 pub const NAME_BYTES: usize = 15;
 
 /// A rule's threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// By name; `*` stands for any text.
+    /// The threads of this name; `*` stands for any text.
     Named(String),
     /// The thread with this number.
     Tid(Tid),
-    /// Those of this process.
+    /// The threads of this process.
     Pid(Tid),
 }
 
@@ -138,7 +138,7 @@ impl Who {
     }
 }
 
-/// As the kernel keeps it; a pattern with `*` stays whole.
+/// The part of a plain name that the kernel keeps; a pattern with `*` stays whole.
 fn kept(name: &str) -> String {
     if name.contains('*') {
         return name.to_owned();
@@ -148,8 +148,8 @@ fn kept(name: &str) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// `*` stands for any text. Only the last star is remembered, because retrying an earlier one is
-/// pointless.
+/// Whether a text matches a pattern, in which `*` stands for any text. Only the last star is
+/// remembered, because retrying an earlier one is pointless.
 pub(crate) fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let mut p = 0;
     let mut t = 0;

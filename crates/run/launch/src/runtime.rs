@@ -102,9 +102,9 @@ mod tests {
         is_of_go(file.path())
     }
 
-    /// Without segments, with two sections, the second with their names: its header (e_shoff,
-    /// e_shentsize, e_shnum, e_shstrndx), the section headers (sh_name; sh_offset, sh_size), and
-    /// the names.
+    /// A file without segments and with two sections, the second with their names: its header
+    /// (e_shoff, e_shentsize, e_shnum, e_shstrndx), the section headers (sh_name; sh_offset,
+    /// sh_size), and the names.
     fn program(names: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0; 64 + 2 * 64];
         let order = if cfg!(target_endian = "little") { 1 } else { 2 };

@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Default)]
 pub(crate) struct Runtimes {
-    /// Other than ordinary ones.
+    /// Processes with other than ordinary runtimes.
     of: HashMap<Tid, LanguageRuntime>,
     files: HashMap<PathBuf, LanguageRuntime>,
     roaming: Vec<PathBuf>,
     narrowed: Vec<Narrowed>,
 }
 
-/// It counts CPUs in threads with one each.
+/// A program that counts CPUs in threads with one each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Narrowed {
     pub file: PathBuf,
@@ -39,12 +39,12 @@ pub(crate) enum SeatFit {
     Roams,
     /// Each thread's seat is smaller than all seats together.
     Narrow,
-    /// Without separate seats, or with one.
+    /// Threads have no separate seats, or there is one seat.
     Whole,
 }
 
 impl Runtimes {
-    /// Records the program executed by a process. `fit`: the effect of seats on a runtime.
+    /// Records the program executed by a process. `fit` gives the effect of seats on a runtime.
     pub fn note(&mut self, pid: Tid, file: &Path, fit: impl Fn(LanguageRuntime) -> SeatFit) {
         let is_first = self.files.is_empty();
         let known = self.files.get(file).copied();

@@ -32,7 +32,7 @@ pub enum ShareError {
     TooFew {
         /// The starts, in words.
         starts: String,
-        /// Their variable.
+        /// The variable with their number.
         source_of: String,
         /// The seats.
         seats: usize,
@@ -46,7 +46,7 @@ pub enum ShareError {
     Uneven {
         /// The starts, in words.
         starts: String,
-        /// Their variable.
+        /// The variable with their number.
         source_of: String,
         /// The tasks.
         tasks: usize,
@@ -96,7 +96,7 @@ pub enum ShareError {
     Rule {
         /// The starts, in words.
         starts: String,
-        /// Their variable.
+        /// The variable with their number.
         source_of: String,
     },
 }

@@ -203,7 +203,7 @@ impl ReceivedSignal {
     }
 }
 
-/// If this fails, the process has ended.
+/// Sends a signal. If this fails, the process has ended.
 pub(crate) fn send(pid: Tid, signal: i32) {
     // SAFETY: sends a signal, and touches no memory.
     unsafe { libc::kill(pid, signal) };

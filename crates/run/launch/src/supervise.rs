@@ -11,8 +11,8 @@ use crate::report::{Behind, Report};
 use seatmap_os::Tid;
 use std::time::Duration;
 
-/// By then two programs started together have their first threads. A shorter one shares its seats
-/// only briefly.
+/// After this time two programs started together have their first threads. A shorter one shares its
+/// seats only briefly.
 const SETTLED: Duration = Duration::from_millis(500);
 
 /// When the process for which the caller waits ends.

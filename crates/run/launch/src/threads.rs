@@ -7,7 +7,8 @@ use seatmap_os::Tid;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
-/// So that a program that creates threads for days does not fill the memory.
+/// The most recorded threads, so that a program that creates them for days does not fill the
+/// memory.
 pub const MOST_RECORDS: usize = 10_000;
 
 const TABLE: &str = "thread table";
@@ -15,7 +16,6 @@ const TABLE: &str = "thread table";
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waited {
     pub at: Instant,
-    /// Since the thread began.
     pub waited_ns: u64,
 }
 

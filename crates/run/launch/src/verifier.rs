@@ -10,7 +10,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// So that a program that creates processes for days does not fill the memory.
+/// The most reported processes, so that a program that creates them for days does not fill the
+/// memory.
 pub const MOST_PROCESSES: usize = 1000;
 
 /// Early, because an untraced program may be short.
@@ -201,7 +202,7 @@ impl ProcessMemory {
     }
 }
 
-/// As a number of at least one, in the largest such unit.
+/// Bytes in the largest unit with a number of one or more.
 #[must_use]
 pub fn size(bytes: u64) -> String {
     let kib = bytes as f64 / 1024.0;

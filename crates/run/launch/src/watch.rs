@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::time::{Duration, Instant};
 
-/// After a change.
+/// The pause after a change.
 const SHORTEST: Duration = Duration::from_millis(1);
-/// After some time without a change.
+/// The pause after some time without a change.
 const LONGEST: Duration = Duration::from_millis(100);
-/// After the end of the first process, because the others may run for days.
+/// The longest pause after the end of the first process, because the others may run for days.
 const LONGEST_BEHIND: Duration = Duration::from_secs(1);
 /// Looks take one part in this many of a CPU's time.
 const SHARE: u32 = 50;
@@ -137,7 +137,7 @@ fn is_same(pid: Tid, ticks: Option<u64>) -> bool {
     ticks.zip(started_ticks(pid)).is_none_or(|(then, now)| then == now)
 }
 
-/// For a thread that does not come through the tracer.
+/// Adopts a thread that neither came through the tracer nor is about to.
 fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
     if pinner.threads.knows(tid) {
         return false;

@@ -24,7 +24,8 @@ fn assert_valid(instance: &Value) {
     assert_eq!(refused(&schema(), instance), Vec::<String>::new());
 }
 
-/// Every field is filled. No `..Default`: a new field must be added here, and so to the schema.
+/// A report with every field filled. No `..Default`: a new field must be added here, and so to the
+/// schema.
 fn full() -> Report {
     let thread = SeatedThread {
         order: 0,

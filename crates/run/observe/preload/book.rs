@@ -26,15 +26,15 @@ pub struct Communicator {
     pub own: usize,
     /// Whether it connects two groups.
     pub is_inter: bool,
-    /// In `MPI_COMM_WORLD`; negative for outside processes.
+    /// The ranks in `MPI_COMM_WORLD`; negative for outside processes.
     pub world: Vec<c_int>,
-    /// By call and rank; empty for unused calls.
+    /// The sums by call and rank; empty for unused calls.
     pub sums: Vec<Vec<RankTraffic>>,
 }
 
 /// All counts of this rank.
 pub struct Book {
-    /// In the order of their first use.
+    /// The communicators, in the order of their first use.
     pub communicators: Vec<Communicator>,
     /// Calls with uncounted messages, and how often.
     pub unseen: Vec<(&'static str, u64)>,
@@ -137,7 +137,7 @@ impl Communicator {
         self.world.len()
     }
 
-    /// To a rank, or, for `MPI_Get`, from it.
+    /// Counts a message to a rank, or, for `MPI_Get`, from it.
     pub fn add(&mut self, call: MpiCall, rank: c_int, bytes: u64) {
         let Some(rank) = usize::try_from(rank).ok().filter(|rank| *rank < self.size()) else {
             return;

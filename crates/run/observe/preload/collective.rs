@@ -18,7 +18,7 @@ use super::library::{library, second_is_fortran};
 use super::words::{ArgumentWord, count, count_at, handle_at, int, type_bytes};
 use core::ffi::c_int;
 
-/// Unless it connects two groups.
+/// Counts in a communicator, unless it connects two groups.
 fn within(comm: ArgumentWord, note: impl FnOnce(&mut Communicator)) {
     let mut book = book();
     let communicator = book.communicator(comm);
@@ -49,7 +49,7 @@ fn to_all(call: MpiCall, comm: ArgumentWord, bytes: impl Fn(usize) -> u64) {
     within(comm, |communicator| communicator.add_all(call, bytes));
 }
 
-/// The least part of a vector for an allreduce, to each other rank.
+/// Each rank sends each other rank the least part of a vector for an allreduce.
 fn reduce_to_all(comm: ArgumentWord, bytes: u64) {
     within(comm, |communicator| {
         let share = (2 * bytes).div_ceil(communicator.size().max(1) as u64);
@@ -65,14 +65,14 @@ fn bytes(elements: ArgumentWord, kind: ArgumentWord) -> u64 {
     count(elements) * type_bytes(kind)
 }
 
-/// From a list of counts.
+/// Bytes for one rank, from a list of counts.
 fn part(counts: ArgumentWord, kind: ArgumentWord) -> impl Fn(usize) -> u64 {
     let size = type_bytes(kind);
     // SAFETY: the program's list has a count for each rank of the communicator.
     move |rank| size * unsafe { count_at(counts, rank) }
 }
 
-/// From lists of counts and datatypes.
+/// Bytes for one rank, from lists of counts and datatypes.
 fn typed_part(counts: ArgumentWord, kinds: ArgumentWord) -> impl Fn(usize) -> u64 {
     // SAFETY: the program's lists have a count and a datatype for each rank of the communicator.
     move |rank| unsafe { count_at(counts, rank) * type_bytes(handle_at(library(), kinds, rank)) }

@@ -12,7 +12,7 @@ use core::sync::atomic::{AtomicPtr, AtomicUsize};
 /// MPICH's binary interface, shared by Intel MPI and others.
 const MPICH_WORLD: usize = 0x4400_0000;
 
-/// For a call that the MPI library lacks. `MPI_ERR_OTHER` is 15 or 16, and never success.
+/// The status of a call that the MPI library lacks. `MPI_ERR_OTHER` is 15 or 16, and never success.
 const MISSING: c_int = 16;
 
 /// Open MPI, Debian's MPICH, and MPICH. Python loads one only for its module, so that a search
@@ -23,9 +23,9 @@ const MOST_WORDS: usize = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
-    /// With the handle of `MPI_COMM_WORLD`.
+    /// Open MPI, with the handle of `MPI_COMM_WORLD`.
     Open(usize),
-    /// And libraries with its binary interface.
+    /// MPICH and libraries with its binary interface.
     Mpich,
 }
 
@@ -95,7 +95,6 @@ fn symbol(from: *mut u8, name: &CStr) -> *mut u8 {
     core::iter::once(found).chain(within).find(|found| !found.is_null()).unwrap_or(null_mut())
 }
 
-/// With the largest number of arguments.
 #[rustfmt::skip]
 type AnyFunction =
     extern "C" fn(

@@ -8,7 +8,7 @@ use super::words::{ArgumentWord, MpiHandle, count, handle_at, int, type_bytes};
 use alloc::vec::Vec;
 use core::ffi::c_int;
 
-/// Sent at each start of a request.
+/// A message sent at each start of a request.
 struct Prepared {
     request: MpiHandle,
     /// Its communicator's index in the book.
@@ -19,7 +19,7 @@ struct Prepared {
 
 static PREPARED: Locked<Vec<Prepared>> = Locked::new(Vec::new());
 
-/// Replaces an older message with the same handle.
+/// Keeps a new request's message, and replaces an older one with the same handle.
 fn prepare(
     status: c_int,
     request: ArgumentWord,
@@ -35,7 +35,7 @@ fn prepare(
     prepared.push(Prepared { request, communicator, to: int(to), bytes });
 }
 
-/// Forgets the handle's older message.
+/// The handle of a new request. Forgets the handle's older message.
 fn fresh(request: ArgumentWord) -> MpiHandle {
     // SAFETY: the MPI library has just written a handle there.
     let request = library().handle(unsafe { handle_at(library(), request, 0) });

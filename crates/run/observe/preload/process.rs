@@ -9,17 +9,19 @@ use core::ffi::c_int;
 use core::sync::atomic::AtomicI64;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// In nanoseconds of `CLOCK_REALTIME`, which all computers of a job share.
+/// The time of MPI's initialisation, in nanoseconds of `CLOCK_REALTIME`, which all computers of a
+/// job share.
 static BEGAN_NS: AtomicI64 = AtomicI64::new(0);
 
-/// In nanoseconds.
+/// This process's CPU time by then, in nanoseconds.
 static BEGAN_CPU_NS: AtomicI64 = AtomicI64::new(0);
 
 pub fn began_ns() -> i64 {
     BEGAN_NS.load(Relaxed)
 }
 
-/// Since MPI's initialisation, in nanoseconds: starting a short job takes longer than the job.
+/// This process's CPU time since then, in nanoseconds: starting a short job takes longer than the
+/// job.
 pub fn used_ns() -> i64 {
     clock_ns(PROCESS_CPU_TIME) - BEGAN_CPU_NS.load(Relaxed)
 }
@@ -34,7 +36,7 @@ fn began() {
     BEGAN_CPU_NS.store(clock_ns(PROCESS_CPU_TIME), Relaxed);
 }
 
-/// The handle is at this address.
+/// Forgets the handle at this address.
 pub fn forget(address: ArgumentWord) {
     // SAFETY: the caller's address is that of a handle.
     let handle = unsafe { handle_at(library(), address, 0) };

@@ -5,12 +5,12 @@ use core::ffi::{CStr, c_char, c_int, c_long};
 use core::ops::{Deref, DerefMut};
 use core::ptr::null_mut;
 
-/// `dlsym` searches all objects (dlsym(3)).
+/// Makes `dlsym` search all objects (dlsym(3)).
 pub const DEFAULT: *mut u8 = null_mut();
-/// `dlsym` searches the objects after this library.
+/// Makes `dlsym` search the objects after this library.
 pub const NEXT: *mut u8 = usize::MAX as *mut u8;
 
-/// `dlopen` finds an already loaded object: `RTLD_LAZY | RTLD_NOLOAD`.
+/// Makes `dlopen` find an already loaded object: `RTLD_LAZY | RTLD_NOLOAD`.
 pub const LOADED: c_int = 1 | 4;
 
 /// Clocks, from `include/uapi/linux/time.h`.
@@ -62,7 +62,7 @@ pub fn thread() -> c_long {
     unsafe { syscall(GETTID) }
 }
 
-/// 0 if the clock does not exist.
+/// A clock's time; 0 if it does not exist.
 pub fn clock_ns(clock: c_int) -> i64 {
     let mut time = [0; 2];
     // SAFETY: `struct timespec` has two words of 64 bits on these processors.
@@ -70,7 +70,7 @@ pub fn clock_ns(clock: c_int) -> i64 {
     time[0] * 1_000_000_000 + time[1]
 }
 
-/// False if the file exists or the kernel refuses.
+/// Creates a file; false if it exists or the kernel refuses.
 pub fn write_new(path: &CStr, text: &[u8]) -> bool {
     // SAFETY: the path is a C string.
     let file = unsafe { open(path.as_ptr(), NEW_FILE, 0o600) };
@@ -93,7 +93,7 @@ pub fn write_new(path: &CStr, text: &[u8]) -> bool {
 #[repr(C, align(16))]
 struct Mutex(UnsafeCell<[u64; 8]>);
 
-/// For one thread at a time.
+/// A value for one thread at a time.
 pub struct Locked<T> {
     mutex: Mutex,
     value: UnsafeCell<T>,

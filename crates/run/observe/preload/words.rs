@@ -3,10 +3,10 @@
 use super::library::Library;
 use core::ffi::c_int;
 
-/// A pointer, a handle, or an integer in the lower half.
+/// An argument: a pointer, a handle, or an integer in the lower half.
 pub type ArgumentWord = usize;
 
-/// Without the undefined half of a register.
+/// A handle without the undefined half of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MpiHandle(pub usize);
 
@@ -14,12 +14,12 @@ pub fn int(word: ArgumentWord) -> c_int {
     word as c_int
 }
 
-/// 0 for a negative count, which MPI refuses.
+/// A count; 0 for a negative one, which MPI refuses.
 pub fn count(word: ArgumentWord) -> u64 {
     u64::try_from(int(word)).unwrap_or(0)
 }
 
-/// Of one element; 0 for an unknown datatype.
+/// The bytes of one element; 0 for an unknown datatype.
 pub fn type_bytes(kind: ArgumentWord) -> u64 {
     let mut bytes: c_int = 0;
     // SAFETY: the arguments are a datatype and the address of an integer.
@@ -27,7 +27,7 @@ pub fn type_bytes(kind: ArgumentWord) -> u64 {
     if status == 0 { u64::try_from(bytes).unwrap_or(0) } else { 0 }
 }
 
-/// From the program's list.
+/// A count in the program's list.
 ///
 /// # Safety
 ///
@@ -38,7 +38,7 @@ pub unsafe fn count_at(list: ArgumentWord, at: usize) -> u64 {
     u64::try_from(count).unwrap_or(0)
 }
 
-/// From the program's list.
+/// A handle in the program's list.
 ///
 /// # Safety
 ///

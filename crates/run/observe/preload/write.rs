@@ -9,13 +9,13 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt::{self, Write};
 
-/// The crate's module `trace` reads it.
+/// The file's format; the crate's module `trace` reads it.
 const FORMAT: &str = "seatmap-trace/1";
 
-/// More than the processes with one PID in a job of containers.
+/// The most files with one name: more than the processes with one PID in a job of containers.
 const NAMESAKES: u32 = 1 << 16;
 
-/// If `SEATMAP_TRACE` names a folder. A failure cannot be reported to the program.
+/// Writes the file, if `SEATMAP_TRACE` names a folder. A failure cannot be reported to the program.
 pub fn write() {
     let Some(folder) = system::variable(c"SEATMAP_TRACE") else { return };
     let mut text = String::new();
@@ -75,7 +75,7 @@ fn sums(text: &mut String, communicator: &Communicator, call: MpiCall) -> fmt::R
     Ok(())
 }
 
-/// Control characters become `?`.
+/// Writes a string. Control characters become `?`.
 fn quoted(text: &mut String, name: &str) -> fmt::Result {
     text.write_char('"')?;
     for letter in name.chars() {

@@ -72,7 +72,7 @@ pub struct Sampled {
 #[derive(Default)]
 struct Seen {
     lines: SampledLines,
-    /// With their times, because the file separates the records of each CPU.
+    /// Creations and names with their times, because the file separates the records of each CPU.
     changes: Vec<(u64, Change)>,
     names: HashMap<i32, String>,
     /// Process, creator and time of creation, if known.
@@ -224,7 +224,7 @@ impl Seen {
     }
 }
 
-/// In order. A process without a recorded creation begins a path.
+/// Each thread's path, in order. A process without a recorded creation begins a path.
 fn paths(threads: &BTreeMap<ThreadKey, (i32, u64)>) -> Vec<(TaskPath, ThreadKey)> {
     let by_tid: HashMap<i32, ThreadKey> =
         threads.keys().map(|thread| (thread.1, *thread)).collect();

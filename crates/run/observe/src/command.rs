@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// For a command to end after Ctrl-C, before it gets a signal.
+/// The time for a command to end after Ctrl-C, before it gets a signal.
 const GRACE: Duration = Duration::from_secs(1);
 
 const PAUSE: Duration = Duration::from_millis(5);
@@ -40,7 +40,7 @@ impl SubjectCommand {
         self.prepared().spawn()
     }
 
-    /// As the last words of another command, such as a recorder.
+    /// The command as the last words of another one, such as a recorder.
     pub(crate) fn prepared_behind(&self, mut recorder: Command) -> Command {
         recorder.arg("--").args(&self.words);
         self.direct(&mut recorder);

@@ -19,7 +19,7 @@ pub enum ObserveError {
         rights::as_root()
     )]
     Forbidden {
-        /// Why not, by method.
+        /// The reason against each method.
         reasons: String,
     },
     /// The method does not exist, or not on this computer.

@@ -25,7 +25,7 @@ pub(crate) struct GoPrograms {
 }
 
 impl GoPrograms {
-    /// An unreadable file counts as another language's.
+    /// Checks these processes' programs. An unreadable file counts as another language's.
     pub(crate) fn look(&mut self, pids: impl IntoIterator<Item = Tid>) {
         let distinct: BTreeSet<Tid> = pids.into_iter().collect();
         for file in distinct.into_iter().filter_map(task::program_file) {
@@ -33,8 +33,8 @@ impl GoPrograms {
         }
     }
 
-    /// The beginning of a sentence about unseen messages, if there are Go programs. `is_counted`:
-    /// handed goroutines are counted.
+    /// The beginning of a sentence about unseen messages, if there are Go programs. `is_counted`
+    /// says whether handed goroutines are counted.
     pub(crate) fn unseen(&self, is_counted: bool) -> Option<String> {
         let of_go = self.files.iter().filter(|(_, is_of_go)| **is_of_go);
         let names: BTreeSet<String> = of_go

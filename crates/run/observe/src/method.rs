@@ -33,7 +33,7 @@ impl Method {
         Method::Tsan,
     ];
 
-    /// On the command line and in files.
+    /// The name on the command line and in files.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

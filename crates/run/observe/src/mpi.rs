@@ -35,7 +35,7 @@ pub struct MpiTraffic {
 pub struct Messages {
     /// The ranks, with each pair's messages.
     pub observation: Observation,
-    /// By call and communicator.
+    /// The messages by call and communicator.
     pub sums: Vec<MpiTraffic>,
 }
 
@@ -192,7 +192,7 @@ fn unseen(ranks: &BTreeMap<usize, Rank>, size: usize) -> Vec<String> {
 }
 
 impl Rank {
-    /// Only with ranks of the same job.
+    /// The sums with ranks of the same job.
     fn sums(&self, size: usize) -> Vec<MpiTraffic> {
         let own = self.head.rank;
         self.called

@@ -11,8 +11,8 @@ pub(crate) struct Outsiders {
 }
 
 impl Outsiders {
-    /// Its name is read at the first wakeup; if it has ended, the waking thread's is used, if
-    /// known.
+    /// Counts a process's wakeups. Its name is read at the first one; if it has ended, the waking
+    /// thread's is used, if known.
     pub(crate) fn count(&mut self, pid: Tid, wakeups: f64, waker: impl FnOnce() -> String) {
         let outsider = self.by_pid.entry(pid).or_insert_with(|| Outsider {
             pid,
@@ -23,7 +23,7 @@ impl Outsiders {
         outsider.wakeups += wakeups;
     }
 
-    /// Most frequent first, without this process, which wakes what it ends.
+    /// All of them, most frequent first, without this process, which wakes what it ends.
     pub(crate) fn all(&self) -> Vec<Outsider> {
         let own = std::process::id() as Tid;
         let others = self.by_pid.values().filter(|outsider| outsider.pid != own);

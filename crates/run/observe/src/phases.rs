@@ -9,13 +9,13 @@ use crate::Window;
 use seatmap_data::pattern::{Edge, Pattern};
 use std::collections::HashMap;
 
-/// Separates phases: 0 is the same pattern, 1 has no common pair.
+/// The distance that separates phases: 0 is the same pattern, 1 has no common pair.
 const MOST_APART: f64 = 0.3;
 
-/// Fewer windows are a transition.
+/// A period of fewer windows is a transition.
 const SHORTEST: usize = 3;
 
-/// With fewer, a window is not significant.
+/// With fewer messages per active pair, a window is not significant.
 const MESSAGES_PER_PAIR: f64 = 16.0;
 
 /// A period with a constant pattern.
@@ -69,7 +69,7 @@ impl Stretch {
         }
     }
 
-    /// 1 less the cosine of the angle between the two vectors.
+    /// The distance is 1 less the cosine of the angle between the two vectors.
     fn distance(&self, other: &Stretch) -> f64 {
         // Pairs in only one of the vectors add nothing to the product.
         let (few, many) =

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Preloaded libraries (ld.so(8)).
+/// The variable with the preloaded libraries (ld.so(8)).
 const VARIABLE: &str = "LD_PRELOAD";
 
 /// It has no dependencies, so it works with every C library.
@@ -39,7 +39,8 @@ pub fn write(folder: &Path) -> Result<PathBuf, ObserveError> {
     )))
 }
 
-/// Also for descendants. The file disappears with the returned folder.
+/// Makes a command and its descendants load the library. The file disappears with the returned
+/// folder.
 pub(crate) fn load_into(command: &mut Command) -> Result<Scratch, ObserveError> {
     let folder = Scratch::new("preload").map_err(ObserveError::System)?;
     let library = write(folder.path())?;
@@ -47,7 +48,7 @@ pub(crate) fn load_into(command: &mut Command) -> Result<Scratch, ObserveError> 
     Ok(folder)
 }
 
-/// This library comes after the user's.
+/// The variable's value, with this library after the user's.
 fn value(library: &Path, before: Option<OsString>) -> OsString {
     let mut value = before.filter(|before| !before.is_empty()).unwrap_or_default();
     if !value.is_empty() {
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
     use seatmap_os::elf::Elf;
 
-    /// `DT_NEEDED` of elf(5).
+    /// The entries that name a library (`DT_NEEDED` of elf(5)).
     const NEEDED: u64 = 1;
 
     #[test]

@@ -8,7 +8,7 @@ use seatmap_launch::Ending;
 use seatmap_os::scratch::Scratch;
 use std::path::{Path, PathBuf};
 
-/// Names the folder of traces.
+/// The variable that names the folder of traces.
 const VARIABLE: &str = "SEATMAP_TRACE";
 
 /// The kind of a program's reports.
@@ -16,7 +16,7 @@ const VARIABLE: &str = "SEATMAP_TRACE";
 pub enum ReportMethod {
     /// Its memory accesses ([`Method::Tsan`](crate::Method::Tsan)).
     Accesses,
-    /// Its ranks' messages ([`Method::Mpi`](crate::Method::Mpi)).
+    /// The messages of its ranks ([`Method::Mpi`](crate::Method::Mpi)).
     Messages {
         /// This process's rank, if a launcher starts it once per rank.
         rank: Option<JobRank>,
@@ -32,8 +32,8 @@ pub struct JobRank {
     pub size: usize,
     /// The launcher's unique name for this start.
     pub job: Option<String>,
-    /// The job's pattern. The ranks leave their traces next to it, so all nodes must share its
-    /// folder.
+    /// The file of the job's pattern. The ranks leave their traces next to it, so all nodes must
+    /// share its folder.
     pub pattern: PathBuf,
 }
 
@@ -47,14 +47,14 @@ pub struct ReportRequest {
 }
 
 impl ReportRequest {
-    /// To its end, with its reports.
+    /// Runs the command to its end, and reads its reports.
     pub(crate) fn run(&self, stop: &dyn Fn() -> bool) -> Result<ObservationOutcome, ObserveError> {
         let folder = Scratch::new("observe").map_err(ObserveError::System)?;
         let ending = self.end_of(folder.path(), stop)?;
         Ok(ObservationOutcome::of_ended(ending, self.read(folder.path())))
     }
 
-    /// It writes its traces into a folder.
+    /// Runs the command, which writes its traces into a folder.
     pub(crate) fn end_of(
         &self,
         folder: &Path,

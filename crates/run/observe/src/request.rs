@@ -23,7 +23,7 @@ pub enum ObserveRequest {
     Watch(WatchRequest),
     /// By a program's reports on itself.
     Report(ReportRequest),
-    /// By perf(1), which records a command.
+    /// The observation by perf(1), which records a command.
     Record(SubjectCommand),
     /// From an existing recording of perf(1).
     Recording(PathBuf),
@@ -32,13 +32,13 @@ pub enum ObserveRequest {
 /// A program to watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchRequest {
-    /// `None` for the best permitted one.
+    /// The method; `None` for the best permitted one.
     pub method: Option<Method>,
     /// The kernel mechanism for wakeups.
     pub means: TracingMechanism,
     /// The program.
     pub subject: Subject,
-    /// `None` for a command to its end, and 10 s for running processes.
+    /// The duration; `None` for a command to its end, and 10 s for running processes.
     pub time: Option<Duration>,
 }
 

@@ -15,12 +15,12 @@ struct Member {
     born: Born,
     creator: Option<usize>,
     name: String,
-    /// At the observation's start, and now.
+    /// The CPU time at the observation's start.
     before_ns: u64,
     run_ns: u64,
-    /// If before the observation.
+    /// The start, if before the observation.
     started_ticks: u64,
-    /// Nothing of it was observed.
+    /// Whether nothing of it was observed.
     is_left_out: bool,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Roster {
 }
 
 impl Roster {
-    /// In the order of creation.
+    /// Adds a look's threads in the order of creation.
     pub(crate) fn update(&mut self, mut threads: Vec<Born>) {
         // Among threads older than the observation, a process's first thread comes first, because
         // the others count it as their creator.
@@ -149,15 +149,15 @@ impl Roster {
         }
     }
 
-    /// With numbers in the order of paths if not unique.
+    /// The threads' names, with numbers in the order of paths if not unique.
     fn names(&self, order: &[usize]) -> Vec<String> {
         numbered(order.iter().map(|place| self.members[*place].name.as_str()))
     }
 }
 
 impl Member {
-    /// By creation. If a thread is older than the observation and ended before the first look, its
-    /// start is unknown; it comes last.
+    /// Orders by creation. If a thread is older than the observation and ended before the first
+    /// look, its start is unknown; it comes last.
     fn age(&self) -> (u64, u64, Tid) {
         let ticks = if self.started_ticks == 0 { u64::MAX } else { self.started_ticks };
         (self.born.born_ns, ticks, self.born.tid)

@@ -21,7 +21,7 @@ use seatmap_os::bpf::{AttachedProgram, Btf, EbpfProgram, LoadError, Map, room_fo
 use std::io;
 use std::time::Duration;
 
-/// By thread and direction, between two looks.
+/// The most pipes and connections, by thread and direction, between two looks.
 const ENTRIES: u32 = 16_384;
 
 /// A socket call's added time beyond the program's own: an estimate from `bench/observe/calls.c` on
@@ -33,11 +33,11 @@ const AT_SOCKET: Duration = Duration::from_nanos(40);
 /// over pipes, where calls took 340 ns longer, half of them for the program.
 const AT_CALL: Duration = Duration::from_nanos(170);
 
-/// Runs until dropped.
+/// Counts bytes until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Sockets {
     table: Map,
-    /// At the kernel's socket tracepoints, if available (Linux 6.3).
+    /// The programs at the kernel's socket tracepoints, if available (Linux 6.3).
     of_sockets: Vec<AttachedProgram>,
     /// At the end of all system calls.
     of_calls: Pipes,
@@ -69,7 +69,8 @@ impl Sockets {
         Ok(Sockets { table, of_sockets, of_calls, flows: Flows::default() })
     }
 
-    /// Since the last call. `is_pipe_seen`: a pipe woke a thread meanwhile.
+    /// The messages since the last call. `is_pipe_seen` says whether a pipe woke a thread
+    /// meanwhile.
     pub(crate) fn talk(&mut self, is_pipe_seen: bool) -> io::Result<Vec<ThreadMessages>> {
         let flows = &mut self.flows;
         self.table.take(|key, value| flows.count(key, value))?;
@@ -83,7 +84,7 @@ impl Sockets {
         self.of_calls.is_on()
     }
 
-    /// While the kernel timed the programs, with their added cost.
+    /// The programs' running time while the kernel timed them, with their added cost.
     pub(crate) fn run_time(&self) -> io::Result<Duration> {
         let of_sockets: Duration = self
             .of_sockets
@@ -116,7 +117,7 @@ struct Ground<'a> {
 }
 
 impl Ground<'_> {
-    /// These cost other calls nothing.
+    /// Attaches programs to the kernel's socket tracepoints, which cost other calls nothing.
     fn of_sockets(&self, cast: bool) -> Result<Vec<AttachedProgram>, SocketsError> {
         let places = [
             ("seatmap_sent", "sock_send_length", 0),

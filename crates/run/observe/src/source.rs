@@ -8,7 +8,7 @@ use seatmap_os::Tid;
 use std::io;
 use std::time::Duration;
 
-/// With different endings for one and for several; `None` for 0.
+/// A sentence with different endings for one and for several; `None` for 0.
 pub(crate) fn count_of(count: u64, name: &str, [one, several]: [&str; 2]) -> Option<String> {
     let rest = if count == 1 { one } else { several };
     (count > 0).then(|| format!("{} {rest}", counted(count, name)))
@@ -20,7 +20,7 @@ pub(crate) trait MessageSource {
 
     fn methods(&self) -> Vec<Method>;
 
-    /// And its future descendants.
+    /// Follows a running process, and its future descendants.
     fn follow(&mut self, pid: Tid) -> io::Result<()>;
 
     /// Starts or stops following new children of this process.
@@ -32,7 +32,7 @@ pub(crate) trait MessageSource {
         Ok(())
     }
 
-    /// Of ended threads.
+    /// Whether it reports the CPU times of ended threads.
     fn tells_cpu_times(&self) -> bool;
 
     /// Everything since the last look.
@@ -40,10 +40,10 @@ pub(crate) trait MessageSource {
 
     fn has_processes(&self) -> io::Result<bool>;
 
-    /// For the observation so far, if known.
+    /// The kernel's CPU time for the observation so far, if known.
     fn kernel_time(&mut self) -> Option<Duration>;
 
-    /// Most frequent first.
+    /// The outside processes that woke the program, most frequent first.
     fn outsiders(&self) -> Vec<Outsider> {
         Vec::new()
     }

@@ -56,7 +56,7 @@ impl Subject {
     }
 }
 
-/// It must live, and this user see its threads.
+/// Checks that a process lives, and that this user may see its threads.
 fn check(pid: Tid) -> Result<(), ObserveError> {
     match task::threads(pid) {
         Ok(_) if task::lives(pid) => Ok(()),
@@ -79,13 +79,14 @@ fn follow_all(
     Ok(None)
 }
 
-/// Users also give TIDs.
+/// A thread's process, because users also give TIDs.
 fn process_of(tid: Tid) -> Tid {
     let status = std::fs::read(format!("/proc/{tid}/status")).unwrap_or_default();
     seatmap_os::sched::ThreadStatus::parse(&status).pid.unwrap_or(tid)
 }
 
-/// A process that starts between the search and the following is found by the next search.
+/// Follows processes with their descendants. A process that starts between the search and the
+/// following is found by the next search.
 fn follow_with_descendants(
     first: BTreeSet<Tid>,
     source: &mut dyn MessageSource,
@@ -109,7 +110,8 @@ fn follow_with_descendants(
     }
 }
 
-/// Without this process, which an observed shell may have started.
+/// The processes and their descendants, without this process, which an observed shell may have
+/// started.
 fn with_descendants(first: BTreeSet<Tid>) -> io::Result<BTreeSet<Tid>> {
     let root = Root::new("/");
     let own = std::process::id() as Tid;
@@ -144,7 +146,7 @@ fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
     Ok(pids)
 }
 
-/// Its process is followed from its creation.
+/// Starts the command. Its process is followed from its creation.
 fn start(command: &SubjectCommand, source: &mut dyn MessageSource) -> Result<Child, ObserveError> {
     let mut prepared = command.prepared();
     // All processes started meanwhile are followed, so this is on only for the start.

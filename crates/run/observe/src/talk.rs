@@ -4,10 +4,10 @@ use crate::TalkKind;
 use seatmap_data::pattern::Edge;
 use seatmap_os::Tid;
 
-/// If the source has no sizes: a cache line, which both threads touch.
+/// The bytes of a message if the source has no sizes: a cache line, which both threads touch.
 pub(crate) const LINE_BYTES: f64 = 64.0;
 
-/// Of one cache line each, by sender and receiver.
+/// The edges of messages of one cache line each.
 pub(crate) fn line_edges(messages: impl IntoIterator<Item = ((usize, usize), f64)>) -> Vec<Edge> {
     let mut edges: Vec<Edge> = messages
         .into_iter()
@@ -28,7 +28,7 @@ pub struct ThreadMessages {
     pub kind: TalkKind,
     /// The messages.
     pub messages: f64,
-    /// Equal to the messages if the source has no sizes.
+    /// The bytes; equal to the messages if the source has no sizes.
     pub bytes: f64,
 }
 
@@ -44,7 +44,7 @@ pub struct Born {
     /// Its creation, in nanoseconds of the monotonic clock; 0 for a thread older than the
     /// observation.
     pub born_ns: u64,
-    /// Name and CPU time in nanoseconds; `None` while it lives.
+    /// Its name and CPU time in nanoseconds at its end; `None` while it lives.
     pub end: Option<(String, u64)>,
 }
 

@@ -126,7 +126,7 @@ fn read(path: PathBuf) -> Result<TraceText, TraceError> {
 }
 
 impl TraceText {
-    /// If the format is known.
+    /// The first line, if the format is known.
     pub(crate) fn head<T: DeserializeOwned>(&self) -> Result<T, TraceError> {
         let line = self.text.lines().next().unwrap_or_default();
         // The format first, because another version may have another first line.
@@ -137,7 +137,7 @@ impl TraceText {
         self.value(0, line)
     }
 
-    /// Without an incomplete last line.
+    /// The other lines, without an incomplete last one.
     pub(crate) fn records<T: DeserializeOwned>(&self) -> Result<Vec<T>, TraceError> {
         let whole = self.text.rfind('\n').map_or("", |end| &self.text[..end]);
         let lines = whole.lines().enumerate().skip(1).filter(|(_, line)| !line.is_empty());

@@ -155,7 +155,7 @@ fn process(trace: &TraceText) -> Result<Process, TraceError> {
     Ok(Process { head, threads, pairs, lines, cut_off })
 }
 
-/// Process index and TID.
+/// A process index and a thread number.
 type Key = (usize, usize);
 
 fn joined(processes: &[Process]) -> SharingReport {
@@ -177,7 +177,8 @@ fn joined(processes: &[Process]) -> SharingReport {
     SharingReport { observation, lines: lines(processes, &places) }
 }
 
-/// In order. Each process begins a path, because the traces do not name its creator.
+/// Each thread's path, in order. Each process begins one, because the traces do not name its
+/// creator.
 fn paths(processes: &[Process]) -> Vec<(TaskPath, Key)> {
     let mut creators: BTreeMap<Key, Option<Key>> = BTreeMap::new();
     for (at, process) in processes.iter().enumerate() {

@@ -5,7 +5,6 @@ use seatmap_os::Tid;
 use seatmap_watch::live::Wakes;
 use std::collections::BTreeMap;
 
-/// In seconds.
 const LEAST_S: f64 = 1e-3;
 
 /// A count that runs until dropped, and then leaves nothing in the kernel.
@@ -23,7 +22,7 @@ impl WakeCounter {
             .map(WakeCounter)
     }
 
-    /// Most frequent first; `None` if the kernel refuses.
+    /// The wakeups since the last call, most frequent first; `None` if the kernel refuses.
     pub fn take(&mut self) -> Option<Vec<Wakes>> {
         let session = &mut self.0;
         // The time is over at once, so this takes one look without waiting.

@@ -33,7 +33,6 @@ pub(crate) struct Stretch {
     pub(crate) pairs: PairSums,
 }
 
-/// From the start.
 #[derive(Debug, Default)]
 pub(crate) struct Stretches {
     all: Vec<Stretch>,
@@ -41,12 +40,12 @@ pub(crate) struct Stretches {
     looks: usize,
     /// Looks in the last window.
     taken: usize,
-    /// By pair and kind, over the whole time.
+    /// Messages by pair and kind, over the whole time.
     pub(crate) kinds: HashMap<(usize, usize), [f64; TalkKind::ALL.len()]>,
 }
 
 impl Stretches {
-    /// Of a look that ends at this time, by index.
+    /// Adds the messages of a look that ends at this time, by index.
     pub(crate) fn take(
         &mut self,
         to: Duration,
@@ -103,7 +102,7 @@ impl Stretches {
     }
 }
 
-/// A sum with NaN or infinity is useless.
+/// Checks that the figures can be added: a sum with NaN or infinity is useless.
 fn check(talk: &ThreadMessages) {
     let is_counted =
         [talk.messages, talk.bytes].iter().all(|figure| figure.is_finite() && *figure >= 0.0);

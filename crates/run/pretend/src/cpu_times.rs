@@ -8,10 +8,10 @@ use crate::machine::PretendedMachine;
 use crate::record::ProgramRecord;
 use std::collections::HashMap;
 
-/// Visible to programs (`USER_HZ`, include/asm-generic/param.h).
+/// The clock tick visible to programs (`USER_HZ`, include/asm-generic/param.h).
 const TICK_NS: u64 = 1_000_000_000 / 100;
 
-/// Idle time at first, because readers divide by the sum.
+/// Each CPU's initial idle time, because readers divide by the sum.
 const BEFORE_NS: u64 = 1_000_000_000;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,13 +23,13 @@ struct Times {
 #[derive(Debug, Default)]
 pub(crate) struct PretendedCpuTimes {
     at_s: f64,
-    /// By thread, in the order of the record.
+    /// The time of each thread, in the order of the record.
     run_ns: Vec<u64>,
     of: HashMap<u32, Times>,
 }
 
 impl PretendedCpuTimes {
-    /// Lines about other things than CPUs are this computer's.
+    /// The present file. Lines about other things than CPUs are this computer's.
     pub(crate) fn stat(
         &mut self,
         machine: &PretendedMachine,

@@ -5,7 +5,8 @@ use seatmap_data::machine::{Pu, Topology};
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// In firmware (ACPI's SLIT): the node itself, one in the same package, and one in another.
+/// Distances of nodes in firmware (ACPI's SLIT): the node itself, one in the same package, and one
+/// in another.
 const OWN_DISTANCE: u32 = 10;
 const PACKAGE_DISTANCE: u32 = 12;
 const FAR_DISTANCE: u32 = 32;
@@ -38,7 +39,7 @@ pub struct PretendedNode {
 }
 
 impl PretendedMachine {
-    /// `cpus` are the program's, by default all online ones.
+    /// A machine on which the program may use `cpus`, by default all online ones.
     ///
     /// # Errors
     ///
@@ -112,7 +113,6 @@ impl PretendedMachine {
 }
 
 impl PretendedNode {
-    /// As in a typical server's firmware.
     pub(crate) fn distance(&self, other: &PretendedNode) -> u32 {
         if self.os == other.os {
             OWN_DISTANCE
@@ -124,7 +124,7 @@ impl PretendedNode {
     }
 }
 
-/// CPUs without a known node are on node 0, as on a computer without NUMA.
+/// A topology's nodes. CPUs without a known node are on node 0, as on a computer without NUMA.
 fn nodes(topology: &Topology, online: &CpuSet) -> Vec<PretendedNode> {
     let mut nodes: BTreeMap<u32, PretendedNode> = BTreeMap::new();
     for pu in &topology.pus {
@@ -154,7 +154,8 @@ fn nodes(topology: &Topology, online: &CpuSet) -> Vec<PretendedNode> {
 pub(crate) mod made {
     use super::*;
 
-    /// Two packages of two cores with two hardware threads each, one node per package.
+    /// A machine with two packages of two cores with two hardware threads each, and one node per
+    /// package.
     pub(crate) fn small() -> PretendedMachine {
         PretendedMachine::new("small", topology(), None, &CpuSet::default()).unwrap()
     }

@@ -2,7 +2,7 @@
 
 use seatmap_os::CpuSet;
 
-/// Above the modes.
+/// Flags of a mode, above the modes themselves.
 const FLAG_BITS: u32 = 1 << 13 | 1 << 14 | 1 << 15;
 
 /// The modes, by number.
@@ -22,7 +22,8 @@ pub struct PretendedPolicy {
 }
 
 impl PretendedPolicy {
-    /// `None` if the kernel would refuse it; `usable` nodes have memory.
+    /// A program's requested policy; `None` if the kernel would refuse it. `usable` nodes have
+    /// memory.
     #[must_use]
     pub fn of(number: u32, nodes: &CpuSet, usable: &CpuSet) -> Option<Self> {
         let mode = number & !FLAG_BITS;
@@ -61,7 +62,7 @@ impl PretendedPolicy {
         NAMES[self.mode as usize].ends_with("interleave")
     }
 
-    /// By the policy, or the node of the first touching thread.
+    /// A page's node, by the policy or the first touching thread's node.
     #[must_use]
     pub fn node(&self, page: u64, local: u32) -> u32 {
         let count = self.nodes.len().max(1) as u64;
@@ -71,7 +72,6 @@ impl PretendedPolicy {
 }
 
 impl std::fmt::Display for PretendedPolicy {
-    /// As in `numa_maps`: `bind:0-1`.
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(NAMES[self.mode as usize])?;
         if self.nodes.is_empty() { Ok(()) } else { write!(out, ":{}", self.nodes) }

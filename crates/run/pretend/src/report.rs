@@ -90,7 +90,7 @@ pub struct PretendedThread {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PretendedMask {
-    /// In seconds since the program began.
+    /// The time, in seconds since the program began.
     pub at_s: f64,
     /// The CPUs, as a list.
     pub cpus: String,

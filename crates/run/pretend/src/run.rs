@@ -20,7 +20,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// To find threads ended by signals, without a call.
+/// The time between two looks at threads without calls, to find those ended by signals.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// After this many looks without a known process, the wait ends.
@@ -206,7 +206,7 @@ struct Session {
 }
 
 impl Session {
-    /// Until the first process ends.
+    /// Answers calls and forwards signals until the first process ends.
     fn serve(&mut self, pid: Tid, signals: &Signals) -> io::Result<Ending> {
         let news: OwnedFd = signals.descriptor()?;
         loop {

@@ -101,7 +101,7 @@ impl ViewSetup {
         ViewSetup { steps, user_map: same(user), group_map: same(group), is_root: user == 0 }
     }
 
-    /// Runs in a new process. Allocates nothing.
+    /// Executes the steps in a new process. Allocates nothing.
     ///
     /// # Errors
     ///

@@ -5,7 +5,8 @@ use crate::machine::PretendedMachine;
 use crate::tree::{mask, ranges};
 use seatmap_os::{CpuSet, Tid};
 
-/// Among the fields after the name (proc_pid_stat(5), field 39; the name is field 2).
+/// The index of a thread's CPU among the fields after its name (proc_pid_stat(5), field 39; the
+/// name is field 2).
 const PROCESSOR: usize = 39 - 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub(crate) fn can_be(path: &str) -> bool {
     path.ends_with("/status") || path.ends_with("/stat")
 }
 
-/// Parsed from a path.
+/// Such a file, parsed from a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileOfThread {
     pub file: ThreadFile,
@@ -39,7 +40,7 @@ pub(crate) struct FileOfThread {
 }
 
 impl FileOfThread {
-    /// For any caller.
+    /// The path for any caller.
     pub(crate) fn path(self) -> String {
         let tid = self.tid;
         let folder = if self.is_of_thread { format!("{tid}/task/{tid}") } else { tid.to_string() };
@@ -47,7 +48,7 @@ impl FileOfThread {
     }
 }
 
-/// As a caller opens it; `None` for other paths.
+/// Parses such a path, opened by a caller; `None` for other paths.
 pub(crate) fn named(path: &str, caller: Tid) -> Option<FileOfThread> {
     let inside = path.strip_prefix("/proc/")?;
     let (inside, file) = [ThreadFile::Status, ThreadFile::Stat]

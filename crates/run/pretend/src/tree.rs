@@ -33,7 +33,7 @@ const KERNEL_MAX: u32 = 8191;
 const PERFORMANCE_CAPACITY: u32 = 1024;
 const EFFICIENCY_CAPACITY: u32 = 512;
 
-/// In version 1 of control groups: `PAGE_COUNTER_MAX` in bytes.
+/// No limit, in version 1 of control groups: `PAGE_COUNTER_MAX` in bytes.
 const NO_LIMIT_BYTES: u64 = 9_223_372_036_854_771_712;
 
 /// One file of a tree.
@@ -81,7 +81,7 @@ impl MachineTree {
         self.text(path, format!("{value}\n"));
     }
 
-    /// In both of the kernel's notations: `core_cpus` and `core_cpus_list`.
+    /// A set of CPUs in both of the kernel's notations: `core_cpus` and `core_cpus_list`.
     fn set(&mut self, machine: &PretendedMachine, path: &str, set: &CpuSet) {
         self.line(path.to_owned(), mask(set, machine.cpu_bits()));
         self.line(format!("{path}_list"), set);
@@ -231,7 +231,8 @@ impl MachineTree {
         self.text(format!("{folder}/numastat"), format!("{counts}other_node 0\n"));
     }
 
-    /// In both versions: the program sees the paths of this computer's version.
+    /// A container's control group in both versions: the program sees the paths of this computer's
+    /// version.
     fn groups(&mut self, machine: &PretendedMachine) {
         let cpus = ranges(&machine.allowed);
         let nodes = ranges(&machine.memory_nodes());
@@ -300,7 +301,7 @@ pub(crate) fn core_ranks(machine: &PretendedMachine) -> BTreeMap<u32, u32> {
     ranks
 }
 
-/// As the kernel writes it: `0-3,8`. Two adjacent CPUs are also a range.
+/// A list as the kernel writes it: `0-3,8`. Two adjacent CPUs are also a range.
 pub(crate) fn ranges(set: &CpuSet) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut members = set.iter().peekable();
@@ -314,8 +315,8 @@ pub(crate) fn ranges(set: &CpuSet) -> String {
     parts.join(",")
 }
 
-/// As the kernel writes it, with all leading zeros: libnuma takes its length for the number of
-/// CPUs.
+/// A mask as the kernel writes it, with all leading zeros: libnuma takes its length for the number
+/// of CPUs.
 pub(crate) fn mask(set: &CpuSet, bits: u32) -> String {
     let mut groups = vec![0_u32; bits.div_ceil(GROUP_BITS).max(1) as usize];
     for cpu in set.iter() {

@@ -7,8 +7,8 @@ use seatmap_os::CpuSet;
 use seatmap_pretend::{PretendError, PretendRequest, PretendedMachine, PretendedRun};
 use seatmap_watch::{Criteria, Rule, Verdict};
 
-/// Four packages of 16 cores with two hardware threads each, numbered like Intel's: CPU `k` and CPU
-/// `k + 64` share a core.
+/// A machine of four packages of 16 cores with two hardware threads each, numbered like Intel's:
+/// CPU `k` and CPU `k + 64` share a core.
 fn machine(cpus: Option<&str>, offline: &str) -> PretendedMachine {
     let pus = (0..128).map(|os| Pu {
         os,
@@ -27,7 +27,7 @@ fn machine(cpus: Option<&str>, offline: &str) -> PretendedMachine {
     PretendedMachine::new("made-up", topology, cpus.map(set).as_ref(), &set(offline)).unwrap()
 }
 
-/// With 48 KiB for data and 32 KiB for instructions per core.
+/// The same machine, with 48 KiB for data and 32 KiB for instructions per core.
 fn machine_with_first_level() -> PretendedMachine {
     let mut topology = machine(None, "").topology;
     topology.pus.iter_mut().for_each(|pu| {
@@ -37,7 +37,7 @@ fn machine_with_first_level() -> PretendedMachine {
     PretendedMachine::new("made-up", topology, None, &CpuSet::default()).unwrap()
 }
 
-/// `None` if this computer does not allow it.
+/// Runs a shell line on a machine; `None` if this computer does not allow it.
 fn on(machine: PretendedMachine, line: &str) -> Option<PretendedRun> {
     let command = ["sh", "-c", line].map(Into::into).into();
     match (PretendRequest { machine, command, leaves_stdout: true }).run() {

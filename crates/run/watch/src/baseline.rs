@@ -24,9 +24,9 @@ pub struct UnitBaselines {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct UnitSeating {
     pids: BTreeSet<Tid>,
-    /// By mask. The kernel writes the lists, so equal sets have equal texts.
+    /// The threads by mask. The kernel writes the lists, so equal sets have equal texts.
     masks: BTreeMap<String, Vec<Tid>>,
-    /// Of its control groups, if known.
+    /// The nodes of its control groups, if known.
     nodes: BTreeSet<String>,
 }
 
@@ -54,14 +54,14 @@ pub enum UnitState {
     AsItWas,
     /// Different, as the finding says.
     Differs,
-    /// Without a good state on file, or with unread masks; not counted as good.
+    /// The unit has no good state on file, or unread masks; not counted as good.
     Unknown,
-    /// Without any visible process.
+    /// The unit has no visible process.
     Gone,
 }
 
 impl UnitState {
-    /// The label of a metric.
+    /// The state as the label of a metric.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ pub struct JudgedUnit {
     pub unit: String,
     /// Its state.
     pub state: UnitState,
-    /// None if it is as it was.
+    /// The finding, unless it is as it was.
     pub finding: Option<Finding>,
 }
 
@@ -122,7 +122,7 @@ impl UnitBaselines {
     }
 }
 
-/// Without processes of unknown control group.
+/// The units, without processes of unknown control group.
 fn units(seating: &Seating) -> BTreeMap<String, UnitSeating> {
     let mut units: BTreeMap<String, UnitSeating> = BTreeMap::new();
     let mut of: BTreeMap<Tid, String> = BTreeMap::new();

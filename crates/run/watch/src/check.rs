@@ -71,7 +71,7 @@ impl Blame for CheckError {
 /// Why a check failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckFailure {
-    /// With this many faults at the end.
+    /// The last check found this many faults.
     #[error("{} {} wrong", counted(*.0, "thing"), agreeing(*.0, "is", "are"))]
     Wrong(usize),
     /// An earlier check found faults, and the last one did not.
@@ -217,7 +217,6 @@ impl RunningCheck<'_> {
         Ok(CheckStep::First(judged))
     }
 
-    /// Without bound programs a computer is healthy, unless seats are expected.
     fn without_programs(&mut self) -> Result<CheckStep<'_>, CheckError> {
         let judged = self.request.judged(&self.seating)?;
         self.findings.clone_from(&judged.findings);

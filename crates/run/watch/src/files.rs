@@ -28,7 +28,7 @@ impl SystemFiles {
         self.proc.numbers(format_args!("."))
     }
 
-    /// Ascending; none if the process has ended.
+    /// A process's threads, ascending; none if it has ended.
     pub fn threads(&mut self, pid: Tid) -> Vec<Tid> {
         // Most processes have one thread, and the folder's link count shows this.
         if self.proc.folders(format_args!("{pid}/task")).ok() == Some(1) {
@@ -48,7 +48,7 @@ impl SystemFiles {
         }
     }
 
-    /// From the `stat` line, unless the thread has ended.
+    /// The facts of a `stat` line, unless the thread has ended.
     pub fn stat<T>(&mut self, pid: Tid, tid: Tid, take: impl FnOnce(&Stat<'_>) -> T) -> Option<T> {
         match self.proc.stat(pid, tid) {
             Ok(line) => Stat::parse(line).map(|stat| take(&stat)),
@@ -59,7 +59,7 @@ impl SystemFiles {
         }
     }
 
-    /// If the kernel keeps no finer times, those of `stat`, in clock ticks.
+    /// A thread's times. If the kernel keeps no finer ones, those of `stat`, in clock ticks.
     pub fn times(&mut self, pid: Tid, tid: Tid) -> Option<ThreadTimes> {
         let counts = self.proc.schedstat(pid, tid);
         match counts.ok().and_then(ThreadTimes::parse) {
@@ -71,7 +71,7 @@ impl SystemFiles {
         }
     }
 
-    /// From a system call; `None` if the mask must be read from files.
+    /// A mask from a system call; `None` if it must be read from files.
     pub fn asked_mask(&self, tid: Tid) -> Option<CpuSet> {
         self.root.is_this_computer().then(|| CpuSet::of_thread(tid).ok()).flatten()
     }
@@ -123,7 +123,7 @@ impl SystemFiles {
         noted.extend(&unseen.pids);
     }
 
-    /// Processes are hidden from this user.
+    /// Notes that processes are hidden from this user.
     pub fn note_the_hidden(&mut self) {
         for hidden in hidden_threads(&self.root) {
             self.note("threads", None, hidden.why);

@@ -128,7 +128,7 @@ impl Finding {
         Finding { remedy: Some(remedy.command), remedy_kind: Some(remedy.kind), ..self }
     }
 
-    /// By several commands, in order.
+    /// Sets several commands to run in order.
     pub(crate) fn mended_by_all(self, remedies: impl IntoIterator<Item = SeatingRemedy>) -> Self {
         match SeatingRemedy::joined(remedies) {
             Some(remedy) => self.mended_by(remedy),
@@ -169,7 +169,7 @@ impl Finding {
     }
 }
 
-/// In a user namespace or without capabilities.
+/// Whether the kernel refuses the command even to this root.
 fn is_refused_to_root(root: &Root, command: &str) -> bool {
     if let Some((_, file)) = command.split_once(" > ") {
         return rights::is_closed_to_root(root, file);

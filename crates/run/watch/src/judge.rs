@@ -259,7 +259,7 @@ pub fn missed<'a>(
     seating.unseen.iter().filter(is_needed).collect()
 }
 
-/// As in a sentence: `redis-server (4711)`.
+/// A process in a sentence: `redis-server (4711)`.
 #[must_use]
 pub fn named_process(process: &Process) -> String {
     format!("{} ({})", process.name, process.pid)

@@ -12,19 +12,19 @@ use std::path::Path;
 #[derive(Clone, Debug)]
 pub(crate) struct Limiting {
     hierarchies: Hierarchies,
-    /// By the text of a `cgroup` file, which many threads share.
+    /// The groups by the text of a `cgroup` file, which many threads share.
     by_membership: HashMap<Vec<u8>, ControlGroups>,
     /// The first look's counts, by file.
     at_first: HashMap<String, Counts>,
     now: HashMap<ControlGroups, Limits>,
     members: HashMap<ControlGroups, BTreeSet<Tid>>,
-    /// Of threads with other CPUs than their process's.
+    /// The groups of threads with other CPUs than their process's.
     apart: HashMap<Tid, ControlGroup>,
     /// Each group's threads.
     listed: HashMap<ControlGroups, Option<HashSet<Tid>>>,
 }
 
-/// For a quota or another setting.
+/// The kernel's counts for a quota or another setting.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     stops: Option<u64>,
@@ -138,7 +138,7 @@ impl Limiting {
         }
     }
 
-    /// If it allows other CPUs than its process's.
+    /// A thread's group, if it allows other CPUs than its process's.
     pub fn apart(&self, tid: Tid) -> Option<ControlGroup> {
         self.apart.get(&tid).cloned()
     }
@@ -167,7 +167,7 @@ impl Limiting {
         Some(groups)
     }
 
-    /// Of threads examined since the last turn, by file.
+    /// The quotas on threads examined since the last turn, by file.
     pub fn quotas(&self, files: &SystemFiles) -> Vec<WatchedQuota> {
         let mut by_file: HashMap<&str, WatchedQuota> = HashMap::new();
         for (groups, limits) in &self.now {
@@ -190,7 +190,7 @@ impl Limiting {
         quotas
     }
 
-    /// Other settings that hold back threads examined since the last turn, by file.
+    /// The other settings that hold back threads examined since the last turn, by file.
     pub fn brakes<'a>(&self, threads: impl Iterator<Item = &'a WatchedThread>) -> Vec<GroupBrake> {
         let mut by_file: HashMap<&str, GroupBrake> = HashMap::new();
         for (groups, limits) in &self.now {

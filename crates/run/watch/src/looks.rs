@@ -20,17 +20,16 @@ pub(crate) struct Looks {
     seen: BTreeMap<(Tid, Tid), Seen>,
     begun_ns: u64,
     glances: u32,
-    /// Their tick stops while one thread runs alone.
+    /// CPUs whose tick stops while one thread runs alone.
     without_tick: CpuSet,
 }
 
 #[derive(Clone, Debug)]
 struct Seen {
     started_ticks: u64,
-    /// With the time of the look.
     first: ThreadTimes,
     first_ns: u64,
-    /// If the kernel reported it.
+    /// Its mask at the start, if the kernel reported it.
     first_mask: Option<CpuSet>,
     run_ns: u64,
     is_busy: bool,
@@ -247,7 +246,7 @@ impl Looks {
         Seen::new(last.started_ticks, first, if is_new { self.begun_ns } else { now_ns })
     }
 
-    /// In ns since the boot.
+    /// The start of the first look, in ns since the boot.
     pub fn begun_ns(&self) -> u64 {
         self.begun_ns
     }
@@ -277,7 +276,7 @@ impl Seen {
         }
     }
 
-    /// Most frequent first.
+    /// The CPUs, most frequent first.
     fn shares(&self) -> Vec<RanOn> {
         let looks: u32 = self.found_on.values().sum();
         let mut shares: Vec<RanOn> = self
@@ -293,7 +292,7 @@ impl Seen {
     }
 }
 
-/// At most 100: the kernel counts a thread's last tick at the tick's end.
+/// A share of at most 100: the kernel counts a thread's last tick at the tick's end.
 pub(crate) fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { (100.0 * part as f64 / whole as f64).min(100.0) }
 }

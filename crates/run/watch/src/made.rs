@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Two CPUs, and a clock set by the test.
+/// A computer of two CPUs, with a clock set by the test.
 pub(crate) struct Made {
     folder: tempfile::TempDir,
     pub now_ns: Arc<AtomicU64>,
@@ -47,7 +47,7 @@ impl Default for MadeThread {
 }
 
 impl Made {
-    /// Booted ten seconds ago.
+    /// A computer booted ten seconds ago.
     pub fn new() -> Self {
         let made = Made {
             folder: tempfile::tempdir().unwrap(),
@@ -78,7 +78,7 @@ impl Made {
         std::fs::write(self.path(path), text).unwrap();
     }
 
-    /// And those of its process if it is the first.
+    /// Writes the files of a thread, and of its process if it is the first.
     pub fn thread(&self, pid: Tid, tid: Tid, thread: &MadeThread) {
         let MadeThread {
             name,

@@ -18,7 +18,7 @@ use std::fmt::Write;
 /// The text's media type.
 pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Of systemd units, among control groups.
+/// The endings of systemd units among control groups.
 const UNIT_TYPES: [&str; 3] = [".service", ".scope", ".slice"];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,7 +94,7 @@ fn sums(judged: &Judged, owners: &HashMap<Tid, Owner>) -> BTreeMap<Owner, Sums> 
     sums
 }
 
-/// Without a name if it concerns several programs.
+/// A finding's owner, without a name if it concerns several programs.
 fn owner_of(pid: Option<Tid>, owners: &HashMap<Tid, Owner>) -> Owner {
     pid.and_then(|pid| owners.get(&pid)).cloned().unwrap_or_default()
 }
@@ -192,7 +192,8 @@ fn sample(text: &mut String, name: &str, labels: &[(&str, String)], value: f64) 
     let _ = writeln!(text, "seatmap_check_{name}{labels} {value}");
 }
 
-/// Hidden characters become visible, because the metrics may go to a terminal.
+/// Escapes a label's value. Hidden characters become visible, because the metrics may go to a
+/// terminal.
 fn escaped(word: &str) -> String {
     visible(word).replace('\\', "\\\\").replace('"', "\\\"")
 }

@@ -20,8 +20,8 @@ pub struct WatchOptions {
     /// The most processes whose memory is located, which takes the kernel about 10 ms per GiB; 0
     /// omits memory.
     pub memory_processes: usize,
-    /// With more threads on the computer, other programs are not examined. This takes two reads of
-    /// a small file per thread, about 10 us together; 0 omits them.
+    /// The most threads on the computer with which other programs are examined. This takes two
+    /// reads of a small file per thread, about 10 us together; 0 omits them.
     pub stranger_threads: u64,
     /// The most threads whose changes of CPU are read, from a file longer than the others together.
     pub migration_threads: usize,

@@ -9,13 +9,13 @@ use seatmap_os::Tid;
 use seatmap_os::sched::{ThreadStatus, policy_name, threads_of_all};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// In percent; ignores 50 us of half a second.
+/// Threads with a smaller share of the time are ignored: 50 us of half a second.
 const LEAST_PERCENT: f64 = 0.01;
 
-/// The busiest per CPU.
+/// The most listed threads per CPU, the busiest ones.
 const MOST_LISTED: usize = 16;
 
-/// At one look.
+/// The CPU times of all other threads, at one look.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Others {
     run_ns: HashMap<(Tid, Tid), u64>,
@@ -24,7 +24,7 @@ pub(crate) struct Others {
 }
 
 impl Others {
-    /// Unless the computer has more threads than this.
+    /// Reads the times, unless the computer has more threads than this.
     pub fn read(
         files: &mut SystemFiles,
         chosen: &BTreeSet<Tid>,
@@ -59,8 +59,8 @@ impl Others {
         others
     }
 
-    /// The computer has more threads than `most`; not noted if `most` is 0, which omits them on
-    /// purpose.
+    /// Notes that the computer has more threads than `most`; not if `most` is 0, which omits them
+    /// on purpose.
     pub fn note_left_out(&self, files: &mut SystemFiles, most: u64) {
         if self.is_left_out && most > 0 {
             let why = format!("the computer has more than {}", counted(most, "thread"));
@@ -68,7 +68,7 @@ impl Others {
         }
     }
 
-    /// Threads that ran, by their last CPU, busiest first.
+    /// The threads that ran since an earlier look, by their last CPU, busiest first.
     pub fn since(&self, earlier: &Others, files: &mut SystemFiles) -> BTreeMap<u32, Vec<Stranger>> {
         let mut found: BTreeMap<u32, Vec<Stranger>> = BTreeMap::new();
         let watched_ns = self.at_ns.saturating_sub(earlier.at_ns);

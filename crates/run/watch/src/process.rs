@@ -9,10 +9,10 @@ use seatmap_os::numa_maps::{self, OnNodes, Resident};
 use seatmap_os::proc_folder::has_gone;
 use seatmap_os::{Tid, devices};
 
-/// Of a process, the largest ones.
+/// The most listed mappings of a process, the largest ones.
 const MOST_MAPPINGS: usize = 16;
 
-/// Without its memory. Looks for devices only if the computer has some.
+/// A process without its memory. Looks for devices only if the computer has some.
 pub(crate) fn process(
     files: &mut SystemFiles,
     pid: Tid,
@@ -80,7 +80,7 @@ fn open_devices(files: &mut SystemFiles, pid: Tid) -> Vec<OpenDevice> {
         .collect()
 }
 
-/// By node, if readable.
+/// A process's memory by node, if readable.
 pub(crate) fn memory(files: &mut SystemFiles, pid: Tid) -> Option<MemoryUsage> {
     let maps = files.proc.read(format_args!("{pid}/numa_maps")).map(numa_maps::parse);
     let resident =

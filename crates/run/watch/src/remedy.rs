@@ -120,7 +120,7 @@ impl SeatingRemedy {
         SeatingRemedy::new(SeatingRemedyKind::ReleaseGroup, brake::release(file, unit))
     }
 
-    /// In a file of a control group or of the computer.
+    /// Removes the limit on real-time threads in a file of a control group or of the computer.
     pub fn lift_throttling(file: &str) -> Self {
         SeatingRemedy::new(SeatingRemedyKind::LiftThrottling, brake::release(file, None))
     }
@@ -205,7 +205,7 @@ mod tests {
         let _ = sleeper.wait();
     }
 
-    /// Below a folder, because moving this computer's interrupts would disturb it.
+    /// Uses files below a folder, because moving this computer's interrupts would disturb it.
     #[test]
     fn interrupts_are_sent_away() {
         let folder = tempfile::tempdir().unwrap();

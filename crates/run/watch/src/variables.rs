@@ -9,7 +9,7 @@ mod omp_places;
 use crate::seating::Variable;
 use seatmap_os::CpuSet;
 
-/// They bind threads or memory, or set the number of threads.
+/// Variables that bind threads or memory, or set the number of threads.
 const NAMES: [&str; 9] = [
     "GOMAXPROCS",
     "I_MPI_PIN",
@@ -44,7 +44,7 @@ const ENDINGS: [&str; 13] = [
     "_cpu_list",
 ];
 
-/// They set the number of threads, as do those that end in `_NUM_THREADS`.
+/// Variables that set the number of threads, besides those that end in `_NUM_THREADS`.
 const COUNTS: [&str; 3] = ["GOMAXPROCS", "OMP_THREAD_LIMIT", "UV_THREADPOOL_SIZE"];
 
 /// More places than any computer has CPUs are a mistake.
@@ -84,7 +84,7 @@ fn read(name: &str, value: &str) -> Variable {
     }
 }
 
-/// In order; `None` if it names no CPUs by number.
+/// A variable's sets of CPUs, in order; `None` if it names none by number.
 fn places(name: &str, value: &str) -> Option<Vec<CpuSet>> {
     let value: String = value.trim().to_owned();
     match name {
@@ -106,14 +106,14 @@ fn places(name: &str, value: &str) -> Option<Vec<CpuSet>> {
     }
 }
 
-/// For unknown variables.
+/// Whether an unknown variable's value may be a list of CPUs.
 fn is_list(name: &str) -> bool {
     let endings =
         ["_CPU_AFFINITY", "_CPU_LIST", "_CPULIST", "_CPUS", "_CPUSET", "_CPU_BIND", "_cpu_list"];
     endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// OpenMP lists one number for each level of nesting.
+/// The requested number of threads. OpenMP lists one for each level of nesting.
 fn threads(name: &str, value: &str) -> Option<u32> {
     let counts = name.ends_with("_NUM_THREADS") || COUNTS.contains(&name);
     let first = value.split(',').next()?.trim();

@@ -19,7 +19,8 @@ fn schema() -> Value {
         .unwrap()
 }
 
-/// Every field is filled. No `..Default`: a new field must be added here, and so to the schema.
+/// A seating with every field filled. No `..Default`: a new field must be added here, and so to the
+/// schema.
 fn full() -> Seating {
     Seating {
         format: FORMAT.to_owned(),
@@ -190,7 +191,7 @@ fn kernel() -> KernelSettings {
     }
 }
 
-/// The schema is closed.
+/// The schema is closed: it allows no other keys.
 #[test]
 fn seatings_have_the_keys_of_the_schema_and_no_others() {
     let full = serde_json::to_value(full()).unwrap();

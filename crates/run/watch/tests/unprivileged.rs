@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const NOBODY: u32 = 65534;
 
-/// Without it, the inner part of a test does nothing.
+/// The process for the inner part of a test, which does nothing without it.
 const WATCHED: &str = "SEATMAP_TEST_WATCHED";
 
 /// Printed by an inner part at its end.
@@ -32,7 +32,7 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
 }
 
-/// If the inner part did not finish.
+/// Why the inner part did not finish, if it did not.
 fn failure(output: std::io::Result<Output>) -> Option<String> {
     match output {
         Err(error) => Some(format!("skipped: nobody may not run this test: {error}")),

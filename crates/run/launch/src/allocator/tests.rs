@@ -217,7 +217,8 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    /// A plan's task has at most one living thread, and rules keep to their own tasks.
+    /// After any events, a plan's task has at most one living thread, and rules keep to their own
+    /// tasks.
     #[test]
     fn nobody_sits_on_anothers_lap(events in prop::collection::vec(event(), 0..60), strict: bool) {
         let mut seating = room(seats(&[5, 3, 7, 5, 2, 1], Beyond::Leave), &[("w", &[1, 2]), ("v", &[4])], 1);
@@ -245,7 +246,7 @@ proptest! {
         }
     }
 
-    /// Repeatedly, whether the first waits or not.
+    /// Thread k takes entry k of the list, repeatedly, whether the first waits or not.
     #[test]
     fn thread_k_is_task_k(
         list in prop::collection::vec(0u32..64, 1..9), skip in 0usize..4, threads in 1usize..30, strict: bool,
@@ -266,7 +267,7 @@ proptest! {
     }
 }
 
-/// The main thread, its two children, and a child of each.
+/// A plan of an observed program: the main thread, its two children, and a child of each.
 fn observed() -> SeatList {
     let text = |all: [&str; 5]| all.map(str::to_owned).to_vec();
     SeatList {

@@ -5,17 +5,17 @@ use super::ShareError;
 use seatmap_data::plan::local_rank::{LocalRank, LocalRankError};
 use seatmap_os::{Root, Tid, task};
 
-/// They start one command and wait for it.
+/// Programs that start one command and wait for it.
 const WRAPPERS: [&str; 7] = ["sh", "bash", "dash", "env", "nice", "time", "timeout"];
 
 const MOST_ANCESTORS: usize = 4;
 
-/// In the same word or the next; and the long options that do (xargs(1)).
+/// Letters with a value in the same word or the next, and the long options with one (xargs(1)).
 const SHORT_WITH_VALUE: &str = "adEILnPs";
 const LONG_WITH_VALUE: [&str; 6] =
     ["max-procs", "process-slot-var", "arg-file", "delimiter", "max-args", "max-chars"];
 
-/// If `xargs` runs several at a time.
+/// This process's worker number, if `xargs` runs several at a time.
 pub(super) fn worker(
     root: &Root,
     own: Tid,
@@ -71,7 +71,7 @@ fn of_options(
 
 #[derive(Debug, PartialEq, Eq)]
 struct XargsOptions {
-    /// `None` for no limit.
+    /// The number of simultaneous commands; `None` for no limit.
     at_a_time: Option<usize>,
     slot_variable: Option<String>,
 }

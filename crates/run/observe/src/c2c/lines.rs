@@ -9,7 +9,7 @@ use super::sample::AccessSample;
 use std::collections::{BTreeMap, HashMap};
 
 pub(super) const LINE_BYTES: u64 = 64;
-/// On all 64-bit processors of Linux.
+/// The first kernel address, on all 64-bit processors of Linux.
 const KERNEL: u64 = 1 << 63;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,7 +17,7 @@ struct Use {
     accesses: f64,
     stores: f64,
     transfers: f64,
-    /// Words of eight bytes, one bit each.
+    /// The written and accessed words of eight bytes, one bit each.
     written: u8,
     accessed: u8,
 }
@@ -32,14 +32,14 @@ pub(super) struct LineTransfer {
     pub(super) from: ThreadKey,
     pub(super) to: ThreadKey,
     pub(super) messages: f64,
-    /// Words that one thread writes and the other accesses, one bit each.
+    /// The words that one thread writes and the other accesses, one bit each.
     pub(super) written: u8,
     pub(super) accessed: u8,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct SampledLines {
-    /// By process and line; a process is an address space.
+    /// The uses by process and line; a process is an address space.
     uses: HashMap<(i32, u64), BTreeMap<i32, Use>>,
     pub(super) samples: u64,
     pub(super) transfers: u64,
@@ -80,7 +80,7 @@ impl SampledLines {
         lines.into_iter().flat_map(|((pid, line), threads)| of_line(*pid, *line, threads)).collect()
     }
 
-    /// Of lines that no other thread was seen to use, as accesses.
+    /// The transfers of lines that no other thread was seen to use.
     pub(super) fn orphans(&self) -> f64 {
         let alone = self.uses.values().filter(|threads| threads.len() == 1);
         alone.flat_map(BTreeMap::values).fold(0.0, |sum, one| sum + one.transfers)

@@ -11,7 +11,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// For recording nothing. With counters passed through to a virtual machine it takes a second.
+/// The time limit for recording nothing. With counters passed through to a virtual machine it takes
+/// a second.
 const TRIAL_LIMIT: Duration = Duration::from_secs(30);
 
 const PERF: &str = "perf";

@@ -11,11 +11,12 @@ use crate::native::{small, word};
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// In this computer's byte order.
+/// The first bytes of a file in this computer's byte order.
 const MAGIC: u64 = u64::from_le_bytes(*b"PERFILE2");
-/// Up to the offset of the records.
+/// The header's bytes up to the offset of the records.
 const HEADER_BYTES: usize = 56;
-/// Of every version (`PERF_ATTR_SIZE_VER0`), and of the section of event numbers.
+/// The bytes of the attributes in every version (`PERF_ATTR_SIZE_VER0`), and of the section of
+/// event numbers.
 const ATTRIBUTE_BYTES: u64 = 64;
 const SECTION_BYTES: u64 = 16;
 /// A recording has an attribute per event, and a number per event and CPU; more mean damage.
@@ -37,7 +38,7 @@ const COMPRESSED: [u32; 2] = [81, 83];
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum PerfDataRecord {
     Created { pid: i32, tid: i32, creator: i32, time_ns: u64 },
-    /// Since this time, if known.
+    /// A thread has a name, since this time if known.
     Named { pid: i32, tid: i32, name: String, time_ns: Option<u64> },
     /// A sampled memory access.
     Sampled(AccessSample),

@@ -39,7 +39,7 @@ const BRANCH_COUNTERS: u64 = 1 << 19;
 const MODES: u16 = 7;
 const KERNEL_MODE: u16 = 1;
 
-/// Of `union perf_mem_data_src`: the access, and the answer of other caches.
+/// Bits of `union perf_mem_data_src`: the access, and the answer of other caches.
 const IS_LOAD: u64 = 0x02;
 const IS_STORE: u64 = 0x04;
 /// Another cache held the line modified, or (Arm) supplied it.
@@ -129,7 +129,7 @@ impl SampleLayout {
         self.has(NUMBER).then_some(before * 8)
     }
 
-    /// In nanoseconds, from the end of the record.
+    /// The time near the end of a record other than a sample, in nanoseconds.
     pub(super) fn time_of_other(&self, body: &[u8]) -> Option<u64> {
         let behind =
             [NUMBER, STREAM, CPU, IDENTIFIER].iter().filter(|part| self.has(**part)).count();
@@ -137,7 +137,7 @@ impl SampleLayout {
         (self.ends_all && self.has(TIME)).then(|| word(body, place)).flatten()
     }
 
-    /// Without its header, which has these flags.
+    /// Reads a sample without its header, which has these flags.
     pub(super) fn sample(&self, flags: u16, body: &[u8]) -> Option<AccessSample> {
         let mut cursor = Cursor { body, at: 0 };
         let mut sample = AccessSample {
@@ -169,7 +169,7 @@ impl SampleLayout {
         Some(sample)
     }
 
-    /// Their length varies.
+    /// Skips the parts of variable length before the data source.
     fn skip_to_source(&self, cursor: &mut Cursor) -> Option<()> {
         if self.has(READ) {
             self.skip_read(cursor)?;

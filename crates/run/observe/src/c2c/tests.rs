@@ -13,7 +13,7 @@ const STORE: u64 = 0x04;
 const MODIFIED: u64 = 0x10 << 19;
 const PEER: u64 = 0x02 << 38;
 
-/// In the layout of perf.data-file-format.txt.
+/// A recording in the layout of perf.data-file-format.txt.
 #[derive(Default)]
 struct Made(Vec<u8>);
 
@@ -49,7 +49,7 @@ impl Made {
         );
     }
 
-    /// Records end with thread, time and CPU if an event says so.
+    /// Adds a name with its time: records end with thread, time and CPU if an event says so.
     fn name_at(&mut self, (pid, tid): ThreadKey, name: &[u8; 8], time_ns: u64) {
         let thread = [pid.to_ne_bytes(), tid.to_ne_bytes()].concat();
         self.record(3, 0, &[&thread[..], name, &thread, &time_ns.to_ne_bytes(), &[0; 8]].concat());
@@ -180,7 +180,8 @@ fn what_is_not_read_is_told() {
     assert_eq!(said(&plain), PerfDataError::NoAddresses.to_string());
 }
 
-/// Of kernel events, whose samples have addresses and threads like a processor's.
+/// Compares a recording of kernel events with perf(1): its samples have addresses and threads like
+/// a processor's.
 #[test]
 fn perf_tells_the_same_threads_and_addresses() {
     let folder = tempfile::tempdir().unwrap();

@@ -6,22 +6,23 @@ use seatmap_os::elf::Elf;
 use std::io;
 use std::path::Path;
 
-/// At a fixed address, and in relocatable programs.
+/// The table's section, in programs at a fixed address and in relocatable ones.
 const SECTIONS: [&str; 2] = [".gopclntab", ".data.rel.ro.gopclntab"];
 
 /// The table's first number since Go 1.18 and since Go 1.20. Earlier, programs on ARM passed
 /// arguments on the stack.
 const MAGICS: [u32; 2] = [0xffff_fff0, 0xffff_fff1];
 
-/// In the header: address length, number of functions, address of the first one, offsets of names
-/// and functions.
+/// Offsets in the header: address length, number of functions, address of the first one, offsets of
+/// names and functions.
 const ADDRESS_BYTES: usize = 7;
 const COUNT: usize = 8;
 const FIRST: usize = 24;
 const NAMES: usize = 32;
 const FUNCTIONS: usize = 64;
 
-/// In the section `.go.module` (`moduledata` of Go 1.26, which leaves 0 in the table's header).
+/// The offset of the first function's address in the section `.go.module` (`moduledata` of Go 1.26,
+/// which leaves 0 in the table's header).
 const FIRST_IN_MODULE: usize = 176;
 
 const FIRST_SYMBOL: &str = "runtime.text";

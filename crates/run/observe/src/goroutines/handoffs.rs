@@ -32,16 +32,16 @@ type FileId = (u64, u64);
 enum Found {
     /// Another language.
     Other,
-    /// Both functions are watched while this lives.
+    /// Both functions are watched while this exists.
     Watched {
         #[expect(dead_code, reason = "the programs are attached while the links live")]
         links: [EbpfLink; 2],
     },
-    /// Why not: the beginning of a sentence.
+    /// The reason, as the beginning of a sentence.
     Unwatched(String),
 }
 
-/// Runs until dropped.
+/// Counts handed goroutines until it is dropped.
 #[derive(Debug)]
 pub(crate) struct GoroutineHandoffs {
     goroutines: Goroutines,
@@ -111,8 +111,8 @@ impl GoroutineHandoffs {
         pids.all(|pid| pid.is_some_and(|pid| self.pids.contains(pid)))
     }
 
-    /// Since the last call. A goroutine that one thread made ready and another continued moves at
-    /// least one cache line.
+    /// The messages since the last call. A goroutine that one thread made ready and another
+    /// continued moves at least one cache line.
     pub(crate) fn talk(&self) -> io::Result<Vec<ThreadMessages>> {
         let mut talk = Vec::new();
         self.goroutines.pairs.take(|key, value| {
@@ -145,7 +145,8 @@ impl GoroutineHandoffs {
     }
 }
 
-/// If it is a Go program. The path is that of the process, which may be in a container.
+/// Watches a process's program if it is a Go program. The path is that of the process, which may be
+/// in a container.
 fn found(programs: &[EbpfProgram; 2], pid: Tid) -> Found {
     let file = task::program_link(pid);
     if !is_of_go(&file) {

@@ -9,8 +9,8 @@ use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, 
 use seatmap_os::bpf::assembler::{Assembler, EbpfOperation, Helper, JumpCondition, Width};
 use std::io;
 
-/// A Go function's first argument among the registers, in bytes: RAX of `struct pt_regs`, x0 of
-/// `struct user_pt_regs` (`abi-internal.md` of Go's sources).
+/// The offset of a Go function's first argument among the registers, in bytes: RAX of `struct
+/// pt_regs`, x0 of `struct user_pt_regs` (`abi-internal.md` of Go's sources).
 const ARGUMENT: usize = if cfg!(target_arch = "aarch64") { 0 } else { 80 };
 
 /// A key is a goroutine: its process, four zero bytes, and its address. The value is the thread
@@ -23,8 +23,8 @@ const WAKER_BYTES: usize = 4;
 const PAIR_BYTES: usize = 8;
 const COUNT_BYTES: usize = 8;
 
-/// Of ready goroutines, of which the oldest leave a full table, such as those of ended programs;
-/// and of pairs between two looks.
+/// The most ready goroutines, of which the oldest leave a full table, such as those of ended
+/// programs; and the most pairs between two looks.
 const GOROUTINES: u32 = 65_536;
 const PAIRS: u32 = 16_384;
 
@@ -91,8 +91,8 @@ pub(super) fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     code
 }
 
-/// Of both programs. Registers: 6 the function's registers, 7 the thread, 8 its process, which must
-/// be followed. Stack: the goroutine at -16, the thread at -24.
+/// The start of both programs. Registers: 6 the function's registers, 7 the thread, 8 its process,
+/// which must be followed. Stack: the goroutine at -16, the thread at -24.
 fn begin(code: &mut Assembler, tables: &Tables, goroutines: &Goroutines) {
     tables.end_if_paused(code).calculate(EbpfOperation::Move, R6, R1).call(Helper::CurrentThread);
     // The lower half of the result is the thread, the upper one the process.

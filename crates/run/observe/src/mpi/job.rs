@@ -12,15 +12,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// For other ranks' traces after rank 0's own: a network file system shows new files of other
-/// computers after up to a minute (`acdirmax`, nfs(5)).
+/// The time for which rank 0 waits for other ranks' traces: a network file system shows new files
+/// of other computers after up to a minute (`acdirmax`, nfs(5)).
 const PATIENCE: Duration = Duration::from_secs(70);
 
 const PAUSE: Duration = Duration::from_millis(20);
 
 const END: &[u8] = b"{\"end\":true}\n";
 
-/// Rank 0 then reads all ranks' traces.
+/// Runs this rank's command. Rank 0 then reads all ranks' traces.
 pub(crate) fn run(
     request: &ReportRequest,
     rank: &JobRank,
@@ -62,7 +62,7 @@ impl JobRank {
     }
 }
 
-/// Several if the rank executed another program.
+/// A rank's files; several if it executed another program.
 fn traces_of(folder: &Path, rank: usize) -> io::Result<Vec<PathBuf>> {
     let beginning = format!("rank-{rank}-");
     let mut traces = Vec::new();
@@ -75,7 +75,8 @@ fn traces_of(folder: &Path, rank: usize) -> io::Result<Vec<PathBuf>> {
     Ok(traces)
 }
 
-/// Ends with the time, or if the user stops it. The pattern lists missing traces.
+/// Waits for all traces until the time is over or the user stops it. The pattern lists missing
+/// traces.
 fn wait_for_all(folder: &Path, ranks: usize, stop: &dyn Fn() -> bool) {
     let began = Instant::now();
     for rank in 0..ranks {

@@ -8,12 +8,12 @@ use seatmap_os::Tid;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
-/// With unread bytes that may still be read.
+/// The most connections with unread bytes that may still be read.
 const WAITING: usize = 16_384;
 
 type Count = [f64; 2];
 
-/// Per writer or reader, not yet reported as messages.
+/// The counts of each writer or reader, not yet reported as messages.
 type Ends = HashMap<Tid, Count>;
 
 /// A kind and an object: a pipe or connection, in one direction.
@@ -24,9 +24,8 @@ struct Flow {
     written: Ends,
     read: Ends,
     has_news: bool,
-    /// In the waiting list.
     waits: bool,
-    /// Used since it entered that list.
+    /// Whether it was used since it entered the waiting list.
     lives: bool,
 }
 
@@ -73,16 +72,16 @@ fn bytes_of(ends: &Ends) -> f64 {
 #[derive(Debug, Default)]
 pub(super) struct Flows {
     all: HashMap<FlowKey, Flow>,
-    /// Counted since the last report.
+    /// Flows counted since the last report.
     new: Vec<FlowKey>,
-    /// With unreported bytes, longest waiting first.
+    /// Connections with unreported bytes, longest waiting first.
     waiting: VecDeque<FlowKey>,
-    /// Of forgotten flows.
+    /// Bytes of forgotten flows that no thread of the program has read.
     unread_bytes: f64,
 }
 
 impl Flows {
-    /// An entry of the kernel's table: bytes and calls since the last look.
+    /// Adds an entry of the kernel's table: bytes and calls since the last look.
     pub(super) fn count(&mut self, key: &[u8], value: &[u8]) {
         let Some((tid, role, object)) = parsed(key) else { return };
         let Some((new_bytes, new_calls)) = word(value, 0).zip(word(value, 8)) else { return };
@@ -98,7 +97,7 @@ impl Flows {
         *calls += new_calls as f64;
     }
 
-    /// Since the last call.
+    /// The messages since the last call.
     pub(super) fn talk(&mut self) -> Vec<ThreadMessages> {
         let mut talk = Vec::new();
         for key in std::mem::take(&mut self.new) {

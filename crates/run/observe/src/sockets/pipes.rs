@@ -9,7 +9,8 @@ use seatmap_os::bpf::{EbpfLink, EbpfProgram, LoadError, RunTime};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Looks without a byte through a pipe before detaching: first, and during a brief return.
+/// Looks without a byte through a pipe before the program is detached: first, and during a brief
+/// return.
 const PATIENCE: u32 = 10;
 const MOMENT: u32 = 2;
 
@@ -24,7 +25,7 @@ pub(super) struct Pipes {
     may_rest: bool,
     turn: Turn,
     since: Instant,
-    /// Detached before bytes were seen again.
+    /// The detached time before bytes were seen again.
     missed: Duration,
     resting: Duration,
 }
@@ -44,7 +45,7 @@ struct Turn {
 }
 
 impl Turn {
-    /// Depends on bytes through pipes and wakeups by pipes since the last look.
+    /// Chooses the step from bytes through pipes and wakeups by pipes since the last look.
     fn look(&mut self, has_bytes: bool, is_pipe_seen: bool) -> Step {
         self.quiet = if has_bytes { 0 } else { self.quiet + 1 };
         if has_bytes {

@@ -21,7 +21,6 @@ const MOST_BYTES: i32 = i32::MAX;
 /// Only descriptors below this number are looked up.
 const DESCRIPTORS: i32 = 65_535;
 
-/// In the mode (inode(7)).
 const FILE_KIND: i32 = 0o170_000;
 
 /// Whether these calls read. Calls that do not return bytes are missing.

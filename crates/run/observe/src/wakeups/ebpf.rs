@@ -46,7 +46,7 @@ pub(crate) enum EbpfMethods {
     Goroutines,
 }
 
-/// Runs until dropped.
+/// Counts wakeups until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Ebpf {
     tables: Tables,

@@ -4,21 +4,19 @@ use crate::TalkKind;
 use crate::native::small;
 use crate::talk::ThreadMessages;
 
-/// Of a key and of its value.
 pub(super) const KEY_BYTES: usize = 16;
 pub(super) const VALUE_BYTES: usize = 32;
 
-/// An interrupted call. The kernel also delivers packets in an interrupt, on behalf of the sending
-/// thread.
+/// The bit of an interrupted call. The kernel also delivers packets in an interrupt, on behalf of
+/// the sending thread.
 pub(super) const INTERRUPTED: u32 = 1 << 16;
 
-/// A thread outside system calls.
+/// The number for a thread outside system calls.
 const NO_CALL: u32 = 0xffff;
 
-/// In the mode (inode(7)).
 const FILE_KIND: u32 = 0o170_000;
 
-/// Send over a socket or move data between descriptors.
+/// System calls that send over a socket or move data between descriptors.
 const SENDS: [libc::c_long; 8] = [
     libc::SYS_write,
     libc::SYS_writev,
@@ -30,7 +28,7 @@ const SENDS: [libc::c_long; 8] = [
     libc::SYS_io_uring_enter,
 ];
 
-/// Receive, and wake the sender when there is room again.
+/// System calls that receive, and wake the sender when there is room again.
 const RECEIVES: [libc::c_long; 5] =
     [libc::SYS_read, libc::SYS_readv, libc::SYS_recvfrom, libc::SYS_recvmsg, libc::SYS_recvmmsg];
 
@@ -61,7 +59,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Also returns the count.
+    /// Decodes a key and its value. Also returns the count.
     pub(super) fn parse(key: &[u8], value: &[u8]) -> Option<(Self, u64)> {
         let count = u64::from_ne_bytes(value.get(..8)?.try_into().ok()?);
         let mode = u16::from_ne_bytes(value.get(8..10)?.try_into().ok()?);
@@ -77,14 +75,14 @@ impl Key {
         Some((parsed, count))
     }
 
-    /// At its first wakeup of this kind.
+    /// The waker's name at its first wakeup of this kind.
     pub(super) fn waker_name(value: &[u8]) -> String {
         // It ends with a zero byte (TASK_COMM_LEN).
         let name = value.get(16..32).unwrap_or_default().split(|byte| *byte == 0).next();
         String::from_utf8_lossy(name.unwrap_or_default()).into_owned()
     }
 
-    /// `None` if the waker cannot have caused them itself.
+    /// The messages of these wakeups; `None` if the waker cannot have caused them itself.
     pub(super) fn talk(&self, count: u64) -> Option<ThreadMessages> {
         let is_own = if self.is_interrupted {
             self.kind() == TalkKind::Socket

@@ -19,17 +19,18 @@ use std::time::Duration;
 /// each wakeup, on a loaded virtual machine (AMD EPYC, KVM, Linux 6.18).
 const RECORD: Duration = Duration::from_nanos(1500);
 
-/// Of a device interrupt, and of a non-maskable one (`include/linux/trace_events.h`).
+/// The record flags of a device interrupt and of a non-maskable one
+/// (`include/linux/trace_events.h`).
 const IN_HARDIRQ: u8 = 0x08 | 0x40;
 
 const FLAGS: usize = 2;
 
-/// Runs until dropped.
+/// Records wakeups on all CPUs until it is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Perf {
     cpus: Vec<Records>,
     wakee: usize,
-    /// With their living threads.
+    /// The followed processes with their living threads.
     processes: HashMap<Tid, HashSet<Tid>>,
     threads: HashMap<Tid, Tid>,
     /// Threads older than the observation of their process, found since the last look.
@@ -149,7 +150,7 @@ impl Perf {
         Some(pid)
     }
 
-    /// From records in the order of time.
+    /// Reads messages and threads from records in the order of time.
     fn look_at(&mut self, records: Vec<TracepointRecord>) -> TalkBatch {
         let mut look = TalkBatch::default();
         let mut counts = HashMap::new();

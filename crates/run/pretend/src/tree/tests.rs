@@ -24,7 +24,7 @@ fn read_back(machine: &PretendedMachine) -> Topology {
     seatmap_machines::host::topology::read_folder(folder.path()).unwrap().topology
 }
 
-/// By first appearance: their numbers have no other meaning.
+/// Numbers parts by first appearance: their numbers have no other meaning.
 fn renumbered(topology: &Topology, level: Part) -> Vec<Option<usize>> {
     let mut known: HashMap<u32, usize> = HashMap::new();
     let mut numbers = Vec::with_capacity(topology.pus.len());

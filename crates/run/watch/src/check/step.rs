@@ -37,7 +37,7 @@ pub struct CheckView {
 }
 
 impl CheckStep<'_> {
-    /// For a document; `None` if nothing has changed.
+    /// The judgement for a document; `None` if nothing has changed.
     #[must_use]
     pub fn judged(&self) -> Option<&Judged<'_>> {
         match self {

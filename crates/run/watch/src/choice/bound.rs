@@ -8,7 +8,7 @@ use seatmap_os::sched::ThreadStatus;
 use seatmap_os::{CpuSet, Tid, isolated, layout};
 use std::collections::{BTreeSet, HashMap};
 
-/// A thread may not run on all CPUs of its control group.
+/// The processes with a thread that may not run on all CPUs of its control group.
 pub(super) fn processes(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
@@ -37,11 +37,11 @@ pub(super) fn processes(
     }
 }
 
-/// By control group.
+/// The masks of unbound threads, by control group.
 struct Defaults {
     online: CpuSet,
     isolated: CpuSet,
-    /// Threads without these are not bound by their program.
+    /// The CPUs of cells: threads without these are not bound by their program.
     cells: CpuSet,
     hierarchies: Hierarchies,
     known: HashMap<ControlGroups, Vec<CpuSet>>,
@@ -57,7 +57,8 @@ impl Defaults {
         Defaults { online, isolated, cells, hierarchies, known: HashMap::new() }
     }
 
-    /// All of its group's CPUs; and without isolated ones, on which no thread starts by itself.
+    /// All CPUs of the process's group; and those without isolated ones, on which no thread starts
+    /// by itself.
     fn of(&mut self, files: &mut SystemFiles, pid: Tid) -> Vec<CpuSet> {
         let membership = files.proc.read(format_args!("{pid}/cgroup")).map(String::from_utf8_lossy);
         let groups = membership

@@ -9,14 +9,14 @@ use seatmap_os::{Root, Tid};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Including its beginning `qemu-1-` (`virDomainMachineNameAppendValid` of libvirt's
-/// `domain_driver.c`).
+/// The longest name of a machine, including its beginning `qemu-1-`
+/// (`virDomainMachineNameAppendValid` of libvirt's `domain_driver.c`).
 const MOST_MACHINE_BYTES: usize = 64;
 
-/// With and without systemd (libvirt's `cgroups.html`).
+/// The endings of a domain's group, with and without systemd (libvirt's `cgroups.html`).
 const ENDINGS: [&str; 3] = [".scope", ".libvirt-qemu", ".libvirt-lxc"];
 
-/// A running libvirt domain's groups.
+/// The groups of a running libvirt domain.
 ///
 /// # Errors
 ///
@@ -26,7 +26,7 @@ pub fn of_domain(root: &Root, name: &str) -> Result<Vec<PathBuf>, FileError> {
     Ok(all.into_iter().filter(|folder| is_of_domain(&unit_of(folder), name)).collect())
 }
 
-/// A Slurm step's, `123.0` or `123.batch`, or a job's, `123`.
+/// The groups of a Slurm step, `123.0` or `123.batch`, or of a job, `123`.
 ///
 /// # Errors
 ///
@@ -36,7 +36,7 @@ pub fn of_step(root: &Root, step: &str) -> Result<Vec<PathBuf>, FileError> {
     Ok(all.into_iter().filter(|folder| is_step(folder, step)).collect())
 }
 
-/// vCPUs, I/O threads and emulator.
+/// A domain's processes: its vCPUs, I/O threads and emulator.
 pub(super) fn domain_processes(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
@@ -77,7 +77,8 @@ fn is_of_domain(group: &str, name: &str) -> bool {
     machine_name(name, MOST_MACHINE_BYTES.saturating_sub(before)) == domain && !domain.is_empty()
 }
 
-/// `web` of `machine-qemu\x2d1\x2dweb.scope`, and the bytes before it, `qemu-1-`.
+/// The name in a domain's group, `web` of `machine-qemu\x2d1\x2dweb.scope`, and the bytes before
+/// it, `qemu-1-`.
 fn machine(group: &str) -> Option<(usize, String)> {
     let whole = unescaped(group);
     let stem = ENDINGS.iter().find_map(|ending| whole.strip_suffix(ending))?;
@@ -109,7 +110,6 @@ fn unescaped(text: &str) -> String {
     whole
 }
 
-/// As in a machine's name.
 fn machine_name(name: &str, most: usize) -> String {
     let mut machine = String::new();
     let mut is_separated = true;
@@ -130,7 +130,7 @@ fn machine_name(name: &str, most: usize) -> String {
     machine.trim_end_matches(['-', '.']).to_owned()
 }
 
-/// As `.../job_5/step_0` below a Slurm folder.
+/// Whether a folder is a step's group, `.../job_5/step_0` below a Slurm folder.
 fn is_step(folder: &Path, step: &str) -> bool {
     let path = folder.to_string_lossy();
     let ending = match step.split_once('.') {

@@ -7,8 +7,8 @@ use seatmap_os::{Root, Tid, boot, task};
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
-/// Times this near are equal: the kernel counts starts in ticks, and the system clock is adjusted
-/// now and then.
+/// Times this near count as equal: the kernel counts starts in ticks, and the system clock is
+/// adjusted now and then.
 const SAME_TIME: Duration = Duration::from_secs(2);
 
 /// The program of a seating on file.
@@ -48,7 +48,7 @@ pub enum ReportError {
 }
 
 impl ReportedProgram {
-    /// `None` without PIDs.
+    /// A document's program; `None` without PIDs.
     pub(super) fn of(report: &Report) -> Option<Self> {
         let mut seated =
             report.threads.iter().filter_map(|thread| Some((thread.pid?, &thread.name)));
@@ -65,7 +65,7 @@ impl ReportedProgram {
         })
     }
 
-    /// Only its living processes.
+    /// The same program with only its living processes.
     pub(super) fn living(self, root: &Root) -> Result<Self, ReportError> {
         let latest = self.latest_start();
         let processes = self.processes.iter().copied();
@@ -83,8 +83,8 @@ impl ReportedProgram {
         if self.is_beginning { Err(ReportError::IsBeginning(self)) } else { Ok(self) }
     }
 
-    /// In clock ticks after the boot: a process that started after the file was written only reuses
-    /// a PID.
+    /// The latest start of its processes, in clock ticks after the boot: a process that started
+    /// after the file was written only reuses a PID.
     fn latest_start(&self) -> Option<u64> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let ago = now.saturating_sub(self.written? + SAME_TIME);
@@ -99,7 +99,7 @@ impl ReportedProgram {
         seating.processes.iter().any(|process| self.processes.contains(&process.pid))
     }
 
-    /// As in a sentence: `redis-server (4711)`.
+    /// The program in a sentence: `redis-server (4711)`.
     #[must_use]
     pub fn named(&self) -> String {
         if self.name.is_empty() {

@@ -120,7 +120,7 @@ fn held<'f, 'a>(
     }
 }
 
-/// In percent of one CPU, if the kernel counts busy time.
+/// The time of other programs on these CPUs, in percent of one CPU, if the kernel counts busy time.
 fn others_percent(facts: &SeatingFacts, sitters: &[&Sitter]) -> Option<f64> {
     let cpus = union(sitters);
     let busy = cpus.iter().map(|cpu| facts.busy_percent(cpu)).sum::<Option<f64>>()?;

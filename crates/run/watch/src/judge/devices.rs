@@ -6,7 +6,7 @@ use crate::remedy::SeatingRemedy;
 use crate::seating::{OpenDevice, Process};
 use seatmap_os::CpuSet;
 
-/// Processes whose threads may not run near an open device. Without any, nothing is judged.
+/// Reports processes whose threads may not run near an open device. Without any, nothing is judged.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     if facts.programs().all(|(process, _)| process.devices.is_empty()) {
         let what =

@@ -8,11 +8,12 @@ use crate::seating::{CpuActivity, InterruptRate};
 use seatmap_data::statistics::words::counted_figure;
 use seatmap_os::{CpuSet, interrupts};
 
-/// Fewer are not reported.
+/// Fewer interrupts per second are not reported.
 const SOME_PER_SECOND: f64 = 10.0;
 
-/// Interrupts on the only CPU of a busy, bound thread. A network card's queue next to its reader is
-/// a good plan, so this is wrong only for a thread with an isolated CPU or a real-time policy.
+/// Reports interrupts on the only CPU of a busy, bound thread. A network card's queue next to its
+/// reader is a good plan, so this is wrong only for a thread with an isolated CPU or a real-time
+/// policy.
 pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     let no_hz_full = CpuSet::of_list(&facts.seating.kernel.no_hz_full).unwrap_or_default();
     // The boot options for isolated CPUs promise that no interrupts arrive there.
@@ -35,14 +36,15 @@ pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
         .collect()
 }
 
-/// Any device interrupts on the CPUs of bound threads.
+/// Reports any device interrupts on the CPUs of bound threads.
 pub(super) fn none(facts: &SeatingFacts) -> Vec<Finding> {
     let seats = facts.seats();
     let cpus = facts.seating.cpus.iter().filter(|cpu| seats.contains(cpu.cpu));
     cpus.filter_map(|cpu| interrupted(facts, "no-irq", cpu)).collect()
 }
 
-/// The kernel's have letters instead of numbers; each CPU's own ones may have either.
+/// Whether a device sends it. The kernel's interrupts have letters instead of numbers; each CPU's
+/// own ones may have either.
 fn is_of_device(interrupt: &&InterruptRate) -> bool {
     !interrupt.is_per_cpu && interrupts::is_of_device(&interrupt.irq)
 }
@@ -65,7 +67,7 @@ fn interrupted(facts: &SeatingFacts, rule: &str, cpu: &CpuActivity) -> Option<Fi
     Some(mended(finding, &devices, per_second, &facts.refuge()))
 }
 
-/// As many of the most frequent interrupts as needed. The kernel's managed ones stay.
+/// Moves as many of the most frequent interrupts as needed. The kernel's managed ones stay.
 fn mended(finding: Finding, devices: &[&InterruptRate], per_second: f64, rest: &CpuSet) -> Finding {
     let mut left = per_second;
     let mut moved = Vec::new();

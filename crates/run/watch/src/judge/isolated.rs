@@ -8,8 +8,8 @@ use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// Threads with such a mask. Each stays on the isolated CPU on which it began, and most begin on
-/// the first; those on usual CPUs stay among these.
+/// Reports threads with such a mask. Each stays on the isolated CPU on which it began, and most
+/// begin on the first; those on usual CPUs stay among these.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut together: BTreeMap<&CpuSet, Vec<&Sitter>> = BTreeMap::new();
     for sitter in &facts.sitters {

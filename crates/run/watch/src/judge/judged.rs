@@ -243,12 +243,12 @@ fn traced_line(thread: &WatchedThread) -> String {
     format!("  {:>7} {name:<15} {:>7}  {}\n", thread.tid, share(thread.run_percent), on.join(", "))
 }
 
-/// In percent; a very small share is not printed as 0.
+/// A share in percent; a very small one is not printed as 0.
 fn share(percent: f64) -> String {
     if percent > 0.0 && percent < 0.1 { "<0.1 %".to_owned() } else { format!("{percent:.1} %") }
 }
 
-/// In two or more lines: the fault, its measure, advice, and a command.
+/// A finding in two or more lines: the fault, its measure, advice, and a command.
 #[must_use]
 pub fn entry(finding: &Finding, coloured: bool) -> String {
     let word = match finding.gravity {

@@ -7,7 +7,8 @@ use crate::rule::Rule;
 use seatmap_data::machine::CoreKind;
 use seatmap_os::CpuSet;
 
-/// Busy threads bound to efficiency cores while performance cores idle, except low-priority ones.
+/// Reports busy threads bound to efficiency cores while performance cores idle, except low-priority
+/// ones.
 pub(super) fn slow(facts: &SeatingFacts) -> Vec<Finding> {
     let slow = facts.of_kind(CoreKind::Efficiency);
     facts
@@ -50,7 +51,7 @@ fn on_slow(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
     Some(finding.mended_by_all(to.map(|to| SeatingRemedy::bind(&to, [sitter.tid()]))))
 }
 
-/// Threads that may run on another kind of core.
+/// Reports threads that may run on another kind of core.
 pub(super) fn only(facts: &SeatingFacts, kind: CoreKind) -> Vec<Finding> {
     let rule = Rule::Kind(kind).to_string();
     let cores = facts.of_kind(kind);

@@ -5,10 +5,10 @@ use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::Process;
 
-/// With this CPU time a thread has worked, even if it does not now.
+/// A thread with this CPU time has worked, even if it does not now.
 const WORKED_S: f64 = 0.5;
 
-/// A bound main thread with unbound threads, if none is bound elsewhere.
+/// Reports a bound main thread with unbound threads, if none is bound elsewhere.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     // If the seats are known, `expect` reports more exactly.
     if facts.expected.is_some() {

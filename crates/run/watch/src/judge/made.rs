@@ -20,7 +20,7 @@ pub struct Made {
 }
 
 impl Made {
-    /// Idle one-thread cores, and no program.
+    /// A machine with this number of idle one-thread cores, and no program.
     #[must_use]
     pub fn new(cpus: u32) -> Self {
         let pus = (0..cpus).map(|os| Pu {
@@ -55,7 +55,7 @@ impl Made {
         self
     }
 
-    /// Later CPUs are on efficiency cores.
+    /// Makes the CPUs from this one on efficiency cores.
     #[must_use]
     pub fn efficient_from(mut self, first: u32) -> Self {
         for pu in &mut self.topology.pus {
@@ -92,7 +92,7 @@ impl Made {
         }
     }
 
-    /// A sleeping thread, younger than the last one.
+    /// Adds a sleeping thread, younger than the last one.
     #[must_use]
     pub fn thread(mut self, pid: Tid, tid: Tid, mask: &str) -> Self {
         self.add_process(pid, 1);
@@ -116,7 +116,7 @@ impl Made {
         self
     }
 
-    /// Shares of the time that it runs and waits. Its only CPU is as busy.
+    /// Adds a thread that runs and waits for these shares of the time. Its only CPU is as busy.
     #[must_use]
     pub fn busy(
         mut self,
@@ -143,7 +143,7 @@ impl Made {
         }
     }
 
-    /// By other programs.
+    /// Makes CPUs busy with other programs.
     #[must_use]
     pub fn taken(mut self, cpus: &str) -> Self {
         CpuSet::of_list(cpus).unwrap_or_default().iter().for_each(|cpu| self.load(cpu, 100.0));
@@ -185,7 +185,7 @@ impl Made {
         self.seating.processes.last_mut()
     }
 
-    /// In the last process's environment.
+    /// Adds a variable to the last process's environment.
     #[must_use]
     pub fn variable(
         mut self,
@@ -202,7 +202,8 @@ impl Made {
         self
     }
 
-    /// The last process's CPUs, quota, and watched periods in which the quota was used up.
+    /// Limits the last process: its CPUs, its quota, and the watched periods in which the quota was
+    /// used up.
     #[must_use]
     pub fn group(mut self, cpus: Option<&str>, quota_cpus: Option<f64>, throttled: u64) -> Self {
         let cpus = cpus.map(str::to_owned);
@@ -230,8 +231,8 @@ impl Made {
         }
     }
 
-    /// On all threads so far, with the watched periods in which it was used up: the kernel stopped
-    /// the threads for half of each.
+    /// Adds a quota on all threads so far, with the watched periods in which it was used up: the
+    /// kernel stopped the threads for half of each.
     #[must_use]
     pub fn quota(mut self, group: &str, cpus: f64, throttled_watched: Option<u64>) -> Self {
         let file = format!("/sys/fs/cgroup{}/cpu.max", group.trim_end_matches('/'));
@@ -255,7 +256,7 @@ impl Made {
         self
     }
 
-    /// Of the last process: MiB on node 0, 1 and so on.
+    /// Adds memory to the last process: MiB on node 0, 1 and so on.
     #[must_use]
     pub fn memory(mut self, mib: &[u64]) -> Self {
         let nodes = (0..).zip(mib).map(|(node, mib)| OnNode { node, bytes: mib << 20 }).collect();
@@ -264,7 +265,7 @@ impl Made {
         self
     }
 
-    /// Near these CPUs, of the last process.
+    /// Adds a device near these CPUs to the last process.
     #[must_use]
     pub fn device(mut self, name: &str, node: u32, cpus: &str) -> Self {
         let name = name.to_owned();
@@ -292,7 +293,7 @@ impl Made {
         self
     }
 
-    /// Another program's thread on a CPU.
+    /// Adds another program's thread to a CPU.
     #[must_use]
     pub fn stranger(mut self, cpu: u32, name: &str, run_percent: f64, mask: &str) -> Self {
         let name = name.to_owned();
@@ -308,7 +309,7 @@ impl Made {
         self
     }
 
-    /// For all other programs' threads so far.
+    /// Gives all other programs' threads so far a real-time policy.
     #[must_use]
     pub fn real_time_strangers(mut self, policy: &str, priority: u32) -> Self {
         for stranger in self.seating.cpus.iter_mut().flat_map(|cpu| &mut cpu.strangers) {

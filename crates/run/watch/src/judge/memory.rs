@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const RULE: &str = "memory-local";
 
-/// Less is not reported: libraries are where another program has loaded them.
+/// Less distant memory is not reported: libraries are where another program has loaded them.
 const FAR_BYTES: u64 = 16 << 20;
 const FAR_PERCENT: f64 = 5.0;
 
-/// Processes bound to some nodes with memory on others.
+/// Reports processes bound to some nodes with memory on others.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
@@ -22,7 +22,7 @@ pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
         .collect()
 }
 
-/// Also processes on nodes from which their control group allows no memory.
+/// Also reports processes on nodes from which their control group allows no memory.
 pub(super) fn named(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
@@ -75,7 +75,7 @@ fn of_program(
     (!closed.is_empty() && total > FAR_BYTES).then(|| kept_away(facts, process, sitters, &closed))
 }
 
-/// None if the control group does not say.
+/// The allowed nodes, if the control group says so.
 fn allowed(process: &Process) -> Option<BTreeSet<u32>> {
     let nodes = CpuSet::of_list(process.group.as_ref()?.nodes.as_deref()?)?;
     Some(nodes.iter().collect()).filter(|nodes: &BTreeSet<u32>| !nodes.is_empty())
@@ -138,7 +138,7 @@ fn kept_away(
     beside_memory(facts, process, finding)
 }
 
-/// Binds to the CPUs of nodes from which the group may take memory.
+/// Binds a process to the CPUs of nodes from which its group may take memory.
 fn beside_memory(facts: &SeatingFacts, process: &Process, finding: Finding) -> Finding {
     let group = process.group.as_ref().map_or("/", |group| group.path.as_str());
     let open = allowed(process).unwrap_or_default();
@@ -156,12 +156,12 @@ fn beside_memory(facts: &SeatingFacts, process: &Process, finding: Finding) -> F
     }
 }
 
-/// Pages of files are where any process first read them.
+/// The process's own memory. Pages of files are where any process first read them.
 fn own(memory: &MemoryUsage) -> &[OnNode] {
     if memory.own.is_empty() { &memory.nodes } else { &memory.own }
 }
 
-/// Except in mappings that request the node.
+/// The bytes on distant nodes, except in mappings that request the node.
 fn far_bytes(memory: &MemoryUsage, near: &BTreeSet<u32>) -> BTreeMap<u32, u64> {
     let mut far: BTreeMap<u32, u64> = own(memory)
         .iter()

@@ -9,26 +9,25 @@ use crate::seating::WatchedThread;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
-/// With this share of the looks, a thread was elsewhere. A library that examines the machine binds
-/// itself to each CPU for some milliseconds, and one look may see that.
+/// A thread found elsewhere in this share of the looks was elsewhere. A library that examines the
+/// machine binds itself to each CPU for some milliseconds, and one look may see that.
 const LEAST_PERCENT: f64 = 10.0;
 
-/// A process's threads that a finding names, and a remedy binds one by one.
+/// The most threads of a process that a finding names, and a remedy binds one by one.
 pub(super) const MOST: usize = 4;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OffMaskCpus {
-    /// The first look's mask, if different.
+    /// Its mask at the first look, if different.
     before: Option<CpuSet>,
     /// The CPUs on which looks found it.
     pub(super) found_on: CpuSet,
-    /// Of those looks.
     pub(super) percent: f64,
     is_traced: bool,
 }
 
 impl OffMaskCpus {
-    /// `None` if no look found the thread off the seat.
+    /// A thread's CPUs outside a seat; `None` if no look found it elsewhere.
     pub(super) fn than(thread: &WatchedThread, seat: &CpuSet) -> Option<Self> {
         let outside = thread.ran_on.iter().filter(|on| !seat.contains(on.cpu));
         let percent: f64 = outside.clone().map(|on| on.percent).sum();
@@ -45,7 +44,8 @@ impl OffMaskCpus {
         })
     }
 
-    /// As `could run on CPUs 0-3 at the first look, and was found on CPU 1 in 40 % of the looks`.
+    /// The absence in words: `could run on CPUs 0-3 at the first look, and was found on CPU 1 in 40
+    /// % of the looks`.
     pub(super) fn described(&self) -> String {
         let of = if self.is_traced { "time" } else { "looks" };
         let found =
@@ -60,12 +60,12 @@ impl OffMaskCpus {
     }
 }
 
-/// With a changed mask and no known seat.
+/// Reports threads with a changed mask and no known seat.
 pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     masks_changed(facts, Finding::remark, "its mask was changed while it was watched")
 }
 
-/// For named rules, which judge the final masks.
+/// Reports threads that were elsewhere before, for named rules, which judge the final masks.
 pub(super) fn unjudged(facts: &SeatingFacts) -> Vec<Finding> {
     masks_changed(
         facts,
@@ -129,7 +129,7 @@ mod tests {
     use crate::{Rule, judge::Verdict};
     use seatmap_data::plan::Plan;
 
-    /// On CPU 0 at the end, and on CPU 1 for this share of the looks.
+    /// A thread on CPU 0 at the end, which was on CPU 1 for this share of the looks.
     fn made(percent: f64) -> Made {
         let mut made = Made::new(4).busy(7, 7, "0", 90.0, 0.0);
         let on = |cpu, percent| RanOn { cpu, percent };

@@ -18,8 +18,8 @@ pub(super) fn core(facts: &SeatingFacts) -> Vec<Finding> {
     of(facts, &Rule::OnePerCore.to_string(), "core", |pu| pu.core)
 }
 
-/// Confined threads of all programs. Sleeping, unconfined threads may be anywhere; a program
-/// without a confined thread breaks the rule.
+/// Compares confined threads over all programs. Sleeping, unconfined threads may be anywhere; a
+/// program without a confined thread breaks the rule.
 fn of(facts: &SeatingFacts, rule: &str, noun: &str, level: fn(&Pu) -> Option<u32>) -> Vec<Finding> {
     let unknown =
         facts.unknown(&super::facts::union(&facts.sitters.iter().collect::<Vec<_>>()), level);

@@ -8,7 +8,7 @@ use crate::seating::Process;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
-/// Processes with threads in several parts.
+/// Reports processes with threads in several parts.
 pub(super) fn same(facts: &SeatingFacts, level: RuleLevel) -> Vec<Finding> {
     let rule = Rule::Same(level).to_string();
     distinct(
@@ -48,8 +48,8 @@ fn on_several_parts(
     Some(finding.mended_by(SeatingRemedy::bind_all(&near, process.pid)))
 }
 
-/// Programs whose confined threads are not evenly divided over all usable parts. Processes with a
-/// common ancestor are one program, so that a job's ranks count together.
+/// Reports programs whose confined threads are not evenly divided over all usable parts. Processes
+/// with a common ancestor are one program, so that a job's ranks count together.
 pub(super) fn spread(facts: &SeatingFacts, level: RuleLevel) -> Vec<Finding> {
     let mut families: BTreeMap<Tid, Vec<&Sitter>> = BTreeMap::new();
     facts
@@ -119,7 +119,7 @@ fn of_family(
     Some(finding.on(&union(subjects)).at_most(subjects[0].thread.age_s).mended_by_all(remedy))
 }
 
-/// If threads take the parts in turn.
+/// The CPU for a thread, if threads take the parts in turn.
 fn nth(facts: &SeatingFacts, usable: &CpuSet, level: RuleLevel, at: usize) -> Option<u32> {
     let parts: Vec<u32> = facts.parts(usable, |pu| level.of(pu))?.into_iter().collect();
     let turn = at.checked_rem(parts.len())?;

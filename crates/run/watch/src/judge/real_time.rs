@@ -6,17 +6,18 @@ use crate::remedy::SeatingRemedy;
 use crate::seating::Stranger;
 use seatmap_os::{CpuSet, Tid};
 
-/// Leaves nothing to others. By default the kernel keeps 5 % for them.
+/// A real-time thread with this share of a CPU leaves nothing to others. By default the kernel
+/// keeps 5 % for them.
 const TAKES_PERCENT: f64 = 80.0;
-/// A thread that waits this long is starved.
+/// A thread that waits for this share of the time is starved.
 const WAITS_PERCENT: f64 = 50.0;
 
-/// Over ordinary threads.
+/// Whether a policy has precedence over ordinary threads.
 pub(crate) fn is_real_time(policy: &str) -> bool {
     ["fifo", "rr", "deadline"].contains(&policy)
 }
 
-/// In a chosen program or another.
+/// A real-time thread that occupies a CPU, in a chosen program or another.
 struct CpuTaker<'a> {
     tid: Tid,
     words: String,
@@ -24,7 +25,7 @@ struct CpuTaker<'a> {
     priority: u32,
 }
 
-/// Threads with only one CPU that a real-time thread occupies.
+/// Reports threads with only one CPU that a real-time thread occupies.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts.sitters.iter().filter_map(|sitter| starved(facts, sitter)).collect()
 }
@@ -67,7 +68,7 @@ fn taker_on<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
         .or_else(|| stranger_on(facts, cpu).and_then(CpuTaker::of_another_program))
 }
 
-/// Of a chosen program. A sleeping thread occupies nothing.
+/// A chosen program's real-time thread that occupies a CPU. A sleeping one does not.
 fn taker_among<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
     let sitter = facts.sitters.iter().find(|one| {
         one.seat() == Some(cpu)
@@ -82,7 +83,7 @@ fn taker_among<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
     })
 }
 
-/// Of another program.
+/// Another program's real-time thread that occupies a CPU.
 fn stranger_on<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<&'a Stranger> {
     let cpu = facts.seating.cpus.iter().find(|one| one.cpu == cpu)?;
     cpu.strangers
@@ -90,7 +91,7 @@ fn stranger_on<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<&'a Stranger> {
         .find(|one| one.real_time_policy.is_some() && one.run_percent >= TAKES_PERCENT)
 }
 
-/// For which the rule reports a thread.
+/// Whether the rule reports a thread as starved by another program's.
 pub(super) fn is_starved_by_a_stranger(facts: &SeatingFacts, sitter: &Sitter) -> bool {
     waits_in_vain(sitter).is_some_and(|(cpu, _)| {
         taker_among(facts, cpu).is_none() && stranger_on(facts, cpu).is_some()

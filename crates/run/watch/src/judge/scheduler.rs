@@ -3,7 +3,7 @@
 use super::SeatingFacts;
 use crate::finding::Finding;
 
-/// A sched_ext scheduler with threads bound to one CPU.
+/// Reports a sched_ext scheduler with threads bound to one CPU.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let Some(name) = &facts.seating.kernel.sched_ext else { return Vec::new() };
     let bound: Vec<_> =

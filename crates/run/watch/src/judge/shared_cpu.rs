@@ -6,10 +6,10 @@ use crate::remedy::SeatingRemedy;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
-/// With this demand on one CPU, threads have too little.
+/// Threads that demand this share of one CPU have too little.
 const TOO_MUCH_PERCENT: f64 = 110.0;
 
-/// Per program and CPU; a remark if no other CPU has room.
+/// Reports a finding per program and CPU; a remark if no other CPU has room.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut there: BTreeMap<(u32, Tid), Vec<&Sitter>> = BTreeMap::new();
     for sitter in facts
@@ -78,7 +78,7 @@ mod tests {
         assert!(found[0].is_wrong());
     }
 
-    /// With barriers: each has an eighth of the CPU, and waits half of the time.
+    /// The threads have barriers: each has an eighth of the CPU, and waits half of the time.
     #[test]
     fn many_threads_on_one_cpu_are_found_though_each_has_little() {
         let crowd = |made: Made, run_percent| {

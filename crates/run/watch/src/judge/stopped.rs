@@ -9,8 +9,8 @@ use seatmap_data::statistics::words::agreeing;
 use seatmap_os::Tid;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// Threads of frozen groups, for instance after `docker pause`. Their state is the one in which
-/// they were frozen.
+/// Reports threads of frozen groups, for instance after `docker pause`. Their state is the one in
+/// which they were frozen.
 pub(super) fn frozen(facts: &SeatingFacts) -> Vec<Finding> {
     let mut by_threads: BTreeMap<&[Tid], Vec<&GroupBrake>> = BTreeMap::new();
     for brake in facts.seating.brakes.iter().filter(|brake| is_freezer(&brake.file)) {
@@ -23,7 +23,7 @@ fn is_freezer(file: &str) -> bool {
     ["/freezer.state", "/cgroup.freeze"].iter().any(|name| file.ends_with(name))
 }
 
-/// All of these groups must be thawed.
+/// The finding about threads frozen by all of these groups, each of which must be thawed.
 fn frozen_by(facts: &SeatingFacts, tids: &[Tid], brakes: &[&GroupBrake]) -> Option<Finding> {
     let members: HashSet<&Tid> = tids.iter().collect();
     let frozen = facts.sitters.iter().filter(|sitter| members.contains(&sitter.tid()));
@@ -59,7 +59,7 @@ fn frozen_by(facts: &SeatingFacts, tids: &[Tid], brakes: &[&GroupBrake]) -> Opti
     })
 }
 
-/// With only stopped threads.
+/// Reports processes with only stopped threads.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let stopped = facts.programs().filter(|(_, sitters)| {
         !sitters.is_empty()

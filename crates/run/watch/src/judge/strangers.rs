@@ -8,16 +8,16 @@ use crate::seating::{CpuActivity, Stranger};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeSet;
 
-/// With this share of a CPU, a stranger is busy.
+/// A stranger with this share of a CPU is busy.
 const BUSY_PERCENT: f64 = 20.0;
-/// Strangers named after the first.
+/// The most strangers named after the first.
 const MOST_NAMED: usize = 4;
-/// The owner of a seat waits if it waits for this share of its time.
+/// The owner of a seat has to wait if it waits for this share of its time.
 pub(super) const WAITS_PERCENT: f64 = 5.0;
 /// `no-strangers` ignores smaller shares, because kernel threads have some work everywhere.
 const SOME_PERCENT: f64 = 1.0;
 
-/// Busy strangers on the only CPU of a bound thread that has to wait for them.
+/// Reports busy strangers on the only CPU of a bound thread that has to wait for them.
 pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .seating
@@ -51,14 +51,13 @@ fn waits(sitter: &Sitter) -> bool {
     sitter.waits_percent().is_none_or(|percent| percent >= WAITS_PERCENT)
 }
 
-/// For a policy with precedence over ordinary threads.
 fn by_policy(stranger: &Stranger) -> String {
     stranger.real_time_policy.as_ref().map_or_else(String::new, |policy| {
         format!(" by its policy {policy} {}", stranger.real_time_priority)
     })
 }
 
-/// Up to a limit, in words. A remedy must only move named threads.
+/// Other strangers in words, up to a limit. A remedy must only move named threads.
 fn others(cpu: &CpuActivity, least_percent: f64) -> String {
     let those = cpu.strangers.iter().filter(|one| one.run_percent >= least_percent).skip(1);
     let named: Vec<String> = those
@@ -74,7 +73,7 @@ fn others(cpu: &CpuActivity, least_percent: f64) -> String {
     format!(", and {}{more}", named.join(", "))
 }
 
-/// Any strangers on the CPUs of bound threads.
+/// Reports any strangers on the CPUs of bound threads.
 pub(super) fn none(facts: &SeatingFacts) -> Vec<Finding> {
     let seats = facts.seats();
     facts

@@ -6,14 +6,15 @@ use crate::remedy::SeatingRemedy;
 use crate::seating::{ControlGroup, Process, Variable};
 use seatmap_os::{CpuSet, Tid};
 
-/// A launcher binds before the program begins, so its variables apply to every program.
+/// The variables of launchers. A launcher binds before the program begins, so they apply to every
+/// program.
 const OF_LAUNCHERS: [&str; 3] = ["SLURM_CPU_BIND", "SLURM_CPU_BIND_LIST", "MV2_CPU_MAPPING"];
 
-/// With these values, a runtime does not bind.
+/// The values with which a runtime does not bind.
 const OFF: [(&str, &[&str]); 2] =
     [("OMP_PROC_BIND", &["false"]), ("KMP_AFFINITY", &["none", "disabled"])];
 
-/// Masks that differ from a variable's CPUs, and more busy threads than its places.
+/// Reports masks that differ from a variable's CPUs, and more busy threads than its places.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
@@ -42,8 +43,8 @@ fn requested_cpus(variable: &Variable) -> Option<CpuSet> {
     CpuSet::of_list(variable.cpus.as_deref()?).filter(|cpus| !cpus.is_empty())
 }
 
-/// No thread follows the variable. Every program inherits OpenMP's, so they matter only if several
-/// of its threads work.
+/// Reports a variable that no thread follows. Every program inherits OpenMP's, so they matter only
+/// if several of its threads work.
 fn unmet(
     facts: &SeatingFacts,
     process: &Process,
@@ -106,7 +107,7 @@ fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
     )
 }
 
-/// Masks and variables with CPUs that are offline, or not allowed by the control group.
+/// Reports masks and variables with CPUs that are offline, or not allowed by the control group.
 pub(super) fn partial(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
@@ -120,7 +121,7 @@ pub(super) fn partial(facts: &SeatingFacts) -> Vec<Finding> {
         .collect()
 }
 
-/// The variable has more CPUs than the control group allows.
+/// Reports a variable with more CPUs than the control group allows.
 fn cut(
     facts: &SeatingFacts,
     process: &Process,
@@ -180,8 +181,8 @@ fn mended_by_width(finding: Finding, remedies: Vec<SeatingRemedy>) -> Finding {
     }
 }
 
-/// Each group that lacks these CPUs, outermost first, because the kernel gives a group no CPU that
-/// its parent lacks.
+/// Widens each group that lacks these CPUs, outermost first, because the kernel gives a group no
+/// CPU that its parent lacks.
 fn widening(facts: &SeatingFacts, group: &ControlGroup, requested: &CpuSet) -> Vec<SeatingRemedy> {
     let mut low = Vec::new();
     for level in group.cpusets.iter().rev() {
@@ -197,7 +198,7 @@ fn widening(facts: &SeatingFacts, group: &ControlGroup, requested: &CpuSet) -> V
     low
 }
 
-/// Their masks contain CPUs that they can never use.
+/// Reports masks with CPUs that their threads can never use.
 fn outside(facts: &SeatingFacts, process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     process.group.as_ref()?.cpus.as_ref()?;
     let allowed = facts.allowed(process.pid);

@@ -23,10 +23,10 @@ const MOST_CLIENTS: usize = 256;
 /// The most unfinished answers to slow clients.
 const MOST_SLOW: usize = 16;
 
-/// To send the request, and to receive the answer.
+/// The time for a client to send its request, and to receive the answer.
 const CLIENT_TIME: Duration = Duration::from_secs(5);
 
-/// Between two checks of `stop`.
+/// The longest wait for clients between two checks of `stop`.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Why metrics cannot be served at an address.
@@ -63,7 +63,7 @@ struct Client {
 enum ClientState {
     /// The request is incomplete.
     Asking(Vec<u8>),
-    /// With this many bytes sent.
+    /// The answer, with the number of bytes already sent.
     Answered(Rc<[u8]>, usize),
 }
 

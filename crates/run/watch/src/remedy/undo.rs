@@ -3,7 +3,7 @@
 use seatmap_os::sched::ThreadStatus;
 use seatmap_os::{CpuSet, Root, Tid, task};
 
-/// With single restore commands, because users do not paste longer lines.
+/// The most threads with single restore commands, because users do not paste longer lines.
 const MOST_THREADS: usize = 8;
 
 /// The command that restores the present state; `None` if unknown, or if the remedy restores it by
@@ -32,7 +32,7 @@ fn of_one(root: &Root, command: &str) -> Option<String> {
     }
 }
 
-/// If its path needs no quotes.
+/// Restores a file's line if its path needs no quotes.
 fn of_file(root: &Root, file: &str) -> Option<String> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-@:".contains(&byte);
     if !file.bytes().all(is_plain) {

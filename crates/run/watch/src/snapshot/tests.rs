@@ -262,7 +262,7 @@ fn files_of_any_content_will_do() {
     }
 }
 
-/// Ends with the test.
+/// A process that ends with the test.
 struct Living(Child);
 
 impl Drop for Living {

@@ -3,7 +3,7 @@
 use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::MAX_CPU;
 
-/// Limits the work.
+/// The most CPUs of one value, to limit the work.
 const MOST_CPUS: usize = 1 << 16;
 
 /// CPUs and ranges between commas: `0-3,8,10-14:2`.

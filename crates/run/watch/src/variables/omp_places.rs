@@ -4,10 +4,10 @@
 use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::MAX_CPU;
 
-/// In all places together, with repetitions; limits the work.
+/// The most CPUs in all places together, with repetitions, to limit the work.
 const MOST_CPUS: usize = 1 << 16;
 
-/// `None` for a word such as `cores`, and for other text.
+/// The places; `None` for a word such as `cores`, and for other text.
 pub(super) fn parse(text: &str) -> Option<Vec<CpuSet>> {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let mut reader = Reader { rest: &text, room: MOST_CPUS };
@@ -23,7 +23,7 @@ pub(super) fn parse(text: &str) -> Option<Vec<CpuSet>> {
 
 struct Reader<'a> {
     rest: &'a str,
-    /// CPUs that may still follow.
+    /// The number of CPUs that may still follow.
     room: usize,
 }
 
