@@ -80,7 +80,6 @@ impl CellWatch {
         }
     }
 
-    /// The cell's end, if it has ended by now.
     pub(crate) fn end(&mut self) -> Option<CellEnd> {
         self.look_now();
         self.end.clone()

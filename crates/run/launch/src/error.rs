@@ -96,7 +96,6 @@ impl LaunchError {
         move |source| LaunchError::System { what, source }
     }
 
-    /// A failed seizure, with the likely cause.
     pub(crate) fn seizing(source: io::Error) -> Self {
         if source.raw_os_error() != Some(libc::EPERM) {
             return LaunchError::System { what: "trace the program", source };

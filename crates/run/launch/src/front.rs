@@ -57,7 +57,6 @@ pub struct FrontLink {
 
 const MESSAGE_BYTES: usize = 1 + size_of::<i32>();
 
-/// The supervisor's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum News {
     /// This signal stopped the program.

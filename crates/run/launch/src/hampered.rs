@@ -18,7 +18,6 @@ pub struct Hampered {
 }
 
 impl Hampered {
-    /// Records a thread's program, if hampered.
     pub(crate) fn note(&mut self, tid: Tid, path: &Path) {
         if path.file_name().is_some_and(|name| TRACERS.iter().any(|tracer| name == *tracer)) {
             add(&mut self.tracers, path);
@@ -28,7 +27,6 @@ impl Hampered {
         }
     }
 
-    /// A line for each program.
     pub(crate) fn sentences(&self) -> impl Iterator<Item = String> {
         let unprivileged = self.unprivileged.iter().map(|program| {
             format!(

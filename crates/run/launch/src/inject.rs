@@ -125,7 +125,6 @@ pub(crate) fn set_policy(
     Injection { tid, is_first, before, at }.run(call)
 }
 
-/// A system call instruction of the process.
 fn instruction(tid: Tid, registers: &Registers) -> Option<u64> {
     let length = arch::INSTRUCTION.len();
     let before = registers[arch::NEXT].wrapping_sub(length as u64);

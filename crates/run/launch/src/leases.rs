@@ -11,7 +11,6 @@ use std::collections::HashMap;
 
 #[derive(Debug, Default)]
 pub(crate) struct Leases {
-    /// The computer whose runs are examined, if any.
     root: Option<Root>,
     /// `None` before the first seat: by then the process that waits for the program has left. Its
     /// copy of the folder would keep the leases.
@@ -62,7 +61,6 @@ impl Leases {
         }
     }
 
-    /// The only CPUs of threads, shared with other runs.
     pub(crate) fn shared(&self) -> CpuSet {
         let single = self.of_thread.values().filter(|seat| seat.only().is_some());
         let single = single.fold(CpuSet::default(), |all, seat| all.with(seat));

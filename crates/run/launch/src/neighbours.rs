@@ -130,7 +130,6 @@ struct OthersThread {
 #[derive(Default)]
 struct Seats {
     all: CpuSet,
-    /// The CPUs of threads bound to one CPU.
     single: CpuSet,
 }
 

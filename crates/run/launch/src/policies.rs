@@ -28,7 +28,6 @@ pub(crate) struct Policies {
     tasks: Vec<Option<MemoryPolicy>>,
     /// The launcher's policy, for threads without one in the plan.
     usual: MemoryPolicy,
-    /// The first process's policy at its start.
     first: MemoryPolicy,
     threads: HashMap<Tid, OfThread>,
 }
@@ -99,7 +98,6 @@ impl Policies {
         (thread.has != thread.wants).then_some(&thread.wants)
     }
 
-    /// A thread's policy for its record, if planned.
     fn of_thread(&self, tid: Tid) -> Option<ThreadMemory> {
         let thread = self.threads.get(&tid).filter(|thread| thread.wants != self.usual)?;
         let is_set = thread.has == thread.wants;

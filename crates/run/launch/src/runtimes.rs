@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Default)]
 pub(crate) struct Runtimes {
-    /// Processes with other than ordinary runtimes.
     of: HashMap<Tid, LanguageRuntime>,
     files: HashMap<PathBuf, LanguageRuntime>,
     roaming: Vec<PathBuf>,

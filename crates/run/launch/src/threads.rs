@@ -47,7 +47,6 @@ pub(crate) struct Living {
 pub struct ThreadTable {
     records: Vec<ThreadRecord>,
     living: HashMap<Tid, Living>,
-    /// Threads to seat.
     created: usize,
     /// Skipped threads.
     skipped: usize,

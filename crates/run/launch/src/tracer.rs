@@ -259,7 +259,6 @@ impl Tracer {
         }
     }
 
-    /// Handles the new thread in the order of creation.
     fn created(&mut self, creator: Tid, stop: TraceeStop, pinner: &mut Pinner) {
         invariant!(
             self.expects(creator),

@@ -22,7 +22,6 @@ const LONGEST_BEHIND: Duration = Duration::from_secs(1);
 /// Looks take one part in this many of a CPU's time.
 const SHARE: u32 = 50;
 
-/// Decides when to look next, and at which processes.
 #[derive(Debug)]
 pub(crate) struct ProcessWatch {
     /// The processes with their starts, in clock ticks after the boot: one may end between two

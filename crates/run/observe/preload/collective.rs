@@ -65,14 +65,12 @@ fn bytes(elements: ArgumentWord, kind: ArgumentWord) -> u64 {
     count(elements) * type_bytes(kind)
 }
 
-/// Bytes for one rank, from a list of counts.
 fn part(counts: ArgumentWord, kind: ArgumentWord) -> impl Fn(usize) -> u64 {
     let size = type_bytes(kind);
     // SAFETY: the program's list has a count for each rank of the communicator.
     move |rank| size * unsafe { count_at(counts, rank) }
 }
 
-/// Bytes for one rank, from lists of counts and datatypes.
 fn typed_part(counts: ArgumentWord, kinds: ArgumentWord) -> impl Fn(usize) -> u64 {
     // SAFETY: the program's lists have a count and a datatype for each rank of the communicator.
     move |rank| unsafe { count_at(counts, rank) * type_bytes(handle_at(library(), kinds, rank)) }

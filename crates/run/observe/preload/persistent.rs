@@ -8,10 +8,8 @@ use super::words::{ArgumentWord, MpiHandle, count, handle_at, int, type_bytes};
 use alloc::vec::Vec;
 use core::ffi::c_int;
 
-/// A message sent at each start of a request.
 struct Prepared {
     request: MpiHandle,
-    /// Its communicator's index in the book.
     communicator: usize,
     to: c_int,
     bytes: u64,

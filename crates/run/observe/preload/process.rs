@@ -13,7 +13,6 @@ use core::sync::atomic::Ordering::Relaxed;
 /// job share.
 static BEGAN_NS: AtomicI64 = AtomicI64::new(0);
 
-/// This process's CPU time by then, in nanoseconds.
 static BEGAN_CPU_NS: AtomicI64 = AtomicI64::new(0);
 
 pub fn began_ns() -> i64 {

@@ -44,7 +44,6 @@ pub(crate) enum CommandState {
     None,
     Runs {
         child: Child,
-        /// Whether the user has requested the command's end.
         is_to_end: bool,
     },
     Ended(Ending),

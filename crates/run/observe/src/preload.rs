@@ -10,7 +10,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The variable with the preloaded libraries (ld.so(8)).
 const VARIABLE: &str = "LD_PRELOAD";
 
 /// It has no dependencies, so it works with every C library.

@@ -8,7 +8,6 @@ use seatmap_launch::Ending;
 use seatmap_os::scratch::Scratch;
 use std::path::{Path, PathBuf};
 
-/// The variable that names the folder of traces.
 const VARIABLE: &str = "SEATMAP_TRACE";
 
 /// The kind of a program's reports.
@@ -47,14 +46,12 @@ pub struct ReportRequest {
 }
 
 impl ReportRequest {
-    /// Runs the command to its end, and reads its reports.
     pub(crate) fn run(&self, stop: &dyn Fn() -> bool) -> Result<ObservationOutcome, ObserveError> {
         let folder = Scratch::new("observe").map_err(ObserveError::System)?;
         let ending = self.end_of(folder.path(), stop)?;
         Ok(ObservationOutcome::of_ended(ending, self.read(folder.path())))
     }
 
-    /// Runs the command, which writes its traces into a folder.
     pub(crate) fn end_of(
         &self,
         folder: &Path,

@@ -15,7 +15,6 @@ struct Member {
     born: Born,
     creator: Option<usize>,
     name: String,
-    /// The CPU time at the observation's start.
     before_ns: u64,
     run_ns: u64,
     /// The start, if before the observation.
@@ -33,7 +32,6 @@ pub(crate) struct Roster {
 }
 
 impl Roster {
-    /// Adds a look's threads in the order of creation.
     pub(crate) fn update(&mut self, mut threads: Vec<Born>) {
         // Among threads older than the observation, a process's first thread comes first, because
         // the others count it as their creator.

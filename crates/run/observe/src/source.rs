@@ -20,7 +20,6 @@ pub(crate) trait MessageSource {
 
     fn methods(&self) -> Vec<Method>;
 
-    /// Follows a running process, and its future descendants.
     fn follow(&mut self, pid: Tid) -> io::Result<()>;
 
     /// Starts or stops following new children of this process.
@@ -35,7 +34,6 @@ pub(crate) trait MessageSource {
     /// Whether it reports the CPU times of ended threads.
     fn tells_cpu_times(&self) -> bool;
 
-    /// Everything since the last look.
     fn look(&mut self) -> io::Result<TalkBatch>;
 
     fn has_processes(&self) -> io::Result<bool>;
@@ -43,7 +41,6 @@ pub(crate) trait MessageSource {
     /// The kernel's CPU time for the observation so far, if known.
     fn kernel_time(&mut self) -> Option<Duration>;
 
-    /// The outside processes that woke the program, most frequent first.
     fn outsiders(&self) -> Vec<Outsider> {
         Vec::new()
     }

@@ -27,7 +27,6 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Follows the program, and starts a command.
     pub(crate) fn follow(
         &self,
         source: &mut dyn MessageSource,

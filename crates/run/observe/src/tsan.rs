@@ -155,7 +155,6 @@ fn process(trace: &TraceText) -> Result<Process, TraceError> {
     Ok(Process { head, threads, pairs, lines, cut_off })
 }
 
-/// A process index and a thread number.
 type Key = (usize, usize);
 
 fn joined(processes: &[Process]) -> SharingReport {

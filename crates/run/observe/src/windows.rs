@@ -40,7 +40,6 @@ pub(crate) struct Stretches {
     looks: usize,
     /// Looks in the last window.
     taken: usize,
-    /// Messages by pair and kind, over the whole time.
     pub(crate) kinds: HashMap<(usize, usize), [f64; TalkKind::ALL.len()]>,
 }
 

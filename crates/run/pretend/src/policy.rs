@@ -5,7 +5,6 @@ use seatmap_os::CpuSet;
 /// Flags of a mode, above the modes themselves.
 const FLAG_BITS: u32 = 1 << 13 | 1 << 14 | 1 << 15;
 
-/// The modes, by number.
 const NAMES: [&str; 7] =
     ["default", "prefer", "bind", "interleave", "local", "prefer-many", "weighted-interleave"];
 

@@ -204,7 +204,6 @@ impl ProgramRecord {
         above.take(MOST_ANCESTORS).find(|pid| self.has_process(*pid))
     }
 
-    /// Adds a process with its creator's mask and policy.
     fn arrive_process(&mut self, pid: Tid, parent: Tid, at_s: f64) {
         let noted = self.creations.iter().position(|one| !one.is_thread && one.pid == parent);
         let (mask, policy, born_s) = match noted.map(|at| self.creations.remove(at)) {

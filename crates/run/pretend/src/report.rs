@@ -21,7 +21,6 @@ pub const FORMAT: &str = "seatmap-pretend/1";
 /// Findings that need this computer.
 const UNSEEN: [&str; 6] = ["memory", "cpu-time", "interrupts", "strangers", "devices", "quota"];
 
-/// The most listed threads.
 const MOST_LISTED: usize = 64;
 
 /// The result of a run on a pretended machine.

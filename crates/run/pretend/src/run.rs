@@ -206,7 +206,6 @@ struct Session {
 }
 
 impl Session {
-    /// Answers calls and forwards signals until the first process ends.
     fn serve(&mut self, pid: Tid, signals: &Signals) -> io::Result<Ending> {
         let news: OwnedFd = signals.descriptor()?;
         loop {
@@ -321,7 +320,6 @@ fn leave_streams() {
     }
 }
 
-/// Returns which descriptors are readable.
 fn readable<const COUNT: usize>(
     descriptors: [RawFd; COUNT],
     wait: Duration,

@@ -30,7 +30,6 @@ enum Step {
     Seal(CString),
 }
 
-/// The prepared steps.
 #[derive(Clone, Debug)]
 pub(crate) struct ViewSetup {
     steps: Vec<Step>,

@@ -40,7 +40,6 @@ pub(crate) struct FileOfThread {
 }
 
 impl FileOfThread {
-    /// The path for any caller.
     pub(crate) fn path(self) -> String {
         let tid = self.tid;
         let folder = if self.is_of_thread { format!("{tid}/task/{tid}") } else { tid.to_string() };

@@ -128,7 +128,6 @@ impl Finding {
         Finding { remedy: Some(remedy.command), remedy_kind: Some(remedy.kind), ..self }
     }
 
-    /// Sets several commands to run in order.
     pub(crate) fn mended_by_all(self, remedies: impl IntoIterator<Item = SeatingRemedy>) -> Self {
         match SeatingRemedy::joined(remedies) {
             Some(remedy) => self.mended_by(remedy),

@@ -14,17 +14,14 @@ pub(crate) struct Limiting {
     hierarchies: Hierarchies,
     /// The groups by the text of a `cgroup` file, which many threads share.
     by_membership: HashMap<Vec<u8>, ControlGroups>,
-    /// The first look's counts, by file.
     at_first: HashMap<String, Counts>,
     now: HashMap<ControlGroups, Limits>,
     members: HashMap<ControlGroups, BTreeSet<Tid>>,
     /// The groups of threads with other CPUs than their process's.
     apart: HashMap<Tid, ControlGroup>,
-    /// Each group's threads.
     listed: HashMap<ControlGroups, Option<HashSet<Tid>>>,
 }
 
-/// The kernel's counts for a quota or another setting.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     stops: Option<u64>,

@@ -29,7 +29,6 @@ struct Seen {
     started_ticks: u64,
     first: ThreadTimes,
     first_ns: u64,
-    /// Its mask at the start, if the kernel reported it.
     first_mask: Option<CpuSet>,
     run_ns: u64,
     is_busy: bool,
@@ -126,7 +125,6 @@ impl Looks {
         }
     }
 
-    /// Finds threads that have started or stopped running.
     fn search(&mut self, files: &mut SystemFiles) {
         for (&(pid, tid), seen) in &mut self.seen {
             let run_ns = files.times(pid, tid).map_or(0, |times| times.run_ns);
@@ -276,7 +274,6 @@ impl Seen {
         }
     }
 
-    /// The CPUs, most frequent first.
     fn shares(&self) -> Vec<RanOn> {
         let looks: u32 = self.found_on.values().sum();
         let mut shares: Vec<RanOn> = self

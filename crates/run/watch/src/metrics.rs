@@ -18,7 +18,6 @@ use std::fmt::Write;
 /// The text's media type.
 pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The endings of systemd units among control groups.
 const UNIT_TYPES: [&str; 3] = [".service", ".scope", ".slice"];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,7 +9,6 @@ use seatmap_os::numa_maps::{self, OnNodes, Resident};
 use seatmap_os::proc_folder::has_gone;
 use seatmap_os::{Tid, devices};
 
-/// The most listed mappings of a process, the largest ones.
 const MOST_MAPPINGS: usize = 16;
 
 /// A process without its memory. Looks for devices only if the computer has some.
@@ -80,7 +79,6 @@ fn open_devices(files: &mut SystemFiles, pid: Tid) -> Vec<OpenDevice> {
         .collect()
 }
 
-/// A process's memory by node, if readable.
 pub(crate) fn memory(files: &mut SystemFiles, pid: Tid) -> Option<MemoryUsage> {
     let maps = files.proc.read(format_args!("{pid}/numa_maps")).map(numa_maps::parse);
     let resident =

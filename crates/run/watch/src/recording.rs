@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The value of the `format` key in the first line.
 pub const FORMAT: &str = "seatmap-recording/1";
 
-/// The most pairs in a look.
 const MOST_WAKES: usize = 64;
 
 /// The first line of a recording.

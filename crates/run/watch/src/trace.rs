@@ -22,7 +22,6 @@ const ANY: i32 = 0;
 
 #[derive(Debug, thiserror::Error)]
 enum TraceError {
-    /// The files are from another computer.
     #[error("the scheduler of another computer cannot be asked")]
     Elsewhere,
     #[error("in a container, threads have other numbers than in the kernel")]
@@ -39,7 +38,6 @@ enum TraceError {
     Load(#[from] LoadError),
 }
 
-/// A running count, or why there is none.
 #[derive(Debug)]
 pub(crate) struct SchedulerTrace(Result<Counting, String>);
 

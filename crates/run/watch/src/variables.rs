@@ -106,7 +106,6 @@ fn places(name: &str, value: &str) -> Option<Vec<CpuSet>> {
     }
 }
 
-/// Whether an unknown variable's value may be a list of CPUs.
 fn is_list(name: &str) -> bool {
     let endings =
         ["_CPU_AFFINITY", "_CPU_LIST", "_CPULIST", "_CPUS", "_CPUSET", "_CPU_BIND", "_cpu_list"];

@@ -32,7 +32,6 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
 }
 
-/// Why the inner part did not finish, if it did not.
 fn failure(output: std::io::Result<Output>) -> Option<String> {
     match output {
         Err(error) => Some(format!("skipped: nobody may not run this test: {error}")),

@@ -16,7 +16,6 @@ fn rule(name: &str, tasks: &[usize], seats: &SeatList) -> SeatRule {
     SeatRule { who: Who::Named(name.to_owned()), seats }
 }
 
-/// A seating with rules for its own tasks.
 fn room(seats: SeatList, rules: &[(&str, &[usize])], skip: usize) -> SeatAllocator {
     let rules = rules.iter().map(|(name, tasks)| rule(name, tasks, &seats)).collect();
     SeatAllocator::new(seats, rules, skip)

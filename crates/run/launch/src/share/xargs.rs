@@ -71,7 +71,6 @@ fn of_options(
 
 #[derive(Debug, PartialEq, Eq)]
 struct XargsOptions {
-    /// The number of simultaneous commands; `None` for no limit.
     at_a_time: Option<usize>,
     slot_variable: Option<String>,
 }

@@ -25,7 +25,6 @@ struct Use {
 /// PID and TID.
 pub(super) type ThreadKey = (i32, i32);
 
-/// A line's transfers from one thread to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LineTransfer {
     pub(super) line: u64,

@@ -40,9 +40,7 @@ pub(super) enum PerfDataRecord {
     Created { pid: i32, tid: i32, creator: i32, time_ns: u64 },
     /// A thread has a name, since this time if known.
     Named { pid: i32, tid: i32, name: String, time_ns: Option<u64> },
-    /// A sampled memory access.
     Sampled(AccessSample),
-    /// This many records were lost.
     Lost(u64),
 }
 

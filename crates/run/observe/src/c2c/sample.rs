@@ -49,7 +49,6 @@ const SNOOP_PEER: u64 = 0x02 << 38;
 /// A sample for more accesses would come once in minutes.
 const MOST_WEIGHT: u64 = 1 << 30;
 
-/// A sampled access.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct AccessSample {
     pub(super) pid: i32,
@@ -60,7 +59,6 @@ pub(super) struct AccessSample {
     pub(super) is_store: bool,
     pub(super) is_load: bool,
     pub(super) is_transfer: bool,
-    /// How many accesses it stands for.
     pub(super) weight: f64,
     pub(super) is_kernel: bool,
 }

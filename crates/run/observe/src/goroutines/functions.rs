@@ -33,7 +33,6 @@ const FIRST_SYMBOL: &str = "runtime.text";
 const LOOK: [u8; 4] = [0x49, 0x3b, 0x66, 0x10];
 const JUMPS: [&[u8]; 2] = [&[0x76], &[0x0f, 0x86]];
 
-/// Why a program's functions are not found.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FunctionsError {
     #[error("its file cannot be read")]

@@ -92,7 +92,6 @@ impl GoroutineHandoffs {
         self.threads.remove(&tid);
     }
 
-    /// Watches processes that run a Go program.
     pub(crate) fn look(&mut self) {
         let distinct: BTreeSet<Tid> = self.threads.values().copied().collect();
         self.pids = distinct.into_iter().filter(|pid| self.is_watched(*pid)).collect();

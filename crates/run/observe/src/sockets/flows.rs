@@ -72,7 +72,6 @@ fn bytes_of(ends: &Ends) -> f64 {
 #[derive(Debug, Default)]
 pub(super) struct Flows {
     all: HashMap<FlowKey, Flow>,
-    /// Flows counted since the last report.
     new: Vec<FlowKey>,
     /// Connections with unreported bytes, longest waiting first.
     waiting: VecDeque<FlowKey>,
@@ -97,7 +96,6 @@ impl Flows {
         *calls += new_calls as f64;
     }
 
-    /// The messages since the last call.
     pub(super) fn talk(&mut self) -> Vec<ThreadMessages> {
         let mut talk = Vec::new();
         for key in std::mem::take(&mut self.new) {

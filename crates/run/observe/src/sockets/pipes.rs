@@ -84,7 +84,6 @@ impl Pipes {
         self.link.is_some()
     }
 
-    /// Attaches or detaches it, as the last look requires.
     pub(super) fn look(&mut self, has_bytes: bool, is_pipe_seen: bool) {
         if !self.may_rest {
             return;

@@ -34,7 +34,6 @@ pub(crate) enum EbpfError {
     Goroutines(#[from] HandoffsError),
 }
 
-/// The requested methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EbpfMethods {
     Wakeups,

@@ -2,7 +2,6 @@
 
 use seatmap_os::bpf::{Btf, BtfError};
 
-/// Offsets of fields in their structures, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldOffsets {
     pub(crate) pid: usize,

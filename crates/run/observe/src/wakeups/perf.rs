@@ -30,7 +30,6 @@ const FLAGS: usize = 2;
 pub(crate) struct Perf {
     cpus: Vec<Records>,
     wakee: usize,
-    /// The followed processes with their living threads.
     processes: HashMap<Tid, HashSet<Tid>>,
     threads: HashMap<Tid, Tid>,
     /// Threads older than the observation of their process, found since the last look.
@@ -43,7 +42,6 @@ pub(crate) struct Perf {
     records: u64,
     interrupts: u64,
     strangers: Outsiders,
-    /// The last names of other programs' renamed living threads.
     stranger_names: HashMap<Tid, String>,
     lost: u64,
 }

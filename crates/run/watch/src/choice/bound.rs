@@ -37,7 +37,6 @@ pub(super) fn processes(
     }
 }
 
-/// The masks of unbound threads, by control group.
 struct Defaults {
     online: CpuSet,
     isolated: CpuSet,

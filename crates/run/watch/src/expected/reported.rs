@@ -48,7 +48,6 @@ pub enum ReportError {
 }
 
 impl ReportedProgram {
-    /// A document's program; `None` without PIDs.
     pub(super) fn of(report: &Report) -> Option<Self> {
         let mut seated =
             report.threads.iter().filter_map(|thread| Some((thread.pid?, &thread.name)));
@@ -65,7 +64,6 @@ impl ReportedProgram {
         })
     }
 
-    /// The same program with only its living processes.
     pub(super) fn living(self, root: &Root) -> Result<Self, ReportError> {
         let latest = self.latest_start();
         let processes = self.processes.iter().copied();
@@ -110,7 +108,6 @@ impl ReportedProgram {
     }
 }
 
-/// Whether a process lives and started by this time.
 fn lives(root: &Root, pid: Tid, latest_start: Option<u64>) -> bool {
     match task::of_process(root, pid) {
         Ok(threads) => threads.iter().any(|thread| {

@@ -113,7 +113,6 @@ fn misplaced(expected: &Expected) -> impl Iterator<Item = Finding> {
         .map(move |(pid, what)| Finding::wrong(RULE, what.clone()).of(*pid).advised(mended))
 }
 
-/// Reports seats forbidden by their thread's control group.
 fn impossible(facts: &SeatingFacts, pairs: &[Pair]) -> Vec<Finding> {
     pairs.iter().filter_map(|pair| impossible_seat(facts, pair)).collect()
 }

@@ -36,7 +36,6 @@ pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
         .collect()
 }
 
-/// Reports any device interrupts on the CPUs of bound threads.
 pub(super) fn none(facts: &SeatingFacts) -> Vec<Finding> {
     let seats = facts.seats();
     let cpus = facts.seating.cpus.iter().filter(|cpu| seats.contains(cpu.cpu));

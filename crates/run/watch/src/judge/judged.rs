@@ -152,7 +152,6 @@ impl<'a> Judged<'a> {
         text
     }
 
-    /// The numbers of faults and of remarks.
     fn counts(&self, process: &Process, threads: &[&WatchedThread]) -> [usize; 2] {
         let own: Vec<&Finding> = self
             .findings
@@ -219,7 +218,6 @@ fn program(process: &Process, threads: &[&WatchedThread], state: &str) -> String
     )
 }
 
-/// A line for each of the busiest traced threads.
 fn traced(threads: &[&WatchedThread]) -> String {
     let mut ran: Vec<&&WatchedThread> =
         threads.iter().filter(|thread| thread.is_traced && !thread.ran_on.is_empty()).collect();

@@ -51,7 +51,6 @@ fn on_slow(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
     Some(finding.mended_by_all(to.map(|to| SeatingRemedy::bind(&to, [sitter.tid()]))))
 }
 
-/// Reports threads that may run on another kind of core.
 pub(super) fn only(facts: &SeatingFacts, kind: CoreKind) -> Vec<Finding> {
     let rule = Rule::Kind(kind).to_string();
     let cores = facts.of_kind(kind);

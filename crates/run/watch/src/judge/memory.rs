@@ -14,7 +14,6 @@ const RULE: &str = "memory-local";
 const FAR_BYTES: u64 = 16 << 20;
 const FAR_PERCENT: f64 = 5.0;
 
-/// Reports processes bound to some nodes with memory on others.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
@@ -222,7 +221,6 @@ mod tests {
         );
     }
 
-    /// A container with all CPUs and one node's memory.
     fn with_nodes(mask: &str, mib: &[u64], nodes: &str) -> Made {
         let mut made = two_nodes(mask, mib).group(None, None, 0);
         let groups = made.seating.processes.iter_mut().filter_map(|process| process.group.as_mut());

@@ -18,9 +18,7 @@ pub(super) const MOST: usize = 4;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OffMaskCpus {
-    /// Its mask at the first look, if different.
     before: Option<CpuSet>,
-    /// The CPUs on which looks found it.
     pub(super) found_on: CpuSet,
     pub(super) percent: f64,
     is_traced: bool,

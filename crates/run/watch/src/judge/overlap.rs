@@ -79,7 +79,6 @@ fn programs(facts: &SeatingFacts, families: &[Tid]) -> String {
     }
 }
 
-/// The CPU time demanded by busy threads of several programs.
 fn contended_percent(facts: &SeatingFacts, there: &[&Sitter]) -> f64 {
     let busy: Vec<&&Sitter> = there.iter().filter(|one| facts.is_demanding(one)).collect();
     let families: BTreeSet<Tid> =

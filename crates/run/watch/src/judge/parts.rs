@@ -8,7 +8,6 @@ use crate::seating::Process;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
-/// Reports processes with threads in several parts.
 pub(super) fn same(facts: &SeatingFacts, level: RuleLevel) -> Vec<Finding> {
     let rule = Rule::Same(level).to_string();
     distinct(

@@ -25,7 +25,6 @@ struct CpuTaker<'a> {
     priority: u32,
 }
 
-/// Reports threads with only one CPU that a real-time thread occupies.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts.sitters.iter().filter_map(|sitter| starved(facts, sitter)).collect()
 }
@@ -83,7 +82,6 @@ fn taker_among<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
     })
 }
 
-/// Another program's real-time thread that occupies a CPU.
 fn stranger_on<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<&'a Stranger> {
     let cpu = facts.seating.cpus.iter().find(|one| one.cpu == cpu)?;
     cpu.strangers
@@ -91,7 +89,6 @@ fn stranger_on<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<&'a Stranger> {
         .find(|one| one.real_time_policy.is_some() && one.run_percent >= TAKES_PERCENT)
 }
 
-/// Whether the rule reports a thread as starved by another program's.
 pub(super) fn is_starved_by_a_stranger(facts: &SeatingFacts, sitter: &Sitter) -> bool {
     waits_in_vain(sitter).is_some_and(|(cpu, _)| {
         taker_among(facts, cpu).is_none() && stranger_on(facts, cpu).is_some()

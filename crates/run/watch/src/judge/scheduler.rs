@@ -3,7 +3,6 @@
 use super::SeatingFacts;
 use crate::finding::Finding;
 
-/// Reports a sched_ext scheduler with threads bound to one CPU.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let Some(name) = &facts.seating.kernel.sched_ext else { return Vec::new() };
     let bound: Vec<_> =

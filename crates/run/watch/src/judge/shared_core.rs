@@ -56,7 +56,6 @@ fn on_core(facts: &SeatingFacts, core: u32, placed: &[(&Sitter, u32)]) -> Option
     Some(finding.mended_by_all(to.map(|to| SeatingRemedy::bind(&to, [bound.tid()]))))
 }
 
-/// The CPUs of idle cores.
 fn idle_cores(facts: &SeatingFacts, allowed: &CpuSet) -> CpuSet {
     let idle = facts.idle(&facts.online);
     allowed

@@ -59,7 +59,6 @@ fn frozen_by(facts: &SeatingFacts, tids: &[Tid], brakes: &[&GroupBrake]) -> Opti
     })
 }
 
-/// Reports processes with only stopped threads.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let stopped = facts.programs().filter(|(_, sitters)| {
         !sitters.is_empty()

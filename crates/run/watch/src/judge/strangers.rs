@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 
 /// A stranger with this share of a CPU is busy.
 const BUSY_PERCENT: f64 = 20.0;
-/// The most strangers named after the first.
 const MOST_NAMED: usize = 4;
 /// The owner of a seat has to wait if it waits for this share of its time.
 pub(super) const WAITS_PERCENT: f64 = 5.0;
@@ -73,7 +72,6 @@ fn others(cpu: &CpuActivity, least_percent: f64) -> String {
     format!(", and {}{more}", named.join(", "))
 }
 
-/// Reports any strangers on the CPUs of bound threads.
 pub(super) fn none(facts: &SeatingFacts) -> Vec<Finding> {
     let seats = facts.seats();
     facts

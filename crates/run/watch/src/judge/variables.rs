@@ -121,7 +121,6 @@ pub(super) fn partial(facts: &SeatingFacts) -> Vec<Finding> {
         .collect()
 }
 
-/// Reports a variable with more CPUs than the control group allows.
 fn cut(
     facts: &SeatingFacts,
     process: &Process,

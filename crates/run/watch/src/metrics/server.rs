@@ -20,7 +20,6 @@ const MOST_BYTES: usize = 8 << 10;
 /// most [`MOST_BYTES`] of memory.
 const MOST_CLIENTS: usize = 256;
 
-/// The most unfinished answers to slow clients.
 const MOST_SLOW: usize = 16;
 
 /// The time for a client to send its request, and to receive the answer.
@@ -63,7 +62,6 @@ struct Client {
 enum ClientState {
     /// The request is incomplete.
     Asking(Vec<u8>),
-    /// The answer, with the number of bytes already sent.
     Answered(Rc<[u8]>, usize),
 }
 

@@ -262,7 +262,6 @@ fn files_of_any_content_will_do() {
     }
 }
 
-/// A process that ends with the test.
 struct Living(Child);
 
 impl Drop for Living {
@@ -413,7 +412,6 @@ fn processes_that_end_midway_are_left_out() {
     assert!(matches!(gone, Err(ChoiceError::NoProcess { .. })), "{gone:?}");
 }
 
-/// The whole computer with all its programs.
 #[test]
 fn everything_on_this_computer_can_be_taken() {
     let seating = Seating::take(&ProcessChoice::All, &options(Duration::from_millis(30))).unwrap();

@@ -23,7 +23,6 @@ pub(super) fn parse(text: &str) -> Option<Vec<CpuSet>> {
 
 struct Reader<'a> {
     rest: &'a str,
-    /// The number of CPUs that may still follow.
     room: usize,
 }
 
