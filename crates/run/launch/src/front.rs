@@ -209,7 +209,6 @@ impl FrontLink {
         ThreadStat::of(self.front).is_some_and(|front| front.state == 'T')
     }
 
-    /// The signals blocked since the split.
     pub(crate) fn take_signals(&mut self) -> Option<Signals> {
         self.signals.take()
     }

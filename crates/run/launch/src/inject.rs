@@ -78,7 +78,7 @@ pub(crate) struct Injected {
 pub(crate) enum InjectionOutcome {
     /// Stopped as before.
     AsFound,
-    /// Another report came, which needs handling.
+    /// Another report came first.
     Reported(WaitStatus),
     /// Dead; its end is reported as usual.
     Gone,

@@ -24,7 +24,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Between two checks for the child's start.
+/// The pause between two checks for the child's start.
 const STARTING: Duration = Duration::from_millis(1);
 
 /// The options of a launch, without program and seats.
@@ -289,7 +289,6 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Looks if due, and waits for a signal until the next look.
     fn wait(&mut self, is_busy: bool) -> Option<ReceivedSignal> {
         if self.watch.wait().is_zero() {
             let has_news = self.watch.look(&mut self.pinner, &mut self.tracer);

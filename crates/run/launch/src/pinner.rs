@@ -59,7 +59,6 @@ pub(crate) struct Birth {
     pub is_late: bool,
 }
 
-/// Carries out the decisions of a [`SeatAllocator`].
 #[derive(Debug)]
 pub(crate) struct Pinner {
     pub seating: SeatAllocator,
@@ -181,7 +180,6 @@ impl Pinner {
         }
     }
 
-    /// Hands over the masks that lack CPUs.
     pub fn take_owed(&mut self) -> OwedMasks {
         std::mem::take(&mut self.owed)
     }

@@ -105,7 +105,6 @@ pub fn where_to_look(text: &str) -> String {
     )
 }
 
-/// A sentence about a seating from before its run's end.
 fn unfinished(text: &str) -> Option<&'static str> {
     let end = seatmap_data::document::read::<SeatingEnd>(text, FORMAT).ok()?;
     (end.complete == Some(false)).then_some(

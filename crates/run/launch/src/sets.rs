@@ -386,7 +386,6 @@ impl NumberedParts<'_> {
         SetError::Forbidden { text, cpus: part.all.clone(), usable, holder: Holder::of(&part.all) }
     }
 
-    /// The counted CPUs, if not the whole machine's.
     fn counted_among(&self) -> String {
         if self.computer.unseen.is_empty() {
             return String::new();

@@ -54,7 +54,6 @@ const RESUMED: [libc::c_long; 8] = [
 
 const TRACER: &str = "tracer";
 
-/// The traced threads and the program's first process, a child of this one.
 #[derive(Debug)]
 pub(crate) struct Tracer {
     leader: Tid,
@@ -366,7 +365,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
     use std::time::Instant;
 
-    /// Set if this test has a process alone: the tracer takes all children's reports.
+    /// Set if this test has its own process, because the tracer takes all children's reports.
     const ALONE: &str = "SEATMAP_TEST_ALONE";
 
     const LONGEST_WAIT: Duration = Duration::from_secs(20);
@@ -389,7 +388,6 @@ mod tests {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// A shell stopped at a creation, under a plan with paths.
     struct Creation {
         creator: Tid,
         created: Tid,

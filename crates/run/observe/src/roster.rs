@@ -109,7 +109,6 @@ impl Roster {
         living.map(|member| (member.born.pid, member.born.tid)).collect()
     }
 
-    /// Counts CPU times from now on.
     pub(crate) fn forget(&mut self) {
         self.look();
         self.members.iter_mut().for_each(|member| member.before_ns = member.run_ns);

@@ -19,10 +19,10 @@ use std::time::{Duration, Instant};
 
 const WINDOW: Duration = Duration::from_millis(100);
 
-/// Between two checks for a started command's end.
+/// The pause between two checks for a started command's end.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The same for running programs.
+/// The pause for running programs.
 const LONG_PAUSE: Duration = Duration::from_millis(20);
 
 /// Below this CPU time, in seconds, the overhead is meaningless.
@@ -351,7 +351,6 @@ impl ObservationSession {
         shares
     }
 
-    /// The observation's CPU time relative to the program's.
     fn overhead(&mut self, program_s: f64) -> Option<f64> {
         if self.since > Duration::ZERO {
             return None;
@@ -397,7 +396,6 @@ fn source(
     Err(ObserveError::Forbidden { reasons: joined(reasons).unwrap_or_default() })
 }
 
-/// The parts to try, best first.
 fn parts(method: Option<Method>, means: TracingMechanism) -> &'static [EbpfMethods] {
     match method {
         _ if means == TracingMechanism::Perf => &[],

@@ -24,7 +24,6 @@ impl PairSum {
     }
 }
 
-/// Sums by indexes in the roster.
 pub(crate) type PairSums = HashMap<(usize, usize), PairSum>;
 
 #[derive(Clone, Debug, Default)]
@@ -36,7 +35,6 @@ pub(crate) struct Stretch {
 #[derive(Debug, Default)]
 pub(crate) struct Stretches {
     all: Vec<Stretch>,
-    /// Looks per window.
     looks: usize,
     /// Looks in the last window.
     taken: usize,

@@ -263,7 +263,6 @@ impl PretendedKernel {
         self.cpu_times.stat(&self.machine, &self.record, at_s, &host)
     }
 
-    /// Records starts and ends of threads.
     fn follow(&mut self, kind: TrappedCall, call: &ProgramCall, at: usize) {
         let flags = match kind {
             TrappedCall::Exit => return self.record.thread_ends(at, call.at_s),
@@ -420,7 +419,6 @@ impl PretendedKernel {
         Ok(0)
     }
 
-    /// The address's last policy.
     fn range_of(&self, pid: Tid, address: u64) -> Option<&BoundRange> {
         self.ranges.iter().rev().find(|range| {
             range.pid == pid && (range.start..range.start + range.bytes).contains(&address)

@@ -312,7 +312,7 @@ impl ProgramRecord {
         }
     }
 
-    /// False if it has ended.
+    /// Returns false if the thread has ended.
     fn refresh(&mut self, at: usize) -> bool {
         let tid = self.threads[at].tid;
         let Some(task) = ThreadStat::of(tid).filter(|task| !task.has_ended()) else { return false };
@@ -402,7 +402,6 @@ struct Event {
     unplaced: i64,
 }
 
-/// A time without events.
 #[derive(Clone, Copy, Default)]
 struct State {
     begun_s: f64,

@@ -200,7 +200,7 @@ fn folders_of<'a>(path: &'a str, made: &mut BTreeSet<&'a str>, steps: &mut Vec<S
     steps.push(Step::Folder(whole(folder)));
 }
 
-/// A tree's paths contain no zero.
+/// A path as C text; a tree's paths contain no zero.
 fn whole(path: &str) -> CString {
     text_of(&format!("/{path}"))
 }
@@ -209,7 +209,7 @@ fn text_of(text: &str) -> CString {
     CString::new(text).unwrap_or_default()
 }
 
-/// Keeps a user's or group's number.
+/// The map that keeps a user's or group's number.
 fn same(number: u32) -> [u8; MAP_BYTES] {
     let mut map = [0; MAP_BYTES];
     let text = format!("{number} {number} 1");

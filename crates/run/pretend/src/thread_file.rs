@@ -30,7 +30,6 @@ pub(crate) fn can_be(path: &str) -> bool {
     path.ends_with("/status") || path.ends_with("/stat")
 }
 
-/// Such a file, parsed from a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileOfThread {
     pub file: ThreadFile,

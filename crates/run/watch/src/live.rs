@@ -533,7 +533,6 @@ impl Seen {
             && starved::has_starved(self.times, times, at_ns.saturating_sub(self.at_ns), has_tick)
     }
 
-    /// Records a look that read only the times.
     fn pass(&mut self, look: u64, times: ThreadTimes, at_ns: u64) {
         let watched_ns = at_ns.saturating_sub(self.at_ns);
         self.thread.run_percent =

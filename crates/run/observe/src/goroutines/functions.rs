@@ -42,10 +42,9 @@ pub(super) enum FunctionsError {
          than this Seatmap knows, or put together by another linker"
     )]
     OtherTable,
-    /// The start of the code is unknown.
     #[error("it does not say where its code begins; build it without -s")]
     NoFirst,
-    /// It is missing from the table, or outside the code.
+    /// The function is missing from the table, or outside the code.
     #[error("it has no function {0}")]
     Missing(&'static str),
 }
@@ -103,7 +102,7 @@ fn first_in_module(elf: &Elf) -> Option<u64> {
 }
 
 struct Table<'a> {
-    /// 0 if it is elsewhere.
+    /// The first function's address; 0 if it is elsewhere.
     first: u64,
     names: &'a [u8],
     /// Each function's distance from the first one and its record's offset; then the records.

@@ -39,7 +39,6 @@ const COUNTERS: u32 = 3;
 
 #[derive(Debug)]
 pub(crate) struct Tables {
-    /// The followed processes.
     pub(crate) processes: Map,
     pub(super) threads: Map,
     /// Wakeups by [`super::key::Key`].

@@ -49,7 +49,6 @@ pub(crate) struct SeatingFacts<'a> {
 /// The CPUs used by remedies so far. They run in turn, so none may undo another.
 #[derive(Debug, Default)]
 struct Promised {
-    /// The CPUs of each moved thread or program.
     cpus: BTreeMap<Tid, CpuSet>,
     groups: BTreeMap<String, CpuSet>,
 }

@@ -281,7 +281,7 @@ mod tests {
         assert!(found[0].what.contains("8 threads want 3.7 CPUs there"), "{found:?}");
     }
 
-    /// Stopped for a hundredth of the time, in nearly every period.
+    /// The group is stopped for a hundredth of the time, in nearly every period.
     #[test]
     fn the_time_decides_and_not_the_number_of_periods() {
         let sleepers = (8..72).fold(Made::new(4).busy(7, 7, "0-3", 95.0, 3.0), |made, tid| {
@@ -306,7 +306,7 @@ mod tests {
         assert!(found(0.2)[0].is_wrong());
     }
 
-    /// They wake at the same moment.
+    /// The threads wake at the same moment.
     #[test]
     fn a_quota_that_is_enough_on_average_is_not_raised_to_itself() {
         let found = judge(&busy().group(None, Some(2.0), 4).facts());
