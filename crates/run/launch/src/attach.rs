@@ -155,7 +155,6 @@ fn left_sentence(pid: Tid, name: &str, children: &[Tid]) -> String {
 /// they need `--force`.
 ///
 /// # Errors
-///
 /// [`LaunchError::NeedsForce`] for the first of those.
 pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
     let vital = pids.iter().find_map(|pid| Some((*pid, task::vital(*pid)?)));
@@ -166,7 +165,6 @@ pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
 /// threads inherit their creators' seats.
 ///
 /// # Errors
-///
 /// A process does not exist, and no thread was seated. The report names threads that could not be
 /// seated.
 fn seat_running(
@@ -255,7 +253,6 @@ fn none_lives(pid: Tid) -> LaunchError {
 /// The threads of a process; none if it has ended.
 ///
 /// # Errors
-///
 /// [`LaunchError::Unseen`]: this user may not see them.
 pub(crate) fn threads(pid: Tid) -> Result<Vec<Tid>, LaunchError> {
     task::threads(pid).map_err(|source| {

@@ -126,7 +126,6 @@ unsafe fn wait_for_the_word(wait: i32) {
 /// Memory policy and huge pages survive execve(2).
 ///
 /// # Safety
-///
 /// Only in the child.
 unsafe fn prepare_memory(memory: Option<&PolicyCall>, huge_pages: Option<bool>, reporter: i32) {
     let is_refused = memory.is_some_and(|call| call.make().is_err());
@@ -166,7 +165,6 @@ unsafe fn execute(
 /// Sends the error number, with this sign, to the launcher.
 ///
 /// # Safety
-///
 /// Only in the child.
 unsafe fn give_up(reporter: i32, sign: i32) -> ! {
     // SAFETY: the error number belongs to this thread, and its copy outlives the write.

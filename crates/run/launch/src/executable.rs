@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 /// The search path if `PATH` is not set, as in `execvp(3)`.
 const USUAL_PATH: &str = "/bin:/usr/bin";
 
-/// glibc's settings, and the one that makes malloc use transparent huge pages (glibc 2.35).
+/// The variable with glibc's settings, and the setting that makes malloc use transparent huge pages
+/// (glibc 2.35).
 const TUNABLES: &str = "GLIBC_TUNABLES";
 const HUGE_MALLOC: &str = "glibc.malloc.hugetlb";
 
@@ -75,7 +76,6 @@ impl Executable {
     /// Finds the program like a shell, and checks that it can be executed.
     ///
     /// # Errors
-    ///
     /// [`ProgramError`]; no process was started.
     pub fn find(command: &[OsString]) -> Result<Self, ProgramError> {
         let name = command.first().filter(|name| !name.is_empty()).ok_or(ProgramError::Empty)?;
@@ -169,7 +169,7 @@ impl Executable {
         self.huge_pages
     }
 
-    /// This process's variables and the added ones.
+    /// Its environment: this process's variables and the added ones.
     #[must_use]
     pub fn environment(&self) -> Vec<CString> {
         let own = std::env::vars_os()

@@ -35,7 +35,6 @@ impl Executable {
 /// result just after the end.
 ///
 /// # Errors
-///
 /// [`LaunchError`]; [`LaunchError::CellMemory`] before the program has begun, or after its end.
 pub fn run_in_cell<N, L: FnOnce() -> N>(
     host: &CellHost,

@@ -19,7 +19,7 @@ use std::io;
 /// up; enough for every architecture.
 const RED_ZONE_BYTES: u64 = 256;
 
-/// Ends a step. If it were blocked, the program would lose its handler.
+/// The signal that ends a step. If it were blocked, the program would lose its handler.
 const SIGTRAP: u64 = 1 << (libc::SIGTRAP - 1);
 
 /// Current kernels have two pages of vDSO code.
@@ -94,8 +94,8 @@ impl Injected {
     }
 }
 
-/// The thread must be in a ptrace-event-stop of `PTRACE_EVENT_STOP`; `is_first` marks its process's
-/// first thread.
+/// Makes a thread set its policy. It must be in a ptrace-event-stop of `PTRACE_EVENT_STOP`;
+/// `is_first` marks its process's first thread.
 pub(crate) fn set_policy(
     tid: Tid,
     is_first: bool,

@@ -33,7 +33,7 @@ pub struct SharedSeats {
 }
 
 impl SharedSeats {
-    /// The CPUs, the program and a remedy.
+    /// A sentence with the CPUs, the program and a remedy.
     #[must_use]
     pub fn sentence(&self) -> String {
         format!(
@@ -60,7 +60,7 @@ pub struct BoundNeighbour {
 }
 
 impl BoundNeighbour {
-    /// The CPUs, the program and a remedy.
+    /// A sentence with the CPUs, the program and a remedy.
     #[must_use]
     pub fn sentence(&self) -> String {
         let each = agreeing(self.cpus.len(), "is", "are");
@@ -87,7 +87,7 @@ pub struct SeatNeighbours {
 }
 
 impl SeatNeighbours {
-    /// `leased` are the CPUs leased by other runs.
+    /// The neighbours of a report's threads. `leased` are the CPUs leased by other runs.
     #[must_use]
     pub fn of(report: &Report, leased: &CpuSet) -> Self {
         let runs = of(report);

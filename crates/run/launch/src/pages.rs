@@ -26,7 +26,6 @@ pub struct MovedPages {
 /// The nodes of a process's threads.
 ///
 /// # Errors
-///
 /// The threads, or the nodes of this computer, cannot be listed.
 pub fn nodes_of_threads(pid: Tid) -> Result<CpuSet, LaunchError> {
     let cpus: CpuSet = attach::threads(pid)?
@@ -41,7 +40,6 @@ pub fn nodes_of_threads(pid: Tid) -> Result<CpuSet, LaunchError> {
 /// Moves a process's pages to these nodes (migrate_pages(2)), and checks the result.
 ///
 /// # Errors
-///
 /// The process does not exist or belongs to another user, or the kernel lacks NUMA.
 pub fn move_to(pid: Tid, nodes: &CpuSet) -> Result<MovedPages, LaunchError> {
     let root = Root::new("/");

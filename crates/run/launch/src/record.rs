@@ -9,8 +9,8 @@ use seatmap_os::{CpuList, CpuSet, Tid, sched};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// A thread's longest own detour: libraries that examine the machine bind themselves to other CPUs
-/// for some milliseconds.
+/// The longest time off its seat that counts as the program's own detour: libraries that examine
+/// the machine bind themselves to other CPUs for some milliseconds.
 const LONGEST_DETOUR: Duration = Duration::from_millis(500);
 
 /// A thread, its seat, and the outcome.

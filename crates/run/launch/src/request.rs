@@ -141,7 +141,6 @@ pub fn this_start() -> Result<LaunchInstance, SeatingError> {
 /// Refuses work on all CPUs of this node if several starts would do it at once.
 ///
 /// # Errors
-///
 /// [`SeatingError::Share`] if they would.
 pub fn check_sole(work: SoleWork) -> Result<(), SeatingError> {
     let cpus = Cpus::read().map_err(SeatingError::Affinity)?;

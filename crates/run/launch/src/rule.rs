@@ -75,7 +75,6 @@ impl SeatRule {
     /// of `seats` by name, number or range, and sets of CPUs as in [`sets`].
     ///
     /// # Errors
-    ///
     /// [`RuleError`], with the rule.
     pub fn parse(
         text: &str,

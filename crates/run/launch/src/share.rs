@@ -174,7 +174,6 @@ fn counted_seats(count: usize) -> String {
 /// Identifies this process among the starts of one command.
 ///
 /// # Errors
-///
 /// [`ShareError`]: a variable is damaged, or workers of `xargs` are indistinguishable.
 pub fn this_start(root: &Root, here_cpus: usize) -> Result<LaunchInstance, ShareError> {
     let start = LaunchInstance::find(&variable, here_cpus)?;
@@ -193,7 +192,6 @@ impl SeatList {
     /// This start's part of the list. `is_plan` says whether each seat is a placed task.
     ///
     /// # Errors
-    ///
     /// [`ShareError`].
     pub fn shared_with(self, start: &LaunchInstance, is_plan: bool) -> Result<Self, ShareError> {
         let seats = self.cpus.len();

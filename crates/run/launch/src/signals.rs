@@ -21,7 +21,7 @@ const OF_TERMINALS: [i32; 8] = [
     libc::SIGWINCH,
 ];
 
-/// The real-time signals are added.
+/// Signals from other processes, besides the real-time signals.
 const OF_OTHERS: [i32; 9] = [
     libc::SIGTERM,
     libc::SIGUSR1,
@@ -96,8 +96,8 @@ impl Signals {
         self.take(wait).filter(|came| came.signal != libc::SIGCHLD)
     }
 
-    /// `SIGCONT` first: pending signals come by number, and a `SIGCONT` forwarded after a later
-    /// signal would end the next stop.
+    /// Takes `SIGCONT` first: pending signals come by number, and a `SIGCONT` forwarded after a
+    /// later signal would end the next stop.
     fn take(&self, wait: Duration) -> Option<ReceivedSignal> {
         take_of(&set([libc::SIGCONT]), Duration::ZERO).or_else(|| take_of(&self.held, wait))
     }
@@ -209,7 +209,6 @@ pub(crate) fn send(pid: Tid, signal: i32) {
     unsafe { libc::kill(pid, signal) };
 }
 
-/// Unblocks all signals.
 pub(crate) fn let_end() {
     let none = set([]);
     // SAFETY: the set is valid, and nothing is written.

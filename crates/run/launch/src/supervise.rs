@@ -63,7 +63,6 @@ impl RunRequest {
     /// here. Another process seats the threads, and ends with them.
     ///
     /// # Errors
-    ///
     /// [`LaunchError::NoSupervisor`]: nothing was started. [`LaunchError::SupervisorKilled`].
     pub fn run(self, listener: &mut dyn RunListener) -> Result<Ending, LaunchError> {
         match front::split().map_err(LaunchError::NoSupervisor)? {

@@ -32,7 +32,6 @@ pub(crate) enum WaitStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TraceeStop {
     Cloned,
-    /// A new process.
     Forked,
     Executed,
     Exiting,
@@ -124,7 +123,6 @@ pub(crate) fn wait_for(tid: Tid, is_first: bool) -> Option<WaitStatus> {
 /// Begins to trace a thread and all that it creates, without stopping it.
 ///
 /// # Errors
-///
 /// The kernel's error: `EPERM` if tracing is forbidden, or another process traces the thread.
 pub(crate) fn seize(tid: Tid, sees_ends: bool) -> io::Result<()> {
     let ends = if sees_ends { libc::PTRACE_O_TRACEEXIT } else { 0 };
@@ -162,10 +160,9 @@ pub(crate) fn message(tid: Tid) -> Option<Tid> {
     Tid::try_from(message).ok()
 }
 
-/// Returns the registers' size in bytes.
+/// Reads the registers of a stopped thread. Returns their size in bytes.
 ///
 /// # Errors
-///
 /// The kernel's error.
 pub(crate) fn registers(tid: Tid, registers: &mut [u64]) -> io::Result<usize> {
     let mut place =
@@ -189,7 +186,6 @@ pub(crate) fn set_registers(tid: Tid, registers: &[u64]) -> io::Result<()> {
 /// The signals blocked by a stopped thread.
 ///
 /// # Errors
-///
 /// The kernel's error.
 pub(crate) fn signal_mask(tid: Tid) -> io::Result<u64> {
     let mut mask: u64 = 0;
@@ -200,7 +196,6 @@ pub(crate) fn signal_mask(tid: Tid) -> io::Result<u64> {
 /// Sets the signals blocked by a stopped thread.
 ///
 /// # Errors
-///
 /// The kernel's error.
 pub(crate) fn set_signal_mask(tid: Tid, mask: u64) -> io::Result<()> {
     call_at(libc::PTRACE_SETSIGMASK, tid, SIGNALS_BYTES, (&raw const mask).expose_provenance())

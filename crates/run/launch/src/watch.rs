@@ -112,7 +112,6 @@ impl ProcessWatch {
         news
     }
 
-    /// Unknown children, which are known from now on.
     fn new_children(&mut self, pid: Tid, threads: &[Tid]) -> Vec<Tid> {
         // An unreadable list is read at the next look: a process missing here does not count as
         // ended.

@@ -9,14 +9,14 @@ use core::ptr::null_mut;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicPtr, AtomicUsize};
 
-/// MPICH's binary interface, shared by Intel MPI and others.
+/// `MPI_COMM_WORLD` of MPICH's binary interface, shared by Intel MPI and others.
 const MPICH_WORLD: usize = 0x4400_0000;
 
 /// The status of a call that the MPI library lacks. `MPI_ERR_OTHER` is 15 or 16, and never success.
 const MISSING: c_int = 16;
 
-/// Open MPI, Debian's MPICH, and MPICH. Python loads one only for its module, so that a search
-/// through the program's libraries does not find it.
+/// The files of Open MPI, Debian's MPICH, and MPICH. Python loads one only for its module, so that
+/// a search through the program's libraries does not find it.
 const FILES: [&CStr; 3] = [c"libmpi.so.40", c"libmpich.so.12", c"libmpi.so.12"];
 
 const MOST_WORDS: usize = 12;
@@ -29,7 +29,6 @@ pub enum Library {
     Mpich,
 }
 
-/// The library, identified once.
 pub fn library() -> Library {
     /// `MPI_COMM_WORLD`'s address, 1 for MPICH, 0 before it is known.
     static WORLD: AtomicUsize = AtomicUsize::new(0);
@@ -64,7 +63,6 @@ impl Library {
         }
     }
 
-    /// Bytes of a handle in an array.
     pub fn handle_bytes(self) -> usize {
         match self {
             Library::Open(_) => 8,
@@ -72,7 +70,7 @@ impl Library {
         }
     }
 
-    /// `(void *) 1` in Open MPI, `(void *) -1` in MPICH.
+    /// `MPI_IN_PLACE`: `(void *) 1` in Open MPI, `(void *) -1` in MPICH.
     pub fn in_place(self) -> ArgumentWord {
         match self {
             Library::Open(_) => 1,
@@ -81,7 +79,7 @@ impl Library {
     }
 }
 
-/// Searches from `from` (dlsym(3)), then in the library's file.
+/// Looks up a symbol from `from` (dlsym(3)), then in the library's file.
 fn symbol(from: *mut u8, name: &CStr) -> *mut u8 {
     // SAFETY: the name is a C string.
     let found = unsafe { dlsym(from, name.as_ptr()) };
@@ -102,9 +100,7 @@ type AnyFunction =
         ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord
     ) -> c_int;
 
-/// An MPI function, looked up at its first use.
 pub struct MpiFunction {
-    /// With its final zero.
     name: &'static str,
     found: AtomicPtr<u8>,
 }

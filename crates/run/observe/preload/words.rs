@@ -30,7 +30,6 @@ pub fn type_bytes(kind: ArgumentWord) -> u64 {
 /// A count in the program's list.
 ///
 /// # Safety
-///
 /// The list has more than `at` integers.
 pub unsafe fn count_at(list: ArgumentWord, at: usize) -> u64 {
     // SAFETY: as above.
@@ -41,7 +40,6 @@ pub unsafe fn count_at(list: ArgumentWord, at: usize) -> u64 {
 /// A handle in the program's list.
 ///
 /// # Safety
-///
 /// The list has more than `at` handles.
 pub unsafe fn handle_at(library: Library, list: ArgumentWord, at: usize) -> ArgumentWord {
     let address = list + at * library.handle_bytes();

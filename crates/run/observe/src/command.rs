@@ -60,7 +60,6 @@ impl SubjectCommand {
 /// not.
 ///
 /// # Errors
-///
 /// The system cannot wait for it.
 pub fn attend(
     mut child: Child,

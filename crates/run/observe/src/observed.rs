@@ -99,7 +99,6 @@ impl CommandEnd {
     /// Waits for the command's end. Without a command the ending is a success.
     ///
     /// # Errors
-    ///
     /// A failed look, or the wait.
     pub fn wait(self, stop: &dyn Fn() -> bool) -> Result<Ending, ObserveError> {
         let ending = match self.state {

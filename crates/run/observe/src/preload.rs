@@ -18,7 +18,6 @@ const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/preload.so"));
 /// Writes the library into a private folder, and returns its path.
 ///
 /// # Errors
-///
 /// [`ObserveError::NoLibrary`]: the loader could not load it from there. [`ObserveError::System`]:
 /// it could not be written.
 pub fn write(folder: &Path) -> Result<PathBuf, ObserveError> {

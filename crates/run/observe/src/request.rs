@@ -46,7 +46,6 @@ impl ObserveRequest {
     /// Observes until the time is over, the program ends, or `stop` returns true.
     ///
     /// # Errors
-    ///
     /// [`ObserveError`]: the observation could not begin.
     pub fn run(&self, stop: &dyn Fn() -> bool) -> Result<ObservationOutcome, ObserveError> {
         match self {
@@ -88,7 +87,6 @@ impl WatchRequest {
 /// output goes to stderr.
 ///
 /// # Errors
-///
 /// [`ObserveError`]; also if the command failed, or `stop` returned true.
 pub fn one_run(
     command: &SubjectCommand,

@@ -92,7 +92,6 @@ struct Format {
 /// The traces of this kind in a folder, by name.
 ///
 /// # Errors
-///
 /// [`TraceError`] if there are none, too many or too long ones, or the kernel refuses.
 pub fn traces(folder: &Path, kind: &'static str) -> Result<Vec<TraceText>, TraceError> {
     let refused = |source| TraceError::Read { path: folder.to_owned(), source };

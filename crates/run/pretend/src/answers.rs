@@ -17,7 +17,6 @@ use std::io;
 
 const IS_THREAD: u64 = 0x0001_0000;
 
-/// Flags of `get_mempolicy(2)`.
 const OF_NODE: u64 = 1;
 const OF_ADDRESS: u64 = 2;
 const OF_ALLOWED: u64 = 4;
@@ -35,10 +34,10 @@ const PAGES_AT_ONCE: u64 = 4096;
 
 const TIMES: &str = "/proc/stat";
 
-/// `/proc/4194304/task/4194304/status` has 35 bytes.
+/// The longest path, `/proc/4194304/task/4194304/status`, has 35 bytes.
 const LONGEST_PATH: usize = 64;
 
-/// The bytes read at once, a divisor of a page.
+/// The bytes of a path read at once, a divisor of a page.
 const PATH_PIECE: u64 = 64;
 
 /// The most recorded page moves.

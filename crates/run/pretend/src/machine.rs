@@ -42,7 +42,6 @@ impl PretendedMachine {
     /// A machine on which the program may use `cpus`, by default all online ones.
     ///
     /// # Errors
-    ///
     /// [`PretendError`]: the topology is unknown, or has no such CPUs.
     pub fn new(
         name: &str,

@@ -18,7 +18,7 @@ use std::os::unix::ffi::OsStrExt;
 /// The value of the `format` key.
 pub const FORMAT: &str = "seatmap-pretend/1";
 
-/// Findings that need this computer.
+/// Parts of a seating that are unknown for a pretended machine.
 const UNSEEN: [&str; 6] = ["memory", "cpu-time", "interrupts", "strangers", "devices", "quota"];
 
 const MOST_LISTED: usize = 64;

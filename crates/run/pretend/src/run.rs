@@ -97,8 +97,8 @@ struct Start {
     begun: Instant,
 }
 
-/// The starting thread waits for the execution. A program that cannot be executed ends by a call,
-/// which must be answered meanwhile.
+/// Starts the program in a thread that waits for its execution. A program that cannot be executed
+/// ends by a call, which must be answered meanwhile.
 fn start(
     mut command: Command,
     stage: ViewSetup,
@@ -155,7 +155,7 @@ fn start(
     }
 }
 
-/// A new process's view of the computer, and its call filter.
+/// Prepares a new process's view of the computer, and its call filter.
 fn prepare(
     stage: &ViewSetup,
     filter: &CallFilter,
@@ -309,7 +309,7 @@ fn is_over(listener: &CallListener, wait: Duration) -> io::Result<bool> {
     Ok(calls.has_ended)
 }
 
-/// Readers of the terminal and pipes wait for their end.
+/// Closes the terminal and pipes, whose readers wait for their end.
 fn leave_streams() {
     // SAFETY: the path is a text, and the descriptors are this process's.
     unsafe {

@@ -103,7 +103,6 @@ impl ViewSetup {
     /// Executes the steps in a new process. Allocates nothing.
     ///
     /// # Errors
-    ///
     /// The step that failed, with the kernel's error.
     pub fn take(&self) -> Result<(), (StageFailure, io::Error)> {
         self.enter().map_err(|error| (StageFailure::UserNamespace, error))?;

@@ -26,10 +26,10 @@ pub const STAT: &str = "proc/stat";
 
 const GROUP_BITS: u32 = 32;
 
-/// `NR_CPUS` of distribution kernels is 8192.
+/// The largest CPU index: `NR_CPUS` of distribution kernels is 8192.
 const KERNEL_MAX: u32 = 8191;
 
-/// Distinguishes kinds of cores if the kernel has no lists of them.
+/// The capacity that distinguishes kinds of cores if the kernel has no lists of them.
 const PERFORMANCE_CAPACITY: u32 = 1024;
 const EFFICIENCY_CAPACITY: u32 = 512;
 
@@ -156,7 +156,7 @@ impl MachineTree {
         }
     }
 
-    /// Numbered without a gap, because `lscpu` stops at the first missing number.
+    /// The known caches, numbered without a gap, because `lscpu` stops at the first missing number.
     fn caches(&mut self, machine: &PretendedMachine) {
         let kinds: [(u32, &str, CacheBytes, Parts); 4] = [
             (1, "Data", |pu| pu.l1d_bytes, Parts::of(machine, |pu| pu.l1d_bytes.and(pu.core))),
@@ -280,7 +280,7 @@ impl Parts {
     }
 }
 
-/// A machine without packages is one.
+/// A PU's package; a machine without packages is one.
 fn package(pu: &Pu) -> Option<u32> {
     Some(pu.package.unwrap_or(0))
 }

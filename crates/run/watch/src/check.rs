@@ -178,7 +178,6 @@ impl RunningCheck<'_> {
     /// with the programs.
     ///
     /// # Errors
-    ///
     /// [`CheckError::Nothing`], [`CheckError::Files`].
     pub fn next(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<CheckStep<'_>>, CheckError> {
         if std::mem::replace(&mut self.is_begun, true) {
@@ -251,7 +250,6 @@ impl RunningCheck<'_> {
     /// The latest check as metrics.
     ///
     /// # Errors
-    ///
     /// [`CheckError::Files`]: published seats cannot be read.
     pub fn metrics(&self) -> Result<String, CheckError> {
         Ok(metrics::text(&self.request.judged(&self.seating)?))
@@ -260,7 +258,6 @@ impl RunningCheck<'_> {
     /// Whether all checks succeeded.
     ///
     /// # Errors
-    ///
     /// [`CheckFailure`]: the worst verdict, with the findings of the last check.
     pub fn end(self) -> Result<(), CheckFailure> {
         let wrong = self.findings.iter().filter(|finding| finding.is_wrong()).count();

@@ -124,7 +124,8 @@ fn hint(nearest: &[String]) -> String {
 }
 
 impl ProcessChoice {
-    /// These processes, or the control group, or the programs of this name; `None` without any.
+    /// Chooses these processes, or the control group, or the programs of this name; `None` without
+    /// any.
     #[must_use]
     pub fn named(
         pids: &[Tid],
@@ -142,7 +143,6 @@ impl ProcessChoice {
     /// The matching processes on a computer now.
     ///
     /// # Errors
-    ///
     /// [`ChoiceError`]: there are none, or they cannot be listed.
     pub fn pids(&self, root: &Root) -> Result<BTreeSet<Tid>, ChoiceError> {
         self.processes(&mut SystemFiles::open(root)?)

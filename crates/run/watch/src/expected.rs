@@ -93,7 +93,6 @@ impl Expected {
     /// The seats of the report of a run, or of an earlier check. Omits threads without a seat.
     ///
     /// # Errors
-    ///
     /// [`DocumentError`]: the text is not a seating, or names an impossible CPU.
     pub fn of_seating(text: &str) -> Result<Self, DocumentError> {
         let report: Report = seatmap_data::document::read(text, crate::seating::FORMAT)?;
@@ -112,10 +111,9 @@ impl Expected {
         Ok(Expected { seats, is_numbered: program.is_some(), program, ..Expected::default() })
     }
 
-    /// As [`Expected::of_seating`], if the program is alive.
+    /// Like [`Expected::of_seating`], if the program is alive.
     ///
     /// # Errors
-    ///
     /// [`ReportError`]: as [`Expected::of_seating`]; or the program has ended, or did not have its
     /// last seats when the file was written.
     pub fn of_living(text: &str, root: &Root) -> Result<Self, ReportError> {
@@ -186,7 +184,6 @@ impl Expected {
     /// The seats given by running launchers (`seatmap run`) to threads of these processes.
     ///
     /// # Errors
-    ///
     /// [`FileError`]: a launcher's seats cannot be read.
     pub fn shown(root: &Root, seating: &Seating) -> Result<Option<Self>, FileError> {
         let pids = seating.processes.iter().map(|process| process.pid);

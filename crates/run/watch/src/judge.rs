@@ -56,7 +56,6 @@ impl Criteria {
     /// of a seating's programs (`seatmap run`, while it runs).
     ///
     /// # Errors
-    ///
     /// As [`Expected::shown`].
     pub fn of(&self, root: &Root, seating: &Seating) -> Result<Self, FileError> {
         let expected = if self.expected.is_none() && self.rules.is_empty() {

@@ -72,13 +72,11 @@ impl Last {
 
 #[derive(Debug, Default)]
 pub(crate) struct LastLook {
-    /// By process, then by number.
     pub threads: Vec<WatchedThread>,
     pub leaders: BTreeMap<Tid, Leader>,
 }
 
 impl Looks {
-    /// Reads the times of all threads.
     pub fn begin(files: &mut SystemFiles, pids: &BTreeSet<Tid>, clock: &dyn Fn() -> u64) -> Self {
         let without_tick = without_tick(&files.root);
         let mut looks = Looks { begun_ns: clock(), without_tick, ..Looks::default() };

@@ -53,7 +53,6 @@ impl RankSeats {
     /// Processes here with a rank.
     ///
     /// # Errors
-    ///
     /// [`FileError`]: `/proc` cannot be read.
     pub fn living(&self) -> Result<Vec<Tid>, FileError> {
         let processes = task::processes(&Root::new("/"))?;
@@ -100,7 +99,6 @@ impl Standard {
     /// The rules and seats for a seating here.
     ///
     /// # Errors
-    ///
     /// [`FileError`]: a launcher's seats cannot be read.
     pub fn of(&self, seating: &Seating) -> Result<Criteria, FileError> {
         let criteria = Criteria { rules: self.rules.clone(), expected: None, strict: self.strict };

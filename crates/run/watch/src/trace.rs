@@ -33,7 +33,6 @@ enum TraceError {
         by = rights::as_root()
     )]
     Tables(#[from] io::Error),
-    /// The kernel refuses the program.
     #[error(transparent)]
     Load(#[from] LoadError),
 }
@@ -51,7 +50,6 @@ struct Counting {
     lost: u64,
 }
 
-/// Nanoseconds by CPU.
 type Times = BTreeMap<u32, u64>;
 
 #[derive(Debug)]

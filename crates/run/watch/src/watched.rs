@@ -34,7 +34,6 @@ impl WatchedPrograms {
     /// Takes the first look. `groups` are measured groups of near CPUs.
     ///
     /// # Errors
-    ///
     /// [`ChoiceError`]: there is nothing to look at.
     pub fn begin(
         choice: &ProcessChoice,

@@ -20,7 +20,6 @@ const PERF: &str = "perf";
 /// Checks that perf can sample a program here, by recording nothing for a moment.
 ///
 /// # Errors
-///
 /// [`ObserveError::Unavailable`] with perf's message.
 pub fn check() -> Result<(), ObserveError> {
     let folder = Scratch::new("observe").map_err(ObserveError::System)?;

@@ -52,7 +52,6 @@ pub(super) enum FunctionsError {
 /// A file offset at the start of each function, with the arguments still in registers.
 ///
 /// # Errors
-///
 /// [`FunctionsError`].
 pub(super) fn places<const N: usize>(
     file: &Path,

@@ -5,7 +5,7 @@ use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, 
 use seatmap_os::bpf::assembler::{Assembler, EbpfOperation, Helper, JumpCondition, Width};
 use seatmap_os::bpf::{Btf, BtfError, Map};
 
-/// A thread, a role, and a pipe or connection; its value is bytes and calls.
+/// A key is a thread, a role, and a pipe or connection; its value is bytes and calls.
 pub(super) const KEY_BYTES: usize = 16;
 pub(super) const VALUE_BYTES: usize = 16;
 
@@ -23,7 +23,7 @@ const DESCRIPTORS: i32 = 65_535;
 
 const FILE_KIND: i32 = 0o170_000;
 
-/// Whether these calls read. Calls that do not return bytes are missing.
+/// Calls that move bytes, and whether they read. Calls that do not return bytes are missing.
 const CALLS: [(libc::c_long, u32); 8] = [
     (libc::SYS_read, READS),
     (libc::SYS_recvfrom, READS),

@@ -19,7 +19,6 @@ const ENDINGS: [&str; 3] = [".scope", ".libvirt-qemu", ".libvirt-lxc"];
 /// The groups of a running libvirt domain.
 ///
 /// # Errors
-///
 /// [`FileError`]: the groups cannot be listed.
 pub fn of_domain(root: &Root, name: &str) -> Result<Vec<PathBuf>, FileError> {
     let all = Hierarchies::read(root).all(root)?;
@@ -29,7 +28,6 @@ pub fn of_domain(root: &Root, name: &str) -> Result<Vec<PathBuf>, FileError> {
 /// The groups of a Slurm step, `123.0` or `123.batch`, or of a job, `123`.
 ///
 /// # Errors
-///
 /// [`FileError`]: the groups cannot be listed.
 pub fn of_step(root: &Root, step: &str) -> Result<Vec<PathBuf>, FileError> {
     let all = Hierarchies::read(root).all(root)?;

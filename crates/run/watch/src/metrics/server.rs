@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 const MOST_BYTES: usize = 8 << 10;
 
-/// Each takes a file descriptor, of which a program usually has 1,024 (`RLIMIT_NOFILE`), and at
-/// most [`MOST_BYTES`] of memory.
+/// The most connections. Each takes a file descriptor, of which a program usually has 1,024
+/// (`RLIMIT_NOFILE`), and at most [`MOST_BYTES`] of memory.
 const MOST_CLIENTS: usize = 256;
 
 const MOST_SLOW: usize = 16;
@@ -53,7 +53,6 @@ pub struct MetricsServer {
 #[derive(Debug)]
 struct Client {
     stream: TcpStream,
-    /// When the server closes it.
     until: Instant,
     state: ClientState,
 }
@@ -95,7 +94,6 @@ impl MetricsServer {
     /// Answers until `stop` returns true, with the metrics or why there are none.
     ///
     /// # Errors
-    ///
     /// The kernel's, of waiting for clients. A client that disconnects is not an error.
     pub fn serve(
         &self,
