@@ -204,7 +204,7 @@ fn option(name: &str, arguments: &[String]) -> Option<(&'static str, usize)> {
     })
 }
 
-/// The last number in Java's options.
+/// The last number of processors in Java's options.
 fn java(
     arguments: &[String],
     variable: &dyn Fn(&str) -> Option<String>,

@@ -29,7 +29,6 @@ pub(crate) enum ChildStage {
     Pending,
     Running,
     Refused(io::Error),
-    /// The memory settings failed.
     Unprepared(io::Error),
 }
 

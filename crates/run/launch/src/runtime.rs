@@ -4,7 +4,7 @@ use seatmap_data::statistics::words::counted;
 use seatmap_os::elf::Elf;
 use std::path::Path;
 
-/// Go's linker writes it into every program (package `debug/buildinfo`).
+/// The section that Go's linker writes into every program (package `debug/buildinfo`).
 const OF_GO: &str = ".go.buildinfo";
 
 /// Java's option for the number of CPUs, and the variables that may contain it (java(1)).
@@ -12,7 +12,7 @@ pub(crate) const JAVA_OPTION: &str = "-XX:ActiveProcessorCount=";
 pub(crate) const JAVA_VARIABLES: [&str; 3] =
     ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
-/// The number of working Go threads (package `runtime`).
+/// The variable for the number of working Go threads (package `runtime`).
 const GO_VARIABLE: &str = "GOMAXPROCS";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(crate) enum LanguageRuntime {
 }
 
 impl LanguageRuntime {
-    /// Ordinary if the file cannot be read.
+    /// A file's runtime; ordinary if unreadable.
     pub(crate) fn of(file: &Path) -> Self {
         match file.file_name().and_then(|name| name.to_str()) {
             Some("java") => return LanguageRuntime::Java,
@@ -71,7 +71,7 @@ impl LanguageRuntime {
         }
     }
 
-    /// About a program that counts CPUs in a thread with one.
+    /// A sentence about a program that counts CPUs in a thread with one.
     pub fn narrowed(self, program: &str, cpus: usize) -> String {
         let remedy = match self {
             LanguageRuntime::Java => format!("set {JAVA_OPTION}{cpus}"),

@@ -114,7 +114,7 @@ impl SeatList {
         self.own().iter().flat_map(|cpus| cpus.list().0).collect()
     }
 
-    /// A thread's name: `reader#3` is the fourth of several called `reader`.
+    /// The tasks with a thread's name: `reader#3` is the fourth of several called `reader`.
     pub(crate) fn called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
         self.names
             .iter()

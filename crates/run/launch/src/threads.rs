@@ -25,7 +25,7 @@ pub(crate) struct Living {
     pub is_entered: bool,
     pub record: Option<usize>,
     pub pid: Tid,
-    /// Shows if its TID is reused.
+    /// Its start, which shows if its TID is reused.
     pub started_ticks: Option<u64>,
     pub seat: Option<Seat>,
     /// Whether it counts as never seated.
@@ -81,7 +81,7 @@ impl ThreadTable {
         self.living.insert(tid, living);
     }
 
-    /// Gives it a place in the order, with or without a seat, and a record.
+    /// Gives a thread its place in the order, with or without a seat, and a record.
     pub(crate) fn enter(&mut self, tid: Tid, seat: Option<Seat>, is_skipped: bool) {
         let Some(living) = self.living.get_mut(&tid) else { return };
         invariant!(!living.is_entered, TABLE, "thread {tid} enters the order twice");

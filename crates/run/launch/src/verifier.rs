@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// memory.
 pub const MOST_PROCESSES: usize = 1000;
 
-/// Early, because an untraced program may be short.
+/// The first look is early, because an untraced program may be short.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
 
 /// Looks take one part in this many of a CPU's time: the kernel walks all page tables.
@@ -179,7 +179,7 @@ impl ProcessMemory {
         self.elsewhere_bytes.is_some_and(|bytes| bytes > 0)
     }
 
-    /// How much memory is on which nodes, for people.
+    /// A line for people: how much memory is on which nodes.
     #[must_use]
     pub fn sentence(&self) -> String {
         let own: u64 = self.nodes.iter().map(|on| on.own_bytes).sum();

@@ -12,9 +12,7 @@ use core::ffi::{CStr, c_int};
 /// Messages and bytes to or from a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RankTraffic {
-    /// Messages.
     pub messages: u64,
-    /// Bytes.
     pub bytes: u64,
 }
 
@@ -32,7 +30,6 @@ pub struct Communicator {
     pub sums: Vec<Vec<RankTraffic>>,
 }
 
-/// All counts of this rank.
 pub struct Book {
     /// The communicators, in the order of their first use.
     pub communicators: Vec<Communicator>,
@@ -49,7 +46,6 @@ pub fn book() -> LockedGuard<'static, Book> {
 }
 
 impl Book {
-    /// The communicator with this handle.
     pub fn communicator(&mut self, word: ArgumentWord) -> &mut Communicator {
         self.find(word, Communicator::ask)
     }
@@ -91,7 +87,7 @@ impl Book {
             .for_each(|known| known.handle = None);
     }
 
-    /// A call with uncounted messages.
+    /// Records a call with uncounted messages.
     pub fn miss(&mut self, what: &'static str) {
         match self.unseen.iter_mut().find(|(known, _)| *known == what) {
             Some((_, times)) => *times += 1,

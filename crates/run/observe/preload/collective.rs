@@ -80,7 +80,7 @@ fn is_in_place(buffer: ArgumentWord) -> bool {
     buffer == library().in_place()
 }
 
-/// The second pair of arguments if the data are already in the receive buffer.
+/// The first pair of arguments, or the second if the data are already in the receive buffer.
 fn sent(
     buffer: ArgumentWord,
     given: (ArgumentWord, ArgumentWord),

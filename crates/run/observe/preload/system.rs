@@ -15,7 +15,6 @@ pub const LOADED: c_int = 1 | 4;
 
 /// Clocks, from `include/uapi/linux/time.h`.
 pub const REALTIME: c_int = 0;
-/// This process's CPU time.
 pub const PROCESS_CPU_TIME: c_int = 2;
 
 /// `O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC`: with these the kernel follows no link.
@@ -50,13 +49,11 @@ pub fn variable(name: &CStr) -> Option<&'static CStr> {
     (!value.is_empty()).then_some(value)
 }
 
-/// The PID of this process.
 pub fn process() -> c_int {
     // SAFETY: the call has no preconditions.
     unsafe { getpid() }
 }
 
-/// The ID of this thread.
 pub fn thread() -> c_long {
     // SAFETY: the call has no preconditions.
     unsafe { syscall(GETTID) }
@@ -105,12 +102,10 @@ unsafe impl<T: Send> Sync for Locked<T> {}
 pub struct LockedGuard<'a, T>(&'a Locked<T>);
 
 impl<T> Locked<T> {
-    /// An unlocked value.
     pub const fn new(value: T) -> Self {
         Locked { mutex: Mutex(UnsafeCell::new([0; 8])), value: UnsafeCell::new(value) }
     }
 
-    /// Waits for the value.
     pub fn lock(&self) -> LockedGuard<'_, T> {
         // SAFETY: the mutex stays where it is.
         unsafe { pthread_mutex_lock((&raw const self.mutex).cast_mut()) };

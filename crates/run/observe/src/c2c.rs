@@ -22,7 +22,7 @@ use seatmap_launch::lineage::{self, TaskPath};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Seek};
 
-/// Thirty years.
+/// The longest recording, in seconds: thirty years.
 const LONGEST_S: f64 = 1e9;
 
 const MOST_LINES: usize = 256;
@@ -65,7 +65,7 @@ pub enum PerfDataError {
 pub struct Sampled {
     /// The threads and their messages.
     pub observation: Observation,
-    /// The most frequently moved first.
+    /// The lines, most frequently moved first.
     pub lines: Vec<SharedLine>,
 }
 
@@ -246,7 +246,7 @@ fn paths(threads: &BTreeMap<ThreadKey, (i32, u64)>) -> Vec<(TaskPath, ThreadKey)
     found
 }
 
-/// The most frequently moved first, each with its most frequent pair.
+/// The lines, most frequently moved first, each with its most frequent pair.
 fn shared_lines(transfers: &[LineTransfer], places: &HashMap<ThreadKey, usize>) -> Vec<SharedLine> {
     let mut lines: BTreeMap<(i32, u64), SharedLine> = BTreeMap::new();
     let mut most: HashMap<(i32, u64), f64> = HashMap::new();

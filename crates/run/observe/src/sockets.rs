@@ -39,7 +39,7 @@ pub(crate) struct Sockets {
     table: Map,
     /// The programs at the kernel's socket tracepoints, if available (Linux 6.3).
     of_sockets: Vec<AttachedProgram>,
-    /// At the end of all system calls.
+    /// The program at the end of all system calls.
     of_calls: Pipes,
     flows: Flows,
 }

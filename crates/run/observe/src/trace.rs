@@ -24,7 +24,7 @@ pub const MAX_BYTES: u64 = 1 << 27;
 /// Why traces could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// Folder or file could not be read.
+    /// The folder or a file could not be read.
     #[error("read '{}'", path.display())]
     Read {
         /// The folder or file.
@@ -44,7 +44,7 @@ pub enum TraceError {
         /// The kind: `threads` or `rank`.
         kind: &'static str,
     },
-    /// Too many or too long files.
+    /// There are too many files, or too long ones.
     #[error("'{}': {what}", path.display())]
     TooLarge {
         /// The folder or file.
@@ -52,7 +52,7 @@ pub enum TraceError {
         /// The exceeded limit.
         what: String,
     },
-    /// Another format or version.
+    /// A file has another format or version.
     #[error(
         "'{}': its format is '{}'; this program reads {FORMAT}",
         path.display(),

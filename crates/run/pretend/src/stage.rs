@@ -11,10 +11,10 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::ptr;
 
-/// Replaced if a kernel without NUMA has no folder of nodes to mount on.
+/// This folder is replaced if a kernel without NUMA has no folder of nodes to mount on.
 const SYSTEM: &str = "sys/devices/system";
 
-/// Three numbers and spaces, for a namespace's user or group.
+/// The longest map of a namespace's user or group: three numbers and spaces.
 const MAP_BYTES: usize = 40;
 
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ pub(crate) enum StageFailure {
 }
 
 impl StageFailure {
-    /// Reports it from a new process.
+    /// The byte with which a new process reports it.
     pub fn letter(self) -> u8 {
         match self {
             StageFailure::UserNamespace => b'U',

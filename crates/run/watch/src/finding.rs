@@ -168,7 +168,6 @@ impl Finding {
     }
 }
 
-/// Whether the kernel refuses the command even to this root.
 fn is_refused_to_root(root: &Root, command: &str) -> bool {
     if let Some((_, file)) = command.split_once(" > ") {
         return rights::is_closed_to_root(root, file);

@@ -89,7 +89,7 @@ impl Limiting {
         self.listed.clear();
     }
 
-    /// Those of its first thread. Also finds threads in other groups.
+    /// A process's limits: those of its first thread. Also finds threads in other groups.
     pub fn process(
         &mut self,
         files: &mut SystemFiles,
@@ -123,7 +123,6 @@ impl Limiting {
         self.now.get(&groups).map(|limits| group(limits, at_first))
     }
 
-    /// Keeps a thread's group if it allows other CPUs than its process's.
     fn note_apart(&mut self, tid: Tid, own: &ControlGroups, of_process: &ControlGroups) {
         // Most threads are in their process's group, and need none in the document.
         let [own_cpus, process_cpus] = [own, of_process]
@@ -247,7 +246,7 @@ impl Limiting {
         }
     }
 
-    /// Whether it has unexamined members; true if they cannot be listed.
+    /// Whether a group has unexamined members; true if they cannot be listed.
     fn has_others(&self, files: &SystemFiles, folder: &str) -> bool {
         let known: HashSet<&Tid> = self.members.values().flatten().collect();
         members_below(&files.root, Path::new(folder))

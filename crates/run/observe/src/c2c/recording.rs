@@ -26,7 +26,7 @@ const MOST_NUMBERS: u64 = 1 << 20;
 const OTHER_ORDER: &str =
     "it is of a computer with the other byte order; read it on a computer of that kind";
 
-/// The kernel's, and perf's own from 64 (`tools/lib/perf/include/perf/event.h`).
+/// Kinds of records: the kernel's, and perf's own from 64 (`tools/lib/perf/include/perf/event.h`).
 const COMM: u32 = 3;
 const FORK: u32 = 7;
 const SAMPLE: u32 = 9;
@@ -175,7 +175,7 @@ impl<R: Read + Seek> PerfRecording<R> {
         layout.sample(u16::from_ne_bytes([header[4], header[5]]), body)
     }
 
-    /// Other records than samples all end alike in one recording.
+    /// Reads other records than samples, which all end alike in one recording.
     fn plain(&self, kind: u32, body: &[u8]) -> Option<PerfDataRecord> {
         match kind {
             // Process and thread in four bytes each, then the name up to a zero byte.

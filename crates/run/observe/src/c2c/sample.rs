@@ -27,10 +27,10 @@ const READ_NUMBER: u64 = 1 << 2;
 const READ_GROUP: u64 = 1 << 3;
 const READ_LOST: u64 = 1 << 4;
 
-/// The kernel chooses the event's period; sample fields are at the end of other records.
+/// Flags: the kernel chooses the event's period; sample fields are at the end of other records.
 const HAS_FREQUENCY: u64 = 1 << 10;
 const ENDS_ALL: u64 = 1 << 18;
-/// These add a word, and a word per branch (Linux 6.8).
+/// Branch sample types that add a word, and a word per branch (Linux 6.8).
 const BRANCH_INDEX: u64 = 1 << 17;
 const BRANCH_COUNTERS: u64 = 1 << 19;
 
@@ -53,7 +53,7 @@ const MOST_WEIGHT: u64 = 1 << 30;
 pub(super) struct AccessSample {
     pub(super) pid: i32,
     pub(super) tid: i32,
-    /// In nanoseconds of perf's clock.
+    /// The time, in nanoseconds of perf's clock.
     pub(super) time_ns: u64,
     pub(super) address: u64,
     pub(super) is_store: bool,
@@ -94,7 +94,6 @@ impl Cursor<'_> {
 }
 
 impl SampleLayout {
-    /// Reads `struct perf_event_attr`.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let period = word(bytes, 16)?;
         let parts = word(bytes, 24)?;
@@ -118,7 +117,7 @@ impl SampleLayout {
         self.parts & part != 0
     }
 
-    /// The same for all events of a recording.
+    /// The event number's offset, the same for all events of a recording.
     pub(super) fn number_place(&self) -> Option<usize> {
         if self.has(IDENTIFIER) {
             return Some(0);

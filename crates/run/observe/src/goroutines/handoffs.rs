@@ -41,7 +41,6 @@ enum Found {
     Unwatched(String),
 }
 
-/// Counts handed goroutines until it is dropped.
 #[derive(Debug)]
 pub(crate) struct GoroutineHandoffs {
     goroutines: Goroutines,
@@ -68,7 +67,6 @@ enum WatchError {
 }
 
 impl GoroutineHandoffs {
-    /// The programs count for the processes in `tables`.
     pub(crate) fn begin(tables: &Tables) -> Result<Self, HandoffsError> {
         let goroutines = Goroutines::new()?;
         let programs = [

@@ -22,7 +22,7 @@ const ALL_PERCENT: f64 = 97.0;
 /// A thread limited to this share of the time, and runnable at a look, is most likely waiting.
 const SMALL_PERCENT: f64 = 20.0;
 
-/// This near to a limit, threads have reached it: the watched time need not be whole periods.
+/// Threads this near to a limit have reached it: the watched time need not be whole periods.
 const NEAR_PERCENT: f64 = 4.0;
 
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {

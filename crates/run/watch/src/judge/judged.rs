@@ -15,7 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 
 const MOST_HEALTHY: usize = 40;
 
-/// Verdict and rule, before a finding.
+/// The width of verdict and rule before a finding.
 const MARGIN: usize = 21;
 
 /// A judged seating: `seatmap-seating/1` with three more keys.
@@ -121,7 +121,7 @@ impl<'a> Judged<'a> {
         text
     }
 
-    /// Omits healthy ones beyond the limit.
+    /// A line for each program, without healthy ones beyond the limit.
     fn programs(&self) -> String {
         let mut of: HashMap<Tid, Vec<&WatchedThread>> = HashMap::new();
         self.seating
