@@ -205,6 +205,7 @@ impl FrontLink {
         }
     }
 
+    /// Whether the front has stopped.
     pub fn front_has_stopped(&self) -> bool {
         ThreadStat::of(self.front).is_some_and(|front| front.state == 'T')
     }

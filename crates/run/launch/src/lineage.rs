@@ -72,7 +72,6 @@ impl<K: Copy + Eq + Hash> Lineage<K> {
         self.ancestors.insert(task, Ancestor { path, children: 0 });
     }
 
-    /// Adds a task and its children that were reported before it.
     fn born_late(&mut self, task: K, creator: Option<K>, early: &mut HashMap<K, Vec<K>>) {
         let mut ahead = vec![(task, creator)];
         while let Some((task, creator)) = ahead.pop() {

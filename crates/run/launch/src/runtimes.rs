@@ -67,7 +67,6 @@ impl Runtimes {
         }
     }
 
-    /// Records a running process's program.
     pub fn meet(&mut self, pid: Tid, fit: impl Fn(LanguageRuntime) -> SeatFit) {
         let Some(file) = task::program_file(pid) else { return };
         self.note(pid, &file, fit);

@@ -35,7 +35,6 @@ fn began() {
     BEGAN_CPU_NS.store(clock_ns(PROCESS_CPU_TIME), Relaxed);
 }
 
-/// Forgets the handle at this address.
 pub fn forget(address: ArgumentWord) {
     // SAFETY: the caller's address is that of a handle.
     let handle = unsafe { handle_at(library(), address, 0) };

@@ -6,7 +6,7 @@ use seatmap_data::pattern::{Outsider, Pattern};
 use serde::Serialize;
 use std::path::Path;
 
-/// Readers of patterns know two keys of `observation`.
+/// A pattern with a note. Readers of patterns know two keys of `observation`.
 #[derive(Clone, Debug, Serialize)]
 pub struct ObservationDocument {
     /// The pattern.
@@ -16,7 +16,7 @@ pub struct ObservationDocument {
     pub observation: ObservationNote,
 }
 
-/// The method and circumstances.
+/// The method and circumstances of an observation.
 #[derive(Clone, Debug, Serialize)]
 pub struct ObservationNote {
     /// The methods.

@@ -102,7 +102,6 @@ pub enum ObserveError {
 }
 
 impl ObserveError {
-    /// Unreadable traces; `none` if there are none.
     pub(crate) fn of_traces(error: TraceError, none: Self) -> Self {
         if matches!(error, TraceError::None { .. }) { none } else { ObserveError::Trace(error) }
     }

@@ -46,7 +46,7 @@ impl Method {
         }
     }
 
-    /// What the method cannot observe, as the end of a sentence.
+    /// The communication that the method cannot observe, as the end of a sentence.
     #[must_use]
     pub fn misses(self) -> &'static str {
         match self {

@@ -192,7 +192,6 @@ fn unseen(ranks: &BTreeMap<usize, Rank>, size: usize) -> Vec<String> {
 }
 
 impl Rank {
-    /// The sums with ranks of the same job.
     fn sums(&self, size: usize) -> Vec<MpiTraffic> {
         let own = self.head.rank;
         self.called

@@ -23,7 +23,7 @@ pub enum ObserveRequest {
     Watch(WatchRequest),
     /// By a program's reports on itself.
     Report(ReportRequest),
-    /// The observation by perf(1), which records a command.
+    /// By perf(1), which records a command.
     Record(SubjectCommand),
     /// From an existing recording of perf(1).
     Recording(PathBuf),

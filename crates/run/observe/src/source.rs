@@ -22,7 +22,6 @@ pub(crate) trait MessageSource {
 
     fn follow(&mut self, pid: Tid) -> io::Result<()>;
 
-    /// Starts or stops following new children of this process.
     fn follow_own_children(&mut self, on: bool) -> io::Result<()>;
 
     /// Pauses or resumes counting messages; starts and ends of threads are always observed. Ignored

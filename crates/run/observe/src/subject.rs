@@ -20,7 +20,7 @@ pub enum Subject {
     /// Running programs, each by one PID, with existing and future descendants. A forking server
     /// needs this.
     Programs(Vec<Tid>),
-    /// Those still living at the start, with future descendants.
+    /// Those of these processes still living at the start, with future descendants.
     Survivors(Vec<Tid>),
     /// The processes of a control group and of groups below it, with future descendants.
     Group(String),

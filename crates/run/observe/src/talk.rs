@@ -20,13 +20,9 @@ pub(crate) fn line_edges(messages: impl IntoIterator<Item = ((usize, usize), f64
 /// Messages from one thread to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThreadMessages {
-    /// The sender.
     pub from: Tid,
-    /// The receiver.
     pub to: Tid,
-    /// The kind of wait.
     pub kind: TalkKind,
-    /// The messages.
     pub messages: f64,
     /// The bytes; equal to the messages if the source has no sizes.
     pub bytes: f64,
@@ -35,9 +31,7 @@ pub struct ThreadMessages {
 /// A thread, as a source reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Born {
-    /// The thread ID.
     pub tid: Tid,
-    /// The PID.
     pub pid: Tid,
     /// The creator; 0 for a thread older than the observation.
     pub creator: Tid,
@@ -51,8 +45,6 @@ pub struct Born {
 /// A source's report since the last look.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TalkBatch {
-    /// The messages.
     pub talk: Vec<ThreadMessages>,
-    /// Created and ended threads.
     pub threads: Vec<Born>,
 }

@@ -66,7 +66,6 @@ fn done(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}\n{stderr}", output.status);
 }
 
-/// Compiles and runs the job, and compares all counts exactly.
 fn assert_exact(compiler: &str, launcher: &str, options: impl Fn(&Path, &Path) -> Vec<String>) {
     if !tool(compiler) || !tool(launcher) {
         return;

@@ -23,7 +23,6 @@ struct Times {
 #[derive(Debug, Default)]
 pub(crate) struct PretendedCpuTimes {
     at_s: f64,
-    /// The time of each thread, in the order of the record.
     run_ns: Vec<u64>,
     of: HashMap<u32, Times>,
 }

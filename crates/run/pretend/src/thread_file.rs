@@ -11,9 +11,7 @@ const PROCESSOR: usize = 39 - 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ThreadFile {
-    /// `status`, which has the masks.
     Status,
-    /// `stat`, which has the CPU.
     Stat,
 }
 

@@ -76,7 +76,6 @@ impl SystemFiles {
         self.root.is_this_computer().then(|| CpuSet::of_thread(tid).ok()).flatten()
     }
 
-    /// Converts clock ticks to ns.
     pub fn nanoseconds(&self, ticks: u64) -> u64 {
         ticks.saturating_mul(1_000_000_000 / self.ticks_per_s)
     }
@@ -117,13 +116,11 @@ impl SystemFiles {
         pids.extend(pid.filter(|pid| pids.last() != Some(pid)));
     }
 
-    /// Repeats an earlier seating's note.
     pub fn note_again(&mut self, unseen: &Unseen) {
         let noted = self.unseen.entry((unseen.what.clone(), unseen.why.clone())).or_default();
         noted.extend(&unseen.pids);
     }
 
-    /// Notes that processes are hidden from this user.
     pub fn note_the_hidden(&mut self) {
         for hidden in hidden_threads(&self.root) {
             self.note("threads", None, hidden.why);

@@ -15,7 +15,6 @@ const LEAST_PERCENT: f64 = 0.01;
 /// The most listed threads per CPU, the busiest ones.
 const MOST_LISTED: usize = 16;
 
-/// The CPU times of all other threads, at one look.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Others {
     run_ns: HashMap<(Tid, Tid), u64>,

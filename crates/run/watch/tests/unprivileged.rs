@@ -13,7 +13,6 @@ const NOBODY: u32 = 65534;
 /// The process for the inner part of a test, which does nothing without it.
 const WATCHED: &str = "SEATMAP_TEST_WATCHED";
 
-/// Printed by an inner part at its end.
 const DONE: &str = "seen as nobody";
 
 struct Living(Child);
