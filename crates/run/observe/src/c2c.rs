@@ -75,7 +75,7 @@ struct Seen {
     /// Creations and names with their times, because the file separates the records of each CPU.
     changes: Vec<(u64, Change)>,
     names: HashMap<i32, String>,
-    /// Process, creator and time of creation, if known.
+    /// Creator and time of creation, if known.
     threads: BTreeMap<ThreadKey, (i32, u64)>,
     lost: u64,
     span_ns: Option<(u64, u64)>,
@@ -84,6 +84,7 @@ struct Seen {
 enum Change {
     /// It inherits its creator's name.
     Created { tid: i32, creator: i32 },
+    /// It has this name from now on.
     Named { tid: i32, name: String },
 }
 

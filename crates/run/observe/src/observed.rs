@@ -44,6 +44,7 @@ pub(crate) enum CommandState {
     None,
     Runs {
         child: Child,
+        /// Whether the user has requested its end.
         is_to_end: bool,
     },
     Ended(Ending),

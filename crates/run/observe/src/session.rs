@@ -57,7 +57,6 @@ pub enum ObservationEnd {
 /// A running observation. Dropping it cleans up the kernel.
 pub struct ObservationSession {
     source: Box<dyn MessageSource>,
-    /// Why no better source is in use.
     better: Option<String>,
     /// The started command, which outlives the session unless the caller ends it.
     pub child: Option<Child>,
