@@ -1,18 +1,17 @@
-//! Compiles `preload/`, the library that the ranks of an MPI program load, for the processor that
-//! this crate is compiled for. The crate carries the result (`preload`), so that every `seatmap`
-//! has it, however it was installed.
+//! Compiles `preload/`, the library that MPI ranks load, for this crate's target. The crate
+//! contains the result (`preload`), so every `seatmap` has it, however it was installed.
 //!
-//! The compiler that compiles the crate does it, and no dependency is needed. A library cannot be
-//! another crate's input in today's cargo (`-Z bindeps`).
+//! The crate's own compiler compiles it, without further dependencies. In today's cargo a library
+//! cannot be another crate's input (`-Z bindeps`).
 
 use std::env;
 use std::error::Error;
 use std::ffi::OsString;
 use std::process::{Command, Output};
 
-/// Options for every linker: a small library of its own, which ends the process instead of
-/// unwinding, and whose functions are looked up at their first call. Before glibc 2.34 a program
-/// without libdl has no dlsym(3), and never calls it.
+/// Options for a small independent library, which aborts instead of unwinding, and whose functions
+/// are looked up at their first call. Before glibc 2.34 a program without libdl has no dlsym(3),
+/// and never calls it.
 const OPTIONS: [&str; 16] = [
     "--crate-name=seatmap_mpi",
     "--crate-type=cdylib",
@@ -24,7 +23,7 @@ const OPTIONS: [&str; 16] = [
     "-Cdebuginfo=0",
     "-Cstrip=symbols",
     "-Crelro-level=partial",
-    // The targets with musl link statically by default, and have no shared libraries then.
+    // Musl targets link statically by default, and have no shared libraries then.
     "-Ctarget-feature=-crt-static",
     "-Clink-arg=-shared",
     "-Clink-arg=-zlazy",
@@ -33,10 +32,10 @@ const OPTIONS: [&str; 16] = [
     "preload/lib.rs",
 ];
 
-/// Options for a compiler of C that links.
+/// Options for a C compiler as the linker.
 const BY_CC: [&str; 1] = ["-Clink-arg=-nostartfiles"];
 
-/// Options for the linker that comes with Rust, which serves every processor.
+/// Rust's own linker supports every processor.
 const BY_RUST: [&str; 2] = ["-Clinker=rust-lld", "-Clinker-flavor=ld.lld"];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -48,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if first.status.success() {
         return Ok(());
     }
-    // There may be no compiler of C for another processor, where nothing else is linked either.
+    // There may be no C compiler for another processor if nothing else is linked.
     let second = compiled(&BY_RUST.map(str::to_owned))?;
     if second.status.success() {
         return Ok(());
@@ -57,7 +56,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     Err(format!("the library for ranks of MPI cannot be built: {said}").into())
 }
 
-/// One attempt to compile the library, with these options for the linker.
 fn compiled(linker: &[String]) -> Result<Output, Box<dyn Error>> {
     let mut file = variable("OUT_DIR")?;
     file.push("/preload.so");
@@ -66,7 +64,6 @@ fn compiled(linker: &[String]) -> Result<Output, Box<dyn Error>> {
     Ok(rustc.output()?)
 }
 
-/// A variable that cargo sets for build scripts.
 fn variable(name: &str) -> Result<OsString, String> {
     env::var_os(name).ok_or_else(|| format!("cargo sets no {name}"))
 }

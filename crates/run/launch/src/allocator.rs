@@ -1,25 +1,25 @@
-//! Decides which thread sits where, from the events of threads. Only the seats of other runs are
-//! asked from the kernel (`Leases`).
+//! Decides which thread gets which seat, from the events of threads. Only the seats of other runs
+//! are read from the kernel (`Leases`).
 //!
 //! | event | decision |
 //! |---|---|
-//! | a process begins | it waits on the whole set of CPUs, so that it reads the right number |
-//! | a thread is created | its process sits down if it waits; the thread takes the next seat |
-//! | a process has lived for a while | it takes the next seat; a helper that ends before has none |
-//! | a name is seen | the first free seat of the first rule that fits |
-//! | a name fits no longer | the thread returns its seat |
-//! | the same, with paths in the plan | the task with the thread's path, else the next seat |
-//! | a thread exits | a rule's task is free again; other seats are not: thread k stays task k |
-//! | a program is executed | its thread, even renumbered, keeps its seat, and waits on all CPUs |
+//! | a process begins | it waits on the whole set of CPUs, so that it counts the right number |
+//! | a thread is created | its process takes a seat if it waits; the thread takes the next |
+//! | a process has lived for a while | it takes the next seat; a shorter-lived helper gets none |
+//! | a name is seen | the first free seat of the first matching rule |
+//! | a name no longer matches | the thread returns its seat |
+//! | a plan with paths seats a thread | the task with the thread's path, else the next seat |
+//! | a thread exits | a rule's task is free again; others are not: thread k stays task k |
+//! | a program is executed | its thread keeps its seat, even if renumbered, and waits on all CPUs |
 //!
-//! The program's first process waits until other threads have seats, however long that takes. A
-//! strict seating has no waiting: each thread and process takes its seat when it is created.
+//! The program's first process waits until other threads have seats, however long that takes. In a
+//! strict seating, each thread and process takes its seat when it is created.
 //!
-//! Tasks that stand in a rule are kept for rules. A thread that leaves a seat taken in order for a
-//! rule's leaves it to the next thread created, unless the list cycles.
+//! Tasks named in a rule are kept for rules. If a thread moves from a seat in order to a rule's
+//! seat, the next created thread takes the old seat, unless the list cycles.
 //!
-//! Where the list leaves a choice ([`SeatList::choices`]), the next seat in order is the next free
-//! one: seats of other runs come last, in each round of a list that cycles.
+//! If the list leaves a choice ([`SeatList::choices`]), a thread takes the next free seat in order.
+//! In each round of a cycling list, seats of other runs come last.
 
 use crate::leases::Leases;
 use crate::lineage::Lineage;
@@ -29,76 +29,67 @@ use seatmap_data::invariant;
 use seatmap_os::{CpuSet, Root, Tid, affinity};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// A thread that sits down, or that gets no seat.
+/// A thread's seat, or its absence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeatAssignment {
-    /// Which thread.
+    /// The thread's number.
     pub tid: Tid,
-    /// Its seat; `None` for one that is skipped, or beyond the last seat.
+    /// The seat; `None` if skipped, or beyond the last seat.
     pub seat: Option<Seat>,
-    /// Whether it was skipped.
+    /// Whether the thread was skipped.
     pub skipped: bool,
-    /// Whether its seat was given before: the list has started again.
+    /// Whether another thread already has this seat, because the list cycles.
     pub shares: bool,
 }
 
-/// The change that a name brings.
+/// The effect of a thread's name on its seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeatChange {
-    /// The thread stays where it is.
+    /// It keeps its seat.
     Stay,
-    /// The thread sits down here.
+    /// It moves to this seat.
     Sit(Seat),
-    /// The thread leaves its seat, and has none.
+    /// It loses its seat.
     Leave,
 }
 
-/// A thread that lives.
 #[derive(Clone, Debug, Default)]
 struct Guest {
     seat: Option<Seat>,
-    /// The rule that gave it the seat; `None` where it was taken in order.
+    /// `None` for a seat in order.
     rule: Option<usize>,
-    /// Whether it runs on the whole set for now.
+    /// Whether it uses the whole set for now.
     waits: bool,
 }
 
-/// The state of the room.
+/// Gives seats to threads in order of creation, by name or by path.
 #[derive(Debug)]
 pub struct SeatAllocator {
     seats: SeatList,
     whole: CpuSet,
     rules: Vec<SeatRule>,
     strict: bool,
-    /// Threads still to be skipped.
     skip: usize,
-    /// The tasks given in order of creation.
+    /// Tasks in order of creation.
     order: Vec<usize>,
-    /// Positions in `order` that are free.
     free: BTreeSet<usize>,
-    /// Positions in `order` that a cycling list with choices has not given since it began again.
+    /// Positions in `order` left in this round of a cycling list with choices.
     round: BTreeSet<usize>,
-    /// The number of seats that a cycling list has given.
     given: usize,
-    /// Tasks that a rule has given out, each with the rule: two rules may share a task.
+    /// Tasks in use by rules, with the rule: two rules may share a task.
     taken: HashSet<(usize, usize)>,
-    /// The program's first process.
     first: Option<Tid>,
     guests: HashMap<Tid, Guest>,
-    /// The task of each path, where the plan has paths.
     task_of_path: HashMap<String, usize>,
     lineage: Lineage<Tid>,
-    /// Threads that took the next seat in order, as the plan has no task of their path.
     strangers: usize,
     leases: Leases,
-    /// The rules that a thread fitted, also where it got no seat of theirs.
+    /// Matched rules, even those without a free seat.
     met: BTreeSet<usize>,
 }
 
-/// The name of this part in a report of a mistake.
 const SEATS: &str = "seats in order";
 
-/// The path of the program's first process.
 const FIRST_PATH: &str = "0";
 
 impl SeatAllocator {
@@ -141,39 +132,38 @@ impl SeatAllocator {
         }
     }
 
-    /// Looks at the seats of other runs, and lets them see those of this one.
+    /// Avoids the seats of other runs, and shows this run's seats to them.
     #[must_use]
     pub fn beside_others(self) -> Self {
         SeatAllocator { leases: Leases::on(&Root::new("/")), ..self }
     }
 
-    /// The seats of other runs, as far as they were asked for.
     #[must_use]
     pub(crate) fn leases(&self) -> &Leases {
         &self.leases
     }
 
-    /// Seats each thread and process when it is created, and lets none wait.
+    /// Seats each thread and process at its creation.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
         self
     }
 
-    /// The seats.
+    /// The list of seats.
     #[must_use]
     pub fn seats(&self) -> &SeatList {
         &self.seats
     }
 
-    /// All CPUs of all seats: threads that have not sat down yet wait there.
+    /// The union of all seats, where unseated threads wait.
     #[must_use]
     pub fn whole(&self) -> &CpuSet {
         &self.whole
     }
 
-    /// The CPUs that threads run on: those of all seats and of all rules, and, where threads are
-    /// seated by rules alone, those that this process may use, as others run anywhere.
+    /// The CPUs of all seats and rules. If only rules seat threads, other threads run anywhere, so
+    /// `allowed` is included.
     #[must_use]
     pub fn cpus(&self, allowed: &CpuSet) -> CpuSet {
         let of_rules = self.rules.iter().flat_map(|rule| &rule.seats);
@@ -181,37 +171,35 @@ impl SeatAllocator {
         if self.whole.is_empty() { named.with(allowed) } else { named }
     }
 
-    /// A sentence about each rule that no thread fitted: a name may be misspelt.
+    /// A sentence for each unmatched rule: its name may be misspelt.
     #[must_use]
     pub fn unmet_rules(&self) -> Vec<String> {
         let rules = self.rules.iter().enumerate().filter(|(at, _)| !self.met.contains(at));
         rules.map(|(_, rule)| format!("--match {}: no thread fitted it", rule.who)).collect()
     }
 
-    /// Whether there are rules, so that names matter.
+    /// Whether there are rules by name.
     #[must_use]
     pub fn has_rules(&self) -> bool {
         !self.rules.is_empty()
     }
 
-    /// Whether tasks have paths, so that it matters which thread creates another.
+    /// Whether tasks have paths.
     #[must_use]
     pub fn has_paths(&self) -> bool {
         !self.task_of_path.is_empty()
     }
 
-    /// The number of threads that took a seat in order, as the plan has no free task of their path.
+    /// The number of threads without a free task of their path.
     #[must_use]
     pub fn strangers(&self) -> usize {
         self.strangers
     }
 
-    /// Notes which thread created another, or began the program, before either of them sits down.
-    /// Each creation counts, as each does while a program is observed.
+    /// Records a creation, before creator or created take a seat.
     pub fn born(&mut self, tid: Tid, creator: Tid) {
         let is_known = self.lineage.path(creator).is_some();
-        // A plan's paths begin with the program's first process, so that a thread that came from
-        // elsewhere has none of them.
+        // A plan's paths begin with the first process, so a thread from outside has none.
         if self.has_paths() && (is_known || self.lineage.is_empty()) {
             self.lineage.born(tid, Some(creator));
         }
@@ -226,14 +214,13 @@ impl SeatAllocator {
         }
     }
 
-    /// The number of tasks given in order of creation.
+    /// The number of tasks in order of creation.
     #[must_use]
     pub fn ordered_tasks(&self) -> usize {
         self.order.len()
     }
 
-    /// The task of the program's first process, where it is known before that begins: it takes the
-    /// first seat in order.
+    /// The task of the program's first process, if known before it begins.
     #[must_use]
     pub fn first_task(&self) -> Option<usize> {
         let of_path =
@@ -241,8 +228,7 @@ impl SeatAllocator {
         of_path.or(self.order.first().copied()).filter(|_| self.skip == 0)
     }
 
-    /// Whether this is the mask of a seat, or of the waiting threads, but for CPUs that are
-    /// offline.
+    /// Whether this is a seat's or waiting thread's mask, apart from offline CPUs.
     #[must_use]
     pub fn is_a_seat(&self, mask: &CpuSet) -> bool {
         let of_rules = self.rules.iter().flat_map(|rule| &rule.seats).map(|seat| &seat.cpus);
@@ -250,19 +236,19 @@ impl SeatAllocator {
         seats.any(|seat| affinity::is_as_given(seat, mask))
     }
 
-    /// Whether this process waits on the whole set.
+    /// Whether this process waits.
     #[must_use]
     pub fn waits(&self, tid: Tid) -> bool {
         self.guests.get(&tid).is_some_and(|guest| guest.waits)
     }
 
-    /// Whether this is the program's first process, which does not sit down however long it waits.
+    /// Whether this is the first process, which never takes a seat because of its age.
     #[must_use]
     pub fn is_first(&self, tid: Tid) -> bool {
         self.first == Some(tid)
     }
 
-    /// Handles the begin of a process. Returns its seat, or `None` where it waits.
+    /// Handles the start of a process. Returns its seat, or `None` if it waits.
     pub fn process(&mut self, tid: Tid) -> Option<SeatAssignment> {
         if self.strict || !self.order_is_open() {
             return Some(self.in_order(tid));
@@ -272,23 +258,20 @@ impl SeatAllocator {
         None
     }
 
-    /// Handles the creation of a thread in this process. Returns the threads that sit down now, in
-    /// this order.
+    /// Handles a new thread. Returns the threads to seat now, in order.
     pub fn thread(&mut self, tid: Tid, pid: Tid) -> Vec<SeatAssignment> {
         let mut steps = self.settle(pid);
         steps.push(self.in_order(tid));
         steps
     }
 
-    /// Ends the waiting of a process. Returns the threads that sit down now: the program's first
-    /// process before all others.
+    /// Ends a process's waiting. Returns the threads to seat now, the first process first.
     pub fn settle(&mut self, tid: Tid) -> Vec<SeatAssignment> {
         let first = self.first.filter(|first| *first != tid && self.waits(tid));
         first.into_iter().chain([tid]).filter_map(|tid| self.sit_down(tid)).collect()
     }
 
-    /// Seats a thread that exists already, with its name known: a rule's seat, or the next in
-    /// order.
+    /// Seats an existing thread by name, or else in order.
     pub fn seat_existing(&mut self, tid: Tid, pid: Tid, name: &str) -> SeatAssignment {
         self.guests.insert(tid, Guest::default());
         match self.named(tid, pid, name) {
@@ -302,7 +285,7 @@ impl SeatAllocator {
         }
     }
 
-    /// Handles a thread's name. Returns whether the name moves the thread.
+    /// Handles a thread's name.
     pub fn named(&mut self, tid: Tid, pid: Tid, name: &str) -> SeatChange {
         let Some(guest) = self.guests.get(&tid).cloned() else { return SeatChange::Stay };
         let rules = self.rules.iter().enumerate();
@@ -324,23 +307,21 @@ impl SeatAllocator {
         }
     }
 
-    /// Handles a thread that executed a program, and with that became its process's first thread;
-    /// all others of the process are gone. Returns whether it waits on the whole set from now on,
-    /// and did not before.
+    /// Handles a thread that executed a program and so became its process's first. Returns whether
+    /// it starts to wait.
     pub fn executed(&mut self, former: Tid, tid: Tid) -> bool {
         if former != tid {
-            // The kernel has ended all other threads of the process, its first one among them.
+            // The kernel has ended the process's other threads.
             let was_first = self.is_first(tid);
             self.exited(tid);
             if let Some(guest) = self.guests.remove(&former) {
                 self.leases.renumber(former, tid);
                 self.guests.insert(tid, guest);
-                // A process stays the first one, whichever of its threads executes: programs in Go
-                // execute from any of them.
+                // Go programs execute from any thread.
                 self.first = if was_first { Some(tid) } else { self.first };
             }
         }
-        // A shell that executes the program proper is not yet what is to be seated.
+        // A shell that executes the real program is not the program to seat.
         let may_wait = !self.strict && self.order_is_open();
         let Some(guest) = self.guests.get_mut(&tid) else { return false };
         let begins = may_wait && !guest.waits && guest.rule.is_none() && guest.seat.is_some();
@@ -348,7 +329,7 @@ impl SeatAllocator {
         begins
     }
 
-    /// A thread is gone.
+    /// Handles a thread's end.
     pub fn exited(&mut self, tid: Tid) {
         self.first = self.first.filter(|first| *first != tid);
         self.leases.end(tid);
@@ -364,7 +345,6 @@ impl SeatAllocator {
         }
     }
 
-    /// Ends the waiting of a process, on the seat that it has kept or the next in order.
     fn sit_down(&mut self, tid: Tid) -> Option<SeatAssignment> {
         let guest = self.guests.get_mut(&tid).filter(|guest| guest.waits)?;
         guest.waits = false;
@@ -378,8 +358,8 @@ impl SeatAllocator {
 
     fn in_order(&mut self, tid: Tid) -> SeatAssignment {
         let skipped = self.skip > 0;
-        // The list has gone round: another thread has this seat as well. A list that ends gives a
-        // seat again only where a thread has left it for a rule's.
+        // The list has started again, so another thread has this seat too. Without cycling, a seat
+        // is free again only if its thread has moved to a rule's seat.
         let has_gone_round = self.given >= self.order.len();
         let shares = !skipped && self.seats.beyond == Beyond::Cycle && has_gone_round;
         let seat = if skipped {
@@ -392,14 +372,13 @@ impl SeatAllocator {
         SeatAssignment { tid, seat, skipped, shares }
     }
 
-    /// The seat of the task that came to be as this thread did, if nobody has it.
     fn seat_of_path(&mut self, tid: Tid) -> Option<Seat> {
         let task = *self.task_of_path.get(&self.lineage.path(tid)?.to_string())?;
         self.take(task, tid)
     }
 
-    /// The first free seat of the tasks that were seen with this name, in a plan of an observed
-    /// program: a program that runs already does not say how its threads came to be.
+    /// The first free seat of a task with this name. A running program does not show its threads'
+    /// paths.
     fn seat_called(&mut self, tid: Tid, name: &str) -> Option<Seat> {
         if !self.has_paths() || self.skip > 0 {
             return None;
@@ -408,7 +387,6 @@ impl SeatAllocator {
         called.into_iter().find_map(|task| self.take(task, tid))
     }
 
-    /// The seat of a task that is given in order and free.
     fn take(&mut self, task: usize, tid: Tid) -> Option<Seat> {
         let at = self.order.iter().position(|other| *other == task)?;
         if !self.free.remove(&at) {
@@ -426,7 +404,6 @@ impl SeatAllocator {
         SeatAssignment { tid, seat, skipped: false, shares: false }
     }
 
-    /// The next seat in order for a thread that the plan does not know.
     fn next_for_stranger(&mut self, tid: Tid) -> Option<Seat> {
         let seat = self.next_in_order(tid);
         self.strangers += usize::from(self.has_paths() && seat.is_some());
@@ -453,7 +430,7 @@ impl SeatAllocator {
         self.seats.of(self.order[at])
     }
 
-    /// This position, or a free one among those that are as good and not yet given.
+    /// This position, or a free, equally good one.
     fn chosen(&mut self, next: usize, tid: Tid) -> usize {
         let choice = self.seats.choice(self.order[next]);
         let left = match self.seats.beyond {
@@ -466,7 +443,6 @@ impl SeatAllocator {
         positions[self.leases.choose(tid, seats)]
     }
 
-    /// The first seat of a rule that has room.
     fn open_seat(&self, at: usize, rule: &SeatRule) -> Option<Seat> {
         rule.seats
             .iter()
@@ -498,7 +474,7 @@ impl SeatAllocator {
             }
             None => {
                 let Some(at) = self.order.iter().position(|other| *other == task) else { return };
-                // A list that cycles gives a seat to several threads.
+                // A cycling list gives a seat to several threads.
                 let is_new = self.free.insert(at) || self.seats.beyond == Beyond::Cycle;
                 invariant!(is_new, SEATS, "the seat of task {task} is given up, and is free");
             }

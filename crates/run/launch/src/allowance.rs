@@ -1,24 +1,23 @@
-//! A rate limit: several actions at once, and then one each time a period has passed.
+//! A rate limit: several actions at once, and one more per period.
 
 use std::time::{Duration, Instant};
 
-/// A rate limit for an action.
 #[derive(Debug)]
 pub(crate) struct Allowance {
     left: u32,
     most: u32,
-    /// The time that earns one more.
+    /// The time for one more.
     pace: Duration,
     earned_until: Instant,
 }
 
 impl Allowance {
-    /// Allows `most` actions at once, and one more each time `pace` has passed.
+    /// Allows `most` actions at once, and one more per `pace`.
     pub fn new(most: u32, pace: Duration) -> Self {
         Allowance { left: most, most, pace, earned_until: Instant::now() }
     }
 
-    /// Whether the action may be done now; a permission is used up.
+    /// Whether the action is allowed now; uses up a permission.
     pub fn take(&mut self) -> bool {
         self.earn(Instant::now());
         let may = self.left > 0;
@@ -30,8 +29,8 @@ impl Allowance {
         let passed = now.saturating_duration_since(self.earned_until);
         let earned = passed.as_nanos() / self.pace.as_nanos();
         if earned > 0 {
-            // A period that has begun goes on: calls between the ends of periods would lose up to
-            // half of them.
+            // The remainder counts towards the next period; otherwise calls in mid-period would
+            // lose up to half.
             let begun = passed.as_nanos() % self.pace.as_nanos();
             let begun = Duration::from_nanos(u64::try_from(begun).unwrap_or(u64::MAX));
             self.left = u32::try_from(earned)

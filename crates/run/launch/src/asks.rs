@@ -1,8 +1,6 @@
-//! Compares the number of threads, or the CPUs, that a program is told to use with the seats there
-//! are.
+//! Compares the requested number of threads or CPUs of a program with its seats.
 //!
-//! This module only reads variables and options, and never changes them: each line names the
-//! setting to change.
+//! This module only reads variables and options: each line names the setting to change.
 
 use crate::allocator::SeatAllocator;
 use crate::executable::Executable;
@@ -15,9 +13,9 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Variables that say how many threads a runtime starts, from the manuals of OpenMP, Go, OpenBLAS,
-/// MKL, Rayon, Tokio, Julia and Numba. A list (`OMP_NUM_THREADS=4,2`) is one of nested levels; the
-/// first counts.
+/// Variables for the number of threads, from the manuals of OpenMP, Go, OpenBLAS, MKL, Rayon,
+/// Tokio, Julia and Numba. A list (`OMP_NUM_THREADS=4,2`) is for nested levels; the first number
+/// counts.
 const COUNTS: [&str; 8] = [
     "OMP_NUM_THREADS",
     "GOMAXPROCS",
@@ -29,7 +27,7 @@ const COUNTS: [&str; 8] = [
     "NUMBA_NUM_THREADS",
 ];
 
-/// Variables with which a runtime binds threads itself, and the values that mean that it does not.
+/// Variables with which a runtime binds threads itself, and the values that switch this off.
 const BINDINGS: [(&str, &[&str]); 4] = [
     ("OMP_PROC_BIND", &["false"]),
     ("OMP_PLACES", &[]),
@@ -37,7 +35,7 @@ const BINDINGS: [(&str, &[&str]); 4] = [
     ("KMP_AFFINITY", &["none", "disabled"]),
 ];
 
-/// Options that say how many threads a program starts, from the programs' manual pages.
+/// Options for the number of threads, from the programs' manual pages.
 const OPTIONS: [(&str, &[&str]); 9] = [
     ("memcached", &["-t", "--threads"]),
     ("x264", &["--threads"]),
@@ -50,15 +48,14 @@ const OPTIONS: [(&str, &[&str]); 9] = [
     ("ffmpeg", &["-threads"]),
 ];
 
-/// Launchers whose ranks are to be seated one by one, and the option that stops each from binding
-/// them itself (mpirun(1), srun(1)).
+/// Launchers of ranks, and the option that stops each from binding the ranks itself (mpirun(1),
+/// srun(1)).
 const RANK_LAUNCHERS: [(&[&str], &str); 2] = [
     (&["mpirun", "mpiexec", "orterun", "prterun"], " --bind-to none"),
     (&["srun"], " --cpu-bind=none"),
 ];
 
-/// Programs that have another one started by a daemon or on another computer, and how that one is
-/// reached.
+/// Commands whose program is started by a daemon or on another computer, and how to reach it.
 const HANDS_OVER: [(&[&str], &str); 4] = [
     (
         &["docker", "nerdctl", "kubectl", "crictl", "lxc", "incus"],
@@ -80,17 +77,17 @@ const HANDS_OVER: [(&[&str], &str); 4] = [
     ),
 ];
 
-/// A setting of a program that does not fit its seats.
+/// A setting that does not fit the seats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disagreement {
-    /// The sentence, which names the setting to change.
+    /// A sentence that names the setting.
     pub what: String,
-    /// Whether the seats make the program slower, or cannot hold its threads, until it is changed.
+    /// Whether the seats slow the program down or cannot hold its threads.
     pub is_grave: bool,
 }
 
-/// The settings of a program that do not fit its seats. `widens` says whether threads may run on
-/// all seats where they need to.
+/// The settings that do not fit a program's seats. `widens`: threads may run on all seats if they
+/// need to.
 #[must_use]
 pub fn disagreements(
     program: &Executable,
@@ -120,8 +117,8 @@ pub fn disagreements(
     launcher.into_iter().chain(settings).chain(narrowed).collect()
 }
 
-/// The sentence for a command whose program is not among its own processes, so that Seatmap neither
-/// seats nor sees it; `None` for any other command.
+/// A sentence for a command whose program is not a descendant, so that Seatmap cannot seat or see
+/// it; `None` for any other.
 #[must_use]
 pub fn hands_over(command: &[String]) -> Option<String> {
     let name = base_name(command.first()?.as_bytes());
@@ -130,7 +127,6 @@ pub fn hands_over(command: &[String]) -> Option<String> {
     (!is_child).then(|| format!("the threads of '{name}' are not the program's: {how}"))
 }
 
-/// The sentence for a launcher of ranks.
 fn starts_ranks(name: &str) -> Option<String> {
     // Distributions add the implementation: `mpirun.openmpi`, `mpiexec.hydra`.
     let plain = name.split('.').next().unwrap_or_default();
@@ -142,7 +138,6 @@ fn starts_ranks(name: &str) -> Option<String> {
     ))
 }
 
-/// The last part of a program's path.
 fn base_name(path: &[u8]) -> String {
     let name = Path::new(OsStr::from_bytes(path)).file_name();
     name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
@@ -170,9 +165,8 @@ fn count(name: &str, value: &str, cpus: usize) -> Option<Disagreement> {
     disagreement(name, "=", threads, cpus)
 }
 
-/// A number of threads that is not the number of CPUs.
 fn disagreement(what: &str, sets: &str, threads: usize, cpus: usize) -> Option<Disagreement> {
-    // It stands for as many as there are CPUs (xz, zstd, x264, ffmpeg, Rayon), or is refused.
+    // 0 stands for the number of CPUs (xz, zstd, x264, ffmpeg, Rayon), or is refused.
     if threads == 0 {
         return None;
     }
@@ -199,7 +193,6 @@ fn binding(name: &str, value: &str, harmless: &[&str]) -> Option<Disagreement> {
     })
 }
 
-/// The program's own option and its value.
 fn option(name: &str, arguments: &[String]) -> Option<(&'static str, usize)> {
     let (_, options) = OPTIONS.iter().find(|(program, _)| *program == name)?;
     let own = arguments.iter().take_while(|argument| *argument != "--");
@@ -211,14 +204,14 @@ fn option(name: &str, arguments: &[String]) -> Option<(&'static str, usize)> {
     })
 }
 
-/// The last number of processors that Java is told.
+/// The last number of processors in Java's options.
 fn java(
     arguments: &[String],
     variable: &dyn Fn(&str) -> Option<String>,
     cpus: usize,
 ) -> Option<Disagreement> {
     let [tool, jdk, last] = JAVA_VARIABLES.map(|name| words(&variable(name).unwrap_or_default()));
-    // In the virtual machine's own order; the last word counts (`parse_vm_init_args` of HotSpot).
+    // In the virtual machine's order; the last word counts (`parse_vm_init_args` of HotSpot).
     let all = tool.iter().chain(&jdk).chain(arguments).chain(&last);
     let threads =
         all.filter_map(|word| word.strip_prefix(JAVA_OPTION)?.parse().ok()).next_back()?;

@@ -1,4 +1,4 @@
-//! Seats the threads of programs that run already.
+//! Seats the threads of running programs.
 
 use crate::allocator::SeatAllocator;
 use crate::error::LaunchError;
@@ -15,51 +15,47 @@ use seatmap_os::task::{self, Family, ThreadStat};
 use seatmap_os::{CpuSet, Root, Tid, affinity, proc_mount, visibility};
 use std::collections::BTreeMap;
 
-/// The most looks for threads that were created meanwhile; a process that creates threads without
-/// end is not waited for.
+/// The most looks for new threads, because a process may create threads without end.
 const LOOKS: usize = 16;
 
-/// The most children that a sentence names.
 const MOST_NAMED: usize = 8;
 
-/// Processes that run, whose threads are to be seated or whose pages are to move.
+/// Seats the threads of running processes, or moves their pages.
 #[derive(Debug)]
 pub struct AttachRequest {
     /// The processes.
     pub pids: Vec<Tid>,
-    /// Whether process 1 and the kernel's own threads may be among them.
+    /// Whether to accept process 1 and kernel threads.
     pub force: bool,
-    /// The seats; `None` where only pages move.
+    /// The seats; `None` to move only pages.
     pub seats: Option<SeatAllocator>,
-    /// The nodes to which the pages move; `None` where they stay.
+    /// The pages' target; `None` to leave them.
     pub pages: Option<PageMove>,
 }
 
-/// The NUMA nodes to which the pages of a process move.
+/// The target nodes of a process's pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageMove {
-    /// Those where its threads sit.
+    /// The nodes of its threads.
     ToThreads,
-    /// These.
+    /// These nodes.
     ToNodes(CpuSet),
 }
 
 /// The outcome of an [`AttachRequest`].
 #[derive(Debug)]
 pub struct AttachOutcome {
-    /// The seating, where there are seats.
+    /// The seating, if seats were requested.
     pub report: Option<Report>,
-    /// The command that gives the threads the masks back that they had before; `None` where no mask
-    /// was changed.
+    /// The command that restores the masks; `None` if none changed.
     pub undo: Option<String>,
-    /// Others on the CPUs of the seats.
+    /// Other programs on the seats' CPUs.
     pub neighbours: SeatNeighbours,
-    /// The processes that those which were seated have started, and that were not: a sentence about
-    /// each that has some.
+    /// A sentence for each process with unseated children.
     pub children: Vec<String>,
-    /// The processes whose pages moved, each with its nodes.
+    /// The processes with moved pages, and their nodes.
     pub moved: Vec<(MovedPages, CpuSet)>,
-    /// Why the pages of the next process could not be moved.
+    /// Why a process's pages could not be moved.
     pub failure: Option<LaunchError>,
 }
 
@@ -88,7 +84,7 @@ impl AttachRequest {
         let mut attached =
             AttachOutcome { report, undo, neighbours, children, moved, failure: None };
         let Some(pages) = self.pages else { return Ok(attached) };
-        // The user is told of each process whose pages moved, also where those of the next cannot.
+        // The user must learn of each moved process even if the next one fails.
         for pid in self.pids {
             match pages.move_of(pid) {
                 Ok(moved) => attached.moved.push(moved),
@@ -112,8 +108,7 @@ impl PageMove {
     }
 }
 
-/// Checks that these are numbers of processes. A thread has a folder in `/proc` as well, which
-/// shows the whole process.
+/// Refuses TIDs: a thread also has a folder in `/proc`, which shows the whole process.
 fn check_processes(pids: &[Tid]) -> Result<(), LaunchError> {
     pids.iter().try_for_each(|tid| match Family::of(*tid) {
         Some(Family { pid, .. }) if pid != *tid => Err(LaunchError::IsThread { tid: *tid, pid }),
@@ -121,13 +116,12 @@ fn check_processes(pids: &[Tid]) -> Result<(), LaunchError> {
     })
 }
 
-/// The others on the seats of a report. This process takes no lease: its seats outlive it.
+/// This process takes no lease, because its seats outlive it.
 fn neighbours(report: &Report) -> SeatNeighbours {
     let single = neighbours::single_seats(report);
     SeatNeighbours::of(report, &CpuLeases::new(&Root::new("/")).of_others(&single))
 }
 
-/// The living children of these processes that are not among them, a sentence a parent.
 fn left_children(pids: &[Tid]) -> Vec<String> {
     let root = Root::new("/");
     let each = pids.iter().filter_map(|pid| {
@@ -157,23 +151,22 @@ fn left_sentence(pid: Tid, name: &str, children: &[Tid]) -> String {
     )
 }
 
-/// Checks that these processes may be seated without `--force`. Process 1 and the kernel's own
-/// threads keep the computer alive, and might fail to on one CPU.
+/// Process 1 and the kernel's threads keep the computer alive, and might fail to on one CPU, so
+/// they need `--force`.
 ///
 /// # Errors
-/// [`LaunchError::NeedsForce`] for the first that is one of those.
+/// [`LaunchError::NeedsForce`] for the first of those.
 pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
     let vital = pids.iter().find_map(|pid| Some((*pid, task::vital(*pid)?)));
     vital.map_or(Ok(()), |(pid, kind)| Err(LaunchError::NeedsForce { pid, kind }))
 }
 
-/// Seats the threads that these processes have now, process after process and in order of their
-/// numbers, and reports. No thread is stopped, and no process of Seatmap stays behind; threads
-/// created later inherit their creators' seats.
+/// Seats the present threads by PID. No thread is stopped, and no process of Seatmap stays; later
+/// threads inherit their creators' seats.
 ///
 /// # Errors
-/// A process does not exist; no thread was seated then. A thread that could not be seated is named
-/// in the report.
+/// A process does not exist, and no thread was seated. The report names threads that could not be
+/// seated.
 fn seat_running(
     pids: &[Tid],
     seating: SeatAllocator,
@@ -208,25 +201,21 @@ fn seat_running(
     Ok(Report { complete: true, ..report })
 }
 
-/// The masks of threads before they were seated.
 #[derive(Debug, Default)]
 struct FormerMasks {
-    /// Of each process, its threads with their masks.
     processes: BTreeMap<Tid, Vec<(Tid, CpuSet)>>,
 }
 
 impl FormerMasks {
-    /// Notes the mask that a thread has now.
     fn note(&mut self, pid: Tid, tid: Tid) {
-        // One that has ended meanwhile needs none.
+        // An ended thread needs none.
         if let Ok(mask) = affinity::to_put_back(tid) {
             self.processes.entry(pid).or_default().push((tid, mask));
         }
     }
 
-    /// The command that gives the masks back, of processes in which one has changed. No process of
-    /// Seatmap stays, so that a user who types it while a CPU is offline types it again on a kernel
-    /// that forgets such CPUs.
+    /// The command that restores the masks. No process of Seatmap stays, so if a CPU is offline,
+    /// the user must repeat it later on kernels that drop such CPUs.
     fn undo(&self) -> Option<String> {
         let has_changed =
             |(tid, mask): &(Tid, CpuSet)| affinity::to_put_back(*tid).is_ok_and(|now| now != *mask);
@@ -237,7 +226,7 @@ impl FormerMasks {
     }
 }
 
-/// One command for a process whose threads had one mask, else one for each thread.
+/// One command if the threads shared one mask, else one per thread.
 fn give_back(pid: Tid, threads: &[(Tid, CpuSet)]) -> Vec<String> {
     match threads {
         [(_, mask), rest @ ..] if rest.iter().all(|(_, other)| other == mask) => {
@@ -247,15 +236,13 @@ fn give_back(pid: Tid, threads: &[(Tid, CpuSet)]) -> Vec<String> {
     }
 }
 
-/// The threads of a process that have not ended. One that has, and of which its parent has not
-/// asked how, is listed still.
+/// `/proc` also lists a thread that has ended but is not reaped.
 fn living_threads(pid: Tid) -> Result<Vec<Tid>, LaunchError> {
     let mut tids = threads(pid)?;
     tids.retain(|tid| ThreadStat::of(*tid).is_some_and(|task| !task.has_ended()));
     Ok(tids)
 }
 
-/// Why no thread of a process can be seated.
 fn none_lives(pid: Tid) -> LaunchError {
     match ThreadStat::of(pid) {
         Some(task) if task.has_ended() => LaunchError::HasEnded(pid),
@@ -263,10 +250,10 @@ fn none_lives(pid: Tid) -> LaunchError {
     }
 }
 
-/// The threads of a process; none where it has ended.
+/// The threads of a process; none if it has ended.
 ///
 /// # Errors
-/// [`LaunchError::Unseen`]: they are hidden from this user.
+/// [`LaunchError::Unseen`]: this user may not see them.
 pub(crate) fn threads(pid: Tid) -> Result<Vec<Tid>, LaunchError> {
     task::threads(pid).map_err(|source| {
         let is_hidden = source.kind() == std::io::ErrorKind::PermissionDenied;
@@ -291,7 +278,6 @@ mod tests {
         let mut ended = std::process::Command::new("true").spawn().unwrap();
         let pid = ended.id() as Tid;
         while task::lives(pid) {}
-        // Its parent has not asked yet how it ended.
         let left = request(pid).run().unwrap_err();
         assert!(matches!(left, LaunchError::HasEnded(_)) && left.is_input(), "{left}");
         ended.wait().unwrap();

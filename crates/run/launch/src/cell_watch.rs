@@ -1,4 +1,4 @@
-//! Whether a cell stands for as long as a program runs in it: a lease may end, and somebody may
+//! Watches whether a cell lasts while a program runs in it: its lease may end, and a user may
 //! destroy it.
 
 use seatmap_cell::{CellError, CellHost, CellRecord, Name};
@@ -6,18 +6,18 @@ use seatmap_os::boot;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// The time between two looks, as long as between those at a program that has settled.
+/// The time between two looks, as for a quiet program.
 const PACE: Duration = Duration::from_millis(100);
 
-/// The end of a cell in which a program ran.
+/// The end of a program's cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellEnd {
     /// The cell's name.
     pub cell: String,
-    /// When it was found gone, in seconds after the program had begun.
+    /// When its absence was noticed, in seconds after the program's start.
     pub after_s: f64,
-    /// Whether its lease had ended; it was destroyed otherwise.
+    /// Whether its lease ended; otherwise it was destroyed.
     pub by_lease: bool,
 }
 
@@ -34,12 +34,12 @@ impl CellEnd {
     }
 }
 
-/// Looks after the cell of a program.
+/// Watches a program's cell.
 #[derive(Debug)]
 pub struct CellWatch {
     host: CellHost,
     name: Name,
-    /// When the lease ends, in seconds after the boot, as the last look found it.
+    /// The lease's end at the last look, in seconds after the boot.
     expires_s: Option<u64>,
     began: Instant,
     due: Instant,
@@ -58,7 +58,6 @@ impl CellWatch {
         }
     }
 
-    /// Looks, unless the last look was just now.
     pub(crate) fn look(&mut self) {
         if Instant::now() >= self.due {
             self.look_now();
@@ -76,12 +75,11 @@ impl CellWatch {
                     by_lease: self.expires_s.is_some_and(|end| end <= boot::seconds()),
                 });
             }
-            // An error of another kind says nothing about the cell.
+            // Another error says nothing about the cell.
             Err(_) => {}
         }
     }
 
-    /// The end of the cell, where it has ended by now.
     pub(crate) fn end(&mut self) -> Option<CellEnd> {
         self.look_now();
         self.end.clone()

@@ -1,4 +1,4 @@
-//! The child process: made, held until it may begin, and then the program.
+//! The child process, which waits for permission and then becomes the program.
 
 use crate::executable::Executable;
 use crate::signals::Signals;
@@ -9,38 +9,31 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
 use std::ptr;
 
-/// The status of a shell that could not execute a program; it is not shown to the user here.
+/// A shell's status for a failed execution; not shown to the user.
 const NOT_EXECUTED: i32 = 127;
 
-/// Runs files that the kernel does not take for a program: scripts without a first line that names
-/// their shell, as `execvp(3)` does.
+/// Runs scripts without a `#!` line, as in `execvp(3)`.
 const SHELL: &CStr = c"/bin/sh";
 
-/// A child that waits, or runs the program.
 #[derive(Debug)]
 pub(crate) struct Child {
     pub pid: Tid,
-    /// Closing it without a byte ends the waiting child.
+    /// If closed without a byte, the waiting child ends.
     go: Option<PipeWriter>,
-    /// Brings the error number if the program could not be executed, and ends when it could.
+    /// The error number if the program could not be executed; closes if it could.
     refusal: PipeReader,
 }
 
-/// The stage that the child has reached.
 #[derive(Debug)]
 pub(crate) enum ChildStage {
-    /// The child has not executed the program yet.
     Pending,
-    /// It runs the program.
     Running,
-    /// The program could not be executed.
     Refused(io::Error),
-    /// Its memory could not be set up as asked.
     Unprepared(io::Error),
 }
 
 impl Child {
-    /// Makes the child, which waits for [`Child::begin`].
+    /// Creates the child, which waits for [`Child::begin`].
     ///
     /// # Errors
     /// The kernel's error: too many processes or open files.
@@ -83,18 +76,17 @@ impl Child {
         }
     }
 
-    /// Lets the child execute the program.
     pub fn begin(&mut self) {
-        // Where this fails the child has ended, which is reported like every other end.
+        // A failure means that the child has ended, which is reported as usual.
         let _ = self.go.take().map(|mut go| go.write_all(b"."));
     }
 
-    /// The stage that the child has reached.
     pub fn start(&mut self) -> ChildStage {
         let mut code = [0; size_of::<i32>()];
         match self.refusal.read(&mut code) {
             Ok(length) if length == code.len() => {
-                // The kernel's numbers are positive; a negative one is of the step before.
+                // The kernel's numbers are positive; a negative one means that the memory settings
+                // failed.
                 let code = i32::from_ne_bytes(code);
                 let error = io::Error::from_raw_os_error(code.abs());
                 if code < 0 { ChildStage::Unprepared(error) } else { ChildStage::Refused(error) }
@@ -111,7 +103,6 @@ fn unblock(pipe: &PipeReader) -> io::Result<()> {
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// An argument vector, closed by a null pointer.
 fn pointers(front: Option<[&CStr; 2]>, arguments: &[std::ffi::CString]) -> Vec<*const c_char> {
     let front = front.into_iter().flatten().map(CStr::as_ptr);
     front.chain(arguments.iter().map(|text| text.as_ptr())).chain([ptr::null()]).collect()
@@ -123,15 +114,15 @@ unsafe fn wait_for_the_word(wait: i32) {
     let mut word = 0u8;
     // SAFETY: `word` is one writable byte.
     while unsafe { libc::read(wait, (&raw mut word).cast(), 1) } != 1 {
-        // SAFETY: the location is this thread's own.
+        // SAFETY: the location belongs to this thread.
         if unsafe { *libc::__errno_location() } != libc::EINTR {
-            // SAFETY: ends the child, whose launcher has gone or given up.
+            // SAFETY: ends the child, whose launcher has ended or given up.
             unsafe { libc::_exit(NOT_EXECUTED) };
         }
     }
 }
 
-/// Sets the memory policy, and whether huge pages may be used; both outlive execve(2).
+/// Memory policy and huge pages survive execve(2).
 ///
 /// # Safety
 /// Only in the child.
@@ -144,7 +135,7 @@ unsafe fn prepare_memory(memory: Option<&PolicyCall>, huge_pages: Option<bool>, 
     }
 }
 
-/// Allows or forbids this process huge pages, and returns whether the kernel agreed.
+/// Returns whether the kernel agreed.
 fn allow_huge_pages(allowed: bool) -> bool {
     let is_forbidden = libc::c_ulong::from(!allowed);
     // SAFETY: sets an attribute of this process, and touches no memory.
@@ -160,7 +151,7 @@ unsafe fn execute(
     reporter: i32,
 ) -> ! {
     let [own, by_shell] = arguments;
-    // SAFETY: as the caller promises; the error number is this thread's own.
+    // SAFETY: as the caller promises; the error number belongs to this thread.
     unsafe {
         libc::execve(path.as_ptr(), own.as_ptr(), environment.as_ptr());
         if *libc::__errno_location() == libc::ENOEXEC {
@@ -170,12 +161,12 @@ unsafe fn execute(
     }
 }
 
-/// Reports the error number to the launcher, with this sign, and ends.
+/// Sends the error number, with this sign, to the launcher.
 ///
 /// # Safety
 /// Only in the child.
 unsafe fn give_up(reporter: i32, sign: i32) -> ! {
-    // SAFETY: the error number is this thread's own, and its copy outlives the write.
+    // SAFETY: the error number belongs to this thread, and its copy outlives the write.
     unsafe {
         let code: i32 = sign * *libc::__errno_location();
         libc::write(reporter, (&raw const code).cast(), size_of::<i32>());

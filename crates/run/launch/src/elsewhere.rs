@@ -1,20 +1,19 @@
-//! The time that a thread spent under another mask than its seat's, as looks found it.
+//! A thread's time under another mask than its seat's, as seen by looks.
 
 use std::time::{Duration, Instant};
 
-/// The times of a thread away from its seat. A time lasts from the first look that finds another
-/// mask to the last one that does: looks may be a second apart, and a short detour that one of them
-/// happens upon is not a second.
+/// The times of a thread away from its seat. Each lasts from the first to the last look that finds
+/// another mask: looks may be a second apart, and a short detour seen by one of them is not a
+/// second.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeAway {
-    /// The first look and the last one of a time that goes on.
+    /// The present absence's first and last look.
     now: Option<(Instant, Instant)>,
     ended: Duration,
     cpus: Vec<u32>,
 }
 
 impl TimeAway {
-    /// The thread is away at this instant, and ran on this CPU last.
     pub(crate) fn begin(&mut self, now: Instant, ran_on: Option<u32>) {
         let first = self.now.map_or(now, |(first, _)| first);
         self.now = Some((first, now));
@@ -23,20 +22,19 @@ impl TimeAway {
         self.cpus.extend(new);
     }
 
-    /// The thread is back.
     pub(crate) fn end(&mut self) {
         if let Some((first, last)) = self.now.take() {
             self.ended += last.saturating_duration_since(first);
         }
     }
 
-    /// How long the times took that have ended.
+    /// The length of all ended absences.
     #[must_use]
     pub fn lasted(&self) -> Duration {
         self.ended
     }
 
-    /// The CPUs that the thread ran on meanwhile, in order of appearance.
+    /// The CPUs meanwhile, in order of appearance.
     #[must_use]
     pub fn cpus(&self) -> &[u32] {
         &self.cpus

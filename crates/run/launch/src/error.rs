@@ -1,4 +1,4 @@
-//! Why a program could not be run, or seated.
+//! The reasons why a program could not be run, or seated.
 
 use seatmap_data::document::Blame;
 use seatmap_os::Tid;
@@ -7,13 +7,13 @@ use std::io;
 /// Why a program could not be run, or seated.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
-    /// Where threads sit could not be read.
+    /// `/proc` is unusable.
     #[error(transparent)]
     Proc(#[from] seatmap_os::proc_mount::ProcError),
     /// A system call failed.
     #[error("cannot {what}")]
     System {
-        /// The action that failed.
+        /// The failed action.
         what: &'static str,
         /// The kernel's error.
         source: io::Error,
@@ -31,7 +31,7 @@ pub enum LaunchError {
         /// The kernel's error.
         source: io::Error,
     },
-    /// A process that the computer depends on.
+    /// The computer depends on it.
     #[error("process {pid} is {kind}; --force seats it all the same")]
     NeedsForce {
         /// The process.
@@ -47,10 +47,10 @@ pub enum LaunchError {
         /// The reason, in words.
         why: String,
     },
-    /// There is no process of this number.
+    /// No process has this number.
     #[error("there is no process {0}")]
     NoSuchProcess(Tid),
-    /// The number is that of a thread which is not its process's first one.
+    /// The number belongs to a thread that does not lead its process.
     #[error(
         "{tid} is a thread of process {pid}: '--pid {pid}' seats the whole process, and '--pid \
          {pid} --match tid:{tid}=CPUS' this thread alone"
@@ -61,10 +61,10 @@ pub enum LaunchError {
         /// Its process.
         pid: Tid,
     },
-    /// It has ended, and is listed still.
+    /// The process has ended and is still listed.
     #[error("process {0} has ended, and is listed only until its parent asks how (a zombie)")]
     HasEnded(Tid),
-    /// The program needs a second process beside it, which a limit on processes may forbid.
+    /// The second process cannot be started, perhaps because of a limit on processes.
     #[error("the process that watches over the program cannot be started")]
     NoSupervisor(#[source] io::Error),
     /// The memory of the program's cell cannot be emptied.
@@ -96,7 +96,6 @@ impl LaunchError {
         move |source| LaunchError::System { what, source }
     }
 
-    /// A seizure that failed, with the likely cause.
     pub(crate) fn seizing(source: io::Error) -> Self {
         if source.raw_os_error() != Some(libc::EPERM) {
             return LaunchError::System { what: "trace the program", source };

@@ -1,4 +1,4 @@
-//! The program to run: found and checked before anything starts.
+//! Finds and checks the program before anything starts.
 
 use seatmap_data::document::shell_word;
 use seatmap_os::mempolicy::MemoryPolicy;
@@ -10,15 +10,15 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Where programs are looked for when `PATH` is not set, as `execvp(3)` does.
+/// The search path if `PATH` is not set, as in `execvp(3)`.
 const USUAL_PATH: &str = "/bin:/usr/bin";
 
-/// The variable with settings of glibc, and the setting by which malloc asks for transparent huge
-/// pages (glibc 2.35).
+/// The variable with glibc's settings, and the setting that makes malloc use transparent huge pages
+/// (glibc 2.35).
 const TUNABLES: &str = "GLIBC_TUNABLES";
 const HUGE_MALLOC: &str = "glibc.malloc.hugetlb";
 
-/// A program that can be executed, with its arguments.
+/// An executable program with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Executable {
     path: CString,
@@ -30,13 +30,13 @@ pub struct Executable {
     huge_pages: Option<bool>,
 }
 
-/// Why a program cannot be run.
+/// Why a program cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     /// The program's name is empty.
     #[error("no program to run; put it after --")]
     Empty,
-    /// Not in `PATH`, or no such file.
+    /// It is not in `PATH`, or not a file.
     #[error("{name}: there is no such program{}", hint(.name))]
     Absent {
         /// Its name.
@@ -47,7 +47,7 @@ pub enum ProgramError {
     NotExecutable {
         /// The file.
         path: String,
-        /// The problem with it.
+        /// The problem.
         reason: &'static str,
     },
     /// The program would run with another user's rights, which the kernel denies to a traced
@@ -59,12 +59,11 @@ pub enum ProgramError {
         .0, in_front(.0)
     )]
     Privileged(String),
-    /// An argument with a zero byte.
+    /// An argument contains a zero byte.
     #[error("an argument holds a zero byte")]
     Zero,
 }
 
-/// The way out for a program with another's rights: one that lends them stands in front.
 fn in_front(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or_default();
     match name {
@@ -74,7 +73,7 @@ fn in_front(path: &str) -> String {
 }
 
 impl Executable {
-    /// Finds the program as a shell would, and checks that it can be executed.
+    /// Finds the program like a shell, and checks that it can be executed.
     ///
     /// # Errors
     /// [`ProgramError`]; no process was started.
@@ -100,55 +99,54 @@ impl Executable {
         })
     }
 
-    /// With one more variable in its environment.
+    /// Adds an environment variable.
     #[must_use]
     pub fn with_variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.variables.push((name.into(), value.into()));
         self
     }
 
-    /// In a control group: this file takes the numbers of its members.
+    /// Puts it into the control group with this list of members.
     #[must_use]
     pub fn in_group(mut self, members: impl Into<PathBuf>) -> Self {
         self.group = Some(members.into());
         self
     }
 
-    /// The file that takes the numbers of its control group's members, where it has one of its own.
+    /// The list of members of its separate control group, if any.
     #[must_use]
     pub fn group(&self) -> Option<&Path> {
         self.group.as_deref()
     }
 
-    /// Without these of its three standard streams: they are closed before it begins.
+    /// Closes these standard streams first.
     #[must_use]
     pub fn without_streams(mut self, closed: Vec<RawFd>) -> Self {
         self.closed = closed;
         self
     }
 
-    /// The standard streams that it does not get.
+    /// The closed standard streams.
     #[must_use]
     pub fn closed_streams(&self) -> &[RawFd] {
         &self.closed
     }
 
-    /// With this memory policy, set before its first instruction.
+    /// Sets this memory policy before the first instruction.
     #[must_use]
     pub fn with_memory(mut self, policy: MemoryPolicy) -> Self {
         self.memory = Some(policy);
         self
     }
 
-    /// The memory policy with which it starts, where it is not this process's.
+    /// Its initial memory policy, if it has its own.
     #[must_use]
     pub fn memory(&self) -> Option<&MemoryPolicy> {
         self.memory.as_ref()
     }
 
-    /// Allowed to have transparent huge pages (`PR_SET_THP_DISABLE` of prctl(2)), or kept from
-    /// them. Where it is allowed, glibc's malloc is told to ask for them, by `glibc.malloc.hugetlb`
-    /// in `GLIBC_TUNABLES`.
+    /// Allows or forbids transparent huge pages (`PR_SET_THP_DISABLE` of prctl(2)). If allowed,
+    /// glibc's malloc also requests them, by `glibc.malloc.hugetlb` in `GLIBC_TUNABLES`.
     #[must_use]
     pub fn with_huge_pages(mut self, allowed: bool) -> Self {
         self.huge_pages = Some(allowed);
@@ -165,19 +163,19 @@ impl Executable {
         }
     }
 
-    /// Whether it may have transparent huge pages, where that is said.
+    /// Whether transparent huge pages are allowed, if set.
     #[must_use]
     pub fn huge_pages(&self) -> Option<bool> {
         self.huge_pages
     }
 
-    /// Its environment: this process's variables, and those that were added.
+    /// Its environment: this process's variables and the added ones.
     #[must_use]
     pub fn environment(&self) -> Vec<CString> {
         let own = std::env::vars_os()
             .filter(|(name, _)| self.variables.iter().all(|(added, _)| added != name));
-        // Neither list can hold a zero byte: the kernel handed over the one, and the others are
-        // checked as arguments are.
+        // Neither contains a zero byte: the first is from the kernel, the others are checked like
+        // arguments.
         own.chain(self.variables.clone())
             .filter_map(|(name, value)| {
                 CString::new([name, value].join(OsStr::new("=")).into_vec()).ok()
@@ -191,7 +189,7 @@ impl Executable {
         &self.path
     }
 
-    /// The arguments, the program's name as it was typed first.
+    /// The arguments; the first is the program's name as typed.
     #[must_use]
     pub fn arguments(&self) -> &[CString] {
         &self.arguments
@@ -202,16 +200,15 @@ fn c_text(text: OsString) -> Result<CString, ProgramError> {
     CString::new(text.into_vec()).map_err(|_| ProgramError::Zero)
 }
 
-/// Whether a file gives rights of its owner or group to those who execute it, which this user and
-/// group do not have themselves.
+/// Whether a file lends its owner's or group's rights to a user and group without them.
 pub(crate) fn lends_rights(found: &Metadata, user: u32, group: u32) -> bool {
-    // Without group execution the bit means mandatory locking instead (inode(7)).
+    // Without group execution the bit means mandatory locking (inode(7)).
     let of_group = libc::S_ISGID | libc::S_IXGRP;
     let lends_group = found.mode() & of_group == of_group && found.gid() != group;
     found.mode() & libc::S_ISUID != 0 && found.uid() != user || lends_group
 }
 
-/// The first file in `PATH` that can be executed, or else the problem with the first file found.
+/// The first executable file in `PATH`, or the first file's problem.
 fn in_path(name: &OsStr) -> Result<PathBuf, ProgramError> {
     let folders = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
     let mut refused = None;
@@ -231,7 +228,6 @@ fn in_path(name: &OsStr) -> Result<PathBuf, ProgramError> {
     Err(refused.unwrap_or_else(|| ProgramError::Absent { name: name.display().to_string() }))
 }
 
-/// The thing that was perhaps meant by the name of a program that is not there.
 fn hint(name: &str) -> String {
     if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
         return format!(
@@ -281,7 +277,6 @@ fn may_execute(path: &Path) -> bool {
     unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), libc::X_OK, libc::AT_EACCESS) == 0 }
 }
 
-/// Whether executing the file would change this user's rights.
 fn gains_rights(path: &Path, found: &Metadata) -> bool {
     // SAFETY: neither call can fail or touches anything.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };

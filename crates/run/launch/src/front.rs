@@ -1,16 +1,15 @@
-//! The process that the caller sees, in front of the one that traces the program.
+//! The process for which the caller waits, in front of the one that traces the program.
 //!
-//! A program's threads are traced by one process for as long as they are seated, and a daemon's
-//! threads outlive the command that started it. So the launcher is two processes: the *supervisor*
-//! runs the program, traces it and stays while any of its processes lives. The caller waits for the
-//! *front*, which ends when the program's first process does. Front and program are in the caller's
-//! process group, so that the terminal and job control work as without a launcher; the supervisor
-//! is in a session of its own, where no terminal reaches it.
+//! One process must trace a program's threads while they are seated, and a daemon's threads outlive
+//! the command that started it. So the launcher is two processes. The *supervisor* runs the
+//! program, traces it and stays while any of its processes lives. The *front*, for which the caller
+//! waits, ends with the program's first process. Front and program are in the caller's process
+//! group, so that the terminal and job control work as without a launcher; the supervisor is in its
+//! own session, out of the terminal's reach.
 //!
-//! The supervisor reports to the front on a pipe; the front passes on to it the signals that other
-//! processes send. A signal that stops is answered: the front does not stop before the supervisor
-//! has passed it on. Otherwise the signal would reach the program after the `SIGCONT` that ends the
-//! stop.
+//! The supervisor reports to the front through a pipe; the front forwards other processes' signals
+//! to it. After a stop signal the front waits for the supervisor's confirmation before it stops.
+//! Otherwise the signal would reach the program after the `SIGCONT` that ends the stop.
 
 use crate::Ending;
 use crate::signals::{self, ReceivedSignal, Signals};
@@ -22,12 +21,12 @@ use std::io::{self, IsTerminal, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-/// The side of the split that a process is on.
+/// The two processes after the split.
 #[derive(Debug)]
 pub enum ForkSide {
     /// The caller's own process.
     Front(Front),
-    /// Its child, which is to run the program.
+    /// Its child, for the program.
     Supervisor(FrontLink),
 }
 
@@ -37,45 +36,41 @@ pub struct Front {
     supervisor: Tid,
     messages: PipeReader,
     signals: Signals,
-    /// Can be waited for beside the pipe.
+    /// Can be polled together with the pipe.
     pending: OwnedFd,
-    /// Whether a signal that stops was sent on and is not yet answered. Others that come meanwhile
-    /// ask for the same, and the kernel would merge them.
+    /// Whether a forwarded stop signal is unconfirmed. The kernel would merge further ones.
     awaits_answer: bool,
 }
 
-/// The supervisor's line to the front.
+/// The supervisor's connection to the front.
 #[derive(Debug)]
 pub struct FrontLink {
     front: Tid,
     pipe: Option<PipeWriter>,
-    /// Held back since before the split.
+    /// Signals blocked since before the split.
     signals: Option<Signals>,
-    /// Whether the front has been told to stop, and not yet to continue.
+    /// Whether the front must be stopped.
     is_stopped: bool,
-    /// Whether the front passed on a `SIGCONT` since the program stopped.
+    /// Whether the front forwarded a `SIGCONT` since the stop.
     front_is_awake: bool,
 }
 
-/// A message: its kind, with a number.
 const MESSAGE_BYTES: usize = 1 + size_of::<i32>();
 
-/// The messages of the supervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum News {
-    /// The program was stopped by this signal.
+    /// This signal stopped the program.
     Stopped(i32),
-    /// The program goes on.
     Continued,
-    /// A signal that stops was passed on.
+    /// A stop signal was passed on.
     PassedOn,
-    /// The front must end like this, and so does the supervisor.
+    /// Front and supervisor end like this.
     Ended(Ending),
-    /// The front must end like this; the supervisor stays.
+    /// Only the front ends like this.
     Left(Ending),
 }
 
-/// Splits this process, which must have one thread, in two.
+/// Splits this single-threaded process in two.
 ///
 /// # Errors
 /// The kernel refused a pipe or a process.
@@ -83,9 +78,9 @@ pub fn split() -> io::Result<ForkSide> {
     let signals = Signals::hold()?;
     let pending = signals.descriptor()?;
     let (messages, pipe) = io::pipe()?;
-    // Asked before the fork: a parent that was killed right after it is no longer the child's.
+    // Read before the fork: if the parent is killed right after it, the child has another parent.
     let front = std::process::id() as Tid;
-    // SAFETY: there is one thread, so the child may go on as this process would.
+    // SAFETY: there is one thread, so the child may continue as this process would.
     match unsafe { libc::fork() } {
         ..0 => Err(io::Error::last_os_error()),
         0 => {
@@ -109,30 +104,30 @@ pub fn split() -> io::Result<ForkSide> {
     }
 }
 
-/// Descendants whose creators end become this process's children, so that it still learns of them.
+/// Makes this process adopt its orphaned descendants, to learn of their ends.
 pub(crate) fn adopt_orphans() {
-    // Where the kernel does not support this, orphans become init's children, and the traced ones
-    // are still known. SAFETY: sets an attribute of this process.
+    // If the kernel does not support this, init adopts the orphans, and the traced ones are still
+    // known. SAFETY: sets an attribute of this process.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
 }
 
 impl Front {
-    /// Waits until the program's first process has ended, or the supervisor lets go of the caller;
-    /// passes signals on, and stops and goes on with the program. `None` if the supervisor was
+    /// Waits until the program's first process ends, or the supervisor releases the caller.
+    /// Forwards signals, and stops and continues with the program. `None` if the supervisor was
     /// killed.
     #[must_use]
     pub fn wait(mut self) -> Option<Ending> {
         let mut stopped: Option<i32> = None;
         loop {
-            // News that are there already may say that the program goes on; while an answer is due,
-            // none is acted on.
+            // An unread message may say that the program continues. An unconfirmed stop signal
+            // delays this stop.
             if let Some(signal) = stopped.filter(|_| !self.awaits_answer)
                 && self.signals.stop_unless(signal, || self.has_news())
             {
                 stopped = None;
             }
             if let Some(came) = self.signals.next(Duration::ZERO) {
-                // Signals from the supervisor only wake this process from a stop.
+                // The supervisor's signals only wake this process.
                 if !came.to_group && came.sender != self.supervisor {
                     self.send_on(came);
                 }
@@ -147,8 +142,8 @@ impl Front {
                 News::PassedOn => self.awaits_answer = false,
                 News::Left(ending) => return Some(ending),
                 News::Ended(ending) => {
-                    // The front reaps the supervisor, and does not leave that to the process that
-                    // adopts orphans. SAFETY: waits for this process's child, and wants no status.
+                    // The front reaps the supervisor, so that the reaper of orphans need not.
+                    // SAFETY: waits for this process's child without reading a status.
                     unsafe { libc::waitpid(self.supervisor, std::ptr::null_mut(), 0) };
                     return Some(ending);
                 }
@@ -163,13 +158,12 @@ impl Front {
         signals::send(self.supervisor, came.signal);
     }
 
-    /// Waits for a signal or for a message. Returns whether there are messages.
+    /// Returns whether there are messages.
     fn wait_for_message(&self) -> bool {
         let both = [Awaited::data(&self.messages), Awaited::data(&self.pending)];
         ready::wait(both, None).is_ok_and(|[messages, _]| messages.is_any())
     }
 
-    /// Whether news wait to be read.
     fn has_news(&self) -> bool {
         let messages = ready::wait([Awaited::data(&self.messages)], Some(Duration::ZERO));
         messages.is_ok_and(|[messages]| messages.is_any())
@@ -183,29 +177,27 @@ impl Front {
 }
 
 impl FrontLink {
-    /// The program was stopped by this signal: the front stops too, and the shell has its prompt
-    /// back.
+    /// Stops the front like the program, so that the shell shows its prompt.
     pub fn stopped(&mut self, signal: i32) {
         self.is_stopped = true;
         self.front_is_awake = false;
         self.tell(News::Stopped(signal));
     }
 
-    /// Tells the front that a signal was passed on, if it is one of those that the front waits for.
+    /// Confirms a forwarded stop signal to the front.
     pub(crate) fn passed_on(&mut self, came: ReceivedSignal) {
         if came.asks_to_stop() && came.sender == self.front {
             self.tell(News::PassedOn);
         }
-        // A front that passes this on is awake. Another one would take away a stop that it is asked
-        // for meanwhile.
+        // A front that forwards `SIGCONT` is awake. A second one could cancel another stop.
         self.front_is_awake |= came.signal == libc::SIGCONT && came.sender == self.front;
     }
 
-    /// Continues the front, as the program was continued.
+    /// Continues the front with the program.
     pub fn continued(&mut self) {
         if std::mem::take(&mut self.is_stopped) {
-            // The word first: a front that is about to stop reads it, and one that has stopped is
-            // woken. A word that arrives shows that the front lives, and the number is its own.
+            // The message comes first: a front about to stop reads it, and the signal wakes a
+            // stopped one. Its arrival shows that the front's number is not reused.
             self.tell(News::Continued);
             if self.pipe.is_some() && !self.front_is_awake {
                 signals::send(self.front, libc::SIGCONT);
@@ -213,74 +205,69 @@ impl FrontLink {
         }
     }
 
-    /// Whether the front is in a stop.
+    /// Whether the front has stopped.
     pub fn front_has_stopped(&self) -> bool {
         ThreadStat::of(self.front).is_some_and(|front| front.state == 'T')
     }
 
-    /// The signals that have been held back since the split.
     pub(crate) fn take_signals(&mut self) -> Option<Signals> {
         self.signals.take()
     }
 
-    /// Tells the front to end like this, while this process stays. After that it sends no message.
+    /// Ends the front like this, without this process. No message follows.
     pub fn leave(&mut self, ending: Ending) {
         self.tell(News::Left(ending));
         self.pipe = None;
     }
 
-    /// Tells the front to end like this, and to wait for this process's end. After that it sends no
-    /// message.
+    /// Ends the front like this, after this process. No message follows.
     pub fn end(&mut self, ending: Ending) {
         self.tell(News::Ended(ending));
         self.pipe = None;
     }
 
     fn tell(&mut self, news: News) {
-        // Where this fails the front was killed, and the program continues without it. Its number
-        // may be another process's by the next time.
+        // A failure means that the front was killed. The program continues, and the number may be
+        // reused.
         if self.pipe.as_mut().is_some_and(|pipe| pipe.write_all(&news.bytes()).is_err()) {
             self.pipe = None;
         }
     }
 }
 
-/// Leaves the caller's session, and with it its terminal's signals. A program that was started
-/// before stays there.
+/// Leaves the caller's session and its terminal's signals; an already started program stays.
 pub fn leave_session() {
-    // SAFETY: acts on this process alone, which is its front's child and so leads no process group.
-    // Where it has a session of its own already, nothing changes.
+    // SAFETY: acts on this process alone. As its front's child it leads no process group; if it
+    // already has its own session, nothing changes.
     unsafe { libc::setsid() };
 }
 
-/// Keeps the program that is to be started from reading the terminal.
+/// Detaches the future program from the terminal's input.
 pub fn leave_terminal_input() {
     if std::io::stdin().is_terminal() {
         silence(&[0]);
     }
 }
 
-/// Leaves the caller's standard streams and folder, to stay in the background.
+/// Leaves the caller's standard streams and folder.
 pub fn go_to_the_background() {
     // SAFETY: acts on this process alone.
     unsafe { libc::chdir(c"/".as_ptr()) };
     silence(&[0, 1, 2]);
 }
 
-/// Leaves standard input and output to the program alone, so that the other end sees them closed
-/// when the program does.
+/// Closes standard input and output here, so that the other end sees the program close them.
 pub fn leave_streams() {
     silence(&[0, 1]);
 }
 
-/// Leaves a process behind that gives masks once more when CPUs come which they lack, and then
-/// ends; returns it. `None` where no mask lacks a CPU, or the system starts no process. This
-/// process, which must have one thread, is not held up.
+/// Starts a process that restores masks when their missing CPUs come online, and then ends. `None`
+/// if no mask lacks a CPU or the system refuses. This process must have one thread.
 pub(crate) fn wait_behind(owed: OwedMasks) -> Option<Tid> {
     if owed.is_empty() {
         return None;
     }
-    // SAFETY: there is one thread, so the child may go on as this process would.
+    // SAFETY: there is one thread, so the child may continue as this process would.
     match unsafe { libc::fork() } {
         ..0 => None,
         0 => {
@@ -295,15 +282,15 @@ pub(crate) fn wait_behind(owed: OwedMasks) -> Option<Tid> {
     }
 }
 
-/// Closes all files but the standard streams: a lease on CPUs ends with the last copy of its file.
+/// A lease on CPUs ends with the last copy of its file, so all but the standard streams are closed.
 fn let_go() {
-    // Kernels before 5.9 do not know the call, and keep leases until the end. SAFETY: this process
-    // uses no object any more that owns a descriptor.
+    // Kernels before 5.9 lack this call, and leases end with the process. SAFETY: this process no
+    // longer uses any object that owns a descriptor.
     unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
 }
 
 fn silence(streams: &[i32]) {
-    // SAFETY: opens a device that is there, and replaces descriptors that no object here owns.
+    // SAFETY: opens an existing device, and replaces descriptors that no object here owns.
     unsafe {
         let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
         for stream in streams.iter().filter(|stream| **stream != null) {
@@ -369,7 +356,7 @@ mod tests {
         assert_eq!(News::of([b'x'; MESSAGE_BYTES]), None);
     }
 
-    /// The process that has the number of a front which was killed.
+    /// The process that got the number of a killed front.
     #[test]
     fn a_front_that_has_gone_is_sent_no_signal() {
         let mut stranger = std::process::Command::new("sleep").arg("60").spawn().unwrap();

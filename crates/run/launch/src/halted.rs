@@ -1,22 +1,22 @@
-//! Programs that do not run now: a signal stopped them, or a control group freezes them.
+//! Finds programs that do not run: stopped by a signal, or frozen by a control group.
 
 use seatmap_data::document::visible;
 use seatmap_os::brake::{Brake, BrakeKind};
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::{Root, Tid, task};
 
-/// A process that does not run.
+/// A stopped or frozen process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HaltedProcess {
-    /// Its number.
+    /// The PID.
     pub pid: Tid,
-    /// Its name, at most 15 bytes.
+    /// The name, at most 15 bytes.
     pub name: String,
-    /// Why it does not run, and the command that lets it go on.
+    /// The reason, and the command that resumes it.
     pub reason: String,
 }
 
-/// Those of these processes that do not run now.
+/// The halted ones among these processes.
 pub fn among(root: &Root, pids: impl IntoIterator<Item = Tid>) -> Vec<HaltedProcess> {
     let hierarchies = Hierarchies::read(root);
     pids.into_iter().filter_map(|pid| halted(root, &hierarchies, pid)).collect()
@@ -25,7 +25,7 @@ pub fn among(root: &Root, pids: impl IntoIterator<Item = Tid>) -> Vec<HaltedProc
 fn halted(root: &Root, hierarchies: &Hierarchies, pid: Tid) -> Option<HaltedProcess> {
     let threads = task::of_process(root, pid).ok()?;
     let name = visible(&threads.first()?.name);
-    // The state of a frozen thread is the one in which it was frozen, so that its group tells.
+    // A frozen thread still shows its earlier state, so the group is checked.
     if let Some(brake) = freezer(root, hierarchies, pid) {
         let group = &brake.group;
         let is = brake.words();
@@ -58,7 +58,7 @@ mod tests {
         let root = Root::new("/");
         let found = || among(&root, [pid]);
         let before = found();
-        // SAFETY: the child has not been waited for, so that its number is its own.
+        // SAFETY: the child has not been waited for, so its number is not reused.
         unsafe { libc::kill(pid, libc::SIGSTOP) };
         let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
         while found().is_empty() && std::time::Instant::now() < until {

@@ -1,28 +1,23 @@
-//! Programs that cannot do all they do elsewhere, since a traced thread gains no rights and has one
-//! tracer only.
+//! Programs hampered by tracing: a traced thread gains no rights, and cannot have a second tracer.
 
 use crate::executable;
 use seatmap_os::Tid;
 use serde::Serialize;
 use std::path::Path;
 
-/// The usual programs that trace others.
 const TRACERS: [&str; 6] = ["gdb", "gdbserver", "lldb-server", "ltrace", "rr", "strace"];
 
-/// The files of programs that were executed while they were traced and missed something, each once.
+/// Hampered programs' files, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hampered {
-    /// Programs that should have run with another user's or group's rights (set-user-ID,
-    /// set-group-ID), and ran without.
+    /// Programs that ran without their set-user-ID or set-group-ID rights.
     pub unprivileged: Vec<String>,
-    /// Programs that trace others themselves, which the kernel refuses for these processes.
+    /// Programs that trace others, which the kernel refuses here.
     pub tracers: Vec<String>,
 }
 
 impl Hampered {
-    /// Notes the program that a thread has just executed, by its file, where there is something to
-    /// note.
     pub(crate) fn note(&mut self, tid: Tid, path: &Path) {
         if path.file_name().is_some_and(|name| TRACERS.iter().any(|tracer| name == *tracer)) {
             add(&mut self.tracers, path);
@@ -32,7 +27,6 @@ impl Hampered {
         }
     }
 
-    /// The parts that were missed, a line each.
     pub(crate) fn sentences(&self) -> impl Iterator<Item = String> {
         let unprivileged = self.unprivileged.iter().map(|program| {
             format!(
@@ -57,12 +51,12 @@ fn add(to: &mut Vec<String>, path: &Path) {
     }
 }
 
-/// Whether the program would have another user's or group's rights if it were not traced. A program
-/// of root's keeps them.
+/// Whether tracing takes another user's or group's rights from the program. Root's programs keep
+/// theirs.
 fn lost_rights(tid: Tid) -> bool {
     // SAFETY: neither call can fail or touches anything.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
-    // Through the link: the file may have been replaced since.
+    // Through the link, because the file may have been replaced since.
     user != 0
         && std::fs::metadata(format!("/proc/{tid}/exe"))
             .is_ok_and(|found| executable::lends_rights(&found, user, group))

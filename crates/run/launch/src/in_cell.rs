@@ -1,4 +1,5 @@
-//! A program in a cell: it is told where it is, and leaves nothing behind for the next one.
+//! Runs a program in a cell. The program learns of its cell, and leaves no data for the next
+//! program.
 
 use crate::Ending;
 use crate::allocator::SeatAllocator;
@@ -13,7 +14,7 @@ use seatmap_cell::{CellHost, CellRecord, census};
 use seatmap_os::{Root, group};
 
 impl Executable {
-    /// In the group of a cell, if it has one, and told of the cell's name and memory.
+    /// Puts it into the cell's group, if any, with variables for the cell's name and memory.
     #[must_use]
     pub fn in_cell(self, root: &Root, cell: &CellRecord) -> Self {
         let mut program = self.with_variable(census::VARIABLE, cell.name.to_string());
@@ -29,9 +30,9 @@ impl Executable {
     }
 }
 
-/// Runs a program in a cell to its end, as [`launch::run`] does. The cell's memory is empty before
-/// and after: no program finds the data of another. `listen` is called just before the program
-/// begins, and what it returns just after the end.
+/// Like [`launch::run`], in a cell. The cell's memory is emptied before and after, so that no
+/// program finds another one's data. `listen` is called just before the program begins, and its
+/// result just after the end.
 ///
 /// # Errors
 /// [`LaunchError`]; [`LaunchError::CellMemory`] before the program has begun, or after its end.
@@ -43,10 +44,10 @@ pub fn run_in_cell<N, L: FnOnce() -> N>(
     listen: impl FnOnce() -> L,
 ) -> Result<(Ending, Report, N), LaunchError> {
     scrub(cell)?;
-    // The launcher itself waits elsewhere; this process ends with the program.
+    // The launcher waits on other CPUs; this process ends with the program.
     let _elsewhere = step_aside(&host.root, &cell.set());
     let end_listening = listen();
-    // The kernel does not balance load in a cell: threads without a seat get its CPUs, and no
+    // The kernel balances no load in a cell: threads without a seat get all of its CPUs, and no
     // thread's mask is widened.
     let options = LaunchOptions {
         home: Some(cell.set()),
@@ -70,7 +71,6 @@ pub(crate) mod tests {
     use super::*;
     use std::ffi::OsString;
 
-    /// A cell of CPUs 2 and 3, with memory.
     pub(crate) fn cell() -> CellRecord {
         let text = r#"{"format": "seatmap-cell/1", "name": "quiet", "cpus": [2, 3], "backend": "affinity",
             "degraded": [], "noise_before": null, "noise_after": null, "state": "ready", "group": null,

@@ -1,13 +1,13 @@
 //! Makes a stopped thread of the program set its memory policy.
 //!
-//! set_mempolicy(2) sets the policy of the thread that calls it, so the thread itself must call it.
-//! The tracer points the stopped thread to an instruction that calls the kernel: the one that it
-//! comes from, or one of the vDSO. It lets the thread run to the end of that one call, and puts
-//! everything back: registers, signal mask, and the bytes below the stack that held the node mask.
-//! No other instruction of the program runs, and no signal is delivered meanwhile.
+//! set_mempolicy(2) acts on the calling thread, so the thread itself must call it. The tracer
+//! points it to a system call instruction, either the one from which it comes or one of the vDSO.
+//! It lets the thread run to the end of that one call, and then restores registers, signal mask,
+//! and the bytes below the stack that held the node mask. No other instruction of the program runs,
+//! and no signal is delivered meanwhile.
 //!
 //! The thread is left alone, and the report says why, if it runs 32-bit code, ignores `SIGTRAP`, or
-//! has a seccomp filter that the launcher does not have: that might end the program for the call.
+//! has a seccomp filter that the launcher lacks, which might end the program for the call.
 
 use crate::tracee::{self, TraceeStop, WaitStatus};
 use seatmap_os::Tid;
@@ -15,18 +15,16 @@ use seatmap_os::mempolicy::PolicyCall;
 use seatmap_os::traced::{self, SeccompFilters};
 use std::io;
 
-/// The stack below the stack pointer that a function may use without a word (System V ABI for
-/// x86-64, 3.2.2), rounded up; enough for every architecture.
+/// The stack below the stack pointer for a function's use (System V ABI for x86-64, 3.2.2), rounded
+/// up; enough for every architecture.
 const RED_ZONE_BYTES: u64 = 256;
 
-/// The signal that ends a step, in the kernel's signal mask. Blocked, it would lose the program's
-/// handler for it.
+/// The signal that ends a step. If it were blocked, the program would lose its handler.
 const SIGTRAP: u64 = 1 << (libc::SIGTRAP - 1);
 
-/// The most bytes of the vDSO that are searched: it has two pages of code on today's kernels.
+/// Current kernels have two pages of vDSO code.
 const VDSO_BYTES: usize = 8192;
 
-/// Registers, as `PTRACE_GETREGSET` gives them.
 type Registers = [u64; arch::REGISTERS];
 
 #[cfg(target_arch = "x86_64")]
@@ -38,8 +36,7 @@ mod arch {
     pub const ARGUMENTS: [usize; 3] = [14, 13, 12];
     pub const NEXT: usize = 16;
     pub const STACK: usize = 19;
-    /// The number of the system call that the thread comes from: -1 keeps the kernel from calling
-    /// it again.
+    /// The interrupted call's number: -1 keeps the kernel from restarting it.
     pub const CAME_FROM: Option<usize> = Some(15);
     pub const INSTRUCTION: &[u8] = &[0x0f, 0x05];
 }
@@ -70,24 +67,20 @@ mod arch {
     pub const INSTRUCTION: &[u8] = &[];
 }
 
-/// The outcome of an injection.
 #[derive(Debug)]
 pub(crate) struct Injected {
-    /// Whether the policy is set; `None` where something came before the call, which can be tried
-    /// again.
+    /// `None` if another report came before the call, which can be retried.
     pub outcome: Option<Result<(), String>>,
-    /// The state of the thread.
     pub thread: InjectionOutcome,
 }
 
-/// The state of a thread after an injection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InjectionOutcome {
-    /// It is stopped as it was found.
+    /// Stopped as before.
     AsFound,
-    /// Another report came, which is still to be handled.
+    /// Another report came first.
     Reported(WaitStatus),
-    /// It has died; its end is reported like every other.
+    /// Dead; its end is reported as usual.
     Gone,
 }
 
@@ -102,7 +95,7 @@ impl Injected {
 }
 
 /// Makes a thread set its policy. It must be in a ptrace-event-stop of `PTRACE_EVENT_STOP`;
-/// `is_first` says whether it is its process's first thread.
+/// `is_first` marks its process's first thread.
 pub(crate) fn set_policy(
     tid: Tid,
     is_first: bool,
@@ -132,7 +125,6 @@ pub(crate) fn set_policy(
     Injection { tid, is_first, before, at }.run(call)
 }
 
-/// The address of an instruction of the process that calls the kernel.
 fn instruction(tid: Tid, registers: &Registers) -> Option<u64> {
     let length = arch::INSTRUCTION.len();
     let before = registers[arch::NEXT].wrapping_sub(length as u64);
@@ -143,7 +135,7 @@ fn instruction(tid: Tid, registers: &Registers) -> Option<u64> {
     let vdso = traced::vdso(tid)?;
     let mut code = vec![0; VDSO_BYTES];
     if tracee::read_memory(tid, vdso, &mut code).is_err() {
-        // It may have one page only.
+        // The vDSO may have only one page.
         code.truncate(VDSO_BYTES / 2);
         tracee::read_memory(tid, vdso, &mut code).ok()?;
     }
@@ -153,9 +145,7 @@ fn instruction(tid: Tid, registers: &Registers) -> Option<u64> {
 struct Injection {
     tid: Tid,
     is_first: bool,
-    /// The registers that the program left.
     before: Registers,
-    /// The address of the instruction that calls the kernel.
     at: u64,
 }
 
@@ -182,7 +172,6 @@ impl Injection {
         injected
     }
 
-    /// The registers with which the thread calls the kernel.
     fn with(&self, call: &PolicyCall, pointer: u64) -> Registers {
         let mut registers = self.before;
         registers[arch::NEXT] = self.at;
@@ -195,9 +184,8 @@ impl Injection {
         registers
     }
 
-    /// Lets the thread execute the one instruction: the call from its beginning to its end. The
-    /// stop behind it is like the first, on the way to user mode: from there the kernel calls again
-    /// what it interrupted, where it did.
+    /// Executes the system call. The next stop, on the way to user mode, is like the first: from
+    /// there the kernel restarts an interrupted call.
     fn execute(&self) -> Injected {
         tracee::step(self.tid);
         match tracee::wait_for(self.tid, self.is_first) {
@@ -209,7 +197,7 @@ impl Injection {
         }
         let Some(after) = read_registers(self.tid) else { return Injected::gone() };
         if after[arch::NEXT] == self.at {
-            // The program's own signal, which came before the call.
+            // The program's own signal, from before the call.
             let own = WaitStatus::Stopped(TraceeStop::Signal(libc::SIGTRAP));
             return Injected { outcome: None, thread: InjectionOutcome::Reported(own) };
         }
@@ -224,15 +212,13 @@ impl Injection {
     }
 }
 
-/// A place for so many bytes below a stack pointer, beyond those that a function may use there.
 fn below_stack(stack: u64, bytes: u64) -> u64 {
-    // The register may hold any number. Nothing of a program is mapped where this wraps around, so
-    // that writing there is refused.
+    // The register may contain any number. If this wraps around, nothing is mapped there, and the
+    // write is refused.
     stack.wrapping_sub(bytes + RED_ZONE_BYTES) & !15
 }
 
-/// Whether the thread is the one that was found, and stopped: one that died, or was replaced by
-/// another that executed a program, has nothing to be put back.
+/// Whether this is still the same stopped thread; any other needs no restoring.
 fn is_itself(thread: InjectionOutcome) -> bool {
     match thread {
         InjectionOutcome::AsFound => true,
@@ -245,7 +231,7 @@ fn is_itself(thread: InjectionOutcome) -> bool {
 fn read_registers(tid: Tid) -> Option<Registers> {
     let mut registers = [0; arch::REGISTERS];
     let length_bytes = tracee::registers(tid, &mut registers).ok()?;
-    // Those of 32-bit code are fewer.
+    // 32-bit code has fewer registers.
     (length_bytes == size_of::<Registers>()).then_some(registers)
 }
 

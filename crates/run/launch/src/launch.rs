@@ -24,42 +24,38 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The time between two checks whether the child has become the program.
+/// The pause between two checks for the child's start.
 const STARTING: Duration = Duration::from_millis(1);
 
-/// The options of a launch, beside the program and the seats.
+/// The options of a launch, without program and seats.
 #[derive(Debug, Default)]
 pub struct LaunchOptions<'a> {
-    /// Seat no thread before a process executes a program of this name; `*` stands for any text.
+    /// Seats no thread before this program (`*` stands for any text).
     pub start_at: Option<String>,
-    /// The mask of threads that have no seat, and of all when seating ends; `None` is the calling
-    /// process's own.
+    /// The mask of unseated threads, and of all after seating; by default this process's.
     pub home: Option<CpuSet>,
-    /// Let threads that wait for a seat they share run on all seats, where the kernel divides the
-    /// CPUs among them. Do not set this in a cell: the kernel does not balance load there.
+    /// Lets threads that wait for a shared seat use all seats. Not for cells, where the kernel
+    /// balances no load.
     pub widens: bool,
-    /// Where the program's memory is to come from; by the kernel's own choice where nothing is
-    /// said.
+    /// The source of the program's memory; by default the kernel's choice.
     pub memory: Option<ProgramMemory>,
-    /// Look where its pages are, each time this has passed and when a process is about to end.
+    /// Locates the program's pages at this interval, and at each process's end.
     pub verify_memory: Option<Duration>,
-    /// A watch over the cell in which the program runs, whose end the report tells.
+    /// Watches the program's cell, to report its end.
     pub cell: Option<CellWatch>,
-    /// The line to the process that the caller waits for, where it is not this one.
+    /// The connection to the front, if the caller waits for one.
     pub link: Option<&'a mut FrontLink>,
 }
 
-/// Runs a program to its end, seats its threads, and reports. Standard streams, terminal and
-/// process group are the caller's; signals sent to the calling process are passed on while it runs.
-/// Threads that outlive the program's first process get back the mask that they would have without
-/// Seatmap.
+/// Runs a program to its end, seats its threads, and reports. Streams, terminal and process group
+/// are the caller's; signals are forwarded. Threads that outlive the first process get the mask
+/// that they would have without Seatmap.
 ///
-/// The calling process should have one thread and no other children: their ends would be reported
+/// The calling process should have one thread and no other children, whose ends would be reported
 /// here.
 ///
 /// # Errors
-/// [`LaunchError`] where the program could not be started. That a thread could not be seated is in
-/// the report.
+/// [`LaunchError`] if the program could not be started. The report lists unseated threads.
 pub fn run(
     program: &Executable,
     seating: SeatAllocator,
@@ -75,7 +71,7 @@ pub fn run(
     Ok((ending, report))
 }
 
-/// A program under way.
+/// A running program.
 #[derive(Debug)]
 pub struct Launch<'a> {
     signals: Signals,
@@ -87,17 +83,15 @@ pub struct Launch<'a> {
     cell: Option<CellWatch>,
     link: Option<&'a mut FrontLink>,
     shown: LivingReport,
-    /// The quotas of CPU time on the program, from its beginning.
     quotas: QuotaWatch,
-    /// The signal that holds the program in a stop, as the front has heard of it.
+    /// The stop signal last reported to the front.
     stopped: Option<i32>,
-    /// Whether this process was asked to stop, and stops as soon as the program has.
+    /// Whether to stop with the program, after a stop signal.
     asked_to_stop: bool,
 }
 
 impl<'a> Launch<'a> {
-    /// Starts a program. It runs, and its threads are seated while [`Launch::attend`] and
-    /// [`Launch::stay`] are called.
+    /// Starts a program. Its threads are seated while [`Launch::attend`] or [`Launch::stay`] runs.
     ///
     /// # Errors
     /// [`LaunchError`]; the program does not run then.
@@ -125,7 +119,7 @@ impl<'a> Launch<'a> {
         if link.is_some() {
             front::leave_session();
         }
-        // Returning closes the child's pipe, which ends the child.
+        // Returning ends the child.
         program
             .group()
             .map_or(Ok(()), |members: &Path| {
@@ -175,7 +169,7 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Seats the program's threads until its first process ends, or this time is over; then `None`.
+    /// Like [`Launch::attend`], but returns `None` after this time.
     pub fn attend_for(&mut self, time: Duration) -> Option<Ending> {
         let begun = Instant::now();
         loop {
@@ -190,7 +184,7 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// The processes and threads of the program that live.
+    /// Living processes and threads.
     pub fn behind(&mut self) -> Behind {
         self.tracer.hear(&mut self.pinner);
         let processes = self.watch.living(&mut self.pinner, &self.tracer);
@@ -201,8 +195,8 @@ impl<'a> Launch<'a> {
         Behind { processes: processes.len(), threads, supervisor: None, freed: 0, waiter: None }
     }
 
-    /// Seats the threads that outlive the first process, until none is left, or until a signal asks
-    /// this process to end. Returns whether it was a signal.
+    /// Seats remaining threads until the last one ends, or a signal requests this process's end.
+    /// Returns whether it was a signal.
     pub fn stay(&mut self) -> bool {
         self.watch.slow_down();
         while !self.pinner.threads.is_empty() || self.watch.knows_processes() {
@@ -214,22 +208,21 @@ impl<'a> Launch<'a> {
         false
     }
 
-    /// Ends the seating: all threads get the mask that they would have without Seatmap, unless they
-    /// chose another one themselves. Where they lack CPUs of it that are offline, a process stays
-    /// that gives it once more when these come. Returns what is known of them then.
+    /// Ends the seating: restores masks as without Seatmap, except those chosen by threads. A
+    /// waiting process restores offline CPUs later.
     pub fn give_masks_back(&mut self, behind: Behind) -> Behind {
         let freed = self.pinner.give_masks_back(|| self.watch.processes().collect());
         let waiter = front::wait_behind(self.pinner.take_owed());
         Behind { freed, waiter, ..behind }
     }
 
-    /// The CPUs of threads that have no other one, on which other runs have seated threads as well.
+    /// The CPUs of threads bound to one CPU on which other runs have also seated threads.
     #[must_use]
     pub fn shared_cpus(&self) -> CpuSet {
         self.pinner.seating.leases().shared()
     }
 
-    /// The report on the threads known by now.
+    /// The report so far.
     pub fn report(&mut self) -> Report {
         self.watch.last_look(&mut self.pinner);
         let report = Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone());
@@ -241,7 +234,6 @@ impl<'a> Launch<'a> {
         report
     }
 
-    /// The report on its memory, where something was asked about it.
     fn memory_report(&self) -> Option<MemoryReport> {
         let wish = self.memory.as_ref();
         match &self.tracer.verifier {
@@ -250,7 +242,7 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// The line to the process that the caller waits for.
+    /// The connection to the front.
     pub fn link(&mut self) -> Option<&mut FrontLink> {
         self.link.as_deref_mut()
     }
@@ -261,7 +253,6 @@ impl<'a> Launch<'a> {
         self.child.pid
     }
 
-    /// Until the child is the program.
     fn start(&mut self, program: &Executable) -> Result<(), LaunchError> {
         loop {
             self.tracer.hear(&mut self.pinner);
@@ -290,7 +281,6 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Shows the seating to those who check the program.
     fn show(&mut self, has_news: bool) {
         if self.shown.is_due(has_news) {
             let report =
@@ -299,7 +289,6 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Looks at the program if it is time to, and waits for a signal until it is time again.
     fn wait(&mut self, is_busy: bool) -> Option<ReceivedSignal> {
         if self.watch.wait().is_zero() {
             let has_news = self.watch.look(&mut self.pinner, &mut self.tracer);
@@ -314,7 +303,6 @@ impl<'a> Launch<'a> {
         self.signals.next(if is_busy { Duration::ZERO } else { self.watch.wait() })
     }
 
-    /// Passes a signal on where the program has not got it already.
     fn pass_on(&mut self, came: ReceivedSignal) {
         let wakes = came.signal == libc::SIGCONT;
         self.asked_to_stop = !wakes && (self.asked_to_stop || came.asks_to_stop());
@@ -326,18 +314,16 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// The shell sees a job as stopped when the process that it started is stopped. The program
-    /// stops first: it may want to restore the terminal, or not stop at all. A process without a
-    /// front must not stop when the program stops by itself: no process would continue it, and the
-    /// program with it.
+    /// The shell shows a job as stopped when its process stops. The program stops first: it may
+    /// restore the terminal, or not stop at all. Without a front, nothing would continue this
+    /// process and the program, so it does not stop.
     fn stop_with_the_program(&mut self) {
         let before = std::mem::replace(&mut self.stopped, self.tracer.stopped);
         let went_on = self.tracer.take_went_on();
         match (before, self.stopped, &mut self.link) {
             (None, Some(signal), Some(link)) => link.stopped(signal),
             (Some(_), None, Some(link)) => link.continued(),
-            // It went on and stopped again between two looks; a front that went on with it stops
-            // again too.
+            // The program continued and stopped again between two looks; so must the front.
             (Some(_), Some(signal), Some(link)) if went_on && !link.front_has_stopped() => {
                 link.stopped(signal)
             }

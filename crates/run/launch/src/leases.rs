@@ -1,40 +1,36 @@
 //! The seats of this run among those of other runs.
 //!
-//! Without leases each of two runs that start at once gives the first seat of its list to its
-//! first thread, while the others stay free. A seat is on lease from the moment when a thread is
-//! given it until the thread has ended.
+//! Without leases, two simultaneous runs would each give the first seat of the list to their first
+//! thread, while other seats stay free. A seat is leased from the moment a thread gets it until the
+//! thread ends.
 
 use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_os::lease::CpuLeases;
 use seatmap_os::{CpuSet, Root, Tid};
 use std::collections::HashMap;
 
-/// The seats of this run's threads.
 #[derive(Debug, Default)]
 pub(crate) struct Leases {
-    /// The computer whose runs are looked at; `None` for none.
     root: Option<Root>,
-    /// `None` before the first seat: the process that waits for the program has left by then, and
-    /// its copy of the folder would keep the leases.
+    /// `None` before the first seat: by then the process that waits for the program has left. Its
+    /// copy of the folder would keep the leases.
     cpus: Option<CpuLeases>,
     of_thread: HashMap<Tid, CpuSet>,
-    /// Threads that might have had another seat, and got one of another run.
+    /// Threads on another run's seat although they had a choice.
     crowded: usize,
 }
 
 impl Leases {
-    /// Leases of nothing: no other run is looked at.
     pub(crate) fn none() -> Self {
         Leases::default()
     }
 
-    /// The leases of a computer.
     pub(crate) fn on(root: &Root) -> Self {
         Leases { root: Some(root.clone()), ..Leases::default() }
     }
 
-    /// Gives a thread the first of these seats that no other run has, or else one that the fewest
-    /// have. Returns its place in the list, which must not be empty.
+    /// Chooses the first seat that no other run has, or else one that the fewest have. Returns its
+    /// index in the list, which must not be empty.
     pub(crate) fn choose<'a>(
         &mut self,
         tid: Tid,
@@ -53,28 +49,24 @@ impl Leases {
         freest.at
     }
 
-    /// A thread has left its seat.
     pub(crate) fn end(&mut self, tid: Tid) {
         if let (Some(cpus), Some(seat)) = (&mut self.cpus, self.of_thread.remove(&tid)) {
             cpus.give_back(&seat);
         }
     }
 
-    /// A thread has another number.
     pub(crate) fn renumber(&mut self, former: Tid, tid: Tid) {
         if let Some(seat) = self.of_thread.remove(&former) {
             self.of_thread.insert(tid, seat);
         }
     }
 
-    /// The CPUs of threads that have no other one, on which other runs sit as well now.
     pub(crate) fn shared(&self) -> CpuSet {
         let single = self.of_thread.values().filter(|seat| seat.only().is_some());
         let single = single.fold(CpuSet::default(), |all, seat| all.with(seat));
         self.cpus.as_ref().map(|cpus| cpus.of_others(&single)).unwrap_or_default()
     }
 
-    /// Lines about other runs, where the choice among seats was not what it should be.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.cpus.as_ref().is_some_and(CpuLeases::is_blocked) {

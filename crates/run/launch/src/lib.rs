@@ -1,44 +1,44 @@
-//! Seats the threads of unmodified programs, and checks that they sit there.
+//! Seats the threads of unmodified programs, and checks that they stay there.
 //!
-//! A thread inherits the affinity of its creator, and most programs never set it. The launcher sets
-//! it from outside: it stops each new thread before its first instruction, gives it its CPU, and
-//! lets it run. No library is preloaded, so that static programs and programs in every language are
-//! seated alike. When the last seat is taken the launcher lets go of the program.
+//! A thread inherits its creator's affinity, and most programs never set it. The launcher sets it
+//! from outside: it stops each new thread before its first instruction, sets its mask, and resumes
+//! it. It preloads no library, so it can seat static programs and programs in every language. When
+//! the last seat is taken, it releases the program.
 //!
-//! The launcher watches a program for as long as any of its processes lives: a daemon's threads
-//! stay on their seats long after the command that started it has ended. The process that traces is
-//! therefore another one than the caller waits for ([`front`]).
+//! A daemon's threads stay on their seats long after the starting command has ended, so the
+//! launcher watches a program while any of its processes lives, and the caller waits for another
+//! process than the tracing one ([`front`]).
 //!
 //! | module | does |
 //! |---|---|
-//! | [`request`] | seats and memory as a person means them, and as this computer has them |
-//! | [`seats`], [`sets`] | the seats there are; how they are written |
-//! | [`rule`] | which threads may take them |
-//! | [`share`] | the part of the seats for this start, if a launcher starts several here |
-//! | [`allocator`] | decides from the events of threads which one sits where; no system calls |
-//! | `pinner` | carries the decisions out, and checks that they hold |
+//! | [`request`] | seats and memory as requested, and on this computer |
+//! | [`seats`], [`sets`] | the available seats; their notation |
+//! | [`rule`] | the threads that may take them |
+//! | [`share`] | the seats of this start, if a launcher starts several here |
+//! | [`allocator`] | decides from the events of threads which gets which seat; no system calls |
+//! | `pinner` | carries out the decisions, and checks that they hold |
 //! | `runtime`, `runtimes` | languages whose threads need other treatment; their programs |
 //! | `tracer`, `tracee` | stops threads before their first instruction, by ptrace(2) |
 //! | `watch` | finds names, late threads and changed masks through `/proc` |
-//! | `allowance` | the limit on its own time |
+//! | `allowance` | limits its own time |
 //! | [`executable`], `child` | the program to run; the process that becomes it |
-//! | `signals` | the signals that are passed on |
-//! | [`launch`], [`attach`] | all of it: for a program that begins, and for one that runs |
-//! | [`in_cell`], [`cell_watch`] | a program in a cell; the cell's end meanwhile |
+//! | `signals` | forwarded signals |
+//! | [`launch`], [`attach`] | everything together, for a new program and for a running one |
+//! | [`in_cell`], [`cell_watch`] | a program in a cell; the end of the cell meanwhile |
 //! | [`supervise`] | the process that seats the threads |
-//! | [`front`] | the process in front of it, for which the caller waits |
-//! | [`memory`], [`policies`] | where memory is to come from; the memory policy of each thread |
+//! | [`front`] | the process for which the caller waits |
+//! | [`memory`], [`policies`] | the source of memory; the memory policy of each thread |
 //! | `inject` | makes a thread set its policy |
-//! | [`verifier`], [`pages`] | where the pages are; moves those of a program that runs |
-//! | [`asks`] | compares the number of threads that a program is told with the seats there are |
+//! | [`verifier`], [`pages`] | finds pages; moves those of a running program |
+//! | [`asks`] | compares the threads requested of a program with the seats |
 //! | [`record`], [`threads`] | the facts about each thread |
 //! | [`report`], `sentences` | the reports of them |
-//! | [`lineage`] | how threads came to be: the paths by which a second run finds the same tasks |
-//! | [`elsewhere`] | the time that a thread was away from its seat |
-//! | `living` | the seating of a program that runs, shown to those who check it |
-//! | [`neighbours`] | other runs with seats on the CPUs of this one |
-//! | [`halted`] | programs that are stopped or frozen, so that they run nowhere |
-//! | [`hampered`] | programs that tracing prevents from doing something |
+//! | [`lineage`] | the paths by which a second run finds the same tasks |
+//! | [`elsewhere`] | a thread's time away from its seat |
+//! | `living` | publishes the seating of a running program to those who check it |
+//! | [`neighbours`] | other runs with seats on the same CPUs |
+//! | [`halted`] | stopped or frozen programs |
+//! | [`hampered`] | programs hampered by tracing |
 //! | [`error`] | why the program could not start |
 #![deny(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! How threads and processes came to be: the paths by which a second run finds the same tasks.
+//! The creation paths of threads and processes, by which a second run finds the same tasks.
 //!
 //! Threads race to be created, so their order differs from run to run. Their number among the
 //! children of one creator does not.
@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
 
-/// The number of a task among the children of its creator, behind the creator's own path: `0.2` is
-/// the third thread or process that the first one created. A path sorts behind its creator's.
+/// A task's number among its creator's children, after the creator's path: `0.2` is the third
+/// thread or process created by the first one. A path sorts after its creator's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskPath(Vec<usize>);
 
@@ -25,18 +25,16 @@ impl fmt::Display for TaskPath {
     }
 }
 
-/// A task's path, and how many tasks it has created.
 #[derive(Clone, Debug)]
 struct Ancestor {
     path: TaskPath,
     children: usize,
 }
 
-/// The paths of tasks that are reported one by one, each after its creator.
+/// Paths of tasks reported one by one, each after its creator.
 #[derive(Clone, Debug)]
 pub struct Lineage<K> {
     ancestors: HashMap<K, Ancestor>,
-    /// The tasks without a creator.
     roots: usize,
 }
 
@@ -53,13 +51,13 @@ impl<K: Copy + Eq + Hash> Lineage<K> {
         self.ancestors.is_empty()
     }
 
-    /// The path of a task that was reported.
+    /// A reported task's path.
     #[must_use]
     pub fn path(&self, task: K) -> Option<&TaskPath> {
         self.ancestors.get(&task).map(|ancestor| &ancestor.path)
     }
 
-    /// Takes a task in. One whose creator was not reported has no ancestors.
+    /// Adds a task. Without a reported creator it has no ancestors.
     pub fn born(&mut self, task: K, creator: Option<K>) {
         let path = match creator.and_then(|creator| self.ancestors.get_mut(&creator)) {
             Some(creator) => {
@@ -74,7 +72,6 @@ impl<K: Copy + Eq + Hash> Lineage<K> {
         self.ancestors.insert(task, Ancestor { path, children: 0 });
     }
 
-    /// Takes a task in, and those that were reported before it although it created them.
     fn born_late(&mut self, task: K, creator: Option<K>, early: &mut HashMap<K, Vec<K>>) {
         let mut ahead = vec![(task, creator)];
         while let Some((task, creator)) = ahead.pop() {
@@ -87,9 +84,8 @@ impl<K: Copy + Eq + Hash> Lineage<K> {
     }
 }
 
-/// The paths of tasks that are known all at once, in the order of their creation. A recording can
-/// name tasks as each other's creators, where numbers were used again: the first of such a circle
-/// has no creator then.
+/// The paths, in the order of creation. If numbers were reused, tasks may be named as each other's
+/// creators; the first one of such a cycle then has none.
 pub fn paths<K: Copy + Eq + Hash>(
     order: &[K],
     creator: impl Fn(K) -> Option<K>,

@@ -1,20 +1,18 @@
-//! The seating of a program that runs, shown to those who check it.
+//! Publishes the seating of a running program to commands that check it.
 //!
-//! `seatmap check` compares the threads with the seats that this process gave them, so it needs
-//! neither a plan nor a report on file. The seating is a text of this process
-//! ([`seatmap_os::published`]), which ends with it.
+//! `seatmap check` compares threads with the seats that this process gave them, so it needs neither
+//! a plan nor a report on file. The seating is a text of this process ([`seatmap_os::published`]),
+//! and ends with it.
 
 use crate::report::Report;
 use seatmap_os::published::{Published, SEATING};
 use std::time::{Duration, Instant};
 
-/// The shortest time between two versions.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Writing takes at most this part of one CPU's time.
+/// Writing takes one part in this many of a CPU's time.
 const SHARE: u32 = 100;
 
-/// The shown seating.
 #[derive(Debug)]
 pub(crate) struct LivingReport {
     text: Published,
@@ -27,13 +25,13 @@ impl LivingReport {
         LivingReport { text: Published::new(SEATING), is_old: true, due: Instant::now() }
     }
 
-    /// Whether a new version is due, with or without news since the last time.
+    /// Whether a new version is due, with or without news.
     pub fn is_due(&mut self, has_news: bool) -> bool {
         self.is_old |= has_news;
         self.is_old && Instant::now() >= self.due
     }
 
-    /// Shows a new version. A kernel without memory for it leaves the former one.
+    /// Publishes a new version. If the kernel lacks memory for it, the old one stays.
     pub fn show(&mut self, report: &Report) {
         let begun = Instant::now();
         let _ = self.text.replace(seatmap_data::document::written(report).as_bytes());

@@ -1,4 +1,4 @@
-//! Where a program's memory is to come from: as people write it, and as a launch sets it.
+//! The requested source of a program's memory, as typed and as set by a launch.
 //!
 //! | written | policy of every thread |
 //! |---|---|
@@ -6,7 +6,7 @@
 //! | `node:0-1` | memory of these nodes only |
 //! | `interleave`, `interleave:0-1` | pages from all nodes, or from these, in turn |
 //! | `weighted`, `weighted:0-1` | the same by the nodes' weights (Linux 6.9) |
-//! | `plan` | each thread that sits on a task's seat: memory of the task's nodes only |
+//! | `plan` | each thread on a task's seat: memory of the task's nodes only |
 
 use seatmap_data::plan::Plan;
 use seatmap_os::mempolicy::{MemoryNodes, MemoryPolicy, NodeError};
@@ -14,25 +14,25 @@ use seatmap_os::{CpuList, CpuListError, CpuSet};
 use std::fmt;
 use std::str::FromStr;
 
-/// Where memory is to come from.
+/// The requested source of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemoryWish {
     /// The node of the CPU that first touches a page.
     Local,
     /// These nodes only.
     Nodes(CpuSet),
-    /// These nodes in turn; all that may be used where none is named.
+    /// These nodes in turn; by default all usable ones.
     Interleave(Option<CpuSet>),
-    /// Pages go round these nodes by the nodes' weights; all that may be used where none is named.
+    /// These nodes in turn, by their weights; by default all usable ones.
     Weighted(Option<CpuSet>),
-    /// The nodes that the plan gives to each task.
+    /// The plan's nodes for each task.
     Plan,
 }
 
-/// Why a wish cannot be read, or cannot be had here.
+/// Why a request is malformed, or cannot be met here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryWishError {
-    /// The text has none of the known forms.
+    /// The text has no known form.
     #[error(
         "'{0}': expected local, node:0, interleave, interleave:0-1, weighted, weighted:0-1 or plan"
     )]
@@ -40,43 +40,43 @@ pub enum MemoryWishError {
     /// The nodes are not a list of numbers.
     #[error("'{text}': {source}")]
     Nodes {
-        /// The wish.
+        /// The request.
         text: String,
         /// The problem with the list.
         source: CpuListError,
     },
-    /// A node that memory cannot come from.
+    /// Memory cannot come from the node.
     #[error(transparent)]
     Node(#[from] NodeError),
-    /// A plan that says nothing about memory.
+    /// The plan has no memory.
     #[error(
         "the plan does not say where the tasks' memory is; 'seatmap place --memory' makes plans \
          that do"
     )]
     NothingPlanned,
-    /// The memory of a plan without a plan.
+    /// The request needs a plan.
     #[error("plan takes the memory of each task from a plan; give one with --plan")]
     NoPlan,
 }
 
-/// The memory of a program that is to be run.
+/// The memory of a program to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramMemory {
-    /// The wish, as it was typed.
+    /// The request as typed.
     pub wish: String,
-    /// The policy of each task's thread; empty where all threads have the same.
+    /// The tasks' policies; empty if all threads have the same.
     pub tasks: Vec<Option<MemoryPolicy>>,
-    /// The policy of all threads, where it is the same.
+    /// The policy of all threads, if the same.
     pub all: Option<MemoryPolicy>,
-    /// The nodes on which all pages should be; `None` where the wish does not say.
+    /// The nodes for all pages, if requested.
     pub nodes: Option<CpuSet>,
 }
 
 impl MemoryWish {
-    /// The memory that fulfils this wish here, with threads on these CPUs.
+    /// Meets this request here, with threads near these nodes.
     ///
     /// # Errors
-    /// [`MemoryWishError`]: a node that memory cannot come from, or a plan that says nothing.
+    /// [`MemoryWishError`]: memory cannot come from a node, or the plan has none.
     pub fn memory(
         &self,
         nodes: &MemoryNodes,
@@ -103,7 +103,6 @@ impl MemoryWish {
     }
 }
 
-/// The named nodes, or all that may be used.
 fn chosen(nodes: &MemoryNodes, named: &Option<CpuSet>) -> CpuSet {
     named.clone().unwrap_or_else(|| nodes.usable())
 }
@@ -134,7 +133,7 @@ fn planned(
 }
 
 impl ProgramMemory {
-    /// The policies that it sets, each once.
+    /// The distinct policies.
     #[must_use]
     pub fn policies(&self) -> Vec<&MemoryPolicy> {
         let mut found: Vec<&MemoryPolicy> = Vec::new();

@@ -1,13 +1,13 @@
-//! Other runs on the CPUs of this one: two runs of one list take the same seats, and neither would
-//! say so.
+//! Finds other runs on the CPUs of this one: two runs of one list take the same seats, and neither
+//! would report it.
 //!
-//! Each run shows its seating ([`seatmap_os::published`]) from its start, and looks at those of
-//! others a moment later. So of two runs that overlap, the later one knows of the earlier, and two
-//! that start at once know of each other.
+//! Each run publishes its seating ([`seatmap_os::published`]) from its start, and reads those of
+//! others a moment later. So of two overlapping runs the later one knows the earlier, and two
+//! simultaneous ones know each other.
 //!
-//! A program that was seated while it ran (`--pid`) has no process of Seatmap beside it, and no
-//! lease: its seats outlive the command. Such seats are seen where they are, in the masks of the
-//! threads, and so are those that `taskset` or a launcher gave.
+//! A program seated while it ran (`--pid`) has no process of Seatmap and no lease, because its
+//! seats outlive the command. Its seats show in its threads' masks, like those of `taskset` or
+//! another launcher.
 
 use crate::report::{FORMAT, Report};
 use seatmap_data::document::visible;
@@ -19,21 +19,21 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::ErrorKind;
 
-/// CPUs on which another run has seats as well.
+/// CPUs on which another run also has seats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedSeats {
     /// The CPUs.
     pub cpus: CpuSet,
-    /// The first process of the other program.
+    /// The other program's first process.
     pub program: Tid,
-    /// Its name.
+    /// The program's name.
     pub name: String,
-    /// The process that seats its threads.
+    /// The process that seats it.
     pub supervisor: Tid,
 }
 
 impl SharedSeats {
-    /// The CPUs, the other program and a way out, in a sentence.
+    /// A sentence with the CPUs, the program and a remedy.
     #[must_use]
     pub fn sentence(&self) -> String {
         format!(
@@ -48,19 +48,19 @@ impl SharedSeats {
     }
 }
 
-/// CPUs that are the only ones of a thread of another program, whoever bound it there.
+/// CPUs to which another program's threads are bound one by one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoundNeighbour {
     /// The CPUs.
     pub cpus: CpuSet,
     /// The other program's process.
     pub program: Tid,
-    /// Its name.
+    /// The program's name.
     pub name: String,
 }
 
 impl BoundNeighbour {
-    /// The CPUs, the other program and a way out, in a sentence.
+    /// A sentence with the CPUs, the program and a remedy.
     #[must_use]
     pub fn sentence(&self) -> String {
         let each = agreeing(self.cpus.len(), "is", "are");
@@ -75,26 +75,26 @@ impl BoundNeighbour {
     }
 }
 
-/// Others on the CPUs of a report's threads.
+/// Other programs on a report's CPUs.
 #[derive(Debug, Default)]
 pub struct SeatNeighbours {
     /// Other runs.
     pub runs: Vec<SharedSeats>,
-    /// Other programs that are bound to one CPU.
+    /// Programs bound to one CPU.
     pub bound: Vec<BoundNeighbour>,
-    /// CPUs on which a run sits that this user may not look into.
+    /// CPUs of runs that this user may not examine.
     pub hidden: CpuSet,
 }
 
 impl SeatNeighbours {
-    /// Those of a report. `leased` are the CPUs that other runs have on lease.
+    /// The neighbours of a report's threads. `leased` are the CPUs leased by other runs.
     #[must_use]
     pub fn of(report: &Report, leased: &CpuSet) -> Self {
         let runs = of(report);
         let bound = bound(report, &runs);
         let cpus = runs.iter().map(|run| &run.cpus).chain(bound.iter().map(|one| &one.cpus));
         let named = cpus.fold(CpuSet::default(), |all, cpus| all.with(cpus));
-        // Leases are seen of every user, and the programs behind them are not.
+        // Every user can see the leases, but not the programs behind them.
         let unnamed = leased.without(&named);
         let is_hidden = !unnamed.is_empty() && are_some_hidden();
         SeatNeighbours { runs, bound, hidden: if is_hidden { unnamed } else { CpuSet::default() } }
@@ -110,13 +110,12 @@ impl SeatNeighbours {
     }
 }
 
-/// The CPUs that the threads of a report have alone: the kernel moves no such thread.
+/// The CPUs of threads bound to one CPU: the kernel does not move them.
 pub(crate) fn single_seats(report: &Report) -> CpuSet {
     let seated = report.threads.iter().filter(|thread| thread.has_seat());
     Seats::of(seated.map(|thread| thread.tid)).single
 }
 
-/// The part of a seating that says whose threads it seats.
 #[derive(Deserialize)]
 struct OthersSeating {
     pid: Option<Tid>,
@@ -128,16 +127,13 @@ struct OthersThread {
     tid: Tid,
 }
 
-/// The masks of threads that a run has seated.
 #[derive(Default)]
 struct Seats {
     all: CpuSet,
-    /// Those of threads with one CPU. The kernel moves no such thread away from another one.
     single: CpuSet,
 }
 
 impl Seats {
-    /// The masks that these threads have now, as far as they live.
     fn of(tids: impl Iterator<Item = Tid>) -> Self {
         let mut seats = Seats::default();
         for mask in tids.filter_map(|tid| CpuSet::of_thread(tid).ok()) {
@@ -149,21 +145,19 @@ impl Seats {
         seats
     }
 
-    /// The CPUs on which a thread of one has no other CPU, and one of the other may run.
+    /// The CPUs to which a thread of one run is bound, and on which one of the other may run.
     fn shared_with(&self, other: &Seats) -> CpuSet {
         self.single.within(&other.all).with(&other.single.within(&self.all))
     }
 }
 
-/// The CPUs that the program of this run shares with those of others that run now, as far as this
-/// user may see them.
 fn of(report: &Report) -> Vec<SharedSeats> {
     let root = Root::new("/");
     let own = std::process::id() as Tid;
     let seated = report.threads.iter().filter(|thread| thread.has_seat());
     let tids: HashSet<Tid> = seated.map(|thread| thread.tid).collect();
     let seats = Seats::of(tids.iter().copied());
-    // Its name is looked at first: descriptors of all processes would take many times as long.
+    // The name first: reading all processes' descriptors takes many times as long.
     let name = task::name(&root, own);
     let pids = root.names("/proc").unwrap_or_default();
     let pids = pids.iter().filter_map(|pid| pid.parse::<Tid>().ok());
@@ -172,9 +166,8 @@ fn of(report: &Report) -> Vec<SharedSeats> {
         .collect()
 }
 
-/// Other programs with a thread that is bound to one of the CPUs that a thread of this report has
-/// alone, as far as this user may see them. Not those that one of `runs` names, nor the programs
-/// that started this one, which wait for it.
+/// Other visible programs with a thread bound to the CPU of a bound thread of this report. Omits
+/// `runs`, and the ancestors of this process, which wait for it.
 fn bound(report: &Report, runs: &[SharedSeats]) -> Vec<BoundNeighbour> {
     let root = Root::new("/");
     let single = single_seats(report);
@@ -205,13 +198,12 @@ fn bound(report: &Report, runs: &[SharedSeats]) -> Vec<BoundNeighbour> {
         .collect()
 }
 
-/// A process and those that started it, one after the other.
 fn ancestors(parents: &HashMap<Tid, Tid>, pid: Tid) -> impl Iterator<Item = Tid> {
     std::iter::successors(Some(pid), |pid| parents.get(pid).copied().filter(|above| *above != 0))
 }
 
-/// Whether there are processes of this program's name that this user may not look into, or whether
-/// some processes are not listed at all.
+/// Whether this user may not examine a process of this program's name, or some processes are not
+/// listed.
 fn are_some_hidden() -> bool {
     let root = Root::new("/");
     let name = task::name(&root, std::process::id() as Tid);
@@ -225,7 +217,6 @@ fn are_some_hidden() -> bool {
         })
 }
 
-/// The sentence about CPUs on which a run sits that this user may not look into.
 fn hidden_sentence(cpus: &CpuSet) -> String {
     let threads = if cpus.len() == 1 { "a thread" } else { "threads" };
     format!(
@@ -242,7 +233,7 @@ fn shared(root: &Root, supervisor: Tid, own: &HashSet<Tid>, seats: &Seats) -> Op
         seatmap_data::document::read(&String::from_utf8_lossy(&shown.text), FORMAT).ok()?;
     let program = other.pid?;
     let tids: Vec<Tid> = other.threads.iter().map(|thread| thread.tid).collect();
-    // A run within the other one is a part of its program.
+    // A run inside the other one is part of its program.
     let is_within = tids.iter().any(|tid| own.contains(tid) || *tid == std::process::id() as Tid);
     let spoken_of = tids.iter().copied().filter(|tid| shown.may_speak_of(root, *tid));
     let cpus = seats.shared_with(&Seats::of(spoken_of));

@@ -1,4 +1,4 @@
-//! Moves the pages of a program that runs to the nodes where it is seated.
+//! Moves the pages of a running program to the nodes of its seats.
 
 use crate::attach;
 use crate::error::LaunchError;
@@ -8,22 +8,22 @@ use seatmap_os::mempolicy::MemoryNodes;
 use seatmap_os::pages::{self, Pages};
 use seatmap_os::{CpuSet, Root, Tid, layout};
 
-/// The outcome of a move, in bytes that the process allocated itself.
+/// A move's outcome, in bytes allocated by the process itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MovedPages {
     /// The process.
     pub pid: Tid,
-    /// Bytes that moved to the nodes asked for.
+    /// Bytes moved to the requested nodes.
     pub moved_bytes: u64,
-    /// Bytes that were there before.
+    /// Bytes already there.
     pub there_bytes: u64,
     /// Bytes that stayed elsewhere.
     pub stayed_bytes: u64,
-    /// Pages that the kernel tried to move and did not: they were in use, or there was no room.
+    /// Pages that the kernel could not move, because they were in use or there was no room.
     pub refused_pages: u64,
 }
 
-/// The NUMA nodes of the CPUs that the threads of a process may run on.
+/// The nodes of a process's threads.
 ///
 /// # Errors
 /// The threads, or the nodes of this computer, cannot be listed.
@@ -37,10 +37,10 @@ pub fn nodes_of_threads(pid: Tid) -> Result<CpuSet, LaunchError> {
     nodes.map_err(LaunchError::system("read the NUMA nodes"))
 }
 
-/// Moves the pages of a process to these nodes (migrate_pages(2)), and looks what came of it.
+/// Moves a process's pages to these nodes (migrate_pages(2)), and checks the result.
 ///
 /// # Errors
-/// The process does not exist or is another user's, or the kernel knows no NUMA.
+/// The process does not exist or belongs to another user, or the kernel lacks NUMA.
 pub fn move_to(pid: Tid, nodes: &CpuSet) -> Result<MovedPages, LaunchError> {
     let root = Root::new("/");
     let before = look(&root, pid)?;
@@ -63,7 +63,7 @@ fn look(root: &Root, pid: Tid) -> Result<Pages, LaunchError> {
 }
 
 impl MovedPages {
-    /// Whether nothing stayed elsewhere than asked.
+    /// Whether all memory is on the requested nodes.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.stayed_bytes == 0 && self.refused_pages == 0

@@ -1,12 +1,12 @@
-//! Pins threads to their seats, and checks that they still sit there.
+//! Pins threads to their seats and checks that they stay there.
 //!
-//! A process that has not sat down yet runs on the whole set of CPUs. It has a seat when it creates
-//! a thread, or when it has lived for [`SETTLES_AFTER`]; one that ends before is a short-lived
-//! helper. Many programs ask how many CPUs there are after their first thread was created, so the
-//! creator takes its seat [`ASKED_AFTER`] later. Some runtimes ask later than that, and in the
-//! thread that was created ([`asks_late`](crate::runtime::Runtime::asks_late)): both take their
-//! seats [`ASKED_LATE_AFTER`]. Others ask at any time, in any thread: all their threads may run on
-//! all seats, unless each thread is to have its own ([`fit`]).
+//! A process without a seat runs on the whole set of CPUs. It takes a seat when it creates a
+//! thread, or after [`SETTLES_AFTER`]; a process that ends earlier is a short-lived helper. Many
+//! programs count the CPUs after they have created a thread, so the creator takes its seat
+//! [`ASKED_AFTER`] later. Some runtimes count even later, in the created thread
+//! ([`asks_late`](crate::runtime::LanguageRuntime::asks_late)): both threads take their seats
+//! [`ASKED_LATE_AFTER`] later. Others count at any time, in any thread: all their threads may run
+//! on all seats, unless each must have its own ([`fit`]).
 
 use crate::allocator::{SeatAllocator, SeatAssignment, SeatChange};
 use crate::allowance::Allowance;
@@ -25,63 +25,56 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The number of last looks at once, and the time that earns one more: at about 20 us a look, a
-/// twentieth of it.
+/// The burst of last looks, and the time for one more. A look takes about 20 us, a twentieth of it.
 const LAST_LOOKS: u32 = 256;
 const LAST_LOOKS_PACE: Duration = Duration::from_micros(400);
 
-/// The age at which a process is no longer taken for a short-lived helper. The helpers of shell
-/// scripts (`sed`, `cut`, `readlink`) live for one to ten milliseconds; a worker's seat may well
-/// wait for fifty.
+/// A younger process may be a short-lived helper: those of shell scripts (`sed`, `cut`, `readlink`)
+/// live for 1 to 10 ms. A worker can wait 50 ms for its seat.
 const SETTLES_AFTER: Duration = Duration::from_millis(50);
 
-/// For how long the first two threads of a late asker keep the whole set: a Java virtual machine is
-/// up after a tenth of a second on an idle computer.
+/// The first two threads of a runtime that counts CPUs late keep the whole set for this time. A
+/// Java virtual machine is ready after 0.1 s on an idle computer.
 const ASKED_LATE_AFTER: Duration = Duration::from_secs(1);
 
-/// For how long a process's first thread keeps the whole set after it has created another: x264
-/// creates a thread that reads, and asks some milliseconds later how many are to encode.
+/// A first thread keeps the whole set for this time after it has created another. x264 creates a
+/// reader thread, and counts the CPUs for its encoder threads some milliseconds later.
 const ASKED_AFTER: Duration = Duration::from_millis(250);
 
-/// The share of the time that a thread waits for a seat that it shares, above which it may run on
-/// all seats, and the time over which that is looked at. Where a program has more busy threads than
-/// CPUs, no fixed seats serve it: the kernel divides the CPUs better than a list that starts again.
+/// A thread that waits for its shared seat for more than this share of [`LOOKED_AT_FOR`] may run on
+/// all seats. With more busy threads than CPUs, the kernel divides the CPUs better than a list.
 const WAITS_TOO_MUCH: f64 = 0.1;
 const LOOKED_AT_FOR: Duration = Duration::from_millis(20);
 
-/// Rounds of giving masks back: threads that are created meanwhile inherit narrow ones.
+/// Rounds of restoring masks: threads created meanwhile inherit narrow masks.
 const ROUNDS: usize = 8;
 
-/// The creation of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Birth {
-    /// Its process; its own number where it is a process's first thread.
+    /// Its process, or itself if it is the first thread.
     pub pid: Tid,
-    /// The thread or process that created it.
     pub creator: Tid,
-    /// Whether it had run before it was found in `/proc`; else it is stopped before its first
+    /// Whether it had run when it was found in `/proc`, instead of being stopped at its first
     /// instruction.
     pub is_late: bool,
 }
 
-/// The decisions of a [`SeatAllocator`], carried out.
 #[derive(Debug)]
 pub(crate) struct Pinner {
     pub seating: SeatAllocator,
     pub threads: ThreadTable,
     pub policies: Policies,
-    /// The mask of a thread without a seat: the one that the program would have had.
+    /// The mask of threads without a seat, as without Seatmap.
     home: CpuSet,
-    /// The program that seating starts at, where it does not start at once; `*` stands for any
-    /// text.
+    /// The program at which seating starts (`*` stands for any text), if not at once.
     start_at: Option<String>,
     runtimes: Runtimes,
-    /// Whether threads that wait for a seat they share may run on all seats; how many do.
+    /// Whether threads that wait for a shared seat may use all seats, and how many do.
     widens: bool,
     widened: usize,
-    /// A limit for looks at threads that have ended, during which the program waits.
+    /// Limits looks at ended threads, for which the program waits.
     allowance: Allowance,
-    /// Seats and masks that lack CPUs which were offline, and which this kernel forgets.
+    /// Masks without their offline CPUs, which Linux before 6.3 does not restore.
     owed: OwedMasks,
 }
 
@@ -102,28 +95,23 @@ impl Pinner {
         }
     }
 
-    /// Lets threads that wait for a seat they share run on all seats.
     pub fn widening(mut self, widens: bool) -> Self {
         self.widens = widens;
         self
     }
 
-    /// Programs whose threads may run on all seats.
     pub fn roaming(&self) -> &[PathBuf] {
         self.runtimes.roaming()
     }
 
-    /// Programs that find one CPU where they ask.
     pub fn narrowed(&self) -> &[Narrowed] {
         self.runtimes.narrowed()
     }
 
-    /// The number of threads that may run on all seats, as they had to wait for theirs.
     pub fn widened(&self) -> usize {
         self.widened
     }
 
-    /// Handles a new thread: it waits, sits down, or leaves the seat that it inherited.
     pub fn arrive(&mut self, tid: Tid, birth: Birth) {
         if self.threads.knows(tid) {
             return;
@@ -141,7 +129,7 @@ impl Pinner {
         }
     }
 
-    /// A thread of a process that runs already.
+    /// Seats a thread of an already running process.
     pub fn meet(&mut self, tid: Tid, pid: Tid) {
         let Some(task) = ThreadStat::of(tid) else { return };
         if tid == pid {
@@ -156,8 +144,8 @@ impl Pinner {
         self.look(tid, false);
     }
 
-    /// Looks at a thread: its name, its mask, where it ran. Returns whether anything about it is
-    /// new. If it `is_traced`, the tracer reports its end: it may have another number now.
+    /// Checks a thread's name, mask and CPU. Returns whether anything changed. If it `is_traced`,
+    /// the tracer reports its end.
     pub fn look(&mut self, tid: Tid, is_traced: bool) -> bool {
         let Some(task) = ThreadStat::of(tid) else {
             if !is_traced {
@@ -185,19 +173,18 @@ impl Pinner {
         renamed
     }
 
-    /// Gives masks once more to threads that lack CPUs of them which have come.
+    /// Sets masks again for threads whose missing CPUs came online.
     pub fn look_at_owed(&mut self) {
         if !self.owed.is_empty() {
             self.owed.look(&mut RunningKernel);
         }
     }
 
-    /// The masks that lack CPUs, for somebody who waits for these.
     pub fn take_owed(&mut self) -> OwedMasks {
         std::mem::take(&mut self.owed)
     }
 
-    /// Notes that the threads of a process, which have their masks, do not run.
+    /// Records that a process's seated threads do not run.
     pub fn note_halted(&mut self, pid: Tid, reason: &str) {
         for tid in self.threads.tids() {
             let Some(living) = self.threads.living(tid) else { continue };
@@ -211,8 +198,7 @@ impl Pinner {
         }
     }
 
-    /// Looks a last time, at a thread that has ended and has not been reaped. Where thousands of
-    /// threads end, some are not looked at.
+    /// Checks an ended, unreaped thread, unless thousands end at once.
     pub fn last_look(&mut self, tid: Tid) {
         if self.threads.record(tid).is_none() || !self.allowance.take() {
             return;
@@ -222,8 +208,6 @@ impl Pinner {
         self.check(tid, &task);
     }
 
-    /// Handles a thread that executed a program: it has its process's number now, and keeps its
-    /// seat.
     pub fn executed(&mut self, former: Tid, tid: Tid, file: &Path) {
         if former != tid {
             self.ignore_look(tid, former);
@@ -241,7 +225,6 @@ impl Pinner {
         }
     }
 
-    /// A thread is gone.
     pub fn gone(&mut self, tid: Tid) {
         self.seating.exited(tid);
         self.threads.remove(tid);
@@ -249,12 +232,11 @@ impl Pinner {
         self.runtimes.remove(tid);
     }
 
-    /// Gives all threads of these processes that sit on seats, or wait, the mask that they would
-    /// have without Seatmap. Returns the number of these threads.
+    /// Restores the masks of seated and waiting threads, as without Seatmap. Returns their number.
     pub fn give_masks_back(&mut self, processes: impl Fn() -> Vec<Tid>) -> usize {
         let mut freed = HashSet::new();
         for _ in 0..ROUNDS {
-            // A process whose threads cannot be listed now is tried again in the next round.
+            // An unlistable process is tried again in the next round.
             let tids = processes().into_iter().filter_map(|pid| task::threads(pid).ok()).flatten();
             let new: Vec<Tid> = tids.filter(|tid| self.free(*tid)).collect();
             if new.is_empty() {
@@ -265,7 +247,6 @@ impl Pinner {
         freed.len()
     }
 
-    /// Whether a thread is not yet of the program that seating starts at.
     fn is_outside(&mut self, birth: Birth) -> bool {
         if self.start_at.is_none() {
             return false;
@@ -273,8 +254,7 @@ impl Pinner {
         self.threads.living(birth.creator).is_none_or(|creator| creator.is_outside)
     }
 
-    /// Starts the seating, if this is the program that it starts at. A script may be given by its
-    /// own name, and by that of the program that runs it.
+    /// Starts the seating at its program. A script matches by its own name or its interpreter's.
     fn start(&mut self, tid: Tid, file: &Path) {
         let script = ThreadStat::of(tid).map(|task| task.name);
         let file = file.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -315,8 +295,7 @@ impl Pinner {
         }
     }
 
-    /// Lets a process wait on the whole set from now on. The program's first process may stay
-    /// there, and the report says so.
+    /// Lets a process wait on the whole set, where a first process may stay, and be reported so.
     fn wait(&mut self, tid: Tid) {
         let seat = Seat::shared(self.seating.whole().clone());
         let is_first = self.seating.is_first(tid);
@@ -332,7 +311,6 @@ impl Pinner {
         self.note_waiting(tid);
     }
 
-    /// Gives a thread its seat, or notes that it has none.
     fn apply(&mut self, step: &SeatAssignment) {
         let SeatAssignment { tid, seat, skipped, shares } = step;
         let Some(living) = self.threads.living(*tid) else { return };
@@ -356,8 +334,7 @@ impl Pinner {
         }
         self.choose_policy(*tid, seat.as_ref());
         match seat {
-            // A mask that the program has chosen while it waited is left to it, and the report says
-            // so.
+            // A mask chosen by the program meanwhile stays, and is reported.
             Some(_) if has_waited && !self.is_on(*tid, self.seating.whole()) => {
                 self.check_mask(*tid, None);
             }
@@ -368,7 +345,6 @@ impl Pinner {
         }
     }
 
-    /// Lets a thread keep the whole set for now, and its place in the order.
     fn sit_later(&mut self, step: &SeatAssignment, seat: Seat, after: Duration) {
         let wide = Seat { cpus: self.seating.whole().clone(), ..seat };
         self.apply(&SeatAssignment { seat: Some(wide), ..step.clone() });
@@ -379,8 +355,7 @@ impl Pinner {
         self.note_waiting(step.tid);
     }
 
-    /// Notes that a thread on the whole set has not taken its seat yet, unless the whole set is the
-    /// only seat there is.
+    /// Records that a thread waits, unless the whole set is the only seat.
     fn note_waiting(&mut self, tid: Tid) {
         let seats = self.seating.seats();
         let waits = seats.own().iter().any(|seat| seat != self.seating.whole());
@@ -389,7 +364,7 @@ impl Pinner {
         }
     }
 
-    /// Seats a thread whose waiting has lasted long enough. Returns whether it did.
+    /// Returns whether it had waited long enough and was seated.
     fn sit_in_time(&mut self, tid: Tid) -> bool {
         let now = Instant::now();
         let Some(living) = self.threads.living(tid) else { return false };
@@ -406,7 +381,6 @@ impl Pinner {
         true
     }
 
-    /// Lets a thread run on all seats that shares its own and has to wait for it.
     fn widen_in_need(&mut self, tid: Tid) {
         let now = Instant::now();
         let Some(living) =
@@ -421,7 +395,7 @@ impl Pinner {
         };
         living.shares = Some(Waited { at: now, waited_ns });
         let waited = waited_ns.saturating_sub(before.waited_ns) as f64;
-        // A seat that a rule gave may lie outside the list, and stays what the rule says.
+        // A rule's seat may be outside the list; it stays.
         let whole = self.seating.whole();
         let is_narrow = seat.cpus != *whole && seat.cpus.is_subset(whole);
         let is_narrow = is_narrow && self.is_on(tid, &seat.cpus);
@@ -436,8 +410,7 @@ impl Pinner {
         }
     }
 
-    /// Removes the problem from a look that was made when another thread had just replaced this
-    /// one: that look saw the other's mask.
+    /// Removes a problem from a look that read another thread's mask while it replaced this one.
     fn ignore_look(&mut self, tid: Tid, other: Tid) {
         let Some(seat) = self.threads.living(other).and_then(|living| living.seat.clone()) else {
             return;
@@ -448,7 +421,7 @@ impl Pinner {
     }
 
     fn sit(&mut self, tid: Tid, seat: &Seat) {
-        // Most helpers inherit the whole set; reading the mask is cheaper than setting it.
+        // Most helpers inherit the whole set. Reading is cheaper than setting.
         let is_there = self.is_on(tid, &seat.cpus);
         let given = if is_there { Ok(()) } else { seat.cpus.give(tid) };
         let Some(record) = self.threads.record(tid) else { return };
@@ -458,32 +431,29 @@ impl Pinner {
                 let cpus = seat.cpus.list();
                 record.trouble = Some(Trouble::Changed { cpus, to: found.list(), holder });
             }
-            // A thread that has ended since had the mask that it was given.
+            // An already ended thread had its mask.
             Ok(found) => {
                 record.confirmed = true;
                 if !self.owed.is_empty() || found.is_ok_and(|found| found != seat.cpus) {
                     self.owed.note(&RunningKernel, tid, &seat.cpus);
                 }
             }
-            // The thread was gone before, and never had the seat.
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
             Err(error) => record.trouble = Some(Trouble::refused(tid, &seat.cpus, &error)),
         }
     }
 
-    /// A thread inherits its creator's mask. One that has no seat must not share its creator's; a
-    /// mask that the program chose itself is left alone. Returns whether there was a mask to give
-    /// back.
+    /// A thread inherits its creator's mask; without a seat it gets the usual one, unless the
+    /// program chose its own. Returns whether the mask was changed.
     fn free(&mut self, tid: Tid) -> bool {
-        // The kernel's answer is cheaper than the thread's file, and most threads have the mask of
-        // this process.
+        // This is cheaper than a file, and most threads have this process's mask.
         if CpuSet::of_thread(tid).is_ok_and(|mask| mask == self.home) {
             return false;
         }
         let Ok(inherited) = affinity::whole(tid) else { return false };
-        // Where setting the mask fails the thread is gone.
+        // A failure means that it has ended.
         let is_given = self.seating.is_a_seat(&inherited) && self.home.give(tid).is_ok();
-        // One that was created by a thread which lacks CPUs of this mask lacks them as well.
+        // A thread lacks the CPUs that its creator lacks.
         if is_given || !self.owed.is_empty() && affinity::is_as_given(&self.home, &inherited) {
             self.owed.note(&RunningKernel, tid, &self.home);
         }
@@ -528,7 +498,6 @@ impl Pinner {
         }
     }
 
-    /// Moves a thread to another seat by its name, independent of how it got the one it had.
     fn move_to(&mut self, tid: Tid, seat: Option<&Seat>) {
         let Some(living) = self.threads.living(tid) else { return };
         (living.waits_since, living.later) = (None, None);
@@ -548,9 +517,8 @@ impl Pinner {
         }
     }
 
-    /// Checks whether a thread has its seat's mask. If it has, an earlier report of another mask is
-    /// withdrawn: programs that examine the machine bind themselves to CPUs for a moment and
-    /// return.
+    /// Checks for the seat's mask. If it is there, a report of another one is withdrawn: programs
+    /// that examine the machine bind themselves elsewhere for a moment.
     fn check_mask(&mut self, tid: Tid, ran_on: Option<u32>) -> bool {
         let Some(living) = self.threads.living(tid) else { return false };
         let (has_waited, Some(seat)) = (living.waits_since.is_some(), living.seat.clone()) else {
@@ -564,7 +532,7 @@ impl Pinner {
             return true;
         }
         if has_waited && affinity::is_as_given(self.seating.whole(), &mask) {
-            // The thread has restored the mask that it found at its start, after it sat down.
+            // It restored its initial mask after it took the seat.
             self.sit(tid, &seat);
         } else if let Some(record) = self.threads.record(tid) {
             record.is_elsewhere(
@@ -579,7 +547,7 @@ impl Pinner {
 }
 
 impl Birth {
-    /// The creation of a thread that the tracer did not report, from `/proc`.
+    /// A creation that the tracer did not report, from `/proc`.
     pub fn of(tid: Tid, is_late: bool) -> Option<Self> {
         let Family { pid, parent, .. } = Family::of(tid)?;
         Some(Birth { pid, creator: if pid == tid { parent } else { pid }, is_late })

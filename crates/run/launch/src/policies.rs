@@ -1,8 +1,7 @@
-//! The memory policies of threads: those that they have, and those that a plan wants for them.
+//! The memory policies of threads: the present ones, and those in a plan.
 //!
-//! A thread inherits its creator's policy, and only the thread itself can set another one. So the
-//! tracer makes it do that at a stop. A thread whose policy differs from its task's is *due* until
-//! then.
+//! A thread inherits its creator's policy, and only the thread itself can change it. So the tracer
+//! makes the thread change it at a stop. Until then, the policy of the thread's task is *due*.
 
 use crate::memory::ProgramMemory;
 use crate::pinner::Pinner;
@@ -12,26 +11,23 @@ use seatmap_os::mempolicy::MemoryPolicy;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// The memory policy of a thread that sits on a task's seat.
+/// The policy of a thread on a task's seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadMemory {
-    /// The policy, as `/proc/PID/numa_maps` spells it.
+    /// The policy, as in `/proc/PID/numa_maps`.
     pub policy: String,
     /// Whether the thread has it.
     pub is_set: bool,
-    /// Why it has not, where that is known.
+    /// Why the thread lacks it, if known.
     pub trouble: Option<String>,
 }
 
-/// The policies of the threads that live.
 #[derive(Debug)]
 pub(crate) struct Policies {
-    /// The policies that the plan gives, by task.
     tasks: Vec<Option<MemoryPolicy>>,
-    /// The launcher's own, for threads of which the plan says nothing.
+    /// The launcher's policy, for threads without one in the plan.
     usual: MemoryPolicy,
-    /// The one with which the first process starts.
     first: MemoryPolicy,
     threads: HashMap<Tid, OfThread>,
 }
@@ -44,13 +40,12 @@ struct OfThread {
 }
 
 impl Policies {
-    /// None by task.
     pub fn none() -> Self {
         let usual = MemoryPolicy::usual();
         Policies { tasks: Vec::new(), first: usual.clone(), usual, threads: HashMap::new() }
     }
 
-    /// The policies of a plan; `first` is the task whose policy the first process starts with.
+    /// A plan's policies; `first` is the first process's task.
     pub fn of(memory: &ProgramMemory, first: Option<usize>) -> Self {
         let usual = MemoryPolicy::of_caller().unwrap_or_else(|_| MemoryPolicy::usual());
         let tasks = memory.tasks.clone();
@@ -59,18 +54,15 @@ impl Policies {
         Policies { tasks, usual, first, threads: HashMap::new() }
     }
 
-    /// The policy that the first process is to have before its first instruction, where the plan
-    /// has one.
+    /// The first process's policy before its first instruction, if planned.
     pub fn of_first(&self) -> Option<&MemoryPolicy> {
         (self.first != self.usual).then_some(&self.first)
     }
 
-    /// Whether tasks have policies of their own.
     pub fn are_by_task(&self) -> bool {
         !self.tasks.is_empty()
     }
 
-    /// A thread that this one created.
     pub fn arrive(&mut self, tid: Tid, creator: Tid) {
         if self.are_by_task() {
             let has = self
@@ -81,7 +73,6 @@ impl Policies {
         }
     }
 
-    /// A thread sits on a task's seat, or on one of no task.
     fn sits(&mut self, tid: Tid, task: Option<usize>) {
         let wants = task
             .and_then(|task| self.tasks.get(task)?.clone())
@@ -91,25 +82,22 @@ impl Policies {
         }
     }
 
-    /// A thread goes by another number.
     pub fn renumber(&mut self, former: Tid, tid: Tid) {
         if let Some(thread) = self.threads.remove(&former) {
             self.threads.insert(tid, thread);
         }
     }
 
-    /// A thread is gone.
     pub fn remove(&mut self, tid: Tid) {
         self.threads.remove(&tid);
     }
 
-    /// The policy that a thread is still to be given.
+    /// The policy that a thread still needs.
     pub fn due(&self, tid: Tid) -> Option<&MemoryPolicy> {
         let thread = self.threads.get(&tid).filter(|thread| thread.trouble.is_none())?;
         (thread.has != thread.wants).then_some(&thread.wants)
     }
 
-    /// The policy of a thread, for its record; `None` where the plan says nothing about it.
     fn of_thread(&self, tid: Tid) -> Option<ThreadMemory> {
         let thread = self.threads.get(&tid).filter(|thread| thread.wants != self.usual)?;
         let is_set = thread.has == thread.wants;
@@ -130,7 +118,7 @@ impl Policies {
 }
 
 impl Pinner {
-    /// Decides the memory policy of a thread that sits down, or is left without a seat.
+    /// Chooses the policy of a thread with a new seat, or without one.
     pub(crate) fn choose_policy(&mut self, tid: Tid, seat: Option<&Seat>) {
         if self.policies.are_by_task() {
             self.policies.sits(tid, seat.and_then(|seat| seat.task));
@@ -138,7 +126,6 @@ impl Pinner {
         }
     }
 
-    /// Notes that a thread has been given the policy that was due, or why not.
     pub(crate) fn policy_given(&mut self, tid: Tid, outcome: Result<(), String>) {
         self.policies.settle(tid, outcome);
         self.note_policy(tid);

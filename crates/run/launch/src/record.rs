@@ -9,40 +9,40 @@ use seatmap_os::{CpuList, CpuSet, Tid, sched};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// The longest time away from its seat that is taken for a detour of the program's own: libraries
-/// that examine the machine bind themselves to CPUs for some milliseconds, and return.
+/// The longest time off its seat that counts as the program's own detour: libraries that examine
+/// the machine bind themselves to other CPUs for some milliseconds.
 const LONGEST_DETOUR: Duration = Duration::from_millis(500);
 
 /// A thread, its seat, and the outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadRecord {
-    /// The thread's place in the order of seating over all processes, counted from 0.
+    /// Its place in the order of seating, from 0.
     pub order: usize,
-    /// The thread's process; `None` where it ended too soon.
+    /// The PID; `None` if it ended too soon.
     pub pid: Option<Tid>,
-    /// Its number.
+    /// The thread's number.
     pub tid: Tid,
-    /// The last name that was seen; empty where the thread ended too soon.
+    /// Its last name; empty if it ended too soon.
     pub name: String,
-    /// Its seat.
+    /// The thread's seat.
     pub seat: Option<Seat>,
-    /// Whether the thread had run before it was found.
+    /// Whether it ran before it was found.
     pub late: bool,
     /// Whether the kernel confirmed the seat.
     pub confirmed: bool,
-    /// The CPUs that the thread was seen on since it sat down, in order of appearance.
+    /// The CPUs where it was seen after it took its seat, in order.
     pub seen_on: Vec<u32>,
-    /// Whether it still waits for its seat, on the whole set of CPUs.
+    /// Whether it still waits on the whole set of CPUs.
     pub waiting: bool,
-    /// Its time under another mask than its seat's.
+    /// The time under another mask than its seat's.
     pub elsewhere: TimeAway,
-    /// The problem, where there was one.
+    /// The problem, if any.
     pub trouble: Option<Trouble>,
-    /// Its memory policy, where a plan has one for it.
+    /// The memory policy, if planned.
     pub memory: Option<ThreadMemory>,
 }
 
-/// Why a thread does not sit where it should.
+/// Why a thread is not on its seat.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
     /// The kernel refused the seat.
@@ -53,7 +53,7 @@ pub enum Trouble {
         /// The reason, in words.
         reason: String,
     },
-    /// The thread has another mask: another program, or most likely the program itself, set it.
+    /// Another program, or most likely the program itself, changed the mask.
     #[error(
         "its seat is {}, but {}its own affinity was changed to {to}",
         .cpus.named(),
@@ -62,12 +62,12 @@ pub enum Trouble {
     Changed {
         /// The seat's CPUs.
         cpus: CpuList,
-        /// The CPUs of the mask at the last look.
+        /// The last mask.
         to: CpuList,
-        /// The cell that has the seat, if one does.
+        /// The seat's cell, if any.
         holder: Holder,
     },
-    /// Its control group does not allow its seat any more, and the kernel changed its mask.
+    /// The control group excludes the seat, and the kernel changed the mask.
     #[error(
         "its seat is {}, which its control group does not allow now: {}it may run on {}",
         .cpus.named(),
@@ -77,20 +77,20 @@ pub enum Trouble {
     KeptOff {
         /// The seat's CPUs.
         cpus: CpuList,
-        /// The CPUs of the mask at the last look.
+        /// The last mask.
         to: CpuList,
-        /// The cell that has the seat, if one does.
+        /// The seat's cell, if any.
         holder: Holder,
     },
-    /// The thread has its seat's mask, and cannot run: nothing but the mask was seen.
+    /// It has its seat's mask but cannot run, so only the mask is verified.
     #[error("it was given {} and has not run since: {reason}", .cpus.named())]
     Halted {
         /// The seat's CPUs.
         cpus: CpuList,
-        /// Why it does not run, and the command that lets it go on.
+        /// The reason, and the command that resumes it.
         reason: String,
     },
-    /// The thread had another mask for a while, and then its seat's again.
+    /// It had another mask for a while.
     #[error(
         "its seat is {}, but it was elsewhere for {} {}",
         .cpus.named(),
@@ -104,9 +104,9 @@ pub enum Trouble {
     WasElsewhere {
         /// The seat's CPUs.
         cpus: CpuList,
-        /// For how long, over all such times.
+        /// The total duration.
         lasted: Duration,
-        /// The cell that had the seat at the last such time, if one had.
+        /// The seat's cell at the last such time, if any.
         holder: Holder,
     },
 }
@@ -116,7 +116,6 @@ impl Trouble {
         Trouble::Refused { cpus: cpus.list(), reason: sched::mask_refusal(tid, error) }
     }
 
-    /// The cell that has the thread's seat, as far as a look told.
     fn into_holder(self) -> Option<Holder> {
         match self {
             Trouble::Refused { .. } | Trouble::Halted { .. } => None,
@@ -128,7 +127,6 @@ impl Trouble {
 }
 
 impl ThreadRecord {
-    /// The record of a thread before anything else is known.
     pub(crate) fn new(order: usize, tid: Tid, seat: Option<Seat>, late: bool) -> Self {
         let name = String::new();
         let seen_on = Vec::new();
@@ -148,8 +146,8 @@ impl ThreadRecord {
         }
     }
 
-    /// Whether the thread has taken its seat, the kernel confirmed that, and no look found the
-    /// thread elsewhere for longer than a program's own detour.
+    /// Whether it took its confirmed seat and no look found it elsewhere for longer than a
+    /// program's own detour.
     #[must_use]
     pub fn verified(&self) -> bool {
         self.seat.as_ref().is_some_and(|seat| {
@@ -160,7 +158,6 @@ impl ThreadRecord {
         })
     }
 
-    /// Drops the observations on an earlier seat.
     pub(crate) fn sits(&mut self, seat: Option<Seat>) {
         self.seat = seat;
         self.confirmed = false;
@@ -170,7 +167,6 @@ impl ThreadRecord {
         self.trouble = None;
     }
 
-    /// Notes a look that found the mask of the seat.
     pub(crate) fn is_on_seat(&mut self) {
         self.confirmed = true;
         self.elsewhere.end();
@@ -184,7 +180,7 @@ impl ThreadRecord {
         }
     }
 
-    /// Notes a look that found another mask, which its control group may have forced upon it.
+    /// Its control group may have forced the mask.
     pub(crate) fn is_elsewhere(
         &mut self,
         cpus: CpuList,
@@ -192,12 +188,12 @@ impl ThreadRecord {
         ran_on: Option<u32>,
         is_kept_off: impl FnOnce() -> bool,
     ) {
-        // A thread that never had its seat has not left it.
+        // A refused thread never had its seat, so it has not left it.
         if matches!(self.trouble, Some(Trouble::Refused { .. })) {
             return;
         }
         self.elsewhere.begin(Instant::now(), ran_on);
-        // The reason is asked for once a change: it costs files of the kernel.
+        // Looks up the reason once per change, because it reads kernel files.
         if let Some(Trouble::Changed { to: known, .. } | Trouble::KeptOff { to: known, .. }) =
             &self.trouble
             && *known == to
@@ -214,7 +210,7 @@ impl ThreadRecord {
         });
     }
 
-    /// Removes the problem from a look that saw the mask of another thread.
+    /// Removes a problem from a look that saw another thread's mask.
     pub(crate) fn ignore_look(&mut self, others: &CpuList) {
         let taken = self
             .trouble
@@ -224,19 +220,17 @@ impl ThreadRecord {
         }
     }
 
-    /// Notes the CPU that the thread ran on. One that has slept since it was seated, or is just
-    /// waking, still shows the CPU that it fell asleep on.
+    /// A thread that has slept since it was seated, or just wakes, still shows its earlier CPU.
     pub(crate) fn note_cpu(&mut self, task: &ThreadStat) {
         let (Some(seat), Some(cpu)) = (&self.seat, task.cpu) else { return };
         let strays = runs_elsewhere(task, seat)
             && ThreadStat::of(task.tid).is_some_and(|again| runs_elsewhere(&again, seat));
-        // A thread that sleeps still shows the CPU that it last ran on, from before it sat down.
         if (strays || seat.cpus.contains(cpu)) && !self.seen_on.contains(&cpu) {
             self.seen_on.push(cpu);
         }
     }
 
-    /// The CPUs on which looks found the thread. Those of a short detour are left out.
+    /// The CPUs on which looks found it, without short detours.
     #[must_use]
     pub fn all_seen_on(&self) -> Vec<u32> {
         let mut all = self.seen_on.clone();
@@ -251,7 +245,6 @@ fn runs_elsewhere(task: &ThreadStat, seat: &Seat) -> bool {
     task.state == 'R' && task.cpu.is_some_and(|cpu| !seat.cpus.contains(cpu))
 }
 
-/// A time as a person says it: `3 s`, `0.6 s`.
 fn spelled(time: Duration) -> String {
     let text = format!("{:.1}", time.as_secs_f64());
     format!("{} s", text.strip_suffix(".0").unwrap_or(&text))

@@ -1,4 +1,4 @@
-//! The report of a seating, as it is written to a file.
+//! The report of a seating, as written to a file.
 
 use crate::cell_watch::CellEnd;
 use crate::hampered::Hampered;
@@ -11,86 +11,79 @@ use seatmap_os::{CpuList, Tid};
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
 
-/// The format's name, in the `format` key.
+/// The `format` key.
 pub const FORMAT: &str = "seatmap-seating/1";
 
 /// The seating of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// Name and version of the format.
+    /// The format's name and version.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: &'static str,
-    /// The first process, by the number that the kernel gave it; null where there was none.
+    /// The first process; null if it did not start.
     pub pid: Option<Tid>,
-    /// The number of threads that were to be seated, those of child processes included.
+    /// The number of threads to seat, including child processes'.
     pub created: usize,
-    /// Short-lived processes that ended before they could take a seat; not among those created.
+    /// Short-lived processes without a seat; not part of `created`.
     pub helpers: usize,
-    /// The number of threads that may run on all seats, as they had to wait for one that they
-    /// shared.
+    /// The number of threads allowed on all seats because they had to wait for a shared one.
     pub widened: usize,
-    /// The files of programs that size themselves again and again by the CPUs of any thread, so
-    /// that each may run on all seats.
+    /// Programs that count the CPUs of any thread at any time, so that each thread may use all
+    /// seats.
     pub roaming: Vec<String>,
-    /// The files of such programs whose threads have a seat each, so that they find fewer CPUs than
-    /// there are seats.
+    /// Such programs with one seat per thread, which count fewer CPUs than there are seats.
     pub narrowed: Vec<String>,
-    /// The sentences about them, but for the program that was started: the launcher says that one
-    /// before it starts it.
+    /// Sentences about these, except the started program: the launcher prints that one earlier.
     #[serde(skip)]
     pub narrowed_lines: Vec<String>,
-    /// The quotas of CPU time that were used up while the program ran, a sentence each.
+    /// Quotas of CPU time used up during the run, a sentence each.
     #[serde(skip)]
     pub throttled: Vec<String>,
-    /// Lines about the seats of other runs, where they were not passed over.
+    /// Lines about unavoidable seats of other runs.
     #[serde(skip)]
     pub crowding: Vec<String>,
-    /// Lines about rules that no thread fitted.
+    /// Lines about rules without a matching thread.
     #[serde(skip)]
     pub unmet_rules: Vec<String>,
-    /// The number of threads that were skipped on demand.
+    /// Threads skipped on request.
     pub skipped: usize,
-    /// The number of threads that had no seat, the skipped left out.
+    /// Threads without a seat, except skipped ones.
     pub unseated: usize,
-    /// The number of tasks to seat.
+    /// The number of tasks.
     pub tasks: usize,
-    /// The number of tasks given in order of creation; the others belong to rules.
+    /// The number of tasks in order of creation; the others belong to rules.
     pub ordered_tasks: usize,
-    /// The number of threads that took a seat in order, though the plan says how its tasks came to
-    /// be: they came otherwise.
+    /// Threads seated in order because no task of the plan has their path.
     pub strangers: usize,
-    /// The tasks that no thread took.
+    /// Tasks without a thread.
     pub empty_tasks: Vec<usize>,
-    /// Whether the list of seats started again at its end.
+    /// Whether the list of seats cycles.
     pub cyclic: bool,
-    /// Each thread, in order of creation, the first 10,000 of them.
+    /// The first 10,000 threads, in order of creation.
     pub threads: Vec<SeatedThread>,
-    /// Programs that tracing kept from something.
+    /// Programs hampered by tracing.
     pub hampered: Hampered,
-    /// The processes and threads that outlived the program's first process; null where there were
-    /// none.
+    /// Processes and threads that outlived the program's first process; null if none.
     pub behind: Option<Behind>,
-    /// The end of the cell in which the program ran; absent where it stood to the program's end.
-    /// Figures of the whole run are of the time after it as well.
+    /// The end of the program's cell, if before the program's. Figures of the whole run include the
+    /// time after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub cell_end: Option<CellEnd>,
-    /// The program's memory; null where nothing was asked about it, and absent in older documents.
+    /// The program's memory; null if not requested, missing in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub memory: Option<MemoryReport>,
-    /// Whether seating had ended when this was written. It had not in the document of a run's
-    /// beginning, which stays where the process that seats the threads is killed; older documents
-    /// do not say.
+    /// Whether seating had ended. The document from the run's start says false, and remains if the
+    /// supervisor is killed. Missing in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub complete: bool,
-    /// When this was written, in seconds since 1970: a process that started later has only got the
-    /// number of one in it. Older documents do not say.
+    /// The time of writing, in seconds since 1970. Later processes only reuse its numbers. Missing
+    /// in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub taken_at_s: f64,
 }
 
-/// The part of a seating that says whether it is whole.
 #[derive(Deserialize)]
 struct SeatingEnd {
     complete: Option<bool>,
@@ -102,8 +95,7 @@ pub fn is_seating(bytes: &[u8]) -> bool {
     seatmap_data::document::is_kind(bytes, "seatmap-seating/")
 }
 
-/// The words about a seating for those who want to see it: it is of threads that run, and has no
-/// picture.
+/// Explains a seating to a command that would draw it.
 #[must_use]
 pub fn where_to_look(text: &str) -> String {
     let unfinished = unfinished(text).map(|sentence| format!("; {sentence}")).unwrap_or_default();
@@ -113,8 +105,6 @@ pub fn where_to_look(text: &str) -> String {
     )
 }
 
-/// The sentence about a seating that was written before its end, and says nothing of it; `None`
-/// for any other document.
 fn unfinished(text: &str) -> Option<&'static str> {
     let end = seatmap_data::document::read::<SeatingEnd>(text, FORMAT).ok()?;
     (end.complete == Some(false)).then_some(
@@ -123,20 +113,20 @@ fn unfinished(text: &str) -> Option<&'static str> {
     )
 }
 
-/// The processes and threads that outlived the program's first process.
+/// Processes and threads that outlived the program's first process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Behind {
-    /// Its processes.
+    /// The number of processes.
     pub processes: usize,
-    /// Their threads.
+    /// The number of their threads.
     pub threads: usize,
-    /// The process that continues to seat them; null where seating has ended.
+    /// The process that still seats them, if any.
     pub supervisor: Option<Tid>,
-    /// The number of threads that got back the mask that they would have without Seatmap.
+    /// The number of threads with their mask restored, as without Seatmap.
     pub freed: usize,
-    /// The process that gives them their masks once more when CPUs come that they lack: Linux
-    /// before 6.3 takes CPUs that are offline out of masks. Absent where none is needed.
+    /// The process that restores masks when missing CPUs come online (Linux before 6.3 drops
+    /// offline CPUs), if needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub waiter: Option<Tid>,
@@ -146,39 +136,35 @@ pub struct Behind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeatedThread {
-    /// The thread's place in the order of seating over all processes, counted from 0.
+    /// Its position in the order of seating, from 0.
     pub order: usize,
-    /// The thread's process; null where it ended too soon.
+    /// Its process; null if it ended too soon.
     pub pid: Option<Tid>,
-    /// Its number.
+    /// The thread's number.
     pub tid: Tid,
-    /// The last name it was seen with, at most 15 bytes; empty where it ended too soon.
+    /// Its last seen name, at most 15 bytes; empty if it ended too soon.
     pub name: String,
-    /// The thread's task; null where it has no seat, or shares one that belongs to no task.
+    /// Its task; null without a seat, or on a shared one without a task.
     pub task: Option<usize>,
     /// The name of the task.
     pub task_name: Option<String>,
-    /// The CPUs of the thread's seat; empty where it has no seat.
+    /// Its seat's CPUs; empty without a seat.
     pub cpus: Vec<u32>,
-    /// The CPUs that the thread was seen on since then, in order of appearance; empty where it
-    /// ended too soon.
+    /// The CPUs on which it was seen later, in order of appearance.
     pub seen_on: Vec<u32>,
-    /// Whether the thread took its seat, the kernel confirmed that, and no look found it elsewhere
-    /// for longer than 0.5 s.
+    /// Whether the kernel confirmed its seat, and no look found it elsewhere for longer than 0.5 s.
     pub verified: bool,
-    /// Whether the thread waited for its seat to the end, on the whole set of CPUs; older documents
-    /// do not say.
+    /// Whether it waited on the whole set to the end; missing in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub waiting: bool,
-    /// For how long the thread was away from its seat, where it came back, in milliseconds; older
-    /// documents do not say.
+    /// Its time away from its seat before it returned, in milliseconds; missing in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub elsewhere_ms: u64,
-    /// Whether the thread had run before it was found; it had its creator's mask until then.
+    /// Whether it ran with its creator's mask before it was found.
     pub late: bool,
-    /// The problem, in words; null where there was none.
+    /// The problem, in words, if any.
     pub trouble: Option<String>,
-    /// Its memory policy, where a plan has one for it; absent in older documents.
+    /// Its planned memory policy, if any; missing in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub memory: Option<ThreadMemory>,
 }
@@ -224,8 +210,7 @@ impl Report {
         }
     }
 
-    /// Notes that the cell ended while the program ran: what moved the threads from their seats was
-    /// most likely that, and not the program.
+    /// Records that the cell ended meanwhile, which most likely moved the threads.
     pub(crate) fn lose_the_cell(&mut self, end: CellEnd, pinner: &Pinner) {
         for (thread, record) in self.threads.iter_mut().zip(pinner.threads.records()) {
             let is_moved = match &record.trouble {
@@ -240,21 +225,20 @@ impl Report {
         self.cell_end = Some(end);
     }
 
-    /// The threads that do not sit where they should.
+    /// Threads off their seats.
     pub fn troubled(&self) -> impl Iterator<Item = &SeatedThread> {
         self.threads.iter().filter(|thread| thread.is_troubled())
     }
 }
 
 impl SeatedThread {
-    /// Whether the thread has a seat: a task's, or one that it shares.
+    /// Whether it has a seat, its task's or a shared one.
     #[must_use]
     pub fn has_seat(&self) -> bool {
         !self.cpus.is_empty()
     }
 
-    /// Whether the thread was seen elsewhere than on its seat. A thread that ended before it could
-    /// sit down was not.
+    /// Whether it was seen off its seat, not just ended before it had one.
     #[must_use]
     pub fn is_troubled(&self) -> bool {
         self.trouble.is_some()

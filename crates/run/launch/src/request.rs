@@ -1,4 +1,4 @@
-//! Seats and memory for a program: as a person means them, and as this computer has them.
+//! Resolves a user's request for seats and memory on this computer.
 
 use crate::allocator::SeatAllocator;
 use crate::memory::{MemoryWish, MemoryWishError, ProgramMemory};
@@ -16,64 +16,65 @@ use seatmap_os::mempolicy::{MemoryNodes, MemoryPolicyError};
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, affinity, layout};
 
-/// Where the seats of a program are written.
+/// The source of seats.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum SeatSource {
-    /// In a plan: one for each of its threads.
+    /// A plan: a seat for each of its threads.
     Plan(Box<Plan>),
-    /// In a plan for the ranks of a job: these CPUs are all those of this rank's threads.
+    /// A rank's CPUs in a plan of a job, shared by all its threads.
     Rank(CpuSet),
-    /// In a list, such as `0-3,l3:1`.
+    /// A list, such as `0-3,l3:1`.
     List(String),
-    /// Only in rules.
+    /// Rules only.
     #[default]
     Rules,
-    /// In a cell, whose CPUs this process need not have: a plan's, or one CPU after the other.
+    /// A cell, whose CPUs need not be allowed to this process: a plan's seats, or one CPU after the
+    /// other.
     Cell(Box<CellRecord>, Option<Box<Plan>>),
 }
 
-/// Seats and memory that a person wants for a program.
+/// A request of seats and memory for a program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeatingRequest {
     /// The seats.
     pub seats: SeatSource,
-    /// Whether a list is used once, and threads beyond its end are left alone.
+    /// Whether to use the list once; further threads stay unseated.
     pub once: bool,
     /// Whether each thread gets all CPUs of its seat's cache.
     pub soft: bool,
     /// Rules by name, such as `io*=cpus:14-15`.
     pub rules: Vec<String>,
-    /// The first threads that get no seat.
+    /// How many first threads get no seat.
     pub skip: usize,
-    /// Whether each thread and process is seated when it is created.
+    /// Whether to seat each thread and process at its creation.
     pub strict: bool,
-    /// Whether the program runs already.
+    /// Whether the program already runs.
     pub is_running: bool,
-    /// Where the memory of a program that is to start comes from.
+    /// The source of a new program's memory.
     pub memory: Option<MemoryWish>,
 }
 
-/// The seats and the memory of a [`SeatingRequest`], as they are on this computer.
+/// The result of a [`SeatingRequest`] on this computer.
 #[derive(Debug)]
 pub struct GrantedSeats {
     /// The seats.
     pub allocator: SeatAllocator,
-    /// The memory, where it is not the kernel's own choice.
+    /// The memory; `None` for the kernel's choice.
     pub memory: Option<ProgramMemory>,
-    /// Facts that the user should know.
+    /// Facts for the user.
     pub remarks: Vec<SeatingRemark>,
 }
 
-/// A fact about seats that were granted.
+/// A fact about granted seats.
 #[derive(Debug)]
 pub enum SeatingRemark {
-    /// This start takes a part of the seats, as others are started beside it: a sentence.
+    /// A sentence: this start gets a part of the seats, because others start too.
     Share(String),
-    /// The kernel has one place for all memory, so that this wish changes nothing.
+    /// The computer has one memory node, so this request changes nothing.
     OneMemory(MemoryWish),
 }
 
-/// Why seats or memory cannot be had here.
+/// Why seats or memory are not available.
 #[derive(Debug, thiserror::Error)]
 pub enum SeatingError {
     /// The list is wrong.
@@ -82,7 +83,7 @@ pub enum SeatingError {
     /// A rule is wrong.
     #[error(transparent)]
     Rule(#[from] RuleError),
-    /// A plan has a CPU that its cell does not have.
+    /// A plan has a CPU outside its cell.
     #[error("CPU {cpu} is not in the cell '{cell}', which has {}", .cpus.named())]
     OutsideCell {
         /// The CPU.
@@ -95,22 +96,22 @@ pub enum SeatingError {
     /// Several starts would share a seat.
     #[error(transparent)]
     Share(#[from] ShareError),
-    /// A CPU cannot be had.
+    /// A CPU is not available.
     #[error(transparent)]
     Cpu(#[from] CpuError),
-    /// A rule names threads by their numbers, which a program that is to start does not have yet.
+    /// A rule names threads by TID, but a new program's have none yet.
     #[error("numbers of threads are known only of programs that run; tid: and pid: need --pid")]
     Numbers,
-    /// The memory cannot be had.
+    /// The memory is not available.
     #[error(transparent)]
     Wish(#[from] MemoryWishError),
-    /// The kernel does not have the memory policy, or refused it.
+    /// The kernel lacks the memory policy, or refused it.
     #[error(transparent)]
     Policy(#[from] MemoryPolicyError),
-    /// The CPUs of this process could not be read.
+    /// This process's CPUs could not be read.
     #[error(transparent)]
     Affinity(std::io::Error),
-    /// The parts of this computer could not be read.
+    /// The topology could not be read.
     #[error(transparent)]
     Topology(#[from] TopologyError),
     /// The NUMA nodes could not be read.
@@ -128,30 +129,29 @@ impl Blame for SeatingError {
     }
 }
 
-/// Which of several starts of one command this process is.
+/// Identifies this process among several starts of one command.
 ///
 /// # Errors
-/// [`SeatingError`]: a variable of a launcher is damaged, or workers cannot be told apart.
+/// [`SeatingError`]: a launcher's variable is damaged, or workers are indistinguishable.
 pub fn this_start() -> Result<LaunchInstance, SeatingError> {
     let cpus = Cpus::read().map_err(SeatingError::Affinity)?;
     Ok(share::this_start(&Root::new("/"), cpus.allowed.len())?)
 }
 
-/// Checks that work on all CPUs of this node is not done by several starts of one command, against
-/// each other.
+/// Refuses work on all CPUs of this node if several starts would do it at once.
 ///
 /// # Errors
-/// [`SeatingError::Share`] where it is.
+/// [`SeatingError::Share`] if they would.
 pub fn check_sole(work: SoleWork) -> Result<(), SeatingError> {
     let cpus = Cpus::read().map_err(SeatingError::Affinity)?;
     Ok(work.check(&Root::new("/"), cpus.allowed.len())?)
 }
 
 impl SeatingRequest {
-    /// The seats and the memory on this computer.
+    /// Resolves the seats and the memory.
     ///
     /// # Errors
-    /// [`SeatingError`]: something of the request is not there, or is another start's.
+    /// [`SeatingError`]: something requested does not exist, or belongs to another start.
     pub fn grant(&self) -> Result<GrantedSeats, SeatingError> {
         let mut remarks = Vec::new();
         let allocator = self.allocator(&mut remarks)?;
@@ -163,7 +163,7 @@ impl SeatingRequest {
 
     fn allocator(&self, remarks: &mut Vec<SeatingRemark>) -> Result<SeatAllocator, SeatingError> {
         let start = if self.is_running { LaunchInstance::Alone } else { this_start()? };
-        // The plan of a job has divided the CPUs of the node among its ranks.
+        // The job's plan has already divided the node's CPUs among its ranks.
         let is_divided = matches!(self.seats, SeatSource::Rank(_));
         let seats = self.list()?;
         let seats = if is_divided || seats.cpus.is_empty() {
@@ -192,11 +192,10 @@ impl SeatingRequest {
             Cpus::read().map_err(SeatingError::Affinity)?.check(&cpus)?;
         }
         let allocator = SeatAllocator::new(seats, rules, self.skip).strict(self.strict);
-        // A running program stays seated after this process has ended, and its leases with it.
+        // A running program stays seated after this process ends, but its leases would end with it.
         Ok(if self.is_running { allocator } else { allocator.beside_others() })
     }
 
-    /// The plan that says where the threads sit, if there is one.
     fn plan(&self) -> Option<&Plan> {
         match &self.seats {
             SeatSource::Plan(plan) | SeatSource::Cell(_, Some(plan)) => Some(plan),
@@ -238,8 +237,7 @@ impl SeatingRequest {
     }
 }
 
-/// A seat a thread. Nothing balances in a cell, so the list starts again where there are more
-/// threads than seats.
+/// The kernel balances no load in a cell, so the list cycles.
 fn in_cell(cell: &CellRecord, plan: Option<&Plan>) -> Result<SeatList, SeatingError> {
     let cpus = cell.set();
     let beyond = Beyond::Cycle;
@@ -253,7 +251,6 @@ fn in_cell(cell: &CellRecord, plan: Option<&Plan>) -> Result<SeatList, SeatingEr
     }
 }
 
-/// The caches of seats in place of their CPUs, as far as this process may use them.
 fn widened(seats: SeatList) -> Result<SeatList, SeatingError> {
     let topology = seatmap_machines::host::topology::reachable()?;
     let allowed = Cpus::read().map_err(SeatingError::Affinity)?.allowed;

@@ -1,4 +1,4 @@
-//! Rules that seat threads by their name, process or number: `NAME=TASKS`, `NAME=CPUS`.
+//! Rules that seat threads by name, process or number: `NAME=TASKS`, `NAME=CPUS`.
 
 use crate::seats::{Seat, SeatList};
 use crate::sets::{self, ComputerCpus, SetError};
@@ -7,18 +7,17 @@ use seatmap_os::CpuList;
 use seatmap_os::Tid;
 use std::fmt;
 
-/// Bytes of a thread's name that the kernel keeps: `TASK_COMM_LEN` less the closing zero
-/// (proc_pid_comm(5)).
+/// The bytes of a thread's name: `TASK_COMM_LEN` without the final zero (proc_pid_comm(5)).
 pub const NAME_BYTES: usize = 15;
 
-/// Which threads a rule is about.
+/// A rule's threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Who {
     /// The threads of this name; `*` stands for any text.
     Named(String),
     /// The thread with this number.
     Tid(Tid),
-    /// The threads of the process with this number.
+    /// The threads of this process.
     Pid(Tid),
 }
 
@@ -32,17 +31,16 @@ impl fmt::Display for Who {
     }
 }
 
-/// A rule: these threads take these seats, in the order in which they appear.
+/// These threads take these seats, in order of appearance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeatRule {
-    /// Which threads.
+    /// The matched threads.
     pub who: Who,
-    /// The seats that they take. A task's seat is given to one thread at a time, a shared one to
-    /// any number.
+    /// One thread at a time has a task's seat; any number have a shared one.
     pub seats: Vec<Seat>,
 }
 
-/// Why a rule was refused.
+/// Why a rule is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
     /// The text has no `=`, or nothing before it.
@@ -54,27 +52,27 @@ pub enum RuleError {
     /// `tid:` or `pid:` without a number.
     #[error("'{0}' holds no number of a thread or process; write tid:4711=0")]
     Number(String),
-    /// A task that there is not.
+    /// The task does not exist.
     #[error("'{rule}' names a task that is not there: {seats}")]
     NoSuchTask {
         /// The rule.
         rule: String,
-        /// The tasks that there are.
+        /// The existing tasks.
         seats: String,
     },
-    /// A set of CPUs that there is not.
+    /// The set of CPUs does not exist.
     #[error("the rule '{rule}'")]
     Set {
         /// The rule.
         rule: String,
-        /// The problem with the set.
+        /// The set's problem.
         source: SetError,
     },
 }
 
 impl SeatRule {
-    /// Reads a rule. Before the last `=` stands a name, or `tid:` or `pid:` with a number; behind
-    /// it tasks of `seats` by name, number or range, and sets of CPUs as [`sets`] reads them.
+    /// Parses a rule: before the last `=` a name, or `tid:` or `pid:` with a number; after it tasks
+    /// of `seats` by name, number or range, and sets of CPUs as in [`sets`].
     ///
     /// # Errors
     /// [`RuleError`], with the rule.
@@ -104,7 +102,6 @@ impl SeatRule {
     }
 }
 
-/// The seats of tasks: a name, a number or a range.
 fn tasks(member: &str, seats: &SeatList) -> Option<Vec<Seat>> {
     if let Some(task) = seats.task(member) {
         return Some(vec![seats.of(task)?]);
@@ -129,7 +126,7 @@ impl Who {
         }
     }
 
-    /// Whether this thread is meant.
+    /// Whether the rule matches this thread.
     #[must_use]
     pub fn is(&self, tid: Tid, pid: Tid, name: &str) -> bool {
         match self {
@@ -140,18 +137,18 @@ impl Who {
     }
 }
 
-/// The part of a plain name that the kernel keeps; a pattern with `*` is left whole.
+/// The part of a plain name that the kernel keeps; a pattern with `*` stays whole.
 fn kept(name: &str) -> String {
     if name.contains('*') {
         return name.to_owned();
     }
-    // The kernel counts bytes: the begin of a letter that it cuts is read as U+FFFD, as here.
+    // The kernel counts bytes. The truncated letter is read as U+FFFD, as here.
     let bytes = &name.as_bytes()[..name.len().min(NAME_BYTES)];
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Whether a text fits a pattern in which `*` stands for any text. One star is remembered at a
-/// time: a later one makes retrying an earlier one pointless.
+/// Whether a text matches a pattern, in which `*` stands for any text. Only the last star is
+/// remembered, because retrying an earlier one is pointless.
 pub(crate) fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let mut p = 0;
     let mut t = 0;

@@ -1,4 +1,4 @@
-//! The treatment of threads by a program's language, as far as seats depend on it.
+//! Language runtimes, and how they count CPUs.
 
 use seatmap_data::statistics::words::counted;
 use seatmap_os::elf::Elf;
@@ -7,36 +7,34 @@ use std::path::Path;
 /// The section that Go's linker writes into every program (package `debug/buildinfo`).
 const OF_GO: &str = ".go.buildinfo";
 
-/// The option of Java's virtual machine, and the variables that may hold it (java(1)).
+/// Java's option for the number of CPUs, and the variables that may contain it (java(1)).
 pub(crate) const JAVA_OPTION: &str = "-XX:ActiveProcessorCount=";
 pub(crate) const JAVA_VARIABLES: [&str; 3] =
     ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
-/// The variable that says how many threads of Go work at a time (package `runtime`).
+/// The variable for the number of working Go threads (package `runtime`).
 const GO_VARIABLE: &str = "GOMAXPROCS";
 
-/// The runtime of a program, as far as seats depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LanguageRuntime {
-    /// A thread is a unit of work, and the program reads the number of CPUs once, at its start.
-    /// OpenMP, Tokio, Rayon, Julia and Erlang are like that; Python has no setting for its threads.
+    /// A thread is a unit of work, and the program counts the CPUs once, at its start: OpenMP,
+    /// Tokio, Rayon, Julia, Erlang. Python has no setting for its threads.
     Ordinary,
-    /// The program reads the number of CPUs once, after it has created threads.
+    /// The program counts the CPUs once, after it has created threads.
     DotNet,
-    /// Its launcher creates a thread that asks for the number of CPUs and sizes the garbage
-    /// collector and the compilers by it. A thread that makes a pool asks again, and is told of its
-    /// own CPUs.
+    /// The launcher creates a thread that counts the CPUs, and sizes the garbage collector and the
+    /// compilers by them. A thread that makes a pool counts again, and finds only its own CPUs.
     Java,
-    /// Workers start before the script runs; the script asks whenever it starts more
+    /// Workers start before the script, which counts again when it starts more
     /// (`os.availableParallelism`).
     Node,
-    /// Work moves among threads, which read the number of CPUs over and over. A seat for a thread
-    /// is meaningless there, and a narrow mask makes the program start fewer threads.
+    /// Work moves among threads, which count the CPUs repeatedly. A thread's seat is meaningless,
+    /// and a narrow mask makes the program start fewer threads.
     Go,
 }
 
 impl LanguageRuntime {
-    /// The runtime of a program's file. One that cannot be read is taken for ordinary.
+    /// A file's runtime; ordinary if unreadable.
     pub(crate) fn of(file: &Path) -> Self {
         match file.file_name().and_then(|name| name.to_str()) {
             Some("java") => return LanguageRuntime::Java,
@@ -50,19 +48,18 @@ impl LanguageRuntime {
         }
     }
 
-    /// Whether the first two threads of a process ask for the number of CPUs some time after its
-    /// start.
+    /// Whether a process's first two threads count the CPUs some time after its start.
     pub fn asks_late(self) -> bool {
         matches!(self, LanguageRuntime::DotNet | LanguageRuntime::Java | LanguageRuntime::Node)
     }
 
-    /// Whether any thread may ask for the number of CPUs at any time, and the program does less
-    /// work where it is told of one.
+    /// Whether any thread may count the CPUs at any time, and the program works less if it finds
+    /// one.
     pub fn asks_again(self) -> bool {
         matches!(self, LanguageRuntime::Java | LanguageRuntime::Node | LanguageRuntime::Go)
     }
 
-    /// Whether its user has told it the number of CPUs, so that it does not ask.
+    /// Whether the user has set the number of CPUs, so that they are not counted.
     pub fn is_sized(self, arguments: &[String], variable: &dyn Fn(&str) -> Option<String>) -> bool {
         match self {
             LanguageRuntime::Java => {
@@ -74,7 +71,7 @@ impl LanguageRuntime {
         }
     }
 
-    /// The sentence about a program that asks for the number of CPUs in a thread which has one.
+    /// A sentence about a program that counts CPUs in a thread with one.
     pub fn narrowed(self, program: &str, cpus: usize) -> String {
         let remedy = match self {
             LanguageRuntime::Java => format!("set {JAVA_OPTION}{cpus}"),
@@ -88,8 +85,7 @@ impl LanguageRuntime {
     }
 }
 
-/// Whether a program was built by Go's compiler, whose goroutines move among the program's threads.
-/// A file that cannot be read counts as another one.
+/// Whether Go's compiler built a program. False for an unreadable file.
 #[must_use]
 pub fn is_of_go(file: &Path) -> bool {
     LanguageRuntime::of(file) == LanguageRuntime::Go
@@ -106,9 +102,9 @@ mod tests {
         is_of_go(file.path())
     }
 
-    /// A file of no segments and two sections, whose second one has their names: its header
-    /// (e_shoff, e_shentsize, e_shnum, e_shstrndx), theirs (sh_name; sh_offset, sh_size), and
-    /// these.
+    /// A file without segments and with two sections, the second with their names: its header
+    /// (e_shoff, e_shentsize, e_shnum, e_shstrndx), the section headers (sh_name; sh_offset,
+    /// sh_size), and the names.
     fn program(names: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0; 64 + 2 * 64];
         let order = if cfg!(target_endian = "little") { 1 } else { 2 };

@@ -1,5 +1,4 @@
-//! The runtimes of a program's processes, and the programs whose threads seats do not fit one by
-//! one.
+//! The runtimes of a program's processes, and the programs that do not fit one seat per thread.
 
 use crate::allocator::SeatAllocator;
 use crate::runtime::LanguageRuntime;
@@ -9,45 +8,42 @@ use seatmap_os::{Root, Tid};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// The runtimes of processes, by their files.
 #[derive(Debug, Default)]
 pub(crate) struct Runtimes {
-    /// The runtimes of processes that have one.
     of: HashMap<Tid, LanguageRuntime>,
     files: HashMap<PathBuf, LanguageRuntime>,
     roaming: Vec<PathBuf>,
     narrowed: Vec<Narrowed>,
 }
 
-/// A program that asks for the number of CPUs in threads which have one each.
+/// A program that counts CPUs in threads with one each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Narrowed {
     pub file: PathBuf,
     pub runtime: LanguageRuntime,
-    /// Whether it is the program that was started: the launcher knows that before it starts it.
+    /// Whether it is the started program, known before the start.
     pub is_first: bool,
 }
 
 impl Narrowed {
-    /// The sentence about it, where the seats have this number of CPUs.
     pub fn sentence(&self, cpus: usize) -> String {
         self.runtime.narrowed(&visible(&self.file.display().to_string()), cpus)
     }
 }
 
-/// The meaning of seats to a program that asks for the number of CPUs again and again.
+/// The effect of seats on a program that counts CPUs repeatedly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SeatFit {
     /// Its threads may run on all seats.
     Roams,
-    /// Each thread has its seat, which is smaller than all seats together.
+    /// Each thread's seat is smaller than all seats together.
     Narrow,
-    /// Threads have no seat of their own, or there is one seat.
+    /// Threads have no separate seats, or there is one seat.
     Whole,
 }
 
 impl Runtimes {
-    /// Notes the program that a process executes. `fit` says what seats mean to a runtime.
+    /// Records the program executed by a process. `fit` gives the effect of seats on a runtime.
     pub fn note(&mut self, pid: Tid, file: &Path, fit: impl Fn(LanguageRuntime) -> SeatFit) {
         let is_first = self.files.is_empty();
         let known = self.files.get(file).copied();
@@ -71,38 +67,33 @@ impl Runtimes {
         }
     }
 
-    /// Notes the program of a process that runs already.
     pub fn meet(&mut self, pid: Tid, fit: impl Fn(LanguageRuntime) -> SeatFit) {
         let Some(file) = task::program_file(pid) else { return };
         self.note(pid, &file, fit);
         self.narrowed.iter_mut().for_each(|narrowed| narrowed.is_first = false);
     }
 
-    /// The runtime of a process.
     pub fn of(&self, pid: Tid) -> LanguageRuntime {
         self.of.get(&pid).copied().unwrap_or(LanguageRuntime::Ordinary)
     }
 
-    /// A process is gone.
     pub fn remove(&mut self, pid: Tid) {
         self.of.remove(&pid);
     }
 
-    /// Programs whose threads may run on all seats, each once.
     pub fn roaming(&self) -> &[PathBuf] {
         &self.roaming
     }
 
-    /// Programs that find one CPU where they ask, each once.
     pub fn narrowed(&self) -> &[Narrowed] {
         &self.narrowed
     }
 }
 
-/// The meaning of seats to a runtime that asks for the number of CPUs again and again. Where a plan
-/// knows how each thread came to be, a thread of Java or Node has a seat of its own: the plan was
-/// made from a look at that very program. A strict seating keeps each thread in its seat, and so
-/// does a cell, where the kernel moves nothing.
+/// The effect of seats on a runtime that counts CPUs repeatedly. If a plan has the paths of
+/// threads, a thread of Java or Node has its own seat, because the plan was made from that very
+/// program. A strict seating keeps each thread on its seat, and so does a cell, where the kernel
+/// moves no thread.
 pub(crate) fn fit(seating: &SeatAllocator, widens: bool, runtime: LanguageRuntime) -> SeatFit {
     let has_narrow_seats = seating.seats().cpus.iter().any(|seat| seat != seating.whole());
     if seating.ordered_tasks() == 0 || !has_narrow_seats {

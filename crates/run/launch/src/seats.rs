@@ -1,15 +1,15 @@
-//! The seats there are: a set of CPUs for each task.
+//! The available seats: a set of CPUs for each task.
 
 use seatmap_data::plan::Plan;
 use seatmap_os::CpuList;
 use seatmap_os::CpuSet;
 use std::ops::Range;
 
-/// One seat: the CPUs that a thread may run on, often a single one.
+/// A thread's CPUs, often a single one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seat {
-    /// The task it belongs to, counted from 0. `None` for a seat that any number of threads share:
-    /// one that a rule spells out (`io*=cpus:14-15`), or the whole set on which a program starts.
+    /// Its task, from 0. `None` for a seat shared by any number of threads: a rule's
+    /// (`io*=cpus:14-15`), or the whole set on which a program starts.
     pub task: Option<usize>,
     /// The CPUs.
     pub cpus: CpuSet,
@@ -28,7 +28,7 @@ impl Seat {
 pub enum Beyond {
     /// The list starts again.
     Cycle,
-    /// The threads stay where the kernel puts them.
+    /// The kernel places them.
     Leave,
 }
 
@@ -37,22 +37,22 @@ pub enum Beyond {
 pub struct SeatList {
     /// The CPUs of each task.
     pub cpus: Vec<CpuSet>,
-    /// The names of the tasks; empty where they have none.
+    /// The tasks' names, if any.
     pub names: Vec<String>,
-    /// How each task came to be: `0.2` is the third thread or process that the first one created.
-    /// Empty where that is unknown.
+    /// Each task's path: `0.2` is the third thread or process created by the first one. Empty if
+    /// unknown.
     pub paths: Vec<String>,
-    /// Tasks among which nobody prefers one: the members of `0-7` or `l3:*`. Free seats are given
-    /// before those of other runs there; all other tasks are given in order.
+    /// Tasks among which none is preferred: the members of `0-7` or `l3:*`. There, free seats come
+    /// before those of other runs; all other tasks are in order.
     pub choices: Vec<Range<usize>>,
-    /// The tasks that belong to this start of the program, where the others belong to other ranks.
+    /// The tasks of this start, if the others belong to other ranks.
     pub own: Range<usize>,
-    /// The treatment of threads beyond the last seat.
+    /// The treatment of further threads.
     pub beyond: Beyond,
 }
 
 impl SeatList {
-    /// The seats of a plan, one a task.
+    /// The seats of a plan, one per task.
     #[must_use]
     pub fn of_plan(plan: &Plan) -> Self {
         let tasks = 0..plan.placement.len();
@@ -63,13 +63,13 @@ impl SeatList {
         SeatList { cpus, names, paths, choices, own: tasks, beyond: Beyond::Leave }
     }
 
-    /// A list of single CPUs in the order of seating; entry k is task k.
+    /// Single CPUs in the order of seating; entry k is task k.
     #[must_use]
     pub fn of_cpus(list: &CpuList, beyond: Beyond) -> Self {
         SeatList::of_sets(list.0.iter().copied().map(CpuSet::single).collect(), beyond)
     }
 
-    /// A list of sets of CPUs in the order of seating; entry k is task k.
+    /// Sets of CPUs in the order of seating; entry k is task k.
     #[must_use]
     pub fn of_sets(cpus: Vec<CpuSet>, beyond: Beyond) -> Self {
         let own = 0..cpus.len();
@@ -78,8 +78,7 @@ impl SeatList {
         SeatList { cpus, names, paths, choices: Vec::new(), own, beyond }
     }
 
-    /// A list of members in the order of seating. Where a member names several sets of CPUs, it
-    /// leaves the choice among them.
+    /// Members in the order of seating. Among several sets of a member, any may be chosen.
     #[must_use]
     pub fn of_members(members: Vec<Vec<CpuSet>>, beyond: Beyond) -> Self {
         let mut choices = Vec::new();
@@ -92,13 +91,12 @@ impl SeatList {
         SeatList { choices, ..SeatList::of_sets(members.concat(), beyond) }
     }
 
-    /// The tasks among which one may be chosen in place of this one.
     pub(crate) fn choice(&self, task: usize) -> Range<usize> {
         let choice = self.choices.iter().find(|choice| choice.contains(&task));
         choice.cloned().unwrap_or(task..task + 1)
     }
 
-    /// The seat of a task, if there is such a task.
+    /// The seat of a task, if it exists.
     #[must_use]
     pub fn of(&self, task: usize) -> Option<Seat> {
         self.cpus.get(task).map(|cpus| Seat { task: Some(task), cpus: cpus.clone() })
@@ -110,14 +108,13 @@ impl SeatList {
         self.cpus.get(self.own.clone()).unwrap_or_default()
     }
 
-    /// All CPUs of all seats of this start.
+    /// All CPUs of this start's seats.
     #[must_use]
     pub fn whole(&self) -> CpuSet {
         self.own().iter().flat_map(|cpus| cpus.list().0).collect()
     }
 
-    /// The tasks that were seen with a thread's name: `reader#3` is the fourth of several called
-    /// `reader`.
+    /// The tasks with a thread's name: `reader#3` is the fourth of several called `reader`.
     pub(crate) fn called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
         self.names
             .iter()
@@ -129,15 +126,14 @@ impl SeatList {
             .map(|(task, _)| task)
     }
 
-    /// The task that a name or number stands for; a name goes before a number. Numbers count the
-    /// tasks of this start, as all ranks of a job have the same command line.
+    /// The task of this name or number. Numbers count the tasks of this start, because all ranks of
+    /// a job have the same command line.
     #[must_use]
     pub fn task(&self, text: &str) -> Option<usize> {
         let named = self.names.iter().position(|name| name == text);
         named.or_else(|| self.numbered(text.parse().ok()?)).filter(|task| self.own.contains(task))
     }
 
-    /// The task of this number among those of this start.
     #[must_use]
     pub(crate) fn numbered(&self, number: usize) -> Option<usize> {
         self.own.clone().nth(number)

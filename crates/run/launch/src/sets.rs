@@ -1,4 +1,4 @@
-//! Seats as people write them: `0,4-7`, `cpus:14-15`, `l3:*`, `numa:0+1`.
+//! Parses seats in the notation of users: `0,4-7`, `cpus:14-15`, `l3:*`, `numa:0+1`.
 //!
 //! | written | seats |
 //! |---|---|
@@ -12,12 +12,11 @@
 //! | `numa:0+1` | one, anywhere on both nodes |
 //! | `socket:0`, `node:1` | `package:0`, `numa:1` |
 //!
-//! The numbers of cores, caches and dies are those that `seatmap show host` prints: they count the
-//! parts of the whole machine, also where a cpuset or a taskset leaves this process some of them.
-//! Nodes and packages go by the operating system's numbers. A seat holds only CPUs that this
-//! process may use. CPUs that the kernel was started to set apart (`isolcpus=`) belong to a seat
-//! where they are named, or where all CPUs of the named part are set apart: the kernel moves no
-//! thread between them and others.
+//! Cores, caches and dies have the numbers of `seatmap show host`, which count the whole machine
+//! even under a cpuset or taskset. Nodes and packages have the operating system's numbers. A seat
+//! contains only CPUs allowed to this process. An isolated CPU (`isolcpus=`) belongs to a seat only
+//! if it is named, or if its whole part is isolated, because the kernel moves no thread between
+//! isolated and other CPUs.
 
 use seatmap_data::machine::{Level, Topology};
 use seatmap_machines::host::topology;
@@ -27,28 +26,28 @@ use seatmap_os::holder::Holder;
 use seatmap_os::{CpuList, CpuListError, CpuSet, Root};
 use std::collections::BTreeMap;
 
-/// This computer, as far as seats name parts of it.
+/// This computer's parts.
 #[derive(Clone, Debug, Default)]
 pub struct ComputerCpus {
-    /// The CPUs that run, as far as the kernel shows them.
+    /// The CPUs shown by the kernel.
     pub topology: Topology,
-    /// The CPUs that this process may use, those set apart included.
+    /// This process's CPUs, including isolated ones.
     pub usable: CpuSet,
-    /// The CPUs that the kernel was started to set apart.
+    /// The isolated CPUs (`isolcpus=`).
     pub set_apart: CpuSet,
-    /// The CPUs that are present and not shown: they are offline, or a container hides them.
+    /// Present CPUs that are offline, or hidden by a container.
     pub unseen: CpuSet,
 }
 
 impl ComputerCpus {
-    /// This computer.
+    /// Reads this computer.
     ///
     /// # Errors
     /// A sentence: its topology cannot be read.
     pub fn read() -> Result<Self, String> {
         let cpus = Cpus::read().map_err(|error| error.to_string())?;
         let usable: CpuSet = cpus.reachable().into_iter().collect();
-        // A sandbox without sysfs shows no parts, and only the mask is known.
+        // Without sysfs, as in a sandbox, only the mask is known.
         let topology = topology::whole().unwrap_or_else(|_| topology::showing(&usable));
         let present: CpuSet = cpus.present.into_iter().collect();
         let unseen = present.without(&topology.os_indices().collect());
@@ -57,12 +56,11 @@ impl ComputerCpus {
     }
 }
 
-/// The CPUs that share the last-level cache with this one; without known caches those of its NUMA
-/// node or package.
+/// The CPUs with the same last-level cache, or, without known caches, NUMA node or package.
 #[must_use]
 pub fn around(topology: &Topology, cpu: u32) -> CpuSet {
     let Some(own) = topology.pu(cpu) else { return CpuSet::single(cpu) };
-    // A virtual machine may show no caches, and a small computer no nodes.
+    // Virtual machines may show no caches, and small computers no nodes.
     let level = if own.l3.is_some() {
         Level::L3
     } else if own.numa.is_some() {
@@ -74,18 +72,16 @@ pub fn around(topology: &Topology, cpu: u32) -> CpuSet {
     around.map(|pu| pu.os).collect()
 }
 
-/// The word before a plain list of CPUs that make up one seat.
 const CPUS: &str = "cpus";
 
-/// The most CPUs that a list of seats may name: each that there can be, once.
+/// Every possible CPU once.
 const MOST_CPUS: usize = MAX_CPU as usize + 1;
 
-/// The forms of a member.
 const EXPECTED: &str =
     "expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*";
 
-/// Members of other tools' lists, and what to write instead; one that ends in a mark or in `0x` is
-/// a beginning. The sources are taskset(1), numactl(8), hwloc(7), likwid-pin(1) and srun(1).
+/// Other tools' members, with advice; those ending in punctuation, or `0x`, are prefixes. Sources:
+/// taskset(1), numactl(8), hwloc(7), likwid-pin(1) and srun(1).
 const FOREIGN: [(&[&str], &str); 7] = [
     (&["0x"], "this is a mask in hexadecimal; write its CPUs as a list, such as 0-3,8"),
     (
@@ -120,7 +116,7 @@ const FOREIGN: [(&[&str], &str); 7] = [
     (&["p", "ap"], "-cp of taskset is written -c 0-3 -p PID"),
 ];
 
-/// Whether this is a member of likwid's lists: `S0:0-3`, `N:0`, `E:N:2:1:2`, `0@S1:0`.
+/// Members of likwid's lists: `S0:0-3`, `N:0`, `E:N:2:1:2`, `0@S1:0`.
 fn is_of_likwid(member: &str) -> bool {
     let domain = member.split_once(':').map(|(domain, _)| domain);
     let domain = domain.and_then(|domain| domain.strip_prefix(['S', 'M', 'D', 'C', 'N', 'E', 'L']));
@@ -128,13 +124,12 @@ fn is_of_likwid(member: &str) -> bool {
         || domain.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether a member is this one of [`FOREIGN`], or begins with it.
 fn is_like(member: &str, known: &str) -> bool {
     let is_beginning = known == "0x" || known.ends_with(|end: char| !end.is_alphanumeric());
     member == known || is_beginning && member.starts_with(known)
 }
 
-/// The words that say what to write for a member of another tool's list; `None` for other text.
+/// Advice for another tool's member.
 #[must_use]
 pub fn foreign(member: &str) -> Option<&'static str> {
     let member = member.trim();
@@ -157,7 +152,6 @@ pub fn foreign(member: &str) -> Option<&'static str> {
     known.map(|(_, advice)| *advice)
 }
 
-/// A member of a list in quotes, or that nothing stands between two commas.
 fn quoted_or_nothing(member: &str) -> String {
     if member.is_empty() { "nothing beside a comma".to_owned() } else { format!("'{member}'") }
 }
@@ -168,65 +162,64 @@ pub enum SetError {
     /// The text is neither a list of CPUs nor a level.
     #[error("{}: {}", quoted_or_nothing(.0), foreign(.0).unwrap_or(EXPECTED))]
     Shape(String),
-    /// CPUs that are not written as CPUs.
+    /// The list of CPUs is malformed.
     #[error("'{text}'")]
     Cpus {
-        /// The member of the list.
+        /// The member.
         text: String,
-        /// The problem with it.
+        /// The problem.
         source: CpuListError,
     },
-    /// More CPUs, each counted as often as it is named, than a list may have.
+    /// There are too many CPUs, including repetitions.
     #[error("the list of seats names more than {MOST_CPUS} CPUs, the last in '{text}'")]
     TooMany {
-        /// The member of the list with which it does.
+        /// The member.
         text: String,
     },
-    /// A level that this machine does not have, or whose number it lacks.
+    /// The machine lacks this level or number.
     #[error("'{text}': this machine has {present}; 'seatmap show host' lists them")]
     Absent {
-        /// The member of the list.
+        /// The member.
         text: String,
-        /// The parts that exist.
+        /// The existing parts.
         present: String,
     },
-    /// A part of the machine whose CPUs this process may not use.
+    /// This process may use no CPU of the part.
     #[error(
         "'{text}' has {}, which this process may not use: {}; it may use {usable}, which 'seatmap \
          show host' lists",
         .cpus.named(), .holder.or("its cpuset or a taskset forbids it")
     )]
     Forbidden {
-        /// The member of the list.
+        /// The member.
         text: String,
-        /// The CPUs of the part.
+        /// The part's CPUs.
         cpus: CpuSet,
-        /// The parts that it may use.
+        /// The allowed parts.
         usable: String,
-        /// The cell that has some of the CPUs, if one does.
+        /// The cell with some of these, if any.
         holder: Holder,
     },
-    /// The topology is needed and cannot be read.
+    /// The topology is unreadable.
     #[error("'{text}': {reason}")]
     Unknown {
-        /// The member of the list.
+        /// The member.
         text: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// Whether a member of a list names a set of CPUs (`cpus:14-15`, `l3:0`), and not a CPU or a task.
+/// Whether a member names a set of CPUs (`cpus:14-15`, `l3:0`).
 #[must_use]
 pub fn is_set(member: &str) -> bool {
     member.split_once(':').is_some_and(|(word, _)| word == CPUS || Level::named(word).is_some())
 }
 
-/// Reads a list of seats. The computer is asked for only where the list names a level, as reading
-/// it takes milliseconds.
+/// Parses a list of seats. Reads the computer only for levels, because that takes milliseconds.
 ///
 /// # Errors
-/// [`SetError`] for the first member that is wrong.
+/// [`SetError`] for the first wrong member.
 pub fn parse(
     text: &str,
     computer: &dyn Fn() -> Result<ComputerCpus, String>,
@@ -234,10 +227,10 @@ pub fn parse(
     members(text, computer).map(|members| members.concat())
 }
 
-/// Reads a list of seats as [`parse`] does; those of each member by themselves.
+/// Like [`parse`], member by member.
 ///
 /// # Errors
-/// [`SetError`] for the first member that is wrong.
+/// [`SetError`] for the first wrong member.
 pub fn members(
     text: &str,
     computer: &dyn Fn() -> Result<ComputerCpus, String>,
@@ -246,7 +239,7 @@ pub fn members(
     let mut count = 0;
     for member in text.split(',').map(str::trim) {
         let seats = seats(member, computer)?;
-        // A short text that says a long range again and again would take gigabytes.
+        // A short text could repeat a long range for gigabytes.
         count += seats.iter().map(CpuSet::len).sum::<usize>();
         if count > MOST_CPUS {
             return Err(SetError::TooMany { text: member.to_owned() });
@@ -256,7 +249,6 @@ pub fn members(
     Ok(all)
 }
 
-/// The seats of one member.
 fn seats(
     member: &str,
     computer: &dyn Fn() -> Result<ComputerCpus, String>,
@@ -284,7 +276,6 @@ fn cpus(list: &str, member: &str) -> Result<Vec<u32>, SetError> {
     read.map(|list| list.0).map_err(|source| SetError::Cpus { text: member.to_owned(), source })
 }
 
-/// The lists that `+` joins.
 fn joined(lists: &str, member: &str) -> Result<Vec<Vec<u32>>, SetError> {
     let mut parts = Vec::new();
     let mut count = 0;
@@ -299,16 +290,13 @@ fn joined(lists: &str, member: &str) -> Result<Vec<Vec<u32>>, SetError> {
     Ok(parts)
 }
 
-/// A part of the machine.
 #[derive(Clone, Debug, Default)]
 struct Part {
-    /// The CPUs that run.
     all: CpuSet,
-    /// Those for a seat: this process may use them, and they are not set apart unless all are.
+    /// Allowed CPUs; isolated ones only if all are.
     usable: CpuSet,
 }
 
-/// The parts of a level, by their numbers.
 fn parts(level: Level, computer: &ComputerCpus) -> BTreeMap<u32, Part> {
     let mut parts: BTreeMap<u32, Part> = BTreeMap::new();
     for pu in &computer.topology.pus {
@@ -326,8 +314,8 @@ fn parts(level: Level, computer: &ComputerCpus) -> BTreeMap<u32, Part> {
     parts
 }
 
-/// The seats on a level: `*` and ranges are one for each, `+` joins. The parts that `*` means have
-/// CPUs that are not set apart, unless all are.
+/// `*` and ranges give one seat per part, `+` joins parts. `*` skips isolated parts, unless all
+/// are.
 fn of_level(
     member: &str,
     level: Level,
@@ -344,7 +332,6 @@ fn of_level(
     }
 }
 
-/// The parts of one level of a computer.
 struct NumberedParts<'a> {
     level: Level,
     parts: BTreeMap<u32, Part>,
@@ -352,7 +339,6 @@ struct NumberedParts<'a> {
 }
 
 impl NumberedParts<'_> {
-    /// A seat for each part; `None` where there is none.
     fn each(&self) -> Option<Vec<CpuSet>> {
         let usable: Vec<&CpuSet> = self.usable().map(|(_, cpus)| cpus).collect();
         let usual = usable.iter().filter(|cpus| !cpus.is_subset(&self.computer.set_apart));
@@ -361,7 +347,6 @@ impl NumberedParts<'_> {
         Some(seats).filter(|seats| !seats.is_empty())
     }
 
-    /// All CPUs of the parts with these numbers.
     fn joined(&self, numbers: &[u32], member: &str) -> Result<CpuSet, SetError> {
         let mut all = CpuSet::default();
         for number in numbers {
@@ -379,7 +364,7 @@ impl NumberedParts<'_> {
         parts.filter(|(_, cpus)| !cpus.is_empty())
     }
 
-    /// The level's word and these numbers: `l3 0-3`.
+    /// `l3 0-3`.
     fn named(&self, numbers: impl Iterator<Item = u32>) -> String {
         format!("{} {}", self.level.name(), CpuList(numbers.collect()))
     }
@@ -401,7 +386,6 @@ impl NumberedParts<'_> {
         SetError::Forbidden { text, cpus: part.all.clone(), usable, holder: Holder::of(&part.all) }
     }
 
-    /// The CPUs that the numbers count, where that is not the whole machine.
     fn counted_among(&self) -> String {
         if self.computer.unseen.is_empty() {
             return String::new();

@@ -1,14 +1,13 @@
-//! The part of the seats that belongs to this start of a program, where a launcher starts it
-//! several times here.
+//! The seats for this start of a program, if a launcher starts several on this node.
 //!
 //! | started by | this start takes |
 //! |---|---|
-//! | `mpirun`, `srun`, `torchrun`, a rank here for each task | the task of its rank on this node |
-//! | the same where the plan has a multiple of that, or there is a list | an equal part, in order |
-//! | `xargs -P N --process-slot-var=SLOT`, GNU parallel | the same by the worker's slot |
+//! | `mpirun`, `srun`, `torchrun`, with a rank here per task | the task of its rank on this node |
+//! | the same, with a list or a multiple of tasks | an equal part, in order |
+//! | `xargs -P N --process-slot-var=SLOT`, GNU parallel | as above, by the worker's slot |
 //!
-//! A start that would have to share its seats with another one is refused: each would be told that
-//! it has a CPU of its own, and none would.
+//! A start that would share its seats with another one is refused, because each would assume that
+//! it has its CPU to itself.
 
 mod xargs;
 
@@ -18,7 +17,7 @@ use seatmap_data::statistics::words::agreeing;
 use seatmap_os::Root;
 use std::ops::Range;
 
-/// Why there is no part for this start.
+/// Why this start has no seats.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShareError {
     /// A variable is damaged.
@@ -33,12 +32,12 @@ pub enum ShareError {
     TooFew {
         /// The starts, in words.
         starts: String,
-        /// The variable that says so.
+        /// The variable with their number.
         source_of: String,
         /// The seats.
         seats: usize,
     },
-    /// The tasks of a plan cannot be divided.
+    /// The plan's tasks do not divide among the starts.
     #[error(
         "{starts} start on this node ({source_of}), and the plan has {tasks}, which is not a \
          multiple: make a plan with as many tasks as ranks, or set {OWN} to the number of a task",
@@ -47,12 +46,12 @@ pub enum ShareError {
     Uneven {
         /// The starts, in words.
         starts: String,
-        /// The variable that says so.
+        /// The variable with their number.
         source_of: String,
         /// The tasks.
         tasks: usize,
     },
-    /// The user's own number is too high.
+    /// The user's task number is too high.
     #[error("there is no task {task} ({OWN}={task}): there {}", counted_seats(*.seats))]
     NoSuchTask {
         /// The number.
@@ -60,7 +59,7 @@ pub enum ShareError {
         /// The seats.
         seats: usize,
     },
-    /// Several workers cannot be told apart.
+    /// Several workers are indistinguishable.
     #[error(
         "xargs runs {workers} at a time, which would share their seats: add \
          --process-slot-var=SLOT to xargs, so that each worker takes its own, or set {OWN}={ALL}"
@@ -69,18 +68,18 @@ pub enum ShareError {
         /// The number of workers, in words.
         workers: String,
     },
-    /// Work that takes all CPUs for itself is started several times.
+    /// The work needs all CPUs.
     #[error("{starts} start on this node ({source_of}), and each would {}, or set {OWN}={ALL} if \
              only one of them runs at a time or each has CPUs of its own", .work.hint())]
     Together {
         /// The starts, in words.
         starts: String,
-        /// The variable or program that says so.
+        /// The variable or program that started them.
         source_of: String,
         /// The work.
         work: SoleWork,
     },
-    /// The user names a task, and there are none to choose from.
+    /// The user names a task, but there are none.
     #[error(
         "there is no task {task} here ({OWN}={task}): {OWN} chooses among the tasks of a plan or \
          the CPUs of a list; unset it, or set {OWN}={ALL}"
@@ -89,7 +88,7 @@ pub enum ShareError {
         /// The number.
         task: usize,
     },
-    /// A rule spells out CPUs that every start would take.
+    /// Every start would take a rule's CPUs.
     #[error(
         "{starts} start on this node ({source_of}), and the CPUs of a rule would be those of each: \
          name tasks in --match, or set {OWN}={ALL}"
@@ -97,13 +96,12 @@ pub enum ShareError {
     Rule {
         /// The starts, in words.
         starts: String,
-        /// The variable that says so.
+        /// The variable with their number.
         source_of: String,
     },
 }
 
-/// Work that chooses among all CPUs of a node itself, and that several starts there would spoil for
-/// each other.
+/// Work on all CPUs of a node, which several starts would spoil for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SoleWork {
     /// `seatmap run --auto`.
@@ -117,7 +115,6 @@ pub enum SoleWork {
 }
 
 impl SoleWork {
-    /// The harm that several of them do, and the way to do without.
     fn hint(self) -> &'static str {
         match self {
             SoleWork::Auto => {
@@ -139,10 +136,10 @@ impl SoleWork {
         }
     }
 
-    /// Checks that this process does not do the work as one of several starts.
+    /// Checks that this process is not one of several starts of the work.
     ///
     /// # Errors
-    /// [`ShareError::Together`], and [`ShareError::NoTasks`] where the user names a task for it.
+    /// [`ShareError::Together`], or [`ShareError::NoTasks`] if the user names a task.
     pub fn check(self, root: &Root, here_cpus: usize) -> Result<(), ShareError> {
         self.check_start(this_start(root, here_cpus))
     }
@@ -174,10 +171,10 @@ fn counted_seats(count: usize) -> String {
     )
 }
 
-/// This process among those that were started by the same command.
+/// Identifies this process among the starts of one command.
 ///
 /// # Errors
-/// [`ShareError`]: a variable is damaged, or workers of `xargs` cannot be told apart.
+/// [`ShareError`]: a variable is damaged, or workers of `xargs` are indistinguishable.
 pub fn this_start(root: &Root, here_cpus: usize) -> Result<LaunchInstance, ShareError> {
     let start = LaunchInstance::find(&variable, here_cpus)?;
     if start != LaunchInstance::Alone || variable(OWN).is_some_and(|own| !own.is_empty()) {
@@ -192,8 +189,7 @@ fn variable(name: &str) -> Option<String> {
 }
 
 impl SeatList {
-    /// The list of which this start takes its part. `is_plan` says whether each seat is a
-    /// task that somebody placed.
+    /// This start's part of the list. `is_plan` says whether each seat is a placed task.
     ///
     /// # Errors
     /// [`ShareError`].
@@ -231,7 +227,7 @@ fn counted(rank: &LocalRank) -> String {
     }
 }
 
-/// Checks that rules do not give the same CPUs to each of several starts.
+/// Refuses rules that give the same CPUs to several starts.
 ///
 /// # Errors
 /// [`ShareError::Rule`].
@@ -244,7 +240,7 @@ pub fn check_rules(start: &LaunchInstance, have_sets: bool) -> Result<(), ShareE
     }
 }
 
-/// A line that says what a start takes; `None` where it takes all.
+/// A start's seats in a line; `None` if it takes all.
 #[must_use]
 pub fn sentence(start: &LaunchInstance, seats: &SeatList) -> Option<String> {
     let of = seats.cpus.len();

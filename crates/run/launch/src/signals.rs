@@ -1,8 +1,8 @@
-//! The launcher's own signals: held back for its main loop, and passed on.
+//! The launcher's signals: blocked for its main loop, and forwarded.
 //!
 //! The program stays in the launcher's process group, so that pipelines, the terminal and job
-//! control work as without a launcher. The terminal sends its signals (Ctrl-C, Ctrl-Z, a new size)
-//! to the group: the program has them already. A signal sent to the launcher alone is passed on.
+//! control work as without a launcher. Signals from the terminal (Ctrl-C, Ctrl-Z, a new size) reach
+//! the whole group, including the program. Signals to the launcher alone are forwarded.
 
 use seatmap_os::Tid;
 use std::io;
@@ -10,7 +10,6 @@ use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::time::Duration;
 
-/// The signals that the terminal sends to the whole group.
 const OF_TERMINALS: [i32; 8] = [
     libc::SIGHUP,
     libc::SIGINT,
@@ -22,7 +21,7 @@ const OF_TERMINALS: [i32; 8] = [
     libc::SIGWINCH,
 ];
 
-/// The signals that other processes may send, beside the real-time signals.
+/// Signals from other processes, besides the real-time signals.
 const OF_OTHERS: [i32; 9] = [
     libc::SIGTERM,
     libc::SIGUSR1,
@@ -35,23 +34,23 @@ const OF_OTHERS: [i32; 9] = [
     libc::SIGPWR,
 ];
 
-/// The signals of this thread, held back since [`Signals::hold`].
+/// This thread's signals, blocked since [`Signals::hold`].
 #[derive(Debug)]
 pub struct Signals {
     held: libc::sigset_t,
     before: libc::sigset_t,
-    /// The former action of `SIGCHLD`.
+    /// `SIGCHLD`'s former action.
     child_news: libc::sighandler_t,
 }
 
-/// A signal that came.
+/// A received signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceivedSignal {
     /// The signal's number.
     pub signal: i32,
-    /// Whether the program has received the signal too, from the terminal.
+    /// Whether the program received it too, from the terminal.
     pub to_group: bool,
-    /// The process that sent it; 0 where the kernel did.
+    /// The sending process; 0 for the kernel.
     pub sender: Tid,
 }
 
@@ -62,7 +61,7 @@ impl ReceivedSignal {
         [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU].contains(&self.signal)
     }
 
-    /// Whether it asks to end.
+    /// Whether it requests the end.
     #[must_use]
     pub fn asks_to_end(&self) -> bool {
         [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT].contains(&self.signal)
@@ -70,7 +69,7 @@ impl ReceivedSignal {
 }
 
 impl Signals {
-    /// Holds back the signals that are to be passed on, and `SIGCHLD`.
+    /// Blocks `SIGCHLD` and the signals to forward.
     ///
     /// # Errors
     /// The kernel's error.
@@ -82,8 +81,8 @@ impl Signals {
         // SAFETY: both sets are valid, and `before` is writable.
         let status =
             unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held, &raw mut before) };
-        // Where the parent ignored `SIGCHLD`, the launcher would not hear of the program's end.
-        // SAFETY: the default action runs no code of ours.
+        // If the parent ignored `SIGCHLD`, the launcher would not learn of the program's end.
+        // SAFETY: the default action runs no code of this program.
         let child_news = unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
         match status {
             0 => Ok(Signals { held, before, child_news }),
@@ -91,14 +90,14 @@ impl Signals {
         }
     }
 
-    /// The next signal, waiting no longer than this; `None` for `SIGCHLD`, and after this time.
+    /// Waits at most this long for a signal; `None` for `SIGCHLD` or after the time.
     #[must_use]
     pub fn next(&self, wait: Duration) -> Option<ReceivedSignal> {
         self.take(wait).filter(|came| came.signal != libc::SIGCHLD)
     }
 
-    /// `SIGCONT` comes first: the kernel gives pending signals by number, and one that was sent
-    /// later must not overtake it. A `SIGCONT` that is passed on too late would end the next stop.
+    /// Takes `SIGCONT` first: pending signals come by number, and a `SIGCONT` forwarded after a
+    /// later signal would end the next stop.
     fn take(&self, wait: Duration) -> Option<ReceivedSignal> {
         take_of(&set([libc::SIGCONT]), Duration::ZERO).or_else(|| take_of(&self.held, wait))
     }
@@ -119,15 +118,15 @@ impl Signals {
         }
     }
 
-    /// Stops this process as [`Signals::stop_here`] does, unless `changed` says that there is no
-    /// longer a reason. The stop is pending before `changed` looks, so that a `SIGCONT` from then
-    /// on removes it. Returns whether the stop was carried out or removed.
+    /// Stops like [`Signals::stop_here`] unless `changed` returns true. The stop is pending before
+    /// this check, so that any later `SIGCONT` removes it. Returns whether the stop was carried out
+    /// or removed.
     pub fn stop_unless(&self, signal: i32, changed: impl Fn() -> bool) -> bool {
         if changed() {
             return false;
         }
-        // SAFETY: the signal is held back and waits; `SIGSTOP`, which cannot be held back, stops
-        // here.
+        // SAFETY: the signal is blocked and stays pending; `SIGSTOP`, which cannot be blocked,
+        // stops here.
         unsafe { libc::raise(signal) };
         if signal != libc::SIGSTOP && changed() {
             let this = set([signal]);
@@ -142,7 +141,7 @@ impl Signals {
 
     /// Stops this process as the program was stopped, until another process continues it.
     pub fn stop_here(&self, signal: i32) {
-        // SAFETY: the signal is held back and waits.
+        // SAFETY: the signal is blocked and stays pending.
         unsafe { libc::raise(signal) };
         self.let_through(signal);
     }
@@ -156,10 +155,9 @@ impl Signals {
         }
     }
 
-    /// Gives a child the signals that this process began with. Async-signal-safe.
+    /// Restores this process's initial signals in a child. Async-signal-safe.
     pub fn restore_for_program(&self) {
-        // SAFETY: the set is valid; Rust's runtime ignores SIGPIPE, which a program does not
-        // expect.
+        // SAFETY: the set is valid; Rust's runtime ignores SIGPIPE, which programs do not expect.
         unsafe {
             libc::signal(libc::SIGPIPE, libc::SIG_DFL);
             libc::signal(libc::SIGCHLD, self.child_news);
@@ -169,11 +167,10 @@ impl Signals {
 }
 
 impl Drop for Signals {
-    /// A signal that came too late for the program must not end the launcher before it has
-    /// reported.
+    /// A late signal for the program must not end the launcher before its report.
     fn drop(&mut self) {
         while self.take(Duration::ZERO).is_some() {}
-        // SAFETY: the set is valid, and the action is what it was before.
+        // SAFETY: the set is valid, and the action is the former one.
         unsafe {
             libc::signal(libc::SIGCHLD, self.child_news);
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut());
@@ -181,7 +178,6 @@ impl Drop for Signals {
     }
 }
 
-/// The next of these signals, waiting no longer than this.
 fn take_of(signals: &libc::sigset_t, wait: Duration) -> Option<ReceivedSignal> {
     let wait = libc::timespec {
         tv_sec: wait.as_secs() as libc::time_t,
@@ -191,16 +187,15 @@ fn take_of(signals: &libc::sigset_t, wait: Duration) -> Option<ReceivedSignal> {
     let mut found: libc::siginfo_t = unsafe { std::mem::zeroed() };
     // SAFETY: the set and the time are valid, and `found` is writable.
     let signal = unsafe { libc::sigtimedwait(signals, &raw mut found, &raw const wait) };
-    // Codes above 0 are the kernel's own (sigaction(2)).
+    // Codes above 0 are the kernel's (sigaction(2)).
     let to_group = found.si_code > 0 && OF_TERMINALS.contains(&signal);
-    // SAFETY: where the kernel sent it the field is zero, or a child's number, and no sender has
-    // that number.
+    // SAFETY: for the kernel's signals the field is zero, or a child's number, which no sender has.
     let sender = unsafe { found.si_pid() };
     (signal > 0).then_some(ReceivedSignal { signal, to_group, sender })
 }
 
 impl ReceivedSignal {
-    /// Passes it on to a process that has not received it. Where that fails the process is gone.
+    /// Forwards it to a process that has not received it. If this fails, the process has ended.
     pub fn pass_on(self, pid: Tid) {
         if !self.to_group {
             send(pid, self.signal);
@@ -208,13 +203,12 @@ impl ReceivedSignal {
     }
 }
 
-/// Sends a signal to a process. Where that fails the process is gone.
+/// Sends a signal. If this fails, the process has ended.
 pub(crate) fn send(pid: Tid, signal: i32) {
     // SAFETY: sends a signal, and touches no memory.
     unsafe { libc::kill(pid, signal) };
 }
 
-/// Lets this process be ended by signals, as it was before any were held back.
 pub(crate) fn let_end() {
     let none = set([]);
     // SAFETY: the set is valid, and nothing is written.

@@ -1,4 +1,4 @@
-//! A program on seats, with a process beside it that seats its threads for as long as any lives.
+//! Runs a program on seats, with a process that seats its threads while any of them lives.
 
 use crate::Ending;
 use crate::allocator::SeatAllocator;
@@ -11,11 +11,11 @@ use crate::report::{Behind, Report};
 use seatmap_os::Tid;
 use std::time::Duration;
 
-/// The time after which a program has its first threads, and another one that was started at the
-/// same moment as well. A shorter program shares its seats with nobody for long.
+/// After this time two programs started together have their first threads. A shorter one shares its
+/// seats only briefly.
 const SETTLED: Duration = Duration::from_millis(500);
 
-/// When the process that the caller waits for ends.
+/// When the process for which the caller waits ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReturnsAt {
     /// When the program has started.
@@ -26,43 +26,41 @@ pub enum ReturnsAt {
     End,
 }
 
-/// A program to be run on seats.
+/// A program to run on seats.
 #[derive(Debug)]
 pub struct RunRequest {
     /// The program.
     pub program: Executable,
     /// Its seats.
     pub seats: SeatAllocator,
-    /// How it is launched, without a line to the process that the caller waits for.
+    /// The options, without the connection to the front.
     pub options: LaunchOptions<'static>,
-    /// When the process that the caller waits for ends.
+    /// When the process for which the caller waits ends.
     pub returns_at: ReturnsAt,
 }
 
-/// Hears of a program on seats, in the process that seats its threads.
+/// Receives reports, in the process that seats the threads.
 pub trait RunListener {
-    /// The program has started: its seating so far, which is all that is known of it if this
-    /// process is killed.
+    /// The program has started. If this process is killed, this is the last report.
     fn begun(&mut self, report: &mut dyn FnMut() -> Report);
 
     /// The program has started, and the caller waits no longer.
     fn started(&mut self, program: Tid, supervisor: Tid);
 
-    /// The others on the CPUs of this run; there may be none.
+    /// Other programs on this run's CPUs, possibly none.
     fn shares(&mut self, neighbours: &SeatNeighbours);
 
-    /// The program's first process has ended, or all that outlived it. Returns how the process that
-    /// the caller waits for is to end, which is as the program's first process, if all went well.
+    /// The first process has ended, or all later ones have. Returns how the front must end: like
+    /// the first process, if all went well.
     fn seated(&mut self, report: &Report, ending: Ending) -> Ending;
 
-    /// The program could not be started. Returns how the process that the caller waits for is to
-    /// end.
+    /// The program could not start. Returns how the front must end.
     fn failed(&mut self, error: LaunchError) -> Ending;
 }
 
 impl RunRequest {
-    /// Runs the program in the process group of this process, which must have one thread. Returns
-    /// in this process alone; another one seats the threads, and ends with them.
+    /// Runs the program in the process group of this single-threaded process, and returns only
+    /// here. Another process seats the threads, and ends with them.
     ///
     /// # Errors
     /// [`LaunchError::NoSupervisor`]: nothing was started. [`LaunchError::SupervisorKilled`].
@@ -77,8 +75,6 @@ impl RunRequest {
         }
     }
 
-    /// Starts the program and seats its threads, in the process behind the one that the caller
-    /// waits for.
     fn supervise(self, link: &mut FrontLink, listener: &mut dyn RunListener) -> Ending {
         if self.returns_at == ReturnsAt::Start {
             front::leave_session();
@@ -92,14 +88,13 @@ impl RunRequest {
     }
 }
 
-/// Seats the threads of a program that has started, until none of them lives.
 fn attend(mut launch: Launch<'_>, returns_at: ReturnsAt, listener: &mut dyn RunListener) -> Ending {
     let supervisor = std::process::id() as Tid;
     front::leave_streams();
     listener.begun(&mut || launch.report());
     if returns_at == ReturnsAt::Start {
         listener.started(launch.pid(), supervisor);
-        // Nobody would hear of them later.
+        // The caller would miss a later report.
         tell_of_others(&mut launch, listener);
         leave(&mut launch, Ending::Exited(0));
     }
@@ -127,13 +122,11 @@ fn attend(mut launch: Launch<'_>, returns_at: ReturnsAt, listener: &mut dyn RunL
     listener.seated(&report, ending)
 }
 
-/// Tells of others on the CPUs of this run.
 fn tell_of_others(launch: &mut Launch<'_>, listener: &mut dyn RunListener) {
     let leased = launch.shared_cpus();
     listener.shares(&SeatNeighbours::of(&launch.report(), &leased));
 }
 
-/// The caller waits no longer.
 fn leave(launch: &mut Launch<'_>, ending: Ending) {
     if let Some(link) = launch.link() {
         link.leave(ending);

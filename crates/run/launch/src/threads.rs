@@ -1,4 +1,4 @@
-//! The threads of a program: the living by number, and the records of those that were to be seated.
+//! The threads of a program: living ones by number, and records of those to seat.
 
 use crate::record::ThreadRecord;
 use crate::seats::Seat;
@@ -7,47 +7,38 @@ use seatmap_os::Tid;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
-/// The most threads that a record is kept of, so that a program that creates threads for days does
-/// not fill the memory.
+/// The most recorded threads, so that a program that creates them for days does not fill the
+/// memory.
 pub const MOST_RECORDS: usize = 10_000;
 
-/// The name of this part in a report of a mistake.
 const TABLE: &str = "thread table";
 
-/// The time for which a thread had waited for a CPU, at an instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waited {
-    /// When that was.
     pub at: Instant,
-    /// The time, since the thread began.
     pub waited_ns: u64,
 }
 
-/// A thread that lives.
 #[derive(Clone, Debug)]
 pub(crate) struct Living {
-    /// Whether it has its place in the order, with or without a seat.
+    /// Whether it has its place in the order.
     pub is_entered: bool,
-    /// Its record, where one is kept.
     pub record: Option<usize>,
-    /// Its process.
     pub pid: Tid,
-    /// When it started, to notice that its number went to another thread.
+    /// Its start, which shows if its TID is reused.
     pub started_ticks: Option<u64>,
-    /// Where it is to sit now.
     pub seat: Option<Seat>,
-    /// Whether it is counted among the threads that never had a seat.
+    /// Whether it counts as never seated.
     pub is_unseated: bool,
-    /// A seat that it takes later, and when.
+    /// A later seat, and when to take it.
     pub later: Option<(Seat, Instant)>,
-    /// When it began to wait on the whole set of CPUs, the last time.
+    /// The latest start of its wait on the whole set of CPUs.
     pub waits_since: Option<Instant>,
-    /// Whether its seat was given to another thread before, and for how long it had waited for it
-    /// at a look.
+    /// Its waiting time at a look, if another thread already has its seat.
     pub shares: Option<Waited>,
-    /// Whether it began before the program that seating starts at.
+    /// Whether it began before the program where seating starts.
     pub is_outside: bool,
-    /// Whether it had run before it was found.
+    /// Whether it ran before it was found.
     pub is_late: bool,
 }
 
@@ -56,18 +47,15 @@ pub(crate) struct Living {
 pub struct ThreadTable {
     records: Vec<ThreadRecord>,
     living: HashMap<Tid, Living>,
-    /// The number of threads to be seated.
     created: usize,
-    /// The number of them that were skipped.
+    /// Skipped threads.
     skipped: usize,
-    /// The number of them that never had a seat, the skipped left out.
     unseated: usize,
-    /// Short-lived processes that ended without a seat.
+    /// Short-lived processes without a seat.
     helpers: usize,
 }
 
 impl ThreadTable {
-    /// Adds a thread. It has no record yet.
     pub(crate) fn begin(&mut self, tid: Tid, pid: Tid, is_outside: bool, is_late: bool) {
         let started_ticks = None;
         let seat = None;
@@ -93,7 +81,7 @@ impl ThreadTable {
         self.living.insert(tid, living);
     }
 
-    /// Gives a thread its place in the order, with or without a seat: it gets a record.
+    /// Gives a thread its place in the order, with or without a seat, and a record.
     pub(crate) fn enter(&mut self, tid: Tid, seat: Option<Seat>, is_skipped: bool) {
         let Some(living) = self.living.get_mut(&tid) else { return };
         invariant!(!living.is_entered, TABLE, "thread {tid} enters the order twice");
@@ -111,51 +99,44 @@ impl ThreadTable {
         self.check();
     }
 
-    /// Skips a thread that was entered before.
     pub(crate) fn skip(&mut self, tid: Tid) {
         self.sits(tid, None);
         self.skipped += 1;
         self.check();
     }
 
-    /// A thread that lives.
     pub(crate) fn living(&mut self, tid: Tid) -> Option<&mut Living> {
         self.living.get_mut(&tid)
     }
 
-    /// Whether a thread is known to live.
     pub(crate) fn knows(&self, tid: Tid) -> bool {
         self.living.contains_key(&tid)
     }
 
-    /// Whether no thread is known to live.
     pub(crate) fn is_empty(&self) -> bool {
         self.living.is_empty()
     }
 
-    /// The numbers of the living threads, ascending.
+    /// Ascending.
     pub(crate) fn tids(&self) -> Vec<Tid> {
         let mut tids: Vec<Tid> = self.living.keys().copied().collect();
         tids.sort_unstable();
         tids
     }
 
-    /// The processes of the living threads.
     pub(crate) fn processes(&self) -> BTreeSet<Tid> {
         self.living.values().map(|living| living.pid).collect()
     }
 
-    /// The record of a thread that lives, where one is kept.
     pub(crate) fn record(&mut self, tid: Tid) -> Option<&mut ThreadRecord> {
         let record = self.living.get(&tid)?.record?;
         self.records.get_mut(record)
     }
 
-    /// A thread sits elsewhere from now on.
     pub(crate) fn sits(&mut self, tid: Tid, seat: Option<Seat>) {
         let Some(living) = self.living.get_mut(&tid) else { return };
         living.seat.clone_from(&seat);
-        // One that was skipped, or has lost its seat, is not among those counted.
+        // Skipped threads, and threads that lost their seat, do not count.
         if seat.is_some() && std::mem::take(&mut living.is_unseated) {
             self.unseated -= 1;
         }
@@ -164,7 +145,6 @@ impl ThreadTable {
         }
     }
 
-    /// The thread goes by another number.
     pub(crate) fn renumber(&mut self, former: Tid, tid: Tid) {
         invariant!(
             former == tid || !self.knows(tid),
@@ -172,7 +152,7 @@ impl ThreadTable {
             "thread {former} becomes {tid}, and that one lives"
         );
         if let Some(living) = self.living.remove(&former) {
-            // After execve(2) a thread has its process's number, whichever one it was.
+            // After execve(2) a thread has its process's number.
             self.living.insert(tid, Living { pid: tid, ..living });
         }
         if let Some(record) = self.record(tid) {
@@ -180,15 +160,13 @@ impl ThreadTable {
         }
     }
 
-    /// The thread is gone.
     pub(crate) fn remove(&mut self, tid: Tid) {
         if let Some(living) = self.living.remove(&tid) {
-            // A short-lived child, the `ls` of a shell for instance, that never had to sit down.
+            // A short-lived child, such as the `ls` of a shell, that never needed a seat.
             self.helpers += usize::from(living.waits_since.is_some() && !living.is_entered);
         }
     }
 
-    /// After each change, the counts agree with the records.
     fn check(&self) {
         let records = self.records.len();
         invariant!(
@@ -213,25 +191,25 @@ impl ThreadTable {
         &self.records
     }
 
-    /// The number of threads to be seated.
+    /// The number of threads to seat.
     #[must_use]
     pub fn created(&self) -> usize {
         self.created
     }
 
-    /// The number of threads that were skipped.
+    /// The number of skipped threads.
     #[must_use]
     pub fn skipped(&self) -> usize {
         self.skipped
     }
 
-    /// The number of threads without a seat, the skipped left out.
+    /// The threads without a seat, except skipped ones.
     #[must_use]
     pub fn unseated(&self) -> usize {
         self.unseated
     }
 
-    /// The number of processes that ended before they could take a seat.
+    /// The processes that ended before they could take a seat.
     #[must_use]
     pub fn helpers(&self) -> usize {
         self.helpers

@@ -6,56 +6,42 @@ use seatmap_os::task::ThreadStat;
 use std::io;
 use std::ptr;
 
-/// The events that stop a thread: a new thread or process, and a program executed.
-/// `PTRACE_O_EXITKILL` is left out: a launcher that is killed must not take the program with it;
-/// the kernel then lets go of every thread by itself.
+/// `PTRACE_O_EXITKILL` is missing on purpose: a killed launcher must not kill the program; the
+/// kernel then releases every thread.
 const OPTIONS: libc::c_int = libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEFORK
     | libc::PTRACE_O_TRACEVFORK
     | libc::PTRACE_O_TRACEEXEC;
 
-/// The register set of ordinary registers (`NT_PRSTATUS` of elf(5)).
+/// `NT_PRSTATUS` of elf(5).
 const ORDINARY: usize = 1;
 
-/// The bytes of the kernel's signal mask.
 const SIGNALS_BYTES: usize = 8;
 
-/// Looks at a thread without a pause, and the pause after that.
+/// Checks without a pause, and the pause between later ones.
 const SPINS: u32 = 200;
 const PAUSE: std::time::Duration = std::time::Duration::from_micros(50);
 
-/// The report of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitStatus {
-    /// The thread or process ended.
     Ended(Ending),
-    /// It stopped.
     Stopped(TraceeStop),
-    /// The thread continues after a stop.
     Continued,
 }
 
-/// Why a thread stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TraceeStop {
-    /// The thread created a thread, or a process that shares more than a fork's.
     Cloned,
-    /// It created a process.
     Forked,
-    /// It executed a program.
     Executed,
-    /// It is about to end, and still has its memory.
     Exiting,
-    /// The thread's process was stopped by this signal.
     Group(i32),
-    /// The thread is new, or was interrupted, or woke from a group stop.
     Trap,
-    /// This signal is about to be delivered.
     Signal(i32),
 }
 
 impl WaitStatus {
-    /// Decodes the status that waitpid(2) wrote.
+    /// Decodes the status of waitpid(2).
     pub fn of(status: libc::c_int) -> Self {
         match status {
             _ if libc::WIFEXITED(status) => {
@@ -85,8 +71,7 @@ fn stop(event: libc::c_int, signal: libc::c_int) -> TraceeStop {
     }
 }
 
-/// The thread that has something to report, and whether it ended; `None` where no thread has. A
-/// report stays until [`take_report`].
+/// A thread with a report, which stays until [`take_report`], and whether it ended.
 pub(crate) fn next_report() -> Option<(Tid, bool)> {
     // SAFETY: an all-zero siginfo_t is valid.
     let mut found: libc::siginfo_t = unsafe { std::mem::zeroed() };
@@ -98,13 +83,13 @@ pub(crate) fn next_report() -> Option<(Tid, bool)> {
         | libc::__WALL;
     // SAFETY: `found` is writable.
     let status = unsafe { libc::waitid(libc::P_ALL, 0, &raw mut found, which) };
-    // SAFETY: waitid fills the fields of a child's report, and leaves zeros where there is none.
+    // SAFETY: waitid fills the fields of a child's report, and leaves zeros if there is none.
     let tid = unsafe { found.si_pid() };
     let ended = [libc::CLD_EXITED, libc::CLD_KILLED, libc::CLD_DUMPED].contains(&found.si_code);
     (status == 0 && tid != 0).then_some((tid, ended))
 }
 
-/// Takes the report of a thread; for a dead one, this frees its number.
+/// Takes a thread's report; for a dead one, this frees its number.
 pub(crate) fn take_report(tid: Tid) -> Option<WaitStatus> {
     let mut status = 0;
     let which = libc::WNOHANG | libc::__WALL | libc::WUNTRACED | libc::WCONTINUED;
@@ -113,8 +98,8 @@ pub(crate) fn take_report(tid: Tid) -> Option<WaitStatus> {
     (found == tid).then(|| WaitStatus::of(status))
 }
 
-/// The next report of one thread, which is taken. `None` where it has died and the report has to
-/// wait for others: that of a process's first thread comes after those of all its other threads.
+/// Waits for a thread's next report and takes it. `None` if the thread has died and its report must
+/// wait: a first thread's comes after those of all its process's other threads.
 pub(crate) fn wait_for(tid: Tid, is_first: bool) -> Option<WaitStatus> {
     if !is_first {
         let mut status = 0;
@@ -135,25 +120,22 @@ pub(crate) fn wait_for(tid: Tid, is_first: bool) -> Option<WaitStatus> {
     None
 }
 
-/// Begins to trace a thread and all that it creates, without stopping it; also its end, where that
-/// is asked for.
+/// Begins to trace a thread and all that it creates, without stopping it.
 ///
 /// # Errors
-/// The kernel's error: `EPERM` where tracing is forbidden, or another process traces it.
+/// The kernel's error: `EPERM` if tracing is forbidden, or another process traces the thread.
 pub(crate) fn seize(tid: Tid, sees_ends: bool) -> io::Result<()> {
     let ends = if sees_ends { libc::PTRACE_O_TRACEEXIT } else { 0 };
     call(libc::PTRACE_SEIZE, tid, (OPTIONS | ends) as usize)
 }
 
-// A thread may die at any moment, and each of these calls then fails with ESRCH; its end is
-// reported like every other.
+// A thread may die at any moment. These calls then fail with ESRCH; its end is reported as usual.
 
-/// Lets a stopped thread run, with this signal delivered; 0 means no signal.
 pub(crate) fn resume(tid: Tid, signal: i32) {
     let _ = call(libc::PTRACE_CONT, tid, signal as usize);
 }
 
-/// Lets a stopped thread execute one instruction; `SIGTRAP` stops it behind that.
+/// Lets a stopped thread execute one instruction, until `SIGTRAP` stops it.
 pub(crate) fn step(tid: Tid) {
     let _ = call(libc::PTRACE_SINGLESTEP, tid, 0);
 }
@@ -163,25 +145,22 @@ pub(crate) fn listen(tid: Tid) {
     let _ = call(libc::PTRACE_LISTEN, tid, 0);
 }
 
-/// Stops a running thread.
 pub(crate) fn interrupt(tid: Tid) {
     let _ = call(libc::PTRACE_INTERRUPT, tid, 0);
 }
 
-/// Lets go of a stopped thread, with this signal delivered; 0 means no signal.
 pub(crate) fn detach(tid: Tid, signal: i32) {
     let _ = call(libc::PTRACE_DETACH, tid, signal as usize);
 }
 
-/// The message of a stop: the new thread's number, or the former number of one that executed a
-/// program.
+/// A new thread's number, or the former number of a thread that executed a program.
 pub(crate) fn message(tid: Tid) -> Option<Tid> {
     let mut message: libc::c_ulong = 0;
     call(libc::PTRACE_GETEVENTMSG, tid, (&raw mut message).expose_provenance()).ok()?;
     Tid::try_from(message).ok()
 }
 
-/// Reads the registers of a stopped thread. Returns how many bytes of them there are.
+/// Reads the registers of a stopped thread. Returns their size in bytes.
 ///
 /// # Errors
 /// The kernel's error.
@@ -204,7 +183,7 @@ pub(crate) fn set_registers(tid: Tid, registers: &[u64]) -> io::Result<()> {
     call_at(libc::PTRACE_SETREGSET, tid, ORDINARY, (&raw mut place).expose_provenance())
 }
 
-/// The signals that a stopped thread blocks.
+/// The signals blocked by a stopped thread.
 ///
 /// # Errors
 /// The kernel's error.
@@ -214,7 +193,7 @@ pub(crate) fn signal_mask(tid: Tid) -> io::Result<u64> {
     Ok(mask)
 }
 
-/// Sets the signals that a stopped thread blocks.
+/// Sets the signals blocked by a stopped thread.
 ///
 /// # Errors
 /// The kernel's error.
@@ -225,13 +204,12 @@ pub(crate) fn set_signal_mask(tid: Tid, mask: u64) -> io::Result<()> {
 /// Reads memory of a thread's process.
 ///
 /// # Errors
-/// The kernel's error: `EFAULT` where nothing is mapped.
+/// The kernel's error: `EFAULT` if nothing is mapped.
 pub(crate) fn read_memory(tid: Tid, at: u64, to: &mut [u8]) -> io::Result<()> {
     let here = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
     let there =
         libc::iovec { iov_base: ptr::without_provenance_mut(at as usize), iov_len: to.len() };
-    // SAFETY: `here` is writable and of that length; `there` is of another process, and the kernel
-    // checks it.
+    // SAFETY: `here` is writable and of that length; the kernel checks `there`, in another process.
     let read = unsafe { libc::process_vm_readv(tid, &raw const here, 1, &raw const there, 1, 0) };
     whole(read, to.len())
 }
@@ -239,13 +217,13 @@ pub(crate) fn read_memory(tid: Tid, at: u64, to: &mut [u8]) -> io::Result<()> {
 /// Writes memory of a thread's process.
 ///
 /// # Errors
-/// The kernel's error: `EFAULT` where nothing is mapped, or nothing may be written.
+/// The kernel's error: `EFAULT` if nothing is mapped, or writing is forbidden.
 pub(crate) fn write_memory(tid: Tid, at: u64, from: &[u8]) -> io::Result<()> {
     let here = libc::iovec { iov_base: from.as_ptr().cast_mut().cast(), iov_len: from.len() };
     let there =
         libc::iovec { iov_base: ptr::without_provenance_mut(at as usize), iov_len: from.len() };
-    // SAFETY: `here` is only read, and of that length; `there` is of another process, and the
-    // kernel checks it.
+    // SAFETY: `here` is only read, and of that length; the kernel checks `there`, in another
+    // process.
     let written =
         unsafe { libc::process_vm_writev(tid, &raw const here, 1, &raw const there, 1, 0) };
     whole(written, from.len())
@@ -265,8 +243,8 @@ fn call(request: libc::c_uint, tid: Tid, data: usize) -> io::Result<()> {
 
 fn call_at(request: libc::c_uint, tid: Tid, at: usize, data: usize) -> io::Result<()> {
     let at = ptr::without_provenance_mut::<libc::c_void>(at);
-    // SAFETY: the requests above that read or write memory of ours do that where `data` points,
-    // which is as long as the request says, and writable where it is written.
+    // SAFETY: requests that read or write this process's memory do so at `data`, which has the
+    // length required by the request, and is writable if the request writes.
     let status = unsafe { libc::ptrace(request, tid, at, data) };
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -1,19 +1,17 @@
-//! Stops threads before their first instruction, and lets them go as soon as order no longer
-//! matters.
+//! Stops threads before their first instruction, and releases them when order no longer matters.
 //!
-//! Every thread that may create a thread which needs a seat is traced (ptrace(2)): creating one
-//! stops the creator and the new thread until the tracer has seen both. A traced thread runs at
-//! full speed; it stops only where it creates a thread, executes a program or is sent a signal.
+//! The tracer traces (ptrace(2)) every thread that may create a thread in need of a seat. A
+//! creation stops both threads until the tracer has seen them. A traced thread runs at full speed;
+//! it stops only when it creates a thread, executes a program or receives a signal.
 //!
-//! When the last seat of a plan is taken, the tracer lets go of the threads without a seat at once:
-//! the threads that they create inherit the right mask. A seated thread must be watched while it
-//! creates threads, which would otherwise share its CPU. The tracer lets go of it at its second
-//! signal since it last created one, or after several looks without a new thread. After that
-//! nothing of it is traced.
+//! When the last seat of a plan is taken, the tracer releases unseated threads at once: those that
+//! they create inherit the right mask. A seated thread stays traced while it creates threads, which
+//! would otherwise share its CPU. The tracer releases it at the second signal since its last
+//! creation, or after several looks.
 //!
-//! A list that cycles has no last seat, and its threads stay traced. The tracer also lets go of a
-//! thread that is sent so many signals that tracing would slow it; threads that it creates after
-//! that are found a little late.
+//! A cycling list has no last seat, so its threads stay traced. The tracer also releases a thread
+//! with so many signals that tracing would slow it; it finds that thread's later creations a little
+//! late.
 
 use crate::Ending;
 use crate::allowance::Allowance;
@@ -29,21 +27,20 @@ use seatmap_os::traced::{self, SeccompFilters};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-/// The most reports handled before signals get their turn.
 const BURST: usize = 64;
 
-/// The number of looks at a seated thread since it last created a thread, after which the tracer
-/// lets go of it: two seconds at the pace of a quiet program.
+/// After this many looks without a creation, a seated thread is released: two seconds at a quiet
+/// program's pace.
 const PATIENCE: u32 = 24;
 
-/// The number of signals at once that a traced thread may be sent, and the time that allows one
-/// more; at the next the tracer lets go of it. A stop for a signal costs the thread 10 to 40 us.
-/// Go's runtime preempts a busy thread 100 times a second and may do so all the time.
+/// A traced thread may receive this many signals at once, and one more per [`SIGNALS_PACE`]; the
+/// next one releases it. A signal stop costs it 10 to 40 us, and Go's runtime may preempt a busy
+/// thread 100 times a second all the time.
 const SIGNALS: u32 = 50;
 const SIGNALS_PACE: Duration = Duration::from_millis(10);
 
 /// System calls that resume by themselves after an interruption (signal(7)). Others, such as
-/// `epoll_wait`, would return `EINTR`, which not every program expects.
+/// `epoll_wait`, would return an unexpected `EINTR`.
 const RESUMED: [libc::c_long; 8] = [
     libc::SYS_futex,
     libc::SYS_nanosleep,
@@ -55,36 +52,29 @@ const RESUMED: [libc::c_long; 8] = [
     libc::SYS_rt_sigsuspend,
 ];
 
-/// The name of this part in a report of a mistake.
 const TRACER: &str = "tracer";
 
-/// The traced threads, and the program's first process, which is our child.
 #[derive(Debug)]
 pub(crate) struct Tracer {
     leader: Tid,
     traced: HashMap<Tid, Traced>,
-    /// Threads that stopped before their creators did. They may be gone when the creator reports
-    /// them.
+    /// Threads that stopped before their creators did, and may have ended when reported.
     early: HashSet<Tid>,
-    /// The same, where the creator's report alone says which task a thread is.
+    /// The same under a plan with paths: only the creator's report identifies a thread's task.
     awaiting: HashSet<Tid>,
-    /// The signal that holds the first process in a group stop.
+    /// The signal that stopped the first process.
     pub stopped: Option<i32>,
-    /// Whether the first process went on after a stop since this was asked last. It may have
-    /// stopped again meanwhile.
+    /// Whether the first process continued since the last query; it may have stopped again.
     went_on: bool,
     /// How the first process ended.
     pub ending: Option<Ending>,
-    /// Programs that tracing kept from something.
+    /// Programs hampered by tracing.
     pub hampered: Hampered,
-    /// The looks at the program's pages, where these are wanted: also when a process is about to
-    /// end.
+    /// Looks at pages, if requested, also at a process's end.
     pub verifier: Option<Verifier>,
-    /// The seccomp filters of this process.
     filters: Option<SeccompFilters>,
 }
 
-/// The facts that decide how long a thread stays traced.
 #[derive(Debug)]
 struct Traced {
     /// Looks left, once order is closed.
@@ -99,7 +89,7 @@ impl Traced {
 }
 
 impl Tracer {
-    /// The tracer of a child, which traces nothing until [`Tracer::seize`].
+    /// Traces nothing until [`Tracer::seize`].
     pub fn new(leader: Tid, verifier: Option<Verifier>) -> Self {
         let traced = HashMap::new();
         let early = HashSet::new();
@@ -121,39 +111,35 @@ impl Tracer {
         }
     }
 
-    /// Begins to trace the child.
     pub fn seize(&mut self) -> std::io::Result<()> {
         tracee::seize(self.leader, self.verifier.is_some())?;
         self.traced.insert(self.leader, Traced::new());
         Ok(())
     }
 
-    /// Whether this thread is traced.
     pub fn expects(&self, tid: Tid) -> bool {
         self.traced.contains_key(&tid)
     }
 
-    /// The traced threads whose creators have not reported them.
+    /// Traced threads without their creators' reports.
     pub fn awaiting(&self) -> impl Iterator<Item = Tid> + '_ {
         self.awaiting.iter().copied().filter(|tid| self.expects(*tid))
     }
 
-    /// Whether a thread is traced and its creator has not reported it.
     pub fn awaits_creator(&self, tid: Tid) -> bool {
         self.awaiting.contains(&tid) && self.expects(tid)
     }
 
-    /// Whether anything is traced.
     pub fn is_tracing(&self) -> bool {
         !self.traced.is_empty()
     }
 
-    /// Takes the reports of threads, a burst at most. Returns whether there may be more.
+    /// Handles a burst of reports. Returns whether there may be more.
     pub fn hear(&mut self, pinner: &mut Pinner) -> bool {
         for _ in 0..BURST {
             let Some((tid, ended)) = tracee::next_report() else { return false };
             if ended {
-                // First: when its report is taken, nothing of it is left in `/proc`.
+                // Comes first: the report's removal clears `/proc`.
                 pinner.last_look(tid);
             }
             let Some(status) = tracee::take_report(tid) else { return false };
@@ -162,15 +148,14 @@ impl Tracer {
         true
     }
 
-    /// Interrupts the threads that need not be traced any more and will not notice, to let go of
-    /// them.
+    /// Interrupts releasable threads that will not notice.
     pub fn let_go(&mut self, pinner: &Pinner) {
         for tid in self.traced.keys().filter(|tid| pinner.policies.due(**tid).is_some()) {
             if would_not_notice(*tid) {
                 tracee::interrupt(*tid);
             }
         }
-        // Pages are looked at when a process is about to end, so that all stay traced.
+        // The verifier reads pages at each process's end, so all threads stay traced.
         if self.verifier.is_some() {
             return;
         }
@@ -200,8 +185,7 @@ impl Tracer {
                 }
             }
             WaitStatus::Continued => self.note_stop(tid, None),
-            // A child that is not traced only reports its stop; the tracer has nothing to do about
-            // it.
+            // An untraced child only reports its stop.
             WaitStatus::Stopped(TraceeStop::Signal(signal))
                 if tid == self.leader && !self.expects(tid) =>
             {
@@ -211,17 +195,15 @@ impl Tracer {
         }
     }
 
-    /// Handles the stop of a traced thread, and resumes it.
     fn pass(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) {
         if !self.expects(tid) {
-            // An orphan that became a child of this process: its stops are reported, but it is not
-            // traced.
+            // An untraced orphan, adopted by this process.
             if matches!(stop, TraceeStop::Signal(_)) {
                 return;
             }
             self.traced.insert(tid, Traced::new());
-            // Its creator's own report is still to come. It alone says which thread that was, so
-            // that a plan with paths waits for it.
+            // Only its creator's later report identifies this thread, so a plan with paths waits
+            // for it.
             if pinner.seating.has_paths() {
                 self.awaiting.insert(tid);
             } else {
@@ -246,8 +228,8 @@ impl Tracer {
         }
     }
 
-    /// Makes a thread set the memory policy that is due, where this stop allows that; in the middle
-    /// of a system call it is stopped again at the end.
+    /// Makes a thread set its pending memory policy, if this stop allows that. A system call is
+    /// interrupted again at its end.
     fn give_policy(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) -> InjectionOutcome {
         let Some(policy) = pinner.policies.due(tid) else { return InjectionOutcome::AsFound };
         match stop {
@@ -269,7 +251,6 @@ impl Tracer {
         }
     }
 
-    /// A process that is about to end shows its pages for the last time.
     fn look_at_end(&mut self, tid: Tid, pinner: &mut Pinner) {
         let pid = pinner.threads.living(tid).map_or(tid, |living| living.pid);
         if let Some(verifier) = &mut self.verifier {
@@ -277,8 +258,6 @@ impl Tracer {
         }
     }
 
-    /// The new thread is stopped, or about to stop: it is handled now, in the order in which its
-    /// creator made it.
     fn created(&mut self, creator: Tid, stop: TraceeStop, pinner: &mut Pinner) {
         invariant!(
             self.expects(creator),
@@ -289,8 +268,8 @@ impl Tracer {
             let process = pinner.threads.living(creator).map_or(creator, |living| living.pid);
             let is_thread = stop == TraceeStop::Cloned && task::is_thread_of(new, process);
             let pid = if is_thread { process } else { new };
-            // One that stopped first may have been let go since, or have ended. Its end would never
-            // be reported then, and waited for without an end.
+            // A thread that stopped first may have been released since, or have ended, without
+            // another report to wait for.
             if !self.awaiting.remove(&new) {
                 self.traced.insert(new, Traced::new());
             }
@@ -318,7 +297,6 @@ impl Tracer {
         }
     }
 
-    /// Whether this thread no longer needs to be traced.
     fn may_go(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) -> bool {
         let signal = matches!(stop, TraceeStop::Signal(_));
         let seated = pinner.threads.living(tid).is_some_and(|living| living.seat.is_some());
@@ -333,8 +311,8 @@ impl Tracer {
         if signal {
             traced.patience = 0;
         }
-        // A thread without a seat hands the right mask down; one with a seat is let go when it has
-        // not created a thread for long.
+        // An unseated thread passes on the right mask. A seated one must not have created a thread
+        // for long.
         !seated || patience == 0
     }
 
@@ -362,7 +340,6 @@ impl Tracer {
         }
     }
 
-    /// Whether the first process went on after a stop since this was called last.
     pub fn take_went_on(&mut self) -> bool {
         std::mem::take(&mut self.went_on)
     }
@@ -388,7 +365,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
     use std::time::Instant;
 
-    /// Set where this test runs alone in a process: the tracer takes the reports of all children.
+    /// Set if this test has its own process, because the tracer takes all children's reports.
     const ALONE: &str = "SEATMAP_TEST_ALONE";
 
     const LONGEST_WAIT: Duration = Duration::from_secs(20);
@@ -411,7 +388,6 @@ mod tests {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// A shell that is stopped where it has created a process, under a plan with paths.
     struct Creation {
         creator: Tid,
         created: Tid,
@@ -421,7 +397,7 @@ mod tests {
     }
 
     impl Creation {
-        /// `None` where nothing may be traced. The process executes these commands.
+        /// Executes these commands. `None` if nothing may be traced.
         fn begin(commands: &str) -> Option<Self> {
             crate::front::adopt_orphans();
             let cpus: CpuSet = seatmap_os::affinity::current().unwrap().into_iter().collect();
@@ -434,8 +410,7 @@ mod tests {
                 .stdout(Stdio::piped())
                 .spawn()
                 .unwrap();
-            // A spawned process may still be in the middle of execve(2), which would be its first
-            // stop.
+            // A spawned process may still be in execve(2), which would be its first stop.
             BufReader::new(shell.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
             let creator = shell.id() as Tid;
             let mut tracer = Tracer::new(creator, None);
@@ -484,7 +459,7 @@ mod tests {
             made.hear_until("it goes on", |_| {
                 ThreadStat::of(created).is_some_and(|task| task.state == 'S')
             });
-            // SAFETY: this process traces it, so that no other can have its number.
+            // SAFETY: this process traces it, so no other process can have its number.
             unsafe { libc::kill(created, libc::SIGKILL) };
             made.hear_until("the tracer hears of its end", |tracer| !tracer.expects(created));
             assert!(is_seated && !made.pinner.threads.knows(created));

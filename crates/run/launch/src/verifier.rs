@@ -1,5 +1,4 @@
-//! Asks the kernel where the pages of a program's processes are, while they run and when they are
-//! about to end.
+//! Finds a program's pages while its processes run and when they are about to end.
 
 use crate::memory::ProgramMemory;
 use seatmap_data::document::visible;
@@ -11,47 +10,46 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// The most processes that are reported, so that a program that creates them for days does not fill
-/// the memory.
+/// The most reported processes, so that a program that creates them for days does not fill the
+/// memory.
 pub const MOST_PROCESSES: usize = 1000;
 
-/// The first look at a program that is not traced comes early, as it may be short.
+/// The first look is early, because an untraced program may be short.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
 
-/// Looking takes at most this part of one CPU's time: the kernel walks through all page tables.
+/// Looks take one part in this many of a CPU's time: the kernel walks all page tables.
 const SHARE: u32 = 50;
 
-/// The memory of a run: the wish, and where the pages were.
+/// A run's memory: the requested and the actual nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryReport {
-    /// The wish, as it was typed; null where only the pages were looked at.
+    /// The request as typed; null if pages were only looked up.
     pub wish: Option<String>,
-    /// The policy of all threads, as `/proc/PID/numa_maps` spells it; null where each task has its
-    /// own.
+    /// The policy of all threads, as in `/proc/PID/numa_maps`; null if tasks have their own.
     pub policy: Option<String>,
-    /// The NUMA nodes on which all pages should be; null where that was not said.
+    /// The nodes requested for all pages, or null.
     pub nodes: Option<Vec<u32>>,
-    /// The processes whose pages were looked at, the first 1,000 of them.
+    /// The first 1,000 examined processes.
     #[cfg_attr(feature = "schema", schemars(length(max = MOST_PROCESSES)))]
     pub processes: Vec<ProcessMemory>,
 }
 
-/// Where the pages of a process were at the last look.
+/// A process's pages at the last look.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessMemory {
-    /// Its number.
+    /// The process ID.
     pub pid: Tid,
     /// Its name, at most 15 bytes.
     pub name: String,
     /// Each NUMA node with pages.
     pub nodes: Vec<PagesOnNode>,
-    /// The policies of its own mappings, with the bytes under each.
+    /// Its mappings' policies, with the bytes under each.
     pub policies: Vec<PagesUnderPolicy>,
-    /// Its own bytes on other nodes than those asked for; null where none were.
+    /// Its own bytes on other than the requested nodes; null if none were requested.
     pub elsewhere_bytes: Option<u64>,
-    /// Whether that was just before it ended; else while it ran.
+    /// Whether the look was just before its end.
     pub at_end: bool,
 }
 
@@ -61,9 +59,9 @@ pub struct ProcessMemory {
 pub struct PagesOnNode {
     /// The node.
     pub node: u32,
-    /// Bytes that the process allocated itself.
+    /// Bytes allocated by the process.
     pub own_bytes: u64,
-    /// Bytes of files and shared memory, some of which other processes may have brought there.
+    /// Bytes of files and shared memory; other processes may have placed them.
     pub shared_bytes: u64,
 }
 
@@ -71,13 +69,12 @@ pub struct PagesOnNode {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PagesUnderPolicy {
-    /// The policy, as `/proc/PID/numa_maps` spells it.
+    /// The policy, as in `/proc/PID/numa_maps`.
     pub policy: String,
-    /// The process's own bytes in mappings of that policy.
+    /// The process's own bytes under it.
     pub bytes: u64,
 }
 
-/// The looks at a program's pages.
 #[derive(Debug)]
 pub(crate) struct Verifier {
     nodes: Option<CpuSet>,
@@ -87,30 +84,28 @@ pub(crate) struct Verifier {
 }
 
 impl Verifier {
-    /// One that looks each time this has passed; pages should be on these nodes.
     pub fn new(nodes: Option<CpuSet>, pace: Duration) -> Self {
         Verifier { nodes, pace, due: Instant::now() + pace.min(FIRST_LOOK), found: BTreeMap::new() }
     }
 
-    /// Looks at these processes, where it is time to.
     pub fn look(&mut self, processes: impl Iterator<Item = Tid>) {
         let begun = Instant::now();
         if begun < self.due {
             return;
         }
         for pid in processes {
-            // A process that is about to end has no more to show.
+            // An ending process has no more to show.
             let ends = self.found.get(&pid).is_some_and(|memory| memory.at_end);
             if !ends {
                 self.note(pid, false);
             }
         }
         let ended = Instant::now();
-        // Reading the pages of a large process takes long, and the program waits for some of it.
+        // Reading the pages of a large process takes long, and partly stops the program.
         self.due = ended + self.pace.max((ended - begun) * SHARE);
     }
 
-    /// Looks at the process of a thread that is about to end, if the process ends with it.
+    /// Examines the process of an ending thread, if it ends too.
     pub fn last_look(&mut self, tid: Tid, pid: Tid) {
         let call = task::system_call(tid);
         // A thread that ends alone leaves the memory to the others.
@@ -124,7 +119,7 @@ impl Verifier {
         let root = Root::new("/");
         let Ok(pages) = Pages::of_process(&root, pid) else { return };
         let has_room = self.found.len() < MOST_PROCESSES || self.found.contains_key(&pid);
-        // A process that has ended, and waits for its parent, has no pages.
+        // An ended process that is not reaped has no pages.
         if has_room && !pages.nodes().is_empty() {
             let name = task::name(&root, pid).unwrap_or_default();
             self.found.insert(pid, self.process(pid, name, &pages, at_end));
@@ -154,7 +149,6 @@ impl Verifier {
         }
     }
 
-    /// The report, for a run with this memory.
     pub fn report(&self, memory: Option<&ProgramMemory>) -> MemoryReport {
         MemoryReport {
             processes: self.found.values().cloned().collect(),
@@ -168,7 +162,6 @@ fn bytes_on(bytes: &BTreeMap<u32, u64>, node: u32) -> u64 {
 }
 
 impl MemoryReport {
-    /// A report without looks at pages.
     pub(crate) fn of(memory: Option<&ProgramMemory>) -> Self {
         MemoryReport {
             wish: memory.map(|memory| memory.wish.clone()),
@@ -180,13 +173,13 @@ impl MemoryReport {
 }
 
 impl ProcessMemory {
-    /// Whether some of its own memory is elsewhere than asked.
+    /// Whether it has memory on other than the requested nodes.
     #[must_use]
     pub fn is_elsewhere(&self) -> bool {
         self.elsewhere_bytes.is_some_and(|bytes| bytes > 0)
     }
 
-    /// A line for people: how much memory, and on which nodes.
+    /// A line for people: how much memory is on which nodes.
     #[must_use]
     pub fn sentence(&self) -> String {
         let own: u64 = self.nodes.iter().map(|on| on.own_bytes).sum();
@@ -209,12 +202,12 @@ impl ProcessMemory {
     }
 }
 
-/// Bytes in the largest unit that leaves a number of one or more.
+/// Bytes in the largest unit with a number of one or more.
 #[must_use]
 pub fn size(bytes: u64) -> String {
     let kib = bytes as f64 / 1024.0;
     let mib = kib / 1024.0;
-    // A unit begins where rounding would give 1024 of the one below it.
+    // A unit begins where rounding would give 1024 of the next smaller one.
     if kib < 1023.5 {
         format!("{kib:.0} KiB")
     } else if mib < 1023.95 {

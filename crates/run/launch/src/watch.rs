@@ -1,9 +1,8 @@
-//! Looks at a running program from outside, through `/proc`: often while threads come and go, and
-//! seldom otherwise.
+//! Looks at a running program through `/proc`: often while threads start and end, and rarely
+//! otherwise.
 //!
-//! Looking stops no thread and costs the program nothing. It finds names, which threads get late;
-//! threads and processes that did not come through the tracer; and threads that no longer sit on
-//! their seats.
+//! Looking stops no thread and costs the program nothing. It finds thread names, which are set
+//! late; threads and processes unknown to the tracer; and threads that left their seats.
 
 use crate::pinner::{Birth, Pinner};
 use crate::tracer::Tracer;
@@ -18,18 +17,16 @@ use std::time::{Duration, Instant};
 const SHORTEST: Duration = Duration::from_millis(1);
 /// The pause after some time without a change.
 const LONGEST: Duration = Duration::from_millis(100);
-/// The longest time between two looks when the program's first process has ended and the others may
-/// run for days.
+/// The longest pause after the end of the first process, because the others may run for days.
 const LONGEST_BEHIND: Duration = Duration::from_secs(1);
-/// Looking takes at most this part of one CPU's time.
+/// Looks take one part in this many of a CPU's time.
 const SHARE: u32 = 50;
 
-/// When to look next, and at which processes.
 #[derive(Debug)]
 pub(crate) struct ProcessWatch {
-    /// The processes, with the clock ticks after the boot at which each started: between two looks
-    /// one may end, and its number go to a process that is not of the program. `None` where this
-    /// could not be read, and then the number alone counts.
+    /// The processes with their starts, in clock ticks after the boot: one may end between two
+    /// looks, and another program get its PID. `None` if the start was unreadable: then the PID
+    /// decides.
     processes: BTreeMap<Tid, Option<u64>>,
     interval: Duration,
     longest: Duration,
@@ -46,37 +43,32 @@ impl ProcessWatch {
         }
     }
 
-    /// Looks less often from now on, where there was no change.
     pub fn slow_down(&mut self) {
         self.longest = LONGEST_BEHIND;
     }
 
-    /// The processes of the program, as far as they are known.
     pub fn processes(&self) -> impl Iterator<Item = Tid> + '_ {
         self.processes.iter().filter(|(pid, ticks)| is_same(**pid, **ticks)).map(|(pid, _)| *pid)
     }
 
-    /// Whether any process of the program is known.
     pub fn knows_processes(&self) -> bool {
         !self.processes.is_empty()
     }
 
-    /// Finds the program's threads once more. Returns the living processes.
+    /// Finds the threads again. Returns the living processes.
     pub fn living(&mut self, pinner: &mut Pinner, tracer: &Tracer) -> Vec<Tid> {
         self.find(pinner, tracer);
         self.processes().filter(|pid| task::lives(*pid)).collect()
     }
 
-    /// The time until the next look.
     pub fn wait(&self) -> Duration {
         self.due.saturating_duration_since(Instant::now())
     }
 
-    /// Looks at every thread, and decides when to do so again. Returns whether something had
-    /// changed.
+    /// Looks at every thread. Returns whether anything changed.
     pub fn look(&mut self, pinner: &mut Pinner, tracer: &mut Tracer) -> bool {
         let begun = Instant::now();
-        // First: a seat that lacks a CPU which has come would look like another mask.
+        // First: a seat without a CPU that has returned would look like another mask.
         pinner.look_at_owed();
         let mut news = self.find(pinner, tracer);
         for tid in pinner.threads.tids() {
@@ -89,7 +81,6 @@ impl ProcessWatch {
         news
     }
 
-    /// Looks at the threads that outlive the program's first process.
     pub fn last_look(&mut self, pinner: &mut Pinner) {
         for tid in pinner.threads.tids() {
             pinner.look(tid, true);
@@ -104,11 +95,11 @@ impl ProcessWatch {
         self.processes.retain(|pid, ticks| is_same(*pid, *ticks));
         let mut news = false;
         let mut queue: Vec<Tid> = self.processes.keys().copied().chain(tracer.awaiting()).collect();
-        // Processes whose creators have ended are this process's children, where it adopts them.
+        // This process may adopt processes whose creators have ended.
         let me = std::process::id() as Tid;
         queue.extend(self.new_children(me, &[me]));
         while let Some(pid) = queue.pop() {
-            // One whose threads cannot be listed has not ended.
+            // If the threads cannot be listed, the process has not ended.
             let Ok(threads) = task::threads(pid) else { continue };
             if threads.is_empty() {
                 self.processes.remove(&pid);
@@ -121,15 +112,13 @@ impl ProcessWatch {
         news
     }
 
-    /// The children of a process that were not known, and are from now on.
     fn new_children(&mut self, pid: Tid, threads: &[Tid]) -> Vec<Tid> {
-        // A list that cannot be read now is read at the next look: no process is taken for ended
-        // because it is missing here.
+        // An unreadable list is read at the next look: a process missing here does not count as
+        // ended.
         let children = task::children(&Root::new("/"), pid, threads).unwrap_or_default();
         children.into_iter().filter(|child| self.note(*child)).collect()
     }
 
-    /// Notes a process. Returns whether its number was not known.
     fn note(&mut self, pid: Tid) -> bool {
         let Entry::Vacant(vacant) = self.processes.entry(pid) else { return false };
         vacant.insert(started_ticks(pid));
@@ -141,12 +130,12 @@ fn started_ticks(pid: Tid) -> Option<u64> {
     ThreadStat::of(pid).map(|task| task.started_ticks)
 }
 
-/// Whether a number is still that of the process which started then, or nobody's.
+/// Whether a PID still belongs to the process with this start, or to none.
 fn is_same(pid: Tid, ticks: Option<u64>) -> bool {
     ticks.zip(started_ticks(pid)).is_none_or(|(then, now)| then == now)
 }
 
-/// Takes in a thread that did not come through the tracer, and is not about to.
+/// Adopts a thread that neither came through the tracer nor is about to.
 fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
     if pinner.threads.knows(tid) {
         return false;
@@ -156,7 +145,7 @@ fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
         return false;
     }
     let me = std::process::id() as Tid;
-    // A thread that this process traces comes through the tracer, at its place in the order.
+    // A thread traced by this process comes through the tracer, in its place in the order.
     let lives = ThreadStat::of(tid).is_some_and(|task| !task.has_ended());
     let may_be_traced =
         tracer.is_tracing() && Family::of(tid).is_none_or(|family| family.tracer == me);
@@ -168,9 +157,9 @@ fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
     true
 }
 
-/// Whether the report of a new task's creator will not come. A creator stays where it is stopped
-/// until the tracer has seen its report. Only `SIGKILL` takes it from there, with all threads of
-/// its process, so that the task is a process of its own, which has another parent now.
+/// Whether the report of a new task's creator will not come. A creator stays stopped until the
+/// tracer has seen its report. Only `SIGKILL` ends the stop, together with all threads of the
+/// process; so the new task is a separate process, which now has another parent.
 fn has_lost_creator(tid: Tid, pinner: &Pinner) -> bool {
     let processes = pinner.threads.processes();
     Family::of(tid).is_some_and(|family| family.pid == tid && !processes.contains(&family.parent))
@@ -193,7 +182,7 @@ mod tests {
         let mut pinner = Pinner::new(SeatAllocator::new(seats, Vec::new(), 0), cpus, None);
         let mut watch = ProcessWatch::new(pid);
         assert_eq!(watch.processes().collect::<Vec<Tid>>(), [pid]);
-        // The one that was known had begun earlier.
+        // The known process began earlier.
         watch.processes.insert(pid, Some(1));
         assert_eq!(watch.processes().count(), 0, "its masks are not given back");
         watch.look(&mut pinner, &mut tracer);

@@ -1,4 +1,4 @@
-//! Checks the JSON Schema in `docs/formats/` against a report as it is written, key by key in both
+//! Checks the JSON Schema in `docs/formats/` against a written report, key by key in both
 //! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
@@ -122,7 +122,7 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
     assert!(text.contains("the first 1,000 of them") && MOST_PROCESSES == 1_000);
 }
 
-/// This process: none of its threads fits the rule.
+/// This process: none of its threads matches the rule.
 #[test]
 fn a_report_of_a_real_process_is_valid() {
     let seats = SeatList::of_cpus(&CpuList(vec![0]), Beyond::Leave);

@@ -1,4 +1,4 @@
-//! The messages and bytes that this rank sent, by communicator, call and rank.
+//! Counts the messages and bytes sent by this rank, by communicator, call and rank.
 
 use super::call::MpiCall;
 use super::library::{MpiFunction, library};
@@ -9,35 +9,31 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_int};
 
-/// Messages and bytes to or from one rank.
+/// Messages and bytes to or from a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RankTraffic {
-    /// Messages.
     pub messages: u64,
-    /// Bytes.
     pub bytes: u64,
 }
 
-/// A communicator, and what was sent in it.
+/// A communicator with its counts.
 pub struct Communicator {
     handle: Option<MpiHandle>,
-    /// Its name, if the program or MPI gave it one.
     pub name: String,
-    /// This rank in it.
+    /// This rank's number in it.
     pub own: usize,
     /// Whether it connects two groups.
     pub is_inter: bool,
-    /// The ranks in `MPI_COMM_WORLD` of its ranks; negative for processes that are not in it.
+    /// The ranks in `MPI_COMM_WORLD`; negative for outside processes.
     pub world: Vec<c_int>,
-    /// Sums by call and rank; empty for calls that were not made.
+    /// The sums by call and rank; empty for unused calls.
     pub sums: Vec<Vec<RankTraffic>>,
 }
 
-/// Everything that this rank counted.
 pub struct Book {
-    /// Communicators, in the order of their first use.
+    /// The communicators, in the order of their first use.
     pub communicators: Vec<Communicator>,
-    /// Calls whose messages were not counted, each with a number of times.
+    /// Calls with uncounted messages, and how often.
     pub unseen: Vec<(&'static str, u64)>,
     last: usize,
 }
@@ -45,26 +41,23 @@ pub struct Book {
 static BOOK: Locked<Book> =
     Locked::new(Book { communicators: Vec::new(), unseen: Vec::new(), last: 0 });
 
-/// The book, for one thread at a time.
 pub fn book() -> LockedGuard<'static, Book> {
     BOOK.lock()
 }
 
 impl Book {
-    /// The communicator with this handle.
     pub fn communicator(&mut self, word: ArgumentWord) -> &mut Communicator {
         self.find(word, Communicator::ask)
     }
 
-    /// The place of the communicator with this handle in the list. It stays when the program frees
-    /// the handle, as it may while requests still use the communicator.
+    /// The communicator's index. It outlives the handle, because requests may still use the
+    /// communicator.
     pub fn place(&mut self, word: ArgumentWord) -> usize {
         self.communicator(word);
         self.last
     }
 
-    /// The ranks that share the window with this handle. No window has the handle of a
-    /// communicator.
+    /// Window handles differ from all communicators' handles.
     pub fn window(&mut self, word: ArgumentWord) -> &mut Communicator {
         self.find(word, Communicator::ask_window)
     }
@@ -85,7 +78,7 @@ impl Book {
         &mut self.communicators[self.last]
     }
 
-    /// Forgets a handle, which the MPI library may give to another communicator; the sums stay.
+    /// Forgets a handle, which the MPI library may reuse; the sums stay.
     pub fn forget(&mut self, word: ArgumentWord) {
         let handle = Some(library().handle(word));
         self.communicators
@@ -94,7 +87,7 @@ impl Book {
             .for_each(|known| known.handle = None);
     }
 
-    /// Notes a call whose messages are not counted.
+    /// Records a call with uncounted messages.
     pub fn miss(&mut self, what: &'static str) {
         match self.unseen.iter_mut().find(|(known, _)| *known == what) {
             Some((_, times)) => *times += 1,
@@ -136,12 +129,11 @@ impl Communicator {
         }
     }
 
-    /// The number of ranks to which this one can send.
     pub fn size(&self) -> usize {
         self.world.len()
     }
 
-    /// Counts one message to, or for `MPI_Get` from, a rank.
+    /// Counts a message to a rank, or, for `MPI_Get`, from it.
     pub fn add(&mut self, call: MpiCall, rank: c_int, bytes: u64) {
         let Some(rank) = usize::try_from(rank).ok().filter(|rank| *rank < self.size()) else {
             return;
@@ -155,7 +147,6 @@ impl Communicator {
         sums[rank].bytes += bytes;
     }
 
-    /// Counts a message to each other rank.
     pub fn add_all(&mut self, call: MpiCall, bytes: impl Fn(usize) -> u64) {
         for rank in (0..self.size()).filter(|rank| *rank != self.own).collect::<Vec<_>>() {
             self.add(call, rank as c_int, bytes(rank));
@@ -163,7 +154,6 @@ impl Communicator {
     }
 }
 
-/// Asks the MPI library for an integer.
 pub fn ask(function: &MpiFunction, word: ArgumentWord) -> c_int {
     let mut answer: c_int = 0;
     // SAFETY: these functions take a handle and the address of an integer.
@@ -171,7 +161,6 @@ pub fn ask(function: &MpiFunction, word: ArgumentWord) -> c_int {
     if status == 0 { answer } else { 0 }
 }
 
-/// A name that MPI or the program gave.
 fn name(function: &MpiFunction, word: ArgumentWord) -> String {
     // MPI_MAX_OBJECT_NAME is 64 in Open MPI and 128 in MPICH; the last byte stays zero.
     let mut bytes = [0_u8; 256];
@@ -184,7 +173,6 @@ fn name(function: &MpiFunction, word: ArgumentWord) -> String {
     String::from_utf8_lossy(name.to_bytes()).into_owned()
 }
 
-/// The group of the ranks to which a communicator sends.
 fn group(word: ArgumentWord, is_inter: bool) -> ArgumentWord {
     let mut group: ArgumentWord = 0;
     let function = if is_inter { real!(PMPI_Comm_remote_group) } else { real!(PMPI_Comm_group) };
@@ -194,7 +182,7 @@ fn group(word: ArgumentWord, is_inter: bool) -> ArgumentWord {
     group
 }
 
-/// The ranks in `MPI_COMM_WORLD` of a group's ranks; frees the group.
+/// A group's ranks in `MPI_COMM_WORLD`. Frees the group.
 pub fn world_ranks(mut from: ArgumentWord, size: usize) -> Vec<c_int> {
     let mut world = group(library().world().0, false);
     let ranks: Vec<c_int> = (0..size as c_int).collect();

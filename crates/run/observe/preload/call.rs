@@ -1,15 +1,15 @@
-//! The calls that move data, by name.
+//! The MPI calls that move data, by name.
 
 macro_rules! calls {
     ($($call:ident)*) => {
-        /// A call of MPI. Blocking and other variants of one operation are one call.
+        /// An MPI call. All variants of one operation, such as blocking ones, are one call.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum MpiCall {
             $(#[doc = concat!("`MPI_", stringify!($call), "`.")] $call,)*
         }
 
         impl MpiCall {
-            /// All calls, in the order of their numbers.
+            /// All calls, by number.
             pub const ALL: &[MpiCall] = &[$(MpiCall::$call,)*];
 
             /// The name without `MPI_`.

@@ -1,7 +1,8 @@
-//! Calls of all ranks of a communicator, counted by what each rank must send to the others.
+//! Counts calls by all ranks of a communicator, as the bytes that each rank must send to the
+//! others.
 //!
-//! An MPI library chooses an algorithm for each call, and may send over other ranks. The counts
-//! here do not depend on that choice:
+//! An MPI library chooses an algorithm for each call, and may send through other ranks. These
+//! counts do not depend on that choice:
 //!
 //! | call | each rank sends |
 //! |---|---|
@@ -28,7 +29,6 @@ fn within(comm: ArgumentWord, note: impl FnOnce(&mut Communicator)) {
     }
 }
 
-/// Each rank sends so many bytes to the root.
 fn to_root(call: MpiCall, root: ArgumentWord, comm: ArgumentWord, bytes: u64) {
     within(comm, |communicator| {
         if communicator.own as c_int != int(root) {
@@ -37,7 +37,6 @@ fn to_root(call: MpiCall, root: ArgumentWord, comm: ArgumentWord, bytes: u64) {
     });
 }
 
-/// The root sends each other rank its part.
 fn from_root(call: MpiCall, root: ArgumentWord, comm: ArgumentWord, bytes: impl Fn(usize) -> u64) {
     within(comm, |communicator| {
         if communicator.own as c_int == int(root) {
@@ -46,12 +45,11 @@ fn from_root(call: MpiCall, root: ArgumentWord, comm: ArgumentWord, bytes: impl 
     });
 }
 
-/// Each rank sends each other rank its part.
 fn to_all(call: MpiCall, comm: ArgumentWord, bytes: impl Fn(usize) -> u64) {
     within(comm, |communicator| communicator.add_all(call, bytes));
 }
 
-/// Each rank sends each other one the part of a vector that an allreduce moves at least.
+/// Each rank sends each other rank the least part of a vector for an allreduce.
 fn reduce_to_all(comm: ArgumentWord, bytes: u64) {
     within(comm, |communicator| {
         let share = (2 * bytes).div_ceil(communicator.size().max(1) as u64);
@@ -59,24 +57,20 @@ fn reduce_to_all(comm: ArgumentWord, bytes: u64) {
     });
 }
 
-/// Each rank sends the vector to the next one.
 fn to_next(call: MpiCall, comm: ArgumentWord, bytes: u64) {
     within(comm, |communicator| communicator.add(call, communicator.own as c_int + 1, bytes));
 }
 
-/// Bytes of so many elements.
 fn bytes(elements: ArgumentWord, kind: ArgumentWord) -> u64 {
     count(elements) * type_bytes(kind)
 }
 
-/// Bytes of the elements for one rank, of a list with a count for each rank.
 fn part(counts: ArgumentWord, kind: ArgumentWord) -> impl Fn(usize) -> u64 {
     let size = type_bytes(kind);
     // SAFETY: the program's list has a count for each rank of the communicator.
     move |rank| size * unsafe { count_at(counts, rank) }
 }
 
-/// Bytes for one rank, of lists with a count and a datatype for each rank.
 fn typed_part(counts: ArgumentWord, kinds: ArgumentWord) -> impl Fn(usize) -> u64 {
     // SAFETY: the program's lists have a count and a datatype for each rank of the communicator.
     move |rank| unsafe { count_at(counts, rank) * type_bytes(handle_at(library(), kinds, rank)) }
@@ -86,7 +80,7 @@ fn is_in_place(buffer: ArgumentWord) -> bool {
     buffer == library().in_place()
 }
 
-/// The first pair of arguments, or the second one where the data are in the receive buffer already.
+/// The first pair of arguments, or the second if the data are already in the receive buffer.
 fn sent(
     buffer: ArgumentWord,
     given: (ArgumentWord, ArgumentWord),
@@ -95,7 +89,6 @@ fn sent(
     if is_in_place(buffer) { in_place } else { given }
 }
 
-/// A rank's own part of an allgather of parts that differ.
 fn gathered(
     buffer: ArgumentWord,
     given: (ArgumentWord, ArgumentWord),
@@ -111,7 +104,7 @@ fn gathered(
     });
 }
 
-/// A blocking function and the one that returns a request, which has an argument more.
+/// A blocking function and its request-returning form, which has one more argument.
 macro_rules! collectives {
     ($($name:ident $real:ident, $now:ident $now_real:ident ($($argument:ident)*) $note:expr;)*) => {
         functions! {

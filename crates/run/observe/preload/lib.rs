@@ -1,9 +1,8 @@
-//! The library that stands between an MPI program and its MPI library, and counts messages.
+//! A library between an MPI program and its MPI library, which counts messages.
 //!
-//! The crate's build script compiles it, and the crate carries the result (`library`). It needs
-//! nothing but `core` and `alloc`, and links with no library: the functions of the C library that
-//! it calls are those of the process, whichever C library that has. So one file serves every
-//! distribution, and a static `seatmap` as well.
+//! The crate's build script compiles it, and the crate contains the result (`preload`). It needs
+//! only `core` and `alloc`, and links with no library: it calls the C library of the process,
+//! whichever that is. So one file works on every distribution, and also with a static `seatmap`.
 #![no_std]
 
 extern crate alloc;
@@ -14,8 +13,8 @@ mod parts;
 use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
 
-// `core` and `alloc` are compiled for programs that unwind, and name these two. Nothing here does,
-// so neither is ever called.
+// `core` and `alloc` are compiled for programs that unwind, and refer to these two. Nothing here
+// unwinds, so neither is called.
 #[cfg(target_arch = "x86_64")]
 core::arch::global_asm!(
     ".globl rust_eh_personality, _Unwind_Resume",
@@ -39,7 +38,6 @@ unsafe extern "C" {
     fn abort() -> !;
 }
 
-/// The process's own heap.
 struct Heap;
 
 // SAFETY: malloc(3) gives memory of this size for every alignment up to 16 bytes, and NULL if there

@@ -1,5 +1,5 @@
-//! The MPI library of this process. Open MPI's handles are pointers and MPICH's are numbers of 32
-//! bits.
+//! Identifies the MPI library of this process. Open MPI's handles are pointers; MPICH's are 32-bit
+//! numbers.
 
 use super::system::{DEFAULT, LOADED, NEXT, dlopen, dlsym};
 use super::words::{ArgumentWord, MpiHandle};
@@ -9,36 +9,31 @@ use core::ptr::null_mut;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicPtr, AtomicUsize};
 
-/// `MPI_COMM_WORLD` of MPICH's binary interface, which Intel MPI and others share.
+/// `MPI_COMM_WORLD` of MPICH's binary interface, shared by Intel MPI and others.
 const MPICH_WORLD: usize = 0x4400_0000;
 
-/// The status that a call returns if the MPI library lacks it: `MPI_ERR_OTHER`, 15 or 16, is not
-/// success in any.
+/// The status of a call that the MPI library lacks. `MPI_ERR_OTHER` is 15 or 16, and never success.
 const MISSING: c_int = 16;
 
-/// The files of MPI libraries. Python loads one for its module alone, where a search through what
-/// the program loaded does not find it: Open MPI, MPICH as Debian names it, and MPICH.
+/// The files of Open MPI, Debian's MPICH, and MPICH. Python loads one only for its module, so that
+/// a search through the program's libraries does not find it.
 const FILES: [&CStr; 3] = [c"libmpi.so.40", c"libmpich.so.12", c"libmpi.so.12"];
 
-/// More arguments than any function of MPI has.
 const MOST_WORDS: usize = 12;
 
-/// Which library it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
-    /// Open MPI, whose handles are pointers; this is that of `MPI_COMM_WORLD`.
+    /// Open MPI, with the handle of `MPI_COMM_WORLD`.
     Open(usize),
-    /// MPICH and those with its binary interface.
+    /// MPICH and libraries with its binary interface.
     Mpich,
 }
 
-/// The library, found out once.
 pub fn library() -> Library {
-    /// The address of `MPI_COMM_WORLD`, 1 for MPICH, and 0 before it is known.
+    /// `MPI_COMM_WORLD`'s address, 1 for MPICH, 0 before it is known.
     static WORLD: AtomicUsize = AtomicUsize::new(0);
     if WORLD.load(Relaxed) == 0 {
-        // A program in C may have the variable itself (a copy relocation), so all objects are
-        // searched.
+        // A C program may contain the variable (a copy relocation), so all objects are searched.
         WORLD.store((symbol(DEFAULT, c"ompi_mpi_comm_world") as usize).max(1), Relaxed);
     }
     match WORLD.load(Relaxed) {
@@ -47,14 +42,13 @@ pub fn library() -> Library {
     }
 }
 
-/// Whether functions with buffers that are called by their second name are Fortran's: those of
-/// Open MPI for Fortran call it. MPICH's call the first, and MPI-IO within MPICH the second.
+/// Whether Fortran calls the second names of functions with buffers: Open MPI's Fortran functions
+/// do. MPICH's call the first names, and its MPI-IO calls the second.
 pub fn second_is_fortran() -> bool {
     library() != Library::Mpich
 }
 
 impl Library {
-    /// `MPI_COMM_WORLD`.
     pub fn world(self) -> MpiHandle {
         match self {
             Library::Open(world) => MpiHandle(world),
@@ -62,7 +56,6 @@ impl Library {
         }
     }
 
-    /// A handle as it came in a register; the upper half of MPICH's is undefined.
     pub fn handle(self, word: ArgumentWord) -> MpiHandle {
         match self {
             Library::Open(_) => MpiHandle(word),
@@ -70,7 +63,6 @@ impl Library {
         }
     }
 
-    /// Bytes of a handle in an array.
     pub fn handle_bytes(self) -> usize {
         match self {
             Library::Open(_) => 8,
@@ -78,7 +70,7 @@ impl Library {
         }
     }
 
-    /// `MPI_IN_PLACE`, as an address: `(void *) 1` in Open MPI, `(void *) -1` in MPICH.
+    /// `MPI_IN_PLACE`: `(void *) 1` in Open MPI, `(void *) -1` in MPICH.
     pub fn in_place(self) -> ArgumentWord {
         match self {
             Library::Open(_) => 1,
@@ -87,7 +79,7 @@ impl Library {
     }
 }
 
-/// A symbol of the MPI library, searched from here on (dlsym(3)), and then in its file.
+/// Looks up a symbol from `from` (dlsym(3)), then in the library's file.
 fn symbol(from: *mut u8, name: &CStr) -> *mut u8 {
     // SAFETY: the name is a C string.
     let found = unsafe { dlsym(from, name.as_ptr()) };
@@ -96,12 +88,11 @@ fn symbol(from: *mut u8, name: &CStr) -> *mut u8 {
         unsafe { dlopen(file.as_ptr(), LOADED) }
     });
     let loaded = objects.filter(|object| !object.is_null());
-    // SAFETY: the object is loaded, and stays so as one that is in use.
+    // SAFETY: the object is loaded, and stays loaded because it is in use.
     let within = loaded.map(|object| unsafe { dlsym(object, name.as_ptr()) });
     core::iter::once(found).chain(within).find(|found| !found.is_null()).unwrap_or(null_mut())
 }
 
-/// A function of MPI, with as many words as the longest has.
 #[rustfmt::skip]
 type AnyFunction =
     extern "C" fn(
@@ -109,9 +100,7 @@ type AnyFunction =
         ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord
     ) -> c_int;
 
-/// A function of the MPI library, looked up at its first use.
 pub struct MpiFunction {
-    /// With its final zero.
     name: &'static str,
     found: AtomicPtr<u8>,
 }
@@ -128,15 +117,14 @@ impl MpiFunction {
             return found;
         }
         let name = CStr::from_bytes_with_nul(self.name.as_bytes()).unwrap_or_default();
-        // This library has functions of the same names, which are not meant.
+        // Skips this library's functions of the same names.
         let found = symbol(NEXT, name);
         self.found.store(found, Relaxed);
         found
     }
 
-    /// Calls it with these words, as registers and the stack have them. A function does not look at
-    /// words beyond its own, and its caller removes them: so do the conventions of x86-64 and of
-    /// 64-bit Arm.
+    /// Calls it with these words, as in registers and on the stack. A function ignores words beyond
+    /// its own, and its caller removes them, by the conventions of x86-64 and of 64-bit Arm.
     ///
     /// # Safety
     /// The words are arguments of this function.
@@ -162,7 +150,6 @@ impl MpiFunction {
     }
 }
 
-/// The function of the MPI library with this name.
 macro_rules! real {
     ($name:ident) => {{
         static REAL: super::library::MpiFunction =
@@ -171,8 +158,8 @@ macro_rules! real {
     }};
 }
 
-/// Functions of MPI under both of their names, each with what is noted before the MPI library does
-/// the work. Programs in C call the first name. The second is noted as well where it is Fortran's.
+/// Defines MPI functions under both names, which record something first. C programs call the first
+/// name; the second records only if it is Fortran's.
 macro_rules! functions {
     (second $is_fortran:expr; $($name:ident $real:ident ($($argument:ident)*) $note:expr;)*) => {
         $(
@@ -198,7 +185,7 @@ macro_rules! functions {
     };
 }
 
-/// The same with what is noted afterwards, of the status that the MPI library returned.
+/// Like `functions`, but records afterwards, with the status from the MPI library.
 macro_rules! functions_then {
     ($($name:ident $real:ident ($($argument:ident)*) $status:ident $note:expr;)*) => {
         $(

@@ -8,10 +8,8 @@ use super::words::{ArgumentWord, MpiHandle, count, handle_at, int, type_bytes};
 use alloc::vec::Vec;
 use core::ffi::c_int;
 
-/// A message that a request sends at each start.
 struct Prepared {
     request: MpiHandle,
-    /// The place of its communicator in the book.
     communicator: usize,
     to: c_int,
     bytes: u64,
@@ -19,7 +17,7 @@ struct Prepared {
 
 static PREPARED: Locked<Vec<Prepared>> = Locked::new(Vec::new());
 
-/// Keeps the message of a new request. A handle that was used before is replaced.
+/// Keeps a new request's message, and replaces an older one with the same handle.
 fn prepare(
     status: c_int,
     request: ArgumentWord,
@@ -35,7 +33,7 @@ fn prepare(
     prepared.push(Prepared { request, communicator, to: int(to), bytes });
 }
 
-/// The handle of a new request, whose earlier message is forgotten.
+/// The handle of a new request. Forgets the handle's older message.
 fn fresh(request: ArgumentWord) -> MpiHandle {
     // SAFETY: the MPI library has just written a handle there.
     let request = library().handle(unsafe { handle_at(library(), request, 0) });
@@ -44,11 +42,10 @@ fn fresh(request: ArgumentWord) -> MpiHandle {
     request
 }
 
-/// Counts the messages of requests that are started.
 fn started(requests: ArgumentWord, times: usize) {
     let prepared = PREPARED.lock();
     for at in 0..times {
-        // SAFETY: the caller's list has so many handles.
+        // SAFETY: the caller's list has this many handles.
         let request = library().handle(unsafe { handle_at(library(), requests, at) });
         if let Some(known) = prepared.iter().find(|known| known.request == request) {
             book().communicators[known.communicator].add(MpiCall::Start, known.to, known.bytes);
@@ -65,7 +62,7 @@ functions_then! {
         status prepare(status, request, [elements, kind, to, comm]);
     MPI_Rsend_init PMPI_Rsend_init (buffer elements kind to tag comm request)
         status prepare(status, request, [elements, kind, to, comm]);
-    // Requests that receive are known too: their handle may be one that sent before.
+    // Receiving requests also count, because their handle may have sent before.
     MPI_Recv_init PMPI_Recv_init (buffer elements kind from tag comm request)
         status if status == 0 { fresh(request); };
 }

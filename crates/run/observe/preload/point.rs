@@ -6,7 +6,6 @@ use super::library::second_is_fortran;
 use super::words::{ArgumentWord, count, int, type_bytes};
 use core::ffi::c_int;
 
-/// Counts a message.
 fn sent(
     call: MpiCall,
     elements: ArgumentWord,

@@ -1,4 +1,4 @@
-//! The begin and the end of MPI, and of communicators.
+//! The start and end of MPI, and of communicators.
 
 use super::book::{ask, book};
 use super::library::library;
@@ -9,25 +9,22 @@ use core::ffi::c_int;
 use core::sync::atomic::AtomicI64;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// When MPI was initialised, in nanoseconds of `CLOCK_REALTIME`, which all computers of a job
-/// share.
+/// The time of MPI's initialisation, in nanoseconds of `CLOCK_REALTIME`, which all computers of a
+/// job share.
 static BEGAN_NS: AtomicI64 = AtomicI64::new(0);
 
-/// The CPU time of this process when MPI was initialised, in nanoseconds.
 static BEGAN_CPU_NS: AtomicI64 = AtomicI64::new(0);
 
-/// When MPI was initialised, in nanoseconds since 1970.
 pub fn began_ns() -> i64 {
     BEGAN_NS.load(Relaxed)
 }
 
-/// The CPU time of this process since MPI was initialised, in nanoseconds: starting a short job
-/// takes more of it than the job.
+/// This process's CPU time since then, in nanoseconds: starting a short job takes longer than the
+/// job.
 pub fn used_ns() -> i64 {
     clock_ns(PROCESS_CPU_TIME) - BEGAN_CPU_NS.load(Relaxed)
 }
 
-/// This rank in `MPI_COMM_WORLD`, and the number of ranks.
 pub fn rank_and_size() -> (c_int, c_int) {
     let world = library().world().0;
     (ask(real!(PMPI_Comm_rank), world), ask(real!(PMPI_Comm_size), world))
@@ -38,7 +35,6 @@ fn began() {
     BEGAN_CPU_NS.store(clock_ns(PROCESS_CPU_TIME), Relaxed);
 }
 
-/// Forgets the communicator or window whose handle is at this address.
 pub fn forget(address: ArgumentWord) {
     // SAFETY: the caller's address is that of a handle.
     let handle = unsafe { handle_at(library(), address, 0) };

@@ -1,21 +1,20 @@
-//! The functions of the process's C library, and a lock.
+//! Functions of the process's C library, and a lock.
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char, c_int, c_long};
 use core::ops::{Deref, DerefMut};
 use core::ptr::null_mut;
 
-/// `dlsym` searches all objects (dlsym(3)).
+/// Makes `dlsym` search all objects (dlsym(3)).
 pub const DEFAULT: *mut u8 = null_mut();
-/// It searches those after this library.
+/// Makes `dlsym` search the objects after this library.
 pub const NEXT: *mut u8 = usize::MAX as *mut u8;
 
-/// `dlopen` finds an object that is loaded already: `RTLD_LAZY | RTLD_NOLOAD`.
+/// Makes `dlopen` find an already loaded object: `RTLD_LAZY | RTLD_NOLOAD`.
 pub const LOADED: c_int = 1 | 4;
 
 /// Clocks, from `include/uapi/linux/time.h`.
 pub const REALTIME: c_int = 0;
-/// The CPU time of this process.
 pub const PROCESS_CPU_TIME: c_int = 2;
 
 /// `O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC`: with these the kernel follows no link.
@@ -40,7 +39,7 @@ unsafe extern "C" {
     fn pthread_mutex_unlock(mutex: *mut Mutex) -> c_int;
 }
 
-/// A variable of the environment, if it has a value.
+/// A non-empty environment variable.
 pub fn variable(name: &CStr) -> Option<&'static CStr> {
     // SAFETY: the name is a C string, and so is the value, which the program leaves in place.
     let value = unsafe {
@@ -50,19 +49,17 @@ pub fn variable(name: &CStr) -> Option<&'static CStr> {
     (!value.is_empty()).then_some(value)
 }
 
-/// The number of this process.
 pub fn process() -> c_int {
     // SAFETY: the call has no preconditions.
     unsafe { getpid() }
 }
 
-/// The number of this thread.
 pub fn thread() -> c_long {
     // SAFETY: the call has no preconditions.
     unsafe { syscall(GETTID) }
 }
 
-/// The time of a clock in nanoseconds; 0 if it does not exist.
+/// A clock's time; 0 if it does not exist.
 pub fn clock_ns(clock: c_int) -> i64 {
     let mut time = [0; 2];
     // SAFETY: `struct timespec` has two words of 64 bits on these processors.
@@ -70,7 +67,7 @@ pub fn clock_ns(clock: c_int) -> i64 {
     time[0] * 1_000_000_000 + time[1]
 }
 
-/// Makes a file of this text; false if it exists or the kernel refuses.
+/// Creates a file; false if it exists or the kernel refuses.
 pub fn write_new(path: &CStr, text: &[u8]) -> bool {
     // SAFETY: the path is a C string.
     let file = unsafe { open(path.as_ptr(), NEW_FILE, 0o600) };
@@ -89,7 +86,7 @@ pub fn write_new(path: &CStr, text: &[u8]) -> bool {
     true
 }
 
-/// A `pthread_mutex_t` before its first use: zeros in glibc and musl, which need at most 48 bytes.
+/// `pthread_mutex_t` before its first use: zeros in glibc and musl, at most 48 bytes.
 #[repr(C, align(16))]
 struct Mutex(UnsafeCell<[u64; 8]>);
 
@@ -102,16 +99,13 @@ pub struct Locked<T> {
 // SAFETY: the lock lets one thread at a time to the value.
 unsafe impl<T: Send> Sync for Locked<T> {}
 
-/// The value, until this is dropped.
 pub struct LockedGuard<'a, T>(&'a Locked<T>);
 
 impl<T> Locked<T> {
-    /// A value that no thread has.
     pub const fn new(value: T) -> Self {
         Locked { mutex: Mutex(UnsafeCell::new([0; 8])), value: UnsafeCell::new(value) }
     }
 
-    /// Waits for the value.
     pub fn lock(&self) -> LockedGuard<'_, T> {
         // SAFETY: the mutex stays where it is.
         unsafe { pthread_mutex_lock((&raw const self.mutex).cast_mut()) };

@@ -1,4 +1,4 @@
-//! Arguments of MPI functions, as registers have them.
+//! Arguments of MPI functions, as in registers.
 
 use super::library::Library;
 use core::ffi::c_int;
@@ -6,21 +6,20 @@ use core::ffi::c_int;
 /// An argument: a pointer, a handle, or an integer in the lower half.
 pub type ArgumentWord = usize;
 
-/// A handle of the MPI library, without the undefined half of a register.
+/// A handle without the undefined half of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MpiHandle(pub usize);
 
-/// An integer argument.
 pub fn int(word: ArgumentWord) -> c_int {
     word as c_int
 }
 
-/// A count; a negative one, which MPI refuses, is none.
+/// A count; 0 for a negative one, which MPI refuses.
 pub fn count(word: ArgumentWord) -> u64 {
     u64::try_from(int(word)).unwrap_or(0)
 }
 
-/// The bytes of one element of a datatype; 0 if the library does not know it.
+/// The bytes of one element; 0 for an unknown datatype.
 pub fn type_bytes(kind: ArgumentWord) -> u64 {
     let mut bytes: c_int = 0;
     // SAFETY: the arguments are a datatype and the address of an integer.
@@ -28,7 +27,7 @@ pub fn type_bytes(kind: ArgumentWord) -> u64 {
     if status == 0 { u64::try_from(bytes).unwrap_or(0) } else { 0 }
 }
 
-/// A count in a list of the program.
+/// A count in the program's list.
 ///
 /// # Safety
 /// The list has more than `at` integers.
@@ -38,7 +37,7 @@ pub unsafe fn count_at(list: ArgumentWord, at: usize) -> u64 {
     u64::try_from(count).unwrap_or(0)
 }
 
-/// A handle in a list of the program.
+/// A handle in the program's list.
 ///
 /// # Safety
 /// The list has more than `at` handles.

@@ -9,15 +9,13 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt::{self, Write};
 
-/// The format of the file, with its version; the crate's module `trace` reads it.
+/// The file's format; the crate's module `trace` reads it.
 const FORMAT: &str = "seatmap-trace/1";
 
-/// Files of one name that a folder may have: more than there are processes with one number in a
-/// job of containers.
+/// The most files with one name: more than the processes with one PID in a job of containers.
 const NAMESAKES: u32 = 1 << 16;
 
-/// Writes the file, if `SEATMAP_TRACE` names a folder. Nothing can be reported to the program if
-/// that fails.
+/// Writes the file, if `SEATMAP_TRACE` names a folder. A failure cannot be reported to the program.
 pub fn write() {
     let Some(folder) = system::variable(c"SEATMAP_TRACE") else { return };
     let mut text = String::new();
@@ -77,7 +75,7 @@ fn sums(text: &mut String, communicator: &Communicator, call: MpiCall) -> fmt::R
     Ok(())
 }
 
-/// Writes text between quotes, as JSON has it. Control characters become `?`.
+/// Writes a string. Control characters become `?`.
 fn quoted(text: &mut String, name: &str) -> fmt::Result {
     text.write_char('"')?;
     for letter in name.chars() {

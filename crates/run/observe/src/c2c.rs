@@ -1,8 +1,8 @@
-//! Cache lines that threads share, as the processor samples them: recordings of `perf c2c record`
-//! or `perf mem record` (Intel's PEBS, AMD's IBS, Arm's SPE).
+//! Finds cache lines shared by threads in processor samples: recordings of `perf c2c record` or
+//! `perf mem record` (Intel's PEBS, AMD's IBS, Arm's SPE).
 //!
-//! perf(1) knows the events of each processor; here its file is read. A message is a sampled load
-//! of a line that another core's cache held changed, times the accesses for which a sample stands.
+//! perf(1) knows each processor's events; this module reads its file. A message is a sampled load
+//! of a line that another core's cache held modified, times the accesses for which a sample stands.
 //! It counts 64 bytes.
 
 mod lines;
@@ -25,7 +25,6 @@ use std::io::{self, Read, Seek};
 /// The longest recording, in seconds: thirty years.
 const LONGEST_S: f64 = 1e9;
 
-/// The most lines that are told.
 const MOST_LINES: usize = 256;
 
 /// Why a recording could not be read.
@@ -37,22 +36,22 @@ pub enum PerfDataError {
     /// The file could not be read.
     #[error("read the recording")]
     Read(#[source] io::Error),
-    /// It does not begin as a recording does.
+    /// The file does not begin like a recording.
     #[error("perf did not write it; 'perf c2c record -o FILE -- COMMAND' makes one")]
     Foreign,
-    /// It is a recording that is not read here: why, and what to do.
+    /// This kind is not supported: why, and what to do.
     #[error("{0}")]
     Unread(&'static str),
-    /// It ends too early, or its parts contradict each other.
+    /// The file ends too early, or contradicts itself.
     #[error("the recording is damaged at byte {0}; record again")]
     Damaged(u64),
-    /// Its events tell no addresses.
+    /// Its events have no addresses.
     #[error(
         "none of its events tells which memory was accessed; record with 'perf c2c record' or \
          'perf mem record'"
     )]
     NoAddresses,
-    /// It has more threads than a pattern.
+    /// It has more threads than a pattern may have.
     #[error(
         "{} accessed memory, and a pattern has no more than {MAX_TASKS}; record one program, \
          without -a",
@@ -61,33 +60,31 @@ pub enum PerfDataError {
     TooLarge(usize),
 }
 
-/// A program's threads and the lines that passed between them.
+/// A program's threads and the lines that moved between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampled {
-    /// The threads, and who sent lines to whom.
+    /// The threads and their messages.
     pub observation: Observation,
-    /// The lines that passed most often first.
+    /// The lines, most frequently moved first.
     pub lines: Vec<SharedLine>,
 }
 
-/// Everything that a recording says.
 #[derive(Default)]
 struct Seen {
     lines: SampledLines,
-    /// Creations and names with their times: each CPU's stand in the file on their own.
+    /// Creations and names with their times, because the file separates the records of each CPU.
     changes: Vec<(u64, Change)>,
     names: HashMap<i32, String>,
-    /// Each thread's process, creator and time of creation, as far as they are known.
+    /// Creator and time of creation, if known.
     threads: BTreeMap<ThreadKey, (i32, u64)>,
     lost: u64,
     span_ns: Option<(u64, u64)>,
 }
 
-/// A change of a thread's name.
 enum Change {
-    /// It has that of its creator.
+    /// It inherits its creator's name.
     Created { tid: i32, creator: i32 },
-    /// It has one of its own.
+    /// It has this name from now on.
     Named { tid: i32, name: String },
 }
 
@@ -114,7 +111,7 @@ impl Seen {
             }
             PerfDataRecord::Named { pid, tid, name, time_ns } => {
                 self.threads.entry((pid, tid)).or_default();
-                // Where no time is told, the order of the file is all that is known.
+                // Without a time, only the order of the file is known.
                 let latest = self.changes.last().map_or(0, |(time_ns, _)| *time_ns);
                 self.changes.push((time_ns.unwrap_or(latest), Change::Named { tid, name }));
             }
@@ -128,9 +125,8 @@ impl Seen {
         }
     }
 
-    /// Gives threads their names, in the order of time.
     fn name(&mut self) {
-        // The sort is stable: changes of one time stay in the order of the file.
+        // A stable sort: simultaneous changes keep the order of the file.
         self.changes.sort_by_key(|(time_ns, _)| *time_ns);
         for (_, change) in std::mem::take(&mut self.changes) {
             let (tid, name) = match change {
@@ -204,7 +200,6 @@ impl Seen {
         }
     }
 
-    /// Sentences about talk that was lost.
     fn unseen(&self) -> Vec<String> {
         let SampledLines { samples, transfers, kernel, .. } = self.lines;
         let orphans = self.lines.orphans();
@@ -230,18 +225,17 @@ impl Seen {
     }
 }
 
-/// Each thread's path, in the order of paths. A process of which no creation was recorded begins
-/// one.
+/// Each thread's path, in order. A process without a recorded creation begins a path.
 fn paths(threads: &BTreeMap<ThreadKey, (i32, u64)>) -> Vec<(TaskPath, ThreadKey)> {
     let by_tid: HashMap<i32, ThreadKey> =
         threads.keys().map(|thread| (thread.1, *thread)).collect();
     let mut order: Vec<ThreadKey> = threads.keys().copied().collect();
     order.sort_by_key(|thread| (threads[thread].1, *thread));
     let paths = lineage::paths(&order, |thread| {
-        // A thread of which no creation was recorded has the creator 0.
+        // A thread without a recorded creation has the creator 0.
         let creator = threads[&thread].0;
         let known = by_tid.get(&creator).copied().filter(|_| creator > 0);
-        // Other threads of a process that was there before are its first one's children.
+        // Other threads of a process that already ran are children of its first one.
         let first = (thread.0, thread.0);
         known
             .or_else(|| threads.contains_key(&first).then_some(first))
@@ -253,7 +247,7 @@ fn paths(threads: &BTreeMap<ThreadKey, (i32, u64)>) -> Vec<(TaskPath, ThreadKey)
     found
 }
 
-/// The lines that passed most, each with its most frequent pair.
+/// The lines, most frequently moved first, each with its most frequent pair.
 fn shared_lines(transfers: &[LineTransfer], places: &HashMap<ThreadKey, usize>) -> Vec<SharedLine> {
     let mut lines: BTreeMap<(i32, u64), SharedLine> = BTreeMap::new();
     let mut most: HashMap<(i32, u64), f64> = HashMap::new();
@@ -273,7 +267,7 @@ fn shared_lines(transfers: &[LineTransfer], places: &HashMap<ThreadKey, usize>) 
             accessed: String::new(),
         });
         let count = transfer.messages.round() as u64;
-        // False sharing: no word that the one writes is one that the other accesses.
+        // False sharing: one thread writes no word that the other accesses.
         let is_false = transfer.written & transfer.accessed == 0;
         let sum = if is_false { &mut line.falsely } else { &mut line.truly };
         *sum = sum.saturating_add(count);
@@ -290,9 +284,8 @@ fn shared_lines(transfers: &[LineTransfer], places: &HashMap<ThreadKey, usize>) 
     found
 }
 
-/// The first of the words as an address.
 fn bytes(line: u64, words: u8) -> String {
-    // Without a word there are eight trailing zeros, and the line's own address stands for it.
+    // Without a word there are eight trailing zeros; the result is the line's address.
     format!("{:#x}", line * LINE_BYTES + u64::from(words.trailing_zeros() % 8) * 8)
 }
 

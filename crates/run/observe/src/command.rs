@@ -1,4 +1,4 @@
-//! A command that is observed: its start, and the wait for its end.
+//! The start of an observed command, and the wait for its end.
 
 use std::ffi::OsString;
 use std::io;
@@ -6,13 +6,12 @@ use std::os::fd::AsFd;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// The time that a command has to end by itself after Ctrl-C, before it is asked to.
+/// The time for a command to end after Ctrl-C, before it gets a signal.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How often a wait for the command looks.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A command, from its first instruction, with everything that it starts.
+/// A command from its first instruction, with all descendants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SubjectCommand {
     /// The program and its arguments.
@@ -22,12 +21,10 @@ pub struct SubjectCommand {
 }
 
 impl SubjectCommand {
-    /// The program, as it was named.
     pub(crate) fn program(&self) -> OsString {
         self.words.first().cloned().unwrap_or_default()
     }
 
-    /// The command itself.
     pub(crate) fn prepared(&self) -> Command {
         let mut command = Command::new(self.program());
         command.args(self.words.iter().skip(1));
@@ -43,7 +40,7 @@ impl SubjectCommand {
         self.prepared().spawn()
     }
 
-    /// The command behind another one, such as a recorder, which ends with these words.
+    /// The command as the last words of another one, such as a recorder.
     pub(crate) fn prepared_behind(&self, mut recorder: Command) -> Command {
         recorder.arg("--").args(&self.words);
         self.direct(&mut recorder);
@@ -53,15 +50,14 @@ impl SubjectCommand {
     fn direct(&self, command: &mut Command) {
         if self.leaves_stdout {
             let stderr = io::stderr().as_fd().try_clone_to_owned();
-            // Without a descriptor for it the command's output is lost, and the document stays
-            // whole.
+            // Without a descriptor the command's output is lost, but the document stays intact.
             command.stdout(stderr.map_or_else(|_| Stdio::null(), Stdio::from));
         }
     }
 }
 
-/// Waits for a command's end. One that was to stop with this process, and did not by itself, is
-/// asked to.
+/// Waits for the end. Sends a signal if the command should have stopped with this process, but did
+/// not.
 ///
 /// # Errors
 /// The system cannot wait for it.
@@ -76,8 +72,7 @@ pub fn attend(
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        // Ctrl-C reaches the command as well, which shares the terminal, so that it mostly ends by
-        // itself.
+        // Ctrl-C also reaches the command, which shares the terminal, so it usually ends by itself.
         if !is_to_end && stop() {
             is_to_end = true;
             since = Instant::now();
@@ -90,7 +85,6 @@ pub fn attend(
     }
 }
 
-/// Asks a command to end, by SIGTERM. One that has ended already is left alone.
 fn ask_to_end(command: &Child) {
     let _ = rustix::process::kill_process(
         rustix::process::Pid::from_child(command),

@@ -1,4 +1,4 @@
-//! The observation as a pattern, with a note on how it was made.
+//! The observation as a pattern, with a note on its making.
 
 use crate::{Method, Observation};
 use seatmap_data::document::shell_file;
@@ -6,30 +6,29 @@ use seatmap_data::pattern::{Outsider, Pattern};
 use serde::Serialize;
 use std::path::Path;
 
-/// A pattern, and how it was observed. Readers of patterns know two keys of `observation`.
+/// A pattern with a note. Readers of patterns know two keys of `observation`.
 #[derive(Clone, Debug, Serialize)]
 pub struct ObservationDocument {
     /// The pattern.
     #[serde(flatten)]
     pub pattern: Pattern,
-    /// How it was observed.
+    /// The note.
     pub observation: ObservationNote,
 }
 
-/// How a pattern was observed.
+/// The method and circumstances of an observation.
 #[derive(Clone, Debug, Serialize)]
 pub struct ObservationNote {
     /// The methods.
     pub methods: Vec<Method>,
-    /// How the method did it.
+    /// The mechanism in words.
     pub means: String,
-    /// How long, in seconds.
+    /// The duration, in seconds.
     pub seconds: f64,
-    /// The CPU time that the observation took, in percent of the program's; absent where it was not
-    /// measured.
+    /// The observation's CPU time in percent of the program's; absent if not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead_percent: Option<f64>,
-    /// For each task how it came to be: numbers in the order of creation.
+    /// Each task's path: numbers in the order of creation.
     pub paths: Vec<String>,
     /// Whether a command was observed from its first instruction, so that its next run has the same
     /// paths.
@@ -37,47 +36,47 @@ pub struct ObservationNote {
     pub from_start: bool,
     /// Messages by pair and kind of wait.
     pub kinds: Vec<KindOfPair>,
-    /// When the pattern changed.
+    /// The phases of the pattern.
     pub phases: Vec<PhaseNote>,
-    /// Processes outside the program that woke it, who woke it most first.
+    /// Processes outside the program that woke it, most frequent first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outsiders: Vec<Outsider>,
-    /// Talk that was not counted or cannot be seen.
+    /// Messages not counted or not observable.
     pub unseen: Vec<String>,
 }
 
 /// Messages of one pair by one kind of wait.
 #[derive(Clone, Debug, Serialize)]
 pub struct KindOfPair {
-    /// The task that sent.
+    /// The sender.
     pub from: usize,
-    /// The task that received.
+    /// The receiver.
     pub to: usize,
     /// The kind of wait.
     pub kind: &'static str,
-    /// The messages.
+    /// The number of messages.
     pub messages: f64,
 }
 
-/// A stretch of time in which the pattern does not change.
+/// A period with a constant pattern.
 #[derive(Clone, Debug, Serialize)]
 pub struct PhaseNote {
-    /// When it began, in seconds since the observation began.
+    /// The start, in seconds since the observation began.
     pub from_s: f64,
-    /// When it ended.
+    /// The end, in the same seconds.
     pub to_s: f64,
-    /// Its messages.
+    /// The number of messages.
     pub messages: f64,
 }
 
 impl ObservationDocument {
-    /// The command that uses the pattern, if it has edges: of the file that it was
-    /// written to, or else with a name for one.
+    /// The command that uses the pattern, if it has edges, with the written file or a suggested
+    /// name.
     #[must_use]
     pub fn next_step(&self, file: Option<&Path>) -> Option<String> {
         let inside: f64 = self.pattern.edges.iter().map(|edge| edge.messages).sum();
         let outside: f64 = self.observation.outsiders.iter().map(|one| one.wakeups).sum();
-        // The messages inside say little of the seats of a program that others drive.
+        // If outside processes drive the program, the inside messages matter little for its seats.
         let is_useful = inside >= outside && !self.pattern.edges.is_empty();
         is_useful.then(|| match file {
             Some(path) => {
@@ -93,7 +92,7 @@ impl Observation {
     /// The document.
     #[must_use]
     pub fn document(&self, name: &str) -> ObservationDocument {
-        // The note has the key `observation`, with all that the pattern knows of it.
+        // The note has the key `observation`, and contains all that the pattern has there.
         let pattern = Pattern { observation: None, ..self.pattern(name) };
         ObservationDocument { pattern, observation: self.note() }
     }

@@ -1,4 +1,4 @@
-//! Why a program could not be observed.
+//! The reasons why a program could not be observed.
 
 use crate::Method;
 use crate::c2c::PerfDataError;
@@ -12,17 +12,17 @@ use std::io;
 /// Why a program could not be observed.
 #[derive(Debug, thiserror::Error)]
 pub enum ObserveError {
-    /// Nothing that could see it is allowed.
+    /// No usable method is permitted.
     #[error(
         "this user may not observe programs here: {reasons}; run it {}, or as a user with \
          CAP_BPF and CAP_PERFMON",
         rights::as_root()
     )]
     Forbidden {
-        /// Each way with the reason against it.
+        /// The reason against each method.
         reasons: String,
     },
-    /// The method does not exist yet, or not on this computer.
+    /// The method does not exist, or not on this computer.
     #[error("the method {method} does not work here: {reason}")]
     Unavailable {
         /// The method.
@@ -41,10 +41,10 @@ pub enum ObserveError {
     /// No process has this number.
     #[error("there is no process {0}; 'ps -e' lists those that run")]
     NoProcess(Tid),
-    /// It has ended, and is listed still.
+    /// The process has ended and is still listed.
     #[error("process {0} has ended, and is listed only until its parent asks how (a zombie)")]
     HasEnded(Tid),
-    /// The process is there, and this user is not shown its threads.
+    /// This user may not see the process's threads.
     #[error("the threads of process {pid} cannot be seen: {why}")]
     Hidden {
         /// The process.
@@ -52,25 +52,25 @@ pub enum ObserveError {
         /// The reason, in words.
         why: String,
     },
-    /// The control group has no processes, or is not there.
+    /// The control group has no processes, or does not exist.
     #[error("the control group '{0}' has no processes; 'systemd-cgls' lists the groups")]
     NoGroup(String),
-    /// The kernel refused a look at what was seen.
+    /// The kernel refused to return results.
     #[error("read what the kernel saw")]
     Kernel(#[from] io::Error),
-    /// A process or a file beside the observation was refused.
+    /// Another process or file was refused.
     #[error(transparent)]
     System(io::Error),
     /// The library that counts messages cannot be loaded: a sentence.
     #[error("{0}")]
     NoLibrary(String),
-    /// The folder for the traces of a job is somebody else's.
+    /// The folder for a job's traces belongs to another user.
     #[error(transparent)]
     Traces(#[from] TrustError),
     /// A recording of perf(1) could not be read.
     #[error("{path}")]
     Recording {
-        /// The file, as it was named.
+        /// The file, as named.
         path: String,
         /// The problem.
         source: PerfDataError,
@@ -90,19 +90,18 @@ pub enum ObserveError {
          without that and with libseatmap_trace.a -ldl"
     )]
     NoAccesses,
-    /// The traces of a program are there, and cannot be read.
+    /// The traces of a program cannot be read.
     #[error(transparent)]
     Trace(TraceError),
-    /// The user ended the observation before the program did.
+    /// The user ended the observation first.
     #[error("interrupted while the program was observed")]
     Interrupted,
-    /// The program failed, or was cut short.
+    /// The program failed, or was ended early.
     #[error("while it was observed, the program {0}")]
     Failed(Ending),
 }
 
 impl ObserveError {
-    /// The error of traces that could not be read, where `none` says that there are none.
     pub(crate) fn of_traces(error: TraceError, none: Self) -> Self {
         if matches!(error, TraceError::None { .. }) { none } else { ObserveError::Trace(error) }
     }

@@ -1,10 +1,10 @@
-//! Programs of Go under observation: their goroutines talk, and the kernel sees threads.
+//! Go programs under observation: goroutines communicate, but the kernel sees only threads.
 //!
 //! | module | does |
 //! |---|---|
-//! | `functions` | where the functions of Go's runtime begin in a program's file |
-//! | `programs` | the programs that run in the kernel when the runtime calls them |
-//! | `handoffs` | attaches them, and reads which thread handed goroutines to which |
+//! | `functions` | finds the starts of Go's runtime functions in a program's file |
+//! | `programs` | the eBPF programs that run when these are called |
+//! | `handoffs` | attaches them, and reads which threads handed goroutines to which |
 
 mod functions;
 mod handoffs;
@@ -18,16 +18,14 @@ use seatmap_os::{Tid, task};
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
-/// The programs of Go that were seen to run.
 #[derive(Debug, Default)]
 pub(crate) struct GoPrograms {
-    /// Whether the program in a file was built by Go's compiler.
+    /// Whether a file is a Go program.
     files: HashMap<PathBuf, bool>,
 }
 
 impl GoPrograms {
-    /// Looks at the programs that these processes run now. One whose file this user may not see
-    /// counts as another program.
+    /// Checks these processes' programs. An unreadable file counts as another language's.
     pub(crate) fn look(&mut self, pids: impl IntoIterator<Item = Tid>) {
         let distinct: BTreeSet<Tid> = pids.into_iter().collect();
         for file in distinct.into_iter().filter_map(task::program_file) {
@@ -35,8 +33,8 @@ impl GoPrograms {
         }
     }
 
-    /// A sentence's beginning about the talk that is not seen of them; `None` where there are none.
-    /// `is_counted` says that the threads' pairs are those of the goroutines which they handed on.
+    /// The beginning of a sentence about unseen messages, if there are Go programs. `is_counted`
+    /// says whether handed goroutines are counted.
     pub(crate) fn unseen(&self, is_counted: bool) -> Option<String> {
         let of_go = self.files.iter().filter(|(_, is_of_go)| **is_of_go);
         let names: BTreeSet<String> = of_go

@@ -1,9 +1,9 @@
-//! The ways in which one thread talks to another.
+//! The ways in which one thread communicates with another.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A way in which one thread talks to another.
+/// A way in which threads communicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TalkKind {
@@ -13,13 +13,13 @@ pub enum TalkKind {
     Pipe,
     /// Sockets: unix, and TCP and UDP on this computer.
     Socket,
-    /// Events: eventfd(2), and other descriptors that are not files.
+    /// Events: eventfd(2), and other descriptors without files.
     Eventfd,
-    /// Goroutines of Go: channels, locks and timers of its runtime.
+    /// Go's goroutines: channels, locks and timers of its runtime.
     Goroutine,
-    /// Cache lines that passed from one thread to another.
+    /// Cache lines that moved from one thread to another.
     Line,
-    /// Messages of MPI.
+    /// MPI messages.
     Message,
     /// Signals, ends of processes, terminals, and waits within the kernel.
     Other,
@@ -38,7 +38,7 @@ impl TalkKind {
         TalkKind::Other,
     ];
 
-    /// The kind's word.
+    /// The kind's name.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

@@ -1,31 +1,32 @@
-//! Finds out who talks to whom in an unmodified program, as a pattern that `place` can seat.
+//! Observes the communication of an unmodified program's threads, as a pattern that `place` can
+//! seat.
 //!
 //! | module | does |
 //! |---|---|
-//! | [`request`], [`observed`] | an observation as it is meant; what came of it |
-//! | [`session`] | one observation, from its begin to what was seen |
+//! | [`request`], [`observed`] | an observation as requested; its outcome |
+//! | [`session`] | one observation, from its start to its result |
 //! | [`subject`], [`command`] | the observed program: a command, processes, a control group |
-//! | [`method`] | the ways to find out, and what each cannot see |
+//! | [`method`] | the methods, and what each cannot observe |
 //! | [`kind`] | the ways in which threads wait |
-//! | `source`, `talk` | something that sees talk, and how it reports it |
-//! | `goroutines` | programs of Go, whose goroutines the kernel does not see |
-//! | `wakeups` | the kernel's events of waking |
+//! | `source`, `talk` | a source of messages, and its reports |
+//! | `goroutines` | Go programs, whose goroutines the kernel does not see |
+//! | `wakeups` | the kernel's wakeup events |
 //! | `outsiders` | processes outside the program that wake it |
-//! | [`wakes`] | who wakes whom in a program that is looked at again and again |
+//! | [`wakes`] | wakeups between threads for repeated looks |
 //! | `sockets` | bytes over pipes and sockets |
-//! | `native` | numbers in records of the kernel |
+//! | `native` | numbers in kernel records |
 //! | `names` | names that a second run finds again |
-//! | `roster` | the threads seen so far, by name and path |
-//! | `windows` | their talk by stretches of time |
-//! | [`observation`] | what was seen |
-//! | [`mod@phases`] | stretches in which the pattern does not change |
-//! | [`document`] | what was seen, as a file |
+//! | `roster` | the observed threads, by name and path |
+//! | `windows` | their messages by window of time |
+//! | [`observation`] | the result |
+//! | [`mod@phases`] | periods with a constant pattern |
+//! | [`document`] | the result as a file |
 //! | [`error`] | why a program could not be observed |
 //! | [`report`] | programs that report on themselves, through `libseatmap_trace` or `preload` |
-//! | [`preload`] | the library that ranks of MPI load; its source is in the folder `preload` |
+//! | [`preload`] | the library that MPI ranks load; its source is in the folder `preload` |
 //! | [`trace`], [`tsan`] | the files of programs whose threads share lines |
 //! | [`mpi`] | the files of MPI ranks |
-//! | [`c2c`] | the recordings of perf(1): lines that threads share, as the processor samples them |
+//! | [`c2c`] | recordings of perf(1): processor samples of shared lines |
 #![deny(missing_docs)]
 
 pub mod c2c;
@@ -57,7 +58,7 @@ pub mod wakes;
 mod wakeups;
 mod windows;
 
-// The library that ranks load, so that its source is checked like any other.
+// Included here so that its source is checked like any other.
 #[cfg(test)]
 extern crate alloc;
 #[cfg(test)]

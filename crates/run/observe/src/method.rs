@@ -1,25 +1,24 @@
-//! The ways to find out who talks to whom.
+//! The methods of observing communication.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A way to find out who talks to whom. Each sees some kinds of talk and misses others:
-/// [`Method::misses`].
+/// Each method observes some kinds and misses others: [`Method::misses`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
     /// The kernel's `sched_waking` events: which thread ended which thread's wait.
     Wakeups,
-    /// Bytes that threads send over pipes, unix sockets and TCP on this computer.
+    /// Bytes over pipes, unix sockets and TCP on this computer.
     Sockets,
-    /// Goroutines of Go's programs: which thread ended their wait, and which one went on with them.
+    /// Goroutines of Go programs: which thread ended their wait, and which one continued them.
     Goroutines,
-    /// Every access to memory, of a program built with `-fsanitize=thread` and linked with
+    /// Every memory access, in a program built with `-fsanitize=thread` and linked with
     /// `libseatmap_trace`.
     Tsan,
-    /// Messages between MPI ranks, through the profiling interface of MPI.
+    /// Messages between MPI ranks, through MPI's profiling interface.
     Mpi,
-    /// Cache lines that threads share, sampled by the processor (IBS, PEBS, SPE).
+    /// Shared cache lines, sampled by the processor (IBS, PEBS, SPE).
     C2c,
 }
 
@@ -34,7 +33,7 @@ impl Method {
         Method::Tsan,
     ];
 
-    /// The method's word on the command line and in files.
+    /// The name on the command line and in files.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -47,7 +46,7 @@ impl Method {
         }
     }
 
-    /// The talk that the method cannot see, as a sentence's end.
+    /// The communication that the method cannot observe, as the end of a sentence.
     #[must_use]
     pub fn misses(self) -> &'static str {
         match self {

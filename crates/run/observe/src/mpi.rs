@@ -1,4 +1,5 @@
-//! Messages between MPI ranks: the traces of a job whose ranks loaded the library of `preload`.
+//! Reads messages between MPI ranks from the traces of a job whose ranks loaded the library of
+//! `preload`.
 
 pub(crate) mod job;
 
@@ -12,16 +13,16 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-/// Messages of one call between two ranks in one communicator.
+/// One call's messages between two ranks in a communicator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MpiTraffic {
-    /// The rank that sent.
+    /// The sending rank.
     pub from: usize,
-    /// The rank that received.
+    /// The receiving rank.
     pub to: usize,
     /// The call, without `MPI_`.
     pub call: String,
-    /// The communicator's or window's name; empty where it has none.
+    /// The communicator or window, if named.
     pub communicator: String,
     /// The messages.
     pub messages: u64,
@@ -29,10 +30,10 @@ pub struct MpiTraffic {
     pub bytes: u64,
 }
 
-/// A job's ranks, and their messages.
+/// A job's ranks and their messages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Messages {
-    /// The ranks, and who sent how much to whom.
+    /// The ranks, with each pair's messages.
     pub observation: Observation,
     /// The messages by call and communicator.
     pub sums: Vec<MpiTraffic>,
@@ -72,7 +73,6 @@ struct Unseen {
     times: u64,
 }
 
-/// A rank, as its file has it.
 struct Rank {
     head: Head,
     called: Vec<Called>,
@@ -83,12 +83,12 @@ struct Rank {
 /// Reads the traces of a folder.
 ///
 /// # Errors
-/// [`TraceError`] if there are none, or one is not such a file.
+/// [`TraceError`] if there are none, or one is malformed.
 pub fn read(folder: &Path) -> Result<Messages, TraceError> {
     messages(&traces(folder, "rank")?)
 }
 
-/// The traces of one job, put together.
+/// Combines the traces of one job.
 ///
 /// # Errors
 /// [`TraceError`] for a file that is not a trace of a rank.
@@ -98,7 +98,7 @@ pub fn messages(traces: &[TraceText]) -> Result<Messages, TraceError> {
     for trace in traces {
         let rank = rank(trace)?;
         size = size.max(rank.head.ranks).max(rank.head.rank.saturating_add(1));
-        // A damaged file may claim any number of ranks: nothing is made of it before this check.
+        // A damaged file may claim any number of ranks, so this check comes first.
         if size > MAX_TASKS {
             let what = format!(
                 "{size}, and a pattern has no more than {MAX_TASKS}",
@@ -116,7 +116,7 @@ fn rank(trace: &TraceText) -> Result<Rank, TraceError> {
         head: trace.head()?,
         called: Vec::new(),
         unseen: Vec::new(),
-        // A file counts as cut off until its last line says otherwise.
+        // A file is incomplete until its last line says otherwise.
         cut_off: Some(trace.cut_off()),
     };
     for record in trace.records()? {
@@ -139,7 +139,7 @@ fn joined(ranks: &BTreeMap<usize, Rank>, size: usize) -> Messages {
         methods: vec![Method::Mpi],
         means: "libseatmap_mpi".to_owned(),
         shares: PairMessages::of_edges(&edges, TalkKind::Message),
-        // A rank without a trace is a task as well, so that tasks have the numbers of their ranks.
+        // A rank without a trace is also a task, so that tasks have the numbers of their ranks.
         tasks: (0..size).map(|rank| task(rank, ranks.get(&rank))).collect(),
         windows: vec![Window { from_s: 0.0, to_s, edges }],
         overhead: None,
@@ -171,7 +171,6 @@ fn edges(sums: &[MpiTraffic]) -> Vec<Edge> {
     edges
 }
 
-/// Sentences about talk that was lost.
 fn unseen(ranks: &BTreeMap<usize, Rank>, size: usize) -> Vec<String> {
     let mut calls: BTreeMap<&str, u64> = BTreeMap::new();
     for Unseen { unseen, times } in ranks.values().flat_map(|rank| &rank.unseen) {
@@ -193,13 +192,12 @@ fn unseen(ranks: &BTreeMap<usize, Rank>, size: usize) -> Vec<String> {
 }
 
 impl Rank {
-    /// The sums with a rank of the same job.
     fn sums(&self, size: usize) -> Vec<MpiTraffic> {
         let own = self.head.rank;
         self.called
             .iter()
             .filter_map(|called| {
-                // MPI_PROC_NULL is negative; a message to oneself crosses no core.
+                // MPI_PROC_NULL is negative; a message to itself crosses no core.
                 let peer = usize::try_from(called.peer).ok()?;
                 (peer < size && peer != own).then(|| called.sum(own, peer))
             })
@@ -208,7 +206,7 @@ impl Rank {
 }
 
 impl Called {
-    /// The rank fetches with `MPI_Get`, and sends with every other call.
+    /// `MPI_Get` receives; every other call sends.
     fn sum(&self, own: usize, peer: usize) -> MpiTraffic {
         let (from, to) = if self.call == "Get" { (peer, own) } else { (own, peer) };
         let call = visible(&self.call).to_string();

@@ -1,4 +1,4 @@
-//! A program as one method saw it: its tasks, and who talked to whom in each stretch of time.
+//! A program as observed by one method: its tasks, and their messages in each window of time.
 
 use crate::phases::{Phase, phases};
 use crate::{Method, TalkKind, session};
@@ -6,60 +6,56 @@ use seatmap_data::pattern::{Edge, Outsider, Pattern, PatternObservation};
 use seatmap_data::statistics::words::{counted, counted_figure};
 use std::collections::BTreeSet;
 
-/// The share of the busiest task's CPU time from which another one works beside it.
+/// The share of the busiest task's CPU time that makes a task a worker.
 const WORKS: f64 = 0.2;
 
-/// CPU time of a program below which its silence says nothing, in seconds.
+/// Below this CPU time, in seconds, a lack of messages means nothing.
 const LEAST_S: f64 = 0.1;
 
-/// Messages for each second of CPU time below which tasks that work hardly talk: one in 100 ms of
-/// work.
+/// With fewer messages per second of CPU time, workers hardly communicate: one in 100 ms.
 const FEW_PER_S: f64 = 10.0;
 
 /// A thread or rank of the observed program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObservedTask {
-    /// The name that a second run gives to the same task: the thread's name, and a number where
-    /// several have it.
+    /// The thread's name, with a number if not unique. A second run finds the same task by it.
     pub name: String,
-    /// How the task came to be: the numbers of its process and of itself in the order of creation.
-    /// A second run finds the same task by it before the task has its name.
+    /// The numbers of the process and of the task in the order of creation. A second run finds a
+    /// task by its path before it has its name.
     pub path: String,
-    /// The process's number in this run.
+    /// The PID in this run.
     pub pid: i32,
-    /// The thread's number in this run.
+    /// The TID in this run.
     pub tid: i32,
-    /// CPU time that the task used while it was observed, in seconds.
+    /// The CPU time during the observation, in seconds.
     pub cpu_s: f64,
 }
 
-/// A stretch of time, and who talked to whom in it.
+/// The messages in a period of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
-    /// When the stretch began, in seconds since the observation began.
+    /// The start, in seconds since the observation began.
     pub from_s: f64,
-    /// When it ended.
+    /// The end, in the same seconds.
     pub to_s: f64,
-    /// The messages sent, by places in [`Observation::tasks`]: at most one edge for each ordered
-    /// pair.
+    /// At most one edge for each ordered pair of indexes in [`Observation::tasks`].
     pub edges: Vec<Edge>,
 }
 
-/// Messages of one ordered pair of tasks by one kind of wait.
+/// Messages of an ordered pair of tasks by one kind of wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairMessages {
-    /// The task that sent.
+    /// The sender.
     pub from: usize,
-    /// The task that received.
+    /// The receiver.
     pub to: usize,
     /// The kind.
     pub kind: TalkKind,
-    /// The messages.
+    /// The number of messages.
     pub messages: f64,
 }
 
 impl PairMessages {
-    /// The shares of edges that are all of one kind, the largest first.
     pub(crate) fn of_edges(edges: &[Edge], kind: TalkKind) -> Vec<PairMessages> {
         let mut shares: Vec<PairMessages> = edges
             .iter()
@@ -77,33 +73,31 @@ impl PairMessages {
     }
 }
 
-/// A program as one method saw it, or several together.
+/// A program as observed by one or several methods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
     /// The methods.
     pub methods: Vec<Method>,
-    /// How the method did it, and why not otherwise, for people: `eBPF`.
+    /// The mechanism, and why no better one was used: `eBPF`.
     pub means: String,
-    /// The tasks, in the order of creation.
+    /// The tasks, in order of creation.
     pub tasks: Vec<ObservedTask>,
-    /// The stretches of time in their order, each with who talked to whom.
+    /// The windows, in order of time.
     pub windows: Vec<Window>,
-    /// How the tasks talked, over the whole time: at most one for each ordered pair and kind, the
-    /// largest first.
+    /// At most one entry for each ordered pair and kind, largest first.
     pub shares: Vec<PairMessages>,
-    /// The CPU time that the observation took, as a share of the program's own, measured during the
-    /// observation.
+    /// The observation's CPU time relative to the program's, measured meanwhile.
     pub overhead: Option<f64>,
     /// Whether a command was observed from its first instruction.
     pub from_start: bool,
-    /// Processes outside the program that woke it, who woke it most first.
+    /// Processes outside the program that woke it, most frequent first.
     pub outsiders: Vec<Outsider>,
-    /// Talk that could not be seen this time, each as a sentence.
+    /// Messages that this observation missed, a sentence each.
     pub unseen: Vec<String>,
 }
 
 impl Observation {
-    /// How long the program was observed, in seconds.
+    /// The duration, in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         let ends = self.windows.first().zip(self.windows.last());
@@ -116,7 +110,7 @@ impl Observation {
         self.tasks.first().map_or("observed", |task| &task.name)
     }
 
-    /// The methods' words.
+    /// The names of the methods.
     #[must_use]
     pub fn method_words(&self) -> String {
         let words: Vec<&str> = self.methods.iter().map(|method| method.word()).collect();
@@ -128,7 +122,7 @@ impl Observation {
         }
     }
 
-    /// The talk that the methods cannot see even together, as a sentence's end.
+    /// The messages that none of the methods sees, as the end of a sentence.
     #[must_use]
     pub fn misses(&self) -> &'static str {
         match self.methods[..] {
@@ -140,8 +134,7 @@ impl Observation {
         }
     }
 
-    /// Another method to try, where threads of a process worked side by side and hardly any talk
-    /// was seen.
+    /// Suggests another method if threads worked at the same time with hardly any messages.
     #[must_use]
     pub fn advice(&self) -> Option<String> {
         let busiest = self.tasks.iter().max_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s))?;
@@ -158,8 +151,8 @@ impl Observation {
             .filter(|share| workers.contains(&share.from) && workers.contains(&share.to))
             .fold(0.0, |sum, share| sum + share.messages);
         let is_odd = workers.len() > 1 && cpu_s >= LEAST_S && messages < FEW_PER_S * cpu_s;
-        // These methods see threads that share memory, or ranks, themselves: there is nothing to
-        // advise.
+        // These methods observe threads that share memory, or ranks, so there is nothing to
+        // suggest.
         (is_odd
             && !self
                 .methods
@@ -198,20 +191,20 @@ impl Observation {
             .fold(0.0, |sum, edge| sum + edge.messages)
     }
 
-    /// Stretches of time in which the pattern does not change, in their order.
+    /// Periods with a constant pattern, in order.
     #[must_use]
     pub fn phases(&self) -> Vec<Phase> {
         phases(&self.windows)
     }
 
-    /// The pattern of one phase, with the names and loads of the whole.
+    /// One phase's pattern, with the names and loads of the whole.
     #[must_use]
     pub fn pattern_of(&self, phase: &Phase, name: &str) -> Pattern {
         let load_ns = Some((phase.to_s - phase.from_s).max(0.0) * 1e9);
         Pattern { edges: phase.edges.clone(), load_ns, ..self.pattern(name) }
     }
 
-    /// The pattern of each phase, in their order.
+    /// The pattern of each phase, in order.
     #[must_use]
     pub fn patterns_of_phases(&self, name: &str) -> Vec<Pattern> {
         let phases = self.phases();
@@ -221,14 +214,14 @@ impl Observation {
             .collect()
     }
 
-    /// The pattern of the whole time: all windows added up, and each task's share of a CPU as its
-    /// load. A load of 1 is a CPU for the whole time, as the messages are those of the whole time.
+    /// The pattern of the whole time: the sum of all windows. A task's load is its share of a CPU;
+    /// 1 is one CPU for the whole time.
     #[must_use]
     pub fn pattern(&self, name: &str) -> Pattern {
         let edges = self.windows.iter().flat_map(|window| window.edges.iter().cloned());
         let mut pattern = Pattern::gathered(name, self.tasks.len(), edges);
         pattern.names = self.tasks.iter().map(|task| task.name.clone()).collect();
-        // A recording tells no CPU times.
+        // A recording has no CPU times.
         if self.tasks.iter().any(|task| task.cpu_s > 0.0) {
             pattern.loads =
                 self.tasks.iter().map(|task| task.cpu_s / self.seconds().max(1e-9)).collect();

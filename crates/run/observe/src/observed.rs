@@ -1,4 +1,4 @@
-//! The outcome of an observation: what was seen, and the command's end.
+//! The outcome of an observation: the result, and the command's end.
 
 use crate::c2c;
 use crate::command;
@@ -11,25 +11,24 @@ use std::io::BufReader;
 use std::path::Path;
 use std::process::Child;
 
-/// The most lines of falsely shared memory that a sighting speaks of.
 const MOST_LINES: usize = 5;
 
-/// The sighting of a program.
+/// The observation of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sighting {
-    /// Its threads, and who talked to whom.
+    /// Its threads and their messages.
     pub observation: Observation,
-    /// The cache lines that passed most often, where the method sees lines.
+    /// The most moved cache lines, if the method observes lines.
     pub lines: Vec<SharedLine>,
 }
 
 /// The outcome of an observation.
 #[derive(Debug)]
 pub struct ObservationOutcome {
-    /// The sighting, or why there is none. `Ok(None)` where another rank of the job has it, and
-    /// where the command failed, which is reason enough.
+    /// The result, or why there is none. `Ok(None)` if another rank of the job has it, or if the
+    /// command failed.
     pub sighting: Result<Option<Sighting>, ObserveError>,
-    /// The command's end, which may still have to come.
+    /// The command's end, perhaps still to come.
     pub end: CommandEnd,
 }
 
@@ -37,24 +36,21 @@ pub struct ObservationOutcome {
 #[derive(Debug)]
 pub struct CommandEnd {
     pub(crate) state: CommandState,
-    /// The look that failed and ended the observation.
     pub(crate) broken: Option<ObserveError>,
 }
 
 #[derive(Debug)]
 pub(crate) enum CommandState {
-    /// No command was started.
     None,
     Runs {
         child: Child,
-        /// Whether the user has asked it to end.
+        /// Whether the user has requested its end.
         is_to_end: bool,
     },
     Ended(Ending),
 }
 
 impl Sighting {
-    /// A recording of perf(1).
     pub(crate) fn of_recording(path: &Path) -> Result<Self, ObserveError> {
         let file = named_file::open(path).map_err(c2c::PerfDataError::Open);
         let sampled = file.and_then(|file| c2c::read(BufReader::new(file)));
@@ -65,8 +61,7 @@ impl Sighting {
         Ok(Sighting { observation: sampled.observation, lines: sampled.lines })
     }
 
-    /// A sentence for each of the lines that passed most often between threads which do not use
-    /// each other's bytes, the most frequent first.
+    /// Sentences about the lines most moved between threads that do not use each other's bytes.
     pub fn false_sharing(&self) -> impl Iterator<Item = String> {
         let lines = self.lines.iter().filter(|line| line.is_false_sharing());
         lines.take(MOST_LINES).map(|line| {
@@ -85,8 +80,7 @@ impl Sighting {
 }
 
 impl ObservationOutcome {
-    /// A command that has ended with this sighting. One that failed has seen little of itself: its
-    /// failure is the reason why there are no reports.
+    /// An ended command with its result. If the command failed, that explains missing reports.
     pub(crate) fn of_ended(ending: Ending, sighting: Result<Sighting, ObserveError>) -> Self {
         let sighting = match sighting {
             Err(_) if ending != Ending::Exited(0) => Ok(None),
@@ -95,7 +89,7 @@ impl ObservationOutcome {
         ObservationOutcome { sighting, ..ObservationOutcome::elsewhere(ending) }
     }
 
-    /// A command that has ended, and whose sighting another process has.
+    /// An ended command with its result in another process.
     pub(crate) fn elsewhere(ending: Ending) -> Self {
         let state = CommandState::Ended(ending);
         ObservationOutcome { sighting: Ok(None), end: CommandEnd { state, broken: None } }
@@ -103,10 +97,10 @@ impl ObservationOutcome {
 }
 
 impl CommandEnd {
-    /// Waits for the command's end. An observation of a process that ran before ends well.
+    /// Waits for the command's end. Without a command the ending is a success.
     ///
     /// # Errors
-    /// A look that failed, or the wait.
+    /// A failed look, or the wait.
     pub fn wait(self, stop: &dyn Fn() -> bool) -> Result<Ending, ObserveError> {
         let ending = match self.state {
             CommandState::None => Ok(Ending::Exited(0)),
@@ -115,7 +109,7 @@ impl CommandEnd {
                 command::attend(child, is_to_end, stop).map(Ending::of)
             }
         };
-        // A look that failed says more than the ending: the program ran on unseen.
+        // A failed look matters more than the ending, because the program continued unobserved.
         let ending = ending.map_err(ObserveError::System)?;
         self.broken.map_or(Ok(ending), Err)
     }

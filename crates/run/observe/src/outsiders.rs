@@ -1,19 +1,18 @@
-//! Processes outside the program that wake it: a server's clients, for example.
+//! Processes outside the program that wake it, such as a server's clients.
 
 use seatmap_data::pattern::Outsider;
 use seatmap_os::task;
 use seatmap_os::{Root, Tid};
 use std::collections::HashMap;
 
-/// The processes that woke threads of the program so far.
 #[derive(Debug, Default)]
 pub(crate) struct Outsiders {
     by_pid: HashMap<Tid, Outsider>,
 }
 
 impl Outsiders {
-    /// Counts wakeups by a process. Its name is read at the first of them, while it lives; of one
-    /// that has ended since, it is that of the thread that woke the program, where that is known.
+    /// Counts a process's wakeups. Its name is read at the first one; if it has ended, the waking
+    /// thread's is used, if known.
     pub(crate) fn count(&mut self, pid: Tid, wakeups: f64, waker: impl FnOnce() -> String) {
         let outsider = self.by_pid.entry(pid).or_insert_with(|| Outsider {
             pid,
@@ -24,7 +23,7 @@ impl Outsiders {
         outsider.wakeups += wakeups;
     }
 
-    /// All of them, who wakes most first. This process itself wakes what it ends.
+    /// All of them, most frequent first, without this process, which wakes what it ends.
     pub(crate) fn all(&self) -> Vec<Outsider> {
         let own = std::process::id() as Tid;
         let others = self.by_pid.values().filter(|outsider| outsider.pid != own);

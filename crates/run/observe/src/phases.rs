@@ -1,32 +1,31 @@
-//! The phases of a program: stretches of time in which its threads talk in one pattern.
+//! Finds the phases of a program: periods in which its threads communicate in one pattern.
 //!
-//! Neighbouring windows are merged, the most alike first, as long as their patterns are more alike
-//! than `MOST_APART`; then those that are shorter than `SHORTEST`. Patterns are compared by the
-//! angle between their vectors of messages by pair: it does not depend on how long or how busy a
-//! window is.
+//! Adjacent windows are merged, the most similar first, while their patterns differ by less than
+//! `MOST_APART`; then those shorter than `SHORTEST`. The distance of two patterns depends on the
+//! angle between their vectors of messages by pair, and so not on the length or activity of a
+//! window.
 
 use crate::Window;
 use seatmap_data::pattern::{Edge, Pattern};
 use std::collections::HashMap;
 
-/// The distance from which patterns are phases of their own: 0 is the same pattern, 1 has no pair
-/// in common.
+/// The distance that separates phases: 0 is the same pattern, 1 has no common pair.
 const MOST_APART: f64 = 0.3;
 
-/// Windows below which a stretch is not a phase, but the step from one to the next.
+/// A period of fewer windows is a transition.
 const SHORTEST: usize = 3;
 
-/// The messages below which a window says little, for each pair that talks in it.
+/// With fewer messages per active pair, a window is not significant.
 const MESSAGES_PER_PAIR: f64 = 16.0;
 
-/// A stretch of time in which the pattern does not change.
+/// A period with a constant pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
-    /// When it begins, in seconds since the observation began.
+    /// The start, in seconds since the observation began.
     pub from_s: f64,
-    /// When it ends.
+    /// The end, in the same seconds.
     pub to_s: f64,
-    /// The messages by pair of tasks.
+    /// The messages by pair.
     pub edges: Vec<Edge>,
 }
 
@@ -38,7 +37,6 @@ impl Phase {
     }
 }
 
-/// A run of windows.
 #[derive(Clone, Debug)]
 struct Stretch {
     from_s: f64,
@@ -71,30 +69,29 @@ impl Stretch {
         }
     }
 
-    /// 1 less the cosine of the angle between the two vectors.
+    /// The distance is 1 less the cosine of the angle between the two vectors.
     fn distance(&self, other: &Stretch) -> f64 {
-        // Pairs that only one of both has add nothing to the product.
+        // Pairs in only one of the vectors add nothing to the product.
         let (few, many) =
             if self.pairs.len() < other.pairs.len() { (self, other) } else { (other, self) };
         let lengths = (self.square() * other.square()).sqrt();
         let products = few.pairs.iter().map(|(ends, edge)| {
             many.pairs.get(ends).map_or(0.0, |other| edge.messages * other.messages)
         });
-        // A stretch without messages is like any other.
+        // A period without messages is similar to any other.
         if lengths > 0.0 { 1.0 - products.sum::<f64>() / lengths } else { 0.0 }
     }
 
-    /// The squared length of the vector of messages.
     fn square(&self) -> f64 {
         self.pairs.values().map(|edge| edge.messages * edge.messages).sum()
     }
 }
 
-/// The phases of an observation, in their order. A program whose pattern does not change has one.
+/// An observation's phases, in order; one if the pattern does not change.
 #[must_use]
 pub fn phases(windows: &[Window]) -> Vec<Phase> {
     let mut stretches = thick(windows.iter().map(Stretch::of));
-    // Agglomerative clustering of neighbours only, as a phase is a stretch of time.
+    // Agglomerative clustering of adjacent windows only, because a phase is a period.
     while let Some(at) = nearest(&stretches) {
         let next = stretches.remove(at + 1);
         stretches[at].join(next);
@@ -107,7 +104,7 @@ fn phase(stretch: Stretch) -> Phase {
     Phase { from_s: stretch.from_s, to_s: stretch.to_s, edges: gathered.edges }
 }
 
-/// Joins windows that say little to the one after them, or to the last.
+/// Joins windows with few messages to the next one, or to the last.
 fn thick(windows: impl Iterator<Item = Stretch>) -> Vec<Stretch> {
     let mut thick: Vec<Stretch> = Vec::new();
     for window in windows {
@@ -123,15 +120,15 @@ fn thick(windows: impl Iterator<Item = Stretch>) -> Vec<Stretch> {
     thick
 }
 
-/// The first of the two neighbours that are the most alike, if these are one phase. When all
-/// differ, one of two that are the most alike and of which one is too short.
+/// The first of the two most similar neighbours, if they are one phase; else of the most similar
+/// ones of which one is too short.
 fn nearest(stretches: &[Stretch]) -> Option<usize> {
     let distances = stretches.windows(2).map(|pair| pair[0].distance(&pair[1])).enumerate();
     let least = distances
         .clone()
         .min_by(|(_, a), (_, b)| a.total_cmp(b))
         .filter(|(_, least)| *least < MOST_APART);
-    // A stretch that is too short for a phase joins a neighbour, however different that is.
+    // A period too short for a phase joins a neighbour, however different.
     least
         .or_else(|| {
             distances

@@ -1,5 +1,4 @@
-//! The library that the ranks of an MPI program load before their own: its file, and the variable
-//! that has them load it.
+//! The library that MPI ranks preload: its file, and the variable that makes them load it.
 //!
 //! Its source is the folder `preload`, and the build script compiles it.
 
@@ -11,17 +10,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The variable that names libraries which are loaded before all others (ld.so(8)).
 const VARIABLE: &str = "LD_PRELOAD";
 
-/// The library. It has no dependencies, so that it fits every C library.
+/// It has no dependencies, so it works with every C library.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/preload.so"));
 
-/// Writes the library into a folder of this user alone, and returns its path.
+/// Writes the library into a private folder, and returns its path.
 ///
 /// # Errors
-/// [`ObserveError::NoLibrary`]: the loader could not load it from there.
-/// [`ObserveError::System`]: it could not be written.
+/// [`ObserveError::NoLibrary`]: the loader could not load it from there. [`ObserveError::System`]:
+/// it could not be written.
 pub fn write(folder: &Path) -> Result<PathBuf, ObserveError> {
     let file = folder.join("libseatmap_mpi.so");
     let why = if file.as_os_str().as_bytes().iter().any(|byte| matches!(byte, b' ' | b':')) {
@@ -39,8 +37,8 @@ pub fn write(folder: &Path) -> Result<PathBuf, ObserveError> {
     )))
 }
 
-/// Has a command, and all that it starts, load the library. The file is on this computer, and goes
-/// with the folder that is returned.
+/// Makes a command and its descendants load the library. The file disappears with the returned
+/// folder.
 pub(crate) fn load_into(command: &mut Command) -> Result<Scratch, ObserveError> {
     let folder = Scratch::new("preload").map_err(ObserveError::System)?;
     let library = write(folder.path())?;
@@ -48,7 +46,7 @@ pub(crate) fn load_into(command: &mut Command) -> Result<Scratch, ObserveError> 
     Ok(folder)
 }
 
-/// The variable's value that loads this library, behind those that the user loads.
+/// The variable's value, with this library after the user's.
 fn value(library: &Path, before: Option<OsString>) -> OsString {
     let mut value = before.filter(|before| !before.is_empty()).unwrap_or_default();
     if !value.is_empty() {
@@ -63,7 +61,7 @@ mod tests {
     use super::*;
     use seatmap_os::elf::Elf;
 
-    /// The entries of `.dynamic` that name a library (`DT_NEEDED`, elf(5)).
+    /// The entries that name a library (`DT_NEEDED` of elf(5)).
     const NEEDED: u64 = 1;
 
     #[test]

@@ -1,5 +1,5 @@
-//! Programs that report on themselves: by the method `tsan` through `libseatmap_trace`, and by
-//! `mpi` through a library that they load.
+//! Programs that report on themselves: for the method `tsan` through `libseatmap_trace`, for `mpi`
+//! through a library that they load.
 
 use crate::command::{self, SubjectCommand};
 use crate::observed::{ObservationOutcome, Sighting};
@@ -8,36 +8,35 @@ use seatmap_launch::Ending;
 use seatmap_os::scratch::Scratch;
 use std::path::{Path, PathBuf};
 
-/// The folder for the traces, in the environment of the program.
 const VARIABLE: &str = "SEATMAP_TRACE";
 
-/// The reports that a program can make.
+/// The kind of a program's reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReportMethod {
-    /// Its accesses to memory ([`Method::Tsan`](crate::Method::Tsan)).
+    /// Its memory accesses ([`Method::Tsan`](crate::Method::Tsan)).
     Accesses,
     /// The messages of its ranks ([`Method::Mpi`](crate::Method::Mpi)).
     Messages {
-        /// The rank that this process is, where a launcher has started it once for each.
+        /// This process's rank, if a launcher starts it once per rank.
         rank: Option<JobRank>,
     },
 }
 
-/// The rank that a process is, where it is one of several.
+/// The rank of one process among several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobRank {
     /// Its number, from 0.
     pub rank: usize,
-    /// How many there are.
+    /// The number of ranks.
     pub size: usize,
-    /// A name that the launcher gives to this start and to no other.
+    /// The launcher's unique name for this start.
     pub job: Option<String>,
-    /// The file of the job's pattern. The ranks leave their traces beside it, so it stands in a
-    /// folder that all nodes share.
+    /// The file of the job's pattern. The ranks leave their traces next to it, so all nodes must
+    /// share its folder.
     pub pattern: PathBuf,
 }
 
-/// A command that is to report on itself.
+/// A command that will report on itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportRequest {
     /// The reports.
@@ -47,14 +46,12 @@ pub struct ReportRequest {
 }
 
 impl ReportRequest {
-    /// Runs the command to its end, and reads its reports.
     pub(crate) fn run(&self, stop: &dyn Fn() -> bool) -> Result<ObservationOutcome, ObserveError> {
         let folder = Scratch::new("observe").map_err(ObserveError::System)?;
         let ending = self.end_of(folder.path(), stop)?;
         Ok(ObservationOutcome::of_ended(ending, self.read(folder.path())))
     }
 
-    /// Runs the command, whose traces go into a folder.
     pub(crate) fn end_of(
         &self,
         folder: &Path,
@@ -62,8 +59,8 @@ impl ReportRequest {
     ) -> Result<Ending, ObserveError> {
         let mut command = self.command.prepared();
         command.env(VARIABLE, folder);
-        // MPI's calls are met in front of its own library; accesses are reported by code that the
-        // compiler has put into the program. The library stays until the command has ended.
+        // The preloaded library intercepts MPI calls; code from the compiler reports accesses. The
+        // library stays until the command has ended.
         let _library = match self.method {
             ReportMethod::Messages { .. } => Some(preload::load_into(&mut command)?),
             ReportMethod::Accesses => None,
@@ -73,7 +70,6 @@ impl ReportRequest {
         Ok(Ending::of(status))
     }
 
-    /// The traces of a folder, put together.
     pub(crate) fn read(&self, folder: &Path) -> Result<Sighting, ObserveError> {
         match self.method {
             ReportMethod::Messages { .. } => {

@@ -1,4 +1,4 @@
-//! An observation as it is meant: how, of what, and for how long.
+//! An observation as requested: its method, program and duration.
 
 use crate::c2c::perf;
 use crate::command::{self, SubjectCommand};
@@ -13,37 +13,37 @@ use seatmap_os::Ending;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long processes that run already are observed, where nobody says.
+/// The default duration for processes that already run.
 pub const USUAL_TIME: Duration = Duration::from_secs(10);
 
-/// How a program is to be observed, and which.
+/// An observation's method and program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObserveRequest {
     /// By the kernel.
     Watch(WatchRequest),
-    /// By the reports of a program on itself.
+    /// By a program's reports on itself.
     Report(ReportRequest),
     /// By perf(1), which records a command.
     Record(SubjectCommand),
-    /// From a recording that perf(1) made before.
+    /// From an existing recording of perf(1).
     Recording(PathBuf),
 }
 
-/// A program that is to be watched.
+/// A program to watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchRequest {
-    /// The method; `None` for the best that is allowed here.
+    /// The method; `None` for the best permitted one.
     pub method: Option<Method>,
-    /// How the kernel tells of wakeups.
+    /// The kernel mechanism for wakeups.
     pub means: TracingMechanism,
     /// The program.
     pub subject: Subject,
-    /// How long; `None` for a command to its end, and for processes that run 10 s.
+    /// The duration; `None` for a command to its end, and 10 s for running processes.
     pub time: Option<Duration>,
 }
 
 impl ObserveRequest {
-    /// Observes until the time is over, the program has ended, or `stop` says so.
+    /// Observes until the time is over, the program ends, or `stop` returns true.
     ///
     /// # Errors
     /// [`ObserveError`]: the observation could not begin.
@@ -69,13 +69,13 @@ impl WatchRequest {
         let usual = session.child.is_none().then_some(USUAL_TIME);
         let watched = session.watch(self.time.or(usual), stop);
         let (observation, child) = session.finish();
-        // A look that failed ends the observation, and what was seen before it is kept.
+        // A failed look ends the observation; earlier results are kept.
         let sighting = if observation.tasks.is_empty() {
             Err(ObserveError::NothingSeen)
         } else {
             Ok(Some(Sighting { observation, lines: Vec::new() }))
         };
-        // The user's Ctrl-C has asked the command to end as well.
+        // The user's Ctrl-C has also reached the command.
         let is_to_end = matches!(watched, Ok(ObservationEnd::Stopped));
         let state =
             child.map_or(CommandState::None, |child| CommandState::Runs { child, is_to_end });
@@ -83,11 +83,11 @@ impl WatchRequest {
     }
 }
 
-/// Observes one run of a command, from its first instruction to its end, by the best method that is
-/// allowed. Its output goes to stderr.
+/// Observes a command from its first instruction to its end, by the best permitted method. Its
+/// output goes to stderr.
 ///
 /// # Errors
-/// [`ObserveError`]; also where the command failed, or where `stop` said so meanwhile.
+/// [`ObserveError`]; also if the command failed, or `stop` returned true.
 pub fn one_run(
     command: &SubjectCommand,
     stop: &dyn Fn() -> bool,
@@ -102,8 +102,7 @@ pub fn one_run(
         .transpose()
         .map_err(ObserveError::System)?
         .map(Ending::of);
-    // A command runs on when a look fails, so that its end is waited for before the failure is
-    // told.
+    // The command continues after a failed look, so its end comes before the failure's report.
     watched?;
     match ending {
         _ if is_to_end => Err(ObserveError::Interrupted),

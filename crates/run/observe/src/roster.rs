@@ -1,4 +1,4 @@
-//! The threads of an observed program: their names, their creators and their CPU time.
+//! The threads of an observed program: their names, creators and CPU times.
 
 use crate::ObservedTask;
 use crate::names::numbered;
@@ -10,46 +10,41 @@ use seatmap_os::task::ThreadStat as Process;
 use seatmap_os::{Root, Tid};
 use std::collections::HashMap;
 
-/// A thread under observation.
 #[derive(Clone, Debug, Default)]
 struct Member {
     born: Born,
-    /// The creator's place in the roster.
     creator: Option<usize>,
     name: String,
-    /// CPU time when the observation began, and now.
     before_ns: u64,
     run_ns: u64,
-    /// When it started, where it was there before the observation.
+    /// The start, if before the observation.
     started_ticks: u64,
-    /// Whether it is left out of the tasks: nothing of it was seen.
+    /// Whether nothing of it was observed.
     is_left_out: bool,
 }
 
-/// Every thread seen so far. A thread keeps its place.
+/// Every observed thread. Indexes never change.
 #[derive(Debug, Default)]
 pub(crate) struct Roster {
     members: Vec<Member>,
-    /// The living thread of each number, or the last one that had it.
+    /// The living thread of each TID, or its last one.
     places: HashMap<Tid, usize>,
 }
 
 impl Roster {
-    /// Takes in the threads of a look, in the order of their creation.
     pub(crate) fn update(&mut self, mut threads: Vec<Born>) {
-        // Of threads that were all there before, a process's first one comes first, as others take
-        // it for their creator.
+        // Among threads older than the observation, a process's first thread comes first, because
+        // the others count it as their creator.
         threads.sort_by_key(|thread| (thread.born_ns, thread.tid != thread.pid, thread.tid));
         for born in threads {
             let known = self.places.get(&born.tid).copied();
-            // A number that was given again has another time of birth: this is a new thread.
+            // A reused TID has another creation time and means a new thread.
             let known = known.filter(|place| self.members[*place].born.born_ns == born.born_ns);
             let place = known.unwrap_or_else(|| self.arrive(&born));
-            // It was there before, and had ended when it was to be looked at: nothing of it was
-            // seen.
+            // It began before the observation, and ended before the first look at it.
             let was_missed = known.is_none() && born.born_ns == 0 && born.end.is_none();
             self.members[place].is_left_out |= was_missed && self.members[place].started_ticks == 0;
-            // A number that is given again has another time of birth, and with it another place.
+            // A reused TID has another creation time, and so another index.
             let member = &self.members[place].born;
             invariant!(
                 member.tid == born.tid && (member.end.is_none() || born.end.is_some()),
@@ -61,7 +56,7 @@ impl Roster {
             );
             if let Some((name, run_ns)) = &born.end {
                 let member = &mut self.members[place];
-                // perf tells a CPU time of 0 at the end: the last reading stays.
+                // perf reports a CPU time of 0 at the end; the last reading stays.
                 member.run_ns = member.run_ns.max(*run_ns);
                 if !name.is_empty() {
                     member.name.clone_from(name);
@@ -73,8 +68,8 @@ impl Roster {
 
     fn arrive(&mut self, born: &Born) -> usize {
         let was_there = born.born_ns == 0;
-        // Of threads that were there before, nobody knows who created them: the first of the
-        // process stands in.
+        // The creators of threads older than the observation are unknown; the process's first
+        // thread stands in.
         let creator =
             if !was_there { born.creator } else { if born.tid == born.pid { 0 } else { born.pid } };
         let mut member = Member {
@@ -91,11 +86,11 @@ impl Roster {
         self.members.len() - 1
     }
 
-    /// The place of the thread that has this number now; one that nobody reported is added.
+    /// Adds an unreported thread.
     pub(crate) fn place(&mut self, tid: Tid) -> usize {
         match self.places.get(&tid) {
             Some(place) => *place,
-            // A thread that no source reported: the kernel's table may have had no room for it.
+            // No source reported the thread: the kernel's table may have been full.
             None => self.arrive(&Born {
                 tid,
                 pid: Process::of(tid).map_or(tid, |task| task.pid),
@@ -104,28 +99,24 @@ impl Roster {
         }
     }
 
-    /// Reads the names and CPU times of the threads that live.
     pub(crate) fn look(&mut self) {
         self.members.iter_mut().filter(|member| member.born.end.is_none()).for_each(Member::look);
     }
 
-    /// The process and the number of each thread that lives, in the order of places.
     pub(crate) fn living(&self) -> Vec<(Tid, Tid)> {
         let living =
             self.members.iter().filter(|member| member.born.end.is_none() && !member.is_left_out);
         living.map(|member| (member.born.pid, member.born.tid)).collect()
     }
 
-    /// Counts CPU times from now on.
     pub(crate) fn forget(&mut self) {
         self.look();
         self.members.iter_mut().for_each(|member| member.before_ns = member.run_ns);
     }
 
-    /// The threads as tasks, and the task of each place. Tasks are in the order of creation, as a
-    /// plan's are when `seatmap run` seats them. Names are numbered in the order of paths, which a
-    /// second run repeats though its threads race to be created. A thread that is left out has a
-    /// place that no task has.
+    /// The tasks, and each thread's task, in the order of creation, as in plans for `seatmap run`.
+    /// Names are numbered in the order of paths, which a second run repeats even if threads are
+    /// created in another order. An omitted thread's task number is out of range.
     pub(crate) fn tasks(&self) -> (Vec<ObservedTask>, Vec<usize>) {
         let mut order: Vec<usize> = self.program().collect();
         order.sort_by_key(|place| self.members[*place].age());
@@ -140,7 +131,6 @@ impl Roster {
         (tasks.collect(), task_of)
     }
 
-    /// The places of the program's own threads.
     fn program(&self) -> impl Iterator<Item = usize> {
         (0..self.members.len()).filter(|place| !self.members[*place].is_left_out)
     }
@@ -156,15 +146,15 @@ impl Roster {
         }
     }
 
-    /// The threads' names; where several have one, with a number in the order of their paths.
+    /// The threads' names, with numbers in the order of paths if not unique.
     fn names(&self, order: &[usize]) -> Vec<String> {
         numbered(order.iter().map(|place| self.members[*place].name.as_str()))
     }
 }
 
 impl Member {
-    /// Sorts by creation. One that was there before, and ended before it was looked at, comes after
-    /// those that live: nobody knows when it started.
+    /// Orders by creation. If a thread is older than the observation and ended before the first
+    /// look, its start is unknown; it comes last.
     fn age(&self) -> (u64, u64, Tid) {
         let ticks = if self.started_ticks == 0 { u64::MAX } else { self.started_ticks };
         (self.born.born_ns, ticks, self.born.tid)
@@ -188,7 +178,6 @@ impl Member {
 mod tests {
     use super::*;
 
-    /// Numbers that no process has.
     const FAR: Tid = 1 << 30;
 
     fn ended(tid: Tid, creator: Tid, born_ns: u64, name: &str) -> Born {

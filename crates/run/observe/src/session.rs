@@ -1,4 +1,4 @@
-//! One observation, from its begin to what was seen.
+//! One observation, from its start to its result.
 
 use crate::goroutines::GoPrograms;
 use crate::roster::Roster;
@@ -17,16 +17,15 @@ use std::collections::BTreeSet;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// The length of a stretch of time, at first.
 const WINDOW: Duration = Duration::from_millis(100);
 
-/// How often the session looks whether a command that it started is over.
+/// The pause between two checks for a started command's end.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The same for programs that ran before it.
+/// The pause for running programs.
 const LONG_PAUSE: Duration = Duration::from_millis(20);
 
-/// CPU seconds of a program below which an overhead says nothing.
+/// Below this CPU time, in seconds, the overhead is meaningless.
 pub(crate) const LEAST_S: f64 = 0.05;
 
 /// Windows between two readings of names and CPU times.
@@ -35,32 +34,31 @@ const NAMES_EVERY: u32 = 10;
 /// The mechanism of a method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TracingMechanism {
-    /// The best that is allowed.
+    /// The best permitted one.
     #[default]
     Best,
     /// Programs in the kernel.
     Ebpf,
-    /// Records of each event.
+    /// A record for each event.
     Perf,
 }
 
-/// Why a session ended.
+/// The reason for the end of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObservationEnd {
-    /// The program and everything that it started have ended.
+    /// The program and all its descendants have ended.
     Program,
     /// The time is over.
     Time,
-    /// The session was asked to stop.
+    /// The caller stopped the session.
     Stopped,
 }
 
-/// An observation under way. Dropping it removes everything from the kernel.
+/// A running observation. Dropping it cleans up the kernel.
 pub struct ObservationSession {
     source: Box<dyn MessageSource>,
-    /// The reason against a better source.
     better: Option<String>,
-    /// The command, where one was started. It outlives the session if nobody ends it.
+    /// The started command, which outlives the session unless the caller ends it.
     pub child: Option<Child>,
     child_lived: bool,
     roster: Roster,
@@ -69,20 +67,19 @@ pub struct ObservationSession {
     looked: Duration,
     looks: u32,
     own_before_ns: u64,
-    /// All messages so far, also those that were forgotten.
+    /// All messages so far, including forgotten ones.
     messages: f64,
-    /// When the observation began anew.
+    /// When the observation restarted.
     since: Duration,
-    /// Talk that was seen before the first window.
     early: Vec<ThreadMessages>,
     go_programs: GoPrograms,
 }
 
 impl ObservationSession {
-    /// Begins to observe a program. A command starts.
+    /// Begins to observe a program, and starts a command.
     ///
     /// # Errors
-    /// [`ObserveError`]: nothing is left in the kernel then, and no command runs.
+    /// [`ObserveError`]: the kernel is unchanged, and no command runs.
     pub fn begin(
         method: Option<Method>,
         means: TracingMechanism,
@@ -116,17 +113,17 @@ impl ObservationSession {
             early: Vec::new(),
             go_programs: GoPrograms::default(),
         };
-        // The CPU times of threads that run already are read before they add up.
+        // CPU times from before the observation do not count.
         let look = session.source.look()?;
         session.roster.update(look.threads);
         session.early = look.talk;
         Ok(session)
     }
 
-    /// Observes until the program has ended, this time is over, or `stop` says so.
+    /// Observes until the program ends, the time is over, or `stop` returns true.
     ///
     /// # Errors
-    /// [`ObserveError::Kernel`]: what was seen before is kept.
+    /// [`ObserveError::Kernel`]: earlier results stay.
     pub fn watch(
         &mut self,
         time: Option<Duration>,
@@ -135,8 +132,8 @@ impl ObservationSession {
         self.pass(time, stop, true)
     }
 
-    /// As [`ObservationSession::watch`], for a caller that does something of its own at short
-    /// intervals: what was seen may be older than this time.
+    /// Like [`ObservationSession::watch`], for callers with frequent work of their own: results may
+    /// be older.
     ///
     /// # Errors
     /// As [`ObservationSession::watch`].
@@ -156,7 +153,7 @@ impl ObservationSession {
     ) -> Result<ObservationEnd, ObserveError> {
         loop {
             let end = self.end(time, stop)?;
-            // A last look comes after the end was seen, so that nothing before it is missed.
+            // The last look comes after the end, so that it misses nothing.
             let is_last = end.is_some_and(|end| looks_last || end != ObservationEnd::Time);
             if is_last || self.begun.elapsed() >= self.looked + WINDOW {
                 self.look()?;
@@ -175,20 +172,20 @@ impl ObservationSession {
         time: Option<Duration>,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<ObservationEnd>, ObserveError> {
-        // A child that has ended is a zombie until it is waited for.
+        // An ended child is a zombie until it is waited for.
         let child_lives =
             self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)));
         let is_late = time.is_some_and(|time| self.begun.elapsed() >= time);
         Ok(match () {
             () if stop() => Some(ObservationEnd::Stopped),
-            // Before the time: a caller that waits in short slices hears of the end as well.
+            // Before the time, so that short waits also see the end.
             () if self.is_over(child_lives, is_late)? => Some(ObservationEnd::Program),
             () if is_late => Some(ObservationEnd::Time),
             () => None,
         })
     }
 
-    /// Whether no followed process lives. It is asked with each look only, unless the command has
+    /// Whether no followed process lives. Asks the source only at looks, and when the command has
     /// just ended.
     fn is_over(&mut self, child_lives: bool, is_look: bool) -> Result<bool, ObserveError> {
         let is_news = std::mem::replace(&mut self.child_lived, child_lives) && !child_lives;
@@ -208,11 +205,11 @@ impl ObservationSession {
         let placed =
             talk.into_iter().map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));
         self.stretches.take(self.looked, placed);
-        // Where the source does not tell it, a thread that ends takes its CPU time with it.
+        // Without the source's report, a thread's CPU time is lost at its end.
         if self.looks.is_multiple_of(NAMES_EVERY) || !self.source.tells_cpu_times() {
             self.roster.look();
         }
-        // The second look comes when a command has become its program.
+        // By the second look the command has become its program.
         if self.looks.is_multiple_of(NAMES_EVERY) || self.looks == 1 {
             self.go_programs.look(self.roster.living().into_iter().map(|(pid, _)| pid));
         }
@@ -226,7 +223,7 @@ impl ObservationSession {
         self.begun.elapsed()
     }
 
-    /// The messages between the program's threads since the session began, up to the last look.
+    /// The messages between the program's threads until the last look.
     #[must_use]
     pub fn messages(&self) -> f64 {
         self.messages
@@ -238,16 +235,14 @@ impl ObservationSession {
         self.means()
     }
 
-    /// The threads that live, as far as the last look knew: each one's process and its own number,
-    /// in the order in which they were first seen.
+    /// Process and number of each thread at the last look, by first sight.
     #[must_use]
     pub fn threads(&self) -> Vec<(Tid, Tid)> {
         self.roster.living()
     }
 
-    /// Sees no talk from now on, which then costs the program next to nothing, or sees it again.
-    /// Threads that come and go are seen all the time. Records of each event cannot be paused:
-    /// there talk is seen all the same.
+    /// Pauses or resumes the observation of messages, almost without cost while paused. Starts and
+    /// ends of threads are always observed. Records of each event cannot be paused.
     ///
     /// # Errors
     /// [`ObserveError::Kernel`].
@@ -255,7 +250,7 @@ impl ObservationSession {
         Ok(self.source.pause(pauses)?)
     }
 
-    /// Begins anew: what was seen so far is forgotten, and the program is still followed.
+    /// Forgets the results so far, but still follows the program.
     pub fn forget(&mut self) {
         self.roster.forget();
         self.stretches = Stretches::default();
@@ -263,20 +258,20 @@ impl ObservationSession {
         self.since = self.looked;
     }
 
-    /// Ends the observation: what was seen. The command, if it lives, runs on unobserved.
+    /// Ends the observation. A living command continues.
     #[must_use]
     pub fn finish(mut self) -> (Observation, Option<Child>) {
-        // The CPU times are read below. On a crowded computer that may be long after the last look,
-        // and they would be taken for those of a shorter time.
+        // The CPU times below may be read long after the last look on a crowded computer, and would
+        // count for a shorter time.
         if self.source.has_processes().unwrap_or(false) {
-            // An error takes nothing away from the looks before it.
+            // An error does not invalidate earlier looks.
             let _ = self.look();
         }
         let observation = self.seen();
         (observation, self.child)
     }
 
-    /// Everything seen since the session began, or began anew.
+    /// The result since the session began or restarted.
     #[must_use]
     pub fn seen(&mut self) -> Observation {
         self.roster.look();
@@ -296,7 +291,7 @@ impl ObservationSession {
             windows.push(Window { from_s, to_s: stretch.to.as_secs_f64(), edges });
             from_s = stretch.to.as_secs_f64();
         }
-        // A process of the program that ends is followed no longer when it wakes its parent.
+        // An ending process is no longer followed when it wakes its parent.
         let is_own = |one: &Outsider| tasks.iter().any(|task| task.pid == one.pid);
         let (ended, outsiders): (Vec<_>, Vec<_>) =
             self.source.outsiders().into_iter().partition(is_own);
@@ -306,7 +301,7 @@ impl ObservationSession {
         unseen.extend(ends(&ended));
         let counts_goroutines = self.source.methods().contains(&Method::Goroutines);
         unseen.extend(self.go_programs.unseen(counts_goroutines));
-        // Its silence says nothing of a program that does not run.
+        // A halted program's silence means nothing.
         if shares.is_empty() {
             let pids: BTreeSet<Tid> = tasks.iter().map(|task| task.pid).collect();
             let halted = halted::among(&Root::new("/"), pids);
@@ -355,8 +350,6 @@ impl ObservationSession {
         shares
     }
 
-    /// The kernel's time and this thread's, as a share of the program's. Both count from the
-    /// session's beginning.
     fn overhead(&mut self, program_s: f64) -> Option<f64> {
         if self.since > Duration::ZERO {
             return None;
@@ -367,20 +360,20 @@ impl ObservationSession {
     }
 }
 
-/// Wakeups by processes of the program that ended: they woke their parents.
+/// Wakeups of parents by ending processes.
 fn ends(ended: &[Outsider]) -> Option<String> {
     let wakeups: f64 = ended.iter().map(|one| one.wakeups).sum();
     let several = "came from processes of the program that ended";
     count_of(wakeups as u64, "wakeup", ["came from a process of the program that ended", several])
 }
 
-/// The tasks at two places; `None` if nothing was seen of one of the threads.
+/// The tasks of two threads, if both were observed.
 fn program_ends(task_of: &[usize], from: usize, to: usize) -> Option<[usize; 2]> {
     let ends = [task_of[from], task_of[to]];
     (!ends.contains(&usize::MAX)).then_some(ends)
 }
 
-/// The best source for a method that this user may have, and the reasons against better ones.
+/// The best permitted source, and the reasons against better ones.
 fn source(
     method: Option<Method>,
     means: TracingMechanism,
@@ -402,7 +395,6 @@ fn source(
     Err(ObserveError::Forbidden { reasons: joined(reasons).unwrap_or_default() })
 }
 
-/// The parts to be tried, the best first.
 fn parts(method: Option<Method>, means: TracingMechanism) -> &'static [EbpfMethods] {
     match method {
         _ if means == TracingMechanism::Perf => &[],
@@ -413,12 +405,10 @@ fn parts(method: Option<Method>, means: TracingMechanism) -> &'static [EbpfMetho
     }
 }
 
-/// Whether the records of perf cannot stand in for programs in the kernel.
 fn needs_ebpf(method: Option<Method>) -> bool {
     matches!(method, Some(Method::Sockets | Method::Goroutines))
 }
 
-/// Whether there can be a source at all.
 fn check(method: Option<Method>, means: TracingMechanism) -> Result<(), ObserveError> {
     match method {
         Some(method) if needs_ebpf(Some(method)) => match means {
@@ -443,14 +433,12 @@ fn unavailable(method: Method, reason: &str) -> Result<(), ObserveError> {
     Err(ObserveError::Unavailable { method, reason: reason.to_owned() })
 }
 
-/// Each reason once.
 fn joined(mut reasons: Vec<String>) -> Option<String> {
-    // The parts are tried one after the other and often fail for one reason.
     reasons.dedup();
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// The CPU time of this thread, in nanoseconds.
+/// This thread's CPU time, in nanoseconds.
 pub(crate) fn own_ns() -> u64 {
     let times = std::fs::read("/proc/thread-self/schedstat")
         .ok()
@@ -480,7 +468,7 @@ mod tests {
         let until = std::sync::Arc::downgrade(&goes_on);
         std::thread::spawn(move || while until.strong_count() > 0 && ask.send(()).is_ok() {});
         std::thread::spawn(move || while asked.recv().is_ok() {});
-        // On a busy computer it may take a while until the two talk.
+        // On a busy computer this may take a while.
         assert!((0..1000).any(|_| watch(&mut session, 10) > 0.0));
         session.pause(true).unwrap();
         let paused = watch(&mut session, 10);

@@ -1,11 +1,11 @@
-//! The method `sockets`: the bytes that threads move over pipes, unix sockets and TCP on this
+//! The method `sockets`: the bytes moved by threads over pipes, unix sockets and TCP on this
 //! computer.
 //!
 //! | module | does |
 //! |---|---|
-//! | `programs` | the programs that run in the kernel when a socket or pipe was written or read |
-//! | `pipes` | the program at the end of all system calls, attached while it serves |
-//! | `flows` | brings writers and readers of one pipe or connection together |
+//! | `programs` | the eBPF programs that run when a socket or pipe is written or read |
+//! | `pipes` | the program at the end of all system calls, attached while it is useful |
+//! | `flows` | matches writers and readers of a pipe or connection |
 
 mod flows;
 mod pipes;
@@ -21,31 +21,31 @@ use seatmap_os::bpf::{AttachedProgram, Btf, EbpfProgram, LoadError, Map, room_fo
 use std::io;
 use std::time::Duration;
 
-/// Pipes and connections by thread and direction that are counted from one look to the next.
+/// The most pipes and connections, by thread and direction, between two looks.
 const ENTRIES: u32 = 16_384;
 
-/// The time that a call on a socket takes longer beside the program's own: an estimate from
-/// `bench/observe/calls.c` on a virtual machine, whose calls took 190 ns longer, of which the
-/// kernel counted 150 ns for the program.
+/// A socket call's added time beyond the program's own: an estimate from `bench/observe/calls.c` on
+/// a virtual machine, where calls took 190 ns longer, of which the kernel counted 150 ns for the
+/// program.
 const AT_SOCKET: Duration = Duration::from_nanos(40);
 
-/// The same for any system call where a program runs at its end: an estimate from a ring of eight
-/// threads over pipes, whose calls took 340 ns longer, half of them for the program.
+/// The same for any system call with a program at its end: an estimate from a ring of eight threads
+/// over pipes, where calls took 340 ns longer, half of them for the program.
 const AT_CALL: Duration = Duration::from_nanos(170);
 
-/// Programs in the kernel that count bytes until this is dropped.
+/// Counts bytes until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Sockets {
     table: Map,
-    /// At the kernel's tracepoints of sockets (Linux 6.3), where it has them.
+    /// The programs at the kernel's socket tracepoints, if available (Linux 6.3).
     of_sockets: Vec<AttachedProgram>,
-    /// At the end of all system calls.
+    /// The program at the end of all system calls.
     of_calls: Pipes,
     flows: Flows,
 }
 
 impl Sockets {
-    /// Loads and attaches the programs. They count for the processes in `tables`.
+    /// The programs count for the processes in `tables`.
     pub(crate) fn begin(
         btf: &Btf,
         layout: &FieldOffsets,
@@ -58,8 +58,8 @@ impl Sockets {
             room_for_threads(ENTRIES),
         )?;
         let ground = Ground { btf, layout, tables, table: &table };
-        // Newer kernels read fields by a cast, older ones by copying. Without the tracepoints of
-        // sockets, the program at all system calls counts these as well.
+        // Newer kernels read fields by a cast, older ones by copying. Without socket tracepoints,
+        // the program at all system calls also counts sockets.
         let of_sockets =
             ground.of_sockets(true).or_else(|_| ground.of_sockets(false)).unwrap_or_default();
         let has_sockets = of_sockets.is_empty();
@@ -69,7 +69,7 @@ impl Sockets {
         Ok(Sockets { table, of_sockets, of_calls, flows: Flows::default() })
     }
 
-    /// The talk since the call before. `is_pipe_seen` says that a thread was woken by a pipe
+    /// The messages since the last call. `is_pipe_seen` says whether a pipe woke a thread
     /// meanwhile.
     pub(crate) fn talk(&mut self, is_pipe_seen: bool) -> io::Result<Vec<ThreadMessages>> {
         let flows = &mut self.flows;
@@ -80,12 +80,11 @@ impl Sockets {
         Ok(talk)
     }
 
-    /// Whether bytes through pipes are counted now.
     pub(crate) fn counts_pipes(&self) -> bool {
         self.of_calls.is_on()
     }
 
-    /// How long the programs ran while the kernel timed them, with what they cost beside.
+    /// The programs' running time while the kernel timed them, with their added cost.
     pub(crate) fn run_time(&self) -> io::Result<Duration> {
         let of_sockets: Duration = self
             .of_sockets
@@ -98,7 +97,6 @@ impl Sockets {
         Ok(of_sockets + of_calls.time + AT_CALL.mul_f64(of_calls.runs as f64))
     }
 
-    /// Talk that could not be seen, each as a sentence.
     pub(crate) fn unseen(&self) -> Vec<String> {
         let bytes = self.flows.unread_bytes();
         let unread = (bytes > 0.0).then(|| {
@@ -111,7 +109,6 @@ impl Sockets {
     }
 }
 
-/// Everything that the programs refer to.
 struct Ground<'a> {
     btf: &'a Btf,
     layout: &'a FieldOffsets,
@@ -120,7 +117,7 @@ struct Ground<'a> {
 }
 
 impl Ground<'_> {
-    /// Programs at the kernel's tracepoints of sockets: no other call costs anything.
+    /// Attaches programs to the kernel's socket tracepoints, which cost other calls nothing.
     fn of_sockets(&self, cast: bool) -> Result<Vec<AttachedProgram>, SocketsError> {
         let places = [
             ("seatmap_sent", "sock_send_length", 0),
@@ -137,7 +134,6 @@ impl Ground<'_> {
             .collect()
     }
 
-    /// One program at the end of all system calls.
     fn of_calls(&self, has_sockets: bool, cast: bool) -> Result<EbpfProgram, SocketsError> {
         let place = self.btf.tracepoint("sys_exit")?;
         let code =
@@ -146,16 +142,12 @@ impl Ground<'_> {
     }
 }
 
-/// Why the kernel does not run the program.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SocketsError {
-    /// Its types cannot be read.
     #[error(transparent)]
     Types(#[from] seatmap_os::bpf::BtfError),
-    /// Its tables cannot be made.
     #[error("the kernel makes no tables for eBPF: {0}")]
     Tables(#[from] io::Error),
-    /// It refuses the program.
     #[error(transparent)]
     Load(#[from] LoadError),
 }

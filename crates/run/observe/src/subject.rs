@@ -1,4 +1,4 @@
-//! The program that is observed.
+//! The observed program.
 
 use crate::ObserveError;
 use crate::command::SubjectCommand;
@@ -10,26 +10,23 @@ use std::io;
 use std::path::Path;
 use std::process::Child;
 
-/// The program that is observed.
+/// The observed program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// A command, from its first instruction, with everything that it starts.
+    /// A command from its first instruction, with all descendants.
     Command(SubjectCommand),
-    /// Processes that run, with everything that they start meanwhile.
+    /// Running processes, with future descendants.
     Processes(Vec<Tid>),
-    /// Programs that run, each by the number of one of its processes: with the processes that it
-    /// has started before, as a server that forks has, and everything that they start meanwhile.
+    /// Running programs, each by one PID, with existing and future descendants. A forking server
+    /// needs this.
     Programs(Vec<Tid>),
-    /// Those of these processes that live when the observation begins, with everything that they
-    /// start meanwhile.
+    /// Those of these processes still living at the start, with future descendants.
     Survivors(Vec<Tid>),
-    /// The processes of a control group and of the groups below it, with everything that they start
-    /// meanwhile.
+    /// The processes of a control group and of groups below it, with future descendants.
     Group(String),
 }
 
 impl Subject {
-    /// Begins to follow the program. A command is started.
     pub(crate) fn follow(
         &self,
         source: &mut dyn MessageSource,
@@ -58,7 +55,7 @@ impl Subject {
     }
 }
 
-/// Checks that a process lives, and that this user is shown its threads.
+/// Checks that a process lives, and that this user may see its threads.
 fn check(pid: Tid) -> Result<(), ObserveError> {
     match task::threads(pid) {
         Ok(_) if task::lives(pid) => Ok(()),
@@ -81,14 +78,14 @@ fn follow_all(
     Ok(None)
 }
 
-/// The process of a thread, as users also give threads' numbers.
+/// A thread's process, because users also give TIDs.
 fn process_of(tid: Tid) -> Tid {
     let status = std::fs::read(format!("/proc/{tid}/status")).unwrap_or_default();
     seatmap_os::sched::ThreadStatus::parse(&status).pid.unwrap_or(tid)
 }
 
-/// Follows these processes and all that descend from them. One that was started between the look
-/// and the following is found by the look after it.
+/// Follows processes with their descendants. A process that starts between the search and the
+/// following is found by the next search.
 fn follow_with_descendants(
     first: BTreeSet<Tid>,
     source: &mut dyn MessageSource,
@@ -112,14 +109,14 @@ fn follow_with_descendants(
     }
 }
 
-/// These processes and all that descend from them, but for this process: it may have been started
-/// by a shell that is observed.
+/// The processes and their descendants, without this process, which an observed shell may have
+/// started.
 fn with_descendants(first: BTreeSet<Tid>) -> io::Result<BTreeSet<Tid>> {
     let root = Root::new("/");
     let own = std::process::id() as Tid;
     let mut children = BTreeMap::<Tid, Vec<Tid>>::new();
     for pid in task::processes(&root).map_err(|error| error.source)? {
-        // One that has ended, and of which its parent has not asked how, does nothing.
+        // An ended process that is not reaped does nothing.
         if let Some(parent) = task::parent(&root, pid).filter(|_| pid != own && task::lives(pid)) {
             children.entry(parent).or_default().push(pid);
         }
@@ -140,7 +137,7 @@ fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
     let mut pids = BTreeSet::new();
     for folder in folders {
         let tids = members_below(&root, Path::new(&folder)).map_err(|error| error.source)?;
-        // The group may hold this process itself, and threads of the kernel, which run no program.
+        // The group may contain this process, and kernel threads, which run no program.
         pids.extend(
             tids.into_iter().map(process_of).filter(|pid| *pid != own && !task::is_of_kernel(*pid)),
         );
@@ -151,8 +148,7 @@ fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
 /// Starts the command. Its process is followed from its creation.
 fn start(command: &SubjectCommand, source: &mut dyn MessageSource) -> Result<Child, ObserveError> {
     let mut prepared = command.prepared();
-    // Everything that this process starts meanwhile is followed, so that this is on for the start
-    // only.
+    // All processes started meanwhile are followed, so this is on only for the start.
     source.follow_own_children(true)?;
     let child = prepared.spawn();
     source.follow_own_children(false)?;
@@ -170,7 +166,7 @@ mod tests {
     use std::os::unix::process::CommandExt;
     use std::process::{Command, Stdio};
 
-    /// A shell with a child that has a child of its own, as a server that forks has.
+    /// A shell whose child has a child, like a forking server.
     #[test]
     fn a_program_has_the_processes_that_it_started_before() {
         let mut shell = Command::new("sh")
@@ -183,7 +179,7 @@ mod tests {
         out.read_line(&mut String::new()).unwrap();
         let pid = Tid::try_from(shell.id()).unwrap();
         let program = with_descendants([pid].into()).unwrap();
-        // SAFETY: the group is this test's own shell, which nobody has waited for.
+        // SAFETY: the group is this test's shell, which is not waited for yet.
         unsafe { libc::kill(-pid, libc::SIGKILL) };
         shell.wait().unwrap();
         assert!(program.contains(&pid) && program.len() == 3, "{program:?}");

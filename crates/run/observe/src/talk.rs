@@ -1,14 +1,13 @@
-//! Talk between threads as a source reports it, before the threads are tasks.
+//! Messages between threads as reported by a source, before the threads become tasks.
 
 use crate::TalkKind;
 use seatmap_data::pattern::Edge;
 use seatmap_os::Tid;
 
-/// Bytes that a message counts where the source sees no sizes: a cache line, which both threads
-/// touch.
+/// The bytes of a message if the source has no sizes: a cache line, which both threads touch.
 pub(crate) const LINE_BYTES: f64 = 64.0;
 
-/// The edges of messages that are a cache line each, by sender and receiver.
+/// The edges of messages of one cache line each.
 pub(crate) fn line_edges(messages: impl IntoIterator<Item = ((usize, usize), f64)>) -> Vec<Edge> {
     let mut edges: Vec<Edge> = messages
         .into_iter()
@@ -21,39 +20,31 @@ pub(crate) fn line_edges(messages: impl IntoIterator<Item = ((usize, usize), f64
 /// Messages from one thread to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThreadMessages {
-    /// The thread that sent.
     pub from: Tid,
-    /// The thread that received.
     pub to: Tid,
-    /// How.
     pub kind: TalkKind,
-    /// The messages.
     pub messages: f64,
-    /// The bytes; as many as messages where the source sees no sizes.
+    /// The bytes; equal to the messages if the source has no sizes.
     pub bytes: f64,
 }
 
-/// A thread as a source reports it.
+/// A thread, as a source reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Born {
-    /// The thread's number.
     pub tid: Tid,
-    /// The number of its process.
     pub pid: Tid,
-    /// The thread that created it; 0 where it was there before the observation.
+    /// The creator; 0 for a thread older than the observation.
     pub creator: Tid,
-    /// When it was created, in nanoseconds of the monotonic clock; 0 where it was there before the
+    /// Its creation, in nanoseconds of the monotonic clock; 0 for a thread older than the
     /// observation.
     pub born_ns: u64,
-    /// Its name and its CPU time in nanoseconds when it ended; `None` while it lives.
+    /// Its name and CPU time in nanoseconds at its end; `None` while it lives.
     pub end: Option<(String, u64)>,
 }
 
-/// All that a source has to tell since the look before.
+/// A source's report since the last look.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TalkBatch {
-    /// The talk.
     pub talk: Vec<ThreadMessages>,
-    /// The threads that were created or ended.
     pub threads: Vec<Born>,
 }

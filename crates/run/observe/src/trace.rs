@@ -1,9 +1,9 @@
-//! The files that `libseatmap_trace` and the library of ranks leave: one for each process or rank,
-//! with one JSON value on each line.
+//! Reads the files of `libseatmap_trace` and of the library for ranks: one for each process or
+//! rank, with one JSON value per line.
 //!
 //! | line | holds |
 //! |---|---|
-//! | the first | the format, the kind of file, and who wrote it |
+//! | the first | the format, the kind of file, and its writer |
 //! | others | a task, a sum, or a shared line each |
 //! | the last | `{"end":true}`; a file without it was cut off |
 
@@ -14,18 +14,17 @@ use serde::de::DeserializeOwned;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The format of the files, with its version.
+/// The files' format and version.
 pub const FORMAT: &str = "seatmap-trace/1";
-/// More files than this are not read: a job of more ranks would not fit in a pattern's edges.
+/// A job of more ranks would not fit in a pattern's edges.
 pub const MAX_FILES: usize = 1 << 16;
-/// The longest file that is read: a process writes at most a line for each pair of its 1024
-/// threads.
+/// A process writes at most a line for each pair of its 1024 threads.
 pub const MAX_BYTES: u64 = 1 << 27;
 
 /// Why traces could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// The folder or a file of it could not be read.
+    /// The folder or a file could not be read.
     #[error("read '{}'", path.display())]
     Read {
         /// The folder or file.
@@ -33,7 +32,7 @@ pub enum TraceError {
         /// The kernel's error.
         source: io::Error,
     },
-    /// The folder has no traces of this kind.
+    /// The folder has no such traces.
     #[error(
         "'{}' has no traces of {kind}; set SEATMAP_TRACE to this folder and run the program to its \
          end",
@@ -45,15 +44,15 @@ pub enum TraceError {
         /// The kind: `threads` or `rank`.
         kind: &'static str,
     },
-    /// There are more files, or longer ones, than can be read.
+    /// There are too many files, or too long ones.
     #[error("'{}': {what}", path.display())]
     TooLarge {
         /// The folder or file.
         path: PathBuf,
-        /// The limit that it exceeds.
+        /// The exceeded limit.
         what: String,
     },
-    /// A file is of another format or version.
+    /// A file has another format or version.
     #[error(
         "'{}': its format is '{}'; this program reads {FORMAT}",
         path.display(),
@@ -65,7 +64,7 @@ pub enum TraceError {
         /// Its format.
         found: String,
     },
-    /// A line does not say what such a file says.
+    /// A line is malformed.
     #[error("'{}', {at}: {problem}", path.display())]
     Line {
         /// The file.
@@ -90,10 +89,10 @@ struct Format {
     format: String,
 }
 
-/// The traces of a folder whose names begin with a kind, in the order of their names.
+/// The traces of this kind in a folder, by name.
 ///
 /// # Errors
-/// [`TraceError`] if there are none, or too many or too long ones, or the kernel refuses.
+/// [`TraceError`] if there are none, too many or too long ones, or the kernel refuses.
 pub fn traces(folder: &Path, kind: &'static str) -> Result<Vec<TraceText>, TraceError> {
     let refused = |source| TraceError::Read { path: folder.to_owned(), source };
     let mut paths = Vec::new();
@@ -129,7 +128,7 @@ impl TraceText {
     /// The first line, if the format is known.
     pub(crate) fn head<T: DeserializeOwned>(&self) -> Result<T, TraceError> {
         let line = self.text.lines().next().unwrap_or_default();
-        // The format is read on its own first, as another version may have another first line.
+        // The format first, because another version may have another first line.
         let format: Format = self.value(0, line)?;
         if format.format != FORMAT {
             return Err(TraceError::Format { path: self.path.clone(), found: format.format });
@@ -137,7 +136,7 @@ impl TraceText {
         self.value(0, line)
     }
 
-    /// The other lines. The last of a file that was cut off is left out if it is not whole.
+    /// The other lines, without an incomplete last one.
     pub(crate) fn records<T: DeserializeOwned>(&self) -> Result<Vec<T>, TraceError> {
         let whole = self.text.rfind('\n').map_or("", |end| &self.text[..end]);
         let lines = whole.lines().enumerate().skip(1).filter(|(_, line)| !line.is_empty());
@@ -152,7 +151,6 @@ impl TraceText {
         })
     }
 
-    /// A sentence about a file without its last line.
     pub(crate) fn cut_off(&self) -> String {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         format!("{} was cut off: its process ended while it wrote", visible(&name))

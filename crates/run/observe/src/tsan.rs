@@ -1,8 +1,7 @@
-//! Threads that share cache lines: the traces of a program that was built with `-fsanitize=thread`
-//! and linked with `libseatmap_trace`.
+//! Reads traces of shared cache lines, from a program built with `-fsanitize=thread` and linked
+//! with `libseatmap_trace`.
 //!
-//! A message is a line that passes from the thread that wrote it last to another one. It counts 64
-//! bytes.
+//! A message is a line that moves from its last writer to another thread. It counts 64 bytes.
 
 use crate::names::numbered;
 use crate::talk::line_edges;
@@ -16,41 +15,41 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-/// A cache line that passed between threads.
+/// A cache line that moved between threads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharedLine {
-    /// The process, by its number in this run.
+    /// The PID in this run.
     pub pid: i32,
-    /// Its address.
+    /// The line's address.
     pub address: u64,
-    /// The thread that wrote, of the most frequent pair: its place among the tasks.
+    /// The writing task of the most frequent pair, by index.
     pub from: usize,
-    /// The thread that received.
+    /// The receiving task.
     pub to: usize,
-    /// Transfers after which the receiver accessed bytes that had been written.
+    /// Transfers after which the receiver accessed written bytes.
     pub truly: u64,
     /// Transfers after which it accessed other bytes (false sharing).
     pub falsely: u64,
-    /// The bytes written by that pair: a variable and an offset, the heap, a stack.
+    /// That pair's written bytes: a variable and an offset, the heap, a stack.
     pub written: String,
-    /// The bytes accessed.
+    /// The accessed bytes.
     pub accessed: String,
 }
 
 impl SharedLine {
-    /// Whether most transfers would not be needed if the bytes lay on different lines.
+    /// Whether separate lines would avoid most transfers.
     #[must_use]
     pub fn is_false_sharing(&self) -> bool {
         self.falsely > self.truly
     }
 }
 
-/// A program's threads, and the lines that they shared most.
+/// A program's threads and most shared lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharingReport {
-    /// The threads, and who sent lines to whom.
+    /// The threads and their messages.
     pub observation: Observation,
-    /// The lines that passed most often, the most frequent of each process first.
+    /// The most frequently moved first in each process.
     pub lines: Vec<SharedLine>,
 }
 
@@ -101,7 +100,6 @@ struct Line {
     accessed: String,
 }
 
-/// A process, as its file has it.
 struct Process {
     head: Head,
     threads: Vec<Thread>,
@@ -113,18 +111,18 @@ struct Process {
 /// Reads the traces of a folder.
 ///
 /// # Errors
-/// [`TraceError`] if there are none, or one is not such a file.
+/// [`TraceError`] if there are none, or one is malformed.
 pub fn read(folder: &Path) -> Result<SharingReport, TraceError> {
     sharing(&traces(folder, "threads")?)
 }
 
-/// The traces of one program, put together.
+/// Combines the traces of one program.
 ///
 /// # Errors
 /// [`TraceError`] for a file that is not a trace of threads.
 pub fn sharing(traces: &[TraceText]) -> Result<SharingReport, TraceError> {
     let mut processes = traces.iter().map(process).collect::<Result<Vec<_>, _>>()?;
-    // Paths number the processes in the order in which they began.
+    // Paths number the processes by start.
     processes.sort_by_key(|process| (process.head.from_ns, process.head.pid));
     let total: usize = processes.iter().map(|process| process.threads.len()).sum();
     if total > MAX_TASKS {
@@ -157,7 +155,6 @@ fn process(trace: &TraceText) -> Result<Process, TraceError> {
     Ok(Process { head, threads, pairs, lines, cut_off })
 }
 
-/// A thread's place: its process and its number there.
 type Key = (usize, usize);
 
 fn joined(processes: &[Process]) -> SharingReport {
@@ -179,20 +176,20 @@ fn joined(processes: &[Process]) -> SharingReport {
     SharingReport { observation, lines: lines(processes, &places) }
 }
 
-/// Each thread's path, in the order of paths. A process is a path of its own, as the traces do not
-/// tell which thread created it.
+/// Each thread's path, in order. Each process begins one, because the traces do not name its
+/// creator.
 fn paths(processes: &[Process]) -> Vec<(TaskPath, Key)> {
     let mut creators: BTreeMap<Key, Option<Key>> = BTreeMap::new();
     for (at, process) in processes.iter().enumerate() {
         for thread in &process.threads {
-            // Thread 0 is the process's first, which no thread of the process created.
+            // Thread 0 is the process's first.
             let creator = (thread.task != 0).then_some((at, thread.parent));
             creators.insert((at, thread.task), creator);
         }
     }
     let order: Vec<Key> = creators.keys().copied().collect();
     let paths = lineage::paths(&order, |key| {
-        // A damaged trace may lack a creator: its process's first thread stands in.
+        // If a damaged trace lacks a creator, the process's first thread stands in.
         creators[&key]
             .map(|creator| if creators.contains_key(&creator) { creator } else { (key.0, 0) })
     });
@@ -231,7 +228,6 @@ fn task(path: &TaskPath, process: &Process, thread: &Thread) -> ObservedTask {
     }
 }
 
-/// Gives tasks that share a name a number in their order.
 pub(crate) fn number_names(tasks: &mut [ObservedTask]) {
     let names = numbered(tasks.iter().map(|task| task.name.as_str()));
     tasks.iter_mut().zip(names).for_each(|(task, name)| task.name = name);
@@ -289,7 +285,6 @@ impl Line {
 }
 
 impl Process {
-    /// Sentences about talk that was lost.
     fn unseen(&self) -> Vec<String> {
         let Head { pid, threads, replaced_lines, unnamed_transfers, .. } = self.head;
         let beyond = threads.saturating_sub(self.threads.len());

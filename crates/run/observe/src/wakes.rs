@@ -1,18 +1,17 @@
-//! Wakeups of threads by each other, as the kernel counts them while a program is looked at.
+//! Counts wakeups between threads in the kernel, for repeated looks at a program.
 
 use crate::{Method, ObservationSession, ObserveError, Subject, TracingMechanism};
 use seatmap_os::Tid;
 use seatmap_watch::live::Wakes;
 use std::collections::BTreeMap;
 
-/// The shortest stretch of time for which a rate is computed, in seconds.
 const LEAST_S: f64 = 1e-3;
 
-/// A count that goes on until this is dropped. Nothing stays in the kernel then.
+/// A count that runs until dropped, and then leaves nothing in the kernel.
 pub struct WakeCounter(ObservationSession);
 
 impl WakeCounter {
-    /// Counts for these processes, and for those that they start.
+    /// Counts for these processes, and for their future descendants.
     ///
     /// # Errors
     /// [`ObserveError`]: this user may not count.
@@ -23,11 +22,10 @@ impl WakeCounter {
             .map(WakeCounter)
     }
 
-    /// The wakeups since the call before, the most frequent first; `None` where the kernel refuses
-    /// a look.
+    /// The wakeups since the last call, most frequent first; `None` if the kernel refuses.
     pub fn take(&mut self) -> Option<Vec<Wakes>> {
         let session = &mut self.0;
-        // The time is over at once: one look is taken, without a wait.
+        // The time is over at once, so this takes one look without waiting.
         session.watch(Some(session.elapsed()), &|| false).ok()?;
         let seen = session.seen();
         session.forget();

@@ -2,11 +2,11 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | `layout` | where the fields of the kernel's structures are |
-//! | `programs` | the programs that run in the kernel |
+//! | `layout` | the offsets of fields in the kernel's structures |
+//! | `programs` | the eBPF programs |
 //! | `key` | one kind of wakeup, as the programs count it |
-//! | `ebpf` | loads them, and reads their counts |
-//! | `perf` | reads the kernel's records instead, where eBPF is not allowed |
+//! | `ebpf` | loads the programs, and reads their counts |
+//! | `perf` | reads the kernel's records instead, if eBPF is not permitted |
 
 mod ebpf;
 mod key;

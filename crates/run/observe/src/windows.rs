@@ -1,4 +1,4 @@
-//! Talk by stretches of time, with a limit on how many are kept.
+//! Messages by windows of time, with a limit on their number.
 
 use crate::TalkKind;
 use crate::talk::ThreadMessages;
@@ -6,13 +6,11 @@ use seatmap_data::invariant;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// More stretches than this are made half as many, each twice as long.
+/// At this many windows, pairs of them are joined.
 const MOST: usize = 512;
 
-/// The name of this part in a report of a mistake.
 const STRETCHES: &str = "stretches of time";
 
-/// The sums of one ordered pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct PairSum {
     pub(crate) messages: f64,
@@ -26,30 +24,25 @@ impl PairSum {
     }
 }
 
-/// Sums by places in the roster.
 pub(crate) type PairSums = HashMap<(usize, usize), PairSum>;
 
-/// One stretch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stretch {
     pub(crate) to: Duration,
     pub(crate) pairs: PairSums,
 }
 
-/// All stretches so far, the first from the beginning.
 #[derive(Debug, Default)]
 pub(crate) struct Stretches {
     all: Vec<Stretch>,
-    /// Looks that each stretch takes in.
     looks: usize,
-    /// Looks that the last one has taken in.
+    /// Looks in the last window.
     taken: usize,
-    /// Messages by pair and kind, over the whole time.
     pub(crate) kinds: HashMap<(usize, usize), [f64; TalkKind::ALL.len()]>,
 }
 
 impl Stretches {
-    /// Takes in the talk of a look that ends at this time, by places.
+    /// Adds the messages of a look that ends at this time, by index.
     pub(crate) fn take(
         &mut self,
         to: Duration,
@@ -83,7 +76,6 @@ impl Stretches {
         }
     }
 
-    /// The stretches in their order.
     pub(crate) fn all(&self) -> &[Stretch] {
         &self.all
     }
@@ -107,7 +99,7 @@ impl Stretches {
     }
 }
 
-/// Checks that talk can be added: a sum with anything else is not a number any more.
+/// Checks that the figures can be added: a sum with NaN or infinity is useless.
 fn check(talk: &ThreadMessages) {
     let is_counted =
         [talk.messages, talk.bytes].iter().all(|figure| figure.is_finite() && *figure >= 0.0);

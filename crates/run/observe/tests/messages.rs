@@ -1,4 +1,4 @@
-//! An MPI job whose bytes are known, with Open MPI and with MPICH.
+//! An MPI job with known bytes, with Open MPI and with MPICH.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -10,10 +10,8 @@ use std::process::Command;
 
 const RANKS: usize = 4;
 
-/// The job's source.
 const HALO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/halo.c");
 
-/// A message that `halo.c` sends, in words of the test.
 fn sum(
     from: usize,
     to: usize,
@@ -32,7 +30,6 @@ fn sum(
     }
 }
 
-/// Everything that `halo.c` sends, by its source.
 fn expected() -> Vec<MpiTraffic> {
     let world = "MPI_COMM_WORLD";
     let mut sums = Vec::new();
@@ -53,7 +50,7 @@ fn expected() -> Vec<MpiTraffic> {
 }
 
 fn sorted(mut sums: Vec<MpiTraffic>) -> Vec<MpiTraffic> {
-    // MPI gives windows names of its own.
+    // MPI gives windows its own names.
     sums.iter_mut()
         .filter(|sum| ["Put", "Get"].contains(&&*sum.call))
         .for_each(|sum| sum.communicator.clear());
@@ -63,14 +60,12 @@ fn sorted(mut sums: Vec<MpiTraffic>) -> Vec<MpiTraffic> {
     sums
 }
 
-/// Runs a command, and expects it to end well.
 fn done(command: &mut Command) {
     let output = command.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {}\n{stderr}", output.status);
 }
 
-/// Compiles and runs the job, and compares what was counted to the byte.
 fn assert_exact(compiler: &str, launcher: &str, options: impl Fn(&Path, &Path) -> Vec<String>) {
     if !tool(compiler) || !tool(launcher) {
         return;
@@ -87,7 +82,7 @@ fn assert_exact(compiler: &str, launcher: &str, options: impl Fn(&Path, &Path) -
     let messages = mpi::read(&traces).unwrap();
     assert!(messages.observation.unseen.is_empty(), "{:?}", messages.observation.unseen);
     assert_eq!(messages.observation.tasks.len(), RANKS);
-    // No process uses more CPU time in a stretch of time than there are CPUs.
+    // No process uses more CPU time than all CPUs have.
     let cpus = std::thread::available_parallelism().unwrap().get() as f64;
     let most_s = messages.observation.seconds() * cpus;
     assert!(

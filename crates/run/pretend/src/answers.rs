@@ -1,8 +1,8 @@
-//! Answers the calls of the program as a kernel of the machine would.
+//! Answers the program's system calls as a kernel of the pretended machine would.
 //!
-//! Lengths, masks and errors follow `kernel/sched/syscalls.c` and `mm/mempolicy.c`. Only
-//! calls about the program's own threads are answered by the machine: other processes are strangers
-//! on the computer, which may use all its CPUs and cannot be moved.
+//! Lengths, masks and errors follow `kernel/sched/syscalls.c` and `mm/mempolicy.c`. The machine
+//! answers only calls about the program's own threads. Other processes appear as strangers, which
+//! may use all CPUs and cannot be moved.
 
 use crate::cpu_times::PretendedCpuTimes;
 use crate::machine::PretendedMachine;
@@ -15,52 +15,47 @@ use seatmap_os::{CpuSet, Root, Tid, task};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
-/// Flags of `clone(2)`: the new task is a thread of the same process.
 const IS_THREAD: u64 = 0x0001_0000;
 
-/// Flags of `get_mempolicy(2)`.
 const OF_NODE: u64 = 1;
 const OF_ADDRESS: u64 = 2;
 const OF_ALLOWED: u64 = 4;
 
-/// The kernel's masks are arrays of words of this size.
 const WORD_BYTES: u64 = 8;
 
-/// The longest mask of CPUs that is noted where it is refused: those of the largest kernels
-/// (`NR_CPUS`, arch/x86/Kconfig).
+/// The longest refused mask to record: that of the largest kernels (`NR_CPUS`, arch/x86/Kconfig).
 const MOST_MASK_BYTES: u64 = 8192 / 8;
 
-/// The longest mask of nodes that the kernel takes, in bits: a page of x86-64.
+/// The kernel's longest node mask, in bits: a page of x86-64.
 const MOST_NODE_BITS: u64 = 4096 * 8;
 
-/// The most pages of `move_pages` that are read at once.
+/// Pages per step of `move_pages`.
 const PAGES_AT_ONCE: u64 = 4096;
 
-/// The file with the times of each CPU.
 const TIMES: &str = "/proc/stat";
 
-/// The longest path that is looked at: `/proc/4194304/task/4194304/status` has 35 bytes.
+/// The longest path, `/proc/4194304/task/4194304/status`, has 35 bytes.
 const LONGEST_PATH: usize = 64;
 
-/// Bytes of a path that are read at once, a divisor of a page.
+/// The bytes of a path read at once, a divisor of a page.
 const PATH_PIECE: u64 = 64;
 
-/// The most pages whose new nodes are remembered, and ranges with policies.
+/// The most recorded page moves.
 const MOST_MOVED: usize = 1 << 20;
 const MOST_RANGES: usize = 1 << 14;
 
-/// Memory of the program.
+/// The program's memory.
 pub trait TraceeMemory {
     /// Reads at an address.
     ///
     /// # Errors
-    /// No memory is there.
+    /// No memory is mapped there.
     fn read(&self, address: u64, into: &mut [u8]) -> io::Result<()>;
 
     /// Writes at an address.
     ///
     /// # Errors
-    /// No memory is there.
+    /// No memory is mapped there.
     fn write(&self, address: u64, bytes: &[u8]) -> io::Result<()>;
 }
 
@@ -74,21 +69,21 @@ impl TraceeMemory for CallerMemory {
     }
 }
 
-/// A call of the program.
+/// A system call of the program.
 pub struct ProgramCall<'a> {
-    /// The thread that made it.
+    /// The calling thread.
     pub tid: Tid,
     /// The call.
     pub call: TrappedCall,
     /// Its arguments.
     pub arguments: [u64; 6],
-    /// The memory of the thread.
+    /// The thread's memory.
     pub memory: &'a dyn TraceeMemory,
-    /// When, in seconds since the program began.
+    /// Seconds since the program began.
     pub at_s: f64,
 }
 
-/// A policy for a range of addresses of a process.
+/// A memory policy for an address range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundRange {
     /// The process.
@@ -103,20 +98,19 @@ pub struct BoundRange {
     pub policy: PretendedPolicy,
 }
 
-/// The kernel of the machine, as far as programs see it.
+/// The pretended machine's kernel.
 pub struct PretendedKernel {
     machine: PretendedMachine,
     /// The threads of the program.
     pub record: ProgramRecord,
-    /// The ranges of memory with policies of their own, in order.
+    /// Memory ranges with separate policies, in order.
     pub ranges: Vec<BoundRange>,
-    /// The number of calls that were answered, by name.
+    /// The answered calls, by name.
     pub calls: BTreeMap<&'static str, u64>,
     moved: HashMap<(Tid, u64), u32>,
     cpu_times: PretendedCpuTimes,
 }
 
-/// An error number of the kernel.
 type Refusal = i32;
 
 fn fault(_: io::Error) -> Refusal {
@@ -133,11 +127,11 @@ impl ProgramCall<'_> {
         Ok(bits.collect())
     }
 
-    /// The path at an address; `None` for one longer than those of interest.
+    /// `None` if the path is longer than those of interest.
     fn path(&self, address: u64) -> Option<String> {
         let mut path = Vec::new();
         while path.len() < LONGEST_PATH {
-            // In pieces that end where a page does, as the next one may not be there.
+            // Pieces end at page boundaries, because the next page may not be mapped.
             let at = address.checked_add(path.len() as u64)?;
             let piece = PATH_PIECE - at % PATH_PIECE;
             let mut bytes = vec![0; piece as usize];
@@ -161,13 +155,12 @@ impl ProgramCall<'_> {
         self.memory.write(address, bytes).map_err(fault)
     }
 
-    /// Gives a number of 32 bits, unless the program wants none.
+    /// Does nothing for a null address.
     fn give_number(&self, address: u64, number: u32) -> Result<(), Refusal> {
         if address == 0 { Ok(()) } else { self.give(address, &number.to_ne_bytes()) }
     }
 }
 
-/// The first bytes of a set as the kernel keeps it.
 fn words(set: &CpuSet, bytes: u64) -> Vec<u8> {
     let mut words = vec![0_u8; bytes as usize];
     for member in set.iter() {
@@ -194,13 +187,13 @@ impl PretendedKernel {
         }
     }
 
-    /// The machine.
+    /// The pretended machine.
     #[must_use]
     pub fn machine(&self) -> &PretendedMachine {
         &self.machine
     }
 
-    /// The answer to a call.
+    /// Answers a call.
     pub fn answer(&mut self, call: &ProgramCall) -> CallAnswer {
         let Some(at) = self.record.caller(call.tid, call.at_s) else {
             // The thread was killed.
@@ -221,7 +214,7 @@ impl PretendedKernel {
             TrappedCall::SetPolicy => self.set_policy(call, at),
             TrappedCall::BindMemory => self.bind_memory(call, at),
             TrappedCall::MovePages => self.move_pages(call, at),
-            // All pages are where the policies say.
+            // All pages are already where the policies want them.
             TrappedCall::MigratePages | TrappedCall::HomeNode => Ok(0),
             other => {
                 self.follow(other, call, at);
@@ -235,9 +228,8 @@ impl PretendedKernel {
         }
     }
 
-    /// The text of a thread's file, where the call opens one: libnuma learns from `status` which
-    /// CPUs and nodes it may use, and ps(1) from `stat` where a thread is. `None` for all other
-    /// files.
+    /// The text of a thread's file opened by this call: libnuma reads CPUs and nodes from `status`,
+    /// and ps(1) reads a CPU from `stat`. `None` for other files.
     fn file_that_opens(&mut self, call: &ProgramCall) -> Option<String> {
         if call.arguments[2] & libc::O_ACCMODE as u64 != libc::O_RDONLY as u64 {
             return None;
@@ -246,7 +238,7 @@ impl PretendedKernel {
         let path = if path.starts_with('/') {
             path
         } else {
-            // Below a folder that is open, as libraries that read many threads have it.
+            // Libraries that read many threads open files relative to a folder.
             let folder = task::open_path(call.tid, call.arguments[0] as i32)?;
             format!("{}/{path}", folder.to_str()?)
         };
@@ -264,14 +256,12 @@ impl PretendedKernel {
         })
     }
 
-    /// The times of the machine's CPUs now.
     fn times(&mut self, at_s: f64) -> String {
         self.record.refresh_all(at_s);
         let host = Root::new("/").read(TIMES).unwrap_or_default();
         self.cpu_times.stat(&self.machine, &self.record, at_s, &host)
     }
 
-    /// Notes beginnings and ends of threads, which the kernel carries out.
     fn follow(&mut self, kind: TrappedCall, call: &ProgramCall, at: usize) {
         let flags = match kind {
             TrappedCall::Exit => return self.record.thread_ends(at, call.at_s),
@@ -288,7 +278,7 @@ impl PretendedKernel {
         self.record.creates(at, flags & IS_THREAD != 0, call.at_s);
     }
 
-    /// The thread that a call names by number, 0 for the caller; `None` for a stranger's.
+    /// The thread named by a call, 0 for the caller; `None` for a stranger.
     fn named(&mut self, call: &ProgramCall, at: usize) -> Result<Option<usize>, Refusal> {
         match call.arguments[0] as i32 {
             0 => Ok(Some(at)),
@@ -300,7 +290,6 @@ impl PretendedKernel {
         }
     }
 
-    /// The length of the kernel's masks, in bytes.
     fn mask_bytes(&self) -> u64 {
         u64::from(self.machine.cpu_bits()).div_ceil(8 * WORD_BYTES) * WORD_BYTES
     }
@@ -325,7 +314,7 @@ impl PretendedKernel {
         let subject = self.named(call, at)?.ok_or(libc::EPERM)?;
         let kept = mask.within(&self.machine.allowed);
         if kept.is_empty() {
-            // The kernel cuts a mask to the length of its own before it looks at it.
+            // The kernel truncates a mask to its own length before it reads it.
             let whole = call.arguments[1].min(MOST_MASK_BYTES);
             let wanted = call.set(call.arguments[2], whole).unwrap_or(mask);
             self.record.refuse(subject, wanted, call.at_s);
@@ -342,7 +331,7 @@ impl PretendedKernel {
         Ok(0)
     }
 
-    /// The nodes of a mask of a program, whose length counts one bit too many.
+    /// A program's node mask. Its length is one bit too large.
     fn nodes(&self, call: &ProgramCall, address: u64, bits: u64) -> Result<CpuSet, Refusal> {
         let bits = bits.saturating_sub(1);
         if address == 0 || bits == 0 {
@@ -397,7 +386,6 @@ impl PretendedKernel {
         self.give_nodes(call, policy.nodes())
     }
 
-    /// Gives the nodes of `get_mempolicy`, if the program wants them.
     fn give_nodes(&self, call: &ProgramCall, nodes: &CpuSet) -> Result<i64, Refusal> {
         let [_, address, bits, ..] = call.arguments;
         if address != 0 {
@@ -416,7 +404,7 @@ impl PretendedKernel {
         let nodes = self.nodes(call, address, bits)?;
         let policy = self.policy(mode, &nodes)?;
         let thread = &self.record.threads[at];
-        // An allocator that binds each of its blocks binds them all alike.
+        // An allocator that binds each of its blocks gives all the same policy.
         if self.ranges.len() >= MOST_RANGES {
             return Ok(0);
         }
@@ -430,15 +418,13 @@ impl PretendedKernel {
         Ok(0)
     }
 
-    /// The policy that was set last for an address.
     fn range_of(&self, pid: Tid, address: u64) -> Option<&BoundRange> {
         self.ranges.iter().rev().find(|range| {
             range.pid == pid && (range.start..range.start + range.bytes).contains(&address)
         })
     }
 
-    /// The node of the page at an address. Memory that no policy binds is taken to have been
-    /// touched first by the thread that asks.
+    /// A page's node. Memory without a policy counts as first touched by the calling thread.
     fn node_of_page(&self, at: usize, address: u64) -> u32 {
         let thread = &self.record.threads[at];
         let page = address / page_bytes();
@@ -480,7 +466,6 @@ impl PretendedKernel {
     }
 }
 
-/// The name of a call, as manuals have it.
 fn name(call: TrappedCall) -> &'static str {
     match call {
         TrappedCall::GetAffinity => "sched_getaffinity",

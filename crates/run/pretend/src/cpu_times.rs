@@ -1,37 +1,34 @@
-//! `/proc/stat` of a machine, with times that go on.
+//! The pretended `/proc/stat`, with advancing times.
 //!
-//! The time that a thread ran on this computer counts for the CPU of the machine where it is at the
-//! look after that; for the rest of the time the CPU was idle. Where threads of one CPU run on
-//! several of this computer, that CPU is busy for more than the time that passes, and never idle.
+//! A thread's time on this computer counts for its pretended CPU at the next look; for the rest of
+//! the time that CPU is idle. If threads of one pretended CPU run on several real ones, it is never
+//! idle, and busy for longer than the time that passes.
 
 use crate::machine::PretendedMachine;
 use crate::record::ProgramRecord;
 use std::collections::HashMap;
 
-/// Clock ticks in a second, for programs (`USER_HZ`, include/asm-generic/param.h).
+/// The clock tick visible to programs (`USER_HZ`, include/asm-generic/param.h).
 const TICK_NS: u64 = 1_000_000_000 / 100;
 
-/// The idle time of each CPU when the program begins: readers divide by the sum.
+/// Each CPU's initial idle time, because readers divide by the sum.
 const BEFORE_NS: u64 = 1_000_000_000;
 
-/// The times of one CPU since the program began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Times {
     user_ns: u64,
     idle_ns: u64,
 }
 
-/// The times of all CPUs at the last look.
 #[derive(Debug, Default)]
 pub(crate) struct PretendedCpuTimes {
     at_s: f64,
-    /// The time that each thread had run then, in the order of the record.
     run_ns: Vec<u64>,
     of: HashMap<u32, Times>,
 }
 
 impl PretendedCpuTimes {
-    /// The file now. The lines that are not about CPUs are those of this computer's file.
+    /// The present file. Lines about other things than CPUs are this computer's.
     pub(crate) fn stat(
         &mut self,
         machine: &PretendedMachine,

@@ -1,24 +1,24 @@
-//! `/proc/cpuinfo` of a machine.
+//! The pretended `/proc/cpuinfo`.
 
 use crate::machine::PretendedMachine;
 use crate::tree::core_ranks;
 use seatmap_os::{Root, small};
 
-/// Facts of this computer that the files of another machine need as well.
+/// Facts of this computer for the pretended files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostFacts {
-    /// `/proc/cpuinfo`: the flags say which instructions the processor has, and it stays this one.
+    /// `/proc/cpuinfo`: the flags must be those of the real processor.
     pub cpuinfo: String,
     /// `/proc/stat`, for the time of the boot.
     pub stat: String,
     /// The memory, in KiB.
     pub memory_kib: u64,
-    /// The memory that is free, in KiB.
+    /// The free memory, in KiB.
     pub free_kib: u64,
 }
 
 impl HostFacts {
-    /// Reads them.
+    /// Reads this computer.
     #[must_use]
     pub fn read(root: &Root) -> Self {
         let [cpuinfo, stat, memory] = ["cpuinfo", "stat", "meminfo"]
@@ -29,13 +29,13 @@ impl HostFacts {
     }
 }
 
-/// A figure of `/proc/meminfo`, in KiB; 0 where it is missing.
+/// A figure of `/proc/meminfo`, in KiB; 0 if missing.
 fn kib(memory: &str, key: &str) -> u64 {
     let value = small::value_of(memory, key).unwrap_or_default();
     value.trim_end_matches(" kB").trim().parse().unwrap_or_default()
 }
 
-/// A block for each CPU that runs, made of the first block of this computer's file.
+/// A block for each online CPU, from the first block of this computer's file.
 pub(crate) fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
     let block = host.split("\n\n").next().unwrap_or_default();
     let block = if block.contains("processor") { block } else { "processor\t: 0" };

@@ -1,19 +1,19 @@
-//! Why no other machine can be shown.
+//! The reasons why no other machine can be shown.
 
 use seatmap_data::document::Blame;
 use seatmap_launch::ProgramError;
 use std::io;
 
-/// Why a program could not be shown another machine.
+/// Why no other machine can be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum PretendError {
-    /// The file of the machine holds distances alone.
+    /// The file of the machine has only distances.
     #[error(
         "{0} says nothing of cores, so that no machine can be made of it; \
          'seatmap import --topology FILE' adds what lstopo wrote of it"
     )]
     NoTopology(String),
-    /// A CPU that the machine does not have.
+    /// The machine lacks a CPU.
     #[error("CPU {cpu} does not exist: {machine} has CPUs {present}")]
     Absent {
         /// The CPU.
@@ -23,7 +23,7 @@ pub enum PretendError {
         /// Its CPUs, as a list.
         present: String,
     },
-    /// A CPU of `--cpus` that is offline as well.
+    /// A CPU of `--cpus` is also offline.
     #[error(
         "CPU {0} is offline, so that the program cannot use it; leave it out of one of the lists"
     )]
@@ -31,13 +31,13 @@ pub enum PretendError {
     /// No CPU is left.
     #[error("all CPUs are offline; leave one for the program")]
     NoCpu,
-    /// The program cannot be run.
+    /// The program cannot run.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// A processor whose calls are not known.
+    /// The processor's calls are unknown.
     #[error("calls can be answered on x86-64 and on 64-bit Arm alone")]
     Processor,
-    /// No namespace of users.
+    /// The kernel allows no user namespace.
     #[error("the kernel allows no user namespace here: {remedy}")]
     UserNamespace {
         /// The remedy, as part of a sentence.
@@ -45,18 +45,18 @@ pub enum PretendError {
         /// The kernel's error.
         source: io::Error,
     },
-    /// The files could not be put in place.
+    /// The files could not be mounted.
     #[error(
         "cannot mount the files of another machine; a container may forbid it (run it outside)"
     )]
     Mounts(#[source] io::Error),
-    /// No notification of calls.
+    /// The kernel reports no system calls.
     #[error(
         "the kernel hands no system calls to Seatmap: this needs Linux 5.5 and a container that \
          allows seccomp(2) (docker run --security-opt seccomp=unconfined)"
     )]
     Listener(#[source] io::Error),
-    /// This process sees another machine itself.
+    /// This process already sees a pretended machine.
     #[error(
         "this program sees another machine already, and a pretend inside a pretend cannot work: \
          the kernel hands a program's calls to one listener alone; run this one outside of the \
@@ -71,7 +71,7 @@ pub enum PretendError {
         /// The kernel's error.
         source: io::Error,
     },
-    /// Another error of the kernel.
+    /// Another kernel error.
     #[error("cannot follow the program")]
     Kernel(#[from] io::Error),
 }

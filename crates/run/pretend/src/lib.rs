@@ -1,17 +1,17 @@
-//! Runs a program that sees another machine, and records where its threads would sit there.
+//! Runs a program on a pretended machine, and records the CPUs to which it would bind its threads.
 //!
-//! The program is an ordinary process of this computer, without a virtual machine and without
-//! root. It finds other files below `/sys` and `/proc`, and other answers to the calls by which
-//! threads are seated. This computer's own masks stay as they are.
+//! The program is an ordinary process of this computer, without a virtual machine and without root.
+//! It sees other files below `/sys` and `/proc`, and gets other results from the system calls about
+//! CPUs and memory. The masks on this computer do not change.
 //!
 //! | module | does |
 //! |---|---|
-//! | [`machine`] | the machine that is shown: its CPUs, those that run, those that may be used |
+//! | [`machine`] | the pretended machine: its CPUs, online and allowed |
 //! | [`tree`], [`cpuinfo`] | its files, as a value |
-//! | `cpu_times` | `/proc/stat`, whose times go on |
-//! | `stage` | puts them in place, for one process and all that it starts |
+//! | `cpu_times` | `/proc/stat` with advancing times |
+//! | `stage` | installs the files for one process and its descendants |
 //! | [`answers`], [`policy`], `thread_file` | answers calls as a kernel of the machine would |
-//! | [`record`] | the threads, and where each of them would have been put |
+//! | [`record`] | the threads, and the CPUs to which each would have been bound |
 //! | [`run`](mod@run) | starts the program, and serves it until it ends |
 //! | [`report`] | the record as a document, a table, and a seating that `check` judges |
 //! | [`error`] | why no machine can be shown |

@@ -1,26 +1,26 @@
-//! The machine that a program is shown.
+//! The pretended machine.
 
 use crate::error::PretendError;
 use seatmap_data::machine::{Pu, Topology};
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Distances of NUMA nodes as firmware gives them (ACPI's SLIT): the node itself, another one of
-/// the same package, and one of another package.
+/// Distances of nodes in firmware (ACPI's SLIT): the node itself, one in the same package, and one
+/// in another.
 const OWN_DISTANCE: u32 = 10;
 const PACKAGE_DISTANCE: u32 = 12;
 const FAR_DISTANCE: u32 = 32;
 
-/// A machine with the state in which a program finds it.
+/// A machine as a program sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PretendedMachine {
     /// Its name.
     pub name: String,
-    /// All its CPUs, those that are offline included.
+    /// All CPUs, including offline ones.
     pub topology: Topology,
-    /// The CPUs that run.
+    /// The online CPUs.
     pub online: CpuSet,
-    /// The CPUs that the program may use: those of its container.
+    /// The program's CPUs, as in a container.
     pub allowed: CpuSet,
     /// The NUMA nodes.
     pub nodes: Vec<PretendedNode>,
@@ -31,17 +31,15 @@ pub struct PretendedMachine {
 pub struct PretendedNode {
     /// Its OS index.
     pub os: u32,
-    /// Its CPUs that run.
+    /// Its online CPUs.
     pub cpus: CpuSet,
     /// Whether it has memory.
     pub has_memory: bool,
-    /// The package of its CPUs; `None` for a node without CPUs.
     package: Option<u32>,
 }
 
 impl PretendedMachine {
-    /// A machine of which these CPUs are offline. The program may use `cpus`, and all that run
-    /// where there are none given.
+    /// A machine on which the program may use `cpus`, by default all online ones.
     ///
     /// # Errors
     /// [`PretendError`]: the topology is unknown, or has no such CPUs.
@@ -71,14 +69,13 @@ impl PretendedMachine {
         Ok(PretendedMachine { name: name.to_owned(), topology, online, allowed, nodes })
     }
 
-    /// The number of CPUs for which the kernel of such a machine has bits: one more than the
-    /// largest index.
+    /// The kernel's number of CPU bits: one more than the largest index.
     #[must_use]
     pub fn cpu_bits(&self) -> u32 {
         self.topology.os_indices().max().unwrap_or_default() + 1
     }
 
-    /// The topology of the CPUs that the program may use.
+    /// The topology of the program's CPUs.
     #[must_use]
     pub fn usable(&self) -> Topology {
         let pus = self.topology.pus.iter().filter(|pu| self.allowed.contains(pu.os));
@@ -91,19 +88,18 @@ impl PretendedMachine {
         self.topology.pu(cpu).and_then(|pu| pu.numa).unwrap_or_default()
     }
 
-    /// The nodes that have memory.
+    /// The nodes with memory.
     #[must_use]
     pub fn memory_nodes(&self) -> CpuSet {
         self.nodes.iter().filter(|node| node.has_memory).map(|node| node.os).collect()
     }
 
-    /// The number of nodes for which the kernel has bits.
+    /// The kernel's number of node bits.
     #[must_use]
     pub fn node_bits(&self) -> u32 {
         self.nodes.iter().map(|node| node.os).max().unwrap_or_default() + 1
     }
 
-    /// The parts of a level, each with its CPUs that run.
     pub(crate) fn parts(&self, part: fn(&Pu) -> Option<u32>) -> BTreeMap<u32, CpuSet> {
         let mut parts: BTreeMap<u32, CpuSet> = BTreeMap::new();
         for pu in self.topology.pus.iter().filter(|pu| self.online.contains(pu.os)) {
@@ -116,7 +112,6 @@ impl PretendedMachine {
 }
 
 impl PretendedNode {
-    /// The distance to another node, as the firmware of a usual server has it.
     pub(crate) fn distance(&self, other: &PretendedNode) -> u32 {
         if self.os == other.os {
             OWN_DISTANCE
@@ -128,8 +123,7 @@ impl PretendedNode {
     }
 }
 
-/// The nodes of a topology. CPUs of which no node is known are on node 0, as on a computer without
-/// NUMA.
+/// A topology's nodes. CPUs without a known node are on node 0, as on a computer without NUMA.
 fn nodes(topology: &Topology, online: &CpuSet) -> Vec<PretendedNode> {
     let mut nodes: BTreeMap<u32, PretendedNode> = BTreeMap::new();
     for pu in &topology.pus {
@@ -159,7 +153,8 @@ fn nodes(topology: &Topology, online: &CpuSet) -> Vec<PretendedNode> {
 pub(crate) mod made {
     use super::*;
 
-    /// Two packages of two cores with two hardware threads each, a node a package.
+    /// A machine with two packages of two cores with two hardware threads each, and one node per
+    /// package.
     pub(crate) fn small() -> PretendedMachine {
         PretendedMachine::new("small", topology(), None, &CpuSet::default()).unwrap()
     }

@@ -1,11 +1,10 @@
-//! Memory policies as the kernel keeps and writes them (`include/uapi/linux/mempolicy.h`).
+//! Memory policies in the kernel's form (`include/uapi/linux/mempolicy.h`).
 
 use seatmap_os::CpuSet;
 
 /// Flags of a mode, above the modes themselves.
 const FLAG_BITS: u32 = 1 << 13 | 1 << 14 | 1 << 15;
 
-/// The modes, by number.
 const NAMES: [&str; 7] =
     ["default", "prefer", "bind", "interleave", "local", "prefer-many", "weighted-interleave"];
 
@@ -13,7 +12,7 @@ const DEFAULT: u32 = 0;
 const PREFERRED: u32 = 1;
 const LOCAL: u32 = 4;
 
-/// A memory policy: the kernel's default unless it was set.
+/// A memory policy; by default the kernel's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PretendedPolicy {
     mode: u32,
@@ -22,8 +21,8 @@ pub struct PretendedPolicy {
 }
 
 impl PretendedPolicy {
-    /// The policy that a program asks for, if the kernel would take it: `nodes` are those that it
-    /// names, and `usable` those that have memory.
+    /// A program's requested policy; `None` if the kernel would refuse it. `usable` nodes have
+    /// memory.
     #[must_use]
     pub fn of(number: u32, nodes: &CpuSet, usable: &CpuSet) -> Option<Self> {
         let mode = number & !FLAG_BITS;
@@ -38,7 +37,7 @@ impl PretendedPolicy {
         is_valid.then_some(PretendedPolicy { mode, flags, nodes: kept })
     }
 
-    /// The number that `get_mempolicy` gives.
+    /// The number returned by `get_mempolicy`.
     #[must_use]
     pub fn number(&self) -> u32 {
         self.mode | self.flags
@@ -62,7 +61,7 @@ impl PretendedPolicy {
         NAMES[self.mode as usize].ends_with("interleave")
     }
 
-    /// The node of a page, by the policy and the node of the thread that touches it first.
+    /// A page's node, by the policy or the first touching thread's node.
     #[must_use]
     pub fn node(&self, page: u64, local: u32) -> u32 {
         let count = self.nodes.len().max(1) as u64;
@@ -72,7 +71,6 @@ impl PretendedPolicy {
 }
 
 impl std::fmt::Display for PretendedPolicy {
-    /// As the kernel writes it in `numa_maps`: `bind:0-1`.
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(NAMES[self.mode as usize])?;
         if self.nodes.is_empty() { Ok(()) } else { write!(out, ":{}", self.nodes) }

@@ -1,29 +1,26 @@
-//! The threads of the program, and where each of them would have been put.
+//! The program's threads and the CPUs to which each would have been bound.
 //!
-//! One state machine: threads arrive, get masks, and end. A thread has the mask of the one that
-//! created it until it is given another. The kernel does not say who created a thread, so that each
-//! creation is noted before the kernel carries it out, and the new thread is matched with it at the
-//! next look at its process.
+//! Threads arrive, get masks, and end. A thread inherits its creator's mask. The kernel does not
+//! report creators, so each creation is recorded in advance; the next look at the process matches
+//! the new thread with it.
 
 use crate::policy::PretendedPolicy;
 use seatmap_os::task::{self, Family, ThreadStat};
 use seatmap_os::{CpuSet, Root, Tid};
 use std::collections::HashMap;
 
-/// The most ancestors that are looked at for one that is known.
 const MOST_ANCESTORS: usize = 64;
 
-/// Threads that have said that they end, before it is looked which of them have gone: numbers are
-/// given again.
+/// With more announced ends than this, ended threads are removed, because numbers are reused.
 const MOST_LEAVING: usize = 256;
 
-/// The most masks of one thread that are kept.
+/// Masks kept of one thread.
 const MOST_CHANGES: usize = 256;
 
-/// A mask that a thread was given.
+/// A change of a thread's mask.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MaskChange {
-    /// When, in seconds since the program began.
+    /// Seconds since the program began.
     pub at_s: f64,
     /// The CPUs.
     pub cpus: CpuSet,
@@ -32,52 +29,52 @@ pub struct MaskChange {
 /// A thread of the program, also after its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedThread {
-    /// Its process.
+    /// The number of its process.
     pub pid: Tid,
-    /// Its number.
+    /// The thread's number.
     pub tid: Tid,
-    /// Its name at its end, or at the last look.
+    /// The name at its end or at the last look.
     pub name: String,
-    /// When it was created, in seconds since the program began.
+    /// Its creation, in seconds since the program began.
     pub born_s: f64,
-    /// When it ended; `None` while it lives.
+    /// Its end, in the same seconds; `None` while it lives.
     pub ended_s: Option<f64>,
-    /// The CPUs of the thread that created it.
+    /// The mask inherited from its creator.
     pub inherited: CpuSet,
-    /// The masks that it was given since, in order.
+    /// Later masks, in order.
     pub changes: Vec<MaskChange>,
-    /// The masks that it was refused, in order: none of their CPUs could be used.
+    /// Refused masks, in order: none of their CPUs could be used.
     pub refused: Vec<MaskChange>,
     /// Its memory policy.
     pub policy: PretendedPolicy,
-    /// The time that it ran, in nanoseconds.
+    /// Time on a CPU, in nanoseconds.
     pub run_ns: u64,
-    /// The time that it waited for a CPU of this computer, in nanoseconds.
+    /// Time waiting for a real CPU, in nanoseconds.
     pub wait_ns: u64,
 }
 
 impl RecordedThread {
-    /// Its mask now.
+    /// The current mask.
     #[must_use]
     pub fn mask(&self) -> &CpuSet {
         self.changes.last().map_or(&self.inherited, |change| &change.cpus)
     }
 
-    /// Whether the last mask that somebody wanted for it was refused.
+    /// Whether the last requested mask was refused.
     #[must_use]
     pub fn is_refused(&self) -> bool {
         let last_s = self.changes.last().map_or(f64::NEG_INFINITY, |change| change.at_s);
         self.refused.last().is_some_and(|refused| refused.at_s >= last_s)
     }
 
-    /// Its mask at a time.
+    /// The mask at a time.
     #[must_use]
     pub fn mask_at(&self, at_s: f64) -> &CpuSet {
         let before = self.changes.iter().rev().find(|change| change.at_s <= at_s);
         before.map_or(&self.inherited, |change| &change.cpus)
     }
 
-    /// Whether it lived at a time.
+    /// Whether the thread lived at a time.
     #[must_use]
     pub fn lived_at(&self, at_s: f64) -> bool {
         self.born_s <= at_s && self.ended_s.is_none_or(|ended_s| ended_s >= at_s)
@@ -87,13 +84,12 @@ impl RecordedThread {
 /// A process of the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordedProcess {
-    /// Its number.
+    /// The number of the process.
     pub pid: Tid,
     /// The process that created it.
     pub parent: Tid,
 }
 
-/// A thread or process that is about to be created.
 #[derive(Clone, Debug)]
 struct Creation {
     creator: Tid,
@@ -104,17 +100,16 @@ struct Creation {
     at_s: f64,
 }
 
-/// All threads of the program.
+/// All threads and processes of the program.
 #[derive(Debug, Default)]
 pub struct ProgramRecord {
-    /// The threads, in order of their arrival.
+    /// The threads, in order of arrival.
     pub threads: Vec<RecordedThread>,
-    /// The processes, in order of their arrival.
+    /// The processes, in order of arrival.
     pub processes: Vec<RecordedProcess>,
-    /// The place of each living thread in the list.
     living: HashMap<Tid, usize>,
-    /// The places of threads that have said that they end. Until the kernel has ended them, and
-    /// their parents have waited for them, they are listed like living ones.
+    /// Threads that have announced their end; listed until the kernel has ended them and their
+    /// parents have reaped them.
     leaving: HashMap<Tid, usize>,
     creations: Vec<Creation>,
 }
@@ -146,13 +141,13 @@ impl ProgramRecord {
         });
     }
 
-    /// Whether all threads that were seen have ended.
+    /// Whether all seen threads have ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.living.is_empty()
     }
 
-    /// A living thread that has been seen.
+    /// The index of a living thread.
     #[must_use]
     pub fn living(&self, tid: Tid) -> Option<usize> {
         self.living.get(&tid).copied()
@@ -162,20 +157,20 @@ impl ProgramRecord {
         self.living.values().any(|at| self.threads[*at].pid == pid)
     }
 
-    /// The place of a thread that has just made a call, so that it is one of the program's.
+    /// The index of a calling thread, which is the program's.
     pub fn caller(&mut self, tid: Tid, at_s: f64) -> Option<usize> {
         if let Some(at) = self.leaving.get(&tid) {
-            // Another thread of it ends the process just now.
+            // Another thread of the process is just ending it.
             if Family::of(tid).is_some_and(|family| family.pid == self.threads[*at].pid) {
                 return None;
             }
-            // A new thread with the number of one that has gone.
+            // A new thread with the number of an ended one.
             self.leaving.remove(&tid);
         }
         self.place(tid, at_s, true)
     }
 
-    /// The place of a thread that a call names; `None` for one of another program.
+    /// The index of a thread named by a call, unless it is a stranger.
     pub fn subject(&mut self, tid: Tid, at_s: f64) -> Option<usize> {
         let leaving = self.leaving.get(&tid).copied();
         leaving.or_else(|| self.place(tid, at_s, false))
@@ -191,7 +186,7 @@ impl ProgramRecord {
             match parent {
                 Some(parent) => self.look_at_children(parent),
                 None if !is_ours => return None,
-                // Its parent ended before it was seen.
+                // Its parent ended unseen.
                 None => {}
             }
             if !self.has_process(family.pid) {
@@ -202,7 +197,6 @@ impl ProgramRecord {
         self.living(tid)
     }
 
-    /// The nearest ancestor of the program.
     fn known_ancestor(&self, parent: Tid) -> Option<Tid> {
         let above = std::iter::successors(Some(parent), |pid| {
             Family::of(*pid).map(|family| family.parent).filter(|parent| *parent > 1)
@@ -210,7 +204,6 @@ impl ProgramRecord {
         above.take(MOST_ANCESTORS).find(|pid| self.has_process(*pid))
     }
 
-    /// Takes in a process, as its creator left it.
     fn arrive_process(&mut self, pid: Tid, parent: Tid, at_s: f64) {
         let noted = self.creations.iter().position(|one| !one.is_thread && one.pid == parent);
         let (mask, policy, born_s) = match noted.map(|at| self.creations.remove(at)) {
@@ -221,14 +214,14 @@ impl ProgramRecord {
         self.arrive(pid, pid, mask, policy, born_s);
     }
 
-    /// The state of a process's first thread; of the program's, where that has ended.
+    /// The state of a process's first thread, or else of the program's.
     fn of_first_thread(&self, pid: Tid, at_s: f64) -> (CpuSet, PretendedPolicy, f64) {
         let of_process = self.threads.iter().find(|thread| thread.pid == pid);
         let thread = of_process.unwrap_or(&self.threads[0]);
         (thread.mask().clone(), thread.policy.clone(), at_s)
     }
 
-    /// Takes in the threads of a process that were not seen yet, each as its creator left it.
+    /// Adds a process's unseen threads, with their creators' masks and policies.
     pub fn look_at_threads(&mut self, pid: Tid, at_s: f64) {
         let tids = task::threads(pid).unwrap_or_default();
         let threads = &self.threads;
@@ -246,7 +239,6 @@ impl ProgramRecord {
         }
     }
 
-    /// Takes in the children of a process that were not seen yet.
     fn look_at_children(&mut self, pid: Tid) {
         let creators: Vec<Tid> = self
             .creations
@@ -262,7 +254,7 @@ impl ProgramRecord {
                 }
                 let noted =
                     self.creations.iter().position(|one| !one.is_thread && one.creator == creator);
-                // One that the thread created and that was taken for another's.
+                // Its creation was matched with another process.
                 let Some(noted) = noted else { continue };
                 let creation = self.creations.remove(noted);
                 self.processes.push(RecordedProcess { pid: child, parent: pid });
@@ -271,8 +263,7 @@ impl ProgramRecord {
         }
     }
 
-    /// Notes that a thread is about to create another, or a process. All that it created before is
-    /// there by now, or has ended.
+    /// Records a coming creation. The thread's earlier creations exist by now, or have ended.
     pub fn creates(&mut self, at: usize, is_thread: bool, at_s: f64) {
         let creator = self.threads[at].tid;
         let pid = self.threads[at].pid;
@@ -290,7 +281,7 @@ impl ProgramRecord {
         self.creations.push(Creation { creator, pid, is_thread, mask, policy, at_s });
     }
 
-    /// Notes the end of a thread, which has not ended yet, so that its name and times can be read.
+    /// Records a thread's end in advance, to read its name and times.
     pub fn thread_ends(&mut self, at: usize, at_s: f64) {
         self.refresh(at);
         self.threads[at].ended_s = Some(at_s);
@@ -299,7 +290,7 @@ impl ProgramRecord {
         self.leaving.insert(tid, at);
     }
 
-    /// Notes the end of a process, with all its threads.
+    /// Records the end of a process and its threads.
     pub fn process_ends(&mut self, pid: Tid, at_s: f64) {
         self.look_at_threads(pid, at_s);
         self.look_at_children(pid);
@@ -309,7 +300,7 @@ impl ProgramRecord {
         self.creations.retain(|one| one.pid != pid || !one.is_thread);
     }
 
-    /// Reads names and times of all living threads, and notes those that a signal has ended.
+    /// Reads all living threads, and records those ended by a signal.
     pub fn refresh_all(&mut self, at_s: f64) {
         self.leaving.retain(|tid, _| task::exists(*tid));
         let living: Vec<usize> = self.living.values().copied().collect();
@@ -321,7 +312,7 @@ impl ProgramRecord {
         }
     }
 
-    /// Reads the name and times of a thread; false where it has gone.
+    /// Returns false if the thread has ended.
     fn refresh(&mut self, at: usize) -> bool {
         let tid = self.threads[at].tid;
         let Some(task) = ThreadStat::of(tid).filter(|task| !task.has_ended()) else { return false };
@@ -335,29 +326,27 @@ impl ProgramRecord {
         true
     }
 
-    /// Gives a thread a mask. Of a thread that changes its mask all the time, the first masks are
-    /// kept, and the last.
+    /// Changes a mask. Of very many, the first and the last are kept.
     pub fn seat(&mut self, at: usize, cpus: CpuSet, at_s: f64) {
         keep(&mut self.threads[at].changes, MaskChange { at_s, cpus });
     }
 
-    /// Notes a mask that a thread was refused. Of many, the first are kept, and the last.
+    /// Records a refused mask. Of very many, the first and the last are kept.
     pub fn refuse(&mut self, at: usize, cpus: CpuSet, at_s: f64) {
         keep(&mut self.threads[at].refused, MaskChange { at_s, cpus });
     }
 
-    /// The CPU where a thread runs: the threads with one mask take its CPUs in turn.
+    /// A thread's CPU: threads with one mask take its CPUs in turn.
     #[must_use]
     pub fn cpu_of(&self, at: usize) -> u32 {
         let mask = self.threads[at].mask();
         mask.iter().nth(at % mask.len().max(1)).unwrap_or_default()
     }
 
-    /// A moment at which most threads lived together, and of several one at which fewest of them
-    /// were still to be given their first mask: how long a program takes to come to that depends
-    /// on the computer's load. States that last no hundredth of the run count only where the
-    /// others have fewer than half as many threads: a script's short helpers are not what the
-    /// program looks like at work.
+    /// A moment with the most living threads and the fewest awaited first masks, because that wait
+    /// depends on the computer's load. States shorter than a hundredth of the run count only if
+    /// longer ones have fewer than half as many threads: a script's helpers do not show the program
+    /// at work.
     #[must_use]
     pub fn fullest_s(&self, end_s: f64) -> f64 {
         let states = self.states(end_s);
@@ -371,7 +360,6 @@ impl ProgramRecord {
         }
     }
 
-    /// The states between one beginning, end or mask and the next.
     fn states(&self, end_s: f64) -> Vec<State> {
         let mut events = vec![Event { at_s: end_s, ..Event::default() }];
         for thread in &self.threads {
@@ -396,7 +384,6 @@ impl ProgramRecord {
     }
 }
 
-/// Keeps the first masks of a thread, and the last.
 fn keep(changes: &mut Vec<MaskChange>, change: MaskChange) {
     if changes.len() >= MOST_CHANGES {
         changes.pop();
@@ -404,27 +391,22 @@ fn keep(changes: &mut Vec<MaskChange>, change: MaskChange) {
     changes.push(change);
 }
 
-/// The share of a run that a state lasts at least to be judged before others.
+/// A state with this share of the run takes precedence.
 const SETTLED_SHARE: f64 = 0.01;
 
-/// The beginning or end of a thread, or a mask that it got.
 #[derive(Default)]
 struct Event {
     at_s: f64,
-    /// How many threads more there are.
     count: i64,
-    /// How many more of them are still to be given their first mask.
+    /// The change of the number of awaited first masks.
     unplaced: i64,
 }
 
-/// A time in which no thread began, ended or got a mask.
 #[derive(Clone, Copy, Default)]
 struct State {
     begun_s: f64,
     ended_s: f64,
-    /// The number of threads.
     count: i64,
-    /// The number of those that are still to be given their first mask.
     unplaced: i64,
 }
 
@@ -438,7 +420,7 @@ impl State {
     }
 }
 
-/// The state with most threads, of those the one with most of them placed, and then the longest.
+/// The state with the most threads, then the most placed, then the longest.
 fn fullest<'a>(states: impl Iterator<Item = &'a State>) -> Option<&'a State> {
     states.filter(|state| state.lasts_s() > 0.0).max_by(|a, b| {
         let by_threads = a.count.cmp(&b.count).then(b.unplaced.cmp(&a.unplaced));

@@ -1,4 +1,4 @@
-//! `seatmap-pretend/1`: where the threads of a program would have sat on another machine.
+//! `seatmap-pretend/1`: the CPUs that a program's threads would have on another machine.
 
 use crate::answers::BoundRange;
 use crate::machine::PretendedMachine;
@@ -15,43 +15,42 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 
-/// The format's name, in the `format` key.
+/// The value of the `format` key.
 pub const FORMAT: &str = "seatmap-pretend/1";
 
-/// The things that a seating of a living program has, and that this computer knows nothing of.
+/// Parts of a seating that are unknown for a pretended machine.
 const UNSEEN: [&str; 6] = ["memory", "cpu-time", "interrupts", "strangers", "devices", "quota"];
 
 /// A program that saw another machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PretendReport {
-    /// Name and version of the format.
+    /// The format's name and version.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The machine that the program saw.
+    /// The pretended machine.
     pub machine: String,
-    /// The CPUs that ran there, as a list.
+    /// The machine's online CPUs, as a list.
     pub online: String,
-    /// The CPUs that the program could use, as a list.
+    /// The program's CPUs, as a list.
     pub allowed: String,
-    /// The program's exit code; null where a signal ended it.
+    /// The exit code; null if a signal ended it.
     pub exit_code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended it, if any.
     pub signal: Option<i32>,
-    /// How long it ran, in seconds.
+    /// The running time, in seconds.
     pub lasted_s: f64,
-    /// The number of calls that were answered for the machine, by name.
+    /// Answered calls, by name.
     pub calls: BTreeMap<String, u64>,
-    /// The threads, in order of their arrival.
+    /// The threads, in order of arrival.
     pub threads: Vec<PretendedThread>,
-    /// The ranges of memory with policies of their own, in order.
+    /// Memory ranges with separate policies, in order.
     pub ranges: Vec<PretendedRange>,
-    /// The moment that is judged, in seconds since the program began: one at which most threads
-    /// lived together.
+    /// A moment with the most living threads, in seconds since the program began.
     pub judged_at_s: f64,
-    /// Everything that is wrong or worth knowing, by the rules or the plan that were given.
+    /// Everything wrong or worth knowing, by the rules or plan.
     pub findings: Vec<Finding>,
-    /// The result in one word; null where nothing was to be judged.
+    /// The result in one word; null if none was requested.
     pub verdict: Option<Verdict>,
 }
 
@@ -59,42 +58,42 @@ pub struct PretendReport {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PretendedThread {
-    /// Its process.
+    /// The number of its process.
     pub pid: Tid,
-    /// Its number.
+    /// The thread's number.
     pub tid: Tid,
-    /// Its name.
+    /// The thread's name.
     pub name: String,
-    /// When it was created, in seconds since the program began.
+    /// Its start, in seconds since the program began.
     pub born_s: f64,
-    /// When it ended; null where it outlived the program's first process.
+    /// Its end, in the same seconds; null if it outlived the first process.
     pub ended_s: Option<f64>,
-    /// The CPUs of the thread that created it, as a list.
+    /// Its creator's mask, as a list.
     pub inherited: String,
-    /// The masks that it was given since, in order.
+    /// Later masks, in order.
     pub changes: Vec<PretendedMask>,
-    /// The masks that it was refused, in order: none of their CPUs is there for the program.
+    /// Refused masks, in order, without a usable CPU.
     #[serde(default)]
     pub refused: Vec<PretendedMask>,
-    /// Its mask at the end, as a list.
+    /// The last mask, as a list.
     pub mask: String,
-    /// Its memory policy at the end, as the kernel writes it: `default`, `bind:0`.
+    /// The last memory policy, as the kernel writes it: `default`, `bind:0`.
     pub policy: String,
-    /// The time that it ran on this computer, in seconds.
+    /// The CPU time on this computer, in seconds.
     pub run_s: f64,
 }
 
-/// A mask that a thread was given or refused.
+/// A mask requested for a thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PretendedMask {
-    /// When, in seconds since the program began.
+    /// The time, in seconds since the program began.
     pub at_s: f64,
     /// The CPUs, as a list.
     pub cpus: String,
 }
 
-/// A range of memory with a policy of its own.
+/// A memory range with a separate policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PretendedRange {
@@ -151,13 +150,13 @@ fn seconds(ns: u64) -> f64 {
 }
 
 impl PretendedRun {
-    /// The moment that is judged, in seconds since the program began.
+    /// The judged moment, in seconds since the program began.
     #[must_use]
     pub fn judged_at_s(&self) -> f64 {
         self.answers.record.fullest_s(self.lasted_s)
     }
 
-    /// The document, with the judgement where there is one.
+    /// The document, with the judgement if there is one.
     #[must_use]
     pub fn report(&self, judged: Option<&Judged>) -> PretendReport {
         let machine = self.answers.machine();
@@ -183,12 +182,12 @@ impl PretendedRun {
         }
     }
 
-    /// Judges the threads by rules and seats, as `seatmap check` judges those of living programs.
+    /// Judges the threads by rules and seats, as `seatmap check` judges those of running programs.
     pub fn judge<T>(&self, criteria: &Criteria, of: impl FnOnce(&Judged) -> T) -> T {
         let seating = self.seating();
         let judged = Judged::new(&seating, &self.answers.machine().usable(), criteria);
         let mut judged = judged.with(self.refusals(), criteria.strict);
-        // Commands of this computer mend nothing of another one.
+        // Commands on this computer cannot fix another one.
         for finding in &mut judged.findings {
             finding.remedy = None;
             finding.remedy_kind = None;
@@ -196,8 +195,8 @@ impl PretendedRun {
         of(&judged)
     }
 
-    /// A finding for each process whose threads were refused masks. It is wrong where that was the
-    /// last attempt to bind a thread. A program that tries others then is only worth a remark.
+    /// A finding per process with refused masks: wrong if the last attempt failed, else only a
+    /// remark.
     fn refusals(&self) -> Vec<Finding> {
         let machine = self.answers.machine();
         let threads = &self.answers.record.threads;
@@ -208,7 +207,7 @@ impl PretendedRun {
         of.into_iter().map(|(pid, threads)| refusal(machine, pid, &threads)).collect()
     }
 
-    /// The seating of the machine at the moment that is judged.
+    /// The seating at the judged moment.
     #[must_use]
     pub fn seating(&self) -> Seating {
         let at_s = self.judged_at_s();
@@ -310,13 +309,12 @@ fn seated(thread: &RecordedThread, at_s: f64, lasted_s: f64) -> WatchedThread {
         run_s: seconds(thread.run_ns),
         run_percent: (seconds(thread.run_ns) / life_s * 100.0).min(100.0),
         wait_s: Some(seconds(thread.wait_ns)),
-        // This computer's crowd says nothing of the machine's.
+        // Waits here mean nothing for the machine.
         wait_percent: None,
         ..WatchedThread::default()
     }
 }
 
-/// The masks that threads of a process were refused.
 fn refusal(machine: &PretendedMachine, pid: Tid, threads: &[&RecordedThread]) -> Finding {
     let masks = threads.iter().flat_map(|thread| &thread.refused);
     let cpus: CpuSet = masks.flat_map(|refused| refused.cpus.iter()).collect();
@@ -342,7 +340,6 @@ fn unseen(what: &str) -> Unseen {
     Unseen { what: what.to_owned(), pids: Vec::new(), why }
 }
 
-/// The environment that the program was given, as `/proc/PID/environ` has it.
 fn environment() -> Vec<u8> {
     let mut text = Vec::new();
     for (name, value) in std::env::vars_os() {

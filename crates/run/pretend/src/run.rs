@@ -1,4 +1,4 @@
-//! Runs the program, and answers its calls until it ends.
+//! Runs the program and answers its calls until it ends.
 
 use crate::answers::{PretendedKernel, ProgramCall};
 use crate::cpuinfo::HostFacts;
@@ -20,38 +20,37 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often the threads are looked at where they make no calls, for those that signals end.
+/// The time between two looks at threads without calls, to find those ended by signals.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Looks without a known process after which nobody is waited for any longer.
+/// After this many looks without a known process, the wait ends.
 const MOST_IDLE_LOOKS: u32 = 20;
 
-/// How often it is looked whether the program has been executed.
 const START_EVERY: Duration = Duration::from_millis(2);
 
-/// Where kernels say how many user namespaces there may be, and whether users may have any.
+/// The limit on user namespaces, and the switches that forbid them to users.
 const MOST_NAMESPACES: &str = "/proc/sys/user/max_user_namespaces";
 const DEBIAN_SWITCH: &str = "/proc/sys/kernel/unprivileged_userns_clone";
 const APPARMOR_SWITCH: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 
-/// A program that is to see a machine.
+/// A program to run on a pretended machine.
 #[derive(Clone, Debug)]
 pub struct PretendRequest {
     /// The machine.
     pub machine: PretendedMachine,
     /// The program and its arguments.
     pub command: Vec<OsString>,
-    /// Whether the program's output goes to stderr, as stdout is a document's.
+    /// Whether to redirect the program's output to stderr, because stdout is for a document.
     pub leaves_stdout: bool,
 }
 
-/// A program that has ended, and all that it did.
+/// An ended program's record.
 pub struct PretendedRun {
-    /// Its threads and its calls.
+    /// Its threads and calls.
     pub answers: PretendedKernel,
     /// How it ended.
     pub ending: Ending,
-    /// How long it ran, in seconds.
+    /// The running time, in seconds.
     pub lasted_s: f64,
 }
 
@@ -59,7 +58,7 @@ impl PretendRequest {
     /// Runs the program until its first process ends.
     ///
     /// # Errors
-    /// [`PretendError`]: the program cannot be run, or no machine can be shown.
+    /// [`PretendError`]: the program cannot run, or no machine can be shown.
     pub fn run(&self) -> Result<PretendedRun, PretendError> {
         let program = Executable::find(&self.command)?;
         let filter = CallFilter::new().ok_or(PretendError::Processor)?;
@@ -90,17 +89,16 @@ impl PretendRequest {
     }
 }
 
-/// A program that has been executed.
 struct Start {
     child: Child,
     listener: CallListener,
-    /// Calls that came before it was known to run.
+    /// Calls from before it was known to run.
     early: Vec<WaitingCall>,
     begun: Instant,
 }
 
-/// Starts the program. The thread that starts it waits until it is executed, and a program that
-/// cannot be executed ends by a call that must be answered meanwhile.
+/// Starts the program in a thread that waits for its execution. A program that cannot be executed
+/// ends by a call, which must be answered meanwhile.
 fn start(
     mut command: Command,
     stage: ViewSetup,
@@ -157,7 +155,7 @@ fn start(
     }
 }
 
-/// Prepares a new process: its view of the computer, and the filter of its calls.
+/// Prepares a new process's view of the computer, and its call filter.
 fn prepare(
     stage: &ViewSetup,
     filter: &CallFilter,
@@ -186,7 +184,6 @@ fn refusal(failure: Option<StageFailure>, program: String, source: io::Error) ->
     }
 }
 
-/// The switch that forbids user namespaces here.
 fn namespace_remedy(root: &Root) -> String {
     let switches = [
         (MOST_NAMESPACES, "0", "user.max_user_namespaces=1024"),
@@ -202,7 +199,6 @@ fn namespace_remedy(root: &Root) -> String {
     }
 }
 
-/// A program that runs.
 struct Session {
     answers: PretendedKernel,
     listener: CallListener,
@@ -210,7 +206,6 @@ struct Session {
 }
 
 impl Session {
-    /// Answers calls and passes signals on until the program's first process ends.
     fn serve(&mut self, pid: Tid, signals: &Signals) -> io::Result<Ending> {
         let news: OwnedFd = signals.descriptor()?;
         loop {
@@ -228,25 +223,25 @@ impl Session {
                 let at_s = self.begun.elapsed().as_secs_f64();
                 self.answers.record.refresh_all(at_s);
             }
-            // Also without news: they may have gone to another thread of this process.
+            // Checked even without news, which may have gone to another thread of this process.
             if !has_calls && let Some(ending) = ending(pid, signals)? {
                 return Ok(ending);
             }
         }
     }
 
-    /// Leaves a process behind that answers the processes which outlive the program's first one,
-    /// until the last of them has ended. Without answers they could not even end.
+    /// Starts a process that answers those which outlive the first process. Without answers they
+    /// could not even end.
     fn leave_to_the_rest(&mut self) -> io::Result<()> {
         if is_over(&self.listener, Duration::ZERO)? {
             return Ok(());
         }
-        // SAFETY: no other thread of this process is left that could hold a lock.
+        // SAFETY: this process has no other thread that could hold a lock.
         match unsafe { libc::fork() } {
             ..0 => Err(io::Error::last_os_error()),
             0 => {
                 leave_streams();
-                // Kernels before 5.10 do not say that no process is left.
+                // Kernels before 5.10 do not report that no process is left.
                 let mut idle_looks = 0;
                 while let Ok(false) = is_over(&self.listener, LOOK_EVERY)
                     && idle_looks < MOST_IDLE_LOOKS
@@ -258,11 +253,11 @@ impl Session {
                     if has_calls.is_ok_and(|[has_calls]| has_calls)
                         && let Ok(Some(call)) = self.listener.next()
                     {
-                        // A call that cannot be answered is one of a process that has ended.
+                        // An unanswerable call is from an ended process.
                         let _ = self.answer(&call);
                     }
                 }
-                // SAFETY: ends this copy of the process, without the other's cleaning up.
+                // SAFETY: ends this copy of the process, without the other's cleanup.
                 unsafe { libc::_exit(0) }
             }
             _ => Ok(()),
@@ -286,7 +281,6 @@ impl Session {
     }
 }
 
-/// How the program ended, if it has. Where it was stopped, this process stops as well.
 fn ending(pid: Tid, signals: &Signals) -> io::Result<Option<Ending>> {
     let mut status = 0;
     // SAFETY: the status is writable.
@@ -309,16 +303,15 @@ fn ending(pid: Tid, signals: &Signals) -> io::Result<Option<Ending>> {
     }))
 }
 
-/// Waits no longer than this for a call, and returns whether no process is left that could make
-/// one.
+/// Whether no process can make a call any more.
 fn is_over(listener: &CallListener, wait: Duration) -> io::Result<bool> {
     let [calls] = ready::wait([Awaited::data(listener)], Some(wait))?;
     Ok(calls.has_ended)
 }
 
-/// Lets go of the terminal and of pipes, whose readers wait for their end.
+/// Closes the terminal and pipes, whose readers wait for their end.
 fn leave_streams() {
-    // SAFETY: the path is a text, and the descriptors are this process's own.
+    // SAFETY: the path is a text, and the descriptors are this process's.
     unsafe {
         let nothing = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
         for stream in 0..=2 {
@@ -327,7 +320,6 @@ fn leave_streams() {
     }
 }
 
-/// Which of these descriptors can be read, waiting no longer than this.
 fn readable<const COUNT: usize>(
     descriptors: [RawFd; COUNT],
     wait: Duration,

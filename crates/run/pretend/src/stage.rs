@@ -1,8 +1,8 @@
-//! Puts the files of a machine in place, for one process and all that it starts.
+//! Installs the files of a machine for one process and its descendants.
 //!
-//! The steps are made before the process, and the process carries them out itself before it becomes
-//! the program. All mounts are in a namespace of its own, which ends with its last process, so that
-//! nothing is left on this computer, also after a crash.
+//! The steps are prepared before the process starts, which executes them before it becomes the
+//! program. All mounts are in a private namespace, which ends with its last process, so that
+//! nothing remains on this computer even after a crash.
 
 use crate::tree::{CPUINFO, CPUS, GROUPS, MachineTree, NODES, STAT, TreeFile};
 use seatmap_os::Root;
@@ -11,14 +11,12 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::ptr;
 
-/// The folder above those of CPUs and nodes. It is replaced where a kernel without NUMA has no
-/// folder of nodes to mount on.
+/// This folder is replaced if a kernel without NUMA has no folder of nodes to mount on.
 const SYSTEM: &str = "sys/devices/system";
 
-/// The longest text of a user or group of a namespace: three numbers and spaces.
+/// The longest map of a namespace's user or group: three numbers and spaces.
 const MAP_BYTES: usize = 40;
 
-/// One step of the process.
 #[derive(Clone, Debug)]
 enum Step {
     /// Covers a folder with an empty file system.
@@ -26,13 +24,12 @@ enum Step {
     Folder(CString),
     File(CString, Vec<u8>),
     Link(CString, CString),
-    /// Covers a file with one that the process has written, which then has no name of its own.
+    /// Covers a file with one written by the process, which then loses its name.
     Bind(CString, CString),
-    /// Forbids writing, as the files of the kernel do.
+    /// Forbids writing, as in the kernel's files.
     Seal(CString),
 }
 
-/// The way to the program's view, ready to be taken.
 #[derive(Clone, Debug)]
 pub(crate) struct ViewSetup {
     steps: Vec<Step>,
@@ -41,19 +38,16 @@ pub(crate) struct ViewSetup {
     is_root: bool,
 }
 
-/// The part of the way that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StageFailure {
-    /// The kernel allows no namespace of users.
+    /// The kernel forbids user namespaces.
     UserNamespace,
-    /// A mount or file was refused.
     Mounts,
-    /// The kernel hands over no system calls.
     Listener,
 }
 
 impl StageFailure {
-    /// The byte by which a new process names it.
+    /// The byte with which a new process reports it.
     pub fn letter(self) -> u8 {
         match self {
             StageFailure::UserNamespace => b'U',
@@ -62,7 +56,6 @@ impl StageFailure {
         }
     }
 
-    /// The failure of a byte.
     pub fn of_letter(letter: u8) -> Option<Self> {
         [StageFailure::UserNamespace, StageFailure::Mounts, StageFailure::Listener]
             .into_iter()
@@ -71,7 +64,6 @@ impl StageFailure {
 }
 
 impl ViewSetup {
-    /// The steps for a tree on this computer.
     pub fn new(tree: &MachineTree, root: &Root) -> Self {
         let has_nodes = root.has(NODES);
         let folders: &[&str] = if has_nodes { &[CPUS, NODES] } else { &[SYSTEM] };
@@ -108,10 +100,10 @@ impl ViewSetup {
         ViewSetup { steps, user_map: same(user), group_map: same(group), is_root: user == 0 }
     }
 
-    /// Takes it, in a new process. Allocates nothing.
+    /// Executes the steps in a new process. Allocates nothing.
     ///
     /// # Errors
-    /// The part that failed, with the kernel's error.
+    /// The step that failed, with the kernel's error.
     pub fn take(&self) -> Result<(), (StageFailure, io::Error)> {
         self.enter().map_err(|error| (StageFailure::UserNamespace, error))?;
         // SAFETY: both paths are texts that live, and the kernel takes no other memory.
@@ -123,7 +115,7 @@ impl ViewSetup {
         self.steps.iter().try_for_each(step).map_err(|error| (StageFailure::Mounts, error))
     }
 
-    /// Makes the namespaces. Root needs none of users, unless a container has taken its rights.
+    /// Root needs no user namespace unless a container has removed its rights.
     fn enter(&self) -> io::Result<()> {
         let own = libc::CLONE_NEWNS | libc::CLONE_NEWCGROUP;
         // SAFETY: makes namespaces for this process, and touches no memory.
@@ -132,7 +124,7 @@ impl ViewSetup {
         }
         // SAFETY: as above.
         done(unsafe { libc::unshare(own | libc::CLONE_NEWUSER) })?;
-        // A user who may not name groups for others maps one only after giving that up.
+        // An unprivileged user may map a group only after giving up setgroups(2).
         write(c"/proc/self/setgroups", b"deny", 0)?;
         write(c"/proc/self/uid_map", text_in(&self.user_map), 0)?;
         write(c"/proc/self/gid_map", text_in(&self.group_map), 0)
@@ -173,7 +165,6 @@ fn step(step: &Step) -> io::Result<()> {
     }
 }
 
-/// Writes a file in one piece.
 fn write(path: &CStr, text: &[u8], flags: i32) -> io::Result<()> {
     // SAFETY: the path and the text live, and the descriptor is closed here.
     unsafe {
@@ -198,7 +189,6 @@ fn done(status: i32) -> io::Result<()> {
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// The folders above a file that are not made yet.
 fn folders_of<'a>(path: &'a str, made: &mut BTreeSet<&'a str>, steps: &mut Vec<Step>) {
     let Some((folder, _)) = path.rsplit_once('/') else { return };
     if made.contains(folder) {
@@ -209,7 +199,7 @@ fn folders_of<'a>(path: &'a str, made: &mut BTreeSet<&'a str>, steps: &mut Vec<S
     steps.push(Step::Folder(whole(folder)));
 }
 
-/// A path of this computer. Those of a tree hold no zero.
+/// A path as C text; a tree's paths contain no zero.
 fn whole(path: &str) -> CString {
     text_of(&format!("/{path}"))
 }
@@ -218,7 +208,7 @@ fn text_of(text: &str) -> CString {
     CString::new(text).unwrap_or_default()
 }
 
-/// The map by which a user or group keeps its number.
+/// The map that keeps a user's or group's number.
 fn same(number: u32) -> [u8; MAP_BYTES] {
     let mut map = [0; MAP_BYTES];
     let text = format!("{number} {number} 1");

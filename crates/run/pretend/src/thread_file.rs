@@ -1,25 +1,21 @@
-//! The files of `/proc` that say where a thread may run and where it is: `status` with the CPUs and
-//! nodes of the machine, and `stat` with a CPU of it.
+//! The `/proc` files about a thread's CPUs: `status` with the machine's CPUs and nodes, and `stat`
+//! with one of its CPUs.
 
 use crate::machine::PretendedMachine;
 use crate::tree::{mask, ranges};
 use seatmap_os::{CpuSet, Tid};
 
-/// The place of the CPU on which a thread is, among the fields behind its name (proc_pid_stat(5),
-/// field 39; the name is field 2).
+/// The index of a thread's CPU among the fields after its name (proc_pid_stat(5), field 39; the
+/// name is field 2).
 const PROCESSOR: usize = 39 - 3;
 
-/// A file of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ThreadFile {
-    /// `status`, which has the masks.
     Status,
-    /// `stat`, which has the CPU.
     Stat,
 }
 
 impl ThreadFile {
-    /// Its name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             ThreadFile::Status => "status",
@@ -28,24 +24,19 @@ impl ThreadFile {
     }
 }
 
-/// Whether a path can be that of such a file.
 pub(crate) fn can_be(path: &str) -> bool {
     path.ends_with("/status") || path.ends_with("/stat")
 }
 
-/// Such a file, as a path names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileOfThread {
-    /// Which file.
     pub file: ThreadFile,
-    /// The thread.
     pub tid: Tid,
-    /// Whether it tells of the thread alone: the `stat` of a process has the times of all threads.
+    /// Whether it is about one thread: the `stat` of a process has the times of all.
     pub is_of_thread: bool,
 }
 
 impl FileOfThread {
-    /// Its path, whoever asks.
     pub(crate) fn path(self) -> String {
         let tid = self.tid;
         let folder = if self.is_of_thread { format!("{tid}/task/{tid}") } else { tid.to_string() };
@@ -53,7 +44,7 @@ impl FileOfThread {
     }
 }
 
-/// The file of which this is the path, opened by a caller; `None` for other paths.
+/// Parses such a path, opened by a caller; `None` for other paths.
 pub(crate) fn named(path: &str, caller: Tid) -> Option<FileOfThread> {
     let inside = path.strip_prefix("/proc/")?;
     let (inside, file) = [ThreadFile::Status, ThreadFile::Stat]
@@ -70,7 +61,6 @@ pub(crate) fn named(path: &str, caller: Tid) -> Option<FileOfThread> {
     Some(FileOfThread { file, tid, is_of_thread })
 }
 
-/// A `stat` in which the thread is on this CPU.
 pub(crate) fn stat_on(stat: &str, cpu: u32) -> String {
     let (name, fields) = stat.rsplit_once(") ").unwrap_or((stat, ""));
     let fields: Vec<String> = (0..)
@@ -80,7 +70,6 @@ pub(crate) fn stat_on(stat: &str, cpu: u32) -> String {
     format!("{name}) {}\n", fields.join(" "))
 }
 
-/// A status with the masks of the machine.
 pub(crate) fn status_on(status: &str, machine: &PretendedMachine, cpus: &CpuSet) -> String {
     let nodes = machine.memory_nodes();
     let mut text = String::with_capacity(status.len());

@@ -1,9 +1,9 @@
-//! The files of a machine: those below `/sys` and `/proc` by which programs learn of its CPUs,
-//! caches and NUMA nodes.
+//! The files below `/sys` and `/proc` from which programs learn a machine's CPUs, caches and NUMA
+//! nodes.
 //!
-//! The tree is a value, and `seatmap_host` reads the same topology back from it. Files stand only
-//! where their values are known, so that no reader takes a guess for a fact. A cache without a
-//! size has no file `size`, for one.
+//! The tree is a value, and `seatmap_machines::host` reads the same topology back from it. A file
+//! exists only if its value is known, so that no reader mistakes a guess for a fact: a cache of
+//! unknown size has no file `size`.
 
 use crate::cpu_times::PretendedCpuTimes;
 use crate::cpuinfo::{self, HostFacts};
@@ -13,28 +13,27 @@ use seatmap_data::machine::{CoreKind, Pu};
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// The folders of CPUs, of nodes, and of the control groups.
+/// The folder of CPUs.
 pub const CPUS: &str = "sys/devices/system/cpu";
 /// The folder of NUMA nodes.
 pub const NODES: &str = "sys/devices/system/node";
 /// The folder of control groups.
 pub const GROUPS: &str = "sys/fs/cgroup";
-/// The file that describes each CPU.
+/// The description of each CPU.
 pub const CPUINFO: &str = "proc/cpuinfo";
-/// The file with the times of each CPU.
+/// The times of each CPU.
 pub const STAT: &str = "proc/stat";
 
-/// Bits in one group of a mask, and hexadecimal digits for them.
 const GROUP_BITS: u32 = 32;
 
-/// The largest index that the kernels of distributions allow (`NR_CPUS` is 8192).
+/// The largest CPU index: `NR_CPUS` of distribution kernels is 8192.
 const KERNEL_MAX: u32 = 8191;
 
-/// The capacities by which the kernel tells kinds of cores apart where it has no lists of them.
+/// The capacity that distinguishes kinds of cores if the kernel has no lists of them.
 const PERFORMANCE_CAPACITY: u32 = 1024;
 const EFFICIENCY_CAPACITY: u32 = 512;
 
-/// A limit that is none, in a control group of the first version: `PAGE_COUNTER_MAX` in bytes.
+/// No limit, in version 1 of control groups: `PAGE_COUNTER_MAX` in bytes.
 const NO_LIMIT_BYTES: u64 = 9_223_372_036_854_771_712;
 
 /// One file of a tree.
@@ -46,7 +45,7 @@ pub enum TreeFile {
     Link(String),
 }
 
-/// The files of a machine by their paths, which have no slash in front.
+/// A machine's files by path, without a leading slash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineTree {
     /// The files.
@@ -54,8 +53,8 @@ pub struct MachineTree {
 }
 
 impl MachineTree {
-    /// The files of a machine. Facts that no topology holds, such as the flags of the processor
-    /// and the size of the memory, are those of this computer.
+    /// The files of a machine. Facts outside the topology, such as processor flags and memory size,
+    /// are this computer's.
     #[must_use]
     pub fn of(machine: &PretendedMachine, host: &HostFacts) -> Self {
         let mut tree = MachineTree::default();
@@ -67,7 +66,7 @@ impl MachineTree {
         }
         tree.groups(machine);
         tree.text(CPUINFO.to_owned(), cpuinfo::cpuinfo(machine, &host.cpuinfo));
-        // For those who open it by another way than the one that is answered.
+        // Read by programs whose open is not intercepted.
         let begun =
             PretendedCpuTimes::default().stat(machine, &ProgramRecord::default(), 0.0, &host.stat);
         tree.text(STAT.to_owned(), begun);
@@ -78,18 +77,16 @@ impl MachineTree {
         self.files.insert(path, TreeFile::Text(text.into()));
     }
 
-    /// A file with one line.
     fn line(&mut self, path: String, value: impl std::fmt::Display) {
         self.text(path, format!("{value}\n"));
     }
 
-    /// A set of CPUs in both spellings of the kernel: `core_cpus` and `core_cpus_list`.
+    /// A set of CPUs in both of the kernel's notations: `core_cpus` and `core_cpus_list`.
     fn set(&mut self, machine: &PretendedMachine, path: &str, set: &CpuSet) {
         self.line(path.to_owned(), mask(set, machine.cpu_bits()));
         self.line(format!("{path}_list"), set);
     }
 
-    /// The lists of all CPUs by their state.
     fn lists(&mut self, machine: &PretendedMachine) {
         let present: CpuSet = machine.topology.os_indices().collect();
         for name in ["possible", "present"] {
@@ -105,7 +102,7 @@ impl MachineTree {
         self.line(format!("{CPUS}/smt/control"), control);
     }
 
-    /// The folder `topology` of each CPU that runs, and what tells kinds of cores apart.
+    /// The folder `topology` of each CPU, and the kinds of cores.
     fn topology(&mut self, machine: &PretendedMachine) {
         let ranks = core_ranks(machine);
         let around: [(&[&str], Parts); 6] = [
@@ -120,7 +117,7 @@ impl MachineTree {
         for pu in &machine.topology.pus {
             let cpu = format!("{CPUS}/cpu{}", pu.os);
             let is_online = machine.online.contains(pu.os);
-            // The first CPU of most computers cannot be switched off, and has no such file.
+            // The first CPU of most computers cannot be switched off and lacks this file.
             if pu.os != 0 || !is_online {
                 self.line(format!("{cpu}/online"), u8::from(is_online));
             }
@@ -159,8 +156,7 @@ impl MachineTree {
         }
     }
 
-    /// The caches of each CPU that are known. `lscpu` counts them up to the first number that is
-    /// missing, so that they are numbered without a gap.
+    /// The known caches, numbered without a gap, because `lscpu` stops at the first missing number.
     fn caches(&mut self, machine: &PretendedMachine) {
         let kinds: [(u32, &str, CacheBytes, Parts); 4] = [
             (1, "Data", |pu| pu.l1d_bytes, Parts::of(machine, |pu| pu.l1d_bytes.and(pu.core))),
@@ -235,8 +231,8 @@ impl MachineTree {
         self.text(format!("{folder}/numastat"), format!("{counts}other_node 0\n"));
     }
 
-    /// A control group as a container finds it, in both versions: the program sees the paths of
-    /// the version that this computer has.
+    /// A container's control group in both versions: the program sees the paths of this computer's
+    /// version.
     fn groups(&mut self, machine: &PretendedMachine) {
         let cpus = ranges(&machine.allowed);
         let nodes = ranges(&machine.memory_nodes());
@@ -264,10 +260,9 @@ impl MachineTree {
     }
 }
 
-/// The size of a PU's cache of some kind.
 type CacheBytes = fn(&Pu) -> Option<u64>;
 
-/// The parts of one level. The CPUs of each are gathered once, as a machine may have thousands.
+/// CPUs are gathered once, because a machine may have thousands.
 struct Parts {
     number: fn(&Pu) -> Option<u32>,
     sets: BTreeMap<u32, CpuSet>,
@@ -278,19 +273,19 @@ impl Parts {
         Parts { number, sets: machine.parts(number) }
     }
 
-    /// The CPUs that run and share the part with a PU; the PU alone where its part is unknown.
+    /// The online CPUs of a PU's part; only the PU if that is unknown.
     fn around(&self, pu: &Pu) -> CpuSet {
         let set = (self.number)(pu).and_then(|number| self.sets.get(&number));
         set.cloned().unwrap_or_else(|| CpuSet::single(pu.os))
     }
 }
 
-/// The package of a PU; a machine without any is one package.
+/// A PU's package; a machine without packages is one.
 fn package(pu: &Pu) -> Option<u32> {
     Some(pu.package.unwrap_or(0))
 }
 
-/// The number of each CPU's core among those of its package, as processors number them.
+/// Each CPU's core number within its package, as processors count.
 pub(crate) fn core_ranks(machine: &PretendedMachine) -> BTreeMap<u32, u32> {
     let mut cores: BTreeMap<Option<u32>, Vec<Option<u32>>> = BTreeMap::new();
     let mut ranks = BTreeMap::new();
@@ -306,7 +301,7 @@ pub(crate) fn core_ranks(machine: &PretendedMachine) -> BTreeMap<u32, u32> {
     ranks
 }
 
-/// A list as the kernel writes it: `0-3,8`. Two neighbours are a range there as well.
+/// A list as the kernel writes it: `0-3,8`. Two adjacent CPUs are also a range.
 pub(crate) fn ranges(set: &CpuSet) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut members = set.iter().peekable();
@@ -320,8 +315,8 @@ pub(crate) fn ranges(set: &CpuSet) -> String {
     parts.join(",")
 }
 
-/// A mask of so many bits as the kernel writes it, with all leading zeros: libnuma takes its length
-/// for the number of CPUs.
+/// A mask as the kernel writes it, with all leading zeros: libnuma takes its length for the number
+/// of CPUs.
 pub(crate) fn mask(set: &CpuSet, bits: u32) -> String {
     let mut groups = vec![0_u32; bits.div_ceil(GROUP_BITS).max(1) as usize];
     for cpu in set.iter() {

@@ -1,4 +1,4 @@
-//! Ordinary programs see the machine that is pretended.
+//! Ordinary programs see the pretended machine.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use seatmap_data::machine::{Pu, Topology};
@@ -7,8 +7,8 @@ use seatmap_os::CpuSet;
 use seatmap_pretend::{PretendError, PretendRequest, PretendedMachine, PretendedRun};
 use seatmap_watch::{Criteria, Rule, Verdict};
 
-/// Four packages of 16 cores with two hardware threads each, numbered as Intel's: CPU `k` and CPU
-/// `k + 64` share a core.
+/// A machine of four packages of 16 cores with two hardware threads each, numbered like Intel's:
+/// CPU `k` and CPU `k + 64` share a core.
 fn machine(cpus: Option<&str>, offline: &str) -> PretendedMachine {
     let pus = (0..128).map(|os| Pu {
         os,
@@ -27,7 +27,7 @@ fn machine(cpus: Option<&str>, offline: &str) -> PretendedMachine {
     PretendedMachine::new("made-up", topology, cpus.map(set).as_ref(), &set(offline)).unwrap()
 }
 
-/// The same machine, whose cores have 48 KiB for data and 32 KiB for instructions.
+/// The same machine, with 48 KiB for data and 32 KiB for instructions per core.
 fn machine_with_first_level() -> PretendedMachine {
     let mut topology = machine(None, "").topology;
     topology.pus.iter_mut().for_each(|pu| {
@@ -37,7 +37,7 @@ fn machine_with_first_level() -> PretendedMachine {
     PretendedMachine::new("made-up", topology, None, &CpuSet::default()).unwrap()
 }
 
-/// Runs a line of the shell on a machine; `None` where this computer does not allow it.
+/// Runs a shell line on a machine; `None` if this computer does not allow it.
 fn on(machine: PretendedMachine, line: &str) -> Option<PretendedRun> {
     let command = ["sh", "-c", line].map(Into::into).into();
     match (PretendRequest { machine, command, leaves_stdout: true }).run() {
@@ -60,7 +60,6 @@ fn assert_true(machine: PretendedMachine, line: &str) {
     }
 }
 
-/// Whether `lscpu` says that all caches of a kind have so many MiB together.
 fn lscpu_tells(kind: &str, size: &str) -> String {
     format!("LC_ALL=C lscpu | grep -q '^ *{kind}[^:]*: *{size} MiB'")
 }
@@ -193,7 +192,7 @@ fn memory_policies_are_recorded() {
     assert_eq!(bound.unwrap().policy.to_string(), "bind:3");
 }
 
-/// A thread that has said that it ends is listed until the kernel has ended it.
+/// A thread that has announced its end is listed until the kernel has ended it.
 #[test]
 fn every_thread_is_recorded_once_with_the_mask_of_its_creator() {
     const LINES: &str = "#define _GNU_SOURCE

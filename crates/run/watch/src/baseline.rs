@@ -1,8 +1,8 @@
-//! Units as they were when they were good, and what differs now.
+//! Compares units with their recorded good states.
 //!
-//! A good state is a seating on file, as `seatmap check --all -o FILE` writes it. After a restart
-//! processes and threads have other numbers, and pools grow and shrink, so that a unit is held
-//! against the masks that its threads had together, whichever thread had which.
+//! A good state is a seating on file, from `seatmap check --all -o FILE`. After a restart processes
+//! and threads have other numbers, and pools grow and shrink, so a unit is compared with the masks
+//! that its threads had together.
 
 use crate::finding::Finding;
 use crate::metrics::unit;
@@ -13,22 +13,20 @@ use seatmap_os::cpu_list::named;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The rule of the findings.
 const RULE: &str = "baseline";
 
-/// The good states of units, from one file or several.
+/// Units' good states, from one or several files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UnitBaselines {
     units: BTreeMap<String, UnitSeating>,
 }
 
-/// Where the threads of a unit may run, and where its memory may come from.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct UnitSeating {
     pids: BTreeSet<Tid>,
-    /// The threads by their masks. A list is as the kernel writes it, so that equal sets are equal.
+    /// The threads by mask. The kernel writes the lists, so equal sets have equal texts.
     masks: BTreeMap<String, Vec<Tid>>,
-    /// The NUMA nodes of its control groups, as far as the kernel says.
+    /// The nodes of its control groups, if known.
     nodes: BTreeSet<String>,
 }
 
@@ -38,7 +36,7 @@ pub enum UnitBaselineError {
     /// The text is not a seating.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// No process of it belongs to a unit or control group.
+    /// No process belongs to a unit or control group.
     #[error(
         "no process in this seating belongs to a unit or control group; write it with 'seatmap \
          check --all -o FILE' on the computer that runs the units"
@@ -49,21 +47,21 @@ pub enum UnitBaselineError {
     Twice(String),
 }
 
-/// How a unit is beside its good state.
+/// A unit's state compared with its good state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UnitState {
     /// As it was.
     AsItWas,
-    /// Otherwise; a finding says how.
+    /// Different, as the finding says.
     Differs,
-    /// Nobody has said what is good, or its masks were not seen: it does not count as well.
+    /// The unit has no good state on file, or unread masks; not counted as good.
     Unknown,
-    /// It has a good state, and no process of it was seen.
+    /// The unit has no visible process.
     Gone,
 }
 
 impl UnitState {
-    /// The state in the label of a metric.
+    /// The state as the label of a metric.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -80,9 +78,9 @@ impl UnitState {
 pub struct JudgedUnit {
     /// The unit.
     pub unit: String,
-    /// How it is.
+    /// Its state.
     pub state: UnitState,
-    /// The sentence about it, unless it is as it was.
+    /// The finding, unless it is as it was.
     pub finding: Option<Finding>,
 }
 
@@ -106,8 +104,8 @@ impl UnitBaselines {
         Ok(())
     }
 
-    /// Each unit of a seating beside its good state, and, where all programs were looked at, those
-    /// that are not there.
+    /// Compares each unit with its good state. If all programs were examined, includes missing
+    /// units.
     #[must_use]
     pub fn judge(&self, seating: &Seating, looked_at_all: bool) -> Vec<JudgedUnit> {
         let now = units(seating);
@@ -124,7 +122,7 @@ impl UnitBaselines {
     }
 }
 
-/// The units of a seating. Processes whose control group the kernel did not say are left out.
+/// The units, without processes of unknown control group.
 fn units(seating: &Seating) -> BTreeMap<String, UnitSeating> {
     let mut units: BTreeMap<String, UnitSeating> = BTreeMap::new();
     let mut of: BTreeMap<Tid, String> = BTreeMap::new();
@@ -171,7 +169,6 @@ fn unknown(name: &str, now: &UnitSeating, has_good_state: bool) -> JudgedUnit {
     JudgedUnit { unit: name.to_owned(), state: UnitState::Unknown, finding: Some(finding) }
 }
 
-/// The way to a good state on file.
 fn way_to_good_state(name: &str) -> String {
     let word = shell_word(name);
     if name.starts_with('/') {
@@ -188,7 +185,6 @@ fn of_first(finding: Finding, now: &UnitSeating) -> Finding {
     }
 }
 
-/// A unit beside its good state.
 fn beside(name: &str, now: &UnitSeating, good: &UnitSeating) -> JudgedUnit {
     let mut differences = Vec::new();
     let strange: Vec<(&String, &Vec<Tid>)> =
@@ -226,7 +222,6 @@ fn beside(name: &str, now: &UnitSeating, good: &UnitSeating) -> JudgedUnit {
     JudgedUnit { unit, state: UnitState::Differs, finding: Some(finding) }
 }
 
-/// The most lists of a sentence.
 const MOST: usize = 4;
 
 fn list<'a>(lists: impl IntoIterator<Item = &'a String>) -> String {
@@ -241,7 +236,6 @@ mod tests {
     use crate::judge::made::Made;
     use crate::seating::ControlGroup;
 
-    /// Two threads of a unit, and one of another.
     fn seating(redis: [&str; 2], web: &str) -> Seating {
         let mut made = Made::new(8).thread(7, 7, redis[0]).thread(7, 8, redis[1]).thread(9, 9, web);
         for (process, unit) in made.seating.processes.iter_mut().zip(["redis", "web"]) {

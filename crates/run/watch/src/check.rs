@@ -1,4 +1,4 @@
-//! A check of living programs, once or again and again.
+//! Checks running programs, once or repeatedly.
 
 mod step;
 
@@ -18,22 +18,22 @@ use std::time::{Duration, Instant};
 
 pub use step::{CheckStep, CheckView};
 
-/// A request: are these programs seated as they should be?
+/// A request to check seats.
 #[derive(Clone, Debug)]
 pub struct CheckRequest {
     /// The programs.
     pub choice: ProcessChoice,
-    /// How long they are watched.
+    /// The time to watch them.
     pub window: Duration,
-    /// Whether the kernel's scheduler counts where the threads run.
+    /// Whether the scheduler counts the threads' CPUs.
     pub trace: bool,
-    /// The rules and seats that they are held against.
+    /// The rules and seats to compare with.
     pub standard: Standard,
     /// The CPUs of this computer.
     pub topology: Topology,
     /// This computer's name.
     pub machine: String,
-    /// Check again each time that this has passed, until the programs have ended.
+    /// How often to repeat the check until the programs have ended.
     pub again_every: Option<Duration>,
 }
 
@@ -43,13 +43,13 @@ pub enum CheckError {
     /// There is nothing to look at.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
-    /// The ranks of a job, or the seats that launchers show, cannot be read.
+    /// The ranks of a job, or published seats, cannot be read.
     #[error(transparent)]
     Files(#[from] FileError),
-    /// The programs ended, or cannot be seen.
+    /// The programs have ended, or are hidden.
     #[error("{0}")]
     Nothing(String),
-    /// The seats on file are those of a program that was not chosen.
+    /// The seats on file are another program's.
     #[error(
         "the seats are those of {}, which is not among the programs that are checked; \
          'seatmap check --expect FILE' alone checks that one, and a plan is held against any \
@@ -68,16 +68,16 @@ impl Blame for CheckError {
     }
 }
 
-/// Why a check fails.
+/// Why a check failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckFailure {
-    /// Things are wrong, as many as the last check found.
+    /// The last check found this many faults.
     #[error("{} {} wrong", counted(*.0, "thing"), agreeing(*.0, "is", "are"))]
     Wrong(usize),
-    /// A check that repeats found something wrong, and its last look did not.
+    /// An earlier check found faults, and the last one did not.
     #[error("something was wrong while the programs were watched")]
     WasWrong,
-    /// A strict check did not see everything.
+    /// A strict check could not read everything.
     #[error(
         "not everything could be seen, and --strict asks for that{}",
         if *.may_root_see { "; run it as root" } else { "" }
@@ -94,10 +94,10 @@ impl Blame for CheckFailure {
     }
 }
 
-/// A check under way.
+/// A running check.
 pub struct RunningCheck<'a> {
     request: &'a CheckRequest,
-    /// `None`: no program is bound, and no other was chosen.
+    /// `None` if no program is bound, and no other was chosen.
     watcher: Option<Watcher>,
     began: Instant,
     is_begun: bool,
@@ -125,7 +125,7 @@ impl CheckRequest {
         })
     }
 
-    /// Checks once, and tells the result as metrics.
+    /// Checks once, and returns the result as metrics.
     ///
     /// # Errors
     /// [`CheckError`]: there is nothing to look at.
@@ -143,7 +143,7 @@ impl CheckRequest {
             ..WatchOptions::default()
         };
         let choice = match (&self.choice, &self.standard.seats) {
-            // Of a job, its ranks on this computer, bound or not.
+            // A job's ranks on this computer, bound or not.
             (ProcessChoice::Bound, ExpectedSource::Ranks(ranks)) => match ranks.living()? {
                 pids if pids.is_empty() => return Ok(None),
                 pids => ProcessChoice::Processes { pids, with_children: false },
@@ -159,7 +159,7 @@ impl CheckRequest {
         };
         match Watcher::begin(&choice, &options) {
             Ok(watcher) => Ok(Some(watcher)),
-            // That nobody has bound a program is a good state, and not an error.
+            // A computer without bound programs is healthy.
             Err(ChoiceError::Empty(_)) if choice == ProcessChoice::Bound => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -174,8 +174,8 @@ impl CheckRequest {
 }
 
 impl RunningCheck<'_> {
-    /// The next check; `None` after the last one. A check that repeats ends where `stop` says so,
-    /// or where the programs have ended.
+    /// The next check; `None` after the last. A repeated check ends when `stop` returns true, or
+    /// with the programs.
     ///
     /// # Errors
     /// [`CheckError::Nothing`], [`CheckError::Files`].
@@ -191,18 +191,18 @@ impl RunningCheck<'_> {
         let request = self.request;
         let Some(watcher) = &mut self.watcher else {
             let machine = request.machine.clone();
-            // Bound programs of others may be hidden.
+            // Other users' bound programs may be hidden.
             let unseen = files::hidden_threads(&Root::new("/"));
             self.seating =
                 Seating { format: FORMAT.to_owned(), machine, unseen, ..Seating::default() };
             return self.without_programs();
         };
-        // A user may end a check that repeats within its first window.
+        // A user may end a repeated check within its first window.
         watcher.watch(request.window, stop);
         self.seating = watcher.seating();
-        // A check that repeats ends by itself where the programs have ended.
+        // A repeated check ends by itself with the programs.
         let is_once = request.again_every.is_none();
-        // A `/proc` that hides other users may show no program at all.
+        // If `/proc` hides other users, it may show no program at all.
         if is_once && self.seating.processes.is_empty() && request.choice != ProcessChoice::All {
             return Err(CheckError::Nothing(self.seating.why_empty()));
         }
@@ -216,8 +216,6 @@ impl RunningCheck<'_> {
         Ok(CheckStep::First(judged))
     }
 
-    /// A computer on which nobody has bound a program is as it should be, unless there should be
-    /// one.
     fn without_programs(&mut self) -> Result<CheckStep<'_>, CheckError> {
         let judged = self.request.judged(&self.seating)?;
         self.findings.clone_from(&judged.findings);
@@ -249,18 +247,18 @@ impl RunningCheck<'_> {
         Ok(Some(CheckStep::Again { before: &self.before, judged, gone: self.began.elapsed() }))
     }
 
-    /// The latest check as metrics, changed or not.
+    /// The latest check as metrics.
     ///
     /// # Errors
-    /// [`CheckError::Files`]: the seats that launchers show cannot be read.
+    /// [`CheckError::Files`]: published seats cannot be read.
     pub fn metrics(&self) -> Result<String, CheckError> {
         Ok(metrics::text(&self.request.judged(&self.seating)?))
     }
 
-    /// Whether all checks found the programs as they should be.
+    /// Whether all checks succeeded.
     ///
     /// # Errors
-    /// [`CheckFailure`]: the worst verdict of all checks, with the findings of the last one.
+    /// [`CheckFailure`]: the worst verdict, with the findings of the last check.
     pub fn end(self) -> Result<(), CheckFailure> {
         let wrong = self.findings.iter().filter(|finding| finding.is_wrong()).count();
         match self.worst.filter(|worst| worst.fails(self.request.standard.strict)) {

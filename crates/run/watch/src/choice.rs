@@ -1,4 +1,4 @@
-//! Which processes a seating is of.
+//! Chooses the processes to look at.
 
 mod bound;
 mod owned_group;
@@ -17,36 +17,34 @@ use std::path::{Path, PathBuf};
 
 pub use owned_group::{of_domain, of_step};
 
-/// A choice of processes, as a user makes it.
+/// A user's choice of processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcessChoice {
-    /// These, by number; the number of a thread means its process.
+    /// Processes by number; a thread's number chooses its process.
     Processes {
         /// The numbers.
         pids: Vec<Tid>,
-        /// Whether the processes that they started are meant as well, and those that these started.
+        /// Whether to include all descendants.
         with_children: bool,
     },
-    /// The members of a control group and of the groups below it: a folder, or a path in a
-    /// hierarchy.
+    /// The members of a control group (a folder, or a path in a hierarchy) and of groups below it.
     Group(String),
-    /// A systemd unit: the control groups of this name, `redis.service` or `redis`.
+    /// A systemd unit, `redis.service` or `redis`, by its control groups.
     Unit(String),
-    /// The Slurm step that this program runs in.
+    /// The Slurm step in which this program runs.
     SlurmStep,
-    /// A Slurm step, `123.0` or `123.batch`, or all of a job, `123`, by its control group.
+    /// A Slurm step, `123.0` or `123.batch`, or a whole job, `123`, by its control group.
     Step(String),
-    /// A libvirt domain, by its name.
+    /// A libvirt domain, by name.
     Domain(String),
-    /// Programs by the name of their file or of their first thread; `*` and `?` stand for any text
-    /// and any character.
+    /// Programs by the name of their file or first thread; `*` matches any text and `?` any
+    /// character.
     Name(String),
-    /// The programs that are bound: a thread of theirs may not run on all CPUs that its control
-    /// group allows.
+    /// Programs with a thread that may not run on all CPUs of its control group.
     Bound,
-    /// All programs that this user can see.
+    /// All programs visible to this user.
     All,
-    /// Several choices together.
+    /// The union of several choices.
     Any(Vec<ProcessChoice>),
 }
 
@@ -59,39 +57,39 @@ pub enum ChoiceError {
         /// The number.
         pid: Tid,
     },
-    /// It has ended, and is listed still.
+    /// The process has ended but is still listed.
     #[error("process {pid} has ended, and is listed only until its parent asks how (a zombie)")]
     HasEnded {
         /// The number.
         pid: Tid,
     },
-    /// The name fits nothing.
+    /// Nothing has this name.
     #[error("there is no {looked_for}{}", hint(.nearest))]
     NothingMatches {
-        /// The thing that was looked for, in words.
+        /// The request, in words.
         looked_for: String,
-        /// The names that were perhaps meant.
+        /// Similar names.
         nearest: Vec<String>,
     },
-    /// It exists, and has no processes.
+    /// It exists, but has no processes.
     #[error("{0} has no processes now")]
     Empty(String),
-    /// It has processes, and none that this user is shown.
+    /// This user can see none of its processes.
     #[error("{looked_for} has processes, and none of them can be seen: {why}")]
     AllHidden {
-        /// The thing that was looked for, in words.
+        /// The request, in words.
         looked_for: String,
         /// The reason.
         why: String,
     },
-    /// This program was not started in a Slurm step.
+    /// This program runs in no Slurm step.
     #[error(
         "this program does not run in a Slurm step: neither its control group nor its environment \
          (SLURM_JOB_ID, SLURM_STEP_ID) names one; start it with srun, or choose with --cgroup or \
          --pid"
     )]
     NotInStep,
-    /// The process is there, and this user is not shown it.
+    /// This user cannot see the process.
     #[error(
         "process {pid} cannot be seen{}",
         why.as_ref().map(|why| format!(": {why}")).unwrap_or_default()
@@ -99,7 +97,7 @@ pub enum ChoiceError {
     Hidden {
         /// The number.
         pid: Tid,
-        /// The reason, where it is known.
+        /// The reason, if known.
         why: Option<String>,
     },
     /// The list of processes cannot be read.
@@ -126,8 +124,8 @@ fn hint(nearest: &[String]) -> String {
 }
 
 impl ProcessChoice {
-    /// The processes of these numbers, or else the control group, or else the programs of this
-    /// name; `None` where none of the three is given.
+    /// Chooses these processes, or the control group, or the programs of this name; `None` without
+    /// any.
     #[must_use]
     pub fn named(
         pids: &[Tid],
@@ -142,7 +140,7 @@ impl ProcessChoice {
         }
     }
 
-    /// The processes that it means now on a computer.
+    /// The matching processes on a computer now.
     ///
     /// # Errors
     /// [`ChoiceError`]: there are none, or they cannot be listed.
@@ -150,13 +148,11 @@ impl ProcessChoice {
         self.processes(&mut SystemFiles::open(root)?)
     }
 
-    /// The processes that it means now.
     pub(crate) fn processes(&self, files: &mut SystemFiles) -> Result<BTreeSet<Tid>, ChoiceError> {
         self.beside(files, &BTreeSet::new())
     }
 
-    /// The processes that it means now beside those that are known to be meant; some of these may
-    /// be among them.
+    /// The matching processes; may include some of those that already match.
     pub(crate) fn beside(
         &self,
         files: &mut SystemFiles,
@@ -187,14 +183,12 @@ impl ProcessChoice {
     }
 }
 
-/// A process that is not of the kernel, nor this program itself.
 struct Program {
     pid: Tid,
     parent: Tid,
     name: String,
 }
 
-/// All that can be seen, without those that are known.
 fn programs(files: &mut SystemFiles, known: &BTreeSet<Tid>) -> io::Result<Vec<Program>> {
     let own = Tid::try_from(std::process::id()).unwrap_or(0);
     let pids = files.processes()?.into_iter().filter(|pid| !known.contains(pid));
@@ -214,7 +208,7 @@ fn by_number(
     with_children: bool,
 ) -> Result<BTreeSet<Tid>, ChoiceError> {
     let mut found = known.clone();
-    // A process that ends while it is watched is not missed.
+    // A chosen process may end during the watch without an error.
     for pid in pids.iter().filter(|_| known.is_empty()) {
         found.insert(process_of(files, *pid)?.ok_or_else(|| unseen(files, *pid))?);
     }
@@ -232,7 +226,6 @@ fn by_number(
     Ok(found)
 }
 
-/// Why a process is not found: it is hidden, or it is not there.
 fn unseen(files: &SystemFiles, pid: Tid) -> ChoiceError {
     if files.root.has(&format!("/proc/{pid}/task")) {
         ChoiceError::HasEnded { pid }
@@ -243,14 +236,14 @@ fn unseen(files: &SystemFiles, pid: Tid) -> ChoiceError {
     }
 }
 
-/// The process of a thread that has not ended; an error where that cannot be told, as no file more
-/// can be opened.
+/// The process of a living thread. A lack of file descriptors is an error, because the answer is
+/// unknown.
 fn process_of(files: &mut SystemFiles, tid: Tid) -> io::Result<Option<Tid>> {
     let status = match files.proc.read_once(format_args!("{tid}/status")) {
         Err(error) if is_short(&error) => return Err(error),
         status => status,
     };
-    // A number may be that of any thread, as `top -H` shows it.
+    // Any thread's number is accepted, because `top -H` shows them.
     let Some(pid) = status.ok().and_then(|status| ThreadStatus::parse(status).pid) else {
         return Ok(None);
     };
@@ -290,7 +283,6 @@ fn last_part(path: &str) -> String {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned()
 }
 
-/// The processes of these groups and of all below them.
 fn members(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
@@ -326,14 +318,13 @@ fn members(
     without_launchers(files, known, programs)
 }
 
-/// The members of a group that `/proc` does not show, by the reason.
 fn hidden(files: &SystemFiles, members: impl Iterator<Item = Tid>) -> BTreeMap<String, Vec<Tid>> {
     let mut hidden: BTreeMap<String, Vec<Tid>> = BTreeMap::new();
     if !files.root.is_this_computer() {
         return hidden;
     }
     for tid in members {
-        // The kernel writes 0 for one that has no number here (cgroups(7)).
+        // The kernel writes 0 for a process without a number in this PID namespace (cgroups(7)).
         let why = if tid == 0 {
             "they are outside this PID namespace".to_owned()
         } else if task::exists(tid) && !files.root.has(&format!("/proc/{tid}/task")) {
@@ -346,9 +337,6 @@ fn hidden(files: &SystemFiles, members: impl Iterator<Item = Tid>) -> BTreeMap<S
     hidden
 }
 
-/// These programs without Seatmap's own processes: `seatmap run` is in the group of the program
-/// that it seats, where its threads have no seat and need none. A group with nothing else keeps
-/// them.
 fn without_launchers(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
@@ -360,14 +348,14 @@ fn without_launchers(
             own.extend(program_file(files, *pid));
         }
     }
-    // `seatmap run` in the same group is this program under another number.
+    // `seatmap run` in the same group is this program under another PID.
     own.extend(files.proc.link(format_args!("self/exe")).ok());
     let others: BTreeSet<Tid> = programs
         .iter()
         .copied()
         .filter(|pid| program_file(files, *pid).is_none_or(|file| !own.contains(&file)))
         .collect();
-    // A group of nothing but launchers was meant as it is.
+    // If the group contains only launchers, the user means them.
     Ok(if others.is_empty() && known.is_empty() { programs } else { others })
 }
 
@@ -411,8 +399,7 @@ fn by_name(
     let mut names = BTreeSet::new();
     let mut found = BTreeSet::new();
     for program in programs(files, known)? {
-        // The kernel's name has 15 letters and may be set by the program; its file has the whole
-        // one.
+        // The kernel's name has 15 bytes and may be changed; the file has the full name.
         let file = program_file(files, program.pid)
             .and_then(|file| file.rsplit('/').next().map(str::to_owned));
         let own: Vec<String> = file.into_iter().chain([program.name]).collect();
@@ -431,14 +418,13 @@ fn by_name(
     Ok(found)
 }
 
-/// The file of a process's program, without the kernel's note that it has been replaced since.
+/// A program's file, without the kernel's note that it was replaced.
 pub(crate) fn program_file(files: &mut SystemFiles, pid: Tid) -> Option<String> {
     let file = files.proc.link(format_args!("{pid}/exe")).ok()?;
-    // After an update, programs run on from files that are no more.
+    // After an update, programs continue to run from deleted files.
     Some(file.strip_suffix(" (deleted)").unwrap_or(&file).to_owned())
 }
 
-/// A variable of a process's environment.
 fn variable(files: &SystemFiles, pid: Tid, name: &str) -> Option<String> {
     task::environment(&files.root, pid)
         .into_iter()

@@ -1,5 +1,4 @@
-//! The seats that a program should have: those of a plan, or those that `seatmap run --report`
-//! wrote.
+//! The seats of a program, from a plan or from `seatmap run --report`.
 
 mod reported;
 
@@ -18,55 +17,51 @@ pub use reported::{ReportError, ReportedProgram};
 /// The seats that a program should have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
-    /// The seats, in order of creation of their threads.
+    /// The seats, by creation of their threads.
     pub seats: Vec<ExpectedSeat>,
-    /// Whether a seat without a thread is a fault: so it is in a plan, where each task needs one. A
-    /// thread of a report may have ended since.
+    /// Whether a seat without a thread is a fault: each task of a plan needs one, but a thread of a
+    /// report may have ended.
     pub needs_all: bool,
-    /// Whether the launchers of the programs showed the seats. Threads that they have not shown yet
-    /// are then no fault.
+    /// Whether launchers published the seats. Threads not yet published are then no fault.
     pub is_shown: bool,
-    /// Whether a seat is meant for one thread by its number, and for no other.
+    /// Whether each seat is for one thread, by TID.
     pub is_numbered: bool,
-    /// Processes that should not be on this computer, each with a sentence that says where it
-    /// belongs.
+    /// Processes on the wrong computer, each with a sentence about the right one.
     pub misplaced: Vec<(Tid, String)>,
-    /// The program of a seating on file: no other one is held against it.
+    /// The program of a seating on file, the only one to compare with it.
     pub program: Option<ReportedProgram>,
 }
 
 /// One seat that a thread should have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedSeat {
-    /// The seat's name in a sentence: `task 3`, `task 3 'left'`, `thread 4711`.
+    /// Its name in a sentence: `task 3`, `task 3 'left'`, `thread 4711`.
     pub label: String,
     /// The CPUs.
     pub cpus: CpuSet,
-    /// The name of the task, where the plan has names.
+    /// The task's name, if the plan has names.
     pub name: Option<String>,
-    /// The process and thread that had the seat, where that is known.
+    /// The PID and TID of its thread, if known.
     pub thread: Option<(Tid, Tid)>,
 }
 
-/// The keys of a report that say which thread has which seat.
 #[derive(Deserialize)]
 struct Report {
     threads: Vec<Seated>,
-    /// The processes of an earlier check, whose threads may have other names.
+    /// An earlier check's processes, whose threads may have other names.
     #[serde(default)]
     processes: Vec<Named>,
     taken_at_s: Option<f64>,
     complete: Option<bool>,
 }
 
-/// A process of a report.
 #[derive(Deserialize)]
 struct Named {
     pid: Tid,
     name: String,
 }
 
-/// A thread of a report. One of a living program has a mask and no seat.
+/// In an earlier check, a thread has a mask instead of a seat.
 #[derive(Deserialize)]
 struct Seated {
     pid: Option<Tid>,
@@ -79,7 +74,7 @@ struct Seated {
 }
 
 impl Expected {
-    /// The seats of a plan, one a task.
+    /// The seats of a plan, one per task.
     #[must_use]
     pub fn of_plan(plan: &Plan) -> Self {
         Expected {
@@ -95,16 +90,15 @@ impl Expected {
         }
     }
 
-    /// The seats of a seating on file: the report of a run, or an earlier check. Threads without a
-    /// seat are left out.
+    /// The seats of the report of a run, or of an earlier check. Omits threads without a seat.
     ///
     /// # Errors
-    /// [`DocumentError`]: the text is not a seating, or names a CPU that no computer has.
+    /// [`DocumentError`]: the text is not a seating, or names an impossible CPU.
     pub fn of_seating(text: &str) -> Result<Self, DocumentError> {
         let report: Report = seatmap_data::document::read(text, crate::seating::FORMAT)?;
         let program = ReportedProgram::of(&report);
-        // A set of CPUs has a bit for each index up to the last: a few threads on CPU 4294967295
-        // would fill the memory.
+        // A CPU set has a bit for each index up to the last, so CPU 4294967295 would fill the
+        // memory.
         let cpus = report.threads.iter().enumerate();
         let mut cpus =
             cpus.flat_map(|(at, seated)| seated.cpus.iter().flatten().map(move |cpu| (at, *cpu)));
@@ -117,14 +111,14 @@ impl Expected {
         Ok(Expected { seats, is_numbered: program.is_some(), program, ..Expected::default() })
     }
 
-    /// The seats of a seating on file, as far as its processes live.
+    /// Like [`Expected::of_seating`], if the program is alive.
     ///
     /// # Errors
-    /// [`ReportError`]: as [`Expected::of_seating`]; or the program has ended, or had not got its
+    /// [`ReportError`]: as [`Expected::of_seating`]; or the program has ended, or did not have its
     /// last seats when the file was written.
     pub fn of_living(text: &str, root: &Root) -> Result<Self, ReportError> {
         let mut expected = Self::of_seating(text)?;
-        // A document without the numbers of processes is held against any program, as a plan is.
+        // A document without PIDs is compared with any program, like a plan.
         let Some(program) = expected.program.take() else { return Ok(expected) };
         let program = program.living(root)?;
         expected
@@ -133,23 +127,21 @@ impl Expected {
         Ok(Expected { program: Some(program), ..expected })
     }
 
-    /// Whether the seats are meant for this process: those of a seating on file are for its own
-    /// program alone.
+    /// Whether the seats are for this process: those on file are only for their own program.
     #[must_use]
     pub fn concerns(&self, pid: Tid) -> bool {
         self.program.as_ref().is_none_or(|program| program.processes.contains(&pid))
     }
 
-    /// The processes that have a seat by their number; `None` where any program may take the seats.
+    /// The processes with a numbered seat; `None` if any program may take the seats.
     #[must_use]
     pub fn seated_processes(&self) -> Option<BTreeSet<Tid>> {
         let seated = self.seats.iter().filter_map(|seat| seat.thread);
         self.is_numbered.then(|| seated.map(|(pid, _)| pid).collect())
     }
 
-    /// The seats of the ranks of a job on this computer. `rank_of` tells the rank of a process,
-    /// `None` for one that is none; `seat_of` where a rank belongs: its CPUs on this computer, or
-    /// else the name of its node. `here` are the ranks that belong here.
+    /// The seats of a job's ranks on this computer. `rank_of` gives a process's rank; `seat_of` a
+    /// rank's CPUs here, or the name of its node. `here` lists the ranks that belong here.
     #[must_use]
     pub fn of_ranks(
         seating: &Seating,
@@ -167,7 +159,6 @@ impl Expected {
             missing.remove(&rank);
             match seat_of(rank) {
                 Err(node) => {
-                    // Plural: "runs" is a verb here.
                     expected
                         .misplaced
                         .push((pid, format!("rank {rank} runs here, and it should run on {node}")));
@@ -190,24 +181,22 @@ impl Expected {
         expected
     }
 
-    /// The seats that living launchers (`seatmap run`) gave to the threads of these processes, as
-    /// far as this user may read them; `None` where there are none.
+    /// The seats given by running launchers (`seatmap run`) to threads of these processes.
     ///
     /// # Errors
-    /// [`FileError`]: a launcher may show seats that cannot be read.
+    /// [`FileError`]: a launcher's seats cannot be read.
     pub fn shown(root: &Root, seating: &Seating) -> Result<Option<Self>, FileError> {
         let pids = seating.processes.iter().map(|process| process.pid);
-        // The supervisor is an ancestor of the program, and shows its seats in memory that others
-        // can read.
+        // The supervisor is an ancestor of the program, and publishes its seats in readable memory.
         let texts = published::read_above(root, pids, published::SEATING)?;
         let chosen: BTreeSet<Tid> = seating.processes.iter().map(|process| process.pid).collect();
         let mut seats: Vec<ExpectedSeat> = Vec::new();
         for shown in &texts {
-            // A launcher of another version may show another format: its seats are left out.
+            // Another version's launcher may use another format, which is ignored.
             let Ok(report) = Self::of_seating(&String::from_utf8_lossy(&shown.text)) else {
                 continue;
             };
-            // The launcher itself may be among the processes: it has no seat.
+            // The launcher may be among the processes, without a seat.
             seats.extend(report.seats.into_iter().filter(|seat| {
                 seat.thread
                     .is_some_and(|(pid, _)| chosen.contains(&pid) && shown.may_speak_of(root, pid))

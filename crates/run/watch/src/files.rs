@@ -1,4 +1,4 @@
-//! The files that a seating is read from, and the notes on those that this user may not read.
+//! The files of a seating, and notes on those that this user may not read.
 
 use crate::seating::Unseen;
 use seatmap_data::document::with_causes;
@@ -8,7 +8,6 @@ use seatmap_os::{CpuSet, Root, Tid, boot, proc_mount, rights, visibility};
 use std::collections::BTreeMap;
 use std::io;
 
-/// The computer's files, with `/proc` held open.
 #[derive(Debug)]
 pub(crate) struct SystemFiles {
     pub root: Root,
@@ -25,21 +24,20 @@ impl SystemFiles {
         Ok(SystemFiles { root: root.clone(), proc, ticks_per_s, unseen: BTreeMap::new() })
     }
 
-    /// The processes, ascending.
     pub fn processes(&mut self) -> io::Result<Vec<Tid>> {
         self.proc.numbers(format_args!("."))
     }
 
-    /// The threads of a process, ascending; none where it has ended.
+    /// A process's threads, ascending; none if it has ended.
     pub fn threads(&mut self, pid: Tid) -> Vec<Tid> {
-        // Most processes have one, which the folder tells without being read.
+        // Most processes have one thread, and the folder's link count shows this.
         if self.proc.folders(format_args!("{pid}/task")).ok() == Some(1) {
             return vec![pid];
         }
         match self.proc.numbers(format_args!("{pid}/task")) {
             Ok(mut tids) => {
-                // The kernel lists a folder in pieces, and finds its place by counting: where
-                // threads end meanwhile, one may come twice.
+                // The kernel lists a folder in pieces by counting entries, so a thread may appear
+                // twice if others end meanwhile.
                 tids.dedup();
                 tids
             }
@@ -50,7 +48,7 @@ impl SystemFiles {
         }
     }
 
-    /// The facts of a thread's `stat` line; `None` where the thread has ended.
+    /// The facts of a `stat` line, unless the thread has ended.
     pub fn stat<T>(&mut self, pid: Tid, tid: Tid, take: impl FnOnce(&Stat<'_>) -> T) -> Option<T> {
         match self.proc.stat(pid, tid) {
             Ok(line) => Stat::parse(line).map(|stat| take(&stat)),
@@ -61,8 +59,7 @@ impl SystemFiles {
         }
     }
 
-    /// The times of a thread; those of its `stat` file, in clock ticks, where the kernel keeps no
-    /// finer ones. `None` where the thread has ended.
+    /// A thread's times. If the kernel keeps no finer ones, those of `stat`, in clock ticks.
     pub fn times(&mut self, pid: Tid, tid: Tid) -> Option<ThreadTimes> {
         let counts = self.proc.schedstat(pid, tid);
         match counts.ok().and_then(ThreadTimes::parse) {
@@ -74,19 +71,17 @@ impl SystemFiles {
         }
     }
 
-    /// The CPUs that a thread may run on, as the kernel answers now; `None` where it has to be read
-    /// from its files.
+    /// A mask from a system call; `None` if it must be read from files.
     pub fn asked_mask(&self, tid: Tid) -> Option<CpuSet> {
         self.root.is_this_computer().then(|| CpuSet::of_thread(tid).ok()).flatten()
     }
 
-    /// Clock ticks in ns.
     pub fn nanoseconds(&self, ticks: u64) -> u64 {
         ticks.saturating_mul(1_000_000_000 / self.ticks_per_s)
     }
 
-    /// Notes that a thing of a process cannot be seen, if the error says so: this user may not see
-    /// it, or this process may open no more files.
+    /// Notes something unseen if the error means that this user may not read it, or that no more
+    /// files can be opened.
     pub fn note_refusal(&mut self, what: &'static str, pid: Tid, error: &io::Error) {
         if is_refused(error) {
             let why = if visibility::may_trace(&self.root) {
@@ -104,7 +99,7 @@ impl SystemFiles {
         }
     }
 
-    /// Notes that a thing of a process was not seen, if the kernel had no room for an open file.
+    /// Notes something unseen if the kernel could not open another file.
     pub fn note_shortage(&mut self, what: &'static str, pid: Tid, error: &io::Error) {
         if is_short(error) {
             self.note(
@@ -115,20 +110,17 @@ impl SystemFiles {
         }
     }
 
-    /// Notes that a thing was not seen.
     pub fn note(&mut self, what: &'static str, pid: Option<Tid>, why: impl Into<String>) {
         let pids = self.unseen.entry((what.to_owned(), why.into())).or_default();
-        // The threads of a process come one after the other, and it is noted once.
+        // A process's threads come one after the other, and it is recorded once.
         pids.extend(pid.filter(|pid| pids.last() != Some(pid)));
     }
 
-    /// Notes once more a thing that an earlier seating has noted.
     pub fn note_again(&mut self, unseen: &Unseen) {
         let noted = self.unseen.entry((unseen.what.clone(), unseen.why.clone())).or_default();
         noted.extend(&unseen.pids);
     }
 
-    /// Notes the processes that no user of this kind is shown.
     pub fn note_the_hidden(&mut self) {
         for hidden in hidden_threads(&self.root) {
             self.note("threads", None, hidden.why);
@@ -140,7 +132,7 @@ impl SystemFiles {
         }
     }
 
-    /// The notes so far; the next seating begins without any.
+    /// The notes so far; the next seating starts without any.
     pub fn take_notes(&mut self) -> Vec<Unseen> {
         std::mem::take(&mut self.unseen)
             .into_iter()
@@ -153,7 +145,6 @@ impl SystemFiles {
     }
 }
 
-/// The note that `/proc` hides threads of others, if it does.
 pub(crate) fn hidden_threads(root: &Root) -> Vec<Unseen> {
     let why = visibility::hidden(root);
     why.map(|why| Unseen { what: "threads".to_owned(), pids: Vec::new(), why })
@@ -161,7 +152,7 @@ pub(crate) fn hidden_threads(root: &Root) -> Vec<Unseen> {
         .collect()
 }
 
-/// Whether the kernel had no room for an open file, which says nothing about the file.
+/// Whether the kernel could not open another file, whichever it was.
 pub(crate) fn is_short(error: &io::Error) -> bool {
     let short = [libc::EMFILE, libc::ENFILE, libc::ENOMEM];
     error.raw_os_error().is_some_and(|code| short.contains(&code))

@@ -1,53 +1,52 @@
-//! One thing that is wrong with a seating, or worth knowing.
+//! A problem with a seating, or a fact worth knowing.
 
 use crate::remedy::{SeatingRemedy, SeatingRemedyKind};
 use seatmap_os::{CpuSet, Root, Tid, rights};
 use serde::{Deserialize, Serialize};
 
-/// How grave a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Gravity {
-    /// Worth knowing; it fails no check.
+    /// Worth knowing; fails no check.
     Remark,
-    /// A rule could not be judged, as the kernel does not say what it needs; it fails a strict
-    /// check.
+    /// The kernel does not provide the facts for a rule; fails a strict check.
     Unseen,
     /// Wrong: the check fails.
     Wrong,
 }
 
-/// A finding.
+/// A finding of a check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// The rule that it breaks, as it is typed: `one-per-cpu`, `expect`, `memory-local`.
+    /// The broken rule: `one-per-cpu`, `expect`, `memory-local`.
     pub rule: String,
-    /// How grave it is.
+    /// The severity.
     pub gravity: Gravity,
-    /// The fault, its place and its size, as a sentence.
+    /// The fault, its place and size, as a sentence.
     pub what: String,
-    /// The process; null where it concerns several.
+    /// The process; null for several.
     pub pid: Option<Tid>,
     /// The threads, by number.
     pub tids: Vec<Tid>,
     /// The CPUs, as a list.
     pub cpus: String,
-    /// For how long that has been so at least, in seconds: the time it was watched.
+    /// Its least duration, in seconds: the watched time.
     pub since_s: Option<f64>,
-    /// For how long that can have been so at most, in seconds: the age of the thread or process. A
-    /// mask does not tell when it was set.
+    /// Its longest possible duration, in seconds: the age of the thread or process. A mask does not
+    /// show when it was set.
     #[serde(default)]
     pub at_most_s: Option<f64>,
-    /// How bad it is: a share of time, of memory or of interrupts, in percent or a second.
+    /// Its size: a share of time, memory or interrupts, in percent or per second.
     pub measure: Option<Quantity>,
-    /// The command that mends it, as it can be typed.
+    /// A command that fixes it.
     pub remedy: Option<String>,
-    /// The kind of command; older documents do not say.
+    /// The command's kind; missing in older documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy_kind: Option<SeatingRemedyKind>,
-    /// Where no command mends it, what somebody can do, as a sentence.
+    /// Advice as a sentence, if no command fixes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
 }
@@ -58,7 +57,7 @@ pub struct Finding {
 pub struct Quantity {
     /// The figure.
     pub value: f64,
-    /// Its unit: `percent of one CPU`, `percent of the pages`, `a second`.
+    /// The unit: `percent of one CPU`, `percent of the pages`, `a second`.
     pub unit: String,
 }
 
@@ -81,35 +80,33 @@ impl Finding {
         }
     }
 
-    /// A finding that fails no check.
     pub(crate) fn remark(rule: &str, what: impl Into<String>) -> Self {
         Finding { gravity: Gravity::Remark, ..Finding::wrong(rule, what) }
     }
 
-    /// A rule that could not be judged.
     pub(crate) fn unseen(rule: &str, what: impl Into<String>) -> Self {
         Finding { gravity: Gravity::Unseen, ..Finding::wrong(rule, what) }
     }
 
-    /// The same finding, grave only if that holds.
+    /// Wrong if the condition holds, otherwise a remark.
     #[must_use]
     pub fn grave_if(self, holds: bool) -> Self {
         Finding { gravity: if holds { Gravity::Wrong } else { Gravity::Remark }, ..self }
     }
 
-    /// The same finding, of a process.
+    /// Sets the process.
     #[must_use]
     pub fn of(self, pid: Tid) -> Self {
         Finding { pid: Some(pid), ..self }
     }
 
-    /// The same finding, of these threads.
+    /// Sets the threads.
     #[must_use]
     pub fn tids(self, tids: impl IntoIterator<Item = Tid>) -> Self {
         Finding { tids: tids.into_iter().collect(), ..self }
     }
 
-    /// The same finding, of these CPUs.
+    /// Sets the CPUs.
     #[must_use]
     pub fn on(self, cpus: &CpuSet) -> Self {
         Finding { cpus: cpus.to_string(), ..self }
@@ -131,7 +128,6 @@ impl Finding {
         Finding { remedy: Some(remedy.command), remedy_kind: Some(remedy.kind), ..self }
     }
 
-    /// The same finding, mended by all of these one after the other.
     pub(crate) fn mended_by_all(self, remedies: impl IntoIterator<Item = SeatingRemedy>) -> Self {
         match SeatingRemedy::joined(remedies) {
             Some(remedy) => self.mended_by(remedy),
@@ -143,8 +139,8 @@ impl Finding {
         Finding { advice: Some(advice.into()), ..self }
     }
 
-    /// The same finding with advice in place of a command that the kernel refuses to root as this
-    /// process is, in a user namespace or without capabilities.
+    /// Replaces a command by advice if the kernel refuses it even to this root, in a user namespace
+    /// or without capabilities.
     pub(crate) fn permitted(self, root: &Root) -> Self {
         match &self.remedy {
             Some(command) if command.split("; ").any(|part| is_refused_to_root(root, part)) => {
@@ -155,13 +151,13 @@ impl Finding {
         }
     }
 
-    /// Whether it fails every check. One that could not be judged fails a strict one.
+    /// Whether it fails every check.
     #[must_use]
     pub fn is_wrong(&self) -> bool {
         self.gravity == Gravity::Wrong
     }
 
-    /// Whether two findings are about the same thing: the figures of the two may differ.
+    /// Whether both are about the same thing, with possibly different figures.
     #[must_use]
     pub fn is_same(&self, other: &Finding) -> bool {
         self.rule == other.rule
@@ -172,13 +168,12 @@ impl Finding {
     }
 }
 
-/// Whether a command of a remedy cannot be run by root as this process is.
 fn is_refused_to_root(root: &Root, command: &str) -> bool {
     if let Some((_, file)) = command.split_once(" > ") {
         return rights::is_closed_to_root(root, file);
     }
     let mut words = command.split(' ');
-    // The process stands last, but for `migratepages PID FROM TO`.
+    // The process is the last word, except in `migratepages PID FROM TO`.
     let target = match words.next() {
         Some("migratepages") => words.next(),
         _ => words.next_back(),

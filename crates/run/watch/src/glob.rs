@@ -1,20 +1,19 @@
-//! Names with wildcards, and the names that a mistyped one was perhaps meant for.
+//! Names with wildcards, and suggestions for mistyped names.
 
 use seatmap_data::machine::catalog::edits;
 
-/// The most names that an error suggests.
 const MOST_SUGGESTED: usize = 3;
 
-/// The longest name, in bytes, that is compared letter by letter.
+/// The longest name, in bytes, for a comparison by letters.
 const LONGEST_NAME: usize = 200;
 
-/// Whether a name fits a pattern, in which `*` stands for any text and `?` for one character.
+/// Whether a name matches a pattern, in which `*` stands for any text and `?` for one character.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());
     let mut at = 0;
     let mut inside = 0;
-    // Where the last star stands, and the part of the name that it has taken so far.
+    // The index of the last star, and of the text after its present match.
     let mut star: Option<(usize, usize)> = None;
     while inside < name.len() {
         match pattern.get(at) {
@@ -25,7 +24,7 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
             Some(one) if *one == '?' || *one == name[inside] => (at, inside) = (at + 1, inside + 1),
             _ => match &mut star {
                 // The last star takes one more character, and the rest of the pattern is tried
-                // again behind it.
+                // again.
                 Some((star_at, taken)) => {
                     *taken += 1;
                     (at, inside) = (*star_at + 1, *taken);
@@ -37,8 +36,8 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     pattern[at..].iter().all(|one| *one == '*')
 }
 
-/// The names nearest to a mistyped one: those that contain it, then those with the fewest letters
-/// to change, if these are no more than a third.
+/// The names that contain a mistyped one, then those with the fewest changed letters, at most a
+/// third.
 pub(crate) fn nearest(looked_for: &str, names: impl Iterator<Item = String>) -> Vec<String> {
     let looked_for = looked_for.trim_matches(['*', '?']).to_lowercase();
     if looked_for.is_empty() || looked_for.len() > LONGEST_NAME {
@@ -48,7 +47,6 @@ pub(crate) fn nearest(looked_for: &str, names: impl Iterator<Item = String>) -> 
         .filter_map(|name| {
             let lower = name.to_lowercase();
             let changes = if lower.contains(&looked_for) { 0 } else { edits(&looked_for, &lower) };
-            // A third of the letters may be wrong; more is another name.
             (3 * changes <= looked_for.len() && lower.len() <= LONGEST_NAME)
                 .then_some((changes, name))
         })

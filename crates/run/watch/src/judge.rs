@@ -1,8 +1,8 @@
-//! Holds a seating against a plan and against rules.
+//! Compares a seating with a plan and with rules.
 //!
-//! Each rule is a function from `Facts` to findings, in a file of its own. A rule without a
-//! measured harm gives a remark: programs that nobody bound are healthy unless something is
-//! measurably wrong, and threads that sleep harm nobody.
+//! Each rule is a function from `SeatingFacts` to findings, in its own file. A rule without a
+//! measured harm gives a remark: unbound programs are healthy unless something is measurably wrong,
+//! and sleeping threads harm no one.
 
 mod brake;
 mod devices;
@@ -40,20 +40,20 @@ use seatmap_os::{CpuSet, Root, Tid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The things that a seating is held against.
+/// The criteria for a seating.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Criteria {
-    /// The rules that were named; without any, the default ones hold.
+    /// The named rules; by default, the default ones.
     pub rules: Vec<Rule>,
-    /// The seats that the threads should have.
+    /// The seats of the threads.
     pub expected: Option<Expected>,
-    /// Whether things that could not be seen fail the check.
+    /// Whether unread things fail the check.
     pub strict: bool,
 }
 
 impl Criteria {
-    /// Completes the check for a seating: where neither rules nor seats were named, the seats
-    /// that the launchers of its programs show (`seatmap run`, while it runs).
+    /// Completes the criteria: without rules and seats, adds the seats published by the launchers
+    /// of a seating's programs (`seatmap run`, while it runs).
     ///
     /// # Errors
     /// As [`Expected::shown`].
@@ -66,7 +66,7 @@ impl Criteria {
         Ok(Criteria { expected, ..self.clone() })
     }
 
-    /// The processes of which something is demanded; `None` means of any.
+    /// `None` means all.
     fn concerned(&self) -> Option<BTreeSet<Tid>> {
         match &self.expected {
             _ if !self.rules.is_empty() => None,
@@ -76,7 +76,7 @@ impl Criteria {
     }
 }
 
-/// The seat that a thread should have.
+/// A thread's expected seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadSeat {
@@ -84,13 +84,13 @@ pub struct ThreadSeat {
     pub pid: Tid,
     /// The thread.
     pub tid: Tid,
-    /// The seat's name: `task 3`, `task 3 'left'`, `thread 4711`.
+    /// Its name: `task 3`, `task 3 'left'`, `thread 4711`.
     pub label: String,
     /// Its CPUs, as a list.
     pub cpus: String,
 }
 
-/// The seats that threads should have, by process and thread.
+/// The threads' seats, by PID and TID.
 #[must_use]
 pub fn seats(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec<ThreadSeat> {
     let Some(expected) = &criteria.expected else { return Vec::new() };
@@ -109,24 +109,22 @@ pub fn seats(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
     seats
 }
 
-/// Whether a thread of another program may keep this one waiting: it has a single CPU, and waits
-/// for it, as far as the kernel says.
+/// Whether another program may keep it waiting: it waits for its only CPU, or waits are not
+/// counted.
 pub(crate) fn may_be_kept_waiting(thread: &WatchedThread) -> bool {
     let is_confined = CpuSet::of_list(&thread.mask).is_some_and(|mask| mask.only().is_some());
     is_confined && thread.wait_percent.is_none_or(|percent| percent >= strangers::WAITS_PERCENT)
 }
 
-/// A rule as a function.
 type Judge = fn(&SeatingFacts) -> Vec<Finding>;
 
-/// The CPUs that a process of a seating could use if nobody had bound it: those of its cell, or
-/// the usual ones that its control group allows.
+/// The CPUs of an unbound process: those of its cell, or the usual ones allowed by its control
+/// group.
 #[must_use]
 pub fn unbound_cpus(seating: &Seating, topology: &Topology, pid: Tid) -> CpuSet {
     SeatingFacts::new(seating, topology, None).seats_of(pid)
 }
 
-/// The rules that hold where none is named, in the order of their findings.
 const DEFAULT: [(&str, Judge); 17] = [
     ("partial", variables::partial),
     ("variables", variables::judge),
@@ -147,12 +145,12 @@ const DEFAULT: [(&str, Judge); 17] = [
     ("frozen", stopped::frozen),
 ];
 
-/// The names of the rules that hold where none is named.
+/// The names of the default rules.
 pub fn default_rules() -> impl Iterator<Item = &'static str> {
     DEFAULT.iter().map(|(name, _)| *name)
 }
 
-/// Everything that is wrong with a seating, the gravest first.
+/// Everything wrong, most serious first.
 #[must_use]
 pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec<Finding> {
     let facts = SeatingFacts::new(seating, topology, criteria.expected.as_ref());
@@ -161,12 +159,12 @@ pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
         found.extend(DEFAULT.iter().flat_map(|(_, rule)| rule(&facts)));
     }
     found.extend(criteria.rules.iter().flat_map(|rule| named(&facts, *rule)));
-    // Named rules are judged by the masks at the end; a thread that was elsewhere before is said
-    // apart.
+    // Named rules judge the masks at the end, so threads that were elsewhere before are reported
+    // separately.
     if criteria.rules.iter().any(|rule| *rule != Rule::Default) {
         found.extend(moved::unjudged(&facts));
     }
-    // A rule that is named may find what a default one has found.
+    // A named rule may repeat a default one's finding.
     let mut distinct: Vec<Finding> = Vec::new();
     for finding in found {
         if distinct.iter().all(|other| !other.is_same(&finding)) {
@@ -177,7 +175,7 @@ pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
     let mut distinct: Vec<Finding> =
         distinct.into_iter().map(|finding| finding.permitted(&root)).collect();
     distinct.sort_by_key(|finding| (std::cmp::Reverse(finding.gravity), finding.pid));
-    // Every seating of every test is a test of the sentences.
+    // Every seating in every test also tests the sentences.
     #[cfg(test)]
     for finding in &distinct {
         let faults = seatmap_data::statistics::words::faults(&finding.what);
@@ -201,21 +199,21 @@ fn named(facts: &SeatingFacts, rule: Rule) -> Vec<Finding> {
     }
 }
 
-/// The result of a check in one word.
+/// A check's result in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Everything that the rules need was seen, and nothing is wrong.
+    /// Everything needed was read, and nothing is wrong.
     AsAsked,
-    /// Nothing is wrong with the things that could be seen.
+    /// Nothing is wrong as far as could be read.
     NotAllSeen,
     /// Something is wrong.
     Wrong,
 }
 
 impl Verdict {
-    /// The verdict on a seating with these findings, of which these things could not be seen.
+    /// The verdict on these findings and unread things.
     #[must_use]
     pub fn of(seating: &Seating, findings: &[Finding], unseen: &[&Unseen]) -> Self {
         let all_judged = findings.iter().all(|finding| finding.gravity != Gravity::Unseen);
@@ -238,7 +236,7 @@ impl Verdict {
     }
 }
 
-/// The things that could not be seen and that the rules need.
+/// The unread things that the rules need.
 #[must_use]
 pub fn missed<'a>(
     seating: &'a Seating,

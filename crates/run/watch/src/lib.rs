@@ -1,26 +1,26 @@
-//! Takes a *seating*: where the threads of living programs may run, where they do run, and what
-//! shares their seats. Holds it against a plan or against rules.
+//! Takes a *seating*, which says where the threads of running programs may run, where they do run,
+//! and what shares their seats. Compares it with a plan or with rules.
 //!
-//! A seating is read from `/proc` and `/sys` in two looks or more, so that shares of CPU time are
-//! those of the time between. It needs no privileges and changes nothing. It lists the things that
-//! the kernel did not show, as a check that has not seen everything may not say that all is well.
+//! A seating is read from `/proc` and `/sys` in two or more looks, so that shares of CPU time cover
+//! the time between. This needs no privileges and changes nothing. The seating lists everything
+//! that the kernel did not show, because an incomplete check must not report that all is well.
 //!
 //! | module | does |
 //! |---|---|
-//! | [`seating`] | the document: threads, processes, CPUs, the scheduler, and what was not seen |
-//! | [`choice`] | which processes: by number, control group, unit, Slurm step or name |
-//! | [`options`] | how long and how closely they are watched |
-//! | [`snapshot`] | takes a seating, once or again and again |
-//! | `trace` | where threads ran, as the kernel's scheduler counts it |
-//! | [`live`] | looks again and again, cheaply enough for a screen |
+//! | [`seating`] | the document: threads, processes, CPUs, the scheduler, and unread things |
+//! | [`choice`] | chooses processes: by number, control group, unit, Slurm step or name |
+//! | [`options`] | how long and how closely to watch them |
+//! | [`snapshot`] | takes a seating, once or repeatedly |
+//! | `trace` | counts the CPUs of threads in the kernel's scheduler |
+//! | [`live`] | looks repeatedly, cheaply enough for a screen |
 //! | [`watched`] | the same, with a judgement on each look |
-//! | [`recording`] | looks in a file, to be replayed |
-//! | [`variables`] | the variables that bind threads, and the CPUs that they ask for |
-//! | [`finding`] | one thing that is wrong, with figures and a remedy |
-//! | [`remedy`] | the commands that mend findings |
+//! | [`recording`] | looks in a file, to replay |
+//! | [`variables`] | the variables that bind threads, and the CPUs that they name |
+//! | [`finding`] | one problem, with figures and a remedy |
+//! | [`remedy`] | the commands that fix findings |
 //! | [`rule`], [`expected`] | the rules that a user can name; the seats of a plan or report |
-//! | [`judge`](mod@judge) | holds a seating against them |
-//! | [`baseline`] | units as they were when they were good |
+//! | [`judge`](mod@judge) | compares a seating with them |
+//! | [`baseline`] | recorded good states of units |
 //! | [`standard`], [`check`] | the same rules and seats, check after check |
 //! | [`metrics`] | a check as metrics, in a file or over HTTP |
 #![deny(missing_docs)]

@@ -9,23 +9,19 @@ use seatmap_os::hierarchy::{ControlGroups, Hierarchies, Limits, members_below};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-/// The limits as they were at the first look, and those that have been read since.
 #[derive(Clone, Debug)]
 pub(crate) struct Limiting {
     hierarchies: Hierarchies,
-    /// The groups by the text of a `cgroup` file, which many threads have in common.
+    /// The groups by the text of a `cgroup` file, which many threads share.
     by_membership: HashMap<Vec<u8>, ControlGroups>,
-    /// The counts of the first look, by the file of the quota or other setting.
     at_first: HashMap<String, Counts>,
     now: HashMap<ControlGroups, Limits>,
     members: HashMap<ControlGroups, BTreeSet<Tid>>,
-    /// The groups of threads that allow other CPUs than the groups of their processes.
+    /// The groups of threads with other CPUs than their process's.
     apart: HashMap<Tid, ControlGroup>,
-    /// The threads that each group lists.
     listed: HashMap<ControlGroups, Option<HashSet<Tid>>>,
 }
 
-/// The kernel's counts of a quota, or of another setting that counts its stops.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     stops: Option<u64>,
@@ -39,8 +35,7 @@ impl Counts {
         Counts { stops: throttled, periods, stopped_ns }
     }
 
-    /// The counts since earlier ones. A count that went back is that of a group which was made
-    /// anew.
+    /// A lower count means that the group was made again.
     fn since(self, earlier: Option<&Counts>) -> Self {
         let Some(earlier) = earlier else { return Counts::default() };
         Counts {
@@ -56,8 +51,7 @@ fn grown(now: Option<u64>, before: Option<u64>) -> Option<u64> {
 }
 
 impl Limiting {
-    /// Finds the hierarchies, and counts the throttling of the groups that these processes and
-    /// their threads are in.
+    /// Finds the hierarchies, and counts the groups' throttling.
     pub fn begin(files: &mut SystemFiles, pids: impl Iterator<Item = Tid>) -> Self {
         let mut limiting = Limiting {
             hierarchies: Hierarchies::read(&files.root),
@@ -76,7 +70,6 @@ impl Limiting {
         limiting
     }
 
-    /// The limits read so far are those of the first look from now on.
     pub fn turn(&mut self) {
         self.at_first.clear();
         for (_, limits) in self.now.drain() {
@@ -88,7 +81,7 @@ impl Limiting {
                 let counts = Counts { stops: brake.stops, ..Counts::default() };
                 (brake.file, counts)
             });
-            // The counters of now are the first ones of the next time.
+            // The present counters are the first ones of the next round.
             self.at_first.extend(quotas.chain(brakes));
         }
         self.members.clear();
@@ -96,8 +89,7 @@ impl Limiting {
         self.listed.clear();
     }
 
-    /// The limits of a process: those of its first thread. Threads in other groups are looked for
-    /// as well.
+    /// A process's limits: those of its first thread. Also finds threads in other groups.
     pub fn process(
         &mut self,
         files: &mut SystemFiles,
@@ -109,7 +101,7 @@ impl Limiting {
             .listed
             .entry(groups.clone())
             .or_insert_with(|| groups.threads(&files.root).map(|tids| tids.into_iter().collect()));
-        // Most threads are in the group of their process, which one file tells of all.
+        // Most threads are in their process's group, and one file lists them.
         let elsewhere: Vec<Tid> = match listed {
             Some(listed) => {
                 tids.iter().filter(|tid| **tid != pid && !listed.contains(tid)).copied().collect()
@@ -131,10 +123,8 @@ impl Limiting {
         self.now.get(&groups).map(|limits| group(limits, at_first))
     }
 
-    /// Keeps the group of a thread that may use other CPUs than its process.
     fn note_apart(&mut self, tid: Tid, own: &ControlGroups, of_process: &ControlGroups) {
-        // Most threads are in their process's group, and are not worth a group of their own in the
-        // file.
+        // Most threads are in their process's group, and need none in the document.
         let [own_cpus, process_cpus] = [own, of_process]
             .map(|groups| self.now.get(groups).and_then(|limits| limits.cpus.as_deref()));
         if own_cpus != process_cpus
@@ -144,12 +134,11 @@ impl Limiting {
         }
     }
 
-    /// The group of a thread, where it allows other CPUs than the group of its process.
+    /// A thread's group, if it allows other CPUs than its process's.
     pub fn apart(&self, tid: Tid) -> Option<ControlGroup> {
         self.apart.get(&tid).cloned()
     }
 
-    /// The groups of a thread, whose limits are read once.
     fn groups(&mut self, files: &mut SystemFiles, pid: Tid, tid: Tid) -> Option<ControlGroups> {
         let file =
             if pid == tid { format!("{pid}/cgroup") } else { format!("{pid}/task/{tid}/cgroup") };
@@ -174,7 +163,7 @@ impl Limiting {
         Some(groups)
     }
 
-    /// The quotas on the threads that were looked at since the last turn, by file.
+    /// The quotas on threads examined since the last turn, by file.
     pub fn quotas(&self, files: &SystemFiles) -> Vec<WatchedQuota> {
         let mut by_file: HashMap<&str, WatchedQuota> = HashMap::new();
         for (groups, limits) in &self.now {
@@ -191,13 +180,13 @@ impl Limiting {
         for quota in &mut quotas {
             quota.tids.sort_unstable();
             let folder = quota.file.rsplit_once('/').map_or("", |(folder, _)| folder);
-            // Listing a large group takes long, and is needed only where a quota is to be raised.
+            // Listing a large group takes long, and is needed only to raise a quota.
             quota.has_others = is_used_up && self.has_others(files, folder);
         }
         quotas
     }
 
-    /// The other settings that hold back threads that were looked at since the last turn, by file.
+    /// The other settings that hold back threads examined since the last turn, by file.
     pub fn brakes<'a>(&self, threads: impl Iterator<Item = &'a WatchedThread>) -> Vec<GroupBrake> {
         let mut by_file: HashMap<&str, GroupBrake> = HashMap::new();
         for (groups, limits) in &self.now {
@@ -209,7 +198,7 @@ impl Limiting {
         }
         let mut brakes: Vec<GroupBrake> = by_file.into_values().collect();
         let real_time: HashSet<Tid> = threads
-            // A limit on real-time threads holds those of these two policies, sched(7).
+            // A limit on real-time threads applies to these two policies, sched(7).
             .filter(|thread| ["fifo", "rr"].contains(&thread.policy.as_str()))
             .map(|thread| thread.tid)
             .collect();
@@ -257,8 +246,7 @@ impl Limiting {
         }
     }
 
-    /// Whether a group has members that were not looked at. One whose members cannot be listed may
-    /// have some.
+    /// Whether a group has unexamined members; true if they cannot be listed.
     fn has_others(&self, files: &SystemFiles, folder: &str) -> bool {
         let known: HashSet<&Tid> = self.members.values().flatten().collect();
         members_below(&files.root, Path::new(folder))
@@ -266,7 +254,6 @@ impl Limiting {
     }
 }
 
-/// The counts of a quota since the first look.
 fn since(at_first: &HashMap<String, Counts>, quota: &seatmap_os::quota::GroupQuota) -> Counts {
     Counts::of(quota).since(at_first.get(&quota.file))
 }
@@ -278,7 +265,7 @@ fn group(limits: &Limits, at_first: &HashMap<String, Counts>) -> ControlGroup {
         cpusets: limits
             .cpusets
             .iter()
-            // Levels that cannot be written from here are of no use to a remedy.
+            // A remedy cannot use levels that are read-only here.
             .filter(|_| !limits.is_read_only)
             .map(|level| CpusetLevel {
                 file: level.file.clone(),

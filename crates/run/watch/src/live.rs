@@ -1,10 +1,10 @@
-//! Looks at living programs again and again, cheaply enough for a screen.
+//! Looks at running programs repeatedly, cheaply enough for a screen.
 //!
-//! A look reads one small file of each thread, which stays open. The other files of a thread are
-//! read only if the thread has run since the look before, or waits for a CPU: any other thread has
-//! changed nothing in them. For a thread that has hardly run, every sixth look reads them. Its mask
-//! is the exception, as others may change that: one system call asks for it. Threads of other
-//! programs are read while a chosen one waits for the only CPU that it has.
+//! A look reads one small, open file of each thread. It reads the other files only if the thread
+//! has run since the last look or waits for a CPU; otherwise they cannot have changed. For a thread
+//! that has hardly run, every sixth look reads them. The mask is read at every look, by one system
+//! call, because other programs may change it. Other programs' threads are read while a chosen
+//! thread waits for its only CPU.
 
 use crate::choice::{ChoiceError, ProcessChoice};
 use crate::files::SystemFiles;
@@ -28,34 +28,31 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::SystemTime;
 
-/// The most threads, the busiest ones, whose changes of CPU a look reads: the file is longer than
-/// the others together.
+/// Changes of CPU are read for this many busiest threads: `sched` is longer than all their other
+/// files.
 const MOST_MOVES: usize = 64;
 
-/// A thread that ran for less than this share of the time is read whole at every so many looks
-/// only.
+/// A thread with a smaller share of the time is read in full every [`REST_EVERY`] looks.
 const LEAST_PERCENT: f64 = 0.1;
 const REST_EVERY: u64 = 6;
 
-/// The facts of a process that hardly change (its program, environment and group) are read at every
-/// so many looks.
+/// Program, environment and group are read every 8 looks, because they hardly change.
 const FACTS_EVERY: u64 = 8;
 
-/// For how many looks after a chosen thread waited the threads of other programs are read: their
-/// shares are of the time between two readings, and waits come and go.
+/// Other programs are read for this many looks after a chosen thread waited: shares need two
+/// readings, and waits come and go.
 const STRANGERS_FOR: u64 = 4;
 
-/// The threads, processes and CPUs that one look found.
+/// The result of one look.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeatingFrame {
-    /// The threads and processes, with shares of the time since the look before. Memory, devices
-    /// and interrupts are left out, as reading them costs more than all else, and so are other
-    /// programs while no thread waits for them.
+    /// The threads and processes, with shares since the last look. Without memory, devices and
+    /// interrupts, which cost more than all else; without other programs while no thread waits for
+    /// them.
     pub seating: Seating,
-    /// The events of each thread in a second, in the order of the seating's threads.
+    /// The threads' rates, in the seating's order.
     pub rates: Vec<Rates>,
-    /// Wakeups of threads by each other, the most frequent first; `None` where nobody has counted
-    /// them. A look does not count them: its caller may.
+    /// Wakeups, most frequent first; `None` unless the caller counts them.
     pub wakes: Option<Vec<Wakes>>,
 }
 
@@ -63,27 +60,26 @@ pub struct SeatingFrame {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wakes {
-    /// The thread that woke the other one.
+    /// The waking thread.
     pub from: Tid,
-    /// The thread that was woken.
+    /// The woken thread.
     pub to: Tid,
-    /// How often, in a second.
+    /// Wakeups per second.
     pub per_s: f64,
 }
 
-/// The events of a thread in a second.
+/// The events of a thread per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rates {
-    /// How often it left a CPU, of itself or not.
+    /// How often it left a CPU, voluntarily or not.
     pub switches: f64,
-    /// How often it left a CPU of itself, which is how often something woke it up.
+    /// How often something woke it.
     pub wakeups: f64,
-    /// How often it changed its CPU; null where that was not read.
+    /// How often it changed its CPU; null if not read.
     pub migrations: Option<f64>,
 }
 
-/// A thread, and the counts of the latest look.
 #[derive(Debug)]
 struct Seen {
     thread: WatchedThread,
@@ -92,20 +88,19 @@ struct Seen {
     started_ticks: u64,
     times: ThreadTimes,
     at_ns: u64,
-    /// When its other files were read, and whether it has run since.
+    /// When its other files were read, and whether it ran since.
     whole_ns: u64,
     has_run: bool,
-    /// The number of the look that found it alive.
+    /// The last look that found it alive.
     look: u64,
-    /// Its switches and changes of CPU, and when each was read.
+    /// Its switches, and its changes of CPU with the time of reading.
     switches: [u64; 2],
     moves: Option<(u64, u64)>,
 }
 
-/// The name of this part in a report of a mistake.
 const OBSERVER: &str = "observer";
 
-/// Looks at programs again and again.
+/// Looks at programs repeatedly.
 pub struct LiveWatch {
     files: SystemFiles,
     choice: ProcessChoice,
@@ -118,18 +113,17 @@ pub struct LiveWatch {
     has_devices: bool,
     cpu_times: CpuTimes,
     others: Others,
-    /// The look at which the other programs were read, and the last at which they are read again.
+    /// The look that read other programs, and the last one that will.
     others_at: u64,
     others_until: u64,
     kernel: KernelSettings,
-    /// CPUs on which the tick stops while one thread runs alone.
+    /// CPUs whose tick stops while one thread runs alone.
     without_tick: CpuSet,
     machine: String,
     at_ns: u64,
-    /// The time of the look before.
     before_ns: u64,
     looks: u64,
-    /// Nanoseconds since the boot; tests set their own time.
+    /// Nanoseconds since the boot; tests set their own clock.
     clock: Box<dyn Fn() -> u64 + Send>,
 }
 
@@ -143,7 +137,7 @@ impl std::fmt::Debug for LiveWatch {
 }
 
 impl LiveWatch {
-    /// The first look. It finds the threads; their shares come with the next.
+    /// Takes the first look, without shares.
     ///
     /// # Errors
     /// [`ChoiceError`]: there is nothing to look at.
@@ -169,7 +163,6 @@ impl LiveWatch {
             cpu_times: cpu_times(&mut files),
             others: Others::default(),
             others_at: 0,
-            // The first seating may be the only one.
             others_until: 1,
             files,
             choice: choice.clone(),
@@ -192,18 +185,18 @@ impl LiveWatch {
         Ok(live)
     }
 
-    /// Looks. Without threads, all chosen programs have ended.
+    /// Takes a look. Without threads, all chosen programs have ended.
     pub fn look(&mut self) -> SeatingFrame {
         let began_ns = self.at_ns;
         self.before_ns = began_ns;
         self.looks += 1;
         self.at_ns = (self.clock)();
-        // A choice that means nothing any more keeps those of its processes that live.
+        // If the choice fails now, its living processes stay.
         let pids = self
             .choice
             .processes(&mut self.files)
             .unwrap_or_else(|_| self.leaders.keys().copied().collect());
-        // Of all programs none: one that has ended was chosen by something else.
+        // An empty `All` means that no other program is visible; other choices have ended.
         let is_alone = self.choice == ProcessChoice::All && pids.is_empty();
         self.read_threads(&pids);
         self.read_moves();
@@ -248,7 +241,7 @@ impl LiveWatch {
         let look = self.looks;
         self.seen.retain(|_, seen| seen.look == look);
         let alive: HashSet<Tid> = self.seen.keys().map(|(_, tid)| *tid).collect();
-        // Files stay open between looks, and those of dead threads would use up the descriptors.
+        // Files stay open between looks; those of dead threads would use up the descriptors.
         self.files.proc.forget(|tid| alive.contains(&tid));
         let seen = &self.seen;
         self.leaders.retain(|pid, _| seen.range((*pid, 0)..=(*pid, Tid::MAX)).next().is_some());
@@ -258,8 +251,7 @@ impl LiveWatch {
         let Some(times) = self.files.times(pid, tid) else { return };
         let now_ns = (self.clock)();
         let key = (pid, tid);
-        // Resting threads are read in turn, a part of them at each look, so that no look is much
-        // longer than the others.
+        // Resting threads are spread over looks of equal length.
         let is_due = (self.looks + u64::from(tid.unsigned_abs())).is_multiple_of(REST_EVERY);
         let seen = self.seen.get_mut(&key).filter(|seen| seen.rests(times, now_ns, is_due));
         if let Some(seen) = seen {
@@ -277,7 +269,7 @@ impl LiveWatch {
         }
     }
 
-    /// Reads all small files of a thread that is new or has run. False: it has ended.
+    /// Reads all small files of a thread. False: it has ended.
     fn read_whole(&mut self, (pid, tid): (Tid, Tid), times: ThreadTimes, now_ns: u64) -> bool {
         let read = self.files.stat(pid, tid, |stat| {
             let thread = WatchedThread {
@@ -312,7 +304,7 @@ impl LiveWatch {
             before.as_ref().is_some_and(|before| before.starves(&thread, times, now_ns, has_tick));
         let is_new = before.is_none() && self.looks > 0;
         if is_new && self.files.nanoseconds(started_ticks) >= self.before_ns {
-            // It began after the look before, so that all of its time belongs to this look.
+            // All of its time is since the last look.
             thread.run_percent = percent(times.run_ns, now_ns.saturating_sub(self.before_ns));
         }
         let mut seen = Seen::next(before, thread, started_ticks, times, [now_ns, self.looks]);
@@ -323,7 +315,7 @@ impl LiveWatch {
         true
     }
 
-    /// Adds the switches, and the mask where the kernel is not asked for it; the user is returned.
+    /// Adds the switches, and the mask if the system call fails. Returns the user.
     fn read_status(&mut self, thread: &mut WatchedThread) -> Option<u32> {
         let text = self
             .files
@@ -337,19 +329,17 @@ impl LiveWatch {
         status.user
     }
 
-    /// Reads the changes of CPU of the busiest threads.
     fn read_moves(&mut self) {
         let is_first = self.looks == 0;
         let ran = self.seen.values_mut().filter(|seen| is_first || seen.thread.run_percent > 0.0);
         let mut ran: Vec<&mut Seen> = ran.collect();
-        // Before the first shares are known, those are likely to be busy that have run most since
-        // they began.
+        // Before shares are known, the longest-running threads are likely busy.
         ran.sort_by(|a, b| {
             let [a, b] = [a, b]
                 .map(|seen| if is_first { seen.thread.run_s } else { seen.thread.run_percent });
             b.total_cmp(&a)
         });
-        // `sched` is the longest file of a thread, and most threads do not move.
+        // `sched` is a thread's longest file.
         let most = MOST_MOVES.min(ran.len());
         let (busiest, others) = ran.split_at_mut(most);
         for seen in busiest {
@@ -369,8 +359,7 @@ impl LiveWatch {
         }
         for (pid, leader) in &self.leaders {
             let known = self.processes.get(pid).is_some_and(|process| process.name == leader.name);
-            // Memory, devices and limits change slowly and are costly to read; a new name is
-            // another program.
+            // These change slowly and cost much. A new name means a new program.
             if is_due || !known {
                 let tids: Vec<Tid> = self
                     .seen
@@ -397,8 +386,6 @@ impl LiveWatch {
         }
     }
 
-    /// After each look, threads are of this look, and each process that is shown has a first thread
-    /// that was read and the number of threads that are shown.
     fn check(&self) {
         for ((pid, tid), seen) in &self.seen {
             invariant!(
@@ -422,8 +409,7 @@ impl LiveWatch {
         }
     }
 
-    /// The threads of other programs by the CPU that they last ran on, while a chosen thread may
-    /// have to wait for one.
+    /// Other programs' threads by last CPU, while a chosen thread may wait for one.
     fn strangers(&mut self, pids: &BTreeSet<Tid>) -> BTreeMap<u32, Vec<Stranger>> {
         if self.seen.values().any(|seen| may_be_kept_waiting(&seen.thread)) {
             self.others_until = self.looks + STRANGERS_FOR;
@@ -431,13 +417,13 @@ impl LiveWatch {
         if self.looks > self.others_until {
             return BTreeMap::new();
         }
-        // Shares of a longer time would be taken for those of this look.
+        // Only shares of one look's time are valid.
         let is_before = self.others_at + 1 == self.looks;
         let before = self.read_others(pids);
         if is_before { self.others.since(&before, &mut self.files) } else { BTreeMap::new() }
     }
 
-    /// Reads the threads of other programs. Returns the reading before.
+    /// Returns the previous reading.
     fn read_others(&mut self, pids: &BTreeSet<Tid>) -> Others {
         if self.choice == ProcessChoice::All {
             return Others::default();
@@ -481,7 +467,6 @@ fn cpu_times(files: &mut SystemFiles) -> CpuTimes {
 }
 
 impl Seen {
-    /// A thread as it is now, with its shares and rates since the look before.
     fn next(
         before: Option<Seen>,
         mut thread: WatchedThread,
@@ -504,11 +489,10 @@ impl Seen {
                 percent(times.run_ns.saturating_sub(before.times.run_ns), watched_ns);
             thread.wait_percent = waited(before.times, times, watched_ns);
             thread.migrations = before.thread.migrations;
-            // The mask is asked for apart (`read_thread`), and changes there.
+            // `read_thread` changes the mask.
             if !before.mask.is_empty() {
                 thread.mask = before.thread.mask;
             }
-            // Figures of the look before stay until they are read again.
             (moves, mask) = (before.moves, before.mask);
         }
         let whole_ns = at_ns;
@@ -528,10 +512,9 @@ impl Seen {
         }
     }
 
-    /// Whether the thread has not run since the look before, or so little that its other files need
-    /// not be read.
+    /// Whether the thread ran so little that its other files need no reading.
     fn rests(&self, times: ThreadTimes, at_ns: u64, is_due: bool) -> bool {
-        // A thread that is still ready waits; its other files say so.
+        // A still ready thread is waiting, so its other files have changed.
         if self.is_ready() && times == self.times {
             return false;
         }
@@ -540,19 +523,16 @@ impl Seen {
         share.is_some_and(|share| share == 0.0 && !self.has_run || share < LEAST_PERCENT && !is_due)
     }
 
-    /// Whether it ran or waited for a CPU at this look.
     fn is_ready(&self) -> bool {
         self.thread.state == char::from(starved::RUNNABLE)
     }
 
-    /// Whether the thread has waited for a CPU since this look.
     fn starves(&self, now: &WatchedThread, times: ThreadTimes, at_ns: u64, has_tick: bool) -> bool {
         let is_ready = self.is_ready() && now.state == self.thread.state;
         is_ready
             && starved::has_starved(self.times, times, at_ns.saturating_sub(self.at_ns), has_tick)
     }
 
-    /// Goes on to a look at the times alone.
     fn pass(&mut self, look: u64, times: ThreadTimes, at_ns: u64) {
         let watched_ns = at_ns.saturating_sub(self.at_ns);
         self.thread.run_percent =
@@ -562,7 +542,7 @@ impl Seen {
         self.thread.wait_s = times.wait_ns.map(seconds);
         self.thread.age_s += seconds(watched_ns);
         self.has_run |= times.run_ns > self.times.run_ns;
-        // A thread that has not run has left no CPU and come to none.
+        // Without running it has not left its CPU.
         if !self.has_run {
             self.rates = Rates { migrations: Some(0.0), ..Rates::default() };
         }

@@ -1,5 +1,5 @@
-//! Looks at the chosen threads: their times at the first, the CPUs of the busy ones in between,
-//! everything at the last.
+//! Looks at the chosen threads: reads their times first, then repeatedly the CPUs of the busy ones,
+//! and finally everything.
 
 use crate::files::SystemFiles;
 use crate::seating::{RanOn, WatchedThread};
@@ -9,43 +9,34 @@ use seatmap_os::starved::{RUNNABLE, has_starved, has_tick, without_tick};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most threads of which every glance looks for those that have become busy; with more, only
-/// the first one does.
+/// With more threads, only the first glance searches for threads that have become busy.
 const MOST_SEARCHED: usize = 2000;
 
-/// Every so many glances the others are searched for threads that have become busy.
+/// Every eighth glance searches for threads that have become busy.
 const SEARCH_EVERY: u32 = 8;
 
-/// The threads and what the looks at them found.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Looks {
-    /// By process and number.
     seen: BTreeMap<(Tid, Tid), Seen>,
     begun_ns: u64,
     glances: u32,
-    /// CPUs on which the tick stops while one thread runs alone.
+    /// CPUs whose tick stops while one thread runs alone.
     without_tick: CpuSet,
 }
 
-/// One thread.
 #[derive(Clone, Debug)]
 struct Seen {
     started_ticks: u64,
-    /// Its times at the beginning, and when that was.
     first: ThreadTimes,
     first_ns: u64,
-    /// The CPUs that it could run on at the beginning, where the kernel said so.
     first_mask: Option<CpuSet>,
-    /// Its time on a CPU at the latest look.
     run_ns: u64,
     is_busy: bool,
-    /// Whether it ran or waited for a CPU at the beginning.
+    /// Whether it ran or waited for a CPU at the start.
     was_runnable: bool,
-    /// The CPUs that it was found on, each with the number of looks.
     found_on: BTreeMap<u32, u32>,
 }
 
-/// The facts about a process that its first thread tells.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Leader {
     pub parent: Tid,
@@ -54,7 +45,7 @@ pub(crate) struct Leader {
     pub user: Option<u32>,
 }
 
-/// The numbers of a `stat` line that the last look keeps.
+/// A `stat` line's numbers from the last look.
 struct Last {
     name: String,
     state: u8,
@@ -79,16 +70,13 @@ impl Last {
     }
 }
 
-/// The result of the last look.
 #[derive(Debug, Default)]
 pub(crate) struct LastLook {
-    /// By process, then by number.
     pub threads: Vec<WatchedThread>,
     pub leaders: BTreeMap<Tid, Leader>,
 }
 
 impl Looks {
-    /// The first look: the times of all threads of these processes.
     pub fn begin(files: &mut SystemFiles, pids: &BTreeSet<Tid>, clock: &dyn Fn() -> u64) -> Self {
         let without_tick = without_tick(&files.root);
         let mut looks = Looks { begun_ns: clock(), without_tick, ..Looks::default() };
@@ -106,8 +94,7 @@ impl Looks {
         if let (Some((started_ticks, state)), Some(first)) =
             (begun.flatten(), files.times(pid, tid))
         {
-            // Both ends of the time are needed to tell a thread that waited all along from one that
-            // just woke.
+            // Distinguishes a thread that waited all the time from one that just woke.
             let was_runnable = state == RUNNABLE;
             let first_mask = files.asked_mask(tid);
             let seen =
@@ -116,7 +103,6 @@ impl Looks {
         }
     }
 
-    /// A short look, at the busy threads alone.
     pub fn glance(&mut self, files: &mut SystemFiles) {
         let searches =
             self.seen.len() <= MOST_SEARCHED && self.glances.is_multiple_of(SEARCH_EVERY);
@@ -137,16 +123,15 @@ impl Looks {
         }
     }
 
-    /// Looks for threads that have run since the latest look, or have stopped doing so.
     fn search(&mut self, files: &mut SystemFiles) {
         for (&(pid, tid), seen) in &mut self.seen {
             let run_ns = files.times(pid, tid).map_or(0, |times| times.run_ns);
-            // Found by the glance that follows, which sees that the time has moved.
+            // The next glance finds it, because its time has advanced.
             seen.is_busy = run_ns > seen.run_ns || seen.is_busy && run_ns > seen.first.run_ns;
         }
     }
 
-    /// The last look at the threads of these processes, which is the first one of the next time.
+    /// The last look, which starts the next round.
     pub fn end(
         &mut self,
         files: &mut SystemFiles,
@@ -185,7 +170,7 @@ impl Looks {
         found
     }
 
-    /// One thread at the last look, and what the next first look is to know of it.
+    /// A thread at the last look, and its state for the next round.
     fn last(
         &mut self,
         files: &mut SystemFiles,
@@ -214,7 +199,7 @@ impl Looks {
         let watched_ns = now_ns.saturating_sub(seen.first_ns);
         let has_tick = has_tick(&self.without_tick, last.cpu);
         let is_runnable = was_runnable && seen.was_runnable;
-        // The kernel books a wait when it ends, so that a thread that never got a CPU shows none.
+        // The kernel counts a wait when it ends, so a thread that never got a CPU shows none.
         let is_starved = is_runnable && has_starved(seen.first, times, watched_ns, has_tick);
         let mut thread = thread(files, pid, tid, last, times, now_ns);
         thread.run_percent = percent(times.run_ns.saturating_sub(seen.first.run_ns), watched_ns);
@@ -236,7 +221,7 @@ impl Looks {
         if let Some(leader) = leaders.get_mut(&pid).filter(|leader| leader.user.is_none()) {
             leader.user = user;
         }
-        // A look that is still going on comes upon a thread as busy as it was.
+        // Assumes that it stays as busy.
         let is_busy = times.run_ns > seen.first.run_ns;
         let started_ticks = seen.started_ticks;
         Some((
@@ -245,8 +230,8 @@ impl Looks {
         ))
     }
 
-    /// A thread that the first look has not seen: one that began meanwhile has run since then,
-    /// another one came to the choice and is taken from now on.
+    /// A thread unknown to the first look. If it started meanwhile, all of its time counts; if it
+    /// joined the choice, its time from now on.
     fn newcomer(&self, files: &SystemFiles, last: &Last, times: ThreadTimes, now_ns: u64) -> Seen {
         let is_new = files.nanoseconds(last.started_ticks) >= self.begun_ns;
         let first = if is_new {
@@ -257,7 +242,7 @@ impl Looks {
         Seen::new(last.started_ticks, first, if is_new { self.begun_ns } else { now_ns })
     }
 
-    /// When the first look began, in ns since the boot.
+    /// The start of the first look, in ns since the boot.
     pub fn begun_ns(&self) -> u64 {
         self.begun_ns
     }
@@ -287,7 +272,6 @@ impl Seen {
         }
     }
 
-    /// The CPUs, most frequent first.
     fn shares(&self) -> Vec<RanOn> {
         let looks: u32 = self.found_on.values().sum();
         let mut shares: Vec<RanOn> = self
@@ -303,12 +287,11 @@ impl Seen {
     }
 }
 
-/// A share, at most 100: the kernel counts the last tick of a thread that runs at the tick's end.
+/// A share of at most 100: the kernel counts a thread's last tick at the tick's end.
 pub(crate) fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { (100.0 * part as f64 / whole as f64).min(100.0) }
 }
 
-/// The facts of a thread that need no earlier look.
 fn thread(
     files: &SystemFiles,
     pid: Tid,
@@ -335,7 +318,7 @@ fn thread(
     }
 }
 
-/// Adds the switches, and the mask where the kernel did not answer for it; the user is returned.
+/// Adds the switches, and the mask if the kernel did not report it. Returns the user.
 fn read_status(files: &mut SystemFiles, thread: &mut WatchedThread) -> Option<u32> {
     let text = files.proc.status(thread.pid, thread.tid).ok()?;
     let status = ThreadStatus::parse(text);
@@ -351,7 +334,6 @@ fn moves(files: &mut SystemFiles, pid: Tid, tid: Tid) -> Option<u64> {
     migrations(files.proc.read(format_args!("{pid}/task/{tid}/sched")).ok()?)
 }
 
-/// Nanoseconds in seconds.
 pub(crate) fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }

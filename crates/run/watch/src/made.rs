@@ -7,13 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A computer of two CPUs whose files a test writes, and whose time it sets.
+/// A computer of two CPUs, with a clock set by the test.
 pub(crate) struct Made {
     folder: tempfile::TempDir,
     pub now_ns: Arc<AtomicU64>,
 }
 
-/// A thread of the made computer; its process is the one that it is written into.
 #[derive(Clone)]
 pub(crate) struct MadeThread {
     pub name: &'static str,
@@ -48,7 +47,7 @@ impl Default for MadeThread {
 }
 
 impl Made {
-    /// A computer that was booted ten seconds ago.
+    /// A computer booted ten seconds ago.
     pub fn new() -> Self {
         let made = Made {
             folder: tempfile::tempdir().unwrap(),
@@ -79,7 +78,7 @@ impl Made {
         std::fs::write(self.path(path), text).unwrap();
     }
 
-    /// Writes the files of a thread, and of its process where it is the first.
+    /// Writes the files of a thread, and of its process if it is the first.
     pub fn thread(&self, pid: Tid, tid: Tid, thread: &MadeThread) {
         let MadeThread {
             name,
@@ -122,7 +121,6 @@ impl Made {
         std::fs::remove_dir_all(self.path(&format!("proc/{path}"))).unwrap();
     }
 
-    /// Lets time pass.
     pub fn pass(&self, time: Duration) {
         self.now_ns.fetch_add(u64::try_from(time.as_nanos()).unwrap(), Ordering::Relaxed);
     }
@@ -131,14 +129,12 @@ impl Made {
         WatchOptions { root: Root::new(self.folder.path()), ..WatchOptions::default() }
     }
 
-    /// The first look at a choice.
     pub fn begin(&self, choice: &crate::ProcessChoice) -> Result<Watcher, crate::ChoiceError> {
         let now_ns = Arc::clone(&self.now_ns);
         Watcher::begin_at(choice, &self.options(), Box::new(move || now_ns.load(Ordering::Relaxed)))
     }
 }
 
-/// A choice by number.
 pub(crate) fn pids(pids: &[Tid]) -> crate::ProcessChoice {
     crate::ProcessChoice::Processes { pids: pids.to_vec(), with_children: false }
 }

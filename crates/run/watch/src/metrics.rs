@@ -1,8 +1,8 @@
-//! A check as metrics, for monitors that watch many computers.
+//! A check as metrics, for monitors of many computers.
 //!
-//! The text is OpenMetrics 1.0 with gauges alone, so that readers of the older text format of
-//! Prometheus, which node_exporter's text files have, read it as well. A program is told of by its
-//! unit of systemd, or by its control group where it has none, and by its name.
+//! The text is OpenMetrics 1.0 with gauges only, so that readers of Prometheus's older text format,
+//! as in node_exporter's text files, also accept it. A program is identified by its systemd unit,
+//! or else by its control group, and by its name.
 
 pub mod server;
 
@@ -15,21 +15,18 @@ use seatmap_os::Tid;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// The media type of the text.
+/// The text's media type.
 pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The control group's last folder with one of these endings is a unit of systemd.
 const UNIT_TYPES: [&str; 3] = [".service", ".scope", ".slice"];
 
-/// The programs that one row is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Owner {
     unit: String,
     program: String,
 }
 
-/// Everything that is counted of one owner. A figure that was not seen or asked for is `None`: a
-/// zero would say that all is well.
+/// A figure not read or requested is `None`, because a zero would mean that all is well.
 #[derive(Clone, Debug, Default)]
 struct Sums {
     threads: usize,
@@ -53,14 +50,12 @@ pub fn text(judged: &Judged) -> String {
     text
 }
 
-/// Each process's owner.
 fn owners(seating: &Seating) -> HashMap<Tid, Owner> {
     let owner = |process: &Process| Owner { unit: unit(process), program: process.name.clone() };
     seating.processes.iter().map(|process| (process.pid, owner(process))).collect()
 }
 
-/// The unit of a process; its control group where that belongs to none, and nothing where the
-/// kernel did not say.
+/// A process's unit, or else control group; empty if unknown.
 pub(crate) fn unit(process: &Process) -> String {
     let Some(group) = &process.group else { return String::new() };
     let is_unit = |folder: &&str| UNIT_TYPES.iter().any(|ending| folder.ends_with(ending));
@@ -98,7 +93,7 @@ fn sums(judged: &Judged, owners: &HashMap<Tid, Owner>) -> BTreeMap<Owner, Sums> 
     sums
 }
 
-/// The owner of a finding, without a name where it concerns several programs.
+/// A finding's owner, without a name if it concerns several programs.
 fn owner_of(pid: Option<Tid>, owners: &HashMap<Tid, Owner>) -> Owner {
     pid.and_then(|pid| owners.get(&pid)).cloned().unwrap_or_default()
 }
@@ -193,12 +188,11 @@ fn sample(text: &mut String, name: &str, labels: &[(&str, String)], value: f64) 
     let words: Vec<String> =
         labels.iter().map(|(label, word)| format!("{label}=\"{}\"", escaped(word))).collect();
     let labels = if words.is_empty() { String::new() } else { format!("{{{}}}", words.join(",")) };
-    // Writing to a string cannot fail.
     let _ = writeln!(text, "seatmap_check_{name}{labels} {value}");
 }
 
-/// A label's value, as the format quotes it. Hidden characters of a name are visible: the metrics
-/// may go to a terminal.
+/// Escapes a label's value. Hidden characters become visible, because the metrics may go to a
+/// terminal.
 fn escaped(word: &str) -> String {
     visible(word).replace('\\', "\\\\").replace('"', "\\\"")
 }
@@ -270,7 +264,7 @@ mod tests {
                 assert!(families.insert(name.to_owned()), "{name} comes twice");
             }
         }
-        // Nobody said where its threads should sit, and its memory was not looked at.
+        // No seats were given for its threads, and its memory was not read.
         for unseen in ["threads_off_seat{", "far_memory_ratio{", "throttled_periods{"] {
             assert!(!lines.iter().any(|line| line.contains(unseen)), "{lines:#?}");
         }

@@ -1,35 +1,32 @@
-//! How long and how closely a seating is watched.
+//! The duration and precision of a watch.
 
 use seatmap_os::Root;
 use std::time::Duration;
 
-/// How long and how closely a seating is watched, and the most that is read for it.
+/// The duration and precision of a watch, and limits on its reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchOptions {
     /// The computer; tests set another root than `/`.
     pub root: Root,
-    /// The time between the first look at all threads and the last.
+    /// The time between the first look and the last.
     pub window: Duration,
-    /// The time between short looks, which find the CPUs that busy threads run on.
+    /// The time between short looks, which find the CPUs of busy threads.
     pub glance_every: Duration,
-    /// Whether the kernel's scheduler counts where the threads run, which needs the rights to load
-    /// programs into it. Without them, and without this, short looks find it.
+    /// Whether the scheduler counts the CPUs of threads, which requires the right to load programs
+    /// into the kernel. Otherwise short looks find them.
     pub trace: bool,
-    /// Whether every CPU that runs is looked at, and not only those where the threads may run.
+    /// Whether to examine every online CPU, not only those of the threads.
     pub every_cpu: bool,
-    /// For how many processes the kernel is asked where their memory is, which takes it about 10 ms
-    /// a GiB; 0 leaves the memory out.
+    /// The most processes whose memory is located, which takes the kernel about 10 ms per GiB; 0
+    /// omits memory.
     pub memory_processes: usize,
-    /// The most threads on the computer with which threads of other programs are looked for. That
-    /// takes two reads of a small file a thread, about 10 us together; 0 leaves them out.
+    /// The most threads on the computer with which other programs are examined. This takes two
+    /// reads of a small file per thread, about 10 us together; 0 omits them.
     pub stranger_threads: u64,
-    /// The most threads for which changes of CPU are read, from a file that is longer than the
-    /// others together.
+    /// The most threads whose changes of CPU are read, from a file longer than the others together.
     pub migration_threads: usize,
 }
 
-/// The most threads on the computer with which other programs are looked for where nothing else is
-/// said.
 pub(crate) const STRANGER_THREADS: u64 = 20_000;
 
 impl Default for WatchOptions {

@@ -1,4 +1,4 @@
-//! The threads of other programs that run on the same CPUs.
+//! The threads of other programs on the same CPUs.
 
 use crate::files::SystemFiles;
 use crate::judge::is_real_time;
@@ -9,14 +9,12 @@ use seatmap_os::Tid;
 use seatmap_os::sched::{ThreadStatus, policy_name, threads_of_all};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The least share of the time, in percent, with which a thread counts as one that ran: 50 us of
-/// half a second.
+/// Threads with a smaller share of the time are ignored: 50 us of half a second.
 const LEAST_PERCENT: f64 = 0.01;
 
-/// The most threads that are listed for a CPU, the busiest ones.
+/// The most listed threads per CPU, the busiest ones.
 const MOST_LISTED: usize = 16;
 
-/// The time on a CPU of every thread that was not chosen, at one look.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Others {
     run_ns: HashMap<(Tid, Tid), u64>,
@@ -39,14 +37,15 @@ impl Others {
             .and_then(threads_of_all)
             .unwrap_or(0);
         let mut others = Others { at_ns: clock(), is_left_out: count > most, ..Others::default() };
-        // On a computer with that many threads the reading would take longer than the watching.
+        // With so many threads, the reading would take longer than the watching.
         if others.is_left_out {
             return others;
         }
         let own = Tid::try_from(std::process::id()).unwrap_or(0);
         let pids = files.processes().unwrap_or_default();
         for pid in pids.into_iter().filter(|pid| !chosen.contains(pid) && *pid != own) {
-            // Not through `Files::threads`: a process that is hidden is not one of the chosen.
+            // Avoids `SystemFiles::threads`, because its notes on hidden processes are for chosen
+            // ones.
             let tids = files.proc.numbers(format_args!("{pid}/task"));
             if let Err(error) = &tids {
                 files.note_shortage("strangers", pid, error);
@@ -59,8 +58,8 @@ impl Others {
         others
     }
 
-    /// Notes that no other programs were looked for, as the computer has more threads than `most`;
-    /// 0 leaves them out on purpose.
+    /// Notes that the computer has more threads than `most`; not if `most` is 0, which omits them
+    /// on purpose.
     pub fn note_left_out(&self, files: &mut SystemFiles, most: u64) {
         if self.is_left_out && most > 0 {
             let why = format!("the computer has more than {}", counted(most, "thread"));
@@ -68,13 +67,12 @@ impl Others {
         }
     }
 
-    /// The threads that ran since an earlier look, by the CPU that they last ran on, busiest first.
+    /// The threads that ran since an earlier look, by their last CPU, busiest first.
     pub fn since(&self, earlier: &Others, files: &mut SystemFiles) -> BTreeMap<u32, Vec<Stranger>> {
         let mut found: BTreeMap<u32, Vec<Stranger>> = BTreeMap::new();
         let watched_ns = self.at_ns.saturating_sub(earlier.at_ns);
         let ran = self.run_ns.iter().filter_map(|(ids, now)| {
-            // A thread that has begun meanwhile, or has the number of one that has ended, ran all
-            // of its time now.
+            // All time of a new thread, or of one with a reused TID, is from this period.
             let before =
                 earlier.run_ns.get(ids).copied().filter(|before| before <= now).unwrap_or(0);
             let share = percent(now - before, watched_ns);

@@ -1,4 +1,4 @@
-//! A process as a whole: its program, its environment, memory and devices.
+//! A process: its program, environment, memory and devices.
 
 use crate::choice::program_file;
 use crate::files::SystemFiles;
@@ -9,11 +9,9 @@ use seatmap_os::numa_maps::{self, OnNodes, Resident};
 use seatmap_os::proc_folder::has_gone;
 use seatmap_os::{Tid, devices};
 
-/// The most mappings of a process that are listed, the largest ones.
 const MOST_MAPPINGS: usize = 16;
 
-/// A process with all that is known of it, its memory aside. Devices are looked for where there are
-/// any.
+/// A process without its memory. Looks for devices only if the computer has some.
 pub(crate) fn process(
     files: &mut SystemFiles,
     pid: Tid,
@@ -54,7 +52,6 @@ fn variables(files: &mut SystemFiles, pid: Tid) -> Vec<crate::seating::Variable>
     }
 }
 
-/// The devices among the files that a process has open, each once.
 fn open_devices(files: &mut SystemFiles, pid: Tid) -> Vec<OpenDevice> {
     let open = match files.proc.numbers(format_args!("{pid}/fd")) {
         Ok(open) => open,
@@ -66,7 +63,7 @@ fn open_devices(files: &mut SystemFiles, pid: Tid) -> Vec<OpenDevice> {
     let mut names: Vec<String> = open
         .into_iter()
         .filter_map(|file| files.proc.link(format_args!("{pid}/fd/{file}")).ok())
-        // Links of sockets and pipes lead nowhere; devices are files below this folder.
+        // Links of sockets and pipes have no file; devices are below this folder.
         .filter(|name| name.starts_with("/dev/"))
         .collect();
     names.sort_unstable();
@@ -82,14 +79,13 @@ fn open_devices(files: &mut SystemFiles, pid: Tid) -> Vec<OpenDevice> {
         .collect()
 }
 
-/// The memory of a process, by node; `None` where it cannot be read.
 pub(crate) fn memory(files: &mut SystemFiles, pid: Tid) -> Option<MemoryUsage> {
     let maps = files.proc.read(format_args!("{pid}/numa_maps")).map(numa_maps::parse);
     let resident =
         files.proc.read(format_args!("{pid}/smaps_rollup")).ok().and_then(Resident::parse);
     match maps {
         Ok(mappings) => Some(by_node(mappings, resident)),
-        // A kernel without CONFIG_NUMA has no such file.
+        // A kernel without CONFIG_NUMA lacks this file.
         Err(error) if has_gone(&error) => {
             let resident = resident.or_else(|| {
                 let statm = files.proc.read(format_args!("{pid}/statm")).ok()?;
@@ -112,12 +108,12 @@ pub(crate) fn memory(files: &mut SystemFiles, pid: Tid) -> Option<MemoryUsage> {
 
 fn by_node(mut mappings: Vec<numa_maps::NumaMapping>, resident: Option<Resident>) -> MemoryUsage {
     let nodes = sums(mappings.iter());
-    // Files of the page cache lie where another program has read them first: this one is not at
+    // Files of the page cache are where another program first read them, which is not this one's
     // fault.
     let own = sums(mappings.iter().filter(|mapping| !mapping.is_shared));
     let pool = mappings.iter().filter(|mapping| mapping.is_huge).map(numa_maps::NumaMapping::bytes);
     let pool = pool.fold(0, u64::saturating_add);
-    // The largest tell where the memory is; a JVM has thousands of small ones.
+    // The largest show where the memory is; a JVM has thousands of small ones.
     mappings.sort_by_key(|mapping| std::cmp::Reverse(mapping.bytes()));
     mappings.truncate(MOST_MAPPINGS);
     MemoryUsage {

@@ -1,8 +1,7 @@
-//! `seatmap-recording/1`: looks at living programs, a JSON line each.
+//! `seatmap-recording/1`: looks at running programs, a JSON line each.
 //!
-//! The first line says what was recorded and where. Each further line is one look. It names the
-//! threads that are new or have changed their name or mask, the threads that have ended, and those
-//! that ran.
+//! The first line describes the computer. Each further line is one look: threads that are new or
+//! have a new name or mask, threads that have ended, and threads that ran.
 
 use crate::live::SeatingFrame;
 use seatmap_data::document::written;
@@ -11,31 +10,30 @@ use seatmap_os::Tid;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The format's name, in the `format` key of the first line.
+/// The value of the `format` key in the first line.
 pub const FORMAT: &str = "seatmap-recording/1";
 
-/// The most pairs of a waker and a woken thread that a look keeps.
 const MOST_WAKES: usize = 64;
 
-/// The first line.
+/// The first line of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordingHeader {
-    /// Name and version of the format.
+    /// The format's name and version.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The computer's name.
     pub machine: String,
-    /// The beginning, in seconds since 1970.
+    /// The start, in seconds since 1970.
     pub began_at_s: f64,
-    /// The computer's CPUs, with the parts that they share.
+    /// The computer's topology.
     pub topology: Topology,
-    /// The groups of near CPUs that a measurement found; null where there was none.
+    /// The measured groups of near CPUs; null without a measurement.
     pub groups: Option<Vec<Vec<u32>>>,
 }
 
 impl RecordingHeader {
-    /// The first line of a recording that begins now.
+    /// The header of a recording that starts now.
     #[must_use]
     pub fn new(
         machine: &str,
@@ -59,55 +57,52 @@ impl RecordingHeader {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordingEntry {
-    /// The time since the beginning, in seconds. It never becomes smaller from line to line.
+    /// The time since the start, in seconds. It never decreases from line to line.
     pub at_s: f64,
-    /// Each CPU by its OS index, with the share of the time in which it was not idle, in percent;
-    /// null where the kernel does not say.
+    /// The OS index of each CPU with its busy share of the time, in percent; null if unknown.
     pub cpus: Vec<(u32, Option<f64>)>,
-    /// The threads that are new, or have changed their name or mask.
+    /// Threads that are new, or have a new name or mask.
     pub known: Vec<KnownThread>,
-    /// The threads that have ended, by number.
+    /// The numbers of ended threads.
     pub ended: Vec<Tid>,
-    /// The threads that ran or changed their CPU.
+    /// Threads that ran or moved.
     pub ran: Vec<Ran>,
-    /// The waker, the woken thread, and how often in a second, the most frequent first; left out
-    /// where that was not counted.
+    /// Waker, woken thread, and wakeups per second, most frequent first; missing if not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(length(max = MOST_WAKES)))]
     pub wakes: Option<Vec<(Tid, Tid, f64)>>,
 }
 
-/// The facts of a thread that rarely change.
+/// A thread's facts that rarely change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KnownThread {
-    /// Its number.
+    /// The thread's number.
     pub tid: Tid,
-    /// Its process.
+    /// The number of its process.
     pub pid: Tid,
     /// The name of its process.
     pub program: String,
-    /// Its name, at most 15 bytes.
+    /// The thread's name, at most 15 bytes.
     pub name: String,
-    /// The CPUs that it may run on, as a list: `0-3,8`. Empty where the kernel did not say.
+    /// Its mask, as a list: `0-3,8`. Empty if unknown.
     pub mask: String,
 }
 
-/// The part of a thread in one look.
+/// A thread's activity in one look.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ran {
-    /// Its number, which this line or one before it has among the known.
+    /// The TID, listed under `known` in this line or an earlier one.
     pub tid: Tid,
-    /// The CPU of the look; null where the kernel did not say.
+    /// The CPU at the look; null if unknown.
     pub cpu: Option<u32>,
     /// The share of the time on a CPU.
     pub run_percent: f64,
-    /// The share of the time in which it waited for a CPU; left out where the kernel does not count
-    /// it.
+    /// The share of the time waiting for a CPU; missing if not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_percent: Option<f64>,
-    /// Changes of CPU in a second; left out where they were not read.
+    /// Moves per second; missing if not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub migrations_per_s: Option<f64>,
 }
@@ -119,8 +114,7 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// The lines that a look adds; the first one adds the header as well. The groups are those of
-    /// near CPUs that a measurement of this computer found.
+    /// The lines for a look, the first with the header. `groups` are measured groups of near CPUs.
     pub fn add(
         &mut self,
         frame: &SeatingFrame,
@@ -140,10 +134,9 @@ impl Transcript {
     }
 }
 
-/// Makes lines of looks, each of which watches from the one before it.
+/// Turns consecutive looks into lines.
 #[derive(Clone, Debug, Default)]
 pub struct RecordingWriter {
-    /// The time since the beginning.
     at_s: f64,
     known: BTreeMap<Tid, KnownThread>,
     cpus: BTreeMap<Tid, Option<u32>>,
@@ -167,14 +160,13 @@ impl RecordingWriter {
                 name: thread.name.clone(),
                 mask: thread.mask.clone(),
             };
-            // A thread is described once, and again when its name or mask changes.
+            // A thread is described once, and again after a change of its name or mask.
             if self.known.get(&thread.tid) != Some(&facts) {
                 self.known.insert(thread.tid, facts.clone());
                 known.push(facts);
             }
             let before = self.cpus.insert(thread.tid, thread.cpu);
-            // Most threads of a service sleep, and a line about each at every look would be most of
-            // the file.
+            // Most threads of a service sleep; their lines would fill most of the file.
             if thread.run_percent > 0.0 || before != Some(thread.cpu) {
                 ran.push(Ran {
                     tid: thread.tid,
@@ -193,7 +185,7 @@ impl RecordingWriter {
             self.cpus.remove(tid);
         }
         let cpus = seating.cpus.iter().map(|cpu| (cpu.cpu, cpu.busy_percent.map(tenths))).collect();
-        // The date says nothing of lengths: somebody may set the clock back meanwhile.
+        // Dates do not give durations: the clock may be set back meanwhile.
         self.at_s += seating.watched_s;
         let at_s = thousandths(self.at_s);
         let wakes = frame.wakes.as_ref().map(|wakes| {
@@ -215,49 +207,48 @@ fn thousandths(figure: f64) -> f64 {
     (figure * 1000.0).round() / 1000.0
 }
 
-/// A recording.
+/// A parsed recording.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recording {
-    /// Its first line.
+    /// The first line.
     pub header: RecordingHeader,
-    /// Its looks, in order.
+    /// The looks, in order.
     pub moments: Vec<RecordingEntry>,
-    /// Whether its last line was cut off, as the recording program was killed.
+    /// Whether the last line is incomplete, because the writer was killed.
     pub is_cut_off: bool,
 }
 
 /// Why a recording cannot be replayed.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
-    /// Its first line is of another kind or version.
+    /// The first line has another kind or version.
     #[error(transparent)]
     Header(#[from] seatmap_data::document::DocumentError),
     /// A line is damaged.
     #[error("line {line}: {what}")]
     Line {
-        /// The line, from 1.
+        /// Its number, from 1.
         line: usize,
         /// The damage, in words.
         what: String,
     },
-    /// It has no looks.
+    /// There are no looks.
     #[error("it holds no look; record for longer than one interval")]
     Empty,
 }
 
 impl Recording {
-    /// Whether a file begins as a recording does, of whatever version.
+    /// Whether a file begins like a recording of any version.
     #[must_use]
     pub fn is_recording(bytes: &[u8]) -> bool {
         let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
         seatmap_data::document::is_kind(first, "seatmap-recording/")
     }
 
-    /// Reads a recording, and checks that its lines fit together.
+    /// Reads a recording and checks that its lines fit together. Ignores an incomplete last line.
     ///
     /// # Errors
-    /// [`RecordingError`] with the first line that is damaged. A last line that was cut off is left
-    /// out.
+    /// [`RecordingError`] with the first damaged line.
     pub fn read(text: &str) -> Result<Self, RecordingError> {
         let mut lines = text.split_inclusive('\n');
         let header: RecordingHeader =
@@ -272,7 +263,7 @@ impl Recording {
                         .map_err(|what| RecordingError::Line { line: at + 2, what })?;
                     recording.moments.push(moment);
                 }
-                // Its writer was stopped in the middle of a line; all lines before are whole.
+                // The writer was killed in the middle of a line; all earlier lines are complete.
                 Err(_) if !text.ends_with('\n') => recording.is_cut_off = true,
                 Err(error) => {
                     let what =
@@ -285,7 +276,6 @@ impl Recording {
     }
 }
 
-/// Whether a look can follow those before it.
 fn check(moment: &RecordingEntry, before_s: f64, known: &mut BTreeSet<Tid>) -> Result<(), String> {
     if !(moment.at_s.is_finite() && moment.at_s >= before_s) {
         return Err(format!("it is of {} s, and the line before it of {before_s} s", moment.at_s));
@@ -328,7 +318,6 @@ mod tests {
         Made::new(2).busy(7, 7, "0-1", 12.34, 5.0).thread(7, 8, "1")
     }
 
-    /// A recording of four looks: one thread sleeps, is bound anew, and ends.
     fn text() -> String {
         let mut taker = RecordingWriter::default();
         let mut bound = two();

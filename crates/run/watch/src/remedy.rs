@@ -1,8 +1,7 @@
-//! Commands that mend a finding.
+//! Commands that fix a finding.
 //!
-//! A remedy is a command that works as it is printed, after which the same check finds nothing.
-//! Something that no command can do is advice: a sentence. Each kind of remedy is executed by a
-//! test of the command line.
+//! A remedy works as printed; afterwards the same check finds nothing. If no command can do it, the
+//! finding has advice: a sentence. A test of the command line executes each kind of remedy.
 
 use seatmap_data::document::shell_escaped;
 use seatmap_os::{CpuSet, Tid, brake, quota};
@@ -12,36 +11,36 @@ mod undo;
 
 pub use undo::undo_of;
 
-/// A kind of remedy.
+/// The kind of a remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SeatingRemedyKind {
-    /// Binds threads, or all threads of a process (`taskset`).
+    /// Binds threads, or a process (`taskset`).
     Bind,
-    /// Seats the threads of processes, each on a CPU of its own (`seatmap run --pid`).
+    /// Seats each thread on a separate CPU (`seatmap run --pid`).
     Seat,
     /// Moves memory to other nodes (`migratepages`).
     MoveMemory,
-    /// Raises a quota of CPU time in the file of version 1.
+    /// Raises a quota of CPU time in a file of cgroup version 1.
     RaiseQuotaV1,
-    /// Raises a quota of CPU time in the file of version 2.
+    /// Raises a quota of CPU time in a file of cgroup version 2.
     RaiseQuotaV2,
     /// Raises the quota of a unit (`systemctl set-property`).
     RaiseQuotaOfUnit,
-    /// Takes away another setting of a control group that holds its members back.
+    /// Removes another setting that holds back a control group.
     ReleaseGroup,
     /// Gives a control group more CPUs.
     WidenGroup,
     /// Gives a unit more CPUs (`systemctl set-property`).
     WidenUnit,
-    /// Lets a stopped process go on (`kill -CONT`).
+    /// Continues a stopped process (`kill -CONT`).
     Continue,
-    /// Takes the real-time policy from a thread (`chrt`).
+    /// Removes the real-time policy of a thread (`chrt`).
     OrdinaryPolicy,
     /// Sends an interrupt to other CPUs.
     MoveInterrupt,
-    /// Lets real-time threads run without end.
+    /// Removes the limit on real-time threads.
     LiftThrottling,
 }
 
@@ -64,7 +63,6 @@ impl SeatingRemedyKind {
     ];
 }
 
-/// A command, with its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SeatingRemedy {
     pub kind: SeatingRemedyKind,
@@ -76,7 +74,6 @@ impl SeatingRemedy {
         SeatingRemedy { kind, command: command.into() }
     }
 
-    /// Several commands of one kind, one after the other; `None` for none.
     pub fn joined(remedies: impl IntoIterator<Item = SeatingRemedy>) -> Option<Self> {
         let mut remedies = remedies.into_iter();
         let first = remedies.next()?;
@@ -84,7 +81,6 @@ impl SeatingRemedy {
         Some(SeatingRemedy { kind: first.kind, command })
     }
 
-    /// Binds each of these threads.
     pub fn bind(cpus: &CpuSet, tids: impl IntoIterator<Item = Tid>) -> Self {
         SeatingRemedy::new(
             SeatingRemedyKind::Bind,
@@ -95,12 +91,10 @@ impl SeatingRemedy {
         )
     }
 
-    /// Binds all threads of a process.
     pub fn bind_all(cpus: &CpuSet, pid: Tid) -> Self {
         SeatingRemedy::new(SeatingRemedyKind::Bind, format!("taskset -acp {cpus} {pid}"))
     }
 
-    /// Seats the threads of processes on a list of CPUs, in this order.
     pub fn seat(cpus: &str, pids: impl IntoIterator<Item = Tid>) -> Self {
         let pids: Vec<String> = pids.into_iter().map(|pid| format!("--pid {pid}")).collect();
         SeatingRemedy::new(
@@ -109,12 +103,10 @@ impl SeatingRemedy {
         )
     }
 
-    /// Moves the memory of a process from nodes to nodes, both as lists.
     pub fn move_memory(pid: Tid, from: &str, to: &str) -> Self {
         SeatingRemedy::new(SeatingRemedyKind::MoveMemory, format!("migratepages {pid} {from} {to}"))
     }
 
-    /// Raises one quota to this many CPUs.
     pub fn raise_quota(file: &str, period_us: u64, unit: Option<&str>, cpus: usize) -> Self {
         let kind = match unit {
             Some(_) => SeatingRemedyKind::RaiseQuotaOfUnit,
@@ -124,18 +116,15 @@ impl SeatingRemedy {
         SeatingRemedy::new(kind, quota::raise(file, period_us, unit, cpus))
     }
 
-    /// Takes away the setting in a file of a control group.
     pub fn release_group(file: &str, unit: Option<&str>) -> Self {
         SeatingRemedy::new(SeatingRemedyKind::ReleaseGroup, brake::release(file, unit))
     }
 
-    /// Takes the limit on real-time threads away, which a file of a control group or of the
-    /// computer holds.
+    /// Removes the limit on real-time threads in a file of a control group or of the computer.
     pub fn lift_throttling(file: &str) -> Self {
         SeatingRemedy::new(SeatingRemedyKind::LiftThrottling, brake::release(file, None))
     }
 
-    /// Writes the CPUs of a control group.
     pub fn widen_group(file: &str, cpus: &CpuSet) -> Self {
         SeatingRemedy::new(
             SeatingRemedyKind::WidenGroup,
@@ -143,24 +132,20 @@ impl SeatingRemedy {
         )
     }
 
-    /// Gives a unit these CPUs.
     pub fn widen_unit(unit: &str, cpus: &CpuSet) -> Self {
         let unit = shell_escaped(unit);
         let command = format!("systemctl set-property --runtime {unit} AllowedCPUs={cpus}");
         SeatingRemedy::new(SeatingRemedyKind::WidenUnit, command)
     }
 
-    /// Lets a process go on.
     pub fn go_on(pid: Tid) -> Self {
         SeatingRemedy::new(SeatingRemedyKind::Continue, format!("kill -CONT {pid}"))
     }
 
-    /// Takes the real-time policy from a thread.
     pub fn ordinary_policy(tid: Tid) -> Self {
         SeatingRemedy::new(SeatingRemedyKind::OrdinaryPolicy, format!("chrt --other -p 0 {tid}"))
     }
 
-    /// Sends interrupts to other CPUs.
     pub fn move_interrupts<'a>(
         irqs: impl IntoIterator<Item = &'a str>,
         cpus: &CpuSet,
@@ -195,7 +180,7 @@ mod tests {
         assert_eq!(unit, r"systemctl set-property --runtime a\\x2db.slice AllowedCPUs=0-3");
     }
 
-    /// A thread that sleeps under a real-time policy takes nothing from anybody.
+    /// A sleeping real-time thread disturbs no other.
     #[test]
     fn a_real_time_policy_is_taken() {
         let started = Command::new("chrt").args(["-f", "1", "sleep", "60"]).spawn();
@@ -220,7 +205,7 @@ mod tests {
         let _ = sleeper.wait();
     }
 
-    /// On files below a folder: to send interrupts of this computer elsewhere would disturb it.
+    /// Uses files below a folder, because moving this computer's interrupts would disturb it.
     #[test]
     fn interrupts_are_sent_away() {
         let folder = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use seatmap_data::machine::{CoreKind, Pu};
 use std::fmt;
 use std::str::FromStr;
 
-/// A part of the machine that several CPUs share.
+/// A machine part that CPUs share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleLevel {
     /// A core.
@@ -23,7 +23,7 @@ impl RuleLevel {
     pub const ALL: [RuleLevel; 4] =
         [RuleLevel::Core, RuleLevel::L3, RuleLevel::Numa, RuleLevel::Package];
 
-    /// The word that is typed.
+    /// The word in a rule.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl RuleLevel {
         }
     }
 
-    /// The part that a PU belongs to, if that is known.
+    /// A PU's part, if known.
     #[must_use]
     pub fn of(self, pu: &Pu) -> Option<u32> {
         match self {
@@ -45,7 +45,7 @@ impl RuleLevel {
         }
     }
 
-    /// The part's name in a sentence.
+    /// The name in a sentence.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -60,35 +60,35 @@ impl RuleLevel {
 /// A rule that a user names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// The rules that hold without any named rule.
+    /// The default rules.
     Default,
-    /// Each bound or busy thread has a CPU of its own.
+    /// Each bound or busy thread has its own CPU.
     OnePerCpu,
-    /// Each bound or busy thread has a core of its own.
+    /// Each bound or busy thread has its own core.
     OnePerCore,
-    /// The memory lies on the nodes of the threads.
+    /// Memory is on the threads' nodes.
     MemoryLocal,
-    /// The threads sit next to the accelerators and network cards that they have open.
+    /// The threads are near their open accelerators and network cards.
     DeviceNear,
-    /// No interrupts of devices come to the seats.
+    /// No device interrupts arrive at the seats.
     NoIrq,
-    /// No threads of other programs run on the seats.
+    /// No other programs' threads run on the seats.
     NoStrangers,
-    /// The threads sit on cores of this kind.
+    /// The threads are on cores of this kind.
     Kind(CoreKind),
-    /// The threads of a process sit in one part.
+    /// A process's threads are in one part.
     Same(RuleLevel),
-    /// The threads of a process are divided evenly over the parts.
+    /// A process's threads are evenly divided over the parts.
     Spread(RuleLevel),
 }
 
-/// Why a rule was refused.
+/// Why a rule is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no rule '{text}'; {}", hint(.nearest.as_deref()))]
 pub struct UnknownRule {
     /// The text.
     pub text: String,
-    /// The rule that was perhaps meant.
+    /// A similar rule.
     pub nearest: Option<String>,
 }
 
@@ -116,7 +116,7 @@ impl Rule {
             .collect()
     }
 
-    /// Every rule as it is typed.
+    /// Every rule as typed.
     #[must_use]
     pub fn words() -> Vec<String> {
         Rule::all().iter().map(ToString::to_string).collect()
@@ -151,7 +151,7 @@ impl FromStr for Rule {
     }
 }
 
-/// The text with this crate's word for a part of the machine: `spread=numa` for `spread=node`.
+/// Replaces a part's name, such as `spread=node`, by this crate's word: `spread=numa`.
 fn with_own_word(typed: &str) -> String {
     let part = ["same-", "spread="].into_iter().find_map(|begin| {
         Some((begin, seatmap_data::machine::Level::named(typed.strip_prefix(begin)?)?))
@@ -159,7 +159,7 @@ fn with_own_word(typed: &str) -> String {
     part.map_or_else(|| typed.to_owned(), |(begin, level)| format!("{begin}{}", level.name()))
 }
 
-/// The rule that needs the fewest letters changed, if those are no more than a third.
+/// The rule with the fewest changed letters, at most a third.
 fn nearest(typed: &str) -> Option<String> {
     let words = Rule::words();
     let longest = words.iter().map(String::len).max().unwrap_or(0);
@@ -169,7 +169,6 @@ fn nearest(typed: &str) -> Option<String> {
     let begun = words.iter().find(|word| word.starts_with(typed)).cloned();
     begun.or_else(|| {
         let nearest = words.iter().min_by_key(|word| edits(typed, word))?;
-        // A third of the letters may be wrong; more is another word.
         (3 * edits(typed, nearest) <= nearest.len()).then(|| nearest.clone())
     })
 }

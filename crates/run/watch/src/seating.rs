@@ -1,49 +1,45 @@
-//! `seatmap-seating/1`: the threads of living programs, and where they sit.
-//!
-//! Times are in seconds and shares in percent of one CPU over the time between the first look and
-//! the last.
+//! `seatmap-seating/1`: the threads of running programs and the CPUs they use. Times are in
+//! seconds. Shares are percent of one CPU over the watched time.
 
 use seatmap_os::{CpuSet, Root, Tid};
 use serde::{Deserialize, Serialize};
 
-/// The format's name, in the `format` key.
+/// The `format` key.
 pub const FORMAT: &str = "seatmap-seating/1";
 
-/// A seating.
+/// The threads of the chosen programs, their CPUs, and the limits on both.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Seating {
-    /// Name and version of the format.
+    /// The format's name and version.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The computer's name.
     pub machine: String,
     /// The time of the last look, in seconds since 1970.
     pub taken_at_s: f64,
-    /// The time between the first look and the last, in seconds. Shares of time are of this one.
+    /// The time between the first look and the last, in seconds.
     pub watched_s: f64,
-    /// The number of looks, the short ones at busy threads included.
+    /// The number of looks, including short ones at busy threads.
     pub looks: u32,
-    /// The processes of the chosen programs, by ascending number.
+    /// The chosen processes, by ascending number.
     pub processes: Vec<Process>,
-    /// Their threads, by process, then by ascending number.
+    /// Their threads, by process and ascending number.
     pub threads: Vec<WatchedThread>,
-    /// The CPUs where these threads may run, by ascending OS index.
+    /// The CPUs allowed to these threads, by ascending OS index.
     pub cpus: Vec<CpuActivity>,
-    /// The quotas of CPU time that control groups set on these threads, at every level; older
-    /// documents do not say.
+    /// Quotas of CPU time from control groups at every level; missing in older documents.
     #[serde(default)]
     pub quotas: Vec<WatchedQuota>,
-    /// The other settings of control groups that hold these threads back, at every level; older
-    /// documents do not say.
+    /// Other limits from control groups at every level; missing in older documents.
     #[serde(default)]
     pub brakes: Vec<GroupBrake>,
-    /// The scheduler that decides, and its settings.
+    /// The scheduler and its settings.
     pub kernel: KernelSettings,
-    /// The cells that stand, whose CPUs other programs leave alone; older documents do not say.
+    /// Existing cells, whose CPUs other programs avoid; missing in older documents.
     #[serde(default)]
     pub cells: Vec<CellCpus>,
-    /// Things that this user could not see.
+    /// Things that this user may not see.
     pub unseen: Vec<Unseen>,
 }
 
@@ -51,236 +47,223 @@ pub struct Seating {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellCpus {
-    /// Its name.
+    /// The cell's name.
     pub name: String,
     /// Its CPUs, as a list.
     pub cpus: String,
 }
 
 impl CellCpus {
-    /// The cells that stand on this computer.
     pub(crate) fn all(root: &Root) -> Vec<Self> {
         let standing = seatmap_cell::standing(root);
         standing.into_iter().map(|(name, cpus)| CellCpus { name, cpus: cpus.to_string() }).collect()
     }
 
-    /// Its CPUs.
+    /// Its CPUs, as a set.
     #[must_use]
     pub fn set(&self) -> CpuSet {
         CpuSet::of_list(&self.cpus).unwrap_or_default()
     }
 }
 
-/// A thread.
+/// A thread of a chosen program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WatchedThread {
-    /// Its process.
+    /// The number of its process.
     pub pid: Tid,
-    /// Its number.
+    /// The thread's number.
     pub tid: Tid,
     /// Its name, at most 15 bytes.
     pub name: String,
-    /// The letter of its state at the last look: `R` runs, `S` sleeps, `D` waits for a device, `T`
-    /// is stopped.
+    /// The state at the last look: `R` running, `S` sleeping, `D` waiting for a device, `T`
+    /// stopped.
     pub state: char,
-    /// How long ago it began, in seconds.
+    /// Its age, in seconds.
     pub age_s: f64,
-    /// The CPUs that it may run on at the last look, as a list: `0-3,8`. Empty where the kernel did
-    /// not say.
+    /// Its mask at the last look, as a list: `0-3,8`. Empty if unknown.
     pub mask: String,
-    /// The CPUs that it could run on at the first look, where these were others. Older documents do
-    /// not say.
+    /// Its mask at the first look, if that differed; missing in older documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask_before: Option<String>,
     /// The scheduling policy: `other`, `batch`, `idle`, `fifo`, `rr`, `deadline`, `ext`.
     pub policy: String,
     /// The nice value, -20 to 19.
     pub nice: i32,
-    /// The priority of a real-time policy, 1 to 99; 0 for other policies.
+    /// The real-time priority, 1 to 99; 0 under other policies.
     pub real_time_priority: u32,
-    /// The CPU of the last look; null where the kernel did not say.
+    /// The CPU at the last look; null if unknown.
     pub cpu: Option<u32>,
-    /// The CPUs that it was found running on, or after running, and the share of the looks; where
-    /// the scheduler counted, all that it ran on, and the share of the time.
+    /// The CPUs on which it ran, with shares of the looks, or, if `is_traced`, of the time.
     pub ran_on: Vec<RanOn>,
-    /// Whether the scheduler counted; older documents do not say.
+    /// Whether the scheduler counted the time on each CPU; missing in older documents.
     #[serde(default)]
     pub is_traced: bool,
-    /// The time on a CPU since it began, in seconds.
+    /// Its CPU time, in seconds.
     pub run_s: f64,
-    /// The time since it began in which it was ready to run and another thread had the CPU, in
-    /// seconds; null where the kernel does not count it.
+    /// Its total time ready to run while another thread had the CPU, in seconds; null if not
+    /// counted.
     pub wait_s: Option<f64>,
     /// The share of the watched time on a CPU.
     pub run_percent: f64,
-    /// The share of the watched time in which it waited for a CPU; null where the kernel does not
-    /// count it.
+    /// The share of the watched time waiting for a CPU; null if not counted.
     pub wait_percent: Option<f64>,
-    /// Switches since it began because it waited.
+    /// How often it gave up the CPU to wait, since its start.
     pub voluntary_switches: u64,
-    /// Switches since it began because the CPU was taken from it.
+    /// How often the kernel took the CPU from it, since its start.
     pub forced_switches: u64,
-    /// Changes of CPU since it began; null where the kernel does not say.
+    /// Its changes of CPU since its start; null if not counted.
     pub migrations: Option<u64>,
-    /// Its own control group, where that allows other CPUs than the group of its process.
+    /// Its control group, if that allows other CPUs than its process's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<ControlGroup>,
 }
 
-/// A CPU that a thread was found on.
+/// A CPU with its share of a thread's looks or time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RanOn {
-    /// Its OS index.
+    /// The CPU's OS index.
     pub cpu: u32,
-    /// The share of the looks, or of the time where the trace says.
+    /// The share of the looks, or of the time if traced.
     pub percent: f64,
 }
 
-/// A process.
+/// A process of a chosen program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Process {
-    /// Its number.
+    /// The number of the process.
     pub pid: Tid,
-    /// The process that started it, or adopted it; 0 where that is outside.
+    /// The process that started or adopted it; 0 if outside the PID namespace.
     pub parent: Tid,
     /// The name of its first thread.
     pub name: String,
-    /// The program's file; null where this user may not see it.
+    /// The program's file; null if not readable.
     pub program: Option<String>,
-    /// The user that it belongs to.
+    /// The user who owns it.
     pub user: Option<u32>,
-    /// How long ago it began, in seconds.
+    /// Its age, in seconds.
     pub age_s: f64,
     /// The number of its threads.
     pub threads: usize,
-    /// Its control group with the limits that hold there; null where none is mounted.
+    /// Its control group; null if none is mounted.
     pub group: Option<ControlGroup>,
-    /// The variables of its environment that bind threads or memory.
+    /// Environment variables that bind threads or memory.
     pub variables: Vec<Variable>,
-    /// Its memory; null where it was not asked for or cannot be seen.
+    /// Its memory; null if not requested or not readable.
     pub memory: Option<MemoryUsage>,
-    /// The accelerators and network cards that it has open.
+    /// Its open accelerators and network cards.
     pub devices: Vec<OpenDevice>,
 }
 
-/// A control group, with what it and the groups above it allow.
+/// A control group, with its own and inherited limits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ControlGroup {
     /// Its path below the root of the hierarchy that limits CPUs.
     pub path: String,
-    /// The groups from its own up to the root that list CPUs; none where they cannot be written
-    /// from here. Older documents do not say.
+    /// This and the parent groups that list CPUs. Empty if read-only here; missing in older
+    /// documents.
     #[serde(default)]
     pub cpusets: Vec<CpusetLevel>,
-    /// The CPUs that its members may use; null where it does not say.
+    /// The CPUs that members may use; null if unlimited.
     pub cpus: Option<String>,
-    /// The NUMA nodes that their memory may come from.
+    /// The NUMA nodes for members' memory.
     pub nodes: Option<String>,
-    /// The CPU time that its members may take, in CPUs: 1.5 are three seconds in two. Null means
-    /// without a limit.
+    /// The members' limit of CPU time, in CPUs: 1.5 is three seconds in two. Null means no limit.
     pub quota_cpus: Option<f64>,
-    /// The number of periods in which a quota was used up, its own or that of a group above, since
-    /// the groups were made; null without a quota.
+    /// How many periods used up the quota of this group or of a parent, since they were made; null
+    /// without a quota.
     pub throttled: Option<u64>,
-    /// The number of these periods in the watched time.
+    /// How many of these were in the watched time.
     pub throttled_watched: Option<u64>,
 }
 
-/// The CPUs that one control group lists.
+/// The CPUs listed by one control group.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpusetLevel {
-    /// The file that lists them.
+    /// The file with the list.
     pub file: String,
     /// The CPUs.
     pub cpus: String,
-    /// The unit of systemd that sets them.
+    /// The systemd unit that sets them.
     pub unit: Option<String>,
 }
 
-/// A quota of CPU time that a control group sets on threads of the chosen programs.
+/// A quota of CPU time on threads of the chosen programs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WatchedQuota {
-    /// The group's path below the hierarchy that limits CPU time; `/` for the group that is
-    /// mounted.
+    /// The group's path below its hierarchy; `/` for the mounted group.
     pub group: String,
-    /// The file that holds the quota.
+    /// The file of the quota.
     pub file: String,
-    /// The CPU time that the members of the group and of those below it may take together, in CPUs.
+    /// The CPU time shared by the members of this group and of its children, in CPUs.
     pub cpus: f64,
-    /// The length of a period, in microseconds.
+    /// A period's length, in microseconds.
     pub period_us: u64,
-    /// The number of periods in which it was used up since the group was made; null where the
-    /// kernel does not count.
+    /// How many periods used up the quota, since the group was made; null if not counted.
     pub throttled: Option<u64>,
-    /// The number of these periods in the watched time.
+    /// How many of these were in the watched time.
     pub throttled_watched: Option<u64>,
-    /// The number of all periods in the watched time in which a member ran; null if the kernel does
-    /// not count, and in older documents.
+    /// How many periods of the watched time had a running member; null if not counted, and in older
+    /// documents.
     #[serde(default)]
     pub periods_watched: Option<u64>,
-    /// The time in the watched time for which the kernel stopped members that were ready to run, in
-    /// seconds. It counts each CPU that has such members, so that it may be longer than the watched
-    /// time (`throttled_time` and `throttled_usec` of `cpu.stat`). Null if the kernel does not
-    /// count, and in older documents.
+    /// For how long the kernel stopped ready members in the watched time, in seconds, summed over
+    /// CPUs, so possibly longer than the watched time (`throttled_time` and `throttled_usec` of
+    /// `cpu.stat`). Null if not counted, and in older documents.
     #[serde(default)]
     pub stopped_watched_s: Option<f64>,
-    /// The chosen threads that are in the group or below it, by number.
+    /// The chosen threads in it or below, by number.
     pub tids: Vec<Tid>,
-    /// Whether others are, too, so far as that was looked for: it is where some quota was used up.
+    /// Whether other programs' threads are in it. Checked only if some quota was used up.
     pub has_others: bool,
-    /// The unit of systemd that sets it.
+    /// The systemd unit that sets it.
     pub unit: Option<String>,
-    /// Whether it cannot be written from here.
+    /// Whether the file is read-only here.
     pub is_read_only: bool,
 }
 
-/// A setting of a control group, other than a quota, that holds threads of the chosen programs
-/// back.
+/// Another setting of a control group that holds back threads of the chosen programs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupBrake {
-    /// The group's path below its hierarchy; `/` for the group that is mounted.
+    /// The group's path below its hierarchy; `/` for the mounted group.
     pub group: String,
-    /// The file that holds the setting: `cpu.idle`, `cpu.uclamp.max`, `memory.high` or
-    /// `cpu.rt_runtime_us` of the group, or `sched_rt_runtime_us` of the computer.
+    /// The setting's file: `cpu.idle`, `cpu.uclamp.max`, `memory.high` or `cpu.rt_runtime_us` of
+    /// the group, or the computer's `sched_rt_runtime_us`.
     pub file: String,
     /// The setting in words.
     pub words: String,
-    /// The share of a CPU that it leaves threads with a real-time policy, in percent, where it
-    /// limits these alone.
+    /// The percentage of a CPU for real-time threads, if it limits only these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub real_time_percent: Option<f64>,
-    /// The number of times that it stopped a member in the watched time; null where the kernel does
-    /// not count.
+    /// How often it stopped a member in the watched time; null if not counted.
     pub stops_watched: Option<u64>,
-    /// The chosen threads that are in the group or below it, by number.
+    /// The chosen threads in it or below, by number.
     pub tids: Vec<Tid>,
-    /// The unit of systemd that sets it.
+    /// The systemd unit that sets it.
     pub unit: Option<String>,
-    /// Whether it cannot be written from here.
+    /// Whether the file is read-only here.
     pub is_read_only: bool,
 }
 
-/// A variable that binds.
+/// An environment variable that binds threads or memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Variable {
-    /// Its name: `OMP_PLACES`, `GOMP_CPU_AFFINITY`, `SLURM_CPU_BIND`...
+    /// The name: `OMP_PLACES`, `GOMP_CPU_AFFINITY`, `SLURM_CPU_BIND`...
     pub name: String,
-    /// Its value.
+    /// The value.
     pub value: String,
-    /// The CPUs that it asks for, as a list; null where it names none.
+    /// The named CPUs, as a list; null if none.
     pub cpus: Option<String>,
-    /// The sets of CPUs that it names, each as a list, in the order in which threads or tasks take
-    /// them; empty where it names none.
+    /// The named sets of CPUs, each as a list, in the order of threads or tasks; empty if none.
     pub places: Vec<String>,
-    /// The number of threads that it asks for.
+    /// The requested number of threads.
     pub threads: Option<u32>,
 }
 
@@ -290,10 +273,9 @@ pub struct Variable {
 pub struct MemoryUsage {
     /// The bytes on each NUMA node.
     pub nodes: Vec<OnNode>,
-    /// The part of them that no file is behind: heap, stacks, anonymous mappings. Pages of files
-    /// may be where another process brought them.
+    /// The bytes on each NUMA node without those of files, which another process may have placed.
     pub own: Vec<OnNode>,
-    /// The mappings with most memory, largest first.
+    /// The largest mappings, largest first.
     pub mappings: Vec<MemoryMapping>,
     /// The bytes in huge pages.
     pub huge_bytes: u64,
@@ -305,23 +287,23 @@ pub struct MemoryUsage {
 pub struct OnNode {
     /// The node.
     pub node: u32,
-    /// The bytes there.
+    /// The bytes on this node.
     pub bytes: u64,
 }
 
-/// A mapping of memory.
+/// A memory mapping.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryMapping {
-    /// Its file, or `heap`, `stack`, `anonymous`.
+    /// The mapped file, or `heap`, `stack`, `anonymous`.
     pub name: String,
-    /// Its first address, in hexadecimal.
+    /// The first address, in hexadecimal.
     pub address: String,
-    /// Its memory policy, as the kernel writes it: `default`, `bind:0`, `interleave:0-1`.
+    /// The memory policy, as the kernel writes it: `default`, `bind:0`, `interleave:0-1`.
     pub policy: String,
     /// The bytes on each node.
     pub nodes: Vec<OnNode>,
-    /// The size of its pages, in bytes.
+    /// The page size, in bytes.
     pub page_bytes: u64,
 }
 
@@ -329,47 +311,47 @@ pub struct MemoryMapping {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpenDevice {
-    /// Its file: `/dev/nvidia0`, `/dev/infiniband/uverbs0`.
+    /// The device file: `/dev/nvidia0`, `/dev/infiniband/uverbs0`.
     pub name: String,
-    /// The kind of device: `gpu`, `nic`, or `device` where the bus does not say.
+    /// The kind: `gpu`, `nic`, or `device` if unknown.
     pub kind: String,
-    /// Its NUMA node; null where it has none.
+    /// Its NUMA node; null if none.
     pub node: Option<u32>,
-    /// The CPUs next to it, as a list.
+    /// The CPUs near it, as a list.
     pub cpus: Option<String>,
 }
 
-/// A CPU, with all that comes to it.
+/// A CPU with its interrupts and strangers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuActivity {
-    /// Its OS index.
+    /// The CPU's OS index.
     pub cpu: u32,
-    /// The share of the watched time in which it was not idle; null where the kernel does not say.
+    /// The busy share of the watched time; null if unknown.
     pub busy_percent: Option<f64>,
-    /// The share of the watched time in which a hypervisor gave it to others.
+    /// The share of the watched time in which a hypervisor ran other guests.
     pub steal_percent: Option<f64>,
-    /// The interrupts that came to it while it was watched, by source, most frequent first.
+    /// Its interrupts in the watched time, by source, most frequent first.
     pub interrupts: Vec<InterruptRate>,
-    /// The threads of other programs that ran there, busiest first.
+    /// Threads of other programs that ran there, busiest first.
     pub strangers: Vec<Stranger>,
 }
 
-/// Interrupts of one source on one CPU.
+/// The interrupts from one source on one CPU.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InterruptRate {
-    /// Its number, or the kernel's letters for it: `24`, `LOC`, `RES`.
+    /// The number, or the kernel's letters: `24`, `LOC`, `RES`.
     pub irq: String,
-    /// Its device or meaning.
+    /// The device or the meaning.
     pub name: String,
-    /// How many came in a second.
+    /// Interrupts per second.
     pub per_second: f64,
-    /// Whether it belongs to the CPU, as its timer does, and to no device; older documents do not
-    /// say.
+    /// Whether it belongs to the CPU, like its timer, instead of a device; missing in older
+    /// documents.
     #[serde(default)]
     pub is_per_cpu: bool,
-    /// Whether it may be sent to other CPUs; null where the kernel does not say.
+    /// Whether it may move to other CPUs; null if unknown.
     #[serde(default)]
     pub is_movable: Option<bool>,
 }
@@ -378,20 +360,20 @@ pub struct InterruptRate {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stranger {
-    /// Its process.
+    /// The number of its process.
     pub pid: Tid,
-    /// Its number.
+    /// The thread's number.
     pub tid: Tid,
-    /// Its name.
+    /// The thread's name.
     pub name: String,
-    /// The share of the watched time that it ran.
+    /// The share of the watched time it ran.
     pub run_percent: f64,
-    /// The CPUs that it may run on, as a list.
+    /// Its mask, as a list.
     pub mask: String,
     /// Its real-time policy: `fifo`, `rr`, `deadline`; null for others, and in older documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub real_time_policy: Option<String>,
-    /// The priority of that policy, 1 to 99; 0 for others.
+    /// Its real-time priority, 1 to 99; 0 for others.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub real_time_priority: u32,
 }
@@ -405,34 +387,33 @@ fn is_zero(priority: &u32) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelSettings {
-    /// The kernel's release.
+    /// The kernel release.
     pub release: String,
-    /// The scheduler that a program has loaded (sched_ext); null means the kernel's own.
+    /// The loaded scheduler (sched_ext); null for the kernel's own.
     pub sched_ext: Option<String>,
-    /// Whether the kernel keeps the threads of a process near one cache (SCHED_CACHE); null where
-    /// it does not know how.
+    /// Whether the kernel keeps a process's threads near one cache (SCHED_CACHE); null without this
+    /// feature.
     pub cache_aware: Option<bool>,
-    /// Whether it moves memory to the threads that use it, or them to it; null where it does not
-    /// know how.
+    /// Whether the kernel moves memory to its threads, or threads to their memory; null without
+    /// this feature.
     pub numa_balancing: Option<bool>,
-    /// The CPUs that the kernel leaves out when it divides load, as a list.
+    /// The isolated CPUs, excluded from load balancing, as a list.
     pub isolated: String,
     /// The CPUs without a tick (`nohz_full`), as a list.
     pub no_hz_full: String,
-    /// The NUMA nodes that have memory, as a list; null where the kernel does not say, and in older
-    /// documents.
+    /// The NUMA nodes with memory, as a list; null if unknown, and in older documents.
     #[serde(default)]
     pub memory_nodes: Option<String>,
 }
 
-/// Something that could not be seen.
+/// Something that could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unseen {
     /// The thing: `memory`, `environment`, `program`, `devices`, `threads`, `strangers`, `quota`,
     /// `cpu-time`, `interrupts`.
     pub what: String,
-    /// The processes for which that holds, by number; empty where it holds for the whole computer.
+    /// The processes concerned; empty for the whole computer.
     pub pids: Vec<Tid>,
     /// The reason.
     pub why: String,

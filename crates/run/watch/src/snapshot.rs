@@ -19,13 +19,12 @@ use seatmap_os::{CpuSet, Root, Tid, boot, devices, irq};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 
-/// The reason why there is nothing to see where no program is hidden and none has ended.
+/// No program is visible, although none is hidden and none has ended.
 pub(crate) const ALONE: &str =
     "this program is alone in its PID namespace, and those outside are not shown";
 
 impl Seating {
-    /// Why there is no program in it: the computer hides programs from this user, or they have
-    /// ended.
+    /// Why the seating has no programs: they are hidden from this user, or have ended.
     #[must_use]
     pub fn why_empty(&self) -> String {
         match self.unseen.iter().find(|unseen| unseen.what == "threads" && unseen.pids.is_empty()) {
@@ -34,10 +33,10 @@ impl Seating {
         }
     }
 
-    /// Looks at the chosen processes for the time that the options say, and returns what it saw.
+    /// Watches the chosen processes for the time in the options. Omits those that end meanwhile.
     ///
     /// # Errors
-    /// [`ChoiceError`]: there is nothing to look at. Processes that end meanwhile are left out.
+    /// [`ChoiceError`]: there is nothing to look at.
     ///
     /// ```
     /// use seatmap_watch::{ProcessChoice, WatchOptions, Seating};
@@ -55,7 +54,7 @@ impl Seating {
     }
 }
 
-/// Watches processes: each seating that it returns is of the time since the one before.
+/// Watches processes. Each seating covers the time since the last one.
 pub struct Watcher {
     files: SystemFiles,
     choice: ProcessChoice,
@@ -68,10 +67,10 @@ pub struct Watcher {
     interrupts: Interrupts,
     limiting: Limiting,
     has_devices: bool,
-    /// Whether there was no other program to choose from when it began.
+    /// Whether no other program was visible at first.
     is_alone: bool,
     trace: Option<SchedulerTrace>,
-    /// Nanoseconds since the boot; tests set their own time.
+    /// Nanoseconds since the boot; tests set their own clock.
     clock: Box<dyn Fn() -> u64 + Send>,
 }
 
@@ -85,7 +84,7 @@ impl std::fmt::Debug for Watcher {
 }
 
 impl Watcher {
-    /// The first look.
+    /// Takes the first look.
     ///
     /// # Errors
     /// [`ChoiceError`]: there is nothing to look at.
@@ -105,7 +104,7 @@ impl Watcher {
         let others = Others::read(&mut files, &pids, options.stranger_threads, &*clock);
         let (cpu_times, interrupts) = counts(&mut files);
         let trace = options.trace.then(|| SchedulerTrace::begin(&options.root, &pids));
-        // Last, as these times are to be the most exact.
+        // Comes last, because these times must be the most exact.
         let looks = Looks::begin(&mut files, &pids, &*clock);
         let is_alone = pids.is_empty();
         let choice = choice.clone();
@@ -129,13 +128,13 @@ impl Watcher {
         })
     }
 
-    /// The processes that are watched, in the order of their numbers.
+    /// The watched processes, ascending.
     #[must_use]
     pub fn pids(&self) -> Vec<Tid> {
         self.pids.iter().copied().collect()
     }
 
-    /// Waits for so long, or until `stop` says so, with short looks meanwhile.
+    /// Waits for this time, or until `stop` returns true, with short looks.
     pub fn watch(&mut self, window: Duration, stop: &dyn Fn() -> bool) {
         let begun = Instant::now();
         while let Some(left) =
@@ -148,17 +147,17 @@ impl Watcher {
         }
     }
 
-    /// A short look at the threads that are busy, to find the CPUs where they run.
+    /// A short look at the CPUs of busy threads.
     pub fn glance(&mut self) {
         self.glances += 1;
         self.looks.glance(&mut self.files);
     }
 
-    /// The last look, which is the first one of the next seating. Without threads, all chosen
-    /// processes have ended.
+    /// The last look, and the first of the next seating. Without threads, all chosen processes have
+    /// ended.
     pub fn seating(&mut self) -> Seating {
         let begun_ns = self.looks.begun_ns();
-        // A choice by name or group may mean others by now; the ones that were chosen first stay.
+        // A name or group may match others by now; the processes chosen first stay.
         if let Ok(more) = self.choice.beside(&mut self.files, &self.pids) {
             self.pids.extend(more);
         }
@@ -172,7 +171,7 @@ impl Watcher {
             trace.tell(&mut found.threads, &mut self.files);
         }
         let ended_ns = self.looks.begun_ns();
-        // The next look is at those that still live.
+        // The next look is at living processes.
         self.pids = found.leaders.keys().copied().collect();
         self.is_alone &= self.pids.is_empty();
         let cpus = self.cpus(&found.threads, seconds(ended_ns.saturating_sub(begun_ns)));
@@ -209,8 +208,8 @@ impl Watcher {
         }
     }
 
-    /// A seating of the time so far. The next one is of the same beginning, so that the seating of
-    /// a program that ends meanwhile is known. A trace goes on uncounted.
+    /// A seating of the time so far, in case the program ends before the next one, which has the
+    /// same start. A trace continues unread.
     pub fn so_far(&mut self) -> Seating {
         let looks = self.looks.clone();
         let others = self.others.clone();
@@ -222,7 +221,7 @@ impl Watcher {
         let is_alone = self.is_alone;
         let trace = self.trace.take();
         let seating = self.seating();
-        // The end says once more which things could not be seen.
+        // The final seating repeats the unread things.
         seating.unseen.iter().for_each(|unseen| self.files.note_again(unseen));
         self.pids.extend(pids);
         (self.looks, self.others, self.limiting) = (looks, others, limiting);
@@ -259,7 +258,7 @@ impl Watcher {
         processes
     }
 
-    /// The CPUs where these threads may run, with all that came to them.
+    /// The CPUs for these threads, with their interrupts and other threads.
     fn cpus(&mut self, threads: &[WatchedThread], watched_s: f64) -> Vec<CpuActivity> {
         let (cpu_times, interrupts) = counts(&mut self.files);
         let others =
@@ -270,7 +269,7 @@ impl Watcher {
         let masks = masks.into_iter().filter_map(CpuSet::of_list);
         let shown = masks.fold(CpuSet::default(), |all, mask| all.with(&mask));
         let known: CpuSet = cpu_times.cpus().collect();
-        // Where `/proc/stat` cannot be read, the CPUs of the masks are taken to be there.
+        // If `/proc/stat` cannot be read, the CPUs of the masks are assumed to exist.
         let shown = match (known.is_empty(), self.options.every_cpu) {
             (true, _) => shown,
             (false, true) => known,
@@ -296,7 +295,6 @@ impl Watcher {
     }
 }
 
-/// The counts of CPU time and interrupts so far.
 fn counts(files: &mut SystemFiles) -> (CpuTimes, Interrupts) {
     let times = files
         .proc
@@ -321,7 +319,7 @@ fn counts(files: &mut SystemFiles) -> (CpuTimes, Interrupts) {
 fn interrupt(root: &Root, came: InterruptCount, watched_s: f64) -> InterruptRate {
     let per_second = if watched_s > 0.0 { came.count as f64 / watched_s } else { 0.0 };
     let is_numbered = came.irq.bytes().all(|byte| byte.is_ascii_digit());
-    // Timers and the like have letters for numbers on most processors, and numbers on Arm.
+    // Timers and the like have letters instead of numbers on most processors, and numbers on Arm.
     let is_per_cpu = came.is_per_cpu || is_numbered && irq::is_per_cpu(root, &came.irq);
     let is_movable = if is_numbered { irq::is_movable(root, &came.irq) } else { None };
     InterruptRate { irq: came.irq, name: came.name, per_second, is_per_cpu, is_movable }

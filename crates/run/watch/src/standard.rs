@@ -1,4 +1,4 @@
-//! The things that programs are held against, check after check.
+//! The rules and seats to compare programs with, check after check.
 
 use crate::expected::ReportedProgram;
 use crate::judge::Criteria;
@@ -9,35 +9,34 @@ use seatmap_os::{CpuSet, Tid, task};
 /// Rules and seats.
 #[derive(Clone, Debug, Default)]
 pub struct Standard {
-    /// The rules that were named; without any, the default ones hold.
+    /// The named rules; by default, the default ones.
     pub rules: Vec<Rule>,
-    /// The seats that the threads should have.
+    /// The threads' seats.
     pub seats: ExpectedSource,
-    /// Units as they were when they were good.
+    /// Units' good states.
     pub baselines: Option<UnitBaselines>,
-    /// Whether things that could not be seen fail the check.
+    /// Whether unread things fail the check.
     pub strict: bool,
 }
 
-/// Where the seats come from that threads should have.
+/// The source of seats.
 #[derive(Clone, Debug, Default)]
 pub enum ExpectedSource {
-    /// The launchers of the programs show them, where these run under `seatmap run`.
+    /// The launchers of programs under `seatmap run`.
     #[default]
     Launchers,
-    /// A plan or an earlier seating gives them.
+    /// A plan or an earlier seating.
     Given(Expected),
-    /// A plan for the ranks of a job gives them; they depend on the processes that are found.
+    /// A plan for a job's ranks. The seats depend on the processes found.
     Ranks(RankSeats),
 }
 
-/// The seats of a job's ranks, as they are from this computer.
+/// The seats of a job's ranks on this computer.
 #[derive(Clone, Debug)]
 pub struct RankSeats {
     /// The seat of each rank.
     pub seats: Vec<RankPlace>,
-    /// The rank of a process on this computer by its launcher's variables; `None` for a process
-    /// that is not a rank.
+    /// A process's rank by its launcher's variables, if any.
     pub rank_of: fn(Tid) -> Option<usize>,
 }
 
@@ -46,12 +45,12 @@ pub struct RankSeats {
 pub enum RankPlace {
     /// These CPUs of this computer.
     Here(CpuSet),
-    /// The node of this name.
+    /// The node with this name.
     Elsewhere(String),
 }
 
 impl RankSeats {
-    /// The processes on this computer that a launcher gave a rank.
+    /// Processes here with a rank.
     ///
     /// # Errors
     /// [`FileError`]: `/proc` cannot be read.
@@ -60,7 +59,6 @@ impl RankSeats {
         Ok(processes.filter(|pid| (self.rank_of)(*pid).is_some()).collect())
     }
 
-    /// The seats of the ranks in a seating.
     fn expected(&self, seating: &Seating) -> Expected {
         let here: Vec<usize> = self
             .seats
@@ -72,7 +70,7 @@ impl RankSeats {
         Expected::of_ranks(
             seating,
             &here,
-            // A process's variable may claim a rank that the plan does not have.
+            // A process's variable may claim a rank that is not in the plan.
             |pid| (self.rank_of)(pid).filter(|rank| *rank < self.seats.len()),
             |rank| match &self.seats[rank] {
                 RankPlace::Here(cpus) => Ok(cpus.clone()),
@@ -83,7 +81,7 @@ impl RankSeats {
 }
 
 impl Standard {
-    /// The program of a seating on file, where that gives the seats.
+    /// The program of a seating on file, if that has the seats.
     #[must_use]
     pub fn reported(&self) -> Option<&ReportedProgram> {
         match &self.seats {
@@ -98,10 +96,10 @@ impl Standard {
         !matches!(self.seats, ExpectedSource::Launchers)
     }
 
-    /// The rules and seats that a seating on this computer is held against.
+    /// The rules and seats for a seating here.
     ///
     /// # Errors
-    /// [`FileError`]: the seats that a launcher shows cannot be read.
+    /// [`FileError`]: a launcher's seats cannot be read.
     pub fn of(&self, seating: &Seating) -> Result<Criteria, FileError> {
         let criteria = Criteria { rules: self.rules.clone(), expected: None, strict: self.strict };
         let expected = match &self.seats {

@@ -1,6 +1,5 @@
-//! Where threads ran, as the kernel's scheduler counts it: a program of eBPF at each of its
-//! switches adds the time that a thread had on a CPU. Looks now and then find a thread that moves
-//! for a millisecond only by chance.
+//! Counts the time of threads on each CPU in the kernel's scheduler: an eBPF program adds it up at
+//! each switch. Periodic looks find a brief migration only by chance.
 
 use crate::files::SystemFiles;
 use crate::seating::{RanOn, WatchedThread};
@@ -14,80 +13,64 @@ use seatmap_os::{Root, Tid, boot, rights, visibility};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 
-/// The least entries of the tables: processes and threads that run at one time, and pairs of a
-/// thread and a CPU.
+/// The minimum table sizes: running processes and threads, and pairs of thread and CPU.
 const RUNNING: u32 = 16_384;
 const PAIRS: u32 = 65_536;
 
-/// The flag of an update that sets a key whether it is there or not.
+/// Sets an old or a new key.
 const ANY: i32 = 0;
 
-/// Why the scheduler does not count.
 #[derive(Debug, thiserror::Error)]
 enum TraceError {
-    /// The files are not those of this computer.
     #[error("the scheduler of another computer cannot be asked")]
     Elsewhere,
-    /// The kernel has other numbers for the threads than this process sees.
     #[error("in a container, threads have other numbers than in the kernel")]
     Container,
-    /// The kernel's types cannot be read.
     #[error(transparent)]
     Types(#[from] BtfError),
-    /// It makes no tables.
     #[error(
         "the kernel makes no tables for eBPF ({0}); run {by}, or with CAP_BPF and CAP_PERFMON",
         by = rights::as_root()
     )]
     Tables(#[from] io::Error),
-    /// It refuses the program.
     #[error(transparent)]
     Load(#[from] LoadError),
 }
 
-/// A count by the scheduler, or the reason why there is none.
 #[derive(Debug)]
 pub(crate) struct SchedulerTrace(Result<Counting, String>);
 
-/// A count that goes on until this is dropped.
 #[derive(Debug)]
 struct Counting {
     tables: Tables,
     _program: AttachedProgram,
     followed: BTreeSet<Tid>,
-    /// The time of each thread on each CPU up to the last seating.
     before: HashMap<Tid, Times>,
-    /// When that was, on the kernel's clock.
     before_ns: u64,
-    /// How often a table was full, up to the last seating.
     lost: u64,
 }
 
-/// Nanoseconds by CPU.
 type Times = BTreeMap<u32, u64>;
 
-/// The tables that the program and this process share.
 #[derive(Debug)]
 struct Tables {
-    /// The processes, each with the time since when it is followed.
+    /// Followed processes, with the time since when.
     processes: Map,
-    /// The threads that run, each with the time when it began to, and its CPU.
+    /// Running threads, with start and CPU.
     running: Map,
-    /// The nanoseconds of each thread on each CPU, up to its last switch.
+    /// Nanoseconds per thread and CPU, up to the last switch.
     times: Map,
-    /// How often a table was full.
+    /// Insertions into full tables.
     lost: Map,
 }
 
 impl SchedulerTrace {
-    /// Lets the scheduler count the threads of these processes. Where it may not, that is told with
-    /// each seating.
+    /// Starts counting. If that fails, each seating reports why.
     pub fn begin(root: &Root, pids: &BTreeSet<Tid>) -> Self {
         SchedulerTrace(Counting::begin(root, pids).map_err(|error| error.to_string()))
     }
 
-    /// Writes into the threads where they ran since the call before. A process that is not counted
-    /// yet is from now on.
+    /// Updates `ran_on` for the time since the last call. New processes are counted from now on.
     pub fn tell(&mut self, threads: &mut [WatchedThread], files: &mut SystemFiles) {
         let result = match &mut self.0 {
             Ok(counting) => counting
@@ -129,10 +112,9 @@ impl Counting {
         Ok(counting)
     }
 
-    /// Counts the threads of these processes, and no others.
     fn follow(&mut self, pids: &BTreeSet<Tid>) -> io::Result<()> {
         for gone in self.followed.difference(pids) {
-            // The kernel's answer for one that is not there is of no interest.
+            // The entry need not exist.
             let _ = self.tables.processes.remove(&gone.to_ne_bytes());
         }
         for new in pids.difference(&self.followed) {
@@ -147,7 +129,7 @@ impl Counting {
     fn tell(&mut self, threads: &mut [WatchedThread]) -> io::Result<()> {
         let (now, now_ns) = self.times()?;
         let is_whole = self.has_kept_all()?;
-        // A count with gaps would show a thread on fewer CPUs than it ran on.
+        // A count with gaps would show a thread on too few CPUs.
         if is_whole {
             self.mark(threads, &now, now_ns.saturating_sub(self.before_ns));
         }
@@ -161,7 +143,6 @@ impl Counting {
         }
     }
 
-    /// Whether no table was full since the call before.
     fn has_kept_all(&mut self) -> io::Result<bool> {
         let lost = self.tables.lost.counts()?.iter().sum();
         Ok(std::mem::replace(&mut self.lost, lost) == lost)
@@ -172,7 +153,7 @@ impl Counting {
             let times = since(self.before.get(&thread.tid), now.get(&thread.tid), passed_ns);
             thread.is_traced = true;
             thread.ran_on = match (now.contains_key(&thread.tid), thread.cpu) {
-                // It has run since before the count, and no switch has come: it is where it was.
+                // It has run without a switch since before the count, so it is still on that CPU.
                 (false, Some(cpu)) if thread.run_percent > 0.0 => {
                     vec![RanOn { cpu, percent: 100.0 }]
                 }
@@ -181,27 +162,26 @@ impl Counting {
         }
     }
 
-    /// Keeps a count for the next one, and makes room in the table: without threads that had run by
-    /// the count before and are no more. One that is new may only have come after the list of the
-    /// living was made.
+    /// Keeps a count for the next one. Removes a thread only if an earlier count had it: a new one
+    /// may have started after the list of living threads was made.
     fn keep(&mut self, now: HashMap<Tid, Times>, now_ns: u64, alive: &HashSet<Tid>) {
         let earlier = std::mem::replace(&mut self.before, now);
         for (tid, times) in
             self.before.extract_if(|tid, _| earlier.contains_key(tid) && !alive.contains(tid))
         {
             for cpu in times.keys() {
-                // The kernel's answer for one that is not there is of no interest.
+                // The entry need not exist.
                 let _ = self.tables.times.remove(&key(tid, *cpu));
             }
         }
         self.before_ns = now_ns;
     }
 
-    /// The time of each thread on each CPU up to now, which is told too.
+    /// The times until now, and the present time.
     fn times(&self) -> io::Result<(HashMap<Tid, Times>, u64)> {
         let mut all: HashMap<Tid, Times> = HashMap::new();
-        // The time of a thread that is switched between the two reads is in both, and is taken off
-        // the next time.
+        // The time of a thread that switches between the two reads is in both; the next count
+        // subtracts it.
         let mut running = Vec::new();
         self.tables.running.entries(|key, value| running.extend(Running::parse(key, value)))?;
         let now_ns = boot::awake_nanoseconds();
@@ -219,7 +199,6 @@ impl Counting {
     }
 }
 
-/// A thread that runs.
 struct Running {
     tid: Tid,
     since_ns: u64,
@@ -236,7 +215,6 @@ impl Running {
     }
 }
 
-/// The key of the table of times.
 fn key(tid: Tid, cpu: u32) -> [u8; 8] {
     let mut key = [0; 8];
     key[..4].copy_from_slice(&tid.to_ne_bytes());
@@ -252,8 +230,8 @@ fn double(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
-/// The time on each CPU between two counts. A thread whose first switch came late had its time
-/// before the window, too, so that no CPU gets more than the window.
+/// The time on each CPU between two counts. If a thread's first switch came late, the count
+/// includes earlier time, so the window is the limit.
 fn since(before: Option<&Times>, now: Option<&Times>, window_ns: u64) -> Times {
     now.into_iter()
         .flatten()
@@ -265,7 +243,6 @@ fn since(before: Option<&Times>, now: Option<&Times>, window_ns: u64) -> Times {
         .collect()
 }
 
-/// The CPUs with their shares, the largest first.
 fn shares(times: &Times) -> Vec<RanOn> {
     let all: u64 = times.values().sum();
     let mut shares: Vec<RanOn> = times
@@ -276,9 +253,9 @@ fn shares(times: &Times) -> Vec<RanOn> {
     shares
 }
 
-/// `sched_switch(preempted, previous, next)`: 6 the previous thread and later its time on the CPU,
-/// 7 the next thread, 8 the CPU, 9 the time. On the stack lie the process at -4, the thread at -8,
-/// the thread and the CPU at -16, a beginning and its CPU at -32, and the time on the CPU at -40.
+/// `sched_switch(preempted, previous, next)`. Registers: 6 the previous thread, later its time on
+/// the CPU; 7 the next thread; 8 the CPU; 9 the time. Stack: the process at -4, the thread at -8,
+/// thread and CPU at -16, a start and its CPU at -32, the time on the CPU at -40.
 fn switch(tables: &Tables, fields: [usize; 2]) -> Assembler {
     let mut code = Assembler::new();
     code.load(Width::Double, R6, R1, 8).load(Width::Double, R7, R1, 16);
@@ -291,8 +268,6 @@ fn switch(tables: &Tables, fields: [usize; 2]) -> Assembler {
     code
 }
 
-/// Adds the time of the thread that leaves the CPU. One that runs since before it was followed has
-/// no beginning.
 fn leave(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
     code.load(Width::Word, R1, R6, tgid).store(Width::Word, STACK, -4, R1);
     code.map(R1, &tables.processes).stack(R2, -4).call(Helper::Lookup).jump_if(
@@ -337,7 +312,6 @@ fn leave(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
     code.call(Helper::Update).jump_if(JumpCondition::Different, R0, 0, "lost");
 }
 
-/// Notes the beginning of the thread that gets the CPU.
 fn begin(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
     code.load(Width::Word, R1, R7, tgid).store(Width::Word, STACK, -4, R1);
     code.map(R1, &tables.processes).stack(R2, -4).call(Helper::Lookup).jump_if(
@@ -383,7 +357,7 @@ mod tests {
                 .join()
                 .unwrap();
         }
-        // Threads that are new at a count are kept until the next one.
+        // New threads are kept until the next count.
         let [_, second, third] = [0; 3].map(|_| {
             let (now, now_ns) = counting.times().unwrap();
             let count = now.len();

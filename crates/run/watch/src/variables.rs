@@ -1,8 +1,7 @@
 //! The variables by which launchers and runtimes bind threads and memory, and the CPUs that they
-//! ask for.
+//! name.
 //!
-//! Any program may put anything into its environment, so the parsers accept all text, and bound the
-//! work for it.
+//! Environments may contain anything, so the parsers accept all text, and limit their work.
 
 mod lists;
 mod omp_places;
@@ -10,7 +9,7 @@ mod omp_places;
 use crate::seating::Variable;
 use seatmap_os::CpuSet;
 
-/// The names of variables that bind threads or memory, or say how many threads there are.
+/// Variables that bind threads or memory, or set the number of threads.
 const NAMES: [&str; 9] = [
     "GOMAXPROCS",
     "I_MPI_PIN",
@@ -23,11 +22,11 @@ const NAMES: [&str; 9] = [
     "UV_THREADPOOL_SIZE",
 ];
 
-/// The beginnings of others: `I_MPI_PIN_DOMAIN`, `SLURM_CPU_BIND_LIST`, `SLURM_MEM_BIND_TYPE`.
+/// Beginnings of others: `I_MPI_PIN_DOMAIN`, `SLURM_CPU_BIND_LIST`, `SLURM_MEM_BIND_TYPE`.
 const BEGINNINGS: [&str; 5] =
     ["I_MPI_PIN_", "SLURM_CPU_BIND", "SLURM_MEM_BIND", "MV2_CPU_BINDING", "OMPI_MCA_hwloc_base"];
 
-/// The endings of others: `OPENBLAS_NUM_THREADS`, `GOMP_CPU_AFFINITY`,
+/// Endings of others: `OPENBLAS_NUM_THREADS`, `GOMP_CPU_AFFINITY`,
 /// `OMPI_MCA_hwloc_base_binding_policy`.
 const ENDINGS: [&str; 13] = [
     "_NUM_THREADS",
@@ -45,36 +44,33 @@ const ENDINGS: [&str; 13] = [
     "_cpu_list",
 ];
 
-/// The variables that say how many threads a program has, beside those that end in `_NUM_THREADS`.
+/// Variables that set the number of threads, besides those that end in `_NUM_THREADS`.
 const COUNTS: [&str; 3] = ["GOMAXPROCS", "OMP_THREAD_LIMIT", "UV_THREADPOOL_SIZE"];
 
-/// The most places that are written out: a variable that names more than any computer has CPUs is a
-/// mistake.
+/// More places than any computer has CPUs are a mistake.
 const MOST_PLACES: usize = 1 << 12;
 
-/// The variables of an environment that bind, in its order. The environment is text with a zero
-/// byte behind each variable, as `/proc/PID/environ` has it.
+/// An environment's binding variables, in order. Each ends with a zero byte, as in
+/// `/proc/PID/environ`.
 #[must_use]
 pub fn binding(environment: &[u8]) -> Vec<Variable> {
     environment
         .split(|byte| *byte == 0)
         .filter_map(|bytes| {
             let at = bytes.iter().position(|byte| *byte == b'=')?;
-            // A name that is not text binds nothing.
+            // A name that is not UTF-8 binds nothing.
             let name = std::str::from_utf8(&bytes[..at]).ok().filter(|name| binds(name))?;
             Some(read(name, &String::from_utf8_lossy(&bytes[at + 1..])))
         })
         .collect()
 }
 
-/// Whether a variable of this name binds threads or memory, or says how many threads there are.
 fn binds(name: &str) -> bool {
     NAMES.contains(&name)
         || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
         || ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// One variable with what it asks for.
 fn read(name: &str, value: &str) -> Variable {
     let places =
         places(name, value).filter(|places| places.len() <= MOST_PLACES).unwrap_or_default();
@@ -88,7 +84,7 @@ fn read(name: &str, value: &str) -> Variable {
     }
 }
 
-/// The sets of CPUs that a variable names, in its order; `None` where it names none by number.
+/// A variable's sets of CPUs, in order; `None` if it names none by number.
 fn places(name: &str, value: &str) -> Option<Vec<CpuSet>> {
     let value: String = value.trim().to_owned();
     match name {
@@ -102,7 +98,7 @@ fn places(name: &str, value: &str) -> Option<Vec<CpuSet>> {
         "SLURM_CPU_BIND_LIST" if value.contains("0x") => lists::masks(&value),
         "SLURM_CPU_BIND_LIST" => lists::maps(&value),
         _ if name.ends_with("_THREADS_BIND") => lists::divided(&value, '|'),
-        // `NUM_CPUS=4` is a number of CPUs, and `MY_CPUS=0-3` a list of them.
+        // `NUM_CPUS=4` is a number of CPUs, and `MY_CPUS=0-3` a list.
         _ if name.ends_with("_CPUS") && !value.contains(['-', ',']) => None,
         _ if !is_list(name) => None,
         _ if value.starts_with("0x") => Some(vec![CpuSet::of_mask(&value)?]),
@@ -110,14 +106,13 @@ fn places(name: &str, value: &str) -> Option<Vec<CpuSet>> {
     }
 }
 
-/// Whether the value of a variable that no runtime of ours defines may be a list of CPUs.
 fn is_list(name: &str) -> bool {
     let endings =
         ["_CPU_AFFINITY", "_CPU_LIST", "_CPULIST", "_CPUS", "_CPUSET", "_CPU_BIND", "_cpu_list"];
     endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// The number of threads that a variable asks for. OpenMP's lists one for each level of nesting.
+/// The requested number of threads. OpenMP lists one for each level of nesting.
 fn threads(name: &str, value: &str) -> Option<u32> {
     let counts = name.ends_with("_NUM_THREADS") || COUNTS.contains(&name);
     let first = value.split(',').next()?.trim();
@@ -255,7 +250,7 @@ mod tests {
             let _ = read(name, &value);
         }
 
-        /// Text of the characters that the parsers know gets further into them.
+        /// Text in the parsers' characters gets further into them.
         #[test]
         fn any_nearly_right_value_will_do(name in names(), value in r"[\[\]{}0-9x:,*! |-]{0,40}", wrapped: bool) {
             let value = if wrapped { format!("proclist=[{value}]") } else { format!("map_cpu:{value}") };

@@ -1,4 +1,4 @@
-//! Living programs that are held against a standard, look after look.
+//! Running programs, compared with a standard at every look.
 
 use crate::judge::judged::LookDocument;
 use crate::judge::{judge, seats};
@@ -9,10 +9,10 @@ use seatmap_data::machine::Topology;
 use seatmap_os::Tid;
 use seatmap_os::root::FileError;
 
-/// Counts who woke whom since the call before; `None` where the kernel refuses a look.
+/// Counts wakeups between threads since the last call; `None` if the kernel refuses.
 pub type CountWakes = Box<dyn FnMut() -> Option<Vec<Wakes>>>;
 
-/// The programs that are looked at.
+/// The programs to look at.
 pub struct WatchedPrograms {
     live: LiveWatch,
     standard: Standard,
@@ -24,15 +24,14 @@ pub struct WatchedPrograms {
 /// The judgement on a look.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LookJudgement {
-    /// The things that are wrong or worth knowing.
+    /// Everything wrong or worth knowing.
     pub findings: Vec<Finding>,
     /// The seats that threads should have.
     pub seats: Vec<ThreadSeat>,
 }
 
 impl WatchedPrograms {
-    /// Takes the first look. The topology is that of this computer, and the groups are those of
-    /// near CPUs that a measurement found, where there was one.
+    /// Takes the first look. `groups` are measured groups of near CPUs.
     ///
     /// # Errors
     /// [`ChoiceError`]: there is nothing to look at.
@@ -46,12 +45,12 @@ impl WatchedPrograms {
         Ok(WatchedPrograms { live, standard, topology, groups, counter: None })
     }
 
-    /// The processes that live now.
+    /// The living processes.
     pub fn pids(&mut self) -> Vec<Tid> {
         self.live.look().seating.processes.iter().map(|process| process.pid).collect()
     }
 
-    /// Has wakeups counted from now on, or no longer.
+    /// Sets the counter of wakeups, or removes it.
     pub fn count_by(&mut self, counter: Option<CountWakes>) {
         self.counter = counter;
     }
@@ -63,10 +62,10 @@ impl WatchedPrograms {
         SeatingFrame { wakes, ..frame }
     }
 
-    /// Looks, and judges as `seatmap check` does.
+    /// Looks, and judges like `seatmap check`.
     ///
     /// # Errors
-    /// [`FileError`]: the seats that a launcher shows cannot be read.
+    /// [`FileError`]: a launcher's seats cannot be read.
     pub fn look(&mut self) -> Result<(SeatingFrame, LookJudgement), FileError> {
         let frame = self.frame();
         let standard = self.standard.of(&frame.seating)?;
@@ -75,16 +74,16 @@ impl WatchedPrograms {
         Ok((frame, LookJudgement { findings, seats }))
     }
 
-    /// A look as a document, judged as `seatmap check --json` judges it.
+    /// A look as a document, judged like `seatmap check --json`.
     ///
     /// # Errors
-    /// [`FileError`]: the seats that a launcher shows cannot be read.
+    /// [`FileError`]: a launcher's seats cannot be read.
     pub fn document<'a>(&self, frame: &'a SeatingFrame) -> Result<LookDocument<'a>, FileError> {
         let standard = self.standard.of(&frame.seating)?;
         Ok(frame.document(&self.topology, &standard))
     }
 
-    /// The lines that a look adds to a recording.
+    /// A look's lines in a recording.
     pub fn recorded(&self, frame: &SeatingFrame, transcript: &mut Transcript) -> String {
         transcript.add(frame, &self.topology, self.groups.as_deref())
     }

@@ -1,5 +1,4 @@
-//! Checks the JSON Schema in `docs/formats/` against seatings of living programs as they are
-//! written, key by key.
+//! Checks the JSON Schema in `docs/formats/` against written seatings, key by key.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_data::document::schema::refused;
@@ -192,8 +191,7 @@ fn kernel() -> KernelSettings {
     }
 }
 
-/// Each object of a seating has all keys that its part of the schema requires, and the closed
-/// schema allows no others.
+/// The schema is closed: it allows no other keys.
 #[test]
 fn seatings_have_the_keys_of_the_schema_and_no_others() {
     let full = serde_json::to_value(full()).unwrap();

@@ -1,5 +1,5 @@
-//! A user without rights looks at the processes of others. The tests start themselves again as such
-//! a user, which takes root; without it they are skipped.
+//! An unprivileged user looks at the processes of others. The tests restart themselves as such a
+//! user, which requires root; otherwise they are skipped.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_os::{Root, Tid};
@@ -8,16 +8,13 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output};
 use std::time::Duration;
 
-/// The user `nobody`.
 const NOBODY: u32 = 65534;
 
-/// The process that the inner part of a test looks at; it does nothing without.
+/// The process for the inner part of a test, which does nothing without it.
 const WATCHED: &str = "SEATMAP_TEST_WATCHED";
 
-/// The line of an inner part that came to its end.
 const DONE: &str = "seen as nobody";
 
-/// A process of root, which ends with the test.
 struct Living(Child);
 
 impl Drop for Living {
@@ -34,7 +31,6 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
 }
 
-/// Why the inner part did not run to its end; `None` where it did.
 fn failure(output: std::io::Result<Output>) -> Option<String> {
     match output {
         Err(error) => Some(format!("skipped: nobody may not run this test: {error}")),
@@ -110,7 +106,7 @@ fn a_proc_that_hides_processes_is_told() {
         );
     }
     let child = sleeper();
-    // In a namespace of mounts of its own, so that no other process loses sight of anything.
+    // In a private mount namespace, so that other processes are not affected.
     let script = "mount -t proc -o hidepid=2 proc /proc || exit 77; \
         exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$0\" --exact inner_sees_itself_alone --nocapture";
     let mut inner = Command::new("unshare");

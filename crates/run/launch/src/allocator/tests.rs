@@ -1,4 +1,4 @@
-//! The room, played through.
+//! The allocator, played through.
 
 use super::*;
 use crate::rule::Who;
@@ -16,7 +16,6 @@ fn rule(name: &str, tasks: &[usize], seats: &SeatList) -> SeatRule {
     SeatRule { who: Who::Named(name.to_owned()), seats }
 }
 
-/// A seating whose rules are made of its own tasks.
 fn room(seats: SeatList, rules: &[(&str, &[usize])], skip: usize) -> SeatAllocator {
     let rules = rules.iter().map(|(name, tasks)| rule(name, tasks, &seats)).collect();
     SeatAllocator::new(seats, rules, skip)
@@ -40,7 +39,7 @@ fn told(steps: &[SeatAssignment]) -> Vec<(Tid, Option<u32>)> {
     steps.iter().map(|step| (step.tid, cpu(step.seat.as_ref()))).collect()
 }
 
-/// Threads of a process that does not wait, one after the other.
+/// Consecutive threads of a process that does not wait.
 fn cpus(seating: &mut SeatAllocator, threads: std::ops::Range<Tid>) -> Vec<Option<u32>> {
     threads.flat_map(|tid| told(&seating.thread(tid, MAIN))).map(|(_, cpu)| cpu).collect()
 }
@@ -256,8 +255,7 @@ proptest! {
         }
     }
 
-    /// In order of creation alone, thread k takes entry k of the list, over and over; whether the
-    /// first waits or not.
+    /// Thread k takes entry k of the list, repeatedly, whether the first waits or not.
     #[test]
     fn thread_k_is_task_k(
         list in prop::collection::vec(0u32..64, 1..9), skip in 0usize..4, threads in 1usize..30, strict: bool,
@@ -278,8 +276,7 @@ proptest! {
     }
 }
 
-/// A plan of an observed program: the main thread, two that it created, and one more of each of
-/// these.
+/// A plan of an observed program: the main thread, its two children, and a child of each.
 fn observed() -> SeatList {
     let text = |all: [&str; 5]| all.map(str::to_owned).to_vec();
     SeatList {
@@ -311,7 +308,7 @@ fn a_thread_that_came_otherwise_takes_the_next_seat() {
     let mut seating = room(observed(), &[], 0);
     seating.born(MAIN, 1);
     seating.process(MAIN);
-    // Nobody knows who created this one.
+    // Its creator is unknown.
     assert_eq!(told(&seating.thread(101, MAIN)), [(MAIN, Some(0)), (101, Some(1))]);
     seating.born(102, MAIN);
     assert_eq!(told(&seating.thread(102, MAIN)), [(102, Some(2))], "its own seat is taken");
@@ -339,7 +336,6 @@ fn a_seat_that_is_given_up_twice_stops_the_launch() {
     seating.give_up(&guest);
 }
 
-/// A seating whose seats are on lease on a computer of its own.
 fn beside(root: &Root, members: &[&[u32]], beyond: Beyond) -> SeatAllocator {
     let single = |cpus: &&[u32]| cpus.iter().copied().map(CpuSet::single).collect();
     let seats = SeatList::of_members(members.iter().map(single).collect(), beyond);
@@ -358,7 +354,7 @@ fn seats_of_other_runs_come_last_where_there_is_a_choice() {
     assert_eq!(second.leases.notes().len(), 1, "the third had a choice, and none was free");
     first.exited(0);
     assert_eq!(cpus(&mut second, 14..18), [0, 2, 3, 1].map(Some), "and so in the next round");
-    // An order that a person gave is kept.
+    // A user's order is kept.
     let mut ordered = beside(&root, &[&[1], &[3, 4, 5], &[0]], Beyond::Cycle);
     assert_eq!(cpus(&mut ordered, 20..25), [1, 4, 5, 3, 0].map(Some));
     let mut once = beside(&root, &[&[4, 6]], Beyond::Leave);

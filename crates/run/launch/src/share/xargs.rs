@@ -1,22 +1,21 @@
-//! Workers of `xargs -P`: it gives each the number of its slot, if a user names a variable for
-//! that.
+//! Workers of `xargs -P`, which gives each the number of its slot if the user names a variable for
+//! it.
 
 use super::ShareError;
 use seatmap_data::plan::local_rank::{LocalRank, LocalRankError};
 use seatmap_os::{Root, Tid, task};
 
-/// Programs between `xargs` and this one that start one command and wait for it.
+/// Programs that start one command and wait for it.
 const WRAPPERS: [&str; 7] = ["sh", "bash", "dash", "env", "nice", "time", "timeout"];
 
-/// The most ancestors that are looked at.
 const MOST_ANCESTORS: usize = 4;
 
-/// The letters that take a value in the same word or the next, and the words that do (xargs(1)).
+/// Letters with a value in the same word or the next, and the long options with one (xargs(1)).
 const SHORT_WITH_VALUE: &str = "adEILnPs";
 const LONG_WITH_VALUE: [&str; 6] =
     ["max-procs", "process-slot-var", "arg-file", "delimiter", "max-args", "max-chars"];
 
-/// The worker that a process is, where `xargs` started it to run several at a time.
+/// This process's worker number, if `xargs` runs several at a time.
 pub(super) fn worker(
     root: &Root,
     own: Tid,
@@ -70,12 +69,9 @@ fn of_options(
     Err(ShareError::Workers { workers })
 }
 
-/// How `xargs` was started.
 #[derive(Debug, PartialEq, Eq)]
 struct XargsOptions {
-    /// The number of commands that run at a time; `None` for as many as there are.
     at_a_time: Option<usize>,
-    /// The variable that holds a worker's slot.
     slot_variable: Option<String>,
 }
 

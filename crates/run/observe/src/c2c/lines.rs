@@ -1,48 +1,44 @@
-//! Samples put together by cache line: who wrote a line, and to whom it passed.
+//! Combines samples by cache line: which threads wrote a line, and to which it moved.
 //!
-//! A sampled load for which another core's cache held the line changed is a transfer from a thread
-//! that wrote it. Which one did is not sampled: the transfer is shared among the others that were
-//! seen to write the line, by how often they were (as perf-c2c(1) lists them below each line), or
-//! among the others that used it where no write was sampled.
+//! If another core's cache held the line of a sampled load modified, the line moved from a thread
+//! that wrote it; the samples do not show which one. The transfer is shared among the other threads
+//! with sampled writes of the line, in proportion to these (as perf-c2c(1) lists them below each
+//! line), or, without any, among the other threads that used it.
 
 use super::sample::AccessSample;
 use std::collections::{BTreeMap, HashMap};
 
-/// Bytes of a cache line.
 pub(super) const LINE_BYTES: u64 = 64;
-/// Addresses from here on are the kernel's, on all 64-bit processors that Linux runs on.
+/// The first kernel address, on all 64-bit processors of Linux.
 const KERNEL: u64 = 1 << 63;
 
-/// How a thread used a line.
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
     accesses: f64,
     stores: f64,
     transfers: f64,
-    /// The words of eight bytes that it wrote and accessed, one bit each.
+    /// The written and accessed words of eight bytes, one bit each.
     written: u8,
     accessed: u8,
 }
 
-/// A thread: its process and its number.
+/// PID and TID.
 pub(super) type ThreadKey = (i32, i32);
 
-/// A line's transfers from one thread to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LineTransfer {
     pub(super) line: u64,
     pub(super) from: ThreadKey,
     pub(super) to: ThreadKey,
     pub(super) messages: f64,
-    /// The words that the one writes and the other accesses, one bit each.
+    /// The words that one thread writes and the other accesses, one bit each.
     pub(super) written: u8,
     pub(super) accessed: u8,
 }
 
-/// The lines that samples hit.
 #[derive(Debug, Default)]
 pub(super) struct SampledLines {
-    /// By process and line; a process is an address space.
+    /// The uses by process and line; a process is an address space.
     uses: HashMap<(i32, u64), BTreeMap<i32, Use>>,
     pub(super) samples: u64,
     pub(super) transfers: u64,
@@ -61,7 +57,7 @@ impl SampledLines {
         self.samples += 1;
         self.transfers += u64::from(sample.is_transfer);
         let line = sample.address / LINE_BYTES;
-        // A line of 64 bytes has eight words, one bit each.
+        // A line of 64 bytes has eight words.
         let word = 1 << (sample.address % LINE_BYTES / 8);
         let of_line = self.uses.entry((sample.pid, line)).or_default();
         let one = of_line.entry(sample.tid).or_default();
@@ -76,16 +72,14 @@ impl SampledLines {
         }
     }
 
-    /// All transfers, in the order of processes and lines.
     pub(super) fn transfers(&self) -> Vec<LineTransfer> {
-        // A line that only one thread was seen to use passes to nobody; `orphans` counts its
-        // transfers.
+        // A line with only one observed thread does not move; `orphans` counts its transfers.
         let mut lines: Vec<_> = self.uses.iter().filter(|(_, threads)| threads.len() > 1).collect();
         lines.sort_by_key(|(place, _)| **place);
         lines.into_iter().flat_map(|((pid, line), threads)| of_line(*pid, *line, threads)).collect()
     }
 
-    /// Sampled transfers, as accesses, whose line no other thread was seen to use.
+    /// The transfers of lines that no other thread was seen to use.
     pub(super) fn orphans(&self) -> f64 {
         let alone = self.uses.values().filter(|threads| threads.len() == 1);
         alone.flat_map(BTreeMap::values).fold(0.0, |sum, one| sum + one.transfers)

@@ -1,4 +1,4 @@
-//! perf(1), which records the samples of a command.
+//! Records the samples of a command with perf(1).
 
 use crate::command::{self, SubjectCommand};
 use crate::observed::{ObservationOutcome, Sighting};
@@ -11,17 +11,16 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// How long perf may take to record nothing. Where counters are passed through to a virtual machine
-/// it takes a second.
+/// The time limit for recording nothing. With counters passed through to a virtual machine it takes
+/// a second.
 const TRIAL_LIMIT: Duration = Duration::from_secs(30);
 
-/// The program that records.
 const PERF: &str = "perf";
 
-/// Checks that perf can see the accesses of a program here, by recording nothing for a moment.
+/// Checks that perf can sample a program here, by recording nothing for a moment.
 ///
 /// # Errors
-/// [`ObserveError::Unavailable`] with what perf says.
+/// [`ObserveError::Unavailable`] with perf's message.
 pub fn check() -> Result<(), ObserveError> {
     let folder = Scratch::new("observe").map_err(ObserveError::System)?;
     let mut trial = recorder(&folder.path().join("trial"));
@@ -41,7 +40,6 @@ pub fn check() -> Result<(), ObserveError> {
     Err(ObserveError::Unavailable { method: Method::C2c, reason })
 }
 
-/// Has a command recorded to its end, and reads the recording.
 pub(crate) fn run(
     command: &SubjectCommand,
     stop: &dyn Fn() -> bool,

@@ -1,11 +1,9 @@
-//! The files that perf(1) records: a header, the attributes of the events, and records one behind
-//! the other.
+//! Reads the files of perf(1): a header, the attributes of the events, and a sequence of records.
 //!
-//! The layout is that of `tools/perf/Documentation/perf.data-file-format.txt`; the records are
-//! those of perf_event_open(2).
+//! Layout: `tools/perf/Documentation/perf.data-file-format.txt`; records: perf_event_open(2).
 //!
-//! The library `linux-perf-data` (0.13) was tried instead. It allocates as many bytes as a damaged
-//! file claims to have, which ends the process, and it builds zstd, a library in C.
+//! The library `linux-perf-data` (0.13) is not used: it allocates as many bytes as a damaged file
+//! claims, which ends the process, and it builds zstd, a C library.
 
 use super::PerfDataError;
 use super::sample::{AccessSample, SampleLayout};
@@ -13,25 +11,22 @@ use crate::native::{small, word};
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// The first bytes of a file, as this computer's byte order has them.
+/// The first bytes of a file in this computer's byte order.
 const MAGIC: u64 = u64::from_le_bytes(*b"PERFILE2");
-/// Bytes of the header up to the place of the records.
+/// The header's bytes up to the offset of the records.
 const HEADER_BYTES: usize = 56;
-/// Bytes of the attributes that every version has (`PERF_ATTR_SIZE_VER0`), and of the place of
-/// their numbers.
+/// The bytes of the attributes in every version (`PERF_ATTR_SIZE_VER0`), and of the section of
+/// event numbers.
 const ATTRIBUTE_BYTES: u64 = 64;
 const SECTION_BYTES: u64 = 16;
-/// More attributes, or numbers of their events, than this are not those of a recording: one for
-/// each event and CPU.
+/// A recording has an attribute per event, and a number per event and CPU; more mean damage.
 const MOST_ATTRIBUTES: u64 = 1 << 10;
 const MOST_NUMBERS: u64 = 1 << 20;
 
-/// The refusal of a file whose numbers begin with their other end.
 const OTHER_ORDER: &str =
     "it is of a computer with the other byte order; read it on a computer of that kind";
 
-/// Kinds of records: the kernel's, and perf's own, which begin at 64
-/// (`tools/lib/perf/include/perf/event.h`).
+/// Kinds of records: the kernel's, and perf's own from 64 (`tools/lib/perf/include/perf/event.h`).
 const COMM: u32 = 3;
 const FORK: u32 = 7;
 const SAMPLE: u32 = 9;
@@ -40,37 +35,32 @@ const LOST_SAMPLES: u32 = 13;
 const AUXTRACE: u32 = 71;
 const COMPRESSED: [u32; 2] = [81, 83];
 
-/// A record that says something of threads or of memory.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum PerfDataRecord {
-    /// A thread was created.
+    /// A created thread.
     Created { pid: i32, tid: i32, creator: i32, time_ns: u64 },
-    /// A thread has a name, since a time if that is told.
+    /// A thread has a name, since this time if known.
     Named { pid: i32, tid: i32, name: String, time_ns: Option<u64> },
-    /// An access to memory was sampled.
+    /// A memory access.
     Sampled(AccessSample),
-    /// So many records were lost.
+    /// The number of lost records.
     Lost(u64),
 }
 
-/// A recording.
 pub(super) struct PerfRecording<R> {
     file: R,
-    /// Where the file stands.
     position: u64,
-    /// The layouts of samples, and which of them each event's number stands for.
+    /// All layouts, and that of each event number.
     layouts: Vec<SampleLayout>,
     numbers: HashMap<u64, usize>,
-    /// Where the next record is, and where the records end.
     next: u64,
     end: u64,
 }
 
 impl<R: Read + Seek> PerfRecording<R> {
-    /// Opens a recording.
     pub(super) fn open(mut file: R) -> Result<Self, PerfDataError> {
         let mut header = [0; HEADER_BYTES];
-        // A recording to a pipe begins with 16 bytes only (`struct perf_pipe_file_header`).
+        // A recording to a pipe begins with only 16 bytes (`struct perf_pipe_file_header`).
         file.read_exact(&mut header[..16])
             .map_err(|error| ended_early(error, PerfDataError::Foreign))?;
         let magic = word(&header, 0);
@@ -89,8 +79,8 @@ impl<R: Read + Seek> PerfRecording<R> {
         }
         file.read_exact(&mut header[16..])
             .map_err(|error| ended_early(error, PerfDataError::Damaged(16)))?;
-        // `struct perf_file_header`: the size of an attribute, then the sections of attributes and
-        // records, each with its place and length.
+        // `struct perf_file_header`: the size of an attribute, then offset and length of attributes
+        // and of records.
         let [attribute_bytes, attributes_at, attributes_length, next, length] =
             [16, 24, 32, 40, 48].map(|place| word(&header, place).unwrap_or_default());
         let mut recording = PerfRecording {
@@ -108,7 +98,7 @@ impl<R: Read + Seek> PerfRecording<R> {
 
     fn read_attributes(&mut self, each: u64, from: u64, length: u64) -> Result<(), PerfDataError> {
         let count = length.checked_div(each).unwrap_or(0);
-        // The kernel takes no attribute that is longer than a page (`perf_copy_attr`).
+        // The kernel accepts no attribute longer than a page (`perf_copy_attr`).
         if !(ATTRIBUTE_BYTES + SECTION_BYTES..=4096).contains(&each)
             || !(1..=MOST_ATTRIBUTES).contains(&count)
         {
@@ -118,7 +108,7 @@ impl<R: Read + Seek> PerfRecording<R> {
             let place = from.saturating_add(attribute * each);
             let bytes = self.bytes(place, each as usize)?;
             let layout = SampleLayout::read(&bytes).ok_or(PerfDataError::Damaged(place))?;
-            // Behind each attribute stand the place and the length of its events' numbers (`struct
+            // Each attribute ends with the offset and length of its event numbers (`struct
             // perf_file_attr`).
             let ids = (each - SECTION_BYTES) as usize;
             let (ids, ids_bytes) = word(&bytes, ids).zip(word(&bytes, ids + 8)).unwrap_or_default();
@@ -138,12 +128,10 @@ impl<R: Read + Seek> PerfRecording<R> {
         Ok(())
     }
 
-    /// Whether any event tells addresses.
     pub(super) fn tells_addresses(&self) -> bool {
         self.layouts.iter().any(|layout| layout.tells_address())
     }
 
-    /// Gives each record to `each`, in the order of the file.
     pub(super) fn records(
         &mut self,
         mut each: impl FnMut(PerfDataRecord),
@@ -151,7 +139,7 @@ impl<R: Read + Seek> PerfRecording<R> {
         while self.end.saturating_sub(self.next) >= 8 {
             let place = self.next;
             let header = self.bytes(place, 8)?;
-            // `struct perf_event_header`: the kind in four bytes, then flags and the length in two
+            // `struct perf_event_header`: the kind in four bytes, then flags and length in two
             // each.
             let kind = small(&header, 0).unwrap_or_default() as u32;
             let bytes = u64::from(u16::from_ne_bytes([header[6], header[7]]));
@@ -180,7 +168,7 @@ impl<R: Read + Seek> PerfRecording<R> {
     fn sample(&self, header: &[u8], body: &[u8]) -> Option<AccessSample> {
         let first = self.layouts.first()?;
         let layout = match &self.layouts[..] {
-            // The samples of a single event need no number.
+            // A single event needs no number.
             [only] => only,
             _ => {
                 let number = word(body, first.number_place()?)?;
@@ -190,7 +178,7 @@ impl<R: Read + Seek> PerfRecording<R> {
         layout.sample(u16::from_ne_bytes([header[4], header[5]]), body)
     }
 
-    /// Any other record than a sample. All events of a recording end them alike.
+    /// Reads other records than samples, which all end alike in one recording.
     fn plain(&self, kind: u32, body: &[u8]) -> Option<PerfDataRecord> {
         match kind {
             // Process and thread in four bytes each, then the name up to a zero byte.
@@ -220,7 +208,7 @@ impl<R: Read + Seek> PerfRecording<R> {
 
     fn bytes(&mut self, place: u64, count: usize) -> Result<Vec<u8>, PerfDataError> {
         let mut bytes = Vec::new();
-        // A place elsewhere costs a buffered reader all that it has read ahead.
+        // Each seek discards a buffered reader's data.
         if place != self.position {
             self.file.seek(SeekFrom::Start(place)).map_err(PerfDataError::Read)?;
         }
@@ -235,7 +223,7 @@ impl<R: Read + Seek> PerfRecording<R> {
     }
 }
 
-/// The error of a read that got too few bytes: `short`, unless the file could not be read.
+/// `short`, unless the file could not be read.
 fn ended_early(error: io::Error, short: PerfDataError) -> PerfDataError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => short,
@@ -243,8 +231,8 @@ fn ended_early(error: io::Error, short: PerfDataError) -> PerfDataError {
     }
 }
 
-/// Bytes of a processor's own trace that stand behind a record, and are not counted in its length.
+/// Bytes of a processor's trace after a record, beyond its length.
 fn behind(kind: u32, body: &[u8]) -> u64 {
-    // The bound keeps the sum with a record's place from overflowing.
+    // The limit prevents an overflow of the sum with a record's offset.
     if kind == AUXTRACE { word(body, 0).unwrap_or_default().min(1 << 40) } else { 0 }
 }

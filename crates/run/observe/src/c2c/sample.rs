@@ -1,8 +1,8 @@
-//! Samples of accesses to memory, and where their fields are: perf_event_open(2), "MMAP layout".
+//! Decodes samples of memory accesses: perf_event_open(2), "MMAP layout".
 
 use crate::native::{small, word};
 
-/// Parts of a sample, by the bits of `sample_type`.
+/// The bits of `sample_type`.
 const IP: u64 = 1 << 0;
 const THREAD: u64 = 1 << 1;
 const TIME: u64 = 1 << 2;
@@ -21,55 +21,48 @@ const WEIGHT: u64 = 1 << 14 | 1 << 24;
 const SOURCE: u64 = 1 << 15;
 const IDENTIFIER: u64 = 1 << 16;
 
-/// Parts of a counter's value, by the bits of `read_format`.
+/// The bits of `read_format`.
 const READ_TIMES: [u64; 2] = [1 << 0, 1 << 1];
 const READ_NUMBER: u64 = 1 << 2;
 const READ_GROUP: u64 = 1 << 3;
 const READ_LOST: u64 = 1 << 4;
 
-/// The flag of an event whose period is chosen by the kernel, and that of one whose other records
-/// end as samples begin.
+/// Flags: the kernel chooses the event's period; sample fields are at the end of other records.
 const HAS_FREQUENCY: u64 = 1 << 10;
 const ENDS_ALL: u64 = 1 << 18;
-/// The parts of a branch sample's type that add a word to it, and a word for each branch (Linux
-/// 6.8).
+/// Branch sample types that add a word, and a word per branch (Linux 6.8).
 const BRANCH_INDEX: u64 = 1 << 17;
 const BRANCH_COUNTERS: u64 = 1 << 19;
 
-/// The mode of the processor in the flags of a record (`PERF_RECORD_MISC_CPUMODE_MASK`), and that
-/// of the kernel (`PERF_RECORD_MISC_KERNEL`).
+/// The mode in a record's flags (`PERF_RECORD_MISC_CPUMODE_MASK`), and the kernel's
+/// (`PERF_RECORD_MISC_KERNEL`).
 const MODES: u16 = 7;
 const KERNEL_MODE: u16 = 1;
 
-/// Bits of `union perf_mem_data_src`: the kind of access, and what other caches answered.
+/// Bits of `union perf_mem_data_src`: the access, and the answer of other caches.
 const IS_LOAD: u64 = 0x02;
 const IS_STORE: u64 = 0x04;
-/// Another cache held the line changed, or (Arm) gave it.
+/// Another cache held the line modified, or (Arm) supplied it.
 const SNOOP_MODIFIED: u64 = 0x10 << 19;
 const SNOOP_PEER: u64 = 0x02 << 38;
 
-/// No sample stands for more accesses than this: it would come once in minutes.
+/// A sample for more accesses would come once in minutes.
 const MOST_WEIGHT: u64 = 1 << 30;
 
-/// A sampled access.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct AccessSample {
     pub(super) pid: i32,
     pub(super) tid: i32,
-    /// When, in nanoseconds of perf's clock.
+    /// The time, in nanoseconds of perf's clock.
     pub(super) time_ns: u64,
     pub(super) address: u64,
     pub(super) is_store: bool,
     pub(super) is_load: bool,
-    /// Whether the line came out of another core's cache.
     pub(super) is_transfer: bool,
-    /// Accesses that it stands for.
     pub(super) weight: f64,
-    /// Whether the kernel made the access.
     pub(super) is_kernel: bool,
 }
 
-/// Where the fields of an event's samples are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SampleLayout {
     parts: u64,
@@ -77,11 +70,10 @@ pub(super) struct SampleLayout {
     period: u64,
     branches: u64,
     user_registers: u64,
-    /// Whether other records than samples end with a thread, a time and numbers.
+    /// Other records than samples also end with a thread, a time and numbers.
     ends_all: bool,
 }
 
-/// A place that moves over a sample.
 struct Cursor<'a> {
     body: &'a [u8],
     at: usize,
@@ -102,17 +94,16 @@ impl Cursor<'_> {
 }
 
 impl SampleLayout {
-    /// Reads `struct perf_event_attr`.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let period = word(bytes, 16)?;
         let parts = word(bytes, 24)?;
         let read = word(bytes, 32)?;
         let flags = word(bytes, 40)?;
-        // Later versions have more; what an older file lacks is zero.
+        // Later versions are longer; fields missing from an older file are zero.
         let size = small(bytes, 4)? as usize;
         let [branches, user_registers] =
             [72, 80].map(|at| if size >= at + 8 { word(bytes, at).unwrap_or_default() } else { 0 });
-        // The period shares its place with the frequency, which says nothing of accesses.
+        // The period's field may hold the frequency, which does not count accesses.
         let period = if flags & HAS_FREQUENCY == 0 { period.max(1) } else { 1 };
         let ends_all = flags & ENDS_ALL != 0;
         Some(SampleLayout { parts, read, period, branches, user_registers, ends_all })
@@ -126,7 +117,7 @@ impl SampleLayout {
         self.parts & part != 0
     }
 
-    /// Where the number of the event is, which is the same for all events of a recording.
+    /// The event number's offset, the same for all events of a recording.
     pub(super) fn number_place(&self) -> Option<usize> {
         if self.has(IDENTIFIER) {
             return Some(0);
@@ -135,8 +126,7 @@ impl SampleLayout {
         self.has(NUMBER).then_some(before * 8)
     }
 
-    /// The time of a record other than a sample, in nanoseconds, which stands near its end; `None`
-    /// where it does not.
+    /// The time near the end of a record other than a sample, in nanoseconds.
     pub(super) fn time_of_other(&self, body: &[u8]) -> Option<u64> {
         let behind =
             [NUMBER, STREAM, CPU, IDENTIFIER].iter().filter(|part| self.has(**part)).count();
@@ -144,7 +134,7 @@ impl SampleLayout {
         (self.ends_all && self.has(TIME)).then(|| word(body, place)).flatten()
     }
 
-    /// Reads a sample without its header, of which these are the flags.
+    /// Reads a sample without its header, which has these flags.
     pub(super) fn sample(&self, flags: u16, body: &[u8]) -> Option<AccessSample> {
         let mut cursor = Cursor { body, at: 0 };
         let mut sample = AccessSample {
@@ -176,7 +166,7 @@ impl SampleLayout {
         Some(sample)
     }
 
-    /// Passes the parts of variable length that stand before the data's source.
+    /// Skips the parts of variable length before the data source.
     fn skip_to_source(&self, cursor: &mut Cursor) -> Option<()> {
         if self.has(READ) {
             self.skip_read(cursor)?;
@@ -186,28 +176,28 @@ impl SampleLayout {
             cursor.skip(count, 8)?;
         }
         if self.has(RAW) {
-            // A length of four bytes and the bytes themselves fill whole words together.
+            // The length (four bytes) and the data together fill whole words.
             let bytes = small(cursor.body, cursor.at)? as u32;
             cursor.skip(1, u64::from(bytes) + 4)?;
         }
         if self.has(BRANCHES) {
             let count = cursor.word()?;
             cursor.skip(u64::from(self.branches & BRANCH_INDEX != 0), 8)?;
-            // A branch is 24 bytes long: from where, to where, and its flags.
+            // A branch has 24 bytes: source, target, and flags.
             cursor.skip(count, 24)?;
-            // The counters of all branches stand behind the last branch.
+            // The counters of all branches follow the last branch.
             let counters = if self.branches & BRANCH_COUNTERS == 0 { 0 } else { count };
             cursor.skip(counters, 8)?;
         }
         if self.has(USER_REGISTERS) {
-            // An ABI of 0 says that there are no registers.
+            // An ABI of 0 means no registers.
             let is_there = cursor.word()? != 0;
             cursor.skip(if is_there { self.user_registers.count_ones().into() } else { 0 }, 8)?;
         }
         if self.has(USER_STACK) {
             let bytes = cursor.word()?;
             cursor.skip(1, bytes)?;
-            // Behind the stack stands how much of it was in use.
+            // The stack is followed by its used size.
             cursor.skip(u64::from(bytes > 0), 8)?;
         }
         cursor.skip(u64::from(self.has(WEIGHT)), 8)
@@ -232,7 +222,6 @@ impl SampleLayout {
 mod tests {
     use super::*;
 
-    /// The layout of an event with these parts, and with these kinds of branches.
     fn layout(parts: u64, branches: u64) -> SampleLayout {
         let mut words = [0_u64; 16];
         // `struct perf_event_attr`: the size is the upper half of the first word.
@@ -251,7 +240,7 @@ mod tests {
     /// `PERF_SAMPLE_BRANCH_ANY` with each part that changes the length (linux/perf_event.h).
     #[test]
     fn branches_are_passed_with_their_counters() {
-        // The address, the number of branches, two branches, and the source of the data.
+        // The address, the number of branches, two branches, and the data source.
         let head = [0x4000, 2];
         let branches = [1, 2, 3, 4, 5, 6];
         for (kinds, index, counters) in [

@@ -1,4 +1,4 @@
-//! Recordings by hand, hostile ones, and one that perf makes here.
+//! Handmade recordings, hostile ones, and a real one.
 
 use super::*;
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ const STORE: u64 = 0x04;
 const MODIFIED: u64 = 0x10 << 19;
 const PEER: u64 = 0x02 << 38;
 
-/// A recording under construction, in the layout of perf.data-file-format.txt.
+/// A recording in the layout of perf.data-file-format.txt.
 #[derive(Default)]
 struct Made(Vec<u8>);
 
@@ -49,13 +49,12 @@ impl Made {
         );
     }
 
-    /// A name with its time, as all records end where an event says so: thread, time and CPU.
+    /// Adds a name with its time: records end with thread, time and CPU if an event says so.
     fn name_at(&mut self, (pid, tid): ThreadKey, name: &[u8; 8], time_ns: u64) {
         let thread = [pid.to_ne_bytes(), tid.to_ne_bytes()].concat();
         self.record(3, 0, &[&thread[..], name, &thread, &time_ns.to_ne_bytes(), &[0; 8]].concat());
     }
 
-    /// The file with one event.
     fn file(&self) -> Vec<u8> {
         let attribute = 128_u64;
         let header = 104_u64;
@@ -79,7 +78,7 @@ const MAIN: ThreadKey = (70, 70);
 const A: ThreadKey = (70, 71);
 const B: ThreadKey = (70, 72);
 
-/// A writes a line that B reads, and B's own word beside one of the main thread's.
+/// A writes a line that B reads, and B writes a word next to one of the main thread's.
 fn program() -> Made {
     let mut made = Made::default();
     made.name(MAIN, b"app\0\0\0\0\0");
@@ -121,7 +120,7 @@ fn a_line_passes_from_its_writer_to_its_reader() {
     sampled.observation.pattern("app").check().unwrap();
 }
 
-/// Each CPU's records stand in the file on their own.
+/// The file separates the records of each CPU.
 #[test]
 fn names_go_by_their_times() {
     let mut made = Made::default();
@@ -181,8 +180,8 @@ fn what_is_not_read_is_told() {
     assert_eq!(said(&plain), PerfDataError::NoAddresses.to_string());
 }
 
-/// A recording of an event of the kernel, against perf(1) itself: its samples tell addresses and
-/// threads as those of a processor do.
+/// Compares a recording of kernel events with perf(1): its samples have addresses and threads like
+/// a processor's.
 #[test]
 fn perf_tells_the_same_threads_and_addresses() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,62 +1,55 @@
-//! Where the functions of Go's runtime begin in a program's file. Go's linker writes a table of all
-//! functions into each program, which the runtime needs and `strip` leaves alone
+//! Finds the starts of the Go runtime's functions in a program's file. Go's linker writes a table
+//! of all functions into each program; the runtime needs it and `strip` keeps it
 //! (`runtime/symtab.go` and `debug/gosym/pclntab.go` of Go's sources).
 
 use seatmap_os::elf::Elf;
 use std::io;
 use std::path::Path;
 
-/// The table's section, in programs that are loaded at one address and in those that may be loaded
-/// anywhere.
+/// The table's section, in programs at a fixed address and in relocatable ones.
 const SECTIONS: [&str; 2] = [".gopclntab", ".data.rel.ro.gopclntab"];
 
-/// The first number of the table since Go 1.18 and since Go 1.20. Before, a program of ARM had the
-/// arguments of functions on the stack.
+/// The table's first number since Go 1.18 and since Go 1.20. Earlier, programs on ARM passed
+/// arguments on the stack.
 const MAGICS: [u32; 2] = [0xffff_fff0, 0xffff_fff1];
 
-/// Where the header has the length of an address, the number of functions, the address of the first
-/// one, and the places of the names and of the functions.
+/// Offsets in the header: address length, number of functions, address of the first one, offsets of
+/// names and functions.
 const ADDRESS_BYTES: usize = 7;
 const COUNT: usize = 8;
 const FIRST: usize = 24;
 const NAMES: usize = 32;
 const FUNCTIONS: usize = 64;
 
-/// Where the section `.go.module`, the runtime's account of the program, has the address of the
-/// first function (`moduledata` of Go 1.26, which left the one in the table's header 0).
+/// The offset of the first function's address in the section `.go.module` (`moduledata` of Go 1.26,
+/// which leaves 0 in the table's header).
 const FIRST_IN_MODULE: usize = 176;
 
-/// The symbol of that address.
 const FIRST_SYMBOL: &str = "runtime.text";
 
-/// The first instruction of a function of x86, which looks whether the stack has room, and the two
-/// forms of the jump behind it. The kernel plays a jump itself; any other instruction the thread
-/// executes elsewhere and stops a second time (`arch/x86/kernel/uprobes.c`), which takes as long.
+/// An x86 function's first instruction, a check of the stack, and both forms of the jump after it.
+/// The kernel emulates a jump; any other instruction is executed out of line, with a second stop
+/// (`arch/x86/kernel/uprobes.c`), which costs as much again.
 const LOOK: [u8; 4] = [0x49, 0x3b, 0x66, 0x10];
 const JUMPS: [&[u8]; 2] = [&[0x76], &[0x0f, 0x86]];
 
-/// Why a program's functions cannot be found.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FunctionsError {
-    /// Its file cannot be read.
     #[error("its file cannot be read")]
     File(#[from] io::Error),
-    /// It has another table or none.
     #[error(
         "its table of functions is not found: it was built by a Go before 1.18 or by a newer one \
          than this Seatmap knows, or put together by another linker"
     )]
     OtherTable,
-    /// It does not say where its code begins.
     #[error("it does not say where its code begins; build it without -s")]
     NoFirst,
-    /// A function is not in the table, or not in the code.
+    /// The function is missing from the table, or outside the code.
     #[error("it has no function {0}")]
     Missing(&'static str),
 }
 
-/// An instruction at the begin of each of these functions, as a byte of the file, at which the
-/// arguments still stand in their registers.
+/// A file offset at the start of each function, with the arguments still in registers.
 ///
 /// # Errors
 /// [`FunctionsError`].
@@ -77,12 +70,11 @@ pub(super) fn places<const N: usize>(
     Ok(places)
 }
 
-/// The first byte of a function in the file.
 fn begin(elf: &Elf, table: &Table<'_>, first: u64, name: &str) -> Option<u64> {
     elf.place(first.checked_add(table.function(name)?.into())?)
 }
 
-/// The instruction of a function's begin at which a stop costs least.
+/// The first instructions' offset where a stop costs least.
 fn stop(elf: &Elf, begin: u64) -> Result<u64, FunctionsError> {
     let bytes: [u8; 6] = elf.bytes_at(begin)?;
     let behind = bytes.strip_prefix(&LOOK);
@@ -91,8 +83,8 @@ fn stop(elf: &Elf, begin: u64) -> Result<u64, FunctionsError> {
     Ok(if is_quick { begin + LOOK.len() as u64 } else { begin })
 }
 
-/// The address from which the functions' distances count. An event at a wrong address would break
-/// the program, so that none is guessed: one outside the code is none.
+/// The address to which functions are relative. An event at a wrong address would break the
+/// program, so one outside the code is rejected.
 fn first(elf: &Elf, table: &Table<'_>) -> Result<u64, FunctionsError> {
     let found = match table.first {
         0 => elf.symbol(FIRST_SYMBOL)?.or_else(|| first_in_module(elf)),
@@ -108,13 +100,11 @@ fn first_in_module(elf: &Elf) -> Option<u64> {
     word(&module, FIRST_IN_MODULE)
 }
 
-/// The table of a program's functions.
 struct Table<'a> {
-    /// The address of the first one; 0 where it is not said here.
+    /// The first function's address; 0 if it is elsewhere.
     first: u64,
     names: &'a [u8],
-    /// An entry for each function, its distance from the first one and the place of its record, and
-    /// the records.
+    /// Each function's distance from the first one and its record's offset; then the records.
     functions: &'a [u8],
     count: usize,
 }
@@ -125,16 +115,15 @@ impl<'a> Table<'a> {
         let count = usize::try_from(word(bytes, COUNT)?).ok()?;
         let (first, names, functions) =
             (word(bytes, FIRST)?, part(bytes, NAMES)?, part(bytes, FUNCTIONS)?);
-        // A broken count would have the search go on for ever.
+        // A broken count would make the search endless.
         let fits = count.checked_mul(8).is_some_and(|length| length <= functions.len());
         (is_known && fits).then_some(Table { first, names, functions, count })
     }
 
-    /// The distance of a function from the first one.
     fn function(&self, name: &str) -> Option<u32> {
         (0..self.count).find_map(|nth| {
             let record = number(self.functions, 8 * nth + 4)? as usize;
-            // A record begins with the distance once more and the place of the name.
+            // A record begins with the distance again, and the offset of the name.
             let at = number(self.functions, record.checked_add(4)?)? as usize;
             let rest = self.names.get(at..)?.strip_prefix(name.as_bytes())?;
             (rest.first() == Some(&0)).then(|| number(self.functions, 8 * nth)).flatten()
@@ -142,7 +131,6 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The bytes from the place on that the header has here.
 fn part(bytes: &[u8], at: usize) -> Option<&[u8]> {
     bytes.get(usize::try_from(word(bytes, at)?).ok()?..)
 }
@@ -160,7 +148,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A table of two functions, 16 bytes apart.
     fn table() -> Vec<u8> {
         let words = [0_u64, 2, 0, 0x40_1000, 72, 0, 0, 0, 104];
         let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();

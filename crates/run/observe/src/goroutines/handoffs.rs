@@ -1,5 +1,5 @@
-//! The goroutines that threads hand each other, by programs in the kernel where Go's runtime makes
-//! a goroutine ready and where a thread goes on with it.
+//! Counts the goroutines that threads hand to each other, by eBPF programs at the functions of Go's
+//! runtime that make a goroutine ready and continue it.
 
 use super::functions::{self, FunctionsError};
 use super::programs::{self, Goroutines};
@@ -16,71 +16,57 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// The time that a call of such a function takes longer, the program in the kernel included: an
-/// estimate from two goroutines that hand each other a value (`bench/observe/handoffs.go`) on a
-/// virtual machine.
+/// A call's added time, including the eBPF program: an estimate from two goroutines that exchange a
+/// value (`bench/observe/handoffs.go`) on a virtual machine.
 const AT_FUNCTION: Duration = Duration::from_nanos(925);
 
-/// The functions of Go's runtime: `ready` is given a goroutine that may go on, by the thread that
-/// ended its wait; `execute` is given one that the calling thread goes on with now
-/// (`runtime/proc.go` of Go's sources). The end of a wait for the network goes another way than
-/// through `ready`, and is nobody's.
+/// The thread that ends a goroutine's wait calls `ready`; the thread that continues it calls
+/// `execute` (`runtime/proc.go` of Go's sources). The end of a wait for the network does not pass
+/// through `ready`, and is not counted.
 const FUNCTIONS: [&str; 2] = ["runtime.ready", "runtime.execute"];
 
-/// A program's file by the numbers of its device and of itself: containers may have others of the
-/// same name.
+/// Device and inode: containers may have other files of the same name.
 type FileId = (u64, u64);
 
-/// A program's file, as far as it is known.
 #[derive(Debug)]
 enum Found {
-    /// Another language's.
+    /// Another language.
     Other,
-    /// Both functions are watched while this lives.
+    /// Both functions are watched while this exists.
     Watched {
         #[expect(dead_code, reason = "the programs are attached while the links live")]
         links: [EbpfLink; 2],
     },
-    /// They cannot be watched: a sentence without its end.
+    /// The reason, as the beginning of a sentence.
     Unwatched(String),
 }
 
-/// Programs in the kernel that count handed goroutines until this is dropped.
 #[derive(Debug)]
 pub(crate) struct GoroutineHandoffs {
     goroutines: Goroutines,
     programs: [EbpfProgram; 2],
     files: HashMap<FileId, Found>,
-    /// The process of each thread.
     threads: HashMap<Tid, Tid>,
-    /// The processes whose goroutines are watched.
     pids: HashSet<Tid>,
 }
 
-/// Why the kernel does not run the programs.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HandoffsError {
-    /// Its tables cannot be made.
     #[error("the kernel makes no tables for eBPF: {0}")]
     Tables(#[from] io::Error),
-    /// It refuses a program.
     #[error(transparent)]
     Load(#[from] LoadError),
 }
 
-/// Why a program's goroutines cannot be watched.
 #[derive(Debug, thiserror::Error)]
 enum WatchError {
-    /// The functions are not found.
     #[error(transparent)]
     Functions(#[from] FunctionsError),
-    /// The kernel does not watch them.
     #[error(transparent)]
     Kernel(#[from] LoadError),
 }
 
 impl GoroutineHandoffs {
-    /// Loads the programs. They count for the processes in `tables`.
     pub(crate) fn begin(tables: &Tables) -> Result<Self, HandoffsError> {
         let goroutines = Goroutines::new()?;
         let programs = [
@@ -96,38 +82,34 @@ impl GoroutineHandoffs {
         })
     }
 
-    /// A thread and its process.
     pub(crate) fn meet(&mut self, tid: Tid, pid: Tid) {
         self.threads.insert(tid, pid);
     }
 
-    /// A thread that has ended.
     pub(crate) fn forget(&mut self, tid: Tid) {
         self.threads.remove(&tid);
     }
 
-    /// Watches the processes that run a program of Go.
     pub(crate) fn look(&mut self) {
         let distinct: BTreeSet<Tid> = self.threads.values().copied().collect();
         self.pids = distinct.into_iter().filter(|pid| self.is_watched(*pid)).collect();
     }
 
     fn is_watched(&mut self, pid: Tid) -> bool {
-        // Of one that has ended since the look before, this look has the talk.
+        // This look still has the messages of a process that ended since the last one.
         let Some(file) = task::program_id(pid) else { return self.pids.contains(&pid) };
         let programs = &self.programs;
         let found = self.files.entry(file).or_insert_with(|| found(programs, pid));
         matches!(found, Found::Watched { .. })
     }
 
-    /// Whether the goroutines of both threads are watched.
     pub(crate) fn is_between(&self, talk: &ThreadMessages) -> bool {
         let mut pids = [talk.from, talk.to].into_iter().map(|tid| self.threads.get(&tid));
         pids.all(|pid| pid.is_some_and(|pid| self.pids.contains(pid)))
     }
 
-    /// The talk since the call before: a goroutine that one thread made ready and another went on
-    /// with took a cache line at least along.
+    /// The messages since the last call. A goroutine that one thread made ready and another
+    /// continued moves at least one cache line.
     pub(crate) fn talk(&self) -> io::Result<Vec<ThreadMessages>> {
         let mut talk = Vec::new();
         self.goroutines.pairs.take(|key, value| {
@@ -141,13 +123,11 @@ impl GoroutineHandoffs {
         Ok(talk)
     }
 
-    /// How much longer the program's calls took so far.
     pub(crate) fn time(&self) -> io::Result<Duration> {
         let calls = self.goroutines.calls.counts()?.first().copied().unwrap_or_default();
         Ok(AT_FUNCTION.mul_f64(calls as f64))
     }
 
-    /// Goroutines that could not be seen, each as a sentence.
     pub(crate) fn unseen(&self) -> Vec<String> {
         let reasons = self.files.values().filter_map(|found| match found {
             Found::Unwatched(reason) => Some(reason.clone()),
@@ -162,8 +142,8 @@ impl GoroutineHandoffs {
     }
 }
 
-/// Watches a process's program, if it is one of Go. It is named as the process sees it, which may
-/// be in a container.
+/// Watches a process's program if it is a Go program. The path is that of the process, which may be
+/// in a container.
 fn found(programs: &[EbpfProgram; 2], pid: Tid) -> Found {
     let file = task::program_link(pid);
     if !is_of_go(&file) {
@@ -181,7 +161,7 @@ fn found(programs: &[EbpfProgram; 2], pid: Tid) -> Found {
 
 fn watched([ready, execute]: &[EbpfProgram; 2], file: &Path) -> Result<[EbpfLink; 2], WatchError> {
     let [at_ready, at_execute] = functions::places(file, FUNCTIONS)?;
-    // A goroutine counts where both are watched: the later one comes first.
+    // A goroutine counts only if both functions are watched, so the later one comes first.
     let executes = execute.link_at(file, at_execute)?;
     Ok([ready.link_at(file, at_ready)?, executes])
 }

@@ -1,7 +1,7 @@
-//! The programs that run in the kernel when Go's runtime makes a goroutine ready, and when a thread
-//! goes on with it.
+//! The eBPF programs that run when Go's runtime makes a goroutine ready, and when a thread
+//! continues it.
 //!
-//! Registers 6 to 9 survive calls, and their use stands above each program.
+//! Registers 6 to 9 survive calls; a comment above each program lists their use.
 
 use crate::wakeups::{LOST_PAIRS, Tables, insert, look_up_process};
 use seatmap_os::bpf::Map;
@@ -9,36 +9,31 @@ use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, 
 use seatmap_os::bpf::assembler::{Assembler, EbpfOperation, Helper, JumpCondition, Width};
 use std::io;
 
-/// Where the first argument of a Go function stands in the registers that the kernel gives, in
-/// bytes: RAX of `struct pt_regs`, x0 of `struct user_pt_regs` (`abi-internal.md` of Go's sources).
+/// The offset of a Go function's first argument among the registers, in bytes: RAX of `struct
+/// pt_regs`, x0 of `struct user_pt_regs` (`abi-internal.md` of Go's sources).
 const ARGUMENT: usize = if cfg!(target_arch = "aarch64") { 0 } else { 80 };
 
-/// A goroutine: its process, four bytes of 0, and its address there. Its value is the thread that
-/// made it ready.
+/// A key is a goroutine: its process, four zero bytes, and its address. The value is the thread
+/// that made it ready.
 const GOROUTINE_BYTES: usize = 16;
 const WAKER_BYTES: usize = 4;
 
-/// Two threads, the one that made goroutines ready and the one that went on with them. Its value is
-/// how often.
+/// A key is a thread that made goroutines ready and one that continued them. The value is the
+/// count.
 const PAIR_BYTES: usize = 8;
 const COUNT_BYTES: usize = 8;
 
-/// Goroutines that are ready and not yet run; the oldest ones leave a full table, such as those of
-/// programs that have ended. Pairs from one look to the next.
+/// The most ready goroutines, of which the oldest leave a full table, such as those of ended
+/// programs; and the most pairs between two looks.
 const GOROUTINES: u32 = 65_536;
 const PAIRS: u32 = 16_384;
 
-/// The flag of an update that takes any key.
 const ANY: i32 = 0;
 
-/// The tables that the two programs share.
 #[derive(Debug)]
 pub(super) struct Goroutines {
-    /// Goroutines that are ready.
     ready: Map,
-    /// How often one thread went on with a goroutine that another had made ready.
     pub(super) pairs: Map,
-    /// Calls of both functions by followed processes.
     pub(super) calls: Map,
 }
 
@@ -52,7 +47,7 @@ impl Goroutines {
     }
 }
 
-/// `runtime.ready(goroutine)`: the thread is remembered.
+/// `runtime.ready(goroutine)`.
 pub(super) fn ready(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     let mut code = Assembler::new();
     begin(&mut code, tables, goroutines);
@@ -65,8 +60,8 @@ pub(super) fn ready(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     code
 }
 
-/// `runtime.execute(goroutine)`: 9 is the thread that made it ready. On the stack the pair lies at
-/// -32 and its first count at -24.
+/// `runtime.execute(goroutine)`. Registers: 9 the thread that made it ready. Stack: the pair at
+/// -32, its first count at -24.
 pub(super) fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     let mut code = Assembler::new();
     begin(&mut code, tables, goroutines);
@@ -78,7 +73,7 @@ pub(super) fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     );
     code.load(Width::Word, R9, R0, 0);
     code.map(R1, &goroutines.ready).stack(R2, -16).call(Helper::Delete);
-    // A goroutine that a thread hands itself is not a message between threads.
+    // A thread that continues its own goroutine sends no message.
     code.jump_if_both(JumpCondition::Equal, R7, R9, "end");
     code.store(Width::Word, STACK, -32, R9).store(Width::Word, STACK, -28, R7);
     code.map(R1, &goroutines.pairs).stack(R2, -32).call(Helper::Lookup).jump_if(
@@ -96,11 +91,11 @@ pub(super) fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     code
 }
 
-/// The begin of both: 6 the registers with which the function was called, 7 the thread, 8 its
-/// process, which must be followed. On the stack the goroutine lies at -16 and the thread at -24.
+/// The start of both programs. Registers: 6 the function's registers, 7 the thread, 8 its process,
+/// which must be followed. Stack: the goroutine at -16, the thread at -24.
 fn begin(code: &mut Assembler, tables: &Tables, goroutines: &Goroutines) {
     tables.end_if_paused(code).calculate(EbpfOperation::Move, R6, R1).call(Helper::CurrentThread);
-    // The lower half of the answer is the thread, the upper one the process.
+    // The lower half of the result is the thread, the upper one the process.
     code.store(Width::Word, STACK, -24, R0).calculate(EbpfOperation::Move, R7, R0);
     code.calculate_number(EbpfOperation::ShiftLeft, R7, 32);
     code.calculate_number(EbpfOperation::ShiftRight, R7, 32);

@@ -1,6 +1,6 @@
-//! The method `mpi` in a job that a launcher starts once for each rank: each runs its rank's
-//! program, and rank 0 puts the traces together. Launchers agree on no way to hand variables on to
-//! other computers; so each rank sets its own.
+//! The method `mpi` in a job that starts this command once per rank. Each runs its rank's program,
+//! and rank 0 combines the traces. Launchers have no common way to pass variables to other
+//! computers, so each rank sets its own.
 
 use crate::ObserveError;
 use crate::observed::ObservationOutcome;
@@ -12,24 +12,22 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long rank 0 waits for the traces of others after its own: a network file system shows new
-/// files of other computers after up to a minute (`acdirmax`, nfs(5)).
+/// The time for which rank 0 waits for other ranks' traces: a network file system shows new files
+/// of other computers after up to a minute (`acdirmax`, nfs(5)).
 const PATIENCE: Duration = Duration::from_secs(70);
 
-/// How often it looks.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The last line of a trace.
 const END: &[u8] = b"{\"end\":true}\n";
 
-/// Runs the command of this rank. Rank 0 then reads what all ranks wrote down.
+/// Runs this rank's command. Rank 0 then reads all ranks' traces.
 pub(crate) fn run(
     request: &ReportRequest,
     rank: &JobRank,
     stop: &dyn Fn() -> bool,
 ) -> Result<ObservationOutcome, ObserveError> {
     let folder = rank.folder().map_err(ObserveError::System)?;
-    // Its name can be known before: it is not taken where somebody else has made it.
+    // The folder's name can be guessed; one of another user is refused.
     trusted::private_folder(&folder)?;
     // An earlier job may have had the same name and a rank of this number.
     for trace in traces_of(&folder, rank.rank).map_err(ObserveError::System)? {
@@ -39,24 +37,22 @@ pub(crate) fn run(
     if rank.rank > 0 {
         return Ok(ObservationOutcome::elsewhere(ending));
     }
-    // The ranks of a program that is none of MPI's leave nothing, and neither do those of one that
-    // failed.
+    // Ranks of a failed program, or of one without MPI, leave no traces.
     if ending == Ending::Exited(0)
         && !traces_of(&folder, 0).map_err(ObserveError::System)?.is_empty()
     {
         wait_for_all(&folder, rank.size, stop);
     }
     let sighting = request.read(&folder);
-    // All is read; a rank that is late may still put a file there.
+    // Everything is read; a late rank may still put a file there.
     let _ = std::fs::remove_dir_all(&folder);
     Ok(ObservationOutcome::of_ended(ending, sighting))
 }
 
 impl JobRank {
-    /// The folder for the traces of this start.
     fn folder(&self) -> io::Result<PathBuf> {
         let job = self.job.as_deref().unwrap_or_default();
-        // A launcher's name of a job may hold anything, and that of a folder may not.
+        // A job's name may contain any character, but a folder's name may not.
         let job: String = job.chars().filter(char::is_ascii_alphanumeric).collect();
         let mut name = self.pattern.as_os_str().to_owned();
         name.push(format!(".traces-{job}"));
@@ -66,7 +62,7 @@ impl JobRank {
     }
 }
 
-/// The files of a rank; more than one where it executed another program.
+/// A rank's files; several if it executed another program.
 fn traces_of(folder: &Path, rank: usize) -> io::Result<Vec<PathBuf>> {
     let beginning = format!("rank-{rank}-");
     let mut traces = Vec::new();
@@ -79,8 +75,8 @@ fn traces_of(folder: &Path, rank: usize) -> io::Result<Vec<PathBuf>> {
     Ok(traces)
 }
 
-/// Waits until each rank has a whole trace, as long as patience and user allow. Those that are
-/// missing are told of where the pattern is.
+/// Waits for all traces until the time is over or the user stops it. The pattern lists missing
+/// traces.
 fn wait_for_all(folder: &Path, ranks: usize, stop: &dyn Fn() -> bool) {
     let began = Instant::now();
     for rank in 0..ranks {
@@ -93,8 +89,8 @@ fn wait_for_all(folder: &Path, ranks: usize, stop: &dyn Fn() -> bool) {
     }
 }
 
-/// Whether a rank has written its trace to the end. A look that fails is repeated, as a network
-/// file system may be slow to answer; the reading afterwards says why it failed.
+/// Whether a rank's trace is complete. A failed look is repeated, because a network file system may
+/// be slow; the later reading reports the cause.
 fn has_whole_trace(folder: &Path, rank: usize) -> bool {
     let traces = traces_of(folder, rank).unwrap_or_default();
     let mut texts = traces.iter().filter_map(|path| named_file::read(path, MAX_BYTES).ok());

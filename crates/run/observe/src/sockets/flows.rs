@@ -1,4 +1,4 @@
-//! Brings the writers and readers of one pipe or connection together.
+//! Matches the writers and readers of a pipe or connection.
 
 use super::programs::{PIPE, READS, TCP};
 use crate::TalkKind;
@@ -8,35 +8,31 @@ use seatmap_os::Tid;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
-/// The most connections whose unread bytes may still be read.
+/// The most connections with unread bytes that may still be read.
 const WAITING: usize = 16_384;
 
-/// Bytes and calls.
 type Count = [f64; 2];
 
-/// The count of each thread that wrote or read, without what was passed on as talk.
+/// The counts of each writer or reader, not yet reported as messages.
 type Ends = HashMap<Tid, Count>;
 
 /// A kind and an object: a pipe or connection, in one direction.
 type FlowKey = (u32, u64);
 
-/// A pipe or connection, in one direction.
 #[derive(Debug, Default)]
 struct Flow {
     written: Ends,
     read: Ends,
     has_news: bool,
-    /// Whether it is among those that wait.
     waits: bool,
-    /// Whether something went over it since it came there.
+    /// Whether it was used since it entered the waiting list.
     lives: bool,
 }
 
 impl Flow {
-    /// The talk that was both written and read, and was not passed on yet. Bytes that wait in the
-    /// pipe are nobody's yet: the next reader may be another thread. Where several threads read,
-    /// each gets of each writer's bytes the share that it read of all: nobody can know whose bytes
-    /// it read.
+    /// The messages written and read, not yet reported. Bytes in the pipe belong to no reader yet.
+    /// With several readers, each gets a share of each writer's bytes in proportion to its own
+    /// reading, because the kernel does not show whose bytes it read.
     fn talk(&mut self, kind: TalkKind) -> Vec<ThreadMessages> {
         let written = bytes_of(&self.written);
         let read = bytes_of(&self.read);
@@ -60,7 +56,7 @@ impl Flow {
     }
 }
 
-/// Leaves of each thread's count what was not passed on.
+/// Keeps the unreported rest of each count.
 fn pass_on(ends: &mut Ends, share: f64) {
     if share >= 1.0 {
         ends.clear();
@@ -73,20 +69,18 @@ fn bytes_of(ends: &Ends) -> f64 {
     ends.values().map(|[bytes, _]| bytes).sum()
 }
 
-/// Every flow of which something was not passed on.
 #[derive(Debug, Default)]
 pub(super) struct Flows {
     all: HashMap<FlowKey, Flow>,
-    /// Those that are counted in since the talk was asked for.
     new: Vec<FlowKey>,
-    /// Connections that had bytes which were not passed on, the longest waiting first.
+    /// Connections with unreported bytes, longest waiting first.
     waiting: VecDeque<FlowKey>,
-    /// Bytes of those that were forgotten, and that no thread of the program has read.
+    /// Bytes of forgotten flows that no thread of the program has read.
     unread_bytes: f64,
 }
 
 impl Flows {
-    /// Counts an entry of the kernel's table: the bytes and calls since the look before.
+    /// Adds an entry of the kernel's table: bytes and calls since the last look.
     pub(super) fn count(&mut self, key: &[u8], value: &[u8]) {
         let Some((tid, role, object)) = parsed(key) else { return };
         let Some((new_bytes, new_calls)) = word(value, 0).zip(word(value, 8)) else { return };
@@ -102,7 +96,6 @@ impl Flows {
         *calls += new_calls as f64;
     }
 
-    /// The talk since the call before.
     pub(super) fn talk(&mut self) -> Vec<ThreadMessages> {
         let mut talk = Vec::new();
         for key in std::mem::take(&mut self.new) {
@@ -110,7 +103,7 @@ impl Flows {
             flow.has_news = false;
             talk.extend(flow.talk(if key.0 == PIPE { TalkKind::Pipe } else { TalkKind::Socket }));
             let is_empty = flow.written.is_empty() && flow.read.is_empty();
-            // One that waits keeps its place there, so that it stands there once.
+            // A waiting flow keeps its place, so that it is listed once.
             if is_empty && !flow.waits {
                 self.all.remove(&key);
             } else if key.0 != PIPE && !std::mem::replace(&mut flow.waits, true) {
@@ -121,9 +114,8 @@ impl Flows {
         talk
     }
 
-    /// Forgets the connections that have waited longest where there are very many: most were
-    /// closed, and their other ends are outside the program. One that was used meanwhile comes
-    /// last. Pipes are few, and may be read late.
+    /// Drops the oldest waiting connections: most were closed, with their other ends outside the
+    /// program. A connection used meanwhile goes to the end. Pipes are few, and may be read late.
     fn forget(&mut self) {
         while self.waiting.len() > WAITING {
             let Some(key) = self.waiting.pop_front() else { return };
@@ -136,16 +128,15 @@ impl Flows {
         }
     }
 
-    /// Bytes that were written, and that no thread of the program has read.
+    /// Written bytes that no thread of the program has read.
     pub(super) fn unread_bytes(&self) -> f64 {
         let waiting: f64 = self.all.values().map(|flow| bytes_of(&flow.written)).sum();
-        // Shares of bytes do not add up to the last bit.
+        // Shares of bytes have rounding errors.
         (self.unread_bytes + waiting).round()
     }
 }
 
-/// The thread, its role and the object of a key. Both ends of a connection get one object for each
-/// direction.
+/// Both ends of a connection get one object per direction.
 fn parsed(key: &[u8]) -> Option<(Tid, u32, u64)> {
     let tid = small(key, 0)?;
     let role = small(key, 4)? as u32;
@@ -153,7 +144,7 @@ fn parsed(key: &[u8]) -> Option<(Tid, u32, u64)> {
     if role & !READS != TCP {
         return Some((tid, role, object));
     }
-    // The other end's port comes first, in the network's order; the own port is in the computer's.
+    // The other end's port comes first, in network order; the own port is in the computer's order.
     let bytes = (object as u32).to_ne_bytes();
     let other = u64::from(u16::from_be_bytes([bytes[0], bytes[1]]));
     let own = u64::from(u16::from_ne_bytes([bytes[2], bytes[3]]));
@@ -222,7 +213,6 @@ mod tests {
         let many = WAITING as u64;
         for object in 0..2 * many {
             flows.count(&key(1, UNIX, object), &value(3, 1));
-            // One of them is used again and again.
             flows.count(&key(1, UNIX, 7), &value(3, 1));
             flows.talk();
         }

@@ -1,37 +1,35 @@
-//! The program at the end of all system calls, attached while it serves.
+//! The eBPF program at the end of all system calls, attached while it is useful.
 //!
-//! One state machine: on or off. It makes each system call of the computer slower by about 90 ns.
-//! The kernel has tracepoints of its own for sockets, and none for pipes. So where a program uses
-//! no pipes, this one is taken off after a while. It comes back when a pipe wakes a thread, and for
-//! a moment now and then.
+//! A state machine: on or off. The program slows each system call of the computer by about 90 ns.
+//! The kernel has tracepoints for sockets, but none for pipes. So if a program uses no pipes, the
+//! eBPF program is detached after a while, and attached again when a pipe wakes a thread, and
+//! briefly now and then.
 
 use seatmap_os::bpf::{EbpfLink, EbpfProgram, LoadError, RunTime};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Looks without a byte through a pipe after which the program is taken off, at first and in a
-/// moment of looking.
+/// Looks without a byte through a pipe before the program is detached: first, and during a brief
+/// return.
 const PATIENCE: u32 = 10;
 const MOMENT: u32 = 2;
 
-/// Looks after which it comes back for a moment.
+/// Looks before a brief return.
 const REST: u32 = 50;
 
-/// The program.
 #[derive(Debug)]
 pub(super) struct Pipes {
     program: EbpfProgram,
     link: Option<EbpfLink>,
-    /// Whether it may be taken off: nothing but pipes is counted by it.
+    /// Whether it counts only pipes, and may be detached.
     may_rest: bool,
     turn: Turn,
     since: Instant,
-    /// The time without it before bytes were seen again.
+    /// The detached time before bytes were seen again.
     missed: Duration,
     resting: Duration,
 }
 
-/// The step after a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Stay,
@@ -39,7 +37,6 @@ enum Step {
     PutOn,
 }
 
-/// When the program is on, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Turn {
     is_on: bool,
@@ -48,8 +45,7 @@ struct Turn {
 }
 
 impl Turn {
-    /// A look: whether bytes went through pipes since the one before, and whether a pipe woke a
-    /// thread.
+    /// Chooses the step from bytes through pipes and wakeups by pipes since the last look.
     fn look(&mut self, has_bytes: bool, is_pipe_seen: bool) -> Step {
         self.quiet = if has_bytes { 0 } else { self.quiet + 1 };
         if has_bytes {
@@ -69,7 +65,6 @@ impl Turn {
 }
 
 impl Pipes {
-    /// Attaches the program.
     pub(super) fn begin(program: EbpfProgram, may_rest: bool) -> Result<Self, LoadError> {
         let link = Some(program.link()?);
         let turn = Turn { is_on: true, quiet: 0, patience: PATIENCE };
@@ -85,12 +80,10 @@ impl Pipes {
         })
     }
 
-    /// Whether it is attached.
     pub(super) fn is_on(&self) -> bool {
         self.link.is_some()
     }
 
-    /// Takes it off or puts it on, by what was seen since the look before.
     pub(super) fn look(&mut self, has_bytes: bool, is_pipe_seen: bool) {
         if !self.may_rest {
             return;
@@ -103,25 +96,23 @@ impl Pipes {
             Step::TakeOff => {
                 self.since = Instant::now();
                 let link = self.link.take();
-                // It waits for every CPU, and nobody waits for it.
+                // Detaching waits for every CPU, so a separate thread does it.
                 let _ = std::thread::Builder::new()
                     .name("take off".to_owned())
                     .spawn(move || drop(link));
             }
             Step::PutOn => {
                 self.resting += self.since.elapsed();
-                // A kernel that refuses now has allowed it before; the next moment tries again.
+                // The kernel allowed it before; if it refuses now, the next return tries again.
                 self.link = self.program.link().ok();
             }
         }
     }
 
-    /// How often and how long it ran while the kernel timed it.
     pub(super) fn run_time(&self) -> io::Result<RunTime> {
         self.program.run_time()
     }
 
-    /// Bytes that could not be seen, as a sentence.
     pub(super) fn unseen(&self) -> Option<String> {
         let seconds = self.missed.as_secs_f64();
         (seconds > 0.0).then(|| {

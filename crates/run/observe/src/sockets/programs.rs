@@ -1,31 +1,29 @@
-//! The programs that run in the kernel when a socket or pipe was written or read.
+//! The eBPF programs that run when a thread writes or reads a socket or pipe.
 
 use crate::wakeups::{FieldOffsets, Tables};
 use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
 use seatmap_os::bpf::assembler::{Assembler, EbpfOperation, Helper, JumpCondition, Width};
 use seatmap_os::bpf::{Btf, BtfError, Map};
 
-/// A key is a thread, a role and the pipe or connection; its value bytes and calls.
+/// A key is a thread, a role, and a pipe or connection; its value is bytes and calls.
 pub(super) const KEY_BYTES: usize = 16;
 pub(super) const VALUE_BYTES: usize = 16;
 
-/// The kinds of roles; a reader's has [`READS`] as well.
+/// The kinds of roles; a reader also has [`READS`].
 pub(super) const PIPE: u32 = 0;
 pub(super) const UNIX: u32 = 1;
 pub(super) const TCP: u32 = 2;
 pub(super) const READS: u32 = 1 << 8;
 
-/// The largest count of bytes; an error of the kernel is beyond it, as a number without a sign.
+/// A kernel error, as an unsigned number, is larger.
 const MOST_BYTES: i32 = i32::MAX;
 
-/// Descriptors are looked up below this number.
+/// Only descriptors below this number are looked up.
 const DESCRIPTORS: i32 = 65_535;
 
-/// The bits of a file's kind in its mode (inode(7)).
 const FILE_KIND: i32 = 0o170_000;
 
-/// The calls that move bytes, and whether they read. Those that answer with another number than
-/// bytes are not here.
+/// Calls that move bytes, and whether they read. Calls that do not return bytes are missing.
 const CALLS: [(libc::c_long, u32); 8] = [
     (libc::SYS_read, READS),
     (libc::SYS_recvfrom, READS),
@@ -37,9 +35,8 @@ const CALLS: [(libc::c_long, u32); 8] = [
     (libc::SYS_writev, 0),
 ];
 
-/// `sock_send_length(socket, bytes, flags)` and `sock_recv_length`, when bytes went through a
-/// socket: 6 the socket, 7 the bytes, 8 a flag. `reads` is [`READS`] for the latter. The stack is
-/// that of [`transfer`].
+/// `sock_send_length(socket, bytes, flags)` and `sock_recv_length`; `reads` is [`READS`] for the
+/// latter. Registers: 6 the socket, 7 the bytes, 8 a flag. The stack is that of [`transfer`].
 pub(super) fn passed(
     btf: &Btf,
     layout: &FieldOffsets,
@@ -57,12 +54,12 @@ pub(super) fn passed(
         "end",
     );
     code.jump_if(JumpCondition::Above, R7, MOST_BYTES, "end");
-    // Bytes that a thread only looked at are read once more, and count then.
+    // Bytes only peeked at are read once more, and count then.
     code.load(Width::Double, R8, R1, 16)
         .calculate_number(EbpfOperation::And, R8, libc::MSG_PEEK)
         .jump_if(JumpCondition::Different, R8, 0, "end");
     code.call(Helper::CurrentTask);
-    // In the kernel, `pid` is the number of the thread and `tgid` that of the process.
+    // In the kernel, `pid` is the TID and `tgid` the PID.
     code.load(Width::Word, R1, R0, layout.pid).store(Width::Word, STACK, -24, R1);
     code.load(Width::Word, R1, R0, layout.tgid).store(Width::Word, STACK, -48, R1);
     code.map(R1, &tables.processes).stack(R2, -48).call(Helper::Lookup).jump_if(
@@ -78,10 +75,9 @@ pub(super) fn passed(
     Ok(code)
 }
 
-/// `sys_exit(registers, answer)`, when a system call ends: 6 a pointer that is followed, 7 the
-/// bytes, 8 the registers, 9 the role. `cast` allows the way of reading that newer kernels have,
-/// and `has_sockets` counts sockets as well as pipes. On the stack the key lies at -24, its value
-/// at -40, and a scratch word at -48.
+/// `sys_exit(registers, answer)`. Registers: 6 a followed pointer, 7 the bytes, 8 the registers, 9
+/// the role. Stack: the key at -24, its value at -40, a scratch word at -48. `cast` allows the way
+/// of reading of newer kernels; `has_sockets` adds sockets to pipes.
 pub(super) fn transfer(
     btf: &Btf,
     layout: &FieldOffsets,
@@ -141,8 +137,8 @@ fn load_role(code: &mut Assembler) {
     code.label(writes).calculate_number(EbpfOperation::Move, R9, 0).label("follow");
 }
 
-/// Reads fields behind pointers: by `bpf_rdonly_cast`, which costs nothing and came with Linux 6.2,
-/// or by copying.
+/// Reads fields behind pointers: by `bpf_rdonly_cast`, which costs nothing (since Linux 6.2), or by
+/// copying.
 struct Reader<'a> {
     btf: &'a Btf,
     cast: Option<u32>,
@@ -174,7 +170,7 @@ impl<'a> Reader<'a> {
             Width::Word => 4,
             Width::Double => 8,
         };
-        // A shorter field fills only a part of the scratch word, all of which is loaded below.
+        // A shorter field fills only part of the scratch word, which is loaded whole below.
         code.store_number(Width::Double, STACK, -48, 0).stack(R1, -48).calculate_number(
             EbpfOperation::Move,
             R2,
@@ -197,7 +193,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Register 6 = the address of the file behind the call's descriptor; it was the running thread.
+/// Register 6 = the file behind the call's descriptor; before, the running thread.
 fn load_file(reader: &Reader, layout: &FieldOffsets, code: &mut Assembler) -> Result<(), BtfError> {
     code.load(Width::Double, R1, R6, layout.files).jump_if(JumpCondition::Equal, R1, 0, "end");
     code.load(Width::Double, R1, R1, layout.table).jump_if(JumpCondition::Equal, R1, 0, "end");
@@ -207,7 +203,7 @@ fn load_file(reader: &Reader, layout: &FieldOffsets, code: &mut Assembler) -> Re
         DESCRIPTORS,
         "end",
     );
-    // The descriptor's place in an array of pointers of eight bytes each.
+    // The descriptor's offset among eight-byte pointers.
     code.load(Width::Double, R3, R1, layout.descriptors).calculate_number(
         EbpfOperation::ShiftLeft,
         R6,
@@ -218,10 +214,10 @@ fn load_file(reader: &Reader, layout: &FieldOffsets, code: &mut Assembler) -> Re
     reader.follow(code, "list_head", "next")
 }
 
-/// The key's role and object: the number of a pipe, or those of a socket where these are counted.
-/// Other files end the program.
+/// The key's role and object: a pipe's number, or with `has_sockets` a socket's. Other files end
+/// the program.
 fn load_object(reader: &Reader, has_sockets: bool, code: &mut Assembler) -> Result<(), BtfError> {
-    // The file stays in register 8: the call's registers are not needed any longer.
+    // The file stays in register 8: the call's registers are no longer needed.
     code.calculate(EbpfOperation::Move, R8, R6);
     reader.follow(code, "file", "f_inode")?;
     reader.field(code, "inode", "i_mode", Width::Half)?;
@@ -243,8 +239,8 @@ fn load_object(reader: &Reader, has_sockets: bool, code: &mut Assembler) -> Resu
     load_socket(reader, code)
 }
 
-/// The key's role and object of the socket at the address in register 6: the receiving end of a
-/// unix socket, or the two ports of a connection. Other sockets end the program.
+/// The key for the socket at register 6: the receiving end of a unix socket, or a connection's two
+/// ports. Other sockets end the program.
 fn load_socket(reader: &Reader, code: &mut Assembler) -> Result<(), BtfError> {
     reader.field(code, "sock", "__sk_common.skc_family", Width::Half)?;
     code.jump_if(JumpCondition::Equal, R1, libc::AF_UNIX, "unix");
@@ -264,7 +260,7 @@ fn load_socket(reader: &Reader, code: &mut Assembler) -> Result<(), BtfError> {
     );
     code.jump_if(JumpCondition::Equal, R9, (UNIX | READS) as i32, "object");
     reader.field(code, "unix_sock", "peer", Width::Double)?;
-    // A datagram socket that is not connected has no peer.
+    // An unconnected datagram socket has no peer.
     code.jump_if(JumpCondition::Equal, R1, 0, "end").label("object");
     store_object(code);
     Ok(())
@@ -274,7 +270,7 @@ fn store_object(code: &mut Assembler) {
     code.store(Width::Double, STACK, -16, R1).store(Width::Word, STACK, -20, R9);
 }
 
-/// Adds the bytes and the call to the key's value. Another CPU may be the first to add the key.
+/// Another CPU may add the key first.
 fn add(code: &mut Assembler, flows: &Map) {
     code.map(R1, flows).stack(R2, -24).call(Helper::Lookup).jump_if(
         JumpCondition::Different,

@@ -1,4 +1,4 @@
-//! Traces by hand, and hostile ones.
+//! Handmade traces, and hostile ones.
 
 use super::*;
 use crate::Sighting;

@@ -1,4 +1,4 @@
-//! Counts wakeups by programs in the kernel.
+//! Counts wakeups by eBPF programs in the kernel.
 
 use super::key::Key;
 use super::layout::FieldOffsets;
@@ -17,43 +17,35 @@ use std::collections::HashMap;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Looks between two for which the kernel times the programs.
+/// The programs are timed between every tenth look and the next.
 const TIMED_EVERY: u64 = 10;
 
-/// Why the kernel runs none of the programs.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EbpfError {
-    /// Its types cannot be read.
     #[error(transparent)]
     Types(#[from] BtfError),
-    /// Its tables cannot be made.
     #[error("the kernel makes no tables for eBPF: {0}")]
     Tables(#[from] io::Error),
-    /// It refuses a program.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// It counts no bytes.
     #[error(transparent)]
     Sockets(#[from] SocketsError),
-    /// It counts no goroutines.
     #[error(transparent)]
     Goroutines(#[from] HandoffsError),
 }
 
-/// The methods that are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EbpfMethods {
-    /// Wakeups alone.
     Wakeups,
-    /// Bytes over pipes and sockets alone.
+    /// Only bytes over pipes and sockets.
     Sockets,
-    /// Bytes where there are some, and the other wakeups.
+    /// Bytes if any, and the other wakeups.
     Both,
-    /// The same, with goroutines instead of the wakeups of Go's runtime.
+    /// `Both`, with goroutines instead of the wakeups of Go's runtime.
     Goroutines,
 }
 
-/// Programs in the kernel that count wakeups until this is dropped.
+/// Counts wakeups until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Ebpf {
     tables: Tables,
@@ -64,11 +56,10 @@ pub(crate) struct Ebpf {
     outsiders: Outsiders,
     known: HashMap<Tid, (u64, bool)>,
     timed: Timed,
-    /// Threads that were there before, and for which the tables had no room.
+    /// Threads older than the observation that did not fit the tables.
     not_followed: u64,
 }
 
-/// The times at which the kernel timed the programs.
 #[derive(Debug, Default)]
 struct Timed {
     statistics: Option<(Statistics, Instant)>,
@@ -78,8 +69,8 @@ struct Timed {
 }
 
 impl Timed {
-    /// Times the programs between some looks, from the first one on, when the program has begun:
-    /// the timing costs more than some of the programs.
+    /// Times the programs between some looks only, because timing costs more than some of the
+    /// programs. The first look comes when the program has begun.
     fn look(&mut self) {
         self.begun.get_or_insert_with(Instant::now);
         if let Some((statistics, since)) = self.statistics.take() {
@@ -93,7 +84,6 @@ impl Timed {
         self.looks += 1;
     }
 
-    /// How many times as long as the timed time the whole is.
     fn factor(&self) -> Option<f64> {
         let running = self.statistics.as_ref().map_or(Duration::ZERO, |(_, since)| since.elapsed());
         let timed = (self.timed + running).as_secs_f64();
@@ -104,7 +94,7 @@ impl Timed {
 }
 
 impl Ebpf {
-    /// Loads and attaches the programs. They follow no process yet.
+    /// The programs follow no process yet.
     pub(crate) fn begin(parts: EbpfMethods) -> Result<Self, EbpfError> {
         let btf = Btf::of_kernel()?;
         let layout = FieldOffsets::read(&btf)?;
@@ -116,7 +106,7 @@ impl Ebpf {
         ];
         let mut attached = Vec::new();
         for (name, tracepoint, code) in places {
-            // Sockets alone need no wakeups, only who lives.
+            // Sockets need only the living threads.
             if name == "seatmap_waking" && parts == EbpfMethods::Sockets {
                 continue;
             }
@@ -145,7 +135,7 @@ impl Ebpf {
         let outsiders = &mut self.outsiders;
         self.tables.pairs.take(|key, value| {
             let Some((parsed, count)) = Key::parse(key, value) else { return };
-            // An interrupt that wakes somebody is not the doing of the thread that it interrupts.
+            // An interrupt's wakeup is not the work of the interrupted thread.
             let Some(talk) = parsed.talk(count) else { return };
             if parsed.waker < 0 {
                 outsiders.count(-parsed.waker, talk.messages, || Key::waker_name(value));
@@ -156,14 +146,14 @@ impl Ebpf {
         let Some(sockets) = &mut self.sockets else { return Ok(()) };
         let is_pipe_seen = look.talk.iter().any(|talk| talk.kind == TalkKind::Pipe);
         let counts_pipes = sockets.counts_pipes();
-        // Sockets, and pipes while they are counted, have their bytes told below: their wakeups
-        // would count twice.
+        // The bytes of sockets, and of counted pipes, are added below; their wakeups would count
+        // twice.
         look.talk.retain(|talk| match talk.kind {
             TalkKind::Socket => false,
             TalkKind::Pipe => !counts_pipes,
             _ => true,
         });
-        // Beside real bytes, a wakeup counts as many as a cache line has.
+        // Next to real bytes, a wakeup counts as a cache line.
         look.talk.iter_mut().for_each(|talk| talk.bytes *= LINE_BYTES);
         look.talk.append(&mut sockets.talk(is_pipe_seen)?);
         Ok(())
@@ -179,13 +169,13 @@ impl Ebpf {
                 ended.push(born.tid);
             }
             handoffs.iter_mut().for_each(|handoffs| handoffs.meet(born.tid, born.pid));
-            // A number can be given again.
+            // Numbers are reused.
             let state = (born.born_ns, born.end.is_some());
             if known.insert(born.tid, state) != Some(state) {
                 look.threads.push(born);
             }
         })?;
-        // Their end is told: the table has room for others.
+        // Their ends are reported, so the table needs them no longer.
         for tid in ended {
             self.tables.threads.remove(&tid.to_ne_bytes())?;
             self.known.remove(&tid);
@@ -193,7 +183,7 @@ impl Ebpf {
         Ok(())
     }
 
-    /// Goroutines instead of the wakeups by which Go's scheduler starts and stops its threads.
+    /// Replaces the wakeups by which Go's scheduler starts and stops its threads.
     fn handoffs(&mut self, look: &mut TalkBatch) -> io::Result<()> {
         let Some(handoffs) = &mut self.handoffs else { return Ok(()) };
         handoffs.look();
@@ -205,14 +195,12 @@ impl Ebpf {
     }
 }
 
-/// Whether a table had no room.
 fn is_full(set: &io::Result<()>) -> bool {
     set.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::ArgumentListTooLong)
 }
 
-/// Reads a thread's record.
 fn born(key: &[u8], value: &[u8]) -> Option<Born> {
-    // `programs::THREAD_BYTES` tells the order of the fields. The name ends with a zero byte.
+    // `programs::THREAD_BYTES` lists the fields. The name ends with a zero byte.
     let name = value.get(32..48)?.split(|byte| *byte == 0).next().unwrap_or_default();
     let end = (word(value, 8)? != 0)
         .then_some((String::from_utf8_lossy(name).into_owned(), word(value, 16)?));
@@ -240,7 +228,7 @@ impl MessageSource for Ebpf {
     }
 
     fn follow(&mut self, pid: Tid) -> io::Result<()> {
-        // The process comes first, so that a thread created meanwhile is in one of the two lists.
+        // The process first, so that a thread created meanwhile is in one of the two lists.
         let tids = seatmap_os::task::threads(pid)?;
         let room = self.tables.processes.set(&pid.to_ne_bytes(), &1u32.to_ne_bytes());
         if is_full(&room) {
@@ -250,7 +238,7 @@ impl MessageSource for Ebpf {
         room?;
         for tid in seatmap_os::task::threads(pid)? {
             let key = tid.to_ne_bytes();
-            // The kernel's own record, of a thread that was created meanwhile, says more.
+            // The kernel's own record of a thread created meanwhile says more.
             if self.tables.threads.get(&key)?.is_none() {
                 let mut record = vec![0; programs::THREAD_BYTES];
                 record[28..32].copy_from_slice(&pid.to_ne_bytes());
@@ -262,8 +250,7 @@ impl MessageSource for Ebpf {
                 }
             }
         }
-        // The kernel may have told of its end before it was followed, and does not tell of it
-        // again.
+        // The kernel may have reported its end before it was followed, and will not again.
         if !seatmap_os::task::lives(pid) {
             self.tables.processes.remove(&pid.to_ne_bytes())?;
         }
@@ -286,7 +273,7 @@ impl MessageSource for Ebpf {
     fn look(&mut self) -> io::Result<TalkBatch> {
         self.timed.look();
         let mut look = TalkBatch::default();
-        // Talk of a thread is read before the thread, so that each thread that talks is known.
+        // Messages before threads, so that the sender and receiver of each are known.
         self.talk(&mut look)?;
         self.threads(&mut look)?;
         self.handoffs(&mut look)?;
@@ -302,7 +289,7 @@ impl MessageSource for Ebpf {
         let times = self.programs.iter().map(|program| program.run_time().map(|run| run.time));
         let of_programs: Duration = times.sum::<io::Result<_>>().ok()?;
         let of_bytes = self.sockets.as_ref().map(Sockets::run_time).transpose().ok()?;
-        // These are counted all the time.
+        // These are always counted.
         let of_goroutines = self.handoffs.as_ref().map(GoroutineHandoffs::time).transpose().ok()?;
         let timed = of_programs + of_bytes.unwrap_or_default();
         Some(timed.mul_f64(factor) + of_goroutines.unwrap_or_default())

@@ -1,21 +1,19 @@
-//! One kind of wakeup, as the programs in the kernel count it.
+//! Decodes one kind of wakeup, as counted by the eBPF programs.
 
 use crate::TalkKind;
 use crate::native::small;
 use crate::talk::ThreadMessages;
 
-/// The length of a key, and of what is counted for it.
 pub(super) const KEY_BYTES: usize = 16;
 pub(super) const VALUE_BYTES: usize = 32;
 
-/// The bit of a call that was interrupted. The kernel also delivers packets in an interrupt of its
-/// own, on behalf of the thread that sends them.
+/// The bit of an interrupted call. The kernel also delivers packets in an interrupt, on behalf of
+/// the sending thread.
 pub(super) const INTERRUPTED: u32 = 1 << 16;
 
-/// The number of a call where the thread was not in one.
+/// The number for a thread outside system calls.
 const NO_CALL: u32 = 0xffff;
 
-/// The bits of a file's kind in its mode (inode(7)).
 const FILE_KIND: u32 = 0o170_000;
 
 /// System calls that send over a socket or move data between descriptors.
@@ -30,11 +28,10 @@ const SENDS: [libc::c_long; 8] = [
     libc::SYS_io_uring_enter,
 ];
 
-/// System calls that receive. They wake the sender when there is room again.
+/// System calls that receive, and wake the sender when there is room again.
 const RECEIVES: [libc::c_long; 5] =
     [libc::SYS_read, libc::SYS_readv, libc::SYS_recvfrom, libc::SYS_recvmsg, libc::SYS_recvmmsg];
 
-/// System calls on sockets alone.
 const OF_SOCKETS: [libc::c_long; 8] = [
     libc::SYS_sendto,
     libc::SYS_sendmsg,
@@ -49,20 +46,20 @@ const OF_SOCKETS: [libc::c_long; 8] = [
 /// A waker and the thread that it woke, by a system call on a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
-    /// The waker's number, or the negative one of its process where that is outside the program.
+    /// The waker's thread, or the negative PID of an outside process.
     pub waker: i32,
     pub wakee: i32,
-    /// The waker's system call; [`NO_CALL`] where it was in none.
+    /// The system call, or [`NO_CALL`].
     pub call: u32,
     pub is_interrupted: bool,
-    /// The mode of the file behind the descriptor; 0 where it was not looked up or is not a file.
+    /// The file's mode; 0 if unknown or not a file.
     pub mode: u32,
-    /// Whether the call's first argument can be a descriptor.
+    /// Whether the first argument can be a descriptor.
     pub has_descriptor: bool,
 }
 
 impl Key {
-    /// Reads a key and its value as the programs write them; returns the count as well.
+    /// Decodes a key and its value. Also returns the count.
     pub(super) fn parse(key: &[u8], value: &[u8]) -> Option<(Self, u64)> {
         let count = u64::from_ne_bytes(value.get(..8)?.try_into().ok()?);
         let mode = u16::from_ne_bytes(value.get(8..10)?.try_into().ok()?);
@@ -78,21 +75,21 @@ impl Key {
         Some((parsed, count))
     }
 
-    /// The name that the waker had at its first wakeup of this kind, from the value of the key.
+    /// The waker's name at its first wakeup of this kind.
     pub(super) fn waker_name(value: &[u8]) -> String {
         // It ends with a zero byte (TASK_COMM_LEN).
         let name = value.get(16..32).unwrap_or_default().split(|byte| *byte == 0).next();
         String::from_utf8_lossy(name.unwrap_or_default()).into_owned()
     }
 
-    /// The talk behind this many wakeups; `None` where they cannot be the waker's own doing.
+    /// The messages of these wakeups; `None` if the waker cannot have caused them itself.
     pub(super) fn talk(&self, count: u64) -> Option<ThreadMessages> {
         let is_own = if self.is_interrupted {
             self.kind() == TalkKind::Socket
         } else {
             self.call != NO_CALL
         };
-        // A reader that makes room wakes the writer: the data went from the writer to the reader.
+        // A reader that makes room wakes the writer, but the data went from writer to reader.
         let [from, to] =
             if self.is(&RECEIVES) { [self.wakee, self.waker] } else { [self.waker, self.wakee] };
         is_own.then_some(ThreadMessages {
@@ -115,7 +112,7 @@ impl Key {
             libc::S_IFIFO if is_transfer => TalkKind::Pipe,
             libc::S_IFCHR | libc::S_IFDIR | libc::S_IFBLK => TalkKind::Other,
             // A descriptor whose mode has no kind is an anonymous inode, such as that of
-            // eventfd(2). In a call for an ordinary file the kernel wakes threads of its own.
+            // eventfd(2). In a call for an ordinary file the kernel wakes its own threads.
             0 if is_transfer && self.has_descriptor => TalkKind::Eventfd,
             _ => TalkKind::Other,
         }

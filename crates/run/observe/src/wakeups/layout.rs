@@ -1,8 +1,7 @@
-//! Where the fields of the running kernel's structures are, as far as wakeups concern them.
+//! The offsets of the running kernel's structures for wakeups.
 
 use seatmap_os::bpf::{Btf, BtfError};
 
-/// Distances of fields from their structures' starts, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldOffsets {
     pub(crate) pid: usize,
@@ -16,12 +15,12 @@ pub(crate) struct FieldOffsets {
     pub(crate) descriptors: usize,
     pub(crate) inode: usize,
     pub(crate) mode: usize,
-    /// The number of the system call, and its first argument, in the registers of a thread.
+    /// The system call's number and first argument in a thread's registers.
     pub(crate) call: usize,
     pub(crate) argument: usize,
 }
 
-/// The names of the two fields of `struct pt_regs`.
+/// The names of these two fields of `struct pt_regs`.
 const CALL: [&str; 2] =
     if cfg!(target_arch = "aarch64") { ["syscallno", "orig_x0"] } else { ["orig_ax", "di"] };
 

@@ -1,5 +1,4 @@
-//! Counts wakeups from the kernel's records of each: dearer than eBPF, and allowed where that is
-//! not.
+//! Counts wakeups from a kernel record of each: slower than eBPF, and permitted more often.
 
 use crate::outsiders::Outsiders;
 use crate::source::{MessageSource, count_of};
@@ -16,39 +15,33 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::Duration;
 
-/// The kernel's time for one record, an estimate: rings of eight threads used 1.2 to 1.9 us more
-/// for each wakeup, on a virtual machine that others loaded (AMD EPYC, KVM, Linux 6.18).
+/// The kernel's time for a record, an estimate: rings of eight threads used 1.2 to 1.9 us more for
+/// each wakeup, on a loaded virtual machine (AMD EPYC, KVM, Linux 6.18).
 const RECORD: Duration = Duration::from_nanos(1500);
 
-/// The flags of a record that say that an interrupt of a device, or one that cannot be masked, ran
+/// The record flags of a device interrupt and of a non-maskable one
 /// (`include/linux/trace_events.h`).
 const IN_HARDIRQ: u8 = 0x08 | 0x40;
 
-/// Where the flags of a record are.
 const FLAGS: usize = 2;
 
-/// Records of the wakeups on all CPUs, until this is dropped.
+/// Records wakeups on all CPUs until it is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Perf {
     cpus: Vec<Records>,
-    /// Where a record says which thread is woken.
     wakee: usize,
-    /// The processes that are followed, each with its threads that live.
     processes: HashMap<Tid, HashSet<Tid>>,
-    /// The process of each thread that is followed.
     threads: HashMap<Tid, Tid>,
-    /// Threads that were there when their process came under observation, since the last look.
+    /// Threads older than the observation of their process, found since the last look.
     found: HashMap<Tid, Born>,
     follows_children: bool,
-    /// Children of this process are followed up to the records of the look after it was said not
-    /// to.
+    /// Children are followed until the look after following was switched off.
     ends_following: bool,
     born_ns: HashMap<Tid, (u64, Tid)>,
     names: HashMap<Tid, String>,
     records: u64,
     interrupts: u64,
     strangers: Outsiders,
-    /// The last names of living threads of other programs that got one since the beginning.
     stranger_names: HashMap<Tid, String>,
     lost: u64,
 }
@@ -67,8 +60,8 @@ impl Perf {
     }
 
     fn add(&mut self, pid: Tid, tid: Tid) {
-        // Where the record is lost of the end of a thread that had the number before, its process
-        // would never end.
+        // If the end record of an earlier thread with this TID is lost, its process would never
+        // end.
         self.leave(tid);
         self.processes.entry(pid).or_default().insert(tid);
         self.threads.insert(tid, pid);
@@ -83,13 +76,13 @@ impl Perf {
         match record {
             TracepointRecord::Passed { tid, data, .. } => self.passed(tid, &data, counts),
             TracepointRecord::Created { time_ns, tid, pid, creator, creator_pid } => {
-                // A child of this process, and not a thread of it.
+                // A child of this process, not a thread of it.
                 let is_own = self.follows_children
                     && creator_pid == std::process::id() as Tid
                     && pid != creator_pid;
                 if is_own || self.processes.contains_key(&creator_pid) {
-                    // It was created while its process came under observation, and was found there
-                    // as well. It is one thread, and the record says more.
+                    // It was created while its process came under observation, and found there as
+                    // well. The record says more.
                     self.found.remove(&tid);
                     self.add(pid, tid);
                     self.born_ns.insert(tid, (time_ns, creator));
@@ -117,10 +110,10 @@ impl Perf {
         };
         let in_hardirq = data.get(FLAGS).is_some_and(|flags| flags & IN_HARDIRQ != 0);
         match () {
-            // Thread 0 is a CPU's idle thread, which wakes nobody itself.
+            // Thread 0 is a CPU's idle thread, which wakes no other thread itself.
             () if in_hardirq || waker == 0 => self.interrupts += 1,
             () if !self.threads.contains_key(&waker) => {
-                // One that has ended since is told by its own number.
+                // An ended thread is reported by its own number.
                 let pid = ThreadStat::of(waker).map_or(waker, |task| task.pid);
                 let names = &self.stranger_names;
                 self.strangers.count(pid, 1.0, || names.get(&pid).cloned().unwrap_or_default());
@@ -143,7 +136,7 @@ impl Perf {
         });
     }
 
-    /// Follows a thread no longer, nor its process if it was the last. Its process is returned.
+    /// Stops following a thread, and its process with the last one. Returns the process.
     fn leave(&mut self, tid: Tid) -> Option<Tid> {
         let pid = self.threads.remove(&tid)?;
         if let Some(living) = self.processes.get_mut(&pid) {
@@ -155,14 +148,14 @@ impl Perf {
         Some(pid)
     }
 
-    /// The talk and the threads of records in the order of their times.
+    /// Reads messages and threads from records in the order of time.
     fn look_at(&mut self, records: Vec<TracepointRecord>) -> TalkBatch {
         let mut look = TalkBatch::default();
         let mut counts = HashMap::new();
         records.into_iter().for_each(|record| self.take(record, &mut counts, &mut look));
         self.check();
         self.follows_children &= !self.ends_following;
-        // They come first: their ends may be among the records.
+        // Comes first: their ends may be among the records.
         look.threads.splice(0..0, self.found.drain().map(|(_, born)| born));
         look.talk = counts
             .into_iter()
@@ -174,8 +167,7 @@ impl Perf {
         look
     }
 
-    /// After each look, each thread is one of one process, and each process has a thread: it is
-    /// over when the last one ends.
+    /// Each thread belongs to one process, and each process has a thread.
     fn check(&self) {
         let in_processes: usize = self.processes.values().map(HashSet::len).sum();
         invariant!(
@@ -223,7 +215,7 @@ impl MessageSource for Perf {
     fn look(&mut self) -> io::Result<TalkBatch> {
         let mut records = Vec::new();
         self.cpus.iter_mut().for_each(|cpu| cpu.take(|record| records.push(record)));
-        // Each CPU has a buffer of its own, whose records are in order only among themselves.
+        // Only the records of one CPU's buffer are in order.
         records.sort_by_key(TracepointRecord::time_ns);
         Ok(self.look_at(records))
     }
@@ -266,7 +258,6 @@ impl MessageSource for Perf {
 mod tests {
     use super::*;
 
-    /// Process 7 with the threads 7 and 8, of which 8 is as new as the observation.
     fn followed() -> Perf {
         let mut perf = Perf::default();
         for tid in [7, 8] {

@@ -1,6 +1,6 @@
-//! The programs that run in the kernel: when a thread is woken, created, and ends.
+//! The eBPF programs for wakeups, creations and ends of threads.
 //!
-//! Registers 6 to 9 survive calls, and their use stands above each program.
+//! Registers 6 to 9 survive calls; a comment above each program lists their use.
 
 use super::key::INTERRUPTED;
 use super::layout::FieldOffsets;
@@ -11,29 +11,24 @@ use seatmap_os::bpf::assembler::{
 use seatmap_os::bpf::{Map, room_for_threads};
 use std::io;
 
-/// The largest stack of a thread in the kernel, in bytes: an interrupt runs on another stack.
+/// The largest kernel stack of a thread, in bytes; interrupts have another stack.
 const THREAD_STACK: i32 = 65_536;
 
-/// Descriptors are looked up below this number.
 const DESCRIPTORS: i32 = 65_535;
 
-/// Flags of an update: only a new key, any key.
 const NEW: i32 = 1;
 const ANY: i32 = 0;
 
-/// Where the value of a key lies on the stack: its count, the mode of the file, the waker's name.
+/// The stack offset of a value: count, file mode, waker's name.
 const VALUE: i16 = -48;
 
-/// Where a process's number, or an address, lies on the stack for a moment: in the place of the
-/// mode, which comes last.
+/// A temporary stack offset, shared with the mode, which comes last.
 const SCRATCH: i16 = VALUE + 8;
 
-/// The least entries of the tables of threads and processes, and of pairs from one look to the
-/// next. A full table is reported; a large one takes long to read, however empty it is.
+/// The least table sizes. Full tables are reported; large ones take long to read, even if empty.
 const THREADS: u32 = 32_768;
 
-/// The length of a thread's record: created and ended (nanoseconds), CPU time (nanoseconds),
-/// creator, process, name.
+/// A thread's record: created and ended (ns), CPU time (ns), creator, process, name.
 pub(super) const THREAD_BYTES: usize = 48;
 
 /// Counters, by number.
@@ -42,20 +37,16 @@ pub(crate) const LOST_PAIRS: u32 = 1;
 pub(super) const LOST_THREADS: u32 = 2;
 const COUNTERS: u32 = 3;
 
-/// The tables that the programs and this process share.
 #[derive(Debug)]
 pub(crate) struct Tables {
-    /// The processes that are followed.
     pub(crate) processes: Map,
-    /// Their threads, by number.
     pub(super) threads: Map,
     /// Wakeups by [`super::key::Key`].
     pub(super) pairs: Map,
-    /// Counters.
     pub(crate) counters: Map,
     /// The process whose children are followed; 0 for none.
     pub(super) launcher: Map,
-    /// Not 0 while no talk is to be seen.
+    /// Not 0 during a pause.
     paused: Map,
 }
 
@@ -72,14 +63,13 @@ impl Tables {
         })
     }
 
-    /// Whether programs that see talk end at once. They stay attached: to detach one and to attach
-    /// it again waits for all CPUs, which took a minute where threads that change places often kept
-    /// the kernel's own from running.
+    /// Makes the programs end at once. They stay attached, because attaching and detaching wait for
+    /// all CPUs: a minute when busy threads kept the kernel's own from running.
     pub(super) fn pause(&self, pauses: bool) -> io::Result<()> {
         self.paused.set_counts(&[u64::from(pauses)])
     }
 
-    /// Begins a program that sees talk: it ends while that is paused. Register 1 stays as it is.
+    /// Ends the program during a pause. Keeps register 1.
     pub(crate) fn end_if_paused<'a>(&self, code: &'a mut Assembler) -> &'a mut Assembler {
         code.counter(R2, &self.paused, 0).load(Width::Double, R2, R2, 0).jump_if(
             JumpCondition::Different,
@@ -90,10 +80,10 @@ impl Tables {
     }
 }
 
-/// `sched_waking(wakee)`: 6 whether in an interrupt, 7 the wakee, 8 the waker, 9 the wakee's
-/// process, later the descriptor. On the stack the key lies at -16, its value at [`VALUE`]. A
-/// program that needs more than 48 bytes may get a stack of its own (the kernel rounds 49 up to
-/// 64), which would look like an interrupt's.
+/// `sched_waking(wakee)`. Registers: 6 whether in an interrupt, 7 the wakee, 8 the waker, 9 the
+/// wakee's process, later the descriptor. Stack: the key at -16, its value at [`VALUE`]. Above 48
+/// bytes, a program may get a separate stack (the kernel rounds 49 up to 64), which would look like
+/// an interrupt's.
 pub(super) fn waking(layout: &FieldOffsets, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
     tables.end_if_paused(&mut code).load(Width::Double, R7, R1, 0).load(
@@ -104,11 +94,11 @@ pub(super) fn waking(layout: &FieldOffsets, tables: &Tables) -> Assembler {
     );
     look_up_process(&mut code, tables, R9).jump_if(JumpCondition::Equal, R0, 0, "end");
     code.call(Helper::CurrentTask).calculate(EbpfOperation::Move, R8, R0);
-    // Thread 0 is a CPU's idle thread: an interrupt woke the other one.
+    // Thread 0 is a CPU's idle thread: an interrupt woke the wakee.
     code.load(Width::Word, R1, R8, layout.pid).jump_if(JumpCondition::Equal, R1, 0, "interrupt");
     code.load(Width::Word, R2, R7, layout.pid).jump_if_both(JumpCondition::Equal, R1, R2, "end");
     code.store(Width::Word, STACK, -16, R1).store(Width::Word, STACK, -12, R2);
-    // The wakee's process is followed, so that a waker of the same process needs no look-up.
+    // A waker in the followed wakee's process needs no look-up.
     code.load(Width::Word, R1, R8, layout.tgid).jump_if_both(
         JumpCondition::Equal,
         R1,
@@ -118,7 +108,6 @@ pub(super) fn waking(layout: &FieldOffsets, tables: &Tables) -> Assembler {
     look_up_process(&mut code, tables, R1).jump_if(JumpCondition::Different, R0, 0, "followed");
     outside(&mut code);
     load_call(code.label("followed"), layout);
-    // Only the first wakeup of a key looks up the file.
     code.map(R1, &tables.pairs).stack(R2, -16).call(Helper::Lookup).jump_if(
         JumpCondition::Different,
         R0,
@@ -150,10 +139,10 @@ pub(crate) fn look_up_process<'a>(
         .call(Helper::Lookup)
 }
 
-/// A waker outside the program, into the key: its process as a negative number, and no wakee, so
-/// that clients of a server with many threads leave room for the program's own pairs.
+/// Keys an outside waker by its negative process number, without a wakee: clients of a server with
+/// many threads must leave room for the program's pairs.
 fn outside(code: &mut Assembler) {
-    // `look_up_process` has left the process there.
+    // Left there by `look_up_process`.
     code.stack(R1, SCRATCH.into())
         .load(Width::Word, R1, R1, 0)
         .calculate_number(EbpfOperation::Move, R2, 0)
@@ -162,8 +151,8 @@ fn outside(code: &mut Assembler) {
         .store_number(Width::Word, STACK, -12, 0);
 }
 
-/// The waker's system call and descriptor, into the key. A thread's registers lie at the upper end
-/// of its stack: a stack that is not right below them is an interrupt's.
+/// Keys the waker's system call and descriptor. A thread's registers end its stack: a stack not
+/// right below them is an interrupt's.
 fn load_call(code: &mut Assembler, layout: &FieldOffsets) {
     code.calculate(EbpfOperation::Move, R1, R8).call(Helper::TaskRegisters);
     code.calculate(EbpfOperation::Move, R2, R0).calculate(EbpfOperation::Subtract, R2, STACK);
@@ -183,8 +172,8 @@ fn load_call(code: &mut Assembler, layout: &FieldOffsets) {
     code.store(Width::Word, STACK, -8, R6).store(Width::Word, STACK, -4, R9);
 }
 
-/// The first count of a new key, the waker's name, and the mode of the file behind its descriptor.
-/// The name is taken here, as a process outside the program may have ended at the next look.
+/// Writes a new key's count, the waker's name, and the file's mode. The name is read now because an
+/// outside process may end before the next look.
 fn look_up_file(code: &mut Assembler, layout: &FieldOffsets) {
     code.store_number(Width::Double, STACK, VALUE, 1);
     code.store_number(Width::Double, STACK, VALUE + 8, 0);
@@ -202,8 +191,7 @@ fn look_up_file(code: &mut Assembler, layout: &FieldOffsets) {
     read_kernel(code, i32::from(VALUE) + 8, 2).label("insert");
 }
 
-/// Register 3 = the address of a field of the structure to which the pointer at the address in
-/// register 3 points.
+/// Register 3 = a field's address, through the pointer at the address in register 3.
 fn follow_pointer(code: &mut Assembler, field: usize) {
     read_kernel(code, SCRATCH.into(), 8)
         .calculate(EbpfOperation::Move, R1, STACK)
@@ -211,13 +199,12 @@ fn follow_pointer(code: &mut Assembler, field: usize) {
     code.load(Width::Double, R3, R1, 0).calculate_number(EbpfOperation::Add, R3, field as i32);
 }
 
-/// Copies from the kernel's address in register 3 to the stack.
 fn read_kernel(code: &mut Assembler, to: i32, bytes: i32) -> &mut Assembler {
     code.stack(R1, to).calculate_number(EbpfOperation::Move, R2, bytes).call(Helper::ReadKernel)
 }
 
-/// Adds a new key with its first count, by their places on the stack, and goes to the end; or to
-/// "lost" where the table is full. Another CPU may have been quicker: then register 0 is its value.
+/// Adds a new key from its stack offsets, and jumps to "end", or to "lost" if the table is full. If
+/// another CPU was faster, register 0 is its value.
 pub(crate) fn insert(code: &mut Assembler, table: &Map, [key, value]: [i16; 2]) {
     code.map(R1, table).stack(R2, key.into()).stack(R3, value.into()).calculate_number(
         EbpfOperation::Move,
@@ -239,8 +226,8 @@ fn count<'a>(code: &'a mut Assembler, tables: &Tables, counter: u32) -> &'a mut 
         .count(R2, 0, R1)
 }
 
-/// `sched_process_fork(creator, created)`: 6 the creator, 7 the created, 8 and 9 their processes.
-/// On the stack the created thread's number lies at -64, and its record at -56.
+/// `sched_process_fork(creator, created)`. Registers: 6 the creator, 7 the created, 8 and 9 their
+/// processes. Stack: the created thread's number at -64, its record at -56.
 pub(super) fn fork(layout: &FieldOffsets, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
     code.load(Width::Double, R6, R1, 0).load(Width::Double, R7, R1, 8);
@@ -273,8 +260,8 @@ pub(super) fn fork(layout: &FieldOffsets, tables: &Tables) -> Assembler {
     code
 }
 
-/// `sched_process_exit(thread)`: 6 the thread, 8 its record, 9 the time. On the stack its process
-/// lies at [`SCRATCH`], its number at -4.
+/// `sched_process_exit(thread)`. Registers: 6 the thread, 8 its record, 9 the time. Stack: its
+/// process at [`SCRATCH`], its number at -4.
 pub(super) fn exit(layout: &FieldOffsets, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
     code.load(Width::Double, R6, R1, 0).load(Width::Word, R7, R6, layout.tgid);
@@ -295,10 +282,9 @@ pub(super) fn exit(layout: &FieldOffsets, tables: &Tables) -> Assembler {
     code.calculate(EbpfOperation::Move, R1, R8).calculate_number(EbpfOperation::Add, R1, 32);
     code.calculate_number(EbpfOperation::Move, R2, 16).calculate(EbpfOperation::Move, R3, R6);
     code.calculate_number(EbpfOperation::Add, R3, layout.name as i32).call(Helper::ReadKernel);
-    // A record with an end is whole, and may be taken off.
+    // An ended record may be removed.
     code.store(Width::Double, R8, 8, R9).label("process");
-    // `live` is 0 when the last thread of a process ends: the kernel lowers it before this
-    // tracepoint.
+    // The kernel decrements `live` to 0 before this tracepoint.
     code.load(Width::Double, R1, R6, layout.signal).load(Width::Word, R1, R1, layout.living);
     code.jump_if(JumpCondition::Different, R1, 0, "end");
     code.map(R1, &tables.processes)

@@ -1,4 +1,4 @@
-//! Trees are read back as the topologies that they were made of.
+//! Trees are read back as their original topologies.
 
 use super::*;
 use crate::machine::made::small;
@@ -24,7 +24,7 @@ fn read_back(machine: &PretendedMachine) -> Topology {
     seatmap_machines::host::topology::read_folder(folder.path()).unwrap().topology
 }
 
-/// The same parts by the order in which they appear: their numbers have no other meaning.
+/// Numbers parts by first appearance: their numbers have no other meaning.
 fn renumbered(topology: &Topology, level: Part) -> Vec<Option<usize>> {
     let mut known: HashMap<u32, usize> = HashMap::new();
     let mut numbers = Vec::with_capacity(topology.pus.len());
@@ -35,7 +35,6 @@ fn renumbered(topology: &Topology, level: Part) -> Vec<Option<usize>> {
     numbers
 }
 
-/// The number of a PU's part of some level.
 type Part = fn(&Pu) -> Option<u32>;
 
 fn assert_same(name: &str, read: &Topology, topology: &Topology) {
@@ -126,7 +125,7 @@ fn a_container_sees_its_cpus() {
         PretendedMachine::new("small", small().topology, Some(&allowed), &CpuSet::default());
     let folder = seatmap_needs::many_files();
     written(&machine.unwrap(), folder.path());
-    // The kernel shows this one: the process has a namespace of control groups.
+    // The kernel shows this file: the process has a cgroup namespace.
     std::fs::create_dir_all(folder.path().join("proc/self")).unwrap();
     std::fs::write(folder.path().join("proc/self/cpuset"), "/\n").unwrap();
     let read = seatmap_machines::host::topology::read_folder(folder.path()).unwrap().topology;

@@ -1,4 +1,4 @@
-//! A step of a check, and what its reader is shown.
+//! A step of a check, and its text.
 
 use crate::Finding;
 use crate::judge::judged::{CheckText, Judged, changes};
@@ -9,15 +9,15 @@ const NOTHING_BOUND: &str = "no program is bound; --pid PID, --name GLOB and --a
 
 /// A step of a check.
 pub enum CheckStep<'a> {
-    /// No program is bound, and none should be: there is nothing to judge.
+    /// No program is bound, and none should be.
     NothingBound(Judged<'a>),
     /// The first check.
     First(Judged<'a>),
-    /// A later check with the findings of the one before.
+    /// A later check with unchanged findings.
     Unchanged,
     /// A later check with other findings.
     Again {
-        /// The findings of the check before.
+        /// The previous findings.
         before: &'a [Finding],
         /// This check.
         judged: Judged<'a>,
@@ -26,17 +26,17 @@ pub enum CheckStep<'a> {
     },
 }
 
-/// The way in which a check is read.
+/// How to present a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CheckView {
     /// Whether each step is written as a document as well, so that its text is whole too.
     pub is_document: bool,
-    /// Whether there is a text only where something is wrong.
+    /// Whether to print text only about faults.
     pub is_quiet: bool,
 }
 
 impl CheckStep<'_> {
-    /// The judgement that a document holds; `None` where nothing has changed since the step before.
+    /// The judgement for a document; `None` if nothing has changed.
     #[must_use]
     pub fn judged(&self) -> Option<&Judged<'_>> {
         match self {
@@ -47,7 +47,7 @@ impl CheckStep<'_> {
         }
     }
 
-    /// The text for a person; `None` where there is nothing to say.
+    /// The text for people, if any.
     #[must_use]
     pub fn text(&self, view: CheckView) -> Option<CheckText> {
         let judged = self.judged()?;

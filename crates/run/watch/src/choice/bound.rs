@@ -1,4 +1,4 @@
-//! The programs that somebody has bound.
+//! Chooses bound programs.
 
 use super::{ChoiceError, programs};
 use crate::files::SystemFiles;
@@ -8,7 +8,7 @@ use seatmap_os::sched::ThreadStatus;
 use seatmap_os::{CpuSet, Tid, isolated, layout};
 use std::collections::{BTreeSet, HashMap};
 
-/// The processes with a thread that may not run on all CPUs that its control group allows.
+/// The processes with a thread that may not run on all CPUs of its control group.
 pub(super) fn processes(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
@@ -19,7 +19,7 @@ pub(super) fn processes(
         let allowed = defaults.of(files, program.pid);
         let tids = files.threads(program.pid);
         let is_bound = tids.into_iter().any(|tid| {
-            // Only the kernel of this computer can be asked; another root has files alone.
+            // Only this computer's kernel answers system calls; another root has only files.
             let mask = files.asked_mask(tid).or_else(|| {
                 let status = files.proc.status(program.pid, tid).ok()?;
                 ThreadStatus::parse(status).mask()
@@ -37,11 +37,10 @@ pub(super) fn processes(
     }
 }
 
-/// The masks that threads have which nobody has bound, by control group.
 struct Defaults {
     online: CpuSet,
     isolated: CpuSet,
-    /// The CPUs of cells: threads that leave them alone were not bound by their program.
+    /// The CPUs of cells: threads without these are not bound by their program.
     cells: CpuSet,
     hierarchies: Hierarchies,
     known: HashMap<ControlGroups, Vec<CpuSet>>,
@@ -57,14 +56,14 @@ impl Defaults {
         Defaults { online, isolated, cells, hierarchies, known: HashMap::new() }
     }
 
-    /// All CPUs that the process's group allows; and these without the isolated ones, on which
-    /// nothing starts that was not put there.
+    /// All CPUs of the process's group; and those without isolated ones, on which no thread starts
+    /// by itself.
     fn of(&mut self, files: &mut SystemFiles, pid: Tid) -> Vec<CpuSet> {
         let membership = files.proc.read(format_args!("{pid}/cgroup")).map(String::from_utf8_lossy);
         let groups = membership
             .map(|text| self.hierarchies.groups(&files.root, pid, &text))
             .unwrap_or_default();
-        // Processes of one group share the answer, which takes several files to find.
+        // Processes of one group share the result, which takes several files to find.
         if let Some(known) = self.known.get(&groups) {
             return known.clone();
         }

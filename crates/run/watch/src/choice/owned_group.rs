@@ -1,5 +1,4 @@
-//! Control groups that an owner names after its own things: libvirt after domains, Slurm after jobs
-//! and steps.
+//! Control groups with names from their owners: libvirt's domains, Slurm's jobs and steps.
 
 use super::{ChoiceError, last_part, members, unit_of};
 use crate::files::SystemFiles;
@@ -10,14 +9,14 @@ use seatmap_os::{Root, Tid};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The longest name of a machine, its beginning `qemu-1-` included
+/// The longest name of a machine, including its beginning `qemu-1-`
 /// (`virDomainMachineNameAppendValid` of libvirt's `domain_driver.c`).
 const MOST_MACHINE_BYTES: usize = 64;
 
-/// The endings of a domain's group: with systemd, and without (libvirt's `cgroups.html`).
+/// The endings of a domain's group, with and without systemd (libvirt's `cgroups.html`).
 const ENDINGS: [&str; 3] = [".scope", ".libvirt-qemu", ".libvirt-lxc"];
 
-/// The groups of a libvirt domain that runs, by its name.
+/// The groups of a running libvirt domain.
 ///
 /// # Errors
 /// [`FileError`]: the groups cannot be listed.
@@ -26,7 +25,7 @@ pub fn of_domain(root: &Root, name: &str) -> Result<Vec<PathBuf>, FileError> {
     Ok(all.into_iter().filter(|folder| is_of_domain(&unit_of(folder), name)).collect())
 }
 
-/// The groups of a Slurm step, `123.0` or `123.batch`, or of a whole job, `123`.
+/// The groups of a Slurm step, `123.0` or `123.batch`, or of a job, `123`.
 ///
 /// # Errors
 /// [`FileError`]: the groups cannot be listed.
@@ -35,7 +34,7 @@ pub fn of_step(root: &Root, step: &str) -> Result<Vec<PathBuf>, FileError> {
     Ok(all.into_iter().filter(|folder| is_step(folder, step)).collect())
 }
 
-/// The processes of a domain: its vCPUs, its I/O threads, and its emulator.
+/// A domain's processes: its vCPUs, I/O threads and emulator.
 pub(super) fn domain_processes(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
@@ -52,7 +51,6 @@ pub(super) fn domain_processes(
     members(files, known, &folders, looked_for)
 }
 
-/// The processes of a step or job.
 pub(super) fn step_processes(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
@@ -63,7 +61,7 @@ pub(super) fn step_processes(
     if folders.is_empty() {
         return Err(ChoiceError::NothingMatches { looked_for, nearest: Vec::new() });
     }
-    // In version 2 the step has a group for its own daemon beside that of the programs.
+    // In version 2 the step's daemon has a separate group next to that of the programs.
     let of_users: Vec<PathBuf> = folders
         .iter()
         .map(|folder| folder.join("user"))
@@ -72,14 +70,13 @@ pub(super) fn step_processes(
     members(files, known, if of_users.is_empty() { &folders } else { &of_users }, looked_for)
 }
 
-/// Whether a group is that of a domain.
 fn is_of_domain(group: &str, name: &str) -> bool {
     let Some((before, domain)) = machine(group) else { return false };
     machine_name(name, MOST_MACHINE_BYTES.saturating_sub(before)) == domain && !domain.is_empty()
 }
 
-/// The name of the domain in the name of its group, `web` of `machine-qemu\x2d1\x2dweb.scope`, and
-/// the bytes of the machine's name before it, `qemu-1-`.
+/// The name in a domain's group, `web` of `machine-qemu\x2d1\x2dweb.scope`, and the bytes before
+/// it, `qemu-1-`.
 fn machine(group: &str) -> Option<(usize, String)> {
     let whole = unescaped(group);
     let stem = ENDINGS.iter().find_map(|ending| whole.strip_suffix(ending))?;
@@ -91,7 +88,7 @@ fn machine(group: &str) -> Option<(usize, String)> {
     (is_driver && is_number).then(|| (stem.len() - name.len(), name.to_owned()))
 }
 
-/// Text without systemd's escapes of single bytes, `\x2d` (systemd.unit(5)).
+/// Removes escapes of single bytes, `\x2d` (systemd.unit(5)).
 fn unescaped(text: &str) -> String {
     let mut parts = text.split("\\x");
     let mut whole = parts.next().unwrap_or_default().to_owned();
@@ -111,7 +108,6 @@ fn unescaped(text: &str) -> String {
     whole
 }
 
-/// A domain's name as libvirt writes it into the name of a machine.
 fn machine_name(name: &str, most: usize) -> String {
     let mut machine = String::new();
     let mut is_separated = true;
@@ -132,7 +128,7 @@ fn machine_name(name: &str, most: usize) -> String {
     machine.trim_end_matches(['-', '.']).to_owned()
 }
 
-/// Whether a folder is the group of a step, `.../job_5/step_0` below a folder of Slurm's.
+/// Whether a folder is a step's group, `.../job_5/step_0` below a Slurm folder.
 fn is_step(folder: &Path, step: &str) -> bool {
     let path = folder.to_string_lossy();
     let ending = match step.split_once('.') {

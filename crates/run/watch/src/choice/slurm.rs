@@ -1,4 +1,4 @@
-//! The Slurm step that this program runs in.
+//! The Slurm step in which this program runs.
 
 use super::{ChoiceError, members, programs, variable, without_launchers};
 use crate::files::SystemFiles;
@@ -7,8 +7,8 @@ use seatmap_os::hierarchy::Hierarchies;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// The processes of the step: the members of its control group, or where Slurm makes none, those
-/// that have the same numbers in their environment.
+/// The members of the step's control group, or, if Slurm makes none, the processes with its numbers
+/// in their environment.
 pub(super) fn processes(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
@@ -26,14 +26,13 @@ pub(super) fn processes(
     by_environment(files, known)
 }
 
-/// The part of a group's path that is the step: `/slurm/uid_1000/job_5/step_0` of
-/// `.../step_0/task_1`. In a script of the whole job it is the job.
+/// The step's part of a group's path: `/slurm/uid_1000/job_5/step_0` of `.../step_0/task_1`; in a
+/// script of the whole job, the job's part.
 fn step_of(path: &str) -> Option<&str> {
     let job = end_of_part(path, "/job_").filter(|_| path.contains("slurm"))?;
     Some(&path[..end_of_part(path, "/step_").unwrap_or(job)])
 }
 
-/// The place where the part of a path ends that begins like this.
 fn end_of_part(path: &str, beginning: &str) -> Option<usize> {
     let at = path.find(beginning)? + 1;
     Some(path[at..].find('/').map_or(path.len(), |length| at + length))
@@ -46,7 +45,7 @@ fn by_environment(
     let text =
         files.proc.read(format_args!("self/environ")).map(<[u8]>::to_vec).unwrap_or_default();
     let job = own_variable(&text, "SLURM_JOB_ID").ok_or(ChoiceError::NotInStep)?;
-    // Slurm has both spellings: the older ends in STEPID.
+    // Slurm has two spellings; the older one is STEPID.
     let step = own_variable(&text, "SLURM_STEP_ID").or_else(|| own_variable(&text, "SLURM_STEPID"));
     let all = programs(files, known)?.into_iter().map(|program| program.pid);
     let found: BTreeSet<Tid> =
@@ -58,7 +57,7 @@ fn by_environment(
     }
 }
 
-/// Whether a process was started in this step, or in any of the job where none is named.
+/// Whether a process was started in this step, or, without a step, anywhere in the job.
 fn is_of_step(files: &SystemFiles, pid: Tid, job: &str, step: Option<&str>) -> bool {
     if variable(files, pid, "SLURM_JOB_ID").as_deref() != Some(job) {
         return false;

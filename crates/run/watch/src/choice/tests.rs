@@ -7,8 +7,7 @@ fn worker() -> MadeThread {
     MadeThread::default()
 }
 
-/// A shell with a server, whose worker has a child; a thread of the kernel; another program that is
-/// bound.
+/// A shell with a server, whose worker has a child; a kernel thread; another, bound program.
 fn made() -> Made {
     let made = Made::new();
     made.thread(10, 10, &MadeThread { name: "sh", ..worker() });

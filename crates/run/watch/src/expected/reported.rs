@@ -1,4 +1,4 @@
-//! The program of a seating on file: whether it lives, so that the file says something of it.
+//! The program of a seating on file, and whether it still lives.
 
 use super::Report;
 use crate::seating::Seating;
@@ -7,8 +7,8 @@ use seatmap_os::{Root, Tid, boot, task};
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
-/// The difference up to which two readings of a clock are one: the kernel counts starts in ticks,
-/// and the clock of the day is set a little now and then.
+/// Times this near count as equal: the kernel counts starts in ticks, and the system clock is
+/// adjusted now and then.
 const SAME_TIME: Duration = Duration::from_secs(2);
 
 /// The program of a seating on file.
@@ -16,17 +16,17 @@ const SAME_TIME: Duration = Duration::from_secs(2);
 pub struct ReportedProgram {
     /// Its first process.
     pub pid: Tid,
-    /// The name of that process; empty where it ended too soon to have one.
+    /// That process's name; empty if it ended too soon.
     pub name: String,
     /// Its processes, by number.
     pub processes: BTreeSet<Tid>,
-    /// When the file was written, as the time since 1970; `None` in older documents.
+    /// The time of writing, since 1970; `None` in older documents.
     pub written: Option<Duration>,
-    /// Whether the file is of the beginning of a run, which may have given other seats since.
+    /// Whether the file is from a run's start; the seats may have changed since.
     pub is_beginning: bool,
 }
 
-/// Why a seating on file says nothing of the programs that run now.
+/// Why a seating on file does not apply.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// It is not a seating.
@@ -38,7 +38,7 @@ pub enum ReportError {
         .0.named()
     )]
     HasEnded(ReportedProgram),
-    /// The seats may be others since.
+    /// The seats may have changed since.
     #[error(
         "it has the first seats of {}, as the run had not ended when it was written; \
          'seatmap check --pid {}' compares with the seats that the run has given since",
@@ -48,7 +48,6 @@ pub enum ReportError {
 }
 
 impl ReportedProgram {
-    /// The program of a document; `None` where that has no numbers of processes.
     pub(super) fn of(report: &Report) -> Option<Self> {
         let mut seated =
             report.threads.iter().filter_map(|thread| Some((thread.pid?, &thread.name)));
@@ -65,7 +64,6 @@ impl ReportedProgram {
         })
     }
 
-    /// The same program with the processes that live.
     pub(super) fn living(self, root: &Root) -> Result<Self, ReportError> {
         let latest = self.latest_start();
         let processes = self.processes.iter().copied();
@@ -83,17 +81,17 @@ impl ReportedProgram {
         if self.is_beginning { Err(ReportError::IsBeginning(self)) } else { Ok(self) }
     }
 
-    /// The latest start of a process of this program, in clock ticks after the boot: one that
-    /// started after the file was written has only got the number of one in it.
+    /// The latest start of its processes, in clock ticks after the boot: a process that started
+    /// after the file was written only reuses a PID.
     fn latest_start(&self) -> Option<u64> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let ago = now.saturating_sub(self.written? + SAME_TIME);
         let ago_ticks = ago.as_millis().saturating_mul(u128::from(boot::ticks_per_s())) / 1000;
-        // A file from before the boot has no process that lives.
+        // A file from before the boot has no living process.
         Some(boot::ticks().saturating_sub(u64::try_from(ago_ticks).unwrap_or(u64::MAX)))
     }
 
-    /// Whether a seating has one of its processes.
+    /// Whether a seating contains one of its processes.
     #[must_use]
     pub fn is_in(&self, seating: &Seating) -> bool {
         seating.processes.iter().any(|process| self.processes.contains(&process.pid))
@@ -110,14 +108,13 @@ impl ReportedProgram {
     }
 }
 
-/// Whether a process lives that did not start later than this.
 fn lives(root: &Root, pid: Tid, latest_start: Option<u64>) -> bool {
     match task::of_process(root, pid) {
         Ok(threads) => threads.iter().any(|thread| {
             let is_early = latest_start.is_none_or(|latest| thread.started_ticks <= latest);
             !thread.has_ended() && is_early
         }),
-        // A /proc that hides other users' processes does not show it.
+        // `/proc` may hide other users' processes.
         Err(_) => root.is_this_computer() && task::exists(pid),
     }
 }
@@ -155,7 +152,6 @@ mod tests {
         let own = std::process::id() as Tid;
         let day = Duration::from_secs(86_400);
         assert!(of_living(own, now() - day, true).unwrap_err().contains("has ended"));
-        // Older documents do not say when they were written.
         assert!(of_living(own, Duration::ZERO, true).is_ok());
     }
 

@@ -1,6 +1,6 @@
-//! Part of the rule `quota`: a control group that holds threads back by another setting than a
-//! quota. As with quotas, the waits that the kernel counts decide, and the time of all threads
-//! together: one of many threads has little of it.
+//! Part of the rule `quota`: a control group that holds threads back by another setting. As with
+//! quotas, the counted waits and the time of all threads together decide, because each of many
+//! threads has little time.
 
 use super::facts::{SeatingFacts, Sitter, count, union};
 use crate::finding::Finding;
@@ -9,23 +9,20 @@ use crate::seating::GroupBrake;
 use seatmap_data::statistics::words::{agreeing, times_a_second};
 use std::collections::{BTreeMap, HashSet};
 
-/// Threads of an idle group that wait less than this share of the time, in percent, are not held
-/// back, and neither are those on CPUs of which other programs use less than this share of one.
+/// Threads of an idle group are not held back if they wait less, or if other programs use less of
+/// their CPUs.
 const WAITS_PERCENT: f64 = 10.0;
 
-/// The share of one CPU, in percent, from which threads need a fast one.
+/// Threads with this share of one CPU need a fast one.
 const NEEDS_SPEED_PERCENT: f64 = 20.0;
 
-/// The share of the time from which threads of a CPU that run or wait never leave it idle, in
-/// percent.
+/// Threads that run or wait on a CPU for this share of the time never leave it idle.
 const ALL_PERCENT: f64 = 97.0;
 
-/// A thread that may run for this share of the time at most, in percent, and could run when it is
-/// looked at, most likely waits.
+/// A thread limited to this share of the time, and runnable at a look, is most likely waiting.
 const SMALL_PERCENT: f64 = 20.0;
 
-/// How near to a limit threads run that have reached it, in percent: a watched time need not be
-/// whole periods.
+/// Threads this near to a limit have reached it: the watched time need not be whole periods.
 const NEAR_PERCENT: f64 = 4.0;
 
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
@@ -64,7 +61,7 @@ fn of_brake(facts: &SeatingFacts, brake: &GroupBrake) -> Option<Finding> {
             )
         }
         "memory.high" if brake.stops_watched.is_some_and(|stops| stops > 0) => {
-            // A seating on file may have been watched for no time.
+            // The watched time of a seating on file may be zero.
             let rate = brake.stops_watched.unwrap_or(0) as f64 / facts.seating.watched_s.max(1e-3);
             format!(
                 "the control group {group} is {words}: the kernel stopped its threads {}",
@@ -91,8 +88,7 @@ fn of_brake(facts: &SeatingFacts, brake: &GroupBrake) -> Option<Finding> {
     })
 }
 
-/// The threads that a setting with this name holds back. Threads that are stopped for memory are
-/// not known.
+/// Threads stopped for memory are not known.
 fn held<'f, 'a>(
     facts: &'f SeatingFacts<'a>,
     brake: &GroupBrake,
@@ -114,7 +110,7 @@ fn held<'f, 'a>(
         }
         _ => {
             let Some(percent) = brake.real_time_percent else { return Vec::new() };
-            // The kernel keeps account of real-time threads by CPU.
+            // The kernel counts real-time threads by CPU.
             let mut on: BTreeMap<Option<u32>, Vec<&Sitter>> = BTreeMap::new();
             for one in members {
                 on.entry(one.seat().or(one.thread.cpu)).or_default().push(one);
@@ -124,8 +120,7 @@ fn held<'f, 'a>(
     }
 }
 
-/// The time that other programs had of the CPUs of these threads, in percent of one CPU; `None` if
-/// the kernel does not say how busy they were.
+/// The time of other programs on these CPUs, in percent of one CPU, if the kernel counts busy time.
 fn others_percent(facts: &SeatingFacts, sitters: &[&Sitter]) -> Option<f64> {
     let cpus = union(sitters);
     let busy = cpus.iter().map(|cpu| facts.busy_percent(cpu)).sum::<Option<f64>>()?;
@@ -133,12 +128,12 @@ fn others_percent(facts: &SeatingFacts, sitters: &[&Sitter]) -> Option<f64> {
     Some(busy - own.map(|one| one.thread.run_percent).sum::<f64>())
 }
 
-/// Whether real-time threads of one CPU wanted it all the time, and got the share that a limit
-/// leaves them: the kernel counts the time in which it stops them as waiting.
+/// Whether a CPU's real-time threads needed it all the time, and got a limit's share: the kernel
+/// counts the time for which it stops them as waiting.
 fn have_reached(percent: f64, sitters: &[&Sitter]) -> bool {
     let run_percent: f64 = sitters.iter().map(|one| one.thread.run_percent).sum();
     let wanted_percent: f64 = sitters.iter().map(|one| one.wanted_percent()).sum();
-    // Without counted waits, the running time alone decides.
+    // Without counted waits, only the running time decides.
     let is_counted = sitters.iter().any(|one| one.thread.wait_percent.is_some());
     let wants_all = !is_counted
         || wanted_percent >= ALL_PERCENT
@@ -146,9 +141,9 @@ fn have_reached(percent: f64, sitters: &[&Sitter]) -> bool {
     wants_all && (run_percent - percent).abs() <= NEAR_PERCENT
 }
 
-/// Whether a limit on real-time threads holds a thread back at this moment, most likely: it could
-/// run, and may for a small part of the time. The kernel counts a wait when it ends, and one for
-/// the next period is longer than most watches.
+/// Whether a limit most likely holds a real-time thread back now: it is runnable, but may run only
+/// briefly. The kernel counts a wait when it ends, and a wait for the next period outlasts most
+/// watches.
 fn is_held_now(percent: f64, sitter: &Sitter) -> bool {
     percent <= SMALL_PERCENT && sitter.thread.state == 'R'
 }
@@ -225,7 +220,7 @@ mod tests {
         );
         assert_eq!(limited(94.0, 0.0), [], "it sleeps at times");
         assert_eq!(limited(60.0, 40.0), [], "another thread has its CPU");
-        // Eight threads of a CPU have a limit together.
+        // Eight threads on one CPU share a limit.
         let mut made =
             (7..15).fold(Made::new(4), |made, tid| made.busy(7, tid, "1", 11.8, 88.0).policy("rr"));
         made.seating.brakes.push(GroupBrake {

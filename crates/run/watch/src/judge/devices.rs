@@ -1,4 +1,4 @@
-//! `device-near`: threads beside the accelerators and network cards that they use.
+//! `device-near`: threads near the accelerators and network cards that they use.
 
 use super::facts::{SeatingFacts, Sitter, cpus, union};
 use crate::finding::Finding;
@@ -6,8 +6,7 @@ use crate::remedy::SeatingRemedy;
 use crate::seating::{OpenDevice, Process};
 use seatmap_os::CpuSet;
 
-/// Processes whose threads may not run next to a device that they have open. Where none has one
-/// open, nothing was judged.
+/// Reports processes whose threads may not run near an open device. Without any, nothing is judged.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     if facts.programs().all(|(process, _)| process.devices.is_empty()) {
         let what =
@@ -36,10 +35,10 @@ fn far(
     let of_node = device.node.map(|node| facts.cpus_of(|pu| pu.numa, node));
     let Some(near) = listed.or(of_node.filter(|near| !near.is_empty())) else {
         let what = format!("the kernel does not say which CPUs are next to {}", device.name);
-        // On one node all CPUs are equally near.
+        // With one node, all CPUs are equally near.
         return (facts.nodes() > 1).then(|| Finding::unseen("device-near", what).of(process.pid));
     };
-    // Threads that nobody bound and that do nothing may sit anywhere.
+    // Idle unbound threads may be anywhere.
     let mut meant: Vec<&Sitter> =
         sitters.iter().filter(|one| one.is_busy() || one.is_bound).copied().collect();
     if meant.is_empty() {
@@ -54,7 +53,7 @@ fn far(
     if away.is_empty() && all.is_subset(&near) {
         return None;
     }
-    // Without a busy thread far away, the masks of bound ones reach beyond.
+    // Without a busy thread far away, the masks of bound ones are too wide.
     let subjects = if away.is_empty() { &meant } else { &away };
     let first = subjects.first()?;
     let what = format!(

@@ -1,4 +1,4 @@
-//! `expect`: threads and the seats of a plan or report.
+//! `expect`: threads, compared with the seats of a plan or report.
 
 use super::facts::{SeatingFacts, Sitter, count, cpus};
 use super::moved::{MOST, OffMaskCpus};
@@ -13,7 +13,7 @@ const RULE: &str = "expect";
 
 type Pair<'p, 'a> = (&'p Sitter<'a>, &'p ExpectedSeat);
 
-/// Threads that do not have their seat, threads that have none, and seats without a thread.
+/// Reports threads off their seats, threads without one, and seats without a thread.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let Some(expected) = facts.expected else { return Vec::new() };
     let pairs = facts.seated(expected);
@@ -21,7 +21,7 @@ pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     found.extend(was_elsewhere(expected, &pairs));
     found.extend(impossible(facts, &pairs));
     found.extend(misplaced(expected));
-    // A launcher shows the threads that it has seated, and says in its own report which it has not.
+    // A launcher publishes only seated threads, and its own report lists the others.
     if expected.is_shown {
         return found;
     }
@@ -30,7 +30,7 @@ pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     found
 }
 
-/// Threads whose mask is another than their seat, a finding for each process.
+/// Reports threads with another mask than their seat's, a finding for each process.
 fn elsewhere(facts: &SeatingFacts, pairs: &[Pair]) -> Vec<Finding> {
     let mut by_process: BTreeMap<Tid, Vec<Pair>> = BTreeMap::new();
     for (sitter, seat) in pairs.iter().filter(|(sitter, seat)| sitter.mask != seat.cpus) {
@@ -39,8 +39,8 @@ fn elsewhere(facts: &SeatingFacts, pairs: &[Pair]) -> Vec<Finding> {
     by_process.into_iter().map(|(pid, wrong)| of_process(facts, pid, &wrong, pairs)).collect()
 }
 
-/// Threads that have their seat at the end, and had not all the time. The launcher that shows its
-/// seats may have given them meanwhile, so that this is a remark there.
+/// Reports threads on their seats at the end, but not all the time. A remark if the seats are from
+/// a running launcher, which may have given them meanwhile.
 fn was_elsewhere(expected: &Expected, pairs: &[Pair]) -> Vec<Finding> {
     pairs.iter().filter_map(|pair| elsewhere_of_pair(expected, pair)).collect()
 }
@@ -55,7 +55,7 @@ fn elsewhere_of_pair(expected: &Expected, (sitter, seat): &Pair) -> Option<Findi
         sitter.named(),
         elsewhere.described()
     );
-    // A thread that slept under another mask harmed nobody.
+    // A thread that slept under another mask harmed no other.
     let has_run = !elsewhere.found_on.is_empty();
     let finding =
         Finding::remark(RULE, what).grave_if(has_run && !expected.is_shown).of(sitter.thread.pid);
@@ -94,7 +94,7 @@ fn of_process(facts: &SeatingFacts, pid: Tid, wrong: &[Pair], pairs: &[Pair]) ->
         .mended_by_all(remedies(facts, wrong))
 }
 
-/// A command for each thread whose control group allows its seat. The others are [`impossible`].
+/// A command for each thread whose control group allows its seat; the others are [`impossible`].
 fn remedies<'p>(
     facts: &'p SeatingFacts,
     wrong: &'p [Pair],
@@ -105,7 +105,6 @@ fn remedies<'p>(
         .map(|(sitter, seat)| SeatingRemedy::bind(&seat.cpus, [sitter.tid()]))
 }
 
-/// Processes that belong on another computer.
 fn misplaced(expected: &Expected) -> impl Iterator<Item = Finding> {
     let mended = "start the job in the order that 'seatmap export' writes";
     expected
@@ -114,7 +113,6 @@ fn misplaced(expected: &Expected) -> impl Iterator<Item = Finding> {
         .map(move |(pid, what)| Finding::wrong(RULE, what.clone()).of(*pid).advised(mended))
 }
 
-/// Seats that the control group of their thread forbids.
 fn impossible(facts: &SeatingFacts, pairs: &[Pair]) -> Vec<Finding> {
     pairs.iter().filter_map(|pair| impossible_seat(facts, pair)).collect()
 }
@@ -122,7 +120,7 @@ fn impossible(facts: &SeatingFacts, pairs: &[Pair]) -> Vec<Finding> {
 fn impossible_seat(facts: &SeatingFacts, (sitter, seat): &Pair) -> Option<Finding> {
     let pid = sitter.thread.pid;
     let outside = seat.cpus.without(&facts.allowed_to(sitter));
-    // A CPU that does not run is not missing because of a control group.
+    // An offline CPU is not missing because of a control group.
     let runs = outside.is_subset(&facts.online);
     let group = facts.group_of(sitter).filter(|group| runs && group.cpus.is_some());
     let why = match group {
@@ -139,7 +137,7 @@ fn impossible_seat(facts: &SeatingFacts, (sitter, seat): &Pair) -> Option<Findin
     (!outside.is_empty()).then_some(mended)
 }
 
-/// Threads for which no seat is meant: wrong where they are busy on the seats of others.
+/// Reports threads without a planned seat: wrong if they are busy on the seats of others.
 fn without_seat(facts: &SeatingFacts, expected: &Expected, pairs: &[Pair]) -> Option<Finding> {
     let seated: HashSet<Tid> = pairs.iter().map(|(sitter, _)| sitter.tid()).collect();
     let extra: Vec<&Sitter> = facts
@@ -169,9 +167,8 @@ fn without_seat(facts: &SeatingFacts, expected: &Expected, pairs: &[Pair]) -> Op
     })
 }
 
-/// Seats that no thread has taken.
 fn without_thread(expected: &Expected, pairs: &[Pair]) -> Option<Finding> {
-    // By address, since several tasks may have the same CPUs and the same name.
+    // By address, because several tasks may have the same CPUs and name.
     let taken: HashSet<*const ExpectedSeat> =
         pairs.iter().map(|(_, seat)| std::ptr::from_ref(*seat)).collect();
     let empty: Vec<&ExpectedSeat> =

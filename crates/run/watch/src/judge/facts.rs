@@ -1,4 +1,4 @@
-//! A seating with its lists read and its threads sorted, once for all rules.
+//! The seating, parsed once for all rules.
 
 use super::quota::stopped_threads;
 use crate::expected::{Expected, ExpectedSeat};
@@ -9,41 +9,36 @@ use seatmap_os::{CpuSet, Tid};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// The share of the time on a CPU that makes a thread a busy one.
+/// A thread on a CPU for this share of the time is busy.
 const RUNS_PERCENT: f64 = 20.0;
 
-/// The share of the time on a CPU or waiting for one that does so as well. It is larger, as a
-/// thread that wakes up often and runs briefly waits each time on a busy computer.
+/// A thread on a CPU or waiting for this share of the time is busy. Higher, because a thread that
+/// wakes often and runs briefly waits each time on a busy computer.
 const WANTS_PERCENT: f64 = 80.0;
 
-/// The share of its time up to which a CPU counts as idle. A lightly used one can take a thread as
-/// well.
+/// A CPU busy for less than this share of the time counts as idle.
 pub const IDLE_PERCENT: f64 = 20.0;
 
-/// The share of its time from which a CPU is never idle.
+/// A CPU busy for this share of the time is never idle.
 const FULL_PERCENT: f64 = 90.0;
 
-/// The share of the time on such a CPU, or waiting for it, from which a thread is one of those that
-/// share it.
+/// A thread with this share of its time on a full CPU, or waiting for it, shares that CPU.
 const SHARES_PERCENT: f64 = 10.0;
 
-/// The difference in age below which numbers tell the order of creation: some ticks of the clock
-/// and a slow look.
+/// Below this difference in age, numbers give the order of creation. Covers clock ticks and a slow
+/// look.
 const SAME_AGE_S: f64 = 0.05;
 
-/// The seating, and what each rule asks of it.
 pub(crate) struct SeatingFacts<'a> {
     pub seating: &'a Seating,
     pub topology: &'a Topology,
-    /// The CPUs that are known to run.
+    /// The known online CPUs.
     pub online: CpuSet,
-    /// The CPUs that a thread may use if nobody binds it: those that run, without the isolated and
-    /// without those of cells.
+    /// The CPUs of an unbound thread: online, not isolated, not in a cell.
     pub usual: CpuSet,
-    /// The CPUs of each cell.
     cells: Vec<CpuSet>,
     pub isolated: CpuSet,
-    /// The threads whose masks are known.
+    /// The threads with a known mask.
     pub sitters: Vec<Sitter<'a>>,
     pub expected: Option<&'a Expected>,
     processes: HashMap<Tid, &'a Process>,
@@ -51,47 +46,39 @@ pub(crate) struct SeatingFacts<'a> {
     promised: RefCell<Promised>,
 }
 
-/// The CPUs that the remedies so far give away: they are run one after the other, and then no
-/// remedy may undo another.
+/// The CPUs used by remedies so far. They run in turn, so none may undo another.
 #[derive(Debug, Default)]
 struct Promised {
-    /// The CPUs of each thread or program that a remedy moves.
     cpus: BTreeMap<Tid, CpuSet>,
-    /// The CPUs that each file of a control group gets.
     groups: BTreeMap<String, CpuSet>,
 }
 
-/// A thread with its mask.
 pub(crate) struct Sitter<'a> {
     pub thread: &'a WatchedThread,
     pub mask: CpuSet,
-    /// Whether somebody has bound it: it may not use all usual CPUs.
+    /// Whether it may not use all usual CPUs.
     pub is_bound: bool,
-    /// Whether a plan wants it exactly where it is, so that no rule of thumb may say otherwise.
+    /// Whether a plan puts it exactly here, against any rule of thumb.
     pub is_as_planned: bool,
-    /// The share of the time for which quotas of its control groups stopped it, in percent. The
-    /// kernel counts it as waiting for a CPU.
+    /// The percentage of the time for which quotas stopped it, counted as waiting by the kernel.
     pub stopped_percent: f64,
 }
 
-/// The unit of [`Sitter::demand_percent`] in a finding: threads that wait for one CPU want more
-/// than it has.
+/// The unit of [`Sitter::demand_percent`]. Threads waiting for one CPU can demand more than it has.
 pub const WANTED: &str = "percent of one CPU wanted";
 
 impl Sitter<'_> {
-    /// The share of one CPU that it was ready for: time on a CPU, and time waiting for one. Without
-    /// counted waits only the time on a CPU is known.
+    /// The share of one CPU for running and waiting, or only running without counted waits.
     pub fn wanted_percent(&self) -> f64 {
         self.thread.run_percent + self.thread.wait_percent.unwrap_or(0.0)
     }
 
-    /// The same without the time for which quotas stopped it, when no other thread had its CPU.
+    /// The same without stops by quotas.
     pub fn demand_percent(&self) -> f64 {
         self.thread.run_percent + self.waits_percent().unwrap_or(0.0)
     }
 
-    /// The share of the time in which it waited while another thread had its CPU; `None` if the
-    /// kernel does not count waits.
+    /// The share of the time waiting for another thread on its CPU, if counted.
     pub fn waits_percent(&self) -> Option<f64> {
         self.thread.wait_percent.map(|percent| (percent - self.stopped_percent).max(0.0))
     }
@@ -100,7 +87,6 @@ impl Sitter<'_> {
         self.thread.run_percent >= RUNS_PERCENT || self.wanted_percent() >= WANTS_PERCENT
     }
 
-    /// The one CPU that it may run on.
     pub fn seat(&self) -> Option<u32> {
         self.mask.only()
     }
@@ -109,7 +95,6 @@ impl Sitter<'_> {
         self.thread.tid
     }
 
-    /// The thread in a sentence: `thread 4712 'worker'`.
     pub fn named(&self) -> String {
         format!("thread {} '{}'", self.thread.tid, self.thread.name)
     }
@@ -121,13 +106,13 @@ impl<'a> SeatingFacts<'a> {
         topology: &'a Topology,
         expected: Option<&'a Expected>,
     ) -> Self {
-        // A CPU that the topology lacks runs if the kernel has figures of it.
+        // A CPU with kernel figures is online.
         let listed = seating.cpus.iter().map(|cpu| cpu.cpu);
         let online: CpuSet = topology.os_indices().chain(listed).collect();
         let isolated = CpuSet::of_list(&seating.kernel.isolated).unwrap_or_default();
         let cells: Vec<CpuSet> = seating.cells.iter().map(CellCpus::set).collect();
         let left = cells.iter().fold(online.without(&isolated), |left, cell| left.without(cell));
-        // On a computer whose CPUs are all isolated or in cells, all of them are usual.
+        // If all CPUs are isolated or in cells, all are usual.
         let usual = Some(left).filter(|usual| !usual.is_empty()).unwrap_or_else(|| online.clone());
         let mut sitters: Vec<Sitter> =
             seating.threads.iter().filter_map(|thread| sitter(thread, &usual)).collect();
@@ -151,7 +136,7 @@ impl<'a> SeatingFacts<'a> {
             busy_percent,
             promised: RefCell::default(),
         };
-        // The plan is held against the masks, so the sitters come first.
+        // This compares masks, so the sitters come first.
         let planned = facts.planned();
         facts
             .sitters
@@ -160,16 +145,14 @@ impl<'a> SeatingFacts<'a> {
         facts
     }
 
-    /// The threads that sit where they are expected.
     fn planned(&self) -> HashSet<Tid> {
         let pairs = self.expected.map(|expected| self.seated(expected)).unwrap_or_default();
         let fits = pairs.into_iter().filter(|(sitter, seat)| sitter.mask == seat.cpus);
         fits.map(|(sitter, _)| sitter.tid()).collect()
     }
 
-    /// Each thread with the seat that is meant for it. By number where the file has numbers that
-    /// live; by name where each task has a name and one thread bears it on the task's own seat;
-    /// else in order of creation.
+    /// Pairs threads with planned seats: by number, if the file has numbers of living threads; by
+    /// name, if each task has a unique name and its thread is there; else in order of creation.
     pub fn seated<'e>(&self, expected: &'e Expected) -> Vec<(&Sitter<'a>, &'e ExpectedSeat)> {
         let by_number = self.by_number(expected);
         if !by_number.is_empty() || expected.is_numbered {
@@ -206,8 +189,8 @@ impl<'a> SeatingFacts<'a> {
             .collect()
     }
 
-    /// The threads in order of creation over all processes. Ages are read one after the other, so
-    /// that those of threads created one after the other say little: these go by number.
+    /// The threads in order of creation over all processes. Ages are read in turn, so threads
+    /// created together go by number.
     pub fn in_order(&self) -> Vec<&Sitter<'a>> {
         let mut sitters: Vec<&Sitter> = self.sitters.iter().collect();
         sitters.sort_by(|a, b| b.thread.age_s.total_cmp(&a.thread.age_s));
@@ -217,7 +200,6 @@ impl<'a> SeatingFacts<'a> {
         sitters
     }
 
-    /// The processes, each with its threads.
     pub fn programs(&self) -> impl Iterator<Item = (&'a Process, Vec<&Sitter<'a>>)> {
         let mut of: HashMap<Tid, Vec<&Sitter<'a>>> = HashMap::new();
         self.sitters
@@ -233,27 +215,23 @@ impl<'a> SeatingFacts<'a> {
         self.processes.get(&pid).copied()
     }
 
-    /// The CPUs that the control group of a process allows.
     pub fn allowed(&self, pid: Tid) -> CpuSet {
         let listed =
             self.process(pid).and_then(|process| process.group.as_ref()).and_then(group_cpus);
         listed.unwrap_or_else(|| self.online.clone())
     }
 
-    /// The CPUs that the control group of a thread allows: its own group's where it has one, else
-    /// its process's.
+    /// The CPUs allowed by a thread's group, or else by its process's.
     pub fn allowed_to(&self, sitter: &Sitter) -> CpuSet {
         let own = sitter.thread.group.as_ref().and_then(group_cpus);
         own.unwrap_or_else(|| self.allowed(sitter.thread.pid))
     }
 
-    /// The control group of a thread.
     pub fn group_of(&self, sitter: &Sitter<'a>) -> Option<&'a ControlGroup> {
         sitter.thread.group.as_ref().or_else(|| self.process(sitter.thread.pid)?.group.as_ref())
     }
 
-    /// The CPUs that a process may be seated on: those of its cell, or the usual ones that its
-    /// control group allows.
+    /// The CPUs for seating a process: its cell's, or usual ones that its control group allows.
     pub fn seats_of(&self, pid: Tid) -> CpuSet {
         let allowed = self.allowed(pid);
         let masks = self
@@ -262,21 +240,19 @@ impl<'a> SeatingFacts<'a> {
             .filter(|sitter| sitter.thread.pid == pid)
             .map(|sitter| &sitter.mask);
         let whole = masks.fold(CpuSet::default(), |whole, mask| whole.with(mask));
-        // A process that is wholly inside a cell was put there.
         match self.cells.iter().find(|cell| !whole.is_empty() && whole.is_subset(cell)) {
             Some(cell) => allowed.within(cell),
             None => allowed.within(&self.usual),
         }
     }
 
-    /// The CPUs among these that had little to do.
     pub fn idle(&self, cpus: &CpuSet) -> CpuSet {
         cpus.iter()
             .filter(|cpu| self.busy_percent.get(cpu).is_some_and(|busy| *busy <= IDLE_PERCENT))
             .collect()
     }
 
-    /// The seats of the programs: the CPUs of bound threads, or of all if none is bound.
+    /// The CPUs of bound threads, or else of all.
     pub fn seats(&self) -> CpuSet {
         let bound: Vec<&Sitter> = self.sitters.iter().filter(|sitter| sitter.is_bound).collect();
         if bound.is_empty() {
@@ -286,16 +262,14 @@ impl<'a> SeatingFacts<'a> {
         }
     }
 
-    /// The CPUs to which a remedy may send other programs and interrupts: no seat is there, and no
-    /// other remedy makes one there.
+    /// CPUs without present or future seats, for other programs and interrupts.
     pub fn refuge(&self) -> CpuSet {
         let promised = self.promised.borrow();
         let seats = promised.cpus.values().fold(self.seats(), |all, cpus| all.with(cpus));
         self.usual.without(&seats)
     }
 
-    /// The first CPUs among these, this number of them, that no remedy gives to another thread or
-    /// program; `None` if there are fewer. From now on they are this one's.
+    /// Reserves the first `count` CPUs among these that no other remedy uses, if there are enough.
     pub fn promise(&self, to: Tid, count: usize, among: &CpuSet) -> Option<CpuSet> {
         let mut promised = self.promised.borrow_mut();
         let own = promised.cpus.get(&to);
@@ -312,8 +286,7 @@ impl<'a> SeatingFacts<'a> {
         Some(cpus)
     }
 
-    /// The first CPU among these in a part of its own: no CPU of that part is given to another
-    /// thread, as in [`SeatingFacts::promise`].
+    /// Reserves the first CPU among these in a part without another remedy's CPU.
     pub fn promise_part(
         &self,
         to: Tid,
@@ -333,8 +306,7 @@ impl<'a> SeatingFacts<'a> {
         self.promise(to, 1, &free.collect())
     }
 
-    /// The CPUs for the file of a control group that has some and needs these as well, together
-    /// with those that other remedies give it.
+    /// Adds CPUs to a control group's file, on top of other remedies' ones.
     pub fn widened(&self, file: &str, has: &CpuSet, needs: &CpuSet) -> CpuSet {
         let mut promised = self.promised.borrow_mut();
         let cpus = promised.groups.entry(file.to_owned()).or_default();
@@ -342,8 +314,8 @@ impl<'a> SeatingFacts<'a> {
         cpus.clone()
     }
 
-    /// Whether a thread asks for much of a CPU: it is busy, or one of several that share a CPU
-    /// which is never idle. Each of those has little of it, and waits for the others.
+    /// Whether a thread needs much of a CPU: it is busy, or one of several on a CPU that is never
+    /// idle, where each gets little.
     pub fn is_demanding(&self, sitter: &Sitter) -> bool {
         let cpu_percent = sitter.seat().and_then(|cpu| self.busy_percent(cpu));
         let is_on_full_cpu = cpu_percent.is_some_and(|percent| percent >= FULL_PERCENT);
@@ -354,7 +326,6 @@ impl<'a> SeatingFacts<'a> {
         self.busy_percent.get(&cpu).copied()
     }
 
-    /// The values that a level takes over these CPUs; `None` where it is unknown for one of them.
     pub fn parts(
         &self,
         cpus: &CpuSet,
@@ -363,48 +334,44 @@ impl<'a> SeatingFacts<'a> {
         cpus.iter().map(|cpu| self.topology.pu(cpu).and_then(&level)).collect()
     }
 
-    /// The CPUs among these whose part the kernel does not tell.
+    /// The CPUs among these with an unknown part.
     pub fn unknown(&self, cpus: &CpuSet, level: impl Fn(&Pu) -> Option<u32>) -> CpuSet {
         cpus.iter().filter(|cpu| self.topology.pu(*cpu).and_then(&level).is_none()).collect()
     }
 
-    /// The one part in which all these CPUs lie.
     pub fn only_part(&self, cpus: &CpuSet, level: impl Fn(&Pu) -> Option<u32>) -> Option<u32> {
         let parts = self.parts(cpus, level)?;
         parts.first().copied().filter(|_| parts.len() == 1)
     }
 
-    /// The CPUs of a part.
     pub fn cpus_of(&self, level: impl Fn(&Pu) -> Option<u32>, part: u32) -> CpuSet {
         self.topology.pus.iter().filter(|pu| level(pu) == Some(part)).map(|pu| pu.os).collect()
     }
 
-    /// The number of NUMA nodes of the computer; a CPU whose node is unknown may be on one more.
+    /// The number of NUMA nodes, with one more for CPUs of unknown node.
     pub fn nodes(&self) -> usize {
         let unknown = self.topology.pus.iter().any(|pu| pu.numa.is_none());
         let known = self.topology.count(|pu| pu.numa);
         known + usize::from(unknown && known > 0)
     }
 
-    /// Whether a NUMA node has memory, as far as the kernel says.
     pub fn has_memory(&self, node: u32) -> bool {
         let nodes = self.seating.kernel.memory_nodes.as_deref().and_then(CpuSet::of_list);
         nodes.is_none_or(|nodes| nodes.contains(node))
     }
 
-    /// The CPUs of a kind.
     pub fn of_kind(&self, kind: CoreKind) -> CpuSet {
         self.topology.pus.iter().filter(|pu| pu.kind == Some(kind)).map(|pu| pu.os).collect()
     }
 
-    /// The first ancestor of a process that is among the chosen, or the process itself: programs
-    /// with one such ancestor are one program.
+    /// The topmost chosen ancestor of a process, or itself; the same for all processes of a
+    /// program.
     pub fn family(&self, pid: Tid) -> Tid {
         let mut at = pid;
-        // Every step leads to an older process; the bound stops a damaged seating.
+        // Each step leads to an older process; the limit is for damaged seatings.
         for _ in 0..self.processes.len() {
             match self.process(at).and_then(|process| self.process(process.parent)) {
-                // The orphans of all programs have process 1 for a parent.
+                // Process 1 adopts all orphans.
                 Some(parent) if parent.pid != 1 && parent.pid != at => at = parent.pid,
                 _ => break,
             }
@@ -419,18 +386,15 @@ fn sitter<'a>(thread: &'a WatchedThread, usual: &CpuSet) -> Option<Sitter<'a>> {
     Some(Sitter { thread, mask, is_bound, is_as_planned: false, stopped_percent: 0.0 })
 }
 
-/// The CPUs that a group lists.
 fn group_cpus(group: &ControlGroup) -> Option<CpuSet> {
     CpuSet::of_list(group.cpus.as_deref()?).filter(|cpus| !cpus.is_empty())
 }
 
-/// All CPUs of these threads.
 pub(crate) fn union<'a, 'b: 'a>(sitters: impl IntoIterator<Item = &'a &'a Sitter<'b>>) -> CpuSet {
     sitters.into_iter().fold(CpuSet::default(), |all, sitter| all.with(&sitter.mask))
 }
 
-/// Threads in a sentence: `thread 12 'a' and thread 13 'b'`, or the first of them and how many
-/// more.
+/// `thread 12 'a' and thread 13 'b'`, or the first of them and the number of others.
 pub(crate) fn listed(sitters: &[&Sitter]) -> String {
     const MOST: usize = 3;
     let named: Vec<String> = sitters.iter().take(MOST).map(|sitter| sitter.named()).collect();
@@ -444,7 +408,6 @@ pub(crate) fn listed(sitters: &[&Sitter]) -> String {
     }
 }
 
-/// CPUs in a sentence: `CPU 3`, `CPUs 0-2`.
 pub(crate) fn cpus(cpus: &CpuSet) -> String {
     cpus.named()
 }

@@ -1,4 +1,4 @@
-//! `interrupts` and `no-irq`: interrupts of devices on the seats.
+//! `interrupts` and `no-irq`: device interrupts on the seats.
 
 use super::facts::SeatingFacts;
 use super::real_time::is_real_time;
@@ -8,15 +8,15 @@ use crate::seating::{CpuActivity, InterruptRate};
 use seatmap_data::statistics::words::counted_figure;
 use seatmap_os::{CpuSet, interrupts};
 
-/// The interrupts a second from which they are worth a word.
+/// Fewer interrupts per second are not reported.
 const SOME_PER_SECOND: f64 = 10.0;
 
-/// Interrupts on the one CPU of a busy, bound thread. A network card's queue beside its reader is a
-/// good plan, so this is wrong only for a thread that was to be left alone: on an isolated CPU, or
-/// with a real-time policy.
+/// Reports interrupts on the only CPU of a busy, bound thread. A network card's queue next to its
+/// reader is a good plan, so this is wrong only for a thread with an isolated CPU or a real-time
+/// policy.
 pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     let no_hz_full = CpuSet::of_list(&facts.seating.kernel.no_hz_full).unwrap_or_default();
-    // The boot options that set CPUs apart promise that nothing comes there.
+    // The boot options for isolated CPUs promise that no interrupts arrive there.
     let quiet = facts.isolated.with(&no_hz_full);
     facts
         .seating
@@ -36,15 +36,14 @@ pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
         .collect()
 }
 
-/// Any interrupts of devices on the CPUs of bound threads.
 pub(super) fn none(facts: &SeatingFacts) -> Vec<Finding> {
     let seats = facts.seats();
     let cpus = facts.seating.cpus.iter().filter(|cpu| seats.contains(cpu.cpu));
     cpus.filter_map(|cpu| interrupted(facts, "no-irq", cpu)).collect()
 }
 
-/// Whether a device is behind an interrupt. Those of the kernel have letters for numbers, and each
-/// CPU's own ones may have either.
+/// Whether a device sends it. The kernel's interrupts have letters instead of numbers; each CPU's
+/// own ones may have either.
 fn is_of_device(interrupt: &&InterruptRate) -> bool {
     !interrupt.is_per_cpu && interrupts::is_of_device(&interrupt.irq)
 }
@@ -67,7 +66,7 @@ fn interrupted(facts: &SeatingFacts, rule: &str, cpu: &CpuActivity) -> Option<Fi
     Some(mended(finding, &devices, per_second, &facts.refuge()))
 }
 
-/// Sends away the most frequent interrupts, as many as it takes. One that the kernel manages stays.
+/// Moves as many of the most frequent interrupts as needed. The kernel's managed ones stay.
 fn mended(finding: Finding, devices: &[&InterruptRate], per_second: f64, rest: &CpuSet) -> Finding {
     let mut left = per_second;
     let mut moved = Vec::new();
@@ -92,7 +91,7 @@ fn mended(finding: Finding, devices: &[&InterruptRate], per_second: f64, rest: &
         .advised(format!("{why}: use other CPUs, or let the device have fewer queues (ethtool -L)"))
 }
 
-/// Classes of interrupts, which IBM Z shows, have no file.
+/// IBM Z shows classes of interrupts, which have no file.
 fn is_movable(interrupt: &InterruptRate) -> bool {
     interrupt.is_movable != Some(false) && interrupt.irq.bytes().all(|byte| byte.is_ascii_digit())
 }

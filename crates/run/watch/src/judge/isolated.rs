@@ -1,5 +1,5 @@
-//! `isolated`: threads with several CPUs, some or all of them isolated: the kernel moves no thread
-//! to an isolated CPU or away from one.
+//! `isolated`: threads with several CPUs, some or all isolated. The kernel moves no thread to or
+//! from an isolated CPU.
 
 use super::facts::{SeatingFacts, Sitter, count, cpus, listed};
 use crate::finding::Finding;
@@ -8,8 +8,8 @@ use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// Threads with one mask of several CPUs, some or all of them isolated. Each stays on the isolated
-/// CPU where it began, and most begin on the first; those on usual CPUs stay among these.
+/// Reports threads with such a mask. Each stays on the isolated CPU on which it began, and most
+/// begin on the first; those on usual CPUs stay among these.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut together: BTreeMap<&CpuSet, Vec<&Sitter>> = BTreeMap::new();
     for sitter in &facts.sitters {
@@ -57,8 +57,8 @@ fn on_mask(facts: &SeatingFacts, mask: &CpuSet, sitters: &[&Sitter]) -> Option<F
     Some(finding.mended_by_all(bound))
 }
 
-/// Whether busy threads share CPUs of a mask although isolated CPUs of it are free, or share an
-/// isolated one although other CPUs of it are free.
+/// Whether busy threads share CPUs of a mask although its isolated ones are free, or share an
+/// isolated one although others are free.
 fn shut_in(busy: &[&Sitter], mask: &CpuSet, isolated: &CpuSet) -> bool {
     let places: Vec<u32> = busy.iter().filter_map(|sitter| sitter.thread.cpu).collect();
     let taken: CpuSet = places.iter().copied().filter(|cpu| isolated.contains(*cpu)).collect();

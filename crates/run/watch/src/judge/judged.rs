@@ -13,7 +13,6 @@ use seatmap_os::{CpuSet, Tid};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
-/// The most programs with nothing wrong that get a line each.
 const MOST_HEALTHY: usize = 40;
 
 /// A seating with its judgement: `seatmap-seating/1` with three more keys.
@@ -23,19 +22,19 @@ pub struct Judged<'a> {
     /// The seating.
     #[serde(flatten)]
     pub seating: &'a Seating,
-    /// Everything that is wrong with it or worth knowing, the gravest first.
+    /// Everything wrong or worth knowing, most serious first.
     pub findings: Vec<Finding>,
     /// The result in one word.
     pub verdict: Verdict,
-    /// The seats that threads should have.
+    /// The threads' seats.
     pub seats: Vec<ThreadSeat>,
-    /// The things that the rules need and that could not be seen.
+    /// Unread things that the rules need.
     #[serde(skip)]
     pub missed: Vec<&'a Unseen>,
-    /// The processes with seats or rules, which can be as asked; `None` means all of them.
+    /// The processes with requested seats or rules; `None` means all.
     #[serde(skip)]
     pub asked_of: Option<BTreeSet<Tid>>,
-    /// The units beside their good states, where such are on file.
+    /// Units compared with their good states.
     #[serde(skip)]
     pub units: Vec<JudgedUnit>,
     /// Whether the check fails.
@@ -43,21 +42,20 @@ pub struct Judged<'a> {
     pub fails: bool,
 }
 
-/// A look as a document: a seating with its judgement, and the rates.
+/// A look as a document: a judged seating with rates.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LookDocument<'a> {
     #[serde(flatten)]
     judged: Judged<'a>,
-    /// The events of each thread in a second, in the order of the threads.
+    /// Each thread's events per second, in the order of threads.
     rates: &'a [Rates],
-    /// The wakeups of threads by each other, the most frequent first; null where they were not
-    /// counted.
+    /// Wakeups between threads, most frequent first; null if not counted.
     wakes: Option<&'a [Wakes]>,
 }
 
 impl SeatingFrame {
-    /// The document of this look, judged by these criteria.
+    /// This look's document, judged by these criteria.
     #[must_use]
     pub fn document(&self, topology: &Topology, criteria: &Criteria) -> LookDocument<'_> {
         LookDocument {
@@ -69,7 +67,7 @@ impl SeatingFrame {
 }
 
 impl<'a> Judged<'a> {
-    /// A seating, judged by these criteria.
+    /// Judges a seating by these criteria.
     #[must_use]
     pub fn new(seating: &'a Seating, topology: &Topology, criteria: &Criteria) -> Self {
         let findings = judge(seating, topology, criteria);
@@ -81,7 +79,7 @@ impl<'a> Judged<'a> {
         Judged { seating, findings, verdict, seats, missed, asked_of, units: Vec::new(), fails }
     }
 
-    /// The same with findings of somebody who saw more than the seating holds, the gravest first.
+    /// Adds findings from other facts, most serious first.
     #[must_use]
     pub fn with(self, findings: Vec<Finding>, strict: bool) -> Self {
         let mut findings = [findings, self.findings].concat();
@@ -90,14 +88,14 @@ impl<'a> Judged<'a> {
         Judged { findings, verdict, fails: verdict.fails(strict), ..self }
     }
 
-    /// The same with the units beside their good states.
+    /// Adds units compared with their good states.
     #[must_use]
     pub fn beside(self, units: Vec<JudgedUnit>, strict: bool) -> Self {
         let findings = units.iter().filter_map(|one| one.finding.clone()).collect();
         Judged { units, ..self.with(findings, strict) }
     }
 
-    /// A line for each program, then the findings, then the things that could not be seen.
+    /// The programs, the findings, and the unread things, a line each.
     #[must_use]
     pub fn text(&self) -> CheckText {
         let mut lines: Vec<FindingLine> = self.findings.iter().flat_map(entry).collect();
@@ -138,7 +136,6 @@ impl<'a> Judged<'a> {
         lines
     }
 
-    /// The findings about a process: those that are wrong, and remarks.
     fn counts(&self, process: &Process, threads: &[&WatchedThread]) -> [usize; 2] {
         let own: Vec<&Finding> = self
             .findings
@@ -167,7 +164,7 @@ impl<'a> Judged<'a> {
                 let concerns = finding.pid.is_none_or(|pid| pid == process.pid);
                 finding.gravity == Gravity::Unseen && concerns
             });
-        // A fault of its CPUs stands below, and is not its own doing.
+        // A fault of its CPUs is listed below; the program did not cause it.
         let is_beset =
             self.findings.iter().any(|finding| finding.pid.is_none() && finding.is_wrong());
         let is_asked = self.asked_of.as_ref().is_none_or(|pids| pids.contains(&process.pid));
@@ -178,7 +175,7 @@ impl<'a> Judged<'a> {
             (false, true) => "nothing is wrong with its own seats",
         };
         match (wrong, remarks) {
-            // A clean bill must not be given where something was not seen.
+            // A program with unread parts must not count as healthy.
             (0, 0) if is_hidden || threads.iter().any(|thread| thread.mask.is_empty()) => {
                 format!("{well}, as far as could be seen")
             }
@@ -224,7 +221,7 @@ fn traced_line(thread: &WatchedThread) -> String {
     format!("  {:>7} {name:<15} {:>7}  {}", thread.tid, share(thread.run_percent), on.join(", "))
 }
 
-/// A share in percent; a very small one is not told as none.
+/// A share in percent; a very small one is not printed as 0.
 fn share(percent: f64) -> String {
     if percent > 0.0 && percent < 0.1 { "<0.1 %".to_owned() } else { format!("{percent:.1} %") }
 }
@@ -283,8 +280,7 @@ fn entry(finding: &Finding) -> impl Iterator<Item = FindingLine> {
     std::iter::once(first).chain(more).chain(remedy)
 }
 
-/// The differences between two checks of the same programs: findings that are new, and those that
-/// are gone.
+/// The new and ended findings between two checks of the same programs.
 #[must_use]
 pub fn changes(before: &[Finding], now: &[Finding]) -> Vec<FindingLine> {
     let new = now.iter().filter(|finding| !is_in(finding, before)).flat_map(entry);

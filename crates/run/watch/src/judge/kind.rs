@@ -1,4 +1,4 @@
-//! `slow-kind` and `kind=...`: the kind of core that threads sit on.
+//! `slow-kind` and `kind=...`: the kind of core that threads use.
 
 use super::facts::{SeatingFacts, Sitter, WANTED, cpus, listed, union};
 use crate::finding::Finding;
@@ -7,8 +7,8 @@ use crate::rule::Rule;
 use seatmap_data::machine::CoreKind;
 use seatmap_os::CpuSet;
 
-/// Busy threads that are bound to efficiency cores while performance cores idle. Work that was made
-/// to yield is not meant.
+/// Reports busy threads bound to efficiency cores while performance cores idle, except low-priority
+/// ones.
 pub(super) fn slow(facts: &SeatingFacts) -> Vec<Finding> {
     let slow = facts.of_kind(CoreKind::Efficiency);
     facts
@@ -26,7 +26,7 @@ pub(super) fn slow(facts: &SeatingFacts) -> Vec<Finding> {
 }
 
 fn yields(sitter: &Sitter) -> bool {
-    // The ways to say that work may wait, sched(7).
+    // The ways to lower priority, sched(7).
     sitter.thread.nice > 0 || ["batch", "idle"].contains(&sitter.thread.policy.as_str())
 }
 
@@ -51,7 +51,6 @@ fn on_slow(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
     Some(finding.mended_by_all(to.map(|to| SeatingRemedy::bind(&to, [sitter.tid()]))))
 }
 
-/// Threads that may run on another kind of core.
 pub(super) fn only(facts: &SeatingFacts, kind: CoreKind) -> Vec<Finding> {
     let rule = Rule::Kind(kind).to_string();
     let cores = facts.of_kind(kind);

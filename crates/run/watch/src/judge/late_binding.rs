@@ -1,16 +1,16 @@
-//! `late-binding`: threads that were born before their process was bound, and kept the old mask.
+//! `late-binding`: threads created before their process was bound, which kept the old mask.
 
 use super::facts::{SeatingFacts, Sitter, cpus, listed};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::Process;
 
-/// The CPU time from which a thread has worked, whether or not it works just now.
+/// A thread with this CPU time has worked, even if it does not now.
 const WORKED_S: f64 = 0.5;
 
-/// A main thread that is bound, threads that are not, and none that is bound elsewhere.
+/// Reports a bound main thread with unbound threads, if none is bound elsewhere.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
-    // Where the seats are known, `expect` says more exactly which thread is not on its own.
+    // If the seats are known, `expect` reports more exactly.
     if facts.expected.is_some() {
         return Vec::new();
     }
@@ -23,13 +23,13 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     let (wide, narrow): (Vec<&Sitter>, Vec<&Sitter>) = sitters
         .iter()
         .partition(|sitter| sitter.mask != main.mask && main.mask.is_subset(&sitter.mask));
-    // A program that gives each thread its own CPU has planned which ones may roam.
+    // A program that gives each thread its own CPU has chosen which ones may roam.
     let is_one_binding = narrow.iter().all(|sitter| sitter.mask.is_subset(&main.mask));
     let first =
         wide.first().filter(|_| is_one_binding && wide.iter().all(|sitter| !sitter.is_bound))?;
     let youngest_bound =
         narrow.iter().map(|sitter| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
-    // Without younger threads, the main thread alone was bound.
+    // Without younger threads, only the main thread was bound.
     let are_older = wide
         .iter()
         .all(|sitter| sitter.tid() != process.pid && sitter.thread.age_s >= youngest_bound);
@@ -55,7 +55,7 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     let finding = finding.measured(share, "percent of the threads");
     let mended = SeatingRemedy::bind_all(&main.mask, process.pid);
     let busy = sitters.iter().filter(|sitter| sitter.is_busy()).count();
-    // Threads that would then share a CPU are the next finding.
+    // A binding that makes threads share a CPU would only cause the next finding.
     Some(if busy > main.mask.len() {
         finding.advised(format!(
             "'{}' binds them, too, and {busy} busy threads then share {}: name as many CPUs as \

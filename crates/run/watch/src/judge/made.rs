@@ -1,5 +1,5 @@
-//! Seatings and machines made by hand, so that each rule can be shown a fault that this computer
-//! does not have.
+//! Seatings and machines made by hand, to test each rule with faults that this computer does not
+//! have.
 
 #[cfg(test)]
 use super::SeatingFacts;
@@ -10,8 +10,7 @@ use crate::seating::{
 use seatmap_data::machine::{CoreKind, Pu, Topology};
 use seatmap_os::{CpuSet, Tid};
 
-/// A seating on a machine, made step by step. Threads that are not said to be busy have slept all
-/// the time.
+/// A seating made step by step. Threads sleep unless made busy.
 #[derive(Clone, Debug, Default)]
 pub struct Made {
     /// The seating.
@@ -21,7 +20,7 @@ pub struct Made {
 }
 
 impl Made {
-    /// A machine with this number of CPUs, each a core of its own, that idle, and no program.
+    /// A machine with this number of idle one-thread cores, and no program.
     #[must_use]
     pub fn new(cpus: u32) -> Self {
         let pus = (0..cpus).map(|os| Pu {
@@ -46,8 +45,7 @@ impl Made {
         Made { seating, topology }
     }
 
-    /// The same machine with parts: this number of neighbouring CPUs make a core, an L3 cache and a
-    /// NUMA node.
+    /// Groups this many adjacent CPUs into a core, an L3 cache and a NUMA node.
     #[must_use]
     pub fn parts(mut self, core: u32, l3: u32, numa: u32) -> Self {
         for pu in &mut self.topology.pus {
@@ -57,7 +55,7 @@ impl Made {
         self
     }
 
-    /// The same machine, where the CPUs from this one on are efficiency cores.
+    /// Makes the CPUs from this one on efficiency cores.
     #[must_use]
     pub fn efficient_from(mut self, first: u32) -> Self {
         for pu in &mut self.topology.pus {
@@ -67,14 +65,14 @@ impl Made {
         self
     }
 
-    /// The same machine with CPUs that the kernel does not balance.
+    /// Isolates CPUs.
     #[must_use]
     pub fn isolated(mut self, cpus: &str) -> Self {
         self.seating.kernel.isolated = cpus.to_owned();
         self
     }
 
-    /// With a process, unless it is there.
+    /// Adds a process, unless it exists.
     #[must_use]
     pub fn process(mut self, pid: Tid, parent: Tid) -> Self {
         self.add_process(pid, parent);
@@ -94,7 +92,7 @@ impl Made {
         }
     }
 
-    /// With a thread that sleeps, each younger than the one before.
+    /// Adds a sleeping thread, younger than the last one.
     #[must_use]
     pub fn thread(mut self, pid: Tid, tid: Tid, mask: &str) -> Self {
         self.add_process(pid, 1);
@@ -118,8 +116,7 @@ impl Made {
         self
     }
 
-    /// With a thread that runs and waits for these shares of the time. A CPU that it is confined to
-    /// is as busy.
+    /// Adds a thread that runs and waits for these shares of the time. Its only CPU is as busy.
     #[must_use]
     pub fn busy(
         mut self,
@@ -146,14 +143,14 @@ impl Made {
         }
     }
 
-    /// With CPUs that other programs keep busy.
+    /// Makes CPUs busy with other programs.
     #[must_use]
     pub fn taken(mut self, cpus: &str) -> Self {
         CpuSet::of_list(cpus).unwrap_or_default().iter().for_each(|cpu| self.load(cpu, 100.0));
         self
     }
 
-    /// With the last thread under another name.
+    /// Renames the last thread.
     #[must_use]
     pub fn called(mut self, name: &str) -> Self {
         self.seating
@@ -165,7 +162,7 @@ impl Made {
         self
     }
 
-    /// With the last thread under another policy.
+    /// Sets the last thread's policy.
     #[must_use]
     pub fn policy(mut self, policy: &str) -> Self {
         self.seating
@@ -177,7 +174,7 @@ impl Made {
         self
     }
 
-    /// With the last thread in another state.
+    /// Sets the last thread's state.
     #[must_use]
     pub fn state(mut self, state: char) -> Self {
         self.seating.threads.iter_mut().last().into_iter().for_each(|thread| thread.state = state);
@@ -188,7 +185,7 @@ impl Made {
         self.seating.processes.last_mut()
     }
 
-    /// With a variable in the last process's environment.
+    /// Adds a variable to the last process's environment.
     #[must_use]
     pub fn variable(
         mut self,
@@ -205,8 +202,8 @@ impl Made {
         self
     }
 
-    /// With limits on the last process: CPUs, a quota, and the periods in which it was used up
-    /// while watched.
+    /// Limits the last process: its CPUs, its quota, and the watched periods in which the quota was
+    /// used up.
     #[must_use]
     pub fn group(mut self, cpus: Option<&str>, quota_cpus: Option<f64>, throttled: u64) -> Self {
         let cpus = cpus.map(str::to_owned);
@@ -234,8 +231,8 @@ impl Made {
         }
     }
 
-    /// With a quota on all threads so far, and the periods in which it was used up while watched:
-    /// the kernel stopped the threads for half of each.
+    /// Adds a quota on all threads so far, with the watched periods in which it was used up: the
+    /// kernel stopped the threads for half of each.
     #[must_use]
     pub fn quota(mut self, group: &str, cpus: f64, throttled_watched: Option<u64>) -> Self {
         let file = format!("/sys/fs/cgroup{}/cpu.max", group.trim_end_matches('/'));
@@ -259,7 +256,7 @@ impl Made {
         self
     }
 
-    /// With memory of the last process: MiB on node 0, 1 and so on.
+    /// Adds memory to the last process: MiB on node 0, 1 and so on.
     #[must_use]
     pub fn memory(mut self, mib: &[u64]) -> Self {
         let nodes = (0..).zip(mib).map(|(node, mib)| OnNode { node, bytes: mib << 20 }).collect();
@@ -268,7 +265,7 @@ impl Made {
         self
     }
 
-    /// With a device of the last process, next to these CPUs.
+    /// Adds a device near these CPUs to the last process.
     #[must_use]
     pub fn device(mut self, name: &str, node: u32, cpus: &str) -> Self {
         let name = name.to_owned();
@@ -279,7 +276,7 @@ impl Made {
         self
     }
 
-    /// With interrupts on a CPU.
+    /// Adds interrupts to a CPU.
     #[must_use]
     pub fn interrupts(mut self, cpu: u32, irq: &str, name: &str, per_second: f64) -> Self {
         let interrupt = InterruptRate {
@@ -296,7 +293,7 @@ impl Made {
         self
     }
 
-    /// With a thread of another program on a CPU.
+    /// Adds another program's thread to a CPU.
     #[must_use]
     pub fn stranger(mut self, cpu: u32, name: &str, run_percent: f64, mask: &str) -> Self {
         let name = name.to_owned();
@@ -312,7 +309,7 @@ impl Made {
         self
     }
 
-    /// With a real-time policy of the strangers so far.
+    /// Gives all other programs' threads so far a real-time policy.
     #[must_use]
     pub fn real_time_strangers(mut self, policy: &str, priority: u32) -> Self {
         for stranger in self.seating.cpus.iter_mut().flat_map(|cpu| &mut cpu.strangers) {

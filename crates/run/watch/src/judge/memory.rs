@@ -10,12 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const RULE: &str = "memory-local";
 
-/// The memory elsewhere that is not worth a word: libraries lie where another program has loaded
-/// them.
+/// Less distant memory is not reported: libraries are where another program has loaded them.
 const FAR_BYTES: u64 = 16 << 20;
 const FAR_PERCENT: f64 = 5.0;
 
-/// Processes that are bound to some nodes and have memory on others.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
@@ -23,8 +21,7 @@ pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
         .collect()
 }
 
-/// Processes with memory far away, and processes whose threads may run where their control group
-/// lets no memory come from.
+/// Also reports processes on nodes from which their control group allows no memory.
 pub(super) fn named(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
@@ -32,7 +29,6 @@ pub(super) fn named(facts: &SeatingFacts) -> Vec<Finding> {
         .collect()
 }
 
-/// The sentence about CPUs whose node is not known.
 fn without_node(cpus: &CpuSet) -> String {
     let are = agreeing(cpus.len(), "is", "are");
     format!("the kernel does not say on which NUMA node {} {are}", cpus.named())
@@ -45,12 +41,11 @@ fn of_program(
     is_named: bool,
 ) -> Option<Finding> {
     let used = union(sitters);
-    // A kernel that tells cores and no nodes was built without NUMA, and has one memory.
+    // A kernel that reports cores but no nodes was built without NUMA, and has one memory.
     let untold = facts.unknown(&used, |pu| pu.numa.or(pu.core));
     if is_named && !untold.is_empty() {
         return Some(Finding::unseen(RULE, without_node(&untold)).of(process.pid));
     }
-    // On one node all memory is local.
     let memory = process.memory.as_ref().filter(|_| facts.nodes() > 1)?;
     let unknown = facts.unknown(&used, |pu| pu.numa);
     if !unknown.is_empty() {
@@ -68,18 +63,18 @@ fn of_program(
         return Some(Finding::unseen(RULE, what).of(process.pid));
     }
     let allowed = allowed(process);
-    // Threads that may run on every node have memory nearby wherever it is.
+    // Threads allowed on every node are always near their memory.
     if parts.len() < all {
         return far_away(facts, process, sitters, memory, &near, &allowed);
     }
-    // By default only memory that lies far away is told of.
+    // By default only distant memory is reported.
     let closed: BTreeSet<u32> =
         near.difference(allowed.as_ref().filter(|_| is_named)?).copied().collect();
     let total: u64 = own(memory).iter().map(|on| on.bytes).sum();
     (!closed.is_empty() && total > FAR_BYTES).then(|| kept_away(facts, process, sitters, &closed))
 }
 
-/// The nodes that the control group lets memory come from; `None` where it does not say.
+/// The allowed nodes, if the control group says so.
 fn allowed(process: &Process) -> Option<BTreeSet<u32>> {
     let nodes = CpuSet::of_list(process.group.as_ref()?.nodes.as_deref()?)?;
     Some(nodes.iter().collect()).filter(|nodes: &BTreeSet<u32>| !nodes.is_empty())
@@ -117,15 +112,13 @@ fn far_away(
         .filter(|node| allowed.as_ref().is_none_or(|all| all.contains(node)))
         .collect();
     Some(if open.is_empty() {
-        // The kernel moves no memory to a node that the group may not use, so the threads have to
-        // come.
+        // The kernel moves no memory to a node outside the group, so the threads must move.
         beside_memory(facts, process, finding)
     } else {
         finding.mended_by(SeatingRemedy::move_memory(process.pid, &from, &list(open.into_iter())))
     })
 }
 
-/// Threads on any CPU, and memory from some nodes only.
 fn kept_away(
     facts: &SeatingFacts,
     process: &Process,
@@ -144,7 +137,7 @@ fn kept_away(
     beside_memory(facts, process, finding)
 }
 
-/// Binds the threads to the CPUs of the nodes that the group may take memory from.
+/// Binds a process to the CPUs of nodes from which its group may take memory.
 fn beside_memory(facts: &SeatingFacts, process: &Process, finding: Finding) -> Finding {
     let group = process.group.as_ref().map_or("/", |group| group.path.as_str());
     let open = allowed(process).unwrap_or_default();
@@ -162,13 +155,12 @@ fn beside_memory(facts: &SeatingFacts, process: &Process, finding: Finding) -> F
     }
 }
 
-/// The memory that the process has brought itself. Pages of files lie where any process read them
-/// first.
+/// The process's own memory. Pages of files are where any process first read them.
 fn own(memory: &MemoryUsage) -> &[OnNode] {
     if memory.own.is_empty() { &memory.nodes } else { &memory.own }
 }
 
-/// The bytes on each node elsewhere, without those of mappings that ask for it.
+/// The bytes on distant nodes, except in mappings that request the node.
 fn far_bytes(memory: &MemoryUsage, near: &BTreeSet<u32>) -> BTreeMap<u32, u64> {
     let mut far: BTreeMap<u32, u64> = own(memory)
         .iter()
@@ -180,7 +172,6 @@ fn far_bytes(memory: &MemoryUsage, near: &BTreeSet<u32>) -> BTreeMap<u32, u64> {
         .iter()
         .filter(|mapping| !["", "default"].contains(&mapping.policy.as_str()));
     for on in chosen.flat_map(|mapping| &mapping.nodes) {
-        // Near nodes are not in the map.
         far.entry(on.node).and_modify(|bytes| *bytes = bytes.saturating_sub(on.bytes));
     }
     far.retain(|_, bytes| *bytes > 0);
@@ -230,7 +221,6 @@ mod tests {
         );
     }
 
-    /// A container with all CPUs and the memory of one node.
     fn with_nodes(mask: &str, mib: &[u64], nodes: &str) -> Made {
         let mut made = two_nodes(mask, mib).group(None, None, 0);
         let groups = made.seating.processes.iter_mut().filter_map(|process| process.group.as_mut());

@@ -1,8 +1,7 @@
-//! `moved`: threads that were elsewhere while they were watched than where their masks say at the
-//! end.
+//! `moved`: threads that were elsewhere before than their final masks say.
 //!
-//! All rules judge the masks of the last look. A thread whose mask was another one for a part of
-//! the time is told of, so that the end does not stand for the whole.
+//! All rules judge the masks of the last look. This rule reports a thread with another mask for
+//! part of the time.
 
 use super::facts::{SeatingFacts, Sitter, count, cpus};
 use crate::finding::Finding;
@@ -10,28 +9,23 @@ use crate::seating::WatchedThread;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
-/// The share of the looks from which a thread was elsewhere. A library that examines the machine
-/// binds itself to each CPU for some milliseconds, and one look may happen upon that.
+/// A thread found elsewhere in this share of the looks was elsewhere. A library that examines the
+/// machine binds itself to each CPU for some milliseconds, and one look may see that.
 const LEAST_PERCENT: f64 = 10.0;
 
-/// The most threads of one process that are named, and that a remedy binds one by one.
+/// The most threads of a process that a finding names, and a remedy binds one by one.
 pub(super) const MOST: usize = 4;
 
-/// The places where a thread was that are not among these CPUs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OffMaskCpus {
-    /// Its CPUs at the first look, where these were others.
     before: Option<CpuSet>,
-    /// The CPUs on which looks found it.
     pub(super) found_on: CpuSet,
-    /// The share of the looks that did, of all that found it on a CPU.
     pub(super) percent: f64,
     is_traced: bool,
 }
 
 impl OffMaskCpus {
-    /// The CPUs outside a seat on which a thread was; `None` where it was on the seat all the time,
-    /// as far as looks tell.
+    /// A thread's CPUs outside a seat; `None` if no look found it elsewhere.
     pub(super) fn than(thread: &WatchedThread, seat: &CpuSet) -> Option<Self> {
         let outside = thread.ran_on.iter().filter(|on| !seat.contains(on.cpu));
         let percent: f64 = outside.clone().map(|on| on.percent).sum();
@@ -48,8 +42,8 @@ impl OffMaskCpus {
         })
     }
 
-    /// The history, in words: `could run on CPUs 0-3 at the first look, and was found on CPU 1 in
-    /// 40 % of the looks`.
+    /// The absence in words: `could run on CPUs 0-3 at the first look, and was found on CPU 1 in 40
+    /// % of the looks`.
     pub(super) fn described(&self) -> String {
         let of = if self.is_traced { "time" } else { "looks" };
         let found =
@@ -64,13 +58,12 @@ impl OffMaskCpus {
     }
 }
 
-/// Threads whose masks were changed, where no seat is known for them.
+/// Reports threads with a changed mask and no known seat.
 pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     masks_changed(facts, Finding::remark, "its mask was changed while it was watched")
 }
 
-/// Threads that were elsewhere before, where rules were named: these are judged by the masks at the
-/// end.
+/// Reports threads that were elsewhere before, for named rules, which judge the final masks.
 pub(super) fn unjudged(facts: &SeatingFacts) -> Vec<Finding> {
     masks_changed(
         facts,
@@ -85,7 +78,7 @@ fn masks_changed(
     why: &str,
 ) -> Vec<Finding> {
     let mut by_process: BTreeMap<Tid, Vec<(&Sitter, OffMaskCpus)>> = BTreeMap::new();
-    // Of one that has its seat, `expect` tells.
+    // `expect` reports threads on their seats.
     for sitter in facts.sitters.iter().filter(|sitter| !sitter.is_as_planned) {
         if let Some(elsewhere) = OffMaskCpus::than(sitter.thread, &sitter.mask) {
             by_process.entry(sitter.thread.pid).or_default().push((sitter, elsewhere));
@@ -134,7 +127,7 @@ mod tests {
     use crate::{Rule, judge::Verdict};
     use seatmap_data::plan::Plan;
 
-    /// A thread that is on CPU 0 at the end, and was on CPU 1 for this share of the looks.
+    /// A thread on CPU 0 at the end, which was on CPU 1 for this share of the looks.
     fn made(percent: f64) -> Made {
         let mut made = Made::new(4).busy(7, 7, "0", 90.0, 0.0);
         let on = |cpu, percent| RanOn { cpu, percent };

@@ -10,19 +10,16 @@ use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A CPU for each thread.
 pub(super) fn cpu(facts: &SeatingFacts) -> Vec<Finding> {
     of(facts, &Rule::OnePerCpu.to_string(), "CPU", |pu| Some(pu.os))
 }
 
-/// A core for each thread.
 pub(super) fn core(facts: &SeatingFacts) -> Vec<Finding> {
     of(facts, &Rule::OnePerCore.to_string(), "core", |pu| pu.core)
 }
 
-/// Threads confined to a part are held against each other over all programs. Those that sleep and
-/// that nobody confined may sit anywhere; a program none of whose threads is confined does not
-/// follow the rule.
+/// Compares confined threads over all programs. Sleeping, unconfined threads may be anywhere; a
+/// program without a confined thread breaks the rule.
 fn of(facts: &SeatingFacts, rule: &str, noun: &str, level: fn(&Pu) -> Option<u32>) -> Vec<Finding> {
     let unknown =
         facts.unknown(&super::facts::union(&facts.sitters.iter().collect::<Vec<_>>()), level);
@@ -78,7 +75,7 @@ fn crowded(
         .iter()
         .filter(|cpu| !parts.contains(&facts.topology.pu(*cpu).and_then(level)))
         .collect();
-    // The first one stays where it is.
+    // The first one stays.
     let moved: Vec<SeatingRemedy> = sitters[1..]
         .iter()
         .filter_map(|one| {
@@ -89,7 +86,7 @@ fn crowded(
     finding.mended_by_all(moved)
 }
 
-/// Busy threads that are not confined, or a program without any that is.
+/// Busy unconfined threads, or a program with only unconfined ones.
 fn loose(
     rule: &str,
     noun: &str,
@@ -100,7 +97,7 @@ fn loose(
     let busy: Vec<&Sitter> =
         sitters.iter().filter(|one| one.is_busy() && !confined(one)).copied().collect();
     let has_any = sitters.iter().any(confined);
-    // Idle threads need no seat of their own, unless the program has bound none at all.
+    // Idle threads need no seat, unless the program has bound no thread.
     let subjects = if busy.is_empty() { sitters } else { &busy };
     let first = subjects.first().filter(|_| !busy.is_empty() || !has_any)?;
     let is = if subjects.len() == 1 { "is" } else { "are" };

@@ -6,15 +6,15 @@ use crate::remedy::SeatingRemedy;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// CPUs to which threads of several programs are bound, each thread to one CPU. Processes with a
-/// common ancestor among the chosen ones are one program.
+/// Reports CPUs to which single threads of several programs are bound. Processes with a common
+/// chosen ancestor are one program.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut shared: BTreeMap<Vec<Tid>, Vec<(u32, Vec<&Sitter>)>> = BTreeMap::new();
     for (cpu, sitters) in seated(facts) {
         let mut families: Vec<Tid> =
             sitters.iter().map(|sitter| facts.family(sitter.thread.pid)).collect();
         families.sort_unstable();
-        // Threads of one program on one CPU are `shared-cpu`'s.
+        // `shared-cpu` reports threads of one program on one CPU.
         families.dedup();
         if families.len() > 1 {
             shared.entry(families).or_default().push((cpu, sitters));
@@ -23,7 +23,6 @@ pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     shared.into_iter().map(|(families, seats)| of_programs(facts, &families, &seats)).collect()
 }
 
-/// The threads that are bound to each CPU.
 fn seated<'f, 'a>(facts: &'f SeatingFacts<'a>) -> BTreeMap<u32, Vec<&'f Sitter<'a>>> {
     let mut on: BTreeMap<u32, Vec<&Sitter>> = BTreeMap::new();
     for sitter in facts.sitters.iter().filter(|sitter| sitter.is_bound) {
@@ -34,13 +33,11 @@ fn seated<'f, 'a>(facts: &'f SeatingFacts<'a>) -> BTreeMap<u32, Vec<&'f Sitter<'
     on
 }
 
-/// The finding about programs that share these CPUs.
 fn of_programs(facts: &SeatingFacts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -> Finding {
     let on: CpuSet = seats.iter().map(|(cpu, _)| *cpu).collect();
     let demand_percent =
         seats.iter().map(|(_, there)| contended_percent(facts, there)).fold(0.0, f64::max);
-    // One thread for each CPU of the computer is what many services have by default; a part of it
-    // is a choice.
+    // Many services have a thread per CPU by default; using part of the computer is a choice.
     let is_choice = on.len() > 1 && !facts.usual.is_subset(&on);
     let effect = if demand_percent > 100.0 {
         format!("; on one of them they want {:.1} CPUs together", demand_percent / 100.0)
@@ -60,14 +57,13 @@ fn of_programs(facts: &SeatingFacts, families: &[Tid], seats: &[(u32, Vec<&Sitte
     let finding =
         if demand_percent > 0.0 { finding.measured(demand_percent, WANTED) } else { finding };
     let Some(last) = families.last() else { return finding };
-    // The program that came last moves, to CPUs that nobody has bound a thread to.
+    // The last program moves, to CPUs without bound threads.
     let taken: CpuSet = facts.sitters.iter().filter_map(Sitter::seat).collect();
     let free = facts.seats_of(*last).without(&taken);
     let to = facts.promise(*last, on.len(), &free);
     finding.mended_by_all(to.map(|to| move_to(facts, *last, &to)))
 }
 
-/// Programs in a sentence, the first of many.
 fn programs(facts: &SeatingFacts, families: &[Tid]) -> String {
     const MOST: usize = 3;
     let named: Vec<String> = families
@@ -83,7 +79,6 @@ fn programs(facts: &SeatingFacts, families: &[Tid]) -> String {
     }
 }
 
-/// The CPU time that the busy threads on a CPU want, where they are of several programs.
 fn contended_percent(facts: &SeatingFacts, there: &[&Sitter]) -> f64 {
     let busy: Vec<&&Sitter> = there.iter().filter(|one| facts.is_demanding(one)).collect();
     let families: BTreeSet<Tid> =
@@ -91,7 +86,6 @@ fn contended_percent(facts: &SeatingFacts, there: &[&Sitter]) -> f64 {
     if families.len() > 1 { busy.iter().map(|sitter| sitter.demand_percent()).sum() } else { 0.0 }
 }
 
-/// The command that seats the threads of a program on CPUs that nobody has.
 fn move_to(facts: &SeatingFacts, family: Tid, to: &CpuSet) -> SeatingRemedy {
     let pids = facts
         .seating

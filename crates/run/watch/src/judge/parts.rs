@@ -1,4 +1,4 @@
-//! `same-...` and `spread=...`: the parts of the machine that a program's threads have.
+//! `same-...` and `spread=...`: a program's threads and the parts of the machine.
 
 use super::facts::{SeatingFacts, Sitter, count, cpus, listed, union};
 use crate::finding::Finding;
@@ -8,7 +8,6 @@ use crate::seating::Process;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
-/// All threads of a process in one part.
 pub(super) fn same(facts: &SeatingFacts, level: RuleLevel) -> Vec<Finding> {
     let rule = Rule::Same(level).to_string();
     distinct(
@@ -48,8 +47,8 @@ fn on_several_parts(
     Some(finding.mended_by(SeatingRemedy::bind_all(&near, process.pid)))
 }
 
-/// The confined threads of a program divided evenly over all parts that it may use. Processes with
-/// a common ancestor are one program, so that the ranks of a job count together.
+/// Reports programs whose confined threads are not evenly divided over all usable parts. Processes
+/// with a common ancestor are one program, so that a job's ranks count together.
 pub(super) fn spread(facts: &SeatingFacts, level: RuleLevel) -> Vec<Finding> {
     let mut families: BTreeMap<Tid, Vec<&Sitter>> = BTreeMap::new();
     facts
@@ -87,7 +86,7 @@ fn of_family(
         .filter(|one| facts.only_part(&one.mask, |pu| level.of(pu)).is_none())
         .copied()
         .collect();
-    // A part without threads counts as well.
+    // A part without threads counts too.
     let least = on.values().min()?;
     let most = on.values().max()?;
     let what = match (*most, loose.is_empty()) {
@@ -114,17 +113,17 @@ fn of_family(
         .filter_map(|(at, _)| nth(facts, &usable, level, at))
         .map(|cpu| cpu.to_string());
     let seats: Vec<String> = seats.collect();
-    // A control group may have isolated CPUs alone, on which nobody is seated.
+    // A control group may have only isolated CPUs, which get no seats.
     let remedy = (!seats.is_empty()).then(|| SeatingRemedy::seat(&seats.join(","), [family]));
     Some(finding.on(&union(subjects)).at_most(subjects[0].thread.age_s).mended_by_all(remedy))
 }
 
-/// The CPU for the thread of this number, where each takes the next part in turn.
+/// The CPU for a thread, if threads take the parts in turn.
 fn nth(facts: &SeatingFacts, usable: &CpuSet, level: RuleLevel, at: usize) -> Option<u32> {
     let parts: Vec<u32> = facts.parts(usable, |pu| level.of(pu))?.into_iter().collect();
     let turn = at.checked_rem(parts.len())?;
     let cpus = facts.cpus_of(|pu| level.of(pu), parts[turn]).within(usable);
-    // Each round goes over all parts once, and takes their next CPUs.
+    // Each round uses all parts once, and takes their next CPUs.
     cpus.iter().nth(at / parts.len() % cpus.len())
 }
 
@@ -135,7 +134,6 @@ fn unknown(rule: &str, level: RuleLevel) -> Finding {
     )
 }
 
-/// Findings about the computer are told once.
 fn distinct(mut found: Vec<Finding>) -> Vec<Finding> {
     found.dedup();
     found

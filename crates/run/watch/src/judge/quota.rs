@@ -1,8 +1,8 @@
-//! `quota`: a control group that takes the CPU from threads that are ready to run.
+//! `quota`: a control group that takes the CPU from ready threads.
 //!
-//! The kernel counts for how long it stopped a group (`cpu.stat`), and that decides: the time that
-//! threads used says nothing, as a group of many threads leaves little to each of them. Neither
-//! does the number of periods: a group that lacks a hundredth of its time is stopped in each.
+//! The rule judges by the time for which the kernel stopped a group (`cpu.stat`). CPU times do not
+//! show it, because a large group leaves little to each thread; nor does the number of periods,
+//! because a group that lacks a hundredth of its time is stopped in each.
 
 use super::brake;
 use super::facts::{SeatingFacts, Sitter, count};
@@ -13,27 +13,24 @@ use seatmap_data::statistics::words::{agreeing, counted_figure, counted_number};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{HashMap, HashSet};
 
-/// The part of the time in which its threads could run for which a quota must have stopped a group
-/// to be wrong, in percent. Measured under a quota of one CPU (Linux 6.18): one busy thread beside
-/// 64 that wake for a moment is stopped for 3 % of it, though in 16 of 20 periods; programs with
-/// more busy threads than the quota has CPUs for 27 % and more.
+/// A quota is wrong if it stopped a group for this percentage of its runnable time. Measured under
+/// a quota of one CPU (Linux 6.18): one busy thread with 64 brief ones is stopped for 3 % of the
+/// time, in 16 of 20 periods; programs with more busy threads than CPUs for 27 % and more.
 const STOPPED_PERCENT: f64 = 10.0;
 
-/// Stops for less than this part of the time are not worth a remark.
+/// Shorter stops are not reported.
 const LEAST_STOPPED_PERCENT: f64 = 1.0;
 
-/// The share of its quota from which a group has used it up, if the kernel does not count for how
-/// long it stopped the group.
+/// Without the kernel's count, a group with this share of its quota has used it up.
 const USED_UP: f64 = 0.95;
 
-/// The share of one CPU from which a thread needs some of the quota.
+/// A thread with this share of a CPU needs some quota.
 const LIGHT_PERCENT: f64 = 1.0;
 
-/// The share of one CPU from which a thread that is ready counts as one too many.
+/// A thread with this demand may be one too many.
 const WANTING_PERCENT: f64 = 30.0;
 
-/// Control groups that their quota stopped while they were watched, at any level: the kernel counts
-/// for each level, so that the one that stops the threads is known.
+/// Reports control groups stopped by their own quota; the kernel counts each level.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let quotas = facts.seating.quotas.iter().filter_map(|quota| of_quota(facts, quota));
     quotas.chain(brake::judge(facts)).collect()
@@ -55,7 +52,7 @@ fn of_quota(facts: &SeatingFacts, quota: &WatchedQuota) -> Option<Finding> {
         agreeing(members.len(), "it", "they")
     );
     let finding = Finding::remark("quota", what).tids(members.iter().map(|one| one.tid()));
-    // A group may hold several programs, and then the finding is about none of them alone.
+    // A finding about several programs names no process.
     let pid = members.first()?.thread.pid;
     let finding =
         if members.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };
@@ -67,12 +64,11 @@ fn of_quota(facts: &SeatingFacts, quota: &WatchedQuota) -> Option<Finding> {
     Some(mended(facts, quota, finding.grave_if(true)))
 }
 
-/// How many threads want how much of a quota, and in how many periods the kernel stopped them.
 fn stops(quota: &WatchedQuota, members: &[&Sitter]) -> String {
     let wanted_percent: f64 = members.iter().map(|sitter| sitter.wanted_percent()).sum();
     let wanting = members.iter().filter(|one| one.wanted_percent() >= LIGHT_PERCENT).count();
     let [want, them] = match wanting {
-        // Children that live for a moment do the work.
+        // Short-lived children do the work.
         0 => [String::new(), "its threads".to_owned()],
         1.. => {
             let threads = count(wanting, "thread");
@@ -89,21 +85,20 @@ fn stops(quota: &WatchedQuota, members: &[&Sitter]) -> String {
     format!("{want}: the kernel stopped {them} {often}")
 }
 
-/// The part of the time in which a group could run for which its quota stopped it, in percent.
-/// `None`: it did not.
+/// The percentage of its runnable time for which a quota stopped a group, if it did.
 fn stopped_percent(seating: &Seating, quota: &WatchedQuota, members: &[&Sitter]) -> Option<f64> {
     let run_percent: f64 = members.iter().map(|sitter| sitter.thread.run_percent).sum();
     match (quota.throttled_watched, quota.stopped_watched_s) {
         (Some(0), _) => None,
         (Some(periods), Some(stopped_s)) => {
-            // Each period in which it was stopped, it had used its quota up.
+            // A stopped group has used up the period's quota.
             let used_up_s = periods as f64 * period_s(quota) * quota.cpus;
             let used_s = used_up_s.max(run_percent / 100.0 * active_s(seating, quota));
             Some(100.0 * stopped_s / (stopped_s + used_s).max(f64::MIN_POSITIVE))
         }
         _ if run_percent < USED_UP * 100.0 * quota.cpus => None,
-        // cgroup version 1 may count nothing; then a group that used all it may, and has threads
-        // that wait, is taken to have been stopped.
+        // Cgroup version 1 may count nothing. Then waiting threads at a used-up quota count as
+        // stopped.
         _ => {
             let busy = members.iter().filter(|sitter| sitter.is_busy());
             let wanted =
@@ -117,12 +112,11 @@ fn period_s(quota: &WatchedQuota) -> f64 {
     quota.period_us as f64 / 1e6
 }
 
-/// The time for which a group had something to run, in seconds.
 fn active_s(seating: &Seating, quota: &WatchedQuota) -> f64 {
     quota.periods_watched.map_or(seating.watched_s, |periods| periods as f64 * period_s(quota))
 }
 
-/// Whether these threads, of several in a group, were among those that had to wait.
+/// Whether these threads of a larger group had to wait.
 fn waits(members: &[&Sitter]) -> bool {
     let wanted_percent: f64 = members.iter().map(|sitter| sitter.wanted_percent()).sum();
     let run_percent: f64 = members.iter().map(|sitter| sitter.thread.run_percent).sum();
@@ -132,8 +126,8 @@ fn waits(members: &[&Sitter]) -> bool {
         && (!is_counted || waited_percent >= STOPPED_PERCENT / 100.0 * wanted_percent)
 }
 
-/// The share of the time for which quotas stopped each thread, in percent. The kernel counts it for
-/// a whole group and adds up the CPUs; the threads of a CPU are stopped together.
+/// The percentage of the time for which quotas stopped each thread. The kernel counts whole groups
+/// and adds up CPUs; it stops a CPU's threads together.
 pub(super) fn stopped_threads(
     seating: &Seating,
     sitters: &[Sitter],
@@ -159,19 +153,16 @@ pub(super) fn stopped_threads(
     stopped
 }
 
-/// The chosen threads in a group and below it.
 fn members<'f, 'a>(facts: &'f SeatingFacts<'a>, quota: &WatchedQuota) -> Vec<&'f Sitter<'a>> {
     let tids: HashSet<_> = quota.tids.iter().collect();
     facts.sitters.iter().filter(|sitter| tids.contains(&sitter.tid())).collect()
 }
 
-/// Names fewer threads, and raises this quota and those above and below it that would stop the same
-/// threads next. The kernel refuses a group of version 1 more than the group above it has, so that
-/// the outermost comes first.
+/// Advises fewer threads, and raises this quota and related ones that would stop the threads next.
 fn mended(facts: &SeatingFacts, quota: &WatchedQuota, finding: Finding) -> Finding {
     let members = members(facts, quota);
     let wanting = members.iter().filter(|one| one.wanted_percent() >= WANTING_PERCENT).count();
-    // To the nearest: at 1.5 CPUs two threads are faster than one, and at 1.1 they are not.
+    // Rounded: at 1.5 CPUs two threads are faster than one, and at 1.1 they are not.
     let fitting = (quota.cpus.round() as usize).max(1);
     let fewer = (wanting > fitting).then(|| {
         format!(
@@ -192,9 +183,8 @@ fn mended(facts: &SeatingFacts, quota: &WatchedQuota, finding: Finding) -> Findi
         .collect();
     low.retain(|other| other.file != quota.file && other.cpus < needed_cpus(facts, other) as f64);
     low.push(quota);
-    // From the outermost group inwards: cgroup version 1 refuses a group more than the one around
-    // it has.
-    // The path `/` has as many slashes as those of the groups just below it.
+    // Outermost first, because cgroup version 1 refuses a group more than its parent has. `/` has
+    // as many slashes as its children's paths.
     low.sort_by_key(|other| (other.group != "/", other.group.matches('/').count()));
     let then = if let Some(locked) = low.iter().find(|other| other.is_read_only) {
         let group = &locked.group;
@@ -231,10 +221,9 @@ fn is_below(inner: &str, outer: &str) -> bool {
     outer == "/" || inner.starts_with(&format!("{outer}/"))
 }
 
-/// The CPUs that the threads of a group want, if it is raised: a CPU for each busy thread, and one
-/// for all that do a little. A group that lacks time for moments only needs a CPU for each thread
-/// that may be ready then. No program needs more CPUs than run, and if others share the group,
-/// their need is unknown.
+/// The CPUs for a raised quota: one per busy thread, plus enough for light ones; if time is short
+/// only for moments, one per thread that may be ready. At most those online; all of them if others
+/// share the group.
 fn needed_cpus(facts: &SeatingFacts, quota: &WatchedQuota) -> usize {
     let members = members(facts, quota);
     let busy = members.iter().filter(|sitter| sitter.is_busy()).count();
@@ -261,7 +250,6 @@ mod tests {
         Made::new(4).busy(7, 7, "0-3", 50.0, 40.0).busy(7, 8, "0-3", 50.0, 40.0)
     }
 
-    /// Quotas of one chain of groups, each with its CPUs and the periods used up.
     fn chain(groups: &[(&str, f64, u64)]) -> Made {
         let mut made = busy();
         for (group, cpus, periods) in groups {
@@ -293,8 +281,7 @@ mod tests {
         assert!(found[0].what.contains("8 threads want 3.7 CPUs there"), "{found:?}");
     }
 
-    /// A thread that computes and 64 that wake for a moment lack a hundredth of the time, in nearly
-    /// every period.
+    /// The group is stopped for a hundredth of the time, in nearly every period.
     #[test]
     fn the_time_decides_and_not_the_number_of_periods() {
         let sleepers = (8..72).fold(Made::new(4).busy(7, 7, "0-3", 95.0, 3.0), |made, tid| {
@@ -319,7 +306,7 @@ mod tests {
         assert!(found(0.2)[0].is_wrong());
     }
 
-    /// Threads that want a part of a CPU each and wake at the same moment.
+    /// The threads wake at the same moment.
     #[test]
     fn a_quota_that_is_enough_on_average_is_not_raised_to_itself() {
         let found = judge(&busy().group(None, Some(2.0), 4).facts());
@@ -336,7 +323,7 @@ mod tests {
         assert!(found[0].what.ends_with(end) && found[0].advice.is_none(), "{found:?}");
     }
 
-    /// The work of a shell is done by children that live for a moment.
+    /// Short-lived children do the work of a shell.
     #[test]
     fn a_group_without_a_busy_thread_is_stopped_too() {
         let found = judge(&Made::new(4).thread(7, 7, "0-3").group(None, Some(0.5), 4).facts());

@@ -6,18 +6,18 @@ use crate::remedy::SeatingRemedy;
 use crate::seating::Stranger;
 use seatmap_os::{CpuSet, Tid};
 
-/// The share of a CPU from which a real-time thread leaves others nothing. The kernel keeps 5 % for
-/// them by default.
+/// A real-time thread with this share of a CPU leaves nothing to others. By default the kernel
+/// keeps 5 % for them.
 const TAKES_PERCENT: f64 = 80.0;
-/// The share of the time from which a thread waits in vain.
+/// A thread that waits for this share of the time is starved.
 const WAITS_PERCENT: f64 = 50.0;
 
-/// Whether a policy goes before all ordinary threads.
+/// Whether a policy has precedence over ordinary threads.
 pub(crate) fn is_real_time(policy: &str) -> bool {
     ["fifo", "rr", "deadline"].contains(&policy)
 }
 
-/// A real-time thread that takes a CPU, one of the chosen programs or another.
+/// A real-time thread that occupies a CPU, in a chosen program or another.
 struct CpuTaker<'a> {
     tid: Tid,
     words: String,
@@ -25,7 +25,6 @@ struct CpuTaker<'a> {
     priority: u32,
 }
 
-/// Threads confined to a CPU that a real-time thread has taken.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts.sitters.iter().filter_map(|sitter| starved(facts, sitter)).collect()
 }
@@ -40,7 +39,7 @@ fn starved(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
         taker.policy,
         taker.priority
     );
-    // Not to the CPU of another such thread either.
+    // The CPU of another such thread is no better.
     let taken: CpuSet = facts.online.iter().filter(|cpu| taker_on(facts, *cpu).is_some()).collect();
     let rest = facts.allowed_to(sitter).within(&facts.usual).without(&taken);
     let finding =
@@ -56,20 +55,19 @@ fn starved(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
     })
 }
 
-/// The CPU that an ordinary thread is confined to and waits for, with the share of the time.
+/// A starved ordinary thread's only CPU, and how long it waits.
 fn waits_in_vain(sitter: &Sitter) -> Option<(u32, f64)> {
     let cpu = sitter.seat().filter(|_| !is_real_time(&sitter.thread.policy))?;
     let waits = sitter.waits_percent()?;
     (waits >= WAITS_PERCENT).then_some((cpu, waits))
 }
 
-/// The real-time thread that has taken a CPU.
 fn taker_on<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
     taker_among(facts, cpu)
         .or_else(|| stranger_on(facts, cpu).and_then(CpuTaker::of_another_program))
 }
 
-/// The chosen thread that has taken a CPU. A real-time thread that sleeps takes nothing away.
+/// A chosen program's real-time thread that occupies a CPU. A sleeping one does not.
 fn taker_among<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
     let sitter = facts.sitters.iter().find(|one| {
         one.seat() == Some(cpu)
@@ -84,7 +82,6 @@ fn taker_among<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
     })
 }
 
-/// The real-time thread of another program that has taken a CPU.
 fn stranger_on<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<&'a Stranger> {
     let cpu = facts.seating.cpus.iter().find(|one| one.cpu == cpu)?;
     cpu.strangers
@@ -92,7 +89,6 @@ fn stranger_on<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<&'a Stranger> {
         .find(|one| one.real_time_policy.is_some() && one.run_percent >= TAKES_PERCENT)
 }
 
-/// Whether a thread is told as one that a real-time thread of another program keeps from its CPU.
 pub(super) fn is_starved_by_a_stranger(facts: &SeatingFacts, sitter: &Sitter) -> bool {
     waits_in_vain(sitter).is_some_and(|(cpu, _)| {
         taker_among(facts, cpu).is_none() && stranger_on(facts, cpu).is_some()

@@ -1,14 +1,13 @@
-//! `scheduler`: a loaded scheduler that may not know masks of one CPU well.
+//! `scheduler`: a loaded scheduler that may ignore masks of one CPU.
 
 use super::SeatingFacts;
 use crate::finding::Finding;
 
-/// A sched_ext scheduler beside threads that are bound to one CPU.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let Some(name) = &facts.seating.kernel.sched_ext else { return Vec::new() };
     let bound: Vec<_> =
         facts.sitters.iter().filter(|one| one.is_bound && one.seat().is_some()).collect();
-    // Threads that nobody bound are the scheduler's to place.
+    // Placing unbound threads is the scheduler's task.
     if bound.is_empty() {
         return Vec::new();
     }

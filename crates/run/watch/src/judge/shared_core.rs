@@ -6,11 +6,11 @@ use crate::remedy::SeatingRemedy;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// The share of the looks from which a thread that may move counts as sitting on a CPU.
+/// A movable thread seen on a CPU in this share of the looks counts as being there.
 const SITS_PERCENT: f64 = 90.0;
 
-/// Cores with two busy threads, one of them bound there. Threads that a plan has put there are left
-/// alone: those that talk may well share a core.
+/// Reports cores with two busy threads, one of them bound there. Threads placed by a plan may share
+/// a core, because they may communicate.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut on: BTreeMap<u32, Vec<(&Sitter, u32)>> = BTreeMap::new();
     for sitter in facts.sitters.iter().filter(|sitter| sitter.is_busy() && !sitter.is_as_planned) {
@@ -22,7 +22,7 @@ pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     on.into_iter().filter_map(|(core, sitters)| on_core(facts, core, &sitters)).collect()
 }
 
-/// The one CPU on which a thread must or does run.
+/// The only CPU on which a thread must or does run.
 fn place(sitter: &Sitter) -> Option<u32> {
     sitter.seat().or_else(|| {
         sitter.thread.ran_on.iter().find(|ran| ran.percent >= SITS_PERCENT).map(|ran| ran.cpu)
@@ -32,10 +32,10 @@ fn place(sitter: &Sitter) -> Option<u32> {
 fn on_core(facts: &SeatingFacts, core: u32, placed: &[(&Sitter, u32)]) -> Option<Finding> {
     let used: CpuSet = placed.iter().map(|(_, cpu)| *cpu).collect();
     let sitters: Vec<&Sitter> = placed.iter().map(|(sitter, _)| *sitter).collect();
-    // The kernel may still move the others apart by itself.
+    // The kernel may still separate the others by itself.
     let bound = sitters.iter().find(|sitter| sitter.is_bound && sitter.seat().is_some())?;
     let free = idle_cores(facts, &facts.allowed_to(bound).within(&facts.usual));
-    // Threads on one and the same CPU are another rule's.
+    // Other rules report threads on the same CPU.
     if free.is_empty() || used.len() < 2 {
         return None;
     }
@@ -56,7 +56,6 @@ fn on_core(facts: &SeatingFacts, core: u32, placed: &[(&Sitter, u32)]) -> Option
     Some(finding.mended_by_all(to.map(|to| SeatingRemedy::bind(&to, [bound.tid()]))))
 }
 
-/// The CPUs of cores all of whose hardware threads idle.
 fn idle_cores(facts: &SeatingFacts, allowed: &CpuSet) -> CpuSet {
     let idle = facts.idle(&facts.online);
     allowed

@@ -1,4 +1,4 @@
-//! `shared-cpu`: busy threads of one program that are confined to one CPU while others idle.
+//! `shared-cpu`: busy threads of one program with only one CPU while others idle.
 
 use super::facts::{SeatingFacts, Sitter, WANTED, cpus, listed};
 use crate::finding::Finding;
@@ -6,10 +6,10 @@ use crate::remedy::SeatingRemedy;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
-/// The share of one CPU from which threads want more than it has.
+/// Threads that demand this share of one CPU have too little.
 const TOO_MUCH_PERCENT: f64 = 110.0;
 
-/// A finding for each program and CPU. It is a remark where no other CPU could take a thread.
+/// Reports a finding per program and CPU; a remark if no other CPU has room.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut there: BTreeMap<(u32, Tid), Vec<&Sitter>> = BTreeMap::new();
     for sitter in facts
@@ -28,7 +28,7 @@ fn on_cpu(facts: &SeatingFacts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding
     let first = sitters.first().filter(|_| sitters.len() > 1)?;
     let demand_percent: f64 = sitters.iter().map(|sitter| sitter.demand_percent()).sum();
     let others = facts.seats_of(first.thread.pid).without(&CpuSet::single(cpu));
-    // A process that may have one CPU only has nowhere else to go.
+    // A process with only one CPU cannot move.
     if demand_percent < TOO_MUCH_PERCENT || others.is_empty() {
         return None;
     }
@@ -51,7 +51,7 @@ fn on_cpu(facts: &SeatingFacts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding
     let finding = finding.measured(demand_percent, WANTED);
     let finding =
         if pids.iter().all(|pid| *pid == pids[0]) { finding.of(pids[0]) } else { finding };
-    // The first thread stays where it is.
+    // The first thread stays.
     let moved: Vec<SeatingRemedy> = sitters[1..]
         .iter()
         .filter_map(|sitter| {
@@ -78,8 +78,7 @@ mod tests {
         assert!(found[0].is_wrong());
     }
 
-    /// Eight threads that meet at barriers: each has an eighth of the CPU, and waits half of the
-    /// time.
+    /// The threads have barriers: each has an eighth of the CPU, and waits half of the time.
     #[test]
     fn many_threads_on_one_cpu_are_found_though_each_has_little() {
         let crowd = |made: Made, run_percent| {

@@ -1,4 +1,4 @@
-//! `stopped`: programs that do not run, so that nothing of where they run could be seen.
+//! `stopped` and `frozen`: programs that do not run, so their CPUs are unknown.
 
 use super::facts::count;
 use super::{SeatingFacts, named_process};
@@ -9,8 +9,8 @@ use seatmap_data::statistics::words::agreeing;
 use seatmap_os::Tid;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// Threads of frozen groups, as `docker pause` makes one. Their state does not tell: it is the one
-/// in which they were frozen.
+/// Reports threads of frozen groups, for instance after `docker pause`. Their state is the one in
+/// which they were frozen.
 pub(super) fn frozen(facts: &SeatingFacts) -> Vec<Finding> {
     let mut by_threads: BTreeMap<&[Tid], Vec<&GroupBrake>> = BTreeMap::new();
     for brake in facts.seating.brakes.iter().filter(|brake| is_freezer(&brake.file)) {
@@ -23,7 +23,7 @@ fn is_freezer(file: &str) -> bool {
     ["/freezer.state", "/cgroup.freeze"].iter().any(|name| file.ends_with(name))
 }
 
-/// The finding about threads that all of these groups freeze: each of them has to be thawed.
+/// The finding about threads frozen by all of these groups, each of which must be thawed.
 fn frozen_by(facts: &SeatingFacts, tids: &[Tid], brakes: &[&GroupBrake]) -> Option<Finding> {
     let members: HashSet<&Tid> = tids.iter().collect();
     let frozen = facts.sitters.iter().filter(|sitter| members.contains(&sitter.tid()));
@@ -59,7 +59,6 @@ fn frozen_by(facts: &SeatingFacts, tids: &[Tid], brakes: &[&GroupBrake]) -> Opti
     })
 }
 
-/// Processes all of whose threads are stopped, by a signal (`T`) or a debugger (`t`).
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let stopped = facts.programs().filter(|(_, sitters)| {
         !sitters.is_empty()

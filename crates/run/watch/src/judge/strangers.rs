@@ -8,17 +8,15 @@ use crate::seating::{CpuActivity, Stranger};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeSet;
 
-/// The share of a CPU from which a stranger is one of the busy.
+/// A stranger with this share of a CPU is busy.
 const BUSY_PERCENT: f64 = 20.0;
-/// The most strangers that are named behind the first.
 const MOST_NAMED: usize = 4;
-/// The share of its time from which the owner of a seat has to wait.
+/// The owner of a seat has to wait if it waits for this share of its time.
 pub(super) const WAITS_PERCENT: f64 = 5.0;
-/// The share of a CPU that passes unseen where no strangers are wanted: the kernel's own threads
-/// have some work anywhere.
+/// `no-strangers` ignores smaller shares, because kernel threads have some work everywhere.
 const SOME_PERCENT: f64 = 1.0;
 
-/// Busy strangers on the one CPU of a bound thread that has to wait for them.
+/// Reports busy strangers on the only CPU of a bound thread that has to wait for them.
 pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .seating
@@ -52,15 +50,13 @@ fn waits(sitter: &Sitter) -> bool {
     sitter.waits_percent().is_none_or(|percent| percent >= WAITS_PERCENT)
 }
 
-/// The words for a policy that goes before all ordinary threads; none for others.
 fn by_policy(stranger: &Stranger) -> String {
     stranger.real_time_policy.as_ref().map_or_else(String::new, |policy| {
         format!(" by its policy {policy} {}", stranger.real_time_priority)
     })
 }
 
-/// The strangers behind the first one that have this share of the CPU, in words: a remedy moves
-/// nobody who is not named. Of many, the first are.
+/// Other strangers in words, up to a limit. A remedy must only move named threads.
 fn others(cpu: &CpuActivity, least_percent: f64) -> String {
     let those = cpu.strangers.iter().filter(|one| one.run_percent >= least_percent).skip(1);
     let named: Vec<String> = those
@@ -76,7 +72,6 @@ fn others(cpu: &CpuActivity, least_percent: f64) -> String {
     format!(", and {}{more}", named.join(", "))
 }
 
-/// Any strangers on the CPUs of bound threads.
 pub(super) fn none(facts: &SeatingFacts) -> Vec<Finding> {
     let seats = facts.seats();
     facts
@@ -100,7 +95,7 @@ pub(super) fn none(facts: &SeatingFacts) -> Vec<Finding> {
         .collect()
 }
 
-/// The strangers with at least this share of the CPU, the busiest first.
+/// Strangers with this share of the CPU, busiest first.
 fn intrusion(
     facts: &SeatingFacts,
     rule: &str,
@@ -120,8 +115,8 @@ fn intrusion(
         return finding
             .mended_by_all(pids.into_iter().map(|pid| SeatingRemedy::bind_all(&rest, pid)));
     }
-    // Without its policy, a thread that cannot leave shares the CPU as others do. Where nobody else
-    // may be there at all, that mends nothing.
+    // Without its real-time policy, a thread that cannot leave shares the CPU like others. If no
+    // other program may be there at all, that fixes nothing.
     if rule == "strangers" && those.iter().all(|one| one.real_time_policy.is_some()) {
         return finding
             .mended_by_all(those.iter().map(|one| SeatingRemedy::ordinary_policy(one.tid)));
@@ -135,9 +130,9 @@ fn intrusion(
     finding
 }
 
-/// Whether a thread can go to one of these CPUs. One that may run on this CPU alone is bound there
-/// on purpose, often by the kernel; and one with another mask may be in a control group that has no
-/// other CPUs. The first process is not moved: all that it starts later would inherit the mask.
+/// Whether a thread can move to one of these CPUs. One with only this CPU is bound on purpose,
+/// often by the kernel; one with another mask may be in a control group without other CPUs. Process
+/// 1 stays, because all its later children would inherit the mask.
 fn is_movable(stranger: &Stranger, rest: &CpuSet) -> bool {
     if stranger.pid == 1 {
         return false;

@@ -1,4 +1,4 @@
-//! `variables` and `partial`: masks and the variables that ask for them.
+//! `variables` and `partial`: masks, compared with the variables for them.
 
 use super::facts::{SeatingFacts, Sitter, count, cpus, union};
 use crate::finding::Finding;
@@ -6,15 +6,15 @@ use crate::remedy::SeatingRemedy;
 use crate::seating::{ControlGroup, Process, Variable};
 use seatmap_os::{CpuSet, Tid};
 
-/// Variables of launchers. A launcher binds before the program begins, so that they hold for every
+/// The variables of launchers. A launcher binds before the program begins, so they apply to every
 /// program.
 const OF_LAUNCHERS: [&str; 3] = ["SLURM_CPU_BIND", "SLURM_CPU_BIND_LIST", "MV2_CPU_MAPPING"];
 
-/// Variables that turn the binding of a runtime off, with the values that do so.
+/// The values with which a runtime does not bind.
 const OFF: [(&str, &[&str]); 2] =
     [("OMP_PROC_BIND", &["false"]), ("KMP_AFFINITY", &["none", "disabled"])];
 
-/// Masks that differ from the CPUs that a variable names, and more busy threads than it has places.
+/// Reports masks that differ from a variable's CPUs, and more busy threads than its places.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
@@ -39,24 +39,24 @@ fn is_of_launcher(variable: &Variable) -> bool {
     OF_LAUNCHERS.contains(&variable.name.as_str())
 }
 
-/// The CPUs that a variable names.
 fn requested_cpus(variable: &Variable) -> Option<CpuSet> {
     CpuSet::of_list(variable.cpus.as_deref()?).filter(|cpus| !cpus.is_empty())
 }
 
-/// A variable that no thread follows. Every program inherits the variables of OpenMP, so that they
-/// say something only of one whose several threads work.
+/// Reports a variable that no thread follows. Every program inherits OpenMP's, so they matter only
+/// if several of its threads work.
 fn unmet(
     facts: &SeatingFacts,
     process: &Process,
     variable: &Variable,
     sitters: &[&Sitter],
 ) -> Option<Finding> {
-    // Of CPUs beyond the control group, `partial` tells.
+    // `partial` reports CPUs beyond the control group.
     let requested = requested_cpus(variable)?.within(&facts.allowed(process.pid));
     let busy = sitters.iter().filter(|sitter| sitter.is_busy()).count();
     let is_used = is_of_launcher(variable) || sitters.len() > 1;
-    // One busy thread on the wrong CPU may be the serial part of a program whose others wait.
+    // One busy thread on the wrong CPU may be the serial part of a program whose other threads
+    // wait.
     let is_harmful = is_of_launcher(variable) || busy > 1;
     let is_followed = sitters.iter().any(|sitter| sitter.mask.is_subset(&requested));
     if requested.is_empty() || !is_used || is_followed {
@@ -76,7 +76,6 @@ fn unmet(
     Some(finding.mended_by(SeatingRemedy::bind_all(&requested, process.pid)))
 }
 
-/// More threads that work than a variable has CPUs for.
 fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
     let requested = requested_cpus(variable)?;
     let busy: Vec<&&Sitter> = sitters
@@ -108,7 +107,7 @@ fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
     )
 }
 
-/// Masks and variables with CPUs that the control group does not allow, or that do not run.
+/// Reports masks and variables with CPUs that are offline, or not allowed by the control group.
 pub(super) fn partial(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
@@ -122,7 +121,6 @@ pub(super) fn partial(facts: &SeatingFacts) -> Vec<Finding> {
         .collect()
 }
 
-/// A variable that asks for more than the control group gives.
 fn cut(
     facts: &SeatingFacts,
     process: &Process,
@@ -159,7 +157,7 @@ fn cut(
     })
 }
 
-/// Widens the control group of a finding's thread, and seats the thread there afterwards.
+/// Widens the thread's control group, and then seats the thread there.
 pub(super) fn widened_for(
     facts: &SeatingFacts,
     finding: Finding,
@@ -182,8 +180,8 @@ fn mended_by_width(finding: Finding, remedies: Vec<SeatingRemedy>) -> Finding {
     }
 }
 
-/// Gives these CPUs to each group that lacks them, the outermost first: the kernel gives a group no
-/// CPU that the group above it does not have.
+/// Widens each group that lacks these CPUs, outermost first, because the kernel gives a group no
+/// CPU that its parent lacks.
 fn widening(facts: &SeatingFacts, group: &ControlGroup, requested: &CpuSet) -> Vec<SeatingRemedy> {
     let mut low = Vec::new();
     for level in group.cpusets.iter().rev() {
@@ -199,11 +197,11 @@ fn widening(facts: &SeatingFacts, group: &ControlGroup, requested: &CpuSet) -> V
     low
 }
 
-/// Threads with CPUs in their mask that they can never get.
+/// Reports masks with CPUs that their threads can never use.
 fn outside(facts: &SeatingFacts, process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     process.group.as_ref()?.cpus.as_ref()?;
     let allowed = facts.allowed(process.pid);
-    // A mask that has every CPU of the computer asks for nothing.
+    // A mask with all CPUs requests nothing.
     let cut: Vec<&Sitter> = sitters
         .iter()
         .filter(|sitter| !facts.usual.is_subset(&sitter.mask) && !sitter.mask.is_subset(&allowed))

@@ -12,7 +12,6 @@ fn worker() -> MadeThread {
     MadeThread { run_ms: 2000, wait_ms: 100, ..MadeThread::default() }
 }
 
-/// A process with a thread that sleeps and one that runs.
 fn made() -> Made {
     let made = Made::new();
     made.thread(70, 70, &MadeThread { name: "server", ..MadeThread::default() });
@@ -66,7 +65,7 @@ fn threads_come_and_go() {
     let mut live = begin(&made, &ProcessChoice::Name("server".to_owned()));
     made.pass(SECOND);
     made.end("70/task/71");
-    // Ten seconds after the boot the first look was, in clock ticks of 10 ms.
+    // The first look was ten seconds after the boot, in clock ticks of 10 ms.
     made.thread(70, 72, &MadeThread { run_ms: 250, started_ticks: 1050, ..worker() });
     made.thread(90, 90, &MadeThread { name: "server", ..worker() });
     let frame = live.look();

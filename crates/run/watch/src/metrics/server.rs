@@ -1,9 +1,9 @@
-//! Serves metrics over HTTP. One thread holds all connections, and waits for any of them.
+//! Serves metrics over HTTP, with all connections in one thread.
 //!
-//! It answers `GET /metrics` and nothing else. Requests that are there together get the metrics of
-//! one look, which begins after all of them have come. A client that is slow, or that sends more
-//! than a request line with headers may have, is hung up on. With too many connections, the oldest
-//! one without a request goes first: clients that only connect do not keep others waiting.
+//! It answers only `GET /metrics`. Simultaneous requests share one look, which begins after all of
+//! them have arrived. The server closes the connection of a client that is slow or sends more than
+//! a request line with headers may have. With too many connections, it closes the oldest one
+//! without a request, so that clients that only connect do not keep others waiting.
 
 use super::MEDIA_TYPE;
 use seatmap_data::document::{Blame, visible};
@@ -14,29 +14,26 @@ use std::os::fd::AsRawFd;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// The longest request that is read, in bytes.
 const MOST_BYTES: usize = 8 << 10;
 
-/// The most connections that are held. Each takes an open file, of which a program usually has
-/// 1,024 (`RLIMIT_NOFILE`), and at most [`MOST_BYTES`] of memory.
+/// The most connections. Each takes a file descriptor, of which a program usually has 1,024
+/// (`RLIMIT_NOFILE`), and at most [`MOST_BYTES`] of memory.
 const MOST_CLIENTS: usize = 256;
 
-/// The most answers that are on the way to clients which do not take them at once.
 const MOST_SLOW: usize = 16;
 
-/// How long a client may take to send its request, and to take the answer.
+/// The time for a client to send its request, and to receive the answer.
 const CLIENT_TIME: Duration = Duration::from_secs(5);
 
-/// How long a wait for clients may be blind to the wish to stop.
+/// The longest wait for clients between two checks of `stop`.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Why metrics cannot be served at an address.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot listen at {address}")]
 pub struct ListenError {
-    /// The address.
     address: SocketAddr,
-    /// The kernel's error: another program listens there, or this computer has no such address.
+    /// The address is in use, or not of this computer.
     source: io::Error,
 }
 
@@ -46,32 +43,27 @@ impl Blame for ListenError {
     }
 }
 
-/// A server that listens.
+/// A listening server.
 #[derive(Debug)]
 pub struct MetricsServer {
     address: SocketAddr,
     listener: TcpListener,
 }
 
-/// A connection.
 #[derive(Debug)]
 struct Client {
     stream: TcpStream,
-    /// When it is hung up on.
     until: Instant,
     state: ClientState,
 }
 
-/// How far a connection has come.
 #[derive(Debug)]
 enum ClientState {
-    /// Its request is not whole yet.
+    /// The request is incomplete.
     Asking(Vec<u8>),
-    /// Its answer is on the way, so many bytes of it sent.
     Answered(Rc<[u8]>, usize),
 }
 
-/// An answer.
 struct Response {
     status: &'static str,
     media_type: &'static str,
@@ -93,16 +85,16 @@ impl MetricsServer {
         Ok(MetricsServer { address: listener.local_addr()?, listener })
     }
 
-    /// The address, with the port that the kernel chose where none was asked for.
+    /// The address, with the kernel's choice of port if none was requested.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers clients until `stop` says so, each with the metrics or the reason for having none.
+    /// Answers until `stop` returns true, with the metrics or why there are none.
     ///
     /// # Errors
-    /// The kernel's, of waiting for clients. One that goes away is none.
+    /// The kernel's, of waiting for clients. A client that disconnects is not an error.
     pub fn serve(
         &self,
         stop: &dyn Fn() -> bool,
@@ -130,15 +122,14 @@ impl MetricsServer {
         Ok(())
     }
 
-    /// Takes the clients that wait, and reads what they have sent already.
     fn welcome(&self, clients: &mut Vec<Client>) -> io::Result<()> {
         for _ in 0..MOST_CLIENTS {
             let stream = match self.listener.accept() {
                 Ok((stream, _)) => stream,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                // The server goes on after a client that has gone.
+                // The client has disconnected.
                 Err(error) if is_of_the_client(&error) => continue,
-                // No file more can be opened: the next round has one less.
+                // No more files can be opened: make room for the next round.
                 Err(_) if !clients.is_empty() => {
                     hang_up_on_one(clients);
                     return Ok(());
@@ -158,7 +149,6 @@ impl MetricsServer {
     }
 }
 
-/// Hangs up on the oldest client without a whole request, or else on the oldest.
 fn hang_up_on_one(clients: &mut Vec<Client>) {
     let idle = clients.iter().position(|client| client.request().is_none());
     let at = idle.unwrap_or(0);
@@ -167,7 +157,7 @@ fn hang_up_on_one(clients: &mut Vec<Client>) {
     }
 }
 
-/// Answers all whole requests. Those for the metrics share one look.
+/// Requests for the metrics share one look.
 fn answer(clients: &mut [Client], look: &mut dyn FnMut() -> Result<String, String>) {
     let mut metrics: Option<Rc<[u8]>> = None;
     for client in clients {
@@ -194,7 +184,7 @@ impl Client {
         }
     }
 
-    /// Reads what the client has sent of its request. Whether it may go on.
+    /// Returns whether the client may stay.
     fn is_heard(&mut self) -> bool {
         let ClientState::Asking(head) = &mut self.state else { return true };
         let mut part = [0; 1024];
@@ -211,7 +201,7 @@ impl Client {
         true
     }
 
-    /// The first line of its request, once that is whole and not answered.
+    /// Its first line, once the request is complete and not answered.
     fn request(&self) -> Option<String> {
         let ClientState::Asking(head) = &self.state else { return None };
         let line = head.split(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap_or_default();
@@ -222,7 +212,7 @@ impl Client {
         matches!(self.state, ClientState::Answered(..))
     }
 
-    /// Sends as much of its answer as it takes. Whether something is left to do.
+    /// Sends as much as possible. Returns whether work is left.
     fn is_unfinished(&mut self) -> bool {
         let ClientState::Answered(answer, sent) = &mut self.state else { return true };
         while *sent < answer.len() {
@@ -236,7 +226,6 @@ impl Client {
     }
 }
 
-/// Whether the headers of a request have ended.
 fn is_whole(head: &[u8]) -> bool {
     head.windows(4).any(|end| end == b"\r\n\r\n")
 }
@@ -245,7 +234,6 @@ fn is_later(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
-/// Whether a client went away before it was taken.
 fn is_of_the_client(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
     matches!(error.kind(), Interrupted | ConnectionAborted | ConnectionReset)
@@ -267,7 +255,6 @@ impl Response {
     }
 }
 
-/// The answer to a request for anything but the metrics.
 fn refused(line: &str) -> Option<Response> {
     let mut words = line.split(' ');
     let method = words.next().unwrap_or_default();
@@ -295,7 +282,7 @@ mod tests {
         let mut client = TcpStream::connect(address).unwrap();
         client.write_all(request).unwrap();
         let mut answer = Vec::new();
-        // A client that is hung up on reads what there was.
+        // A disconnected client reads what there was.
         let _ = client.read_to_end(&mut answer);
         String::from_utf8_lossy(&answer).into_owned()
     }
@@ -323,7 +310,6 @@ mod tests {
             let failed = ask(address, get);
             assert!(failed.starts_with("HTTP/1.1 503 ") && failed.ends_with("gone\n"), "{failed}");
             is_over.store(true, Ordering::Relaxed);
-            // The wait ends at once by a client.
             let _ = TcpStream::connect(address);
         });
     }
@@ -341,18 +327,17 @@ mod tests {
             let mut crowd = Vec::new();
             for at in 0..2 * MOST_CLIENTS {
                 let mut client = TcpStream::connect(address).unwrap();
-                // Some only connect, some send half a request, and some take no answer.
+                // Some only connect, some send half a request, and some read no answer.
                 let sent: &[u8] = match at % 3 {
                     0 => b"",
                     1 => b"GET /met",
                     _ => b"GET /metrics HTTP/1.1\r\n\r\n",
                 };
-                // It may have been hung up on.
+                // The server may have disconnected it.
                 let _ = client.write_all(sent);
                 crowd.push(client);
             }
-            // None of the crowd has come to its time yet, or the server would have looked at them
-            // one after the other.
+            // No client has timed out yet; otherwise the server would have read them one by one.
             let answer = ask(address, b"GET /metrics HTTP/1.1\r\n\r\n");
             assert!(answer.ends_with("all\n"), "{} bytes", answer.len());
             is_over.store(true, Ordering::Relaxed);

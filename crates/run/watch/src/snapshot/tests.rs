@@ -1,4 +1,4 @@
-//! Seatings of a made computer, where every figure is known, and of real processes.
+//! Seatings of a made computer with known figures, and of real processes.
 
 use super::*;
 use crate::made::{Made, MadeThread, pids};
@@ -12,7 +12,7 @@ fn worker() -> MadeThread {
     MadeThread::default()
 }
 
-/// A process with a thread that waits and one that runs half of the time.
+/// A process with a waiting thread and one that runs half of the time.
 fn made() -> Made {
     let made = Made::new();
     made.thread(70, 70, &MadeThread { name: "server", policy: 1, nice: -5, ..worker() });
@@ -83,7 +83,7 @@ fn threads_come_and_go() {
     let mut watcher = made.begin(&pids(&[70, 80])).unwrap();
     made.pass(SECOND);
     made.end("80");
-    // The number of the thread that ended is given to another one, and a third one is new.
+    // The ended thread's number is reused, and a third thread is new.
     made.thread(70, 71, &MadeThread { run_ms: 100, started_ticks: 1050, ..worker() });
     made.thread(70, 72, &MadeThread { run_ms: 300, started_ticks: 1010, ..worker() });
     made.thread(70, 73, &MadeThread { state: 'Z', ..worker() });
@@ -262,7 +262,6 @@ fn files_of_any_content_will_do() {
     }
 }
 
-/// A process that is ended when the test is over.
 struct Living(Child);
 
 impl Drop for Living {
@@ -283,7 +282,7 @@ fn a_real_process_is_seen_with_its_mask_and_environment() {
     let child = Living(child);
     let pid = Tid::try_from(child.0.id()).unwrap();
     CpuSet::single(cpu).give(pid).unwrap();
-    // The kernel is still busy with the start of a program when its parent hears of it.
+    // The kernel is still busy with the start of a program when its parent learns of it.
     let seating = (0..1000)
         .find_map(|_| {
             let seating = Seating::take(&pids(&[pid]), &options(Duration::ZERO)).unwrap();
@@ -323,7 +322,7 @@ fn real_threads_are_seen_where_they_run() {
                 }
             })
             .unwrap();
-        // On a busy computer the thread may not run for some time; it does at last.
+        // On a busy computer the thread may not run for some time.
         let own = pids(&[Tid::try_from(std::process::id()).unwrap()]);
         let found = (0..1000).find_map(|_| {
             let seating = Seating::take(&own, &options(Duration::from_millis(60))).unwrap();
@@ -340,7 +339,7 @@ fn real_threads_are_seen_where_they_run() {
     assert!(spinner.ran_on.iter().all(|on| on.cpu == cpu) && spinner.run_s > 0.0, "{spinner:?}");
 }
 
-/// Two threads of this process: one that stays on its CPU, and one that is sent to another halfway.
+/// One thread stays on its CPU, and one moves halfway.
 #[test]
 fn the_scheduler_counts_where_threads_ran() {
     let cpus: Vec<u32> = CpuSet::of_thread(0).unwrap().iter().collect();
@@ -355,7 +354,7 @@ fn the_scheduler_counts_where_threads_ran() {
             scope.spawn(move || {
                 CpuSet::single(first).give(0).unwrap();
                 said.send(seatmap_os::task::own_tid()).unwrap();
-                // Sleeps now and then, so that the other one comes to run.
+                // Sleeps now and then, so that the other one can run.
                 while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                     let begun = std::time::Instant::now();
                     while begun.elapsed() < Duration::from_millis(2) {
@@ -413,7 +412,6 @@ fn processes_that_end_midway_are_left_out() {
     assert!(matches!(gone, Err(ChoiceError::NoProcess { .. })), "{gone:?}");
 }
 
-/// The whole computer, whatever runs there.
 #[test]
 fn everything_on_this_computer_can_be_taken() {
     let seating = Seating::take(&ProcessChoice::All, &options(Duration::from_millis(30))).unwrap();

@@ -1,9 +1,9 @@
-//! Lists and masks of CPUs as launchers and runtimes write them, each with its own separators.
+//! Lists and masks of CPUs in the notations of launchers and runtimes.
 
 use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::MAX_CPU;
 
-/// The most CPUs that one value is read for; the work for a longer one is refused.
+/// The most CPUs of one value, to limit the work.
 const MOST_CPUS: usize = 1 << 16;
 
 /// CPUs and ranges between commas: `0-3,8,10-14:2`.
@@ -11,19 +11,19 @@ pub(super) fn list(text: &str) -> Option<Vec<u32>> {
     joined(text.split(','))
 }
 
-/// One place a CPU: `0,4-5`.
+/// One place per CPU: `0,4-5`.
 pub(super) fn single(text: &str) -> Option<Vec<CpuSet>> {
     Some(list(text)?.into_iter().map(CpuSet::single).collect())
 }
 
-/// libgomp's list (manual, `GOMP_CPU_AFFINITY`), with spaces or commas and one place a CPU: `0 3
+/// libgomp's list (manual, `GOMP_CPU_AFFINITY`), with spaces or commas and one place per CPU: `0 3
 /// 1-2 4-15:2`.
 pub(super) fn gomp(text: &str) -> Option<Vec<CpuSet>> {
     let members = text.split([' ', ',', '\t']).filter(|member| !member.is_empty());
     Some(joined(members)?.into_iter().map(CpuSet::single).collect())
 }
 
-/// One list a place, with this character between them: `0:1-3` of MVAPICH, `0-31|32-63` of vLLM.
+/// One list per place, separated by this character: `0:1-3` of MVAPICH, `0-31|32-63` of vLLM.
 pub(super) fn divided(text: &str, separator: char) -> Option<Vec<CpuSet>> {
     let mut room = MOST_CPUS;
     text.split(separator)
@@ -35,8 +35,8 @@ pub(super) fn divided(text: &str, separator: char) -> Option<Vec<CpuSet>> {
         .collect()
 }
 
-/// The places of `proclist=[3,{0,1},4-6]` in `KMP_AFFINITY` (LLVM's OpenMP runtime): one a CPU, or
-/// one for the CPUs in braces.
+/// The places of `proclist=[3,{0,1},4-6]` in `KMP_AFFINITY` (LLVM's OpenMP runtime): one per CPU,
+/// or one for the CPUs in braces.
 pub(super) fn kmp(text: &str) -> Option<Vec<CpuSet>> {
     let (_, rest) = text.split_once("proclist=[")?;
     let mut rest = rest.split_once(']')?.0;
@@ -59,8 +59,7 @@ pub(super) fn kmp(text: &str) -> Option<Vec<CpuSet>> {
     Some(places)
 }
 
-/// Slurm's binding (srun(1), `--cpu-bind`): words between commas, and the list behind the last of
-/// them.
+/// Slurm's binding (srun(1), `--cpu-bind`): words between commas, the last one with a list.
 pub(super) fn slurm(text: &str) -> Option<Vec<CpuSet>> {
     match (text.split_once("map_cpu:"), text.split_once("mask_cpu:")) {
         (Some((_, list)), _) => maps(list),
@@ -69,7 +68,7 @@ pub(super) fn slurm(text: &str) -> Option<Vec<CpuSet>> {
     }
 }
 
-/// One CPU a task: `0,3*2,0x4`.
+/// One CPU per task: `0,3*2,0x4`.
 pub(super) fn maps(text: &str) -> Option<Vec<CpuSet>> {
     repeated(text, |cpu| {
         let number = match cpu.strip_prefix("0x") {
@@ -80,12 +79,12 @@ pub(super) fn maps(text: &str) -> Option<Vec<CpuSet>> {
     })
 }
 
-/// One hexadecimal mask a task: `0x3,0xc*2`.
+/// One hexadecimal mask per task: `0x3,0xc*2`.
 pub(super) fn masks(text: &str) -> Option<Vec<CpuSet>> {
     repeated(text, CpuSet::of_mask)
 }
 
-/// Members between commas, each with `*N` behind it where it counts N times.
+/// Members between commas; `*N` repeats a member N times.
 fn repeated(text: &str, read: impl Fn(&str) -> Option<CpuSet>) -> Option<Vec<CpuSet>> {
     let mut places = Vec::new();
     for member in text.split(',').map(str::trim) {
@@ -107,7 +106,7 @@ fn joined<'a>(members: impl Iterator<Item = &'a str>) -> Option<Vec<u32>> {
         let first = number(first)?;
         let last = number(last)?;
         let stride = number(stride).filter(|stride| *stride > 0)?;
-        // One more than there may be, so that the check below sees it.
+        // One more than allowed, so that the check below sees it.
         cpus.extend((first..=last).step_by(stride as usize).take(MOST_CPUS + 1));
         if cpus.len() > MOST_CPUS || last < first {
             return None;

@@ -1,14 +1,13 @@
-//! `OMP_PLACES` with places spelled out (OpenMP 5.2, section 21.1.6): `{0,1},{2:4:2}`, `{0:4}:8:4`,
+//! `OMP_PLACES` with listed places (OpenMP 5.2, section 21.1.6): `{0,1},{2:4:2}`, `{0:4}:8:4`,
 //! `!{3}`.
 
 use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::MAX_CPU;
 
-/// The most CPUs that all places together have, repetitions counted; the work for a longer value is
-/// refused.
+/// The most CPUs in all places together, with repetitions, to limit the work.
 const MOST_CPUS: usize = 1 << 16;
 
-/// The places; `None` for a word such as `cores`, and for text that is not a list of places.
+/// The places; `None` for a word such as `cores`, and for other text.
 pub(super) fn parse(text: &str) -> Option<Vec<CpuSet>> {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let mut reader = Reader { rest: &text, room: MOST_CPUS };
@@ -24,26 +23,25 @@ pub(super) fn parse(text: &str) -> Option<Vec<CpuSet>> {
 
 struct Reader<'a> {
     rest: &'a str,
-    /// The CPUs that may still come.
     room: usize,
 }
 
 impl Reader<'_> {
-    /// A place, or several at equal distances: `{0,1}:4:2`. An exclamation mark takes them away.
+    /// A place, or several at equal distances: `{0,1}:4:2`. An exclamation mark removes them.
     fn places(&mut self, found: &mut Vec<CpuSet>) -> Option<()> {
         let is_removed = self.takes('!');
         let first = self.place()?;
         let (length, stride) = self.interval()?;
         for step in 0..length {
             let place = shifted(&first, step.checked_mul(stride)?)?;
-            // An empty place costs one as well, so that the work is bounded.
+            // An empty place costs one as well, to limit the work.
             self.room = self.room.checked_sub(place.len().max(1))?;
             if is_removed { found.retain(|other| *other != place) } else { found.push(place) }
         }
         Some(())
     }
 
-    /// CPUs in braces, or one without.
+    /// CPUs in braces, or a single one.
     fn place(&mut self) -> Option<CpuSet> {
         if !self.takes('{') {
             return Some(CpuSet::single(cpu(self.number()?)?));
@@ -75,7 +73,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// `:LENGTH` or `:LENGTH:STRIDE`, 1 and 1 where they are left out.
+    /// `:LENGTH` or `:LENGTH:STRIDE`, both 1 by default.
     fn interval(&mut self) -> Option<(i64, i64)> {
         let length = if self.takes(':') { self.number()? } else { return Some((1, 1)) };
         let stride = if self.takes(':') { self.number()? } else { 1 };
@@ -101,7 +99,6 @@ fn cpu(number: i64) -> Option<u32> {
     u32::try_from(number).ok().filter(|cpu| *cpu <= MAX_CPU)
 }
 
-/// The place with each CPU moved by this number.
 fn shifted(place: &CpuSet, by: i64) -> Option<CpuSet> {
     place.iter().map(|one| cpu(i64::from(one).checked_add(by)?)).collect()
 }
