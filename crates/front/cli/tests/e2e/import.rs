@@ -49,7 +49,7 @@ fn rows_may_be_some_cpus_of_the_machine() {
     let named = "import four.csv --cpus 1-3,9 --json";
     let alone = place.run(named);
     assert!(alone.stderr.is_empty(), "{}", stderr(&alone));
-    let whole = place.json((&named[..4], "--topology lstopo.xml"));
+    let whole = place.json("import four.csv --cpus 1-3,9 --topology lstopo.xml");
     assert_eq!(whole["core_distance"]["pus"], serde_json::json!([1, 2, 3, 9]));
     assert_eq!(whole["topology"]["pus"].elements().len(), 32);
     place.file("some.json", serde_json::to_string(&whole).unwrap());

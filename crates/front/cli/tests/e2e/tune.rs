@@ -105,8 +105,8 @@ fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
     let place = Place::new();
     let typed = "tune --on epyc-7r13-2s --pattern ring:8 --candidates 5 --budget 60 --json";
     let alone = place.stdout((typed, "-o plan.json --html page.html"));
-    let spread = [typed, "--spread"].concat();
-    let [first, second, third] = [0, 1, 2].map(|at| begun(rank(&place, at, 3, &spread)));
+    let spread = (typed, "--spread");
+    let [first, second, third] = [0, 1, 2].map(|at| begun(rank(&place, at, 3, spread)));
     for other in [second, third] {
         let output = other.wait_with_output().unwrap();
         assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
