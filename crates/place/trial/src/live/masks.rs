@@ -1,9 +1,9 @@
-//! The masks of living threads: changed in one sweep, and given back, to those as well that
+//! Affinity masks of running threads: changed in one sweep and restored, also on threads that
 //! inherited one ([`heirs`](seatmap_os::heirs)).
 //!
-//! A sweep is nothing but one system call a thread. A thread that sleeps is not woken; one that
-//! runs on another CPU is moved at once. Threads whose mask was narrower than their process's
-//! before anybody looked have seats of their own, and are left alone.
+//! A sweep is one system call for each thread. The kernel does not wake a sleeping thread, and
+//! moves one that runs on another CPU at once. A thread whose mask was narrower than its process's
+//! from the start has its own seat and is left alone.
 
 use crate::live::guard::GuardProcess;
 use seatmap_data::invariant;
@@ -18,24 +18,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// A thread, and the mask that it had.
+/// A thread and its original mask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sitter {
     pid: Tid,
     started_ticks: u64,
-    /// The mask that it has without seats.
+    /// Its mask without a seat.
     base: CpuSet,
-    /// The mask that was given to it; `None` where it has its own.
+    /// The mask of its seat; `None` if it has its own mask.
     seat: Option<CpuSet>,
-    /// The CPUs that its own mask had before it had seats, those that are offline as far as it
-    /// told.
+    /// The CPUs of its own mask before it had seats, including offline ones if the kernel reported
+    /// them.
     had: CpuSet,
-    /// Those of them that it lacks since its mask was given back: they were offline then, and this
-    /// kernel forgets such.
+    /// Those CPUs that its restored mask lacks: they were offline then, and this kernel forgets
+    /// offline CPUs.
     lost: CpuSet,
     /// Whether it chose a narrower mask by itself.
     is_own: bool,
-    /// Since when it has waited for a CPU of its seat, at the latest look.
+    /// The time from which it has waited for a CPU of its seat, at the latest look.
     ready: Option<Ready>,
 }
 
@@ -53,40 +53,39 @@ impl Sitter {
         }
     }
 
-    /// Whether the thread of this number is the one that was met.
+    /// Whether the thread ID still belongs to the same thread.
     fn is_same(&self, tid: Tid) -> bool {
         ThreadStat::of(tid).is_some_and(|task| task.started_ticks == self.started_ticks)
     }
 
-    /// Gives the thread its own mask.
+    /// Restores the thread's own mask.
     fn give_back(&mut self, tid: Tid) -> io::Result<()> {
         self.base.give(tid)?;
         self.lost = forgotten::lost(tid, &self.had);
         Ok(())
     }
 
-    /// Whether the thread has the mask that it was given back, which lacks CPUs.
+    /// Whether the thread still has its restored mask, which lacks CPUs.
     fn has_lost(&self, tid: Tid) -> bool {
         !self.lost.is_empty() && forgotten::lost(tid, &self.had) == self.lost
     }
 }
 
-/// Looking takes at most this part of one CPU's time.
+/// Looks use at most 1/50 of one CPU's time.
 const SHARE: u32 = 50;
 
-/// Threads that have seats, as looks found them.
+/// The state of seated threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeatStatus {
-    /// The threads that were on their seats at the last look, as far as any lived then.
+    /// The threads on their seats at the last look that found a living one.
     pub on_seats: usize,
-    /// The threads whose masks had been changed at some look: by somebody else, or by the program.
+    /// The threads whose masks were changed from outside or by the program.
     pub moved: usize,
-    /// The threads that waited at some look, and had not got a CPU of their seat since they began
-    /// to.
+    /// The threads that got no CPU of their seat.
     pub starved: Vec<Starved>,
 }
 
-/// A thread that waited for a CPU of its seat, and got none for several ticks of the clock.
+/// A thread that waited for a CPU of its seat, and got none for several clock ticks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Starved {
     /// The thread.
@@ -100,25 +99,25 @@ pub struct Starved {
 /// One sweep over the threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sweep {
-    /// Threads whose mask was changed.
+    /// Threads with a changed mask.
     pub threads: usize,
-    /// Threads that live, and that the kernel did not move: they belong to somebody else.
+    /// Living threads that the kernel refused to change, because they belong to another user.
     pub refused: usize,
-    /// From the first call to the last.
+    /// The time from the first call to the last.
     pub took: Duration,
 }
 
-/// The masks that are not as they were before the first seat was given.
+/// The masks that differ from the original ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftChanged {
-    /// The threads whose masks were given back, and lack CPUs that were offline then.
+    /// The threads whose restored masks lack CPUs that were offline then.
     pub forgotten: Vec<ForgottenCpus>,
     /// The threads that still have a seat's mask.
     pub seated: Vec<StillSeated>,
 }
 
 impl LeftChanged {
-    /// A sentence about each, with the command that gives the masks back.
+    /// A sentence about each, with the command that restores the masks.
     pub fn sentences(&self) -> impl Iterator<Item = String> {
         let forgotten = self.forgotten.iter().map(ToString::to_string);
         forgotten.chain(self.seated.iter().map(ToString::to_string))
@@ -128,15 +127,15 @@ impl LeftChanged {
 /// The threads of a program.
 #[derive(Debug, Default)]
 pub struct Masks {
-    /// The process that gives masks back after a kill; `None` where nobody waits.
+    /// The process that restores masks after a kill, if there is one.
     guard: Option<GuardProcess>,
     ledger: SeatLedger,
     sitters: BTreeMap<Tid, Sitter>,
     /// The mask of each process's first thread.
     processes: BTreeMap<Tid, CpuSet>,
-    /// When to look next.
+    /// The time of the next look.
     due: Option<Instant>,
-    /// When to look for heirs next.
+    /// The time of the next search for heirs.
     heirs_due: Option<Instant>,
     on_seats: usize,
     moved: BTreeSet<(Tid, u64)>,
@@ -144,15 +143,15 @@ pub struct Masks {
 }
 
 impl Masks {
-    /// Masks that this guard gives back if this process is killed.
+    /// Masks that this guard restores if this process is killed.
     #[must_use]
     pub fn guarded_by(guard: GuardProcess) -> Self {
         Masks { guard: Some(guard), ..Masks::default() }
     }
 
-    /// Takes in these threads, by process and number; those that are known stay as they are. A
-    /// thread or process that was born from one with a seat has that one's mask, and gets the mask
-    /// without a seat at once. Returns how many are new.
+    /// Adds these threads, by process and thread ID; known threads stay as they are. A thread or
+    /// process started by a seated thread inherits its mask, and gets its mask without a seat at
+    /// once. Returns the number of new threads.
     pub fn adopt(&mut self, threads: &[(Tid, Tid)]) -> usize {
         let known = self.sitters.len();
         for (pid, tid) in threads {
@@ -185,26 +184,26 @@ impl Masks {
         Some(())
     }
 
-    /// Gives a thread that inherited a seat the mask without it.
+    /// Gives an heir of a seat its mask without one.
     fn free_heir(&mut self, heir: &StillSeated) {
         let ThreadMask { tid, started_ticks, cpus } = heir.thread.clone();
         let pid = ThreadStat::of(tid).map_or(tid, |task| task.pid);
         let mut sitter = Sitter::new(pid, started_ticks, cpus.clone(), cpus);
-        // It ends between two looks, or it has the mask.
+        // An error means that the thread has ended.
         let _ = sitter.give_back(tid);
         self.sitters.insert(tid, sitter);
     }
 
-    /// Forgets threads that have ended.
+    /// Forgets ended threads.
     pub fn forget_dead(&mut self) {
         self.sitters.retain(|tid, sitter| sitter.is_same(*tid));
     }
 
-    /// Gives each of these threads its CPUs, as far as its own mask has them. The guard hears of
-    /// all before the first gets them.
+    /// Gives each of these threads its CPUs, as far as its own mask contains them. The guard
+    /// receives the list before the first mask changes.
     ///
     /// # Errors
-    /// The guard is gone; no mask was changed.
+    /// The guard has exited; no mask was changed.
     pub fn seat(&mut self, seats: &[(Tid, CpuSet)]) -> io::Result<Sweep> {
         let mut loans = Vec::new();
         for (tid, cpus) in seats {
@@ -243,8 +242,8 @@ impl Masks {
         Ok(Sweep { took: begun.elapsed(), ..sweep })
     }
 
-    /// Ends all seats: gives masks back to the threads and to those that inherited one, reads every
-    /// mask again, and lets the guard go. Returns the masks that are still changed.
+    /// Ends all seats: restores the masks of the threads and their heirs, reads every mask again,
+    /// and dismisses the guard. Returns the masks that are still changed.
     pub fn end(&mut self) -> LeftChanged {
         self.free();
         let mut heirs = Vec::new();
@@ -258,11 +257,11 @@ impl Masks {
         });
         let mut forgotten = self.forgotten();
         forgotten.extend(ForgottenCpus::gather(lost));
-        // Without /proc no program could have been observed.
+        // The error is unreachable: without /proc no program could be observed.
         self.dismiss(LeftChanged { forgotten, seated: left.unwrap_or_default() })
     }
 
-    /// Leaves the seats as they are, and lets the guard go.
+    /// Leaves the seats as they are, and dismisses the guard.
     pub fn keep(&mut self) -> LeftChanged {
         let forgotten = self.forgotten();
         self.dismiss(LeftChanged { forgotten, seated: Vec::new() })
@@ -275,8 +274,8 @@ impl Masks {
         left
     }
 
-    /// Gives all threads their own masks back, and once more those that lacked CPUs after the last
-    /// time. One whose mask somebody else has changed since keeps that.
+    /// Restores the masks of all threads, and again those that lacked CPUs after the last time. It
+    /// leaves masks that another program has changed since.
     pub fn free(&mut self) -> Sweep {
         let begun = Instant::now();
         let mut sweep = Sweep::default();
@@ -298,7 +297,7 @@ impl Masks {
         Sweep { took: begun.elapsed(), ..sweep }
     }
 
-    /// The threads whose masks lack CPUs that were offline when they were given back.
+    /// The threads whose restored masks lack CPUs that were offline then.
     fn forgotten(&self) -> Vec<ForgottenCpus> {
         let freed = self.sitters.iter().filter(|(tid, sitter)| sitter.has_lost(**tid));
         ForgottenCpus::gather(freed.map(|(tid, sitter)| {
@@ -308,8 +307,8 @@ impl Masks {
         }))
     }
 
-    /// After each sweep, a seat is a part of the mask that is given back for it, and a thread that
-    /// chose its own mask has none.
+    /// Checks after a sweep that each seat is part of the thread's own mask, and that threads with
+    /// a mask of their own choice have no seat.
     fn check(&self) {
         for (tid, sitter) in &self.sitters {
             let Some(seat) = &sitter.seat else { continue };
@@ -322,8 +321,8 @@ impl Masks {
         }
     }
 
-    /// Looks whether threads are still on their seats and get CPUs there, unless the look before
-    /// was a moment ago.
+    /// Looks whether threads are still on their seats and get CPUs there, unless the last look was
+    /// a moment ago.
     pub fn look(&mut self) {
         let begun = Instant::now();
         if self.due.is_none_or(|due| due <= begun) {
@@ -333,7 +332,7 @@ impl Masks {
         }
     }
 
-    /// Looks at once, however short a time ago the look before was.
+    /// Looks at once.
     pub fn look_now(&mut self) {
         let without_tick = starved::without_tick(&Root::new("/"));
         let now_ns = boot::nanoseconds();
@@ -358,26 +357,26 @@ impl Masks {
                 self.starved.insert((*tid, sitter.started_ticks), starved);
             }
         }
-        // A program that has ended keeps the figure of the last look at it.
+        // After the program has ended, the last figure stays.
         if living > 0 {
             self.on_seats = on_seats;
         }
     }
 
-    /// The threads as the looks so far found them.
+    /// The state of the threads, from all looks so far.
     #[must_use]
     pub fn held(&self) -> SeatStatus {
         let starved = self.starved.values().cloned().collect();
         SeatStatus { on_seats: self.on_seats, moved: self.moved.len(), starved }
     }
 
-    /// How many threads have seats.
+    /// The number of seated threads.
     #[must_use]
     pub fn seated(&self) -> usize {
         self.sitters.values().filter(|sitter| sitter.seat.is_some()).count()
     }
 
-    /// How many threads chose masks of their own, and are left alone.
+    /// The number of threads with masks of their own choice.
     #[must_use]
     pub fn own(&self) -> usize {
         self.sitters.values().filter(|sitter| sitter.is_own).count()
@@ -389,7 +388,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc::{Receiver, Sender, channel};
 
-    /// A thread that waits, and may start another.
+    /// A waiting thread, which can start another.
     struct Sleeper {
         tid: Tid,
         orders: Sender<Sender<Sleeper>>,
