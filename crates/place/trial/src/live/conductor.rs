@@ -118,7 +118,7 @@ pub struct LiveOutcome {
     pub held: SeatStatus,
     /// The masks that are still changed although no seats are kept.
     pub left_changed: LeftChanged,
-    /// Why the metric's own command gave no number, if it did not run to its end.
+    /// Why the metric's own command last gave no number, if it ever did.
     pub metric_problem: Option<String>,
     /// Why it ended.
     pub end: Option<ObservationEnd>,

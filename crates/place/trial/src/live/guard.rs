@@ -1,14 +1,14 @@
-//! The process that gives masks back if this one is killed.
+//! The process that restores masks if this one is killed.
 //!
 //! A killed process cannot clean up, so another one waits for its end: it reads a pipe whose other
-//! end dies with this process. The lines are those of a [`SeatLedger`]: each names a seat before it
-//! is given. At the end of the pipe the guard gives their own masks to all threads on seats, and to
+//! end closes with this process. The lines come from a [`SeatLedger`]; each names a seat before its
+//! mask is set. At the end of the pipe the guard restores the masks of all seated threads and of
 //! the threads and processes that inherited one, until no more appear for a second; unless the last
-//! line says that all is well. The guard has a process group of its own, so that Ctrl-C does not
+//! line says that nothing is left to do. The guard has its own process group, so Ctrl-C does not
 //! reach it.
 //!
-//! Old kernels take CPUs that are offline out of masks that are given back. Then the guard stays
-//! until these CPUs come ([`owed`](seatmap_os::owed)), after a kill as after an ordered end.
+//! Old kernels remove offline CPUs from restored masks. Then the guard stays until these CPUs are
+//! online again ([`owed`](seatmap_os::owed)), after a kill and after an orderly end.
 
 use seatmap_os::Tid;
 use seatmap_os::forgotten::ForgottenCpus;
@@ -18,17 +18,17 @@ use std::io::{self, BufRead, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// The last line of a guard that has nothing to do.
+/// The last line for a guard with nothing left to do.
 const DONE: &str = "done";
 
-/// The line after which the guard knows only those threads that are named below it.
+/// The line after which the guard is responsible only for the threads listed below it.
 const OWED: &str = "owed";
 
-/// Looks without an heir after which a guard ends, the last a second after the first: on a crowded
-/// computer a new thread may be halted between the copy of its creator's mask and its first sight.
+/// A guard ends after this number of looks without an heir, the last one second after the first: on
+/// a busy computer a new thread may be stopped between inheriting a mask and becoming visible.
 const LAST_LOOKS: usize = 8;
 
-/// A guard that waits.
+/// A running guard.
 #[derive(Debug)]
 pub struct GuardProcess {
     child: Child,
@@ -36,33 +36,33 @@ pub struct GuardProcess {
 }
 
 impl GuardProcess {
-    /// Starts a guard: this command becomes one by [`stand`].
+    /// Starts a guard: this command must call [`stand`].
     ///
     /// # Errors
-    /// The system starts no process.
+    /// The system cannot start a process.
     pub fn begin(command: &mut Command) -> io::Result<Self> {
-        // A group of its own: a Ctrl-C at the terminal must not end the process that puts things
-        // right.
+        // Its own process group: Ctrl-C at the terminal must not end the process that restores the
+        // masks.
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         let mut child = command.spawn()?;
         let pipe = child.stdin.take();
         Ok(GuardProcess { child, pipe })
     }
 
-    /// Tells the guard the news of a ledger, before the seats in it are given.
+    /// Sends the ledger's new lines to the guard, before the seats in them are set.
     ///
     /// # Errors
-    /// The guard is gone.
+    /// The guard has exited.
     pub fn tell(&mut self, news: &str) -> io::Result<()> {
         self.pipe.as_mut().map_or(Ok(()), |pipe| pipe.write_all(news.as_bytes()))
     }
 
-    /// Ends the guard, where all masks are whole. Where some lack CPUs, it stays without this
-    /// process until it could put them back, and they name it as the one that waits.
+    /// Ends the guard if all masks are complete. If some lack CPUs, it runs on until it could
+    /// restore them, and `forgotten` gets its process ID.
     pub fn dismiss(mut self, forgotten: &mut [ForgottenCpus]) {
         let Some(mut pipe) = self.pipe.take() else { return };
         if forgotten.is_empty() {
-            // A guard that is gone needs no word.
+            // An error means that the guard has exited.
             let _ = writeln!(pipe, "{DONE}");
             drop(pipe);
             let _ = self.child.wait();
@@ -70,7 +70,7 @@ impl GuardProcess {
         }
         let owed = forgotten.iter().flat_map(ForgottenCpus::owed);
         let lines: String = owed.map(|thread| line(&thread)).collect();
-        // In one piece: a guard that has heard a part of it would forget the others.
+        // In one write: a guard that received only a part would forget the other threads.
         if pipe.write_all(format!("{OWED}\n{lines}").as_bytes()).is_ok() {
             let pid = self.child.id() as Tid;
             forgotten.iter_mut().for_each(|one| one.waiter = Some(pid));
@@ -82,12 +82,12 @@ fn line(mask: &ThreadMask) -> String {
     format!("{mask}\n")
 }
 
-/// Waits for the end of the pipe, and gives the masks back.
+/// Waits for the end of the pipe, and restores the masks.
 pub fn stand(pipe: impl BufRead) {
     give_back(pipe).wait();
 }
 
-/// Reads the pipe to its end, and gives the masks back. Returns those that lack CPUs.
+/// Reads the pipe to its end, and restores the masks. Returns those that lack CPUs.
 fn give_back(pipe: impl BufRead) -> OwedMasks {
     let mut ledger = SeatLedger::default();
     let mut left_to_us: Option<Vec<ThreadMask>> = None;
@@ -101,12 +101,12 @@ fn give_back(pipe: impl BufRead) -> OwedMasks {
     }
     match left_to_us {
         Some(threads) => OwedMasks::give(&mut RunningKernel, threads),
-        // The pipe ended without a word: its other end was killed.
+        // The pipe ended without such a line: its writer was killed.
         None => end_seats(ledger),
     }
 }
 
-/// Gives their own masks to all who have a seat's, and to those that lacked CPUs before.
+/// Restores the masks of all seated threads, and of those that lacked CPUs before.
 fn end_seats(mut ledger: SeatLedger) -> OwedMasks {
     ledger.end_seats();
     let forgotten = RunningKernel.forgotten_cpus();
@@ -117,7 +117,7 @@ fn end_seats(mut ledger: SeatLedger) -> OwedMasks {
         })
     });
     let mut owed = OwedMasks::give(&mut RunningKernel, lacking);
-    // Without /proc nothing can be found, and nobody is there to be told.
+    // Without /proc no thread can be found, and there is no recipient for an error.
     let _ = ledger.settle(LAST_LOOKS, |heir| {
         heir.thread.cpus.give(heir.thread.tid)?;
         owed.note(&RunningKernel, heir.thread.tid, &heir.thread.cpus);
@@ -148,7 +148,7 @@ mod tests {
         child.wait().unwrap();
     }
 
-    /// The lines by which a guard knows of a seat.
+    /// The lines that describe a seat.
     fn seat_line(mask: &ThreadMask, seat: &CpuSet) -> String {
         let mut ledger = SeatLedger::default();
         ledger.lend(Loan { pid: mask.tid, thread: mask.clone(), seat: seat.clone() });
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(CpuSet::of_thread(mask.tid).unwrap(), chosen);
         seat.give(mask.tid).unwrap();
         let earlier = ThreadMask { started_ticks: mask.started_ticks - 1, ..mask.clone() };
-        // The seats of the one that had this number began after this one had started.
+        // The seats of the earlier thread with this ID start after this thread did.
         stand(seat_line(&earlier, &seat).replace("begin ", "begin 9").as_bytes());
         assert_eq!(CpuSet::of_thread(mask.tid).unwrap(), seat);
         end(child);

@@ -1,4 +1,4 @@
-//! Google Benchmark: the JSON of `--benchmark_out`, each entry with a unit of its own
+//! Google Benchmark: the JSON of `--benchmark_out`, whose entries have their own units
 //! (`docs/user_guide.md` of that project, "Output Formats").
 
 use super::{Adapter, AdapterError, AdapterReading, json, seconds};
@@ -11,7 +11,7 @@ struct Report {
     benchmarks: Vec<Entry>,
 }
 
-/// A repetition of a benchmark, or a figure of all its repetitions.
+/// A repetition of a benchmark, or an aggregate of its repetitions.
 #[derive(Deserialize)]
 struct Entry {
     name: String,
@@ -35,7 +35,7 @@ impl Entry {
     }
 }
 
-/// The program's own median of repetitions, or else every repetition.
+/// Every repetition, or the program's own median if the report omits them.
 pub(super) fn parse(text: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     let report: Report = json(Adapter::GoogleBenchmark, text)?;
     let entries = &report.benchmarks;
@@ -47,7 +47,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     }
     let repetitions = entries.iter().filter(|entry| !entry.is_aggregate());
     let repeated: BTreeSet<&str> = repetitions.map(Entry::benchmark).collect();
-    // With `--benchmark_report_aggregates_only` there are no repetitions; the other aggregates are
+    // With `--benchmark_report_aggregates_only` there are no repetitions. The other aggregates are
     // means, deviations, and the fit of a complexity.
     let counting = entries.iter().filter(|entry| {
         let is_median = entry.aggregate_name.as_deref() == Some("median");
@@ -56,7 +56,6 @@ pub(super) fn parse(text: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     counting.map(reading).collect()
 }
 
-/// A benchmark without a figure.
 fn missing(name: &str, what: &'static str) -> AdapterError {
     AdapterError::Missing { name: visible(name), what }
 }

@@ -1,4 +1,4 @@
-//! Sessions of commands that print fixed figures, and of programs of other tools' kinds.
+//! Sessions of commands that print fixed figures, and of simulated benchmark programs.
 
 use super::*;
 use crate::gate::file::{BenchmarksFile, Overrides};
@@ -28,7 +28,7 @@ fn session(benchmarks: &str) -> (GateReport, Result<(), GateEnd>) {
     run(&request, &|| false, &mut |_| {}).unwrap()
 }
 
-/// Processes that one test starts are children of this process, which waits for all.
+/// A test waits for all children of this process, so tests that start some run one at a time.
 static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 fn alone() -> std::sync::MutexGuard<'static, ()> {
@@ -82,7 +82,7 @@ fn a_failure_names_benchmark_and_side_and_keeps_the_runs_before_it() {
     assert_eq!((name.as_str(), report.header.complete), ("a", false));
 }
 
-/// A program that reports two benchmarks in the form of `go test`, the second one slower in head.
+/// A program that reports two benchmarks as `go test` does; the second is slower in head.
 #[test]
 fn each_benchmark_of_a_report_is_compared() {
     let _turn = alone();

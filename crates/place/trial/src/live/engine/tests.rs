@@ -1,19 +1,19 @@
-//! Programs that are simulated: their rates drift, jump and are noisy.
+//! The engine with simulated programs, whose rates drift, jump and are noisy.
 
 use super::*;
 use crate::live::candidates::SeatCandidate;
 
-/// A program whose rate each candidate multiplies.
+/// A program and the factors of its rate for each candidate.
 struct World {
     rng: fastrand::Rng,
     gains: Vec<f64>,
     noise: f64,
     drift: f64,
-    /// When the pattern changes, in seconds.
+    /// The time when the pattern changes, in seconds.
     changes_s: f64,
 }
 
-/// The end of it.
+/// The result of a simulation.
 #[derive(Debug, Default)]
 struct Playthrough {
     kept: Option<usize>,
@@ -28,7 +28,7 @@ impl World {
         World { rng, gains: gains.to_vec(), noise: 0.03, drift: 0.002, changes_s: f64::INFINITY }
     }
 
-    /// About normal, by the sum of twelve uniform numbers.
+    /// An approximately normal value: the sum of 12 uniform ones.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.rng.f64()).sum::<f64>() - 6.0
     }
@@ -38,7 +38,7 @@ impl World {
         gain * (self.drift * at_s + self.noise * self.normal()).exp()
     }
 
-    /// The engine in charge of this program for a time.
+    /// Runs the engine on this program.
     fn play(&mut self, rules: DecisionRules, length_s: f64) -> Playthrough {
         let mut engine = LiveEngine::new(rules);
         let mut played = Playthrough::default();
@@ -81,7 +81,7 @@ impl Playthrough {
     }
 }
 
-/// How many of a thousand programs keep seats after two minutes.
+/// The number of 1000 programs that keep seats after two minutes.
 fn kept(gains: &[f64]) -> usize {
     (0..1000)
         .filter(|seed| {
@@ -92,7 +92,7 @@ fn kept(gains: &[f64]) -> usize {
 
 #[test]
 fn seats_that_change_nothing_are_not_kept() {
-    // 2.5 % is the share that the interval allows in all, and a gain below 1 % is not worth seats.
+    // The interval allows 2.5 % in all, and a gain below 1 % does not justify seats.
     assert!(kept(&[1.0, 1.0, 1.0]) <= 40, "{} of 1000", kept(&[1.0, 1.0, 1.0]));
     assert_eq!(kept(&[0.95, 0.9]), 0);
 }
@@ -136,7 +136,7 @@ fn a_pattern_that_changes_is_looked_at_again_and_ever_more_rarely() {
 
 #[test]
 fn a_dire_candidate_is_left_early() {
-    // The readings after which one with this share of the free rate is left.
+    // The number of readings until a candidate with this share of the free rate is dropped.
     let left_after = |share: f64| {
         let mut engine = LiveEngine::new(DecisionRules::default());
         engine.take(&ProgramEvent::Observed {
