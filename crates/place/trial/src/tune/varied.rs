@@ -1,9 +1,9 @@
-//! Switches of the kernel that a race turns for some candidates, and puts back whatever happens.
+//! Sets kernel switches for some candidates of a race, and always restores them.
 //!
-//! A switch is turned for each run of such a candidate, and put back after it. A killed process
-//! cannot put anything back, so another one waits for its end: it reads the files and texts from a
-//! pipe whose other end dies with this process, and writes them then. It has a session of its own,
-//! so that Ctrl-C does not reach it.
+//! Each run of such a candidate sets its switch and restores it afterwards. A killed process cannot
+//! restore anything, so another one waits for its end: it reads files and original contents from a
+//! pipe whose other end closes with this process, and then writes them. It has its own session, so
+//! Ctrl-C does not reach it.
 
 use crate::tune::tuned::{CandidateSeats, KernelSwitch};
 use seatmap_os::rights;
@@ -16,26 +16,26 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 /// Why a switch cannot be varied.
 #[derive(Debug, thiserror::Error)]
 pub enum VariedError {
-    /// The kernel has none.
+    /// The kernel lacks this switch.
     #[error(
         "this kernel has no switch for {0}, or does not show it to this user; leave --vary {word} \
          out",
         word = .0.word()
     )]
     Absent(Switch),
-    /// The user may not turn it.
+    /// The user may not set it.
     #[error(
         "{0} cannot be turned; run it {by}, or leave --vary {word} out",
         by = rights::as_root(),
         word = .0.word()
     )]
     Refused(Switch, #[source] FileError),
-    /// The process that puts it back cannot be started.
+    /// The guard cannot be started.
     #[error("the process that puts switches of the kernel back cannot be started")]
     Guard(#[from] io::Error),
 }
 
-/// Switches that a race turns, until this is dropped.
+/// Kernel switches that a race sets, until this is dropped.
 #[derive(Debug)]
 pub struct Varied {
     root: Root,
@@ -45,31 +45,31 @@ pub struct Varied {
 }
 
 impl Varied {
-    /// Finds the switches, and starts the process that puts them back: this command becomes one by
+    /// Finds the switches, and starts the guard that restores them: this command must call
     /// [`stand`].
     ///
     /// # Errors
-    /// [`VariedError`]: nothing was turned.
+    /// [`VariedError`]: no switch was set.
     pub fn begin(switches: &[Switch], command: &mut Command) -> Result<Self, VariedError> {
         let root = Root::new("/");
         let mut positions = Vec::with_capacity(switches.len());
         for switch in switches {
             let position = switch.find(&root).ok_or(VariedError::Absent(*switch))?;
-            // A user who may put it back may turn it.
+            // A user who may restore a switch may set it.
             position.put_back(&root).map_err(|error| VariedError::Refused(*switch, error))?;
             positions.push((*switch, position));
         }
-        // Started before anything is turned: from here on nothing can stay turned.
+        // Before any switch is set, so that it is restored even after a crash.
         let mut guard = session_of_its_own(command).spawn()?;
         let mut pipe = guard.stdin.take();
         let lines: String =
             positions.iter().map(|(switch, position)| line(*switch, position)).collect();
-        // The guard knows what it must write before the first switch is turned.
+        // The guard receives the original contents before the first switch is set.
         pipe.as_mut().map_or(Ok(()), |pipe| pipe.write_all(lines.as_bytes()))?;
         Ok(Varied { root, positions, guard, pipe })
     }
 
-    /// The settings that differ from those found, with a name for each: one for each switch.
+    /// The opposite of each original setting, with a name.
     #[must_use]
     pub fn settings(&self) -> Vec<(String, CandidateSeats)> {
         self.positions
@@ -85,7 +85,7 @@ impl Varied {
             .collect()
     }
 
-    /// Does something while a switch is turned as this setting says.
+    /// Calls `work` while a switch has this setting.
     ///
     /// # Errors
     /// [`VariedError`]: the switch is unknown, or the kernel refuses.
@@ -97,7 +97,7 @@ impl Varied {
         let Some((switch, position)) =
             self.positions.iter().find(|(switch, _)| switch.word() == setting.switch)
         else {
-            // For a word from a file that no switch has, the error needs some switch to name.
+            // The error needs a switch, even if the word from the file names none.
             return Err(VariedError::Absent(
                 Switch::of_word(&setting.switch).unwrap_or(Switch::NumaBalancing),
             ));
@@ -112,9 +112,9 @@ impl Varied {
 }
 
 impl Drop for Varied {
-    /// Everything is put back by now; the guard does it once more, where a panic came between.
+    /// The switches are usually restored by now; after a panic the guard does it.
     fn drop(&mut self) {
-        // The end of the pipe is the guard's sign to look once more, and to end.
+        // The end of the pipe makes the guard check the switches and exit.
         drop(self.pipe.take());
         let _ = self.guard.wait();
     }
@@ -130,13 +130,13 @@ fn line(switch: Switch, position: &SwitchState) -> String {
     format!("{} {}\n", switch.word(), position.original)
 }
 
-/// Waits for the end of the pipe, and puts the switches back that are not as they were.
+/// Waits for the end of the pipe, and restores the changed switches.
 pub fn stand(pipe: impl BufRead, root: &Root) {
     let lines: Vec<String> = pipe.lines().map_while(Result::ok).collect();
     for (word, found) in lines.iter().filter_map(|line| line.split_once(' ')) {
         let position = Switch::of_word(word).and_then(|switch| switch.find(root));
         if let Some(position) = position.filter(|position| position.original != found) {
-            // Nobody is there to be told.
+            // There is no recipient for an error.
             let _ = root.write(position.file, found);
         }
     }

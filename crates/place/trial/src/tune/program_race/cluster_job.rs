@@ -1,5 +1,5 @@
-//! The orders of a job's ranks on a cluster as candidates. Each run is one start of the job, by its
-//! own launcher.
+//! Candidates on a cluster: orders of a job's ranks. Each run is one start of the job by its own
+//! launcher.
 
 use crate::tune::program_race::request::HostsWriter;
 use crate::tune::program_race::{
@@ -22,23 +22,22 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The word in a command that stands for a file with the hosts.
+/// The placeholder in a command for the hosts file.
 pub const HOSTS: &str = "{hosts}";
 
-/// The word in a command that stands for the words which seat a rank.
+/// The placeholder in a command for the words that seat a rank.
 pub const SEAT: &str = "{seat}";
 
-/// How long the model searches for each candidate.
+/// The model's search time for each candidate, in seconds.
 const SEARCH_S: f64 = 2.0;
 
-/// Starts of a job, one of which must succeed.
+/// How often a job is started until one start succeeds.
 const TRIES: u32 = 3;
 
-/// How long a launcher's daemons may live on after a run. Those of Open MPI take a few
-/// milliseconds.
+/// How long a launcher's daemons may run after a run. Those of Open MPI take a few milliseconds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The request for the places of the ranks.
+/// The request for a placement of the ranks.
 fn rank_request<'a>(
     wishes: &RankWishes,
     nodes: &'a ClusterNodes,
@@ -50,18 +49,19 @@ fn rank_request<'a>(
     RankRequest { wishes, limit, seed, ..RankRequest::new(nodes, pattern) }
 }
 
-/// Whether a command has a word such as [`HOSTS`], alone or within another one.
+/// Whether a command contains a placeholder such as [`HOSTS`], alone or within a word.
 #[must_use]
 pub fn holds(command: &[OsString], word: &str) -> bool {
     command.iter().any(|part| part.to_string_lossy().contains(word))
 }
 
-/// Whether a start of a job may have failed so often: on a cluster, starts fail.
+/// Whether a job may be started again after this number of tries; on a cluster, starts sometimes
+/// fail.
 pub(super) fn may_fail(tries: u32) -> bool {
     tries < TRIES
 }
 
-/// A job, and the files for its candidates.
+/// A job and the files of its candidates.
 pub(super) struct ClusterJob {
     nodes: ClusterNodes,
     pattern: Pattern,
@@ -73,7 +73,7 @@ pub(super) struct ClusterJob {
 }
 
 impl ClusterJob {
-    /// The job on a cluster, with the pattern that was named, or that one start of it shows.
+    /// The job on a cluster, with the given pattern or that of one observed start.
     pub(super) fn new(
         request: &RaceRequest,
         ground: &ClusterGround,
@@ -95,7 +95,7 @@ impl ClusterJob {
             has_seat: holds(&request.command, SEAT),
             files,
         };
-        // Wishes that no nodes meet are an error now, and not after the first run.
+        // Requests that the nodes cannot meet should fail now and not after the first run.
         job.request().seats()?;
         Ok(job)
     }
@@ -108,7 +108,7 @@ impl ClusterJob {
     pub(super) fn entrants(&self, request: &RaceRequest) -> Result<Vec<Entrant>, ProgramRaceError> {
         let found = self.request().candidates(request.candidates)?;
         let block = self.block()?;
-        // Without seats on the nodes, the order of the default needs no second candidate.
+        // Without seats on the nodes, the order of the default would be a second default.
         let others = found
             .iter()
             .filter(|candidate| self.has_seat || candidate.plan.node_of_rank != block)
@@ -117,7 +117,7 @@ impl ClusterJob {
         if entrants.is_empty() { Err(ProgramRaceError::OneOrder) } else { Ok(entrants) }
     }
 
-    /// The order in which launchers start ranks if nothing is said.
+    /// The launchers' default order of ranks.
     fn block(&self) -> Result<Vec<usize>, ProgramRaceError> {
         Ok(orders::block(self.pattern.tasks, &self.request().seats()?))
     }
@@ -128,7 +128,7 @@ impl ClusterJob {
             let plan = match seats {
                 CandidateSeats::Ranks(_) => self.plan(name, seats)?,
                 _ => {
-                    // The default has no seats; a plan must have CPUs, and nobody reads these.
+                    // The default has no seats, but a plan must have CPUs; these are never read.
                     let cpus = vec![vec![0]; self.pattern.tasks];
                     self.request().ordered(name, self.block()?, cpus)
                 }
@@ -168,8 +168,8 @@ impl ClusterJob {
             .ok_or_else(|| ProgramRaceError::NoSuchNode(name.to_owned()))
     }
 
-    /// The command of a candidate: its hosts, and the words that seat a rank of it; none for the
-    /// default.
+    /// The command of a candidate, with its hosts and the words that seat a rank (none for the
+    /// default).
     pub(super) fn command(
         &self,
         command: &[OsString],
@@ -183,7 +183,7 @@ impl ClusterJob {
         filled(command, &self.files.hosts(candidate), &seat)
     }
 
-    /// The ranks and nodes, in words.
+    /// The numbers of ranks and nodes, in words.
     pub(super) fn seats(&self) -> String {
         let ranks = self.pattern.tasks;
         let nodes = self.nodes.nodes.len();
@@ -191,9 +191,9 @@ impl ClusterJob {
     }
 }
 
-/// The files of a job's candidates, and this program as other nodes start it.
+/// The files of a job's candidates, and this program's path on the nodes.
 struct JobFiles {
-    /// Beside the record: a folder that other nodes see as well.
+    /// Next to the record, in a folder that other nodes share.
     folder: Scratch,
     program: PathBuf,
     own: OwnCommands,
@@ -216,10 +216,10 @@ impl JobFiles {
         self.file(candidate, "plan.json")
     }
 
-    /// A file of a candidate, by its whole path: launchers start ranks in folders of their own.
+    /// An absolute path, because launchers start ranks in other folders.
     fn file(&self, candidate: usize, kind: &str) -> PathBuf {
         let name = self.folder.path().join(format!("{candidate}-{kind}"));
-        // Without a current folder the relative path is as good as any.
+        // Without a current folder the relative path is the best available.
         std::path::absolute(&name).unwrap_or(name)
     }
 
@@ -244,28 +244,28 @@ fn write(path: &Path, text: &str) -> Result<(), ProgramRaceError> {
     std::fs::write(path, text).map_err(|source| ProgramRaceError::unwritten(path, source))
 }
 
-/// A command with its hosts and the words that seat a rank. Where these are a part of a word, as in
-/// a line for a shell, they are quoted for it.
+/// Replaces the placeholders in a command. Within a word, such as a shell command, the words that
+/// seat a rank are quoted.
 fn filled(command: &[OsString], hosts: &Path, seat: &[OsString]) -> Vec<OsString> {
     let seat: Vec<String> = seat.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let line = shlex::try_join(seat.iter().map(String::as_str)).unwrap_or_default();
     let mut words: Vec<OsString> = Vec::new();
     for word in command {
         match word.to_str() {
-            // A word of its own becomes as many words as the seat has, or none for the default.
+            // A whole word becomes all words of the seat, or none for the default.
             Some(SEAT) => words.extend(seat.iter().map(Into::into)),
             Some(text) => {
                 let text = text.replace(HOSTS, &hosts.to_string_lossy()).replace(SEAT, &line);
                 words.push(text.into());
             }
-            // A word that is not UTF-8 holds neither mark.
+            // A word that is not UTF-8 contains no placeholder.
             None => words.push(word.clone()),
         }
     }
     words
 }
 
-/// The pattern of one start of the job in block order, whose ranks write down their messages.
+/// The pattern of one start of the job in block order, from the ranks' message logs.
 fn observed(
     request: &RaceRequest,
     ground: &ClusterGround,
@@ -282,7 +282,7 @@ fn observed(
         patience: PATIENCE,
         ..Contestant::default()
     };
-    // Its time is not of interest: the ranks' files are.
+    // Only the ranks' files matter, not the time.
     let runner = CommandRunner::new(Metric::Time);
     let mut tries = 1;
     loop {
@@ -311,7 +311,7 @@ fn written_by_ranks(path: &Path) -> Result<Pattern, ProgramRaceError> {
     }
 }
 
-/// Ranks on all seats in block order: before the job was seen, nobody knows how many ranks it has.
+/// Ranks on all seats in block order, because the number of ranks is not yet known.
 fn every_seat(request: &RaceRequest, ground: &ClusterGround) -> Result<RankPlan, ProgramRaceError> {
     let none = Pattern::silent("none", 0);
     let nodes = (ground.nodes)(&none).map_err(ProgramRaceError::Nodes)?;

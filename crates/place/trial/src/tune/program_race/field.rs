@@ -1,4 +1,4 @@
-//! The candidates of a race, and how each of them runs.
+//! The candidates of a race and how to run them.
 
 use crate::tune::program_race::candidates::{default, orders_and_groups, placements};
 use crate::tune::program_race::cluster_job::{self, ClusterJob};
@@ -24,15 +24,15 @@ use seatmap_place::ranks::RankPlan;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Runs of one turn where the race's cpuset had lost CPUs meanwhile.
+/// How often a run is tried if the race's cpuset lost CPUs.
 const CPUSET_TRIES: u32 = 10;
 
-/// A start of a job hangs if it takes so much longer than the longest one that ended, in seconds
-/// and times.
+/// A start of a job counts as hung after this time, in seconds, plus this multiple of the longest
+/// successful run.
 const LATE_S: f64 = 20.0;
 const LATE_TIMES: f64 = 5.0;
 
-/// Ways to seat the program, and the files for those that need some.
+/// The candidates and their files.
 pub(super) struct RaceField {
     /// The candidates, the default first.
     pub(super) entrants: Vec<Entrant>,
@@ -41,10 +41,9 @@ pub(super) struct RaceField {
 
 /// The seating of the program.
 enum Seating {
-    /// This computer: a plan for each candidate that needs one, and the switches that are turned
-    /// for some.
+    /// On this computer: the files of plans, and the kernel switches of some candidates.
     Host { cpus: CpuSet, plans: Scratch, varied: Option<Varied> },
-    /// The launcher of a job on a cluster.
+    /// On a cluster: the job's launcher.
     Job(Box<ClusterJob>),
 }
 
@@ -83,7 +82,7 @@ impl RaceField {
         let topology = topology::of_group()?;
         let cpus = match &ground.cpus {
             Some(list) => {
-                // The kernel would silently drop CPUs that are offline from a mask.
+                // The kernel would silently remove offline CPUs from a mask.
                 Cpus::read()?.check(&list.0)?;
                 list.0.iter().copied().collect()
             }
@@ -103,24 +102,23 @@ impl RaceField {
             }
         };
         let varied = varied(request, &ground.switches)?;
-        // An earlier race that varied switches has them among its candidates already.
+        // A resumed race has switches among its candidates already.
         if entrants.iter().all(|entrant| !matches!(entrant.seats, CandidateSeats::Kernel(_))) {
-            // The kernel's own ways come right after its default, so that others are left out
-            // first.
+            // Directly after the default, so that other candidates are dropped first.
             let settings = varied.iter().flat_map(Varied::settings);
             entrants.splice(
                 1..1,
                 settings.map(|(name, seats)| Entrant { name, seats, predicted: None }),
             );
         }
-        // The model's favourites, or the plain orders, come first: the tail is worth least.
+        // The most promising candidates come first.
         entrants.truncate(request.candidates);
         let plans = Scratch::new("tune")?;
         write_plans(&request.provenance.machine, &entrants, &plans)?;
         Ok(RaceField { entrants, seating: Seating::Host { cpus, plans, varied } })
     }
 
-    /// A candidate as it runs.
+    /// A candidate as a command.
     pub(super) fn contestant(&self, request: &RaceRequest, candidate: usize) -> Contestant {
         let Entrant { name, seats, .. } = &self.entrants[candidate];
         let free = Contestant {
@@ -148,15 +146,15 @@ impl RaceField {
                 let plan = plan_file(plans, candidate);
                 Contestant { launcher: on_seats(&["--plan", &plan.to_string_lossy()]), ..free }
             }
-            // The kernel's own choice, but among the same CPUs: else the default would have more
-            // than its rivals.
+            // The kernel's choice, but among the same CPUs, so that the default has no more than
+            // the others.
             CandidateSeats::Free | CandidateSeats::Ranks(_) | CandidateSeats::Kernel(_) => {
                 Contestant { cpus: Some(cpus.clone()), ..free }
             }
         }
     }
 
-    /// Makes a run of a candidate, with the kernel's switch turned meanwhile where it has one.
+    /// Makes a run of a candidate, with its kernel switch set meanwhile, if it has one.
     pub(super) fn with_its_kernel<T>(
         &self,
         candidate: usize,
@@ -166,7 +164,7 @@ impl RaceField {
             (CandidateSeats::Kernel(setting), Seating::Host { varied: Some(varied), .. }) => {
                 Ok(varied.with(setting, run)?)
             }
-            // A record that names a switch, raced again without it.
+            // A resumed record names a switch that was not given again.
             (CandidateSeats::Kernel(setting), _) => {
                 Err(ProgramRaceError::NotVaried(setting.switch.clone()))
             }
@@ -174,7 +172,7 @@ impl RaceField {
         }
     }
 
-    /// The seats that the candidates share, in words.
+    /// The CPUs that the candidates share, in words.
     pub(super) fn seats(&self) -> String {
         match &self.seating {
             Seating::Host { cpus, .. } => {
@@ -184,9 +182,8 @@ impl RaceField {
         }
     }
 
-    /// Why a run that failed says nothing about its candidate, if so many tries may be made. On
-    /// this computer, the kernel drops those CPUs from masks that the process's cpuset has lost for
-    /// a moment.
+    /// Why a failed run says nothing about its candidate, if it may be repeated. On this computer,
+    /// the kernel removes CPUs from masks while the process's cpuset lacks them.
     pub(super) fn excuse<'e>(
         &self,
         error: &'e ProgramRaceError,
@@ -204,14 +201,14 @@ impl RaceField {
         }
     }
 
-    /// How long a run may take after the longest one so far: a start of a job may hang for ever.
+    /// The time limit of a run, given the longest one so far: a start of a job may hang.
     pub(super) fn limit(&self, longest_s: f64) -> Option<Duration> {
-        // Before the first run has ended, nothing is known of the length of one.
+        // Before the first run has ended, no length is known.
         let is_job = matches!(self.seating, Seating::Job(_)) && longest_s > 0.0;
         is_job.then(|| Duration::from_secs_f64((LATE_S + LATE_TIMES * longest_s).ceil()))
     }
 
-    /// The plan of the race's winner, or the reason why it has none.
+    /// The plan of the race's winner, or why it has none.
     pub(super) fn winners_plan(
         &self,
         tuned: &Tuned,
@@ -231,7 +228,7 @@ impl RaceField {
     }
 }
 
-/// Placements of the tasks that talk to each other in a program.
+/// Placements for the program's pattern of messages.
 fn placed(
     request: &RaceRequest,
     traffic: &ProgramTraffic,
@@ -255,15 +252,15 @@ fn placed(
     Ok(placements(place, request.candidates.saturating_sub(1))?)
 }
 
-/// The pattern of one run of the program.
+/// The pattern of one observed run.
 fn seen(request: &RaceRequest, stop: &dyn Fn() -> bool) -> Result<Pattern, ProgramRaceError> {
     let command = SubjectCommand { words: request.command.clone(), leaves_stdout: true };
     let pattern = one_run(&command, stop)?.pattern("observed");
-    // Without traffic all placements cost the same, and the model has nothing to choose by.
+    // Without messages all placements cost the same, and the model cannot choose.
     if pattern.edges.is_empty() { Err(ProgramRaceError::Silent) } else { Ok(pattern) }
 }
 
-/// The switches that are to be turned, each once.
+/// The requested switches, without duplicates.
 fn varied(request: &RaceRequest, switches: &[Switch]) -> Result<Option<Varied>, ProgramRaceError> {
     let mut once: Vec<Switch> = Vec::new();
     for switch in switches {
@@ -277,7 +274,6 @@ fn varied(request: &RaceRequest, switches: &[Switch]) -> Result<Option<Varied>, 
     Ok(Some(Varied::begin(&once, &mut (request.own.switch_guard)())?))
 }
 
-/// The file with a candidate's plan.
 fn plan_file(plans: &Scratch, candidate: usize) -> PathBuf {
     plans.path().join(format!("{candidate}.json"))
 }

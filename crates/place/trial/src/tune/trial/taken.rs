@@ -1,6 +1,6 @@
-//! The CPUs of a run, looked at before it, while it goes on, and after it.
+//! Checks the CPUs of a run before, during and after it.
 //!
-//! A CPU that is taken away during a run makes the run slower, and says nothing about the command.
+//! If a CPU is taken away during a run, the run is slower, which says nothing about the command.
 
 use super::{Contestant, TrialError};
 use seatmap_os::CpuSet;
@@ -12,19 +12,18 @@ use std::io;
 /// The CPUs that a run needs.
 pub(super) struct Needed {
     cpus: CpuSet,
-    /// Whether they belong to a cell, which this process is outside of.
+    /// Whether they belong to a cell, which does not contain this process.
     is_cell: bool,
-    /// Whether one was missing at any look, or a look failed; and the cell that had them then, if
-    /// one had.
+    /// Whether a check failed or found a missing CPU, and the cell that held it then, if one did.
     was_short: RefCell<Option<Holder>>,
-    /// The error of a look that failed.
+    /// The error of a failed check.
     failed: Cell<Option<io::Error>>,
     /// Reads the CPUs of this computer.
     read: fn() -> io::Result<Cpus>,
 }
 
 impl Needed {
-    /// Those of this contestant; all that this process may use where it names none.
+    /// Those of this contestant; by default all that this process may use.
     pub(super) fn by(contestant: &Contestant) -> io::Result<Self> {
         let (cpus, is_cell) = match (&contestant.cell, &contestant.cpus) {
             (Some(cell), _) => (cell.clone(), true),
@@ -35,16 +34,13 @@ impl Needed {
         Ok(Needed { cpus, is_cell, was_short, failed: Cell::default(), read: Cpus::read })
     }
 
-    /// All of them.
     pub(super) fn cpus(&self) -> &CpuSet {
         &self.cpus
     }
 
-    /// Whether one of them is missing now, or was at an earlier look. A look that fails has not
-    /// seen that all are there.
+    /// Whether a CPU is missing now or was at an earlier check. A failed check counts as missing.
     pub(super) fn are_short(&self) -> bool {
-        // Once short, short for good: the CPUs may be back at the next look, and the run is void
-        // all the same.
+        // The CPUs may be back at the next check, but the run stays void.
         let mut was_short = self.was_short.borrow_mut();
         if was_short.is_none() {
             let missing = self.missing();
@@ -53,7 +49,7 @@ impl Needed {
         was_short.is_some()
     }
 
-    /// The error of a run that was short of CPUs.
+    /// The error of a run with missing CPUs.
     pub(super) fn error(&self, contestant: &Contestant) -> TrialError {
         let command = contestant.line();
         let missing = self.missing();
@@ -66,16 +62,16 @@ impl Needed {
         TrialError::CpusTaken { command, cpus, is_back, holder }
     }
 
-    /// The cell that has these CPUs. The own cell of the run has driven nobody out of it.
+    /// The cell that holds these CPUs. The run's own cell takes no CPUs from it.
     fn holder(&self, missing: &CpuSet) -> Holder {
         if self.is_cell { Holder::default() } else { Holder::of(missing) }
     }
 
-    /// Those that are missing now: all of them where this cannot be seen.
+    /// The CPUs missing now; all of them if the check fails.
     fn missing(&self) -> CpuSet {
         let here = match (self.read)() {
-            // A cell's CPUs are not in this process's own set, so that being online is all that can
-            // be seen.
+            // A cell's CPUs are not in this process's own set, so only their being online can be
+            // checked.
             Ok(here) if self.is_cell => here.online,
             Ok(here) => here.reachable(),
             Err(error) => {
