@@ -3,17 +3,16 @@
 //!
 //! Two runs of a program differ by more than most slowdowns, and shared runners by 20 % between
 //! jobs. So base and head run by turns in one job, in the blocks of [`mod@crate::tune::bench`], and
-//! a slowdown is claimed only if the whole interval is above the limit. A session that cannot show
-//! such a slowdown says so.
+//! a slowdown is claimed only if the whole interval is above the limit.
 //!
 //! | module | does |
 //! |---|---|
-//! | [`mod@file`] | `bench.toml`: benchmarks, each with its commands and its limit |
+//! | [`mod@file`] | `bench.toml`: benchmarks with commands and limits |
 //! | [`adapter`] | reads the reports of benchmark libraries |
 //! | [`session`] | runs base and head of all benchmarks by turns |
 //! | [`family`] | the confidence of each claim among several benchmarks |
 //! | [`report`] | the `seatmap-gate/1` result |
-//! | [`history`] | `seatmap-bench-history/1`, results over time, and their change points |
+//! | [`history`] | `seatmap-bench-history/1`: results over time, and their change points |
 
 pub mod adapter;
 pub mod family;

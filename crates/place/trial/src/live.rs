@@ -3,7 +3,7 @@
 //!
 //! Decisions are separate from actions. A [`LiveEngine`] takes [`ProgramEvent`]s (an observation,
 //! the reading of a period) and returns [`Decision`]s. It has no clock and no threads, so replaying
-//! the log of a run gives the same decisions. A [`Conductor`] carries them out on the program.
+//! a log gives the same decisions. A [`Conductor`] carries them out.
 //!
 //! | module | contents |
 //! |---|---|
@@ -18,8 +18,8 @@
 //! | [`conductor`] | carries out the decisions |
 //! | [`auto`] | runs one program from start to end |
 //!
-//! `tune` compares whole runs of a command instead. A program that runs for days has only one run,
-//! so this module compares its periods.
+//! `tune` compares whole runs; a program that runs for days has only one, so this module compares
+//! periods.
 
 pub mod auto;
 pub mod candidates;

@@ -1,9 +1,9 @@
 //! Compares commands by running them, and claims only what the runs show.
 //!
-//! Two runs of a command differ by more than most changes of interest, and the computer drifts
-//! meanwhile. So comparisons are made within *blocks*: in each block every command runs once, in
-//! random order, and the first one twice. The difference of the first command from itself is the
-//! smallest that this computer can show, at the same time and under the same disturbances.
+//! Two runs of a command differ by more than most changes of interest, and the computer drifts. So
+//! comparisons are made within *blocks*: in each, every command runs once, in random order, and the
+//! first one twice. The first command's difference from itself is the smallest that this computer
+//! can show now.
 //!
 //! | module | does |
 //! |---|---|

@@ -1,8 +1,7 @@
 //! Reads the reports of benchmark libraries: times in seconds by name.
 //!
-//! Such a program prints one reading for each of its benchmarks. If it can write a report file, the
-//! adapter requests one and reads it. Nothing is guessed: an unknown unit, a reading that is not
-//! above 0, or a report without benchmarks is an error.
+//! If the program can write a report file, the adapter requests one. Nothing is guessed: an unknown
+//! unit, a reading that is not above 0, or a report without benchmarks is an error.
 //!
 //! | module | reads |
 //! |---|---|
@@ -29,8 +28,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// The largest accepted report, in bytes. The largest reports contain every sample and have some
-/// megabytes.
+/// The largest accepted report, in bytes. Reports with every sample have some megabytes.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// The most benchmarks in one report.
@@ -39,7 +37,6 @@ pub const MOST_BENCHMARKS: usize = 10_000;
 /// The word in a command that stands for the report file.
 pub const OUTPUT: &str = "{output}";
 
-/// The name of the report file in the folder of its run.
 const FILE: &str = "report.json";
 
 /// A kind of benchmark program.
@@ -117,7 +114,7 @@ pub enum AdapterError {
         /// The number of benchmarks.
         count: usize,
     },
-    /// A reading has no unit, or one that is not a time.
+    /// A reading's unit is not a time.
     #[error(
         "benchmark '{name}' has the unit '{unit}', and times are compared in ps, ns, us, ms, s"
     )]
@@ -177,7 +174,7 @@ pub struct ReportingCommand {
 }
 
 impl Adapter {
-    /// The command with the options that write its report into this folder.
+    /// The command, with the options that write its report into this folder.
     #[must_use]
     pub fn reporting(self, words: &[OsString], folder: &Path) -> ReportingCommand {
         let file = folder.join(FILE);
@@ -197,7 +194,6 @@ impl Adapter {
         ReportingCommand { launcher, words }
     }
 
-    /// The options that write a report to this file.
     fn options(self, file: &Path) -> Vec<OsString> {
         match self {
             Adapter::Criterion | Adapter::Go => Vec::new(),
@@ -209,8 +205,7 @@ impl Adapter {
         }
     }
 
-    /// The readings of a finished run, from its report folder or its stdout. Each name appears
-    /// once, with the median of its readings.
+    /// The median reading of each name in a finished run's report.
     ///
     /// # Errors
     /// [`AdapterError`].
@@ -229,7 +224,7 @@ impl Adapter {
         read_text(self, &folder.join(FILE))?.ok_or(AdapterError::NoReport { adapter: self })
     }
 
-    /// One reading above 0 for each name, sorted by name.
+    /// One positive reading for each name, sorted by name.
     fn checked(self, found: Vec<AdapterReading>) -> Result<Vec<AdapterReading>, AdapterError> {
         let mut by_name: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for AdapterReading { name, value_s } in found {
@@ -251,14 +246,12 @@ impl Adapter {
     }
 }
 
-/// An option and its value as one word.
 fn joined(option: &str, value: &Path) -> OsString {
     let mut word = OsString::from(option);
     word.push(value);
     word
 }
 
-/// A word of a command, with `{output}` replaced by the file.
 fn placed(word: &OsString, file: &Path) -> OsString {
     let text = word.to_string_lossy();
     match text.split_once(OUTPUT) {
@@ -272,7 +265,7 @@ fn placed(word: &OsString, file: &Path) -> OsString {
     }
 }
 
-/// The text of a file; `None` if it is absent or empty.
+/// A file's text; `None` if absent or empty.
 fn read_text(adapter: Adapter, path: &Path) -> Result<Option<String>, AdapterError> {
     let bytes = match named_file::read(path, MOST_BYTES) {
         Ok(bytes) => bytes,
@@ -286,18 +279,16 @@ fn read_text(adapter: Adapter, path: &Path) -> Result<Option<String>, AdapterErr
     Ok(if text.trim().is_empty() { None } else { Some(text) })
 }
 
-/// Parses the required keys of a JSON report.
 fn json<T: DeserializeOwned>(adapter: Adapter, text: &str) -> Result<T, AdapterError> {
     seatmap_data::document::from_json(text)
         .map_err(|error| AdapterError::Malformed { adapter, problem: json_problem(error) })
 }
 
-/// Converts a time to seconds; unknown units are an error.
 fn seconds(name: &str, value: f64, unit: &str) -> Result<f64, AdapterError> {
     let scale = match unit {
         "ps" => 1e-12,
         "ns" => 1e-9,
-        // The micro sign and the Greek letter look the same, and both are in use.
+        // The micro sign and the Greek letter are both in use.
         "us" | "\u{b5}s" | "\u{3bc}s" => 1e-6,
         "ms" => 1e-3,
         "s" => 1.0,

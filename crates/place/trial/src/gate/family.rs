@@ -3,13 +3,13 @@
 //! At 95 % for each, 1 of 20 equal benchmarks would be called different. So the confidence is for
 //! all claims of a session together, by the steps of Holm 1979 ("A simple sequentially rejective
 //! multiple test procedure", Scandinavian Journal of Statistics 6): each of `n` undecided
-//! comparisons is judged at 1/n of the allowed error. Those with a shown claim are decided, and the
-//! step repeats for the rest. It needs no independence, which benchmarks on one computer lack.
+//! comparisons is judged at 1/n of the allowed error. The step repeats without those that show
+//! their claim. It does not need independent benchmarks.
 
 use std::collections::BTreeSet;
 
-/// The confidence (0 to 1) of each comparison, so that all claims together have the given
-/// confidence. `is_shown` returns whether a comparison shows its claim at a confidence.
+/// The confidence (0 to 1) of each comparison, so that all claims together have the given one.
+/// `is_shown` returns whether a comparison shows its claim at a confidence.
 #[must_use]
 pub fn confidences(
     count: usize,
@@ -30,7 +30,7 @@ pub fn confidences(
     judged_at
 }
 
-/// The confidence of each of `count` claims, so that all together have the given confidence.
+/// The confidence of each of `count` claims, so that all together have the given one.
 #[must_use]
 pub fn each(confidence: f64, count: usize) -> f64 {
     1.0 - (1.0 - confidence) / count.max(1) as f64
@@ -41,8 +41,7 @@ mod tests {
     use super::*;
     use seatmap_data::statistics::{normal, signed_rank};
 
-    /// With p-values 0.01, 0.02, 0.02 and 0.4 at 5 %, only the first is shown: 0.02 is above 0.05 /
-    /// 3.
+    /// At 5 %, only the p-value 0.01 is shown: 0.02 is above 0.05 / 3.
     #[test]
     fn claims_step_down() {
         let shown = |p_values: &[f64]| {
@@ -56,7 +55,6 @@ mod tests {
         assert_eq!(shown(&[]), [0; 0]);
     }
 
-    /// At most 5 % of sessions of 20 equal benchmarks may claim a difference.
     #[test]
     fn equal_benchmarks_are_seldom_told_apart_however_many() {
         let mut chance = fastrand::Rng::with_seed(5);

@@ -12,16 +12,15 @@ use std::time::Duration;
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-benchmarks/1";
 
-/// The word in a command that stands for the program of the current side.
+/// The word in a command for the program of each side.
 pub const BINARY: &str = "{binary}";
 
 /// The most benchmarks of one file.
 pub const MOST_BENCHMARKS: usize = 1000;
 
-/// The most blocks of a benchmark.
 const MOST_BLOCKS: usize = 100_000;
 
-/// The longest session, in seconds: one week.
+/// One week.
 const LONGEST_S: f64 = 604_800.0;
 
 /// The benchmarks of a program in two versions: base and the newer head.
@@ -32,20 +31,20 @@ pub struct BenchmarksFile {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The base program, for `{binary}` in its commands; `--base` overrides it.
+    /// The base program, for `{binary}`; `--base` overrides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<PathBuf>,
     /// The head program; `--head` overrides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<PathBuf>,
-    /// The default limit in percent: the gate fails if head is shown to be worse by more.
+    /// The default limit, in percent: the gate fails if head is shown to be worse by more.
     /// `--fail-above` overrides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail_above_percent: Option<f64>,
     /// The default number of blocks. A block runs base once and head twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<usize>,
-    /// The default time for the runs of a benchmark, in seconds.
+    /// The default time of a benchmark's runs, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
     /// The benchmarks, in order of the results.
@@ -58,11 +57,10 @@ pub struct BenchmarksFile {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Benchmark {
-    /// Its name in tables and messages. For an adapter it is a prefix of the names that the program
-    /// reports.
+    /// Its name. For an adapter it precedes each reported name.
     pub name: String,
-    /// The command of both sides. Words and quotes are as in a shell, but no shell runs it.
-    /// `{binary}` stands for the program of each side.
+    /// The command of both sides, quoted as for a shell, but run without one. `{binary}` stands for
+    /// the program of each side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// The command of base, if the two differ.
@@ -74,7 +72,7 @@ pub struct Benchmark {
     /// The metric: `time`, `cpu`, `regex:PATTERN`, `command:LINE`, `perf:EVENT`. Default: `time`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
-    /// Whether lower or higher readings are better. Lower times and event counts always are.
+    /// Which readings are better; lower for times and events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The benchmark library whose report is read, instead of a metric.
@@ -89,10 +87,10 @@ pub struct Benchmark {
     /// Its blocks, instead of the file's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<usize>,
-    /// The time for its runs in seconds, instead of the file's.
+    /// The time of its runs in seconds, instead of the file's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// The runs of each side before the first block, not read. Default: 1.
+    /// Warm-up runs of each side. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup: Option<u16>,
 }
@@ -109,7 +107,7 @@ pub enum ProgramVersion {
 }
 
 impl ProgramVersion {
-    /// Both versions; head comes first in comparisons.
+    /// Both versions, head first.
     pub const BOTH: [ProgramVersion; 2] = [ProgramVersion::Head, ProgramVersion::Base];
 
     /// Its word.
@@ -122,7 +120,7 @@ impl ProgramVersion {
     }
 }
 
-/// A mistake in `bench.toml` or in the options with it.
+/// A mistake in `bench.toml` or its options.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchmarksFileError {
     /// The text is not valid TOML for this format.
@@ -133,13 +131,13 @@ pub enum BenchmarksFileError {
         /// The parser's message.
         problem: String,
     },
-    /// The format or its version is another.
+    /// The format is unknown.
     #[error("the format is '{0}'; write format = \"{FORMAT}\"")]
     Format(String),
     /// The file lists nothing.
     #[error("the file lists no benchmark; write [[benchmark]] with a name and a command")]
     Empty,
-    /// The file lists more benchmarks (this many) than one job runs.
+    /// The file lists too many benchmarks; their number.
     #[error("the file lists {0} benchmarks, and at most {MOST_BENCHMARKS} run in one job")]
     TooMany(usize),
     /// A name is empty or too long.
@@ -197,7 +195,7 @@ pub enum BenchmarksFileError {
         /// The benchmark.
         name: String,
     },
-    /// There is a limit, but it is unknown which readings are better.
+    /// There is a limit, but no direction.
     #[error(
         "benchmark '{name}' has a limit, and nothing says which readings are better; write better \
          = \"lower\" or better = \"higher\""
@@ -215,7 +213,7 @@ pub enum BenchmarksFileError {
     /// A time is out of range.
     #[error("seconds is {0}; write a number from 0.05 to {LONGEST_S}")]
     Seconds(f64),
-    /// There are blocks and a time for the same benchmark.
+    /// A benchmark has both blocks and a time.
     #[error("'runs' and 'seconds' stand beside each other; give one of the two")]
     RunsAndSeconds,
 }
@@ -247,13 +245,13 @@ impl Binaries {
 /// The source of readings.
 #[derive(Clone, Debug)]
 pub enum ReadingSource {
-    /// A metric: one figure for each run.
+    /// A metric.
     Metric(Metric),
     /// The report of a benchmark library.
     Adapter(Adapter),
 }
 
-/// A benchmark that is ready to run.
+/// A benchmark, ready to run.
 #[derive(Clone, Debug)]
 pub struct PlannedBenchmark {
     /// Its name.
@@ -262,7 +260,7 @@ pub struct PlannedBenchmark {
     pub words: [Vec<OsString>; 2],
     /// The source of its readings.
     pub source: ReadingSource,
-    /// Whether lower or higher readings are better, if known.
+    /// Which readings are better, if known.
     pub better: Option<Better>,
     /// A shell command before the first run.
     pub setup: Option<String>,
@@ -286,7 +284,7 @@ pub struct Overrides {
 }
 
 impl BenchmarksFile {
-    /// A file with this command alone, read by this metric. The default name is the command.
+    /// A file with only this command and metric. The default name is the command.
     #[must_use]
     pub fn of_command(
         name: Option<&str>,
@@ -297,7 +295,7 @@ impl BenchmarksFile {
     ) -> Self {
         let texts: Vec<String> =
             words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        // A word with a NUL byte cannot be quoted, but no command line contains one.
+        // No command line contains a NUL byte, which cannot be quoted.
         let line = shlex::try_join(texts.iter().map(String::as_str)).unwrap_or_default();
         let benchmark = Benchmark {
             name: name.map_or_else(|| texts.join(" "), str::to_owned),
@@ -359,7 +357,7 @@ impl BenchmarksFile {
         Ok(())
     }
 
-    /// The benchmarks, ready to run, at this confidence of all claims together.
+    /// The benchmarks, ready to run, with this confidence of all claims together.
     ///
     /// # Errors
     /// [`BenchmarksFileError`]: a command is incomplete, or a limit cannot be judged.
@@ -410,7 +408,7 @@ impl BenchmarksFile {
         })
     }
 
-    /// The length of a benchmark: from the options, else from its own entry, else from the file.
+    /// From the options, else the benchmark's entry, else the file.
     fn length(&self, benchmark: &Benchmark, typed: &Overrides, confidence: f64) -> Length {
         let typed_s = typed.seconds.map(|time| time.as_secs_f64());
         let choices =
@@ -442,7 +440,7 @@ impl Benchmark {
             ProgramVersion::Base => &self.base,
         };
         let name = self.name.clone();
-        // With both a common command and one of a side, it would be unclear which counts.
+        // Otherwise it would be unclear which command counts.
         let line = match (&self.command, own) {
             (Some(line), None) if self.base.is_none() && self.head.is_none() => line,
             (None, Some(line)) => line,

@@ -1,9 +1,9 @@
 //! `seatmap-bench-history/1`: results over time, one JSON document per line, and their change
 //! points.
 //!
-//! The file is meant to live in a repository: lines are independent and only appended. Readings of
-//! different computers are never compared. Two lines are of the same kind of computer if their
-//! fingerprints agree except for the name, which differs for each job of a hosted runner.
+//! The file is meant to live in a repository: lines are independent and only appended. Readings are
+//! compared only on one kind of computer: with equal fingerprints except for the name, which
+//! differs for each job of a hosted runner.
 
 use crate::gate::report::{BenchmarkResult, GateReport};
 use crate::tune::{Better, Fingerprint};
@@ -24,22 +24,21 @@ pub const TREND_FORMAT: &str = "seatmap-bench-trend/1";
 /// The largest accepted history, in bytes.
 const MOST_BYTES: u64 = 512 << 20;
 
-/// The newest results of a benchmark to search for changes: the search time grows with the square
-/// of their number.
+/// Only the newest results are searched: the time grows with the square of their number.
 const MOST_POINTS: usize = 400;
 
-/// The benchmarks of one session in a history.
+/// One session in a history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryEntry {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The version of Seatmap.
+    /// Seatmap's version.
     pub tool_version: String,
     /// The start of the session, in UTC (RFC 3339).
     pub begun: String,
-    /// The name of head, such as its commit; absent if none was given.
+    /// The name of head, such as its commit; absent if unnamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The computer and its settings.
@@ -57,7 +56,7 @@ pub struct HistoryReading {
     /// The unit of its readings; empty if unknown.
     #[serde(default)]
     pub unit: String,
-    /// Whether lower or higher readings are better; absent if unknown.
+    /// Which readings are better; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The median of head's readings.
@@ -99,7 +98,7 @@ pub enum HistoryPlaceError {
     /// The file cannot be read or written.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// The file holds something else.
+    /// The file is not a history.
     #[error(transparent)]
     Content(#[from] HistoryError),
 }
@@ -127,7 +126,7 @@ impl HistoryEntry {
     /// Checks, before the runs, that a history can be appended to this file.
     ///
     /// # Errors
-    /// [`HistoryError`] if the file is not a history, and the system's error.
+    /// [`HistoryError`] if the file is not a history, or the system's error.
     pub fn check_place(path: &Path) -> Result<(), HistoryPlaceError> {
         let place = whole_file::behind_links(path)?;
         whole_file::check_writable(place.as_deref().unwrap_or(path))?;
@@ -136,7 +135,7 @@ impl HistoryEntry {
             Ok(Ok(text)) => Ok(read(&text).map(drop)?),
             Ok(Err(error)) => Err(io::Error::new(io::ErrorKind::InvalidData, error).into()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // Otherwise a missing folder would be found after all runs, which would be lost.
+                // A missing folder would otherwise be found only after all runs.
                 let has_folder = whole_file::folder_of(path).is_dir();
                 if has_folder { Ok(()) } else { Err(error.into()) }
             }
@@ -144,7 +143,7 @@ impl HistoryEntry {
         }
     }
 
-    /// Appends the entry to a file, and creates the file if necessary.
+    /// Appends the entry to a file, or creates it.
     ///
     /// # Errors
     /// The system's error.
@@ -161,14 +160,13 @@ impl HistoryEntry {
             }
         }
         text += &seatmap_data::document::written(self);
-        // One call, so that two concurrent jobs do not mix their lines.
+        // One call, so that concurrent jobs do not mix their lines.
         file.write_all(text.as_bytes())?;
         file.sync_all()
     }
 }
 
 impl HistoryReading {
-    /// The median of head; `None` if no run finished.
     fn of(result: &BenchmarkResult) -> Option<Self> {
         Some(HistoryReading {
             name: result.name.clone(),
@@ -211,12 +209,12 @@ pub struct Trend {
     pub name: String,
     /// The unit of its readings; empty if unknown.
     pub unit: String,
-    /// Whether lower or higher readings are better; absent if unknown.
+    /// Which readings are better; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
-    /// The kind of computer, from 1 in the order of the history.
+    /// The kind of computer, from 1.
     pub computer: usize,
-    /// Its results, in order of the history.
+    /// Its results, in order.
     pub points: Vec<TrendPoint>,
     /// The changes of its level.
     pub changes: Vec<TrendChange>,
@@ -228,7 +226,7 @@ pub struct Trend {
 pub struct TrendPoint {
     /// The start of its session.
     pub begun: String,
-    /// The name of head, if it has one.
+    /// The name of head, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The median.
@@ -243,8 +241,7 @@ pub struct TrendChange {
     pub at: usize,
     /// The change of the median level, in percent of the level before.
     pub change_percent: f64,
-    /// The certainty in percent: 100 minus the share of random orders of the same results that seem
-    /// to change as much.
+    /// 100 minus the percentage of random orders of the results that seem to change as much.
     pub certainty_percent: f64,
 }
 
@@ -255,7 +252,7 @@ pub struct Trends {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = TREND_FORMAT)))]
     pub format: String,
-    /// The kinds of computers, with their differences from the first.
+    /// The kinds of computers.
     pub computers: Vec<ComputerKind>,
     /// Each benchmark on each kind of computer.
     pub trends: Vec<Trend>,
@@ -274,8 +271,7 @@ pub struct ComputerKind {
 }
 
 impl Trends {
-    /// The trends of these sessions, which are in order of time. The same seed gives the same
-    /// changes.
+    /// The trends of these sessions, given in order of time. A seed makes the changes repeatable.
     #[must_use]
     pub fn of(entries: &[HistoryEntry], seed: u64) -> Self {
         let mut computers: Vec<ComputerKind> = Vec::new();
@@ -312,7 +308,7 @@ impl Trends {
         Trends { format: TREND_FORMAT.to_owned(), computers, trends }
     }
 
-    /// As JSON with a final newline.
+    /// JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
         seatmap_data::document::written(self)
@@ -320,12 +316,12 @@ impl Trends {
 }
 
 impl Trend {
-    /// Whether a reading continues this trend: another unit or direction makes another benchmark.
+    /// Another unit or direction makes another benchmark.
     fn is_of(&self, reading: &HistoryReading) -> bool {
         self.name == reading.name && self.unit == reading.unit && self.better == reading.better
     }
 
-    /// Whether a change is for the worse; `None` if it is unknown which readings are better.
+    /// Whether a change is for the worse; `None` without a direction.
     #[must_use]
     pub fn is_worse(&self, change: &TrendChange) -> Option<bool> {
         self.better.map(|better| (change.change_percent > 0.0) == (better == Better::Lower))
@@ -338,12 +334,12 @@ impl Trend {
     }
 }
 
-/// A fingerprint without the computer's name, which differs for each job of a hosted runner.
+/// Without the computer's name, which differs for each job of a hosted runner.
 fn unnamed(fingerprint: &Fingerprint) -> Fingerprint {
     Fingerprint { machine: String::new(), ..fingerprint.clone() }
 }
 
-/// The number of this kind of computer, which is added if new.
+/// The number of this kind of computer, added if new.
 fn kind(computers: &mut Vec<ComputerKind>, fingerprint: &Fingerprint) -> usize {
     let own = unnamed(fingerprint);
     if let Some(at) = computers.iter().position(|known| unnamed(&known.fingerprint) == own) {
@@ -439,7 +435,6 @@ mod tests {
         assert_eq!(trend.is_worse(change), Some(true));
     }
 
-    /// Another kernel makes another computer; another name of the runner does not.
     #[test]
     fn another_computer_is_not_a_change() {
         let entries: Vec<HistoryEntry> = (0..40)

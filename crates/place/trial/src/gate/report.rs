@@ -17,30 +17,29 @@ use std::ffi::OsString;
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-gate/1";
 
-/// The runs of a benchmark on both sides, and their comparison.
+/// A benchmark's runs on both sides, and their comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchmarkResult {
     /// Its name.
     pub name: String,
-    /// The metric, or the name of an adapter.
+    /// The metric or adapter.
     pub metric: String,
     /// The unit of the readings; empty if unknown.
     #[serde(default)]
     pub unit: String,
-    /// Whether lower or higher readings are better; absent if unknown.
+    /// Which readings are better; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
-    /// Head and base, with the medians of their readings.
+    /// Head and base, with their medians.
     pub commands: [BenchCommand; 2],
-    /// The smallest difference that the runs can show; absent for fewer than two blocks.
+    /// The smallest detectable difference; absent for fewer than two blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub itself: Option<NoiseFloor>,
-    /// Head compared with base, with an interval of `tested_confidence`; absent without a complete
-    /// block.
+    /// Head compared with base, at `tested_confidence`; absent without a complete block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<CommandComparison>,
-    /// The confidence of this comparison alone, so that all together have that of the report.
+    /// The confidence of this comparison; all together have that of the report.
     pub tested_confidence: f64,
     /// The limit in percent, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,14 +47,14 @@ pub struct BenchmarkResult {
     /// The outcome of the limit, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<LimitOutcome>,
-    /// The smallest slowdown, in percent, that this session would show to be above the limit;
-    /// absent without a limit or with too few blocks.
+    /// The smallest slowdown that this session would show to be above the limit, in percent; absent
+    /// without a limit or with too few blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shows_above_percent: Option<f64>,
-    /// The runs with more load from other programs than usual; absent if there were none.
+    /// The disturbed runs; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<DisturbedRuns>,
-    /// Every run except the warm-ups, in order of time. Command 0 is head, 1 is base.
+    /// All runs except warm-ups, in order. Command 0 is head, 1 is base.
     pub runs: Vec<BlockRun>,
 }
 
@@ -76,19 +75,19 @@ pub struct GateReport {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The version of Seatmap.
+    /// Seatmap's version.
     pub tool_version: String,
-    /// The time, place and settings of the runs.
+    /// The time, place and settings.
     #[serde(flatten)]
     pub header: GateHeader,
     /// The benchmarks of both sides.
     pub benchmarks: Vec<BenchmarkResult>,
-    /// Benchmarks that only one side reported, without a comparison.
+    /// Benchmarks reported by only one side.
     #[serde(default)]
     pub unpaired: Vec<Unpaired>,
 }
 
-/// The time, place and settings of the runs.
+/// The time, place and settings of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateHeader {
@@ -96,7 +95,7 @@ pub struct GateHeader {
     pub begun: String,
     /// Whether all requested blocks were run.
     pub complete: bool,
-    /// The name of head, such as its commit; absent if none was given.
+    /// The name of head, such as its commit; absent if unnamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The computer and its settings.
@@ -107,12 +106,11 @@ pub struct GateHeader {
     pub seed: u64,
     /// The seats of the commands.
     pub seats: SeatsUsed,
-    /// The exhausted CPU quotas during the runs, as a sentence; absent if there were none.
+    /// Exhausted CPU quotas, as a sentence; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<String>,
 }
 
-/// The readings of a benchmark during the session.
 #[derive(Clone, Debug)]
 pub struct BenchmarkReadings {
     pub(crate) name: String,
@@ -130,7 +128,6 @@ fn command((side, words): (ProgramVersion, &Vec<OsString>)) -> BenchCommand {
 }
 
 impl BenchmarkReadings {
-    /// A benchmark without runs.
     pub(crate) fn new(name: String, planned: &PlannedBenchmark, header: &GateHeader) -> Self {
         let (metric, unit) = match &planned.source {
             ReadingSource::Metric(metric) => (metric.to_string(), metric.unit()),
@@ -159,7 +156,7 @@ impl BenchmarkReadings {
         BenchmarkReadings { name, fail_above_percent: planned.fail_above_percent, results }
     }
 
-    /// The only side with runs, if the other has none.
+    /// The only side with runs.
     fn only(&self) -> Option<ProgramVersion> {
         let runs = self.results.runs.iter();
         let with_runs: BTreeSet<usize> = runs.map(|run| run.command).collect();
@@ -169,13 +166,11 @@ impl BenchmarkReadings {
         }
     }
 
-    /// Its comparison at this confidence.
     fn compared(&self, blocks: &[Vec<f64>], confidence: f64) -> Option<CommandComparison> {
         let BenchResults { better, itself, .. } = &self.results;
         verdict::comparisons(blocks, confidence, *better, itself.as_ref()).into_iter().next()
     }
 
-    /// Whether it shows a difference at this confidence.
     fn is_different(&self, blocks: &[Vec<f64>], confidence: f64) -> bool {
         let found = self.compared(blocks, confidence);
         found.is_some_and(|found| {
@@ -183,16 +178,13 @@ impl BenchmarkReadings {
         })
     }
 
-    /// The outcome of its limit at this confidence; `None` if it has no limit or the better
-    /// direction is unknown.
+    /// `None` without a limit or direction.
     fn outcome(&self, blocks: &[Vec<f64>], confidence: f64) -> Option<LimitOutcome> {
         let (better, limit) = self.results.better.zip(self.fail_above_percent)?;
         let found = self.compared(blocks, confidence);
         Some(found.map_or(LimitOutcome::CannotTell, |found| found.beside_limit(better, limit)))
     }
 
-    /// The result of its runs, with these confidences for claims of a difference and about the
-    /// limit.
     fn result(self, blocks: &[Vec<f64>], of_difference: f64, of_limit: f64) -> BenchmarkResult {
         let comparison = self.compared(blocks, of_difference);
         let outcome = self.outcome(blocks, of_limit);
@@ -228,7 +220,7 @@ pub enum LimitsNotMet {
     /// A benchmark is shown to be worse by more than its limit.
     #[error("{}", .0.join("; "))]
     Above(Vec<String>),
-    /// With `--strict`: a benchmark does not show that it is within its limit.
+    /// With `--strict`: a benchmark is not shown to be within its limit.
     #[error("--strict: {}", .0.join("; "))]
     CannotTell(Vec<String>),
     /// Nothing was compared.
@@ -248,7 +240,7 @@ impl GateReport {
         rows.retain(|row| row.only().is_none());
         rows.iter_mut().for_each(|row| row.results.judge());
         let blocks: Vec<Vec<Vec<f64>>> = rows.iter().map(|row| row.results.blocks()).collect();
-        // Two families, so that a benchmark that is worse but within its limit does not weaken the
+        // Separate families: a benchmark that is worse but within its limit does not weaken the
         // claims about limits.
         let of_differences =
             family::confidences(rows.len(), header.confidence, &|at, confidence| {
@@ -279,7 +271,7 @@ impl GateReport {
     }
 
     /// Checks that no benchmark is shown to be worse by more than its limit. With `is_strict`, each
-    /// benchmark must also exist on both sides and, if it has a limit, be shown to be within it.
+    /// one must also have both sides and be shown to be within its limit, if any.
     ///
     /// # Errors
     /// [`LimitsNotMet`].
@@ -303,7 +295,7 @@ impl GateReport {
         Ok(())
     }
 
-    /// For each benchmark that cannot be judged by its limit, a sentence without its full stop.
+    /// A sentence, without its full stop, for each benchmark that cannot be judged.
     #[must_use]
     pub fn unshown(&self) -> Vec<String> {
         let unshown = self.with_outcome(LimitOutcome::CannotTell).into_iter();
@@ -357,7 +349,7 @@ impl GateReport {
         compared.filter(|found| found.verdict == verdict).count()
     }
 
-    /// The result as JSON with a final newline.
+    /// JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
         seatmap_data::document::written(self)
@@ -373,7 +365,6 @@ impl GateReport {
 }
 
 impl BenchmarkResult {
-    /// `'parse' is worse by at least 4.2 %, and 3 % is the limit`.
     fn above(&self) -> Option<String> {
         let least = self.comparison.as_ref()?.worse_by_at_least_percent(self.better?)?;
         let limit = self.fail_above_percent?;

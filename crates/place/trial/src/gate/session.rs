@@ -1,8 +1,8 @@
 //! Runs base and head of all benchmarks by turns in one job.
 //!
-//! In each round every benchmark runs one block, in random order: base once and head twice. So the
-//! blocks of each benchmark are spread over the whole job, and a temporary neighbour affects a part
-//! of each. The runs within a block follow each other directly, because drift is then smallest.
+//! In each round every benchmark runs one block, in random order: base once and head twice. So a
+//! temporary neighbour affects only a part of each benchmark. The runs of a block follow each
+//! other, because drift is then smallest.
 
 use crate::gate::adapter::{Adapter, AdapterError};
 use crate::gate::family;
@@ -46,8 +46,7 @@ pub struct GateRequest {
 }
 
 impl GateRequest {
-    /// Checks that the commands can be started, except those of benchmarks with a setup, which may
-    /// create them.
+    /// Checks that the commands exist, except those that a setup may create.
     ///
     /// # Errors
     /// [`ProgramError`]: a program does not exist.
@@ -112,8 +111,8 @@ pub enum GateEnd {
     },
 }
 
-/// Runs all benchmarks and judges them. After an early end the result contains the runs before it.
-/// `stop` returns whether to stop, also during a run; `hear` receives the events.
+/// Runs all benchmarks and judges the finished runs, also after an early end. `stop` ends the
+/// session, also during a run; `hear` receives the events.
 ///
 /// # Errors
 /// [`GateError`]: nothing ran.
@@ -159,18 +158,16 @@ fn header(request: &GateRequest, room: &QuietSeats) -> GateHeader {
     }
 }
 
-/// A benchmark during the session.
 struct Track<'a> {
     planned: &'a PlannedBenchmark,
     /// Head, then base.
     contestants: [Contestant; 2],
     runner: CommandRunner,
-    /// The order within its blocks.
     order: Blocks,
     blocks: usize,
-    /// The time of its runs, warm-ups included, in seconds.
+    /// Including warm-ups.
     spent_s: f64,
-    /// Its readings: one row, or one for each benchmark in its report.
+    /// One row, or one for each benchmark in its report.
     rows: Vec<BenchmarkReadings>,
 }
 
@@ -201,10 +198,10 @@ impl<'a> Track<'a> {
         }
     }
 
-    /// Whether it has enough blocks for this number of comparisons, which share the confidence.
+    /// `comparisons` share the confidence.
     fn is_over(&mut self, confidence: f64, comparisons: usize) -> bool {
         let mut length = self.planned.length;
-        // Many comparisons need more blocks for an interval, unless the user fixed their number.
+        // More comparisons need more blocks, unless the user fixed their number.
         if length.most_blocks > length.least_blocks {
             let fewest = signed_rank::fewest(family::each(confidence, comparisons));
             length.least_blocks = length.least_blocks.max(fewest);
@@ -213,7 +210,7 @@ impl<'a> Track<'a> {
         let is_late = self.spent_s + per_block > length.time.as_secs_f64();
         match self.rows.first_mut() {
             None => false,
-            // All its rows have the same runs, and so the same disturbances.
+            // All rows have the same runs.
             Some(row) => length.is_over(self.blocks, is_late, &mut row.results),
         }
     }
@@ -229,7 +226,6 @@ impl<'a> Track<'a> {
         }
     }
 
-    /// The names and values of a run: one, or those of the report.
     fn readings(
         &self,
         reading: RunReading,
@@ -286,7 +282,7 @@ impl Job<'_> {
     fn set_up(&self, track: &Track<'_>) -> Result<(), GateEnd> {
         let Some(line) = &track.planned.setup else { return Ok(()) };
         let command = ["/bin/sh", "-c", line].map(Into::into).to_vec();
-        // On all CPUs, because the time of a setup does not count.
+        // The time of a setup does not count.
         let contestant = Contestant { command, ..Contestant::default() };
         let made = CommandRunner::new(Metric::Time).run(&contestant, self.stop);
         match made {
@@ -318,7 +314,6 @@ impl Job<'_> {
         (self.hear)(BenchEvent::RunMade { runs: self.runs, of: expected.max(self.runs) });
     }
 
-    /// Makes a run of a side, and reads it.
     fn once(
         &mut self,
         track: &Track<'_>,
@@ -345,7 +340,7 @@ impl Job<'_> {
     }
 }
 
-/// A run with its report folder, if any, and its stdout.
+/// A run with its report folder, if any, and stdout.
 type Reported = (RunReading, (Option<Scratch>, String));
 
 fn with_report(
@@ -357,14 +352,13 @@ fn with_report(
         let reading = track.runner.run(contestant, stop)?;
         return Ok(reading.map(|reading| (reading, (None, String::new()))));
     };
-    // Each run has its own folder, because the report of an earlier run would pass for its own.
+    // The report of an earlier run would pass for this run's.
     let folder = Scratch::new("bench").map_err(TrialError::Output)?;
     let reporting = reporting(adapter, contestant, folder.path());
     let made = track.runner.run_with_output(&reporting, stop)?;
     Ok(made.map(|(reading, printed)| (reading, (Some(folder), printed))))
 }
 
-/// The command with the options that write its report into this folder.
 fn reporting(adapter: Adapter, contestant: &Contestant, folder: &Path) -> Contestant {
     let command = adapter.reporting(&contestant.command, folder);
     let mut launcher = contestant.launcher.clone();

@@ -18,11 +18,11 @@ use std::io;
 use std::process::Command;
 use std::time::Duration;
 
-/// Default time of observation before seats are tried: about 100 messages of each pair.
+/// Default time of observation: about 100 messages of each pair.
 pub const OBSERVED: Duration = Duration::from_secs(2);
 
-/// Default length of a period: long compared with a scheduler slice (a few ms), short compared with
-/// drift (many seconds).
+/// Default length of a period: long against a scheduler slice (a few ms), short against drift (many
+/// seconds).
 const PERIOD: Duration = Duration::from_millis(500);
 
 /// A request to seek seats for a running program.
@@ -32,25 +32,25 @@ pub struct AutoRequest {
     pub subject: Subject,
     /// Its name, for the log.
     pub program: String,
-    /// The distances of this computer, if it was measured.
+    /// The distances of this computer, if measured.
     pub profile: Option<Profile>,
     /// The metric of its work; by default the meter chooses.
     pub metric: Option<WorkMetric>,
-    /// The time of observation before seats are tried; 2 s by default.
+    /// The time of observation; 2 s by default.
     pub observe: Option<Duration>,
     /// The length of a period; 500 ms by default.
     pub period: Option<Duration>,
     /// The time limit; `None`: until the program ends.
     pub time: Option<Duration>,
-    /// Whether seats are the CPUs of a cache instead of single CPUs.
+    /// Whether seats are the CPUs of a cache.
     pub soft: bool,
-    /// The log, if one is kept.
+    /// The log, if any.
     pub log: Option<LogFile>,
     /// This computer's name, for the log.
     pub machine: String,
-    /// The start time, as `2026-01-31T12:00:00Z`, for the log.
+    /// The start time for the log, as `2026-01-31T12:00:00Z`.
     pub begun: String,
-    /// The command that becomes the guard, which restores masks if this process is killed.
+    /// The command that becomes the guard.
     pub guard: Command,
 }
 
@@ -70,7 +70,7 @@ pub struct AutoRun {
 /// Why seats cannot be sought.
 #[derive(Debug, thiserror::Error)]
 pub enum AutoError {
-    /// The CPUs or threads cannot be read, or the guard cannot be started.
+    /// The CPUs or threads cannot be read, or no guard started.
     #[error(transparent)]
     System(#[from] io::Error),
     /// The topology of this computer cannot be read.
@@ -82,7 +82,7 @@ pub enum AutoError {
     /// The program cannot be observed.
     #[error(transparent)]
     Observe(#[from] ObserveError),
-    /// There is only one CPU for a running program.
+    /// A running program has only one CPU.
     #[error(
         "no seats can be tried: this process may use {} alone; run it where it may use more CPUs",
         .0.named()
@@ -112,14 +112,14 @@ impl AutoRequest {
         };
         let allowed = seats(pids)?;
         let topology = seatmap_machines::host::topology::reachable()?;
-        // A running program goes on without Seatmap. A command must run in any case.
+        // Only a command must run in any case.
         let here: CpuSet = topology.os_indices().filter(|cpu| allowed.contains(*cpu)).collect();
         if here.len() < 2 && matches!(self.subject, Subject::Processes(_)) {
             return Err(AutoError::OneCpu(here));
         }
-        // The guard starts before the first mask changes.
+        // Before the first mask changes.
         let guard = GuardProcess::begin(&mut self.guard)?;
-        // The counter counts the next executed program, so the command follows at once.
+        // The counter counts the next executed program.
         let is_command = matches!(self.subject, Subject::Command(_));
         let meter = MetricReader::new(self.metric.take(), is_command).map_err(AutoError::Metric)?;
         let metric = meter.metric().clone();
@@ -171,8 +171,7 @@ impl AutoRequest {
     }
 }
 
-/// The CPUs for seats: those of this process's mask, and isolated CPUs (kernel parameter) that the
-/// program's threads already have in their masks.
+/// This process's CPUs, and isolated CPUs (kernel parameter) already in the program's masks.
 fn seats(pids: &[Tid]) -> io::Result<CpuSet> {
     let own = CpuSet::of_thread(0)?;
     let set_apart: CpuSet = Cpus::read()?.set_apart.into_iter().collect();
@@ -185,7 +184,6 @@ fn seats(pids: &[Tid]) -> io::Result<CpuSet> {
     Ok(with_named(own, &set_apart, masks))
 }
 
-/// A process's CPUs, and the isolated CPUs in one of these masks.
 fn with_named(own: CpuSet, set_apart: &CpuSet, masks: impl Iterator<Item = CpuSet>) -> CpuSet {
     masks.fold(own, |all, mask| all.with(&mask.within(set_apart)))
 }

@@ -1,10 +1,9 @@
 //! Candidate seats, from the observed pattern and the distances of the machine.
 //!
-//! There are two kinds. *Nearest*: each busy thread gets its own CPU, and threads that communicate
-//! get CPUs near each other, as by `seatmap place`. *Together*: threads that communicate share a
-//! CPU, evenly. A wakeup on the same CPU needs no interrupt of another one and costs less if
-//! threads mostly wait for each other; if they work in parallel, it costs the parallelism.
-//! Distances do not show which is better for a program, so both are tried.
+//! *Nearest*: each busy thread gets its own CPU, near those that it communicates with, as by
+//! `seatmap place`. *Together*: threads that communicate share a CPU, evenly. A wakeup on the same
+//! CPU needs no interrupt and costs less if threads mostly wait for each other; if they work in
+//! parallel, it costs the parallelism. Distances do not show which is better, so both are tried.
 
 use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Topology};
 use seatmap_data::pattern::{Edge, Pattern};
@@ -14,21 +13,20 @@ use seatmap_place::search::SearchLimit;
 use seatmap_place::{PlaceError, PlaceRequest, Weight};
 use serde::{Deserialize, Serialize};
 
-/// A thread gets no seat if it uses less of a CPU than this and has fewer messages than
-/// [`LEAST_MESSAGES`].
+/// A thread with less load than this, in CPUs, and fewer messages than [`LEAST_MESSAGES`] gets no
+/// seat.
 const LEAST_LOAD: f64 = 0.005;
 
-/// The share of all messages from which a thread gets a seat.
+/// In shares of all messages.
 const LEAST_MESSAGES: f64 = 0.002;
 
-/// Kicks of a search: few, because the program waits and the periods decide.
+/// Few kicks, because the program waits and the periods decide.
 const KICKS: u64 = 200;
 
-/// The longest search, in seconds.
 const LONGEST_SEARCH_S: f64 = 1.0;
 
-/// The distance of two threads on one CPU, as a part of the smallest distance between two CPUs.
-/// Only the order matters: nearer than any other CPU.
+/// The distance of two threads on one CPU, as a part of the smallest distance between CPUs. Only
+/// the order matters.
 const SAME_CPU: f64 = 0.5;
 
 /// Seats for the threads of a program.
@@ -37,8 +35,7 @@ const SAME_CPU: f64 = 0.5;
 pub struct SeatCandidate {
     /// Its kind: `nearest` or `together`.
     pub name: String,
-    /// The CPUs of each thread, in order of creation, as a list; `null` for a thread without a
-    /// seat.
+    /// The CPUs of each thread in order of creation, as a list; `null` without a seat.
     pub seats: Vec<Option<String>>,
 }
 
@@ -63,13 +60,12 @@ impl SeatCandidate {
     }
 }
 
-/// Seats are groups of CPUs: the kernel chooses among the CPUs of a cache.
+/// Seats are groups of CPUs, in which the kernel chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Soft;
 
 impl Soft {
-    /// The CPUs that share the last-level cache with this one; if caches are unknown, its NUMA node
-    /// or package.
+    /// The CPUs that share the last-level cache with this one, or else its NUMA node or package.
     #[must_use]
     pub fn group(self, topology: &Topology, cpu: u32) -> CpuSet {
         sets::around(topology, cpu)
@@ -96,7 +92,7 @@ pub enum NoSeats {
 pub struct Ground<'a> {
     /// The CPUs and the hardware that they share.
     pub topology: &'a Topology,
-    /// The measured distances, if this computer was measured.
+    /// The measured distances, if any.
     pub profile: Option<&'a Profile>,
     /// The CPUs that the program may use.
     pub allowed: &'a CpuSet,
@@ -119,18 +115,16 @@ impl Ground<'_> {
         }
         let near = self.distances(&cpus);
         let mut found = Vec::new();
-        // One thread on each CPU if there is room; and as few CPUs as hold all threads, which then
-        // share caches.
+        // One thread on each CPU; and as few CPUs as hold all threads, which then share caches.
         for (name, slots) in [("nearest", 1), ("together", busy.len().div_ceil(cpus.len()).max(2))]
         {
-            // With more threads than seats, the search would repeat the seats, a bad version of the
-            // other kind.
+            // With more threads than seats, this would be a bad version of the other kind.
             if busy.len() <= slots * cpus.len() {
                 let sets = self.placed(&part, &cpus, &near, slots)?;
                 found.push(self.candidate(name, pattern.tasks, &busy, &sets));
             }
         }
-        // A trial costs the program time, so it tries the same seats only once.
+        // A trial costs the program time.
         found.dedup_by(|later, first| later.seats == first.seats);
         // Groups of all CPUs change nothing.
         let all = self.allowed.list().to_string();
@@ -151,7 +145,7 @@ impl Ground<'_> {
         }
     }
 
-    /// The distances between CPUs: measured ones, or estimates from shared hardware.
+    /// Measured distances, or estimates from shared hardware.
     fn distances(&self, cpus: &[u32]) -> Matrix {
         let measured = self.profile.and_then(|profile| profile.core_distance.as_ref());
         let rows: Option<Vec<usize>> =
@@ -169,7 +163,6 @@ impl Ground<'_> {
         }
     }
 
-    /// An estimated distance: it grows with the smallest unit that two CPUs share.
     fn steps(&self, a: u32, b: u32) -> f64 {
         let (Some(a), Some(b)) = (self.topology.pu(a), self.topology.pu(b)) else { return 100.0 };
         match () {
@@ -182,7 +175,7 @@ impl Ground<'_> {
         }
     }
 
-    /// The CPU of each busy thread, with `slots` seats on each CPU.
+    /// `slots` seats on each CPU.
     fn placed(
         &self,
         part: &Pattern,
@@ -202,14 +195,13 @@ impl Ground<'_> {
         let mut machine = Profile::new("seats", origin, Topology::unknown(numbers.iter().copied()));
         let apart = Matrix::from_fn(seats, |a, b| match (a / slots, b / slots) {
             _ if a == b => 0.0,
-            // Two threads on one CPU take turns: cheaper than between two CPUs, but not free.
+            // Two threads on one CPU take turns: cheap, but not free.
             (one, other) if one == other => SAME_CPU * nearest,
             (one, other) => near[(one, other)],
         });
         machine.core_distance = Some(CoreDistance::imported(numbers, apart));
         let mut request = PlaceRequest::new(&machine, part);
         request.weight = Some(Weight::Messages);
-        // The limit reached first ends the search.
         request.limit = SearchLimit {
             kicks: SearchLimit::kicks(KICKS).kicks,
             ..SearchLimit::seconds(LONGEST_SEARCH_S)
@@ -234,7 +226,7 @@ fn share(one: Option<u32>, other: Option<u32>) -> bool {
     one.is_some() && one == other
 }
 
-/// The tasks with enough load or messages to get a seat.
+/// The tasks with enough load or messages.
 fn busy(pattern: &Pattern) -> Vec<usize> {
     let total: f64 = pattern.edges.iter().map(|edge| edge.messages).sum();
     let mut messages = vec![0.0; pattern.tasks];
@@ -250,7 +242,6 @@ fn busy(pattern: &Pattern) -> Vec<usize> {
         .collect()
 }
 
-/// The pattern among these tasks.
 fn part(pattern: &Pattern, tasks: &[usize]) -> Pattern {
     // `busy` returns tasks in ascending order.
     let kept = pattern.edges.iter().filter_map(|edge| {
@@ -261,8 +252,8 @@ fn part(pattern: &Pattern, tasks: &[usize]) -> Pattern {
     Pattern::gathered("busy", tasks.len(), kept)
 }
 
-/// The distance of two patterns: 1 minus the cosine of the angle between their message vectors. 0
-/// if the later one has fewer than 16 messages for each pair; 1 if only the later one has messages.
+/// 1 minus the cosine of the angle between the message vectors of two patterns. 0 if the later one
+/// has fewer than 16 messages for each pair; 1 if only the later one has messages.
 #[must_use]
 pub fn distance(before: &Pattern, now: &Pattern) -> f64 {
     let messages: f64 = now.edges.iter().map(|edge| edge.messages).sum();
@@ -279,7 +270,7 @@ pub fn distance(before: &Pattern, now: &Pattern) -> f64 {
         });
         (1.0 - both.sum::<f64>() / lengths).clamp(0.0, 1.0)
     } else {
-        // The program slept during the observation and works now.
+        // The program slept during the observation.
         f64::from(u8::from(square(now) > 0.0))
     }
 }
@@ -304,7 +295,6 @@ mod tests {
         pattern
     }
 
-    /// Two caches of two CPUs each.
     fn topology(cpus: u32) -> Topology {
         let pu =
             |os| Pu { os, core: Some(os), l3: Some(os / 2), package: Some(0), ..Pu::default() };

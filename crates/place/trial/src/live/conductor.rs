@@ -20,24 +20,24 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
-/// The share of a period before its reading starts, while caches fill.
+/// While caches fill, nothing is read.
 const SETTLING: f64 = 0.2;
 
-/// The share of a rest that is observed, if the program sends enough messages.
+/// Enough of a rest to observe, if the program sends many messages.
 const WATCHED: f64 = 0.1;
 
-/// The messages needed to compare patterns: 100 for each of about 10 pairs.
+/// To compare patterns: 100 messages for each of about 10 pairs.
 const ENOUGH_MESSAGES: f64 = 1000.0;
 
-/// How often a void period is repeated, and how often in a whole attempt: the attempt must end even
-/// if a neighbour stays.
+/// Repetitions of a void period, and of all in an attempt, which must end even if a neighbour
+/// stays.
 const AGAIN: usize = 2;
 const AGAIN_IN_ALL: usize = 20;
 
-/// The longest time between two searches for new threads.
+/// Between two searches for new threads.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// Why the seating of a running program ended early. The program runs on, with its own masks.
+/// Why seating ended early. The program runs on, with its own masks.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
     /// The observation failed.
@@ -56,13 +56,13 @@ pub enum LiveError {
 
 /// The fixed settings.
 pub struct ConductorSetup<'a> {
-    /// The CPUs and the hardware that they share.
+    /// The CPUs and their shared hardware.
     pub topology: &'a Topology,
-    /// The measured distances, if there are any.
+    /// The measured distances, if any.
     pub profile: Option<&'a Profile>,
     /// The CPUs that the program may use.
     pub allowed: &'a CpuSet,
-    /// Groups of CPUs as seats instead of single CPUs.
+    /// Groups of CPUs as seats.
     pub soft: Option<Soft>,
     /// The time of observation before an attempt.
     pub observe: Duration,
@@ -98,15 +98,15 @@ pub struct LiveOutcome {
     pub sweeps: Vec<Sweep>,
     /// The seats in force at the end.
     pub kept: Option<SeatCandidate>,
-    /// The message rate in the last observation, per second.
+    /// The last observed message rate, per second.
     pub messages_per_s: Option<f64>,
-    /// Why the last observation gave no candidates, if it gave none.
+    /// Why the last observation gave no candidates.
     pub no_seats: Option<NoSeats>,
-    /// The stopped processes of the program when the last observation gave no candidates.
+    /// The program's stopped processes, if there were no candidates.
     pub halted: Vec<HaltedProcess>,
-    /// Void periods, in which other programs took more CPU time than in the others.
+    /// Void periods with more load of other programs than usual.
     pub disturbed: usize,
-    /// Void periods, during which the set of available CPUs changed.
+    /// Void periods with a change of the available CPUs.
     pub torn: usize,
     /// Repeated void periods.
     pub repeated: usize,
@@ -116,9 +116,9 @@ pub struct LiveOutcome {
     pub own: usize,
     /// The state of the threads on their seats.
     pub held: SeatStatus,
-    /// The masks that are still changed although no seats are kept.
+    /// Masks that are still changed although no seats are kept.
     pub left_changed: LeftChanged,
-    /// Why the metric's own command last gave no number, if it ever did.
+    /// Why the metric's own command last gave no number, if ever.
     pub metric_problem: Option<String>,
     /// Why it ended.
     pub end: Option<ObservationEnd>,
@@ -131,18 +131,15 @@ pub struct Conductor<'a> {
     meter: MetricReader,
     masks: Masks,
     log: &'a mut dyn FnMut(&LogLine) -> io::Result<()>,
-    /// The pattern of the last observation, and the threads of its tasks.
     pattern: Option<Pattern>,
     tids: Vec<Tid>,
     candidates: Vec<SeatCandidate>,
-    /// The load of other programs in the periods since the last observation.
+    /// Since the last observation.
     foreign: ForeignTime,
-    /// The repetitions left in this attempt.
     repeats_left: usize,
     outcome: LiveOutcome,
 }
 
-/// A completed period.
 enum Period {
     /// The metric's count, if it gave one.
     Counted(Option<f64>),
@@ -176,12 +173,12 @@ impl<'a> Conductor<'a> {
     }
 
     /// Seats the program until it ends, the time is over or `stop` returns true. Then it restores
-    /// the masks; but if the time is over, seats that were shown to be better stay. It returns the
-    /// session in any case, because the program may run on.
+    /// the masks; but at the time limit, seats shown to be better stay. The session is returned
+    /// because the program may run on.
     pub fn conduct(mut self) -> (LiveOutcome, Result<(), LiveError>, ObservationSession) {
         let done = self.play();
         self.outcome.seconds = self.session.elapsed().as_secs_f64();
-        // Before masks are restored, because then no thread has a seat.
+        // Before masks are restored.
         self.masks.look_now();
         self.outcome.held = self.masks.held();
         self.outcome.left_changed = match self.seats_to_keep(&done) {
@@ -197,7 +194,7 @@ impl<'a> Conductor<'a> {
         (self.outcome, done.map(drop), self.session)
     }
 
-    /// The seats to keep: those shown to be better, if the time is over.
+    /// Those shown to be better, at the time limit.
     fn seats_to_keep(&self, done: &Result<ObservationEnd, LiveError>) -> Option<usize> {
         let kept =
             self.outcome.kept.as_ref().filter(|_| matches!(done, Ok(ObservationEnd::Time)))?;
@@ -257,7 +254,7 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// Carries out the next step. Returns the end if it came during the step.
+    /// Returns the end if it came during the step.
     fn act(&mut self, next: &Decision) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
         match next {
             Decision::Observe => self.observe(),
@@ -289,7 +286,7 @@ impl<'a> Conductor<'a> {
         self.foreign = ForeignTime::default();
         self.repeats_left = AGAIN_IN_ALL;
         self.outcome.no_seats = self.candidates.is_empty().then(|| ground.reason_against(&pattern));
-        // A program that does not run sends nothing, which says nothing about it.
+        // A stopped program's silence says nothing about it.
         self.outcome.halted = match self.outcome.no_seats {
             Some(_) => halted::among(&Root::new("/"), self.processes()),
             None => Vec::new(),
@@ -305,8 +302,7 @@ impl<'a> Conductor<'a> {
         self.session.threads().into_iter().map(|(pid, _)| pid).collect()
     }
 
-    /// Measures a period with these seats. A void one is repeated at once, with the same
-    /// neighbours.
+    /// A void period is repeated at once, with the same neighbours.
     fn measure(
         &mut self,
         candidate: Option<usize>,
@@ -364,8 +360,8 @@ impl<'a> Conductor<'a> {
         Ok(Ok(if is_void { Period::Void } else { Period::Counted(count) }))
     }
 
-    /// Reads the meter at one end of a period. The metric's own command may take seconds; it is
-    /// ended with the program, at the time limit, or by `stop`.
+    /// The metric's own command may take seconds; it is ended with the program, at the time limit,
+    /// or by `stop`.
     fn read<T>(
         &mut self,
         at: impl FnOnce(&mut MetricReader, f64, &[(Tid, Tid)], &mut dyn FnMut() -> bool) -> T,
@@ -396,8 +392,7 @@ impl<'a> Conductor<'a> {
         Ok(Err(end))
     }
 
-    /// Checks whether the program's pattern is the same. If it sends many messages, a short part of
-    /// the time is enough, and the rest has no cost.
+    /// A short part of the time is enough if the program sends many messages; the rest has no cost.
     fn rest(&mut self, time: Duration) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
         self.session.pause(false)?;
         self.session.forget();
@@ -413,7 +408,7 @@ impl<'a> Conductor<'a> {
         self.session.pause(true)?;
         let seen = self.session.seen();
         let now = seen.pattern("now");
-        // The tasks keep their numbers when threads are added.
+        // New threads do not change task numbers.
         let distance = self.pattern.as_ref().map_or(0.0, |before| on_file(distance(before, &now)));
         Ok(Ok(ProgramEvent::Watched { distance }))
     }
@@ -440,7 +435,6 @@ impl<'a> Conductor<'a> {
         Ok(None)
     }
 
-    /// Gives the program the seats of a candidate, or its own masks.
     fn give(&mut self, candidate: Option<usize>) -> Result<(), LiveError> {
         invariant!(
             candidate.is_none_or(|candidate| candidate < self.candidates.len()),

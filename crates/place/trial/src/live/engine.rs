@@ -1,31 +1,29 @@
 //! Decides about the seats of a running program, without a clock or system calls.
 //!
 //! Each candidate is tried in alternating periods (without seats, with, with, without, and so on),
-//! so that a trend of the program's speed affects both alike. Each pair of consecutive periods
-//! gives the log of a ratio, and all pairs an interval by signed ranks
-//! ([`seatmap_data::statistics::signed_rank`]). Seats are kept if the whole interval says that they
-//! are better; several candidates share the error allowed for one (Bonferroni). Kept seats stay
-//! until they are shown to be worse, or the pattern changes. After a failed attempt the next one
-//! needs a changed pattern and a pause, which doubles each time. So chance cannot make the seats
-//! flap.
+//! so that a trend affects both alike. Pairs of consecutive periods give log ratios, and signed
+//! ranks their interval ([`seatmap_data::statistics::signed_rank`]). Seats are kept if the whole
+//! interval says that they are better; several candidates share the error allowed for one
+//! (Bonferroni). Kept seats stay until they are shown to be worse or the pattern changes. After a
+//! failure the next attempt needs a changed pattern and a pause, which doubles each time. So chance
+//! cannot make the seats flap.
 
 use crate::live::event::{CandidateVerdict, Decision, ProgramEvent, RateGain, Why, on_file};
 use seatmap_data::invariant;
 use seatmap_data::statistics::{median, signed_rank};
 use serde::{Deserialize, Serialize};
 
-/// A group of periods: whether each has seats.
+/// Whether each period of a group has seats.
 const GROUP: [bool; 4] = [false, true, true, false];
 
-/// A candidate is dropped early if, after this number of pairs, the (upper) median of its ratios is
-/// below this share. A trial costs the program time mostly on bad seats, and dropping them claims
-/// nothing.
+/// A candidate is dropped early if, after this number of pairs, the upper median of its ratios is
+/// below this share. Bad seats are most of a trial's cost, and dropping them claims nothing.
 const EARLY: [(usize, f64); 2] = [(2, 0.7), (4, 0.9)];
 
-/// The longest time between two attempts, and between two checks of kept seats.
+/// Between two attempts or two checks of kept seats.
 const LONGEST_S: f64 = 1024.0;
 
-/// The name of this module in reports of broken invariants.
+/// For reports of broken invariants.
 const ENGINE: &str = "engine of live seats";
 
 /// The parameters of the decisions.
@@ -38,7 +36,7 @@ pub struct DecisionRules {
     pub pairs: usize,
     /// The least gain that justifies seats: 0.01 is 1 %.
     pub least_gain: f64,
-    /// The distance of patterns from which the program counts as changed.
+    /// The distance from which a pattern counts as changed.
     pub changed: f64,
     /// The pause between two observations, in seconds.
     pub rest_s: f64,
@@ -66,7 +64,7 @@ impl Default for DecisionRules {
 #[derive(Clone, Debug, PartialEq)]
 struct Trial {
     candidate: usize,
-    /// Whether the seats are kept, and only checked again.
+    /// A check of kept seats.
     is_recheck: bool,
     readings: Vec<Option<f64>>,
 }
@@ -75,7 +73,7 @@ struct Trial {
 enum State {
     Observing,
     Trying(Trial),
-    /// With seats or without, and the time since the last attempt.
+    /// The time since the last attempt.
     Resting {
         kept: Option<usize>,
         rested_s: f64,
@@ -83,14 +81,13 @@ enum State {
     Over,
 }
 
-/// The state machine. It takes events and returns decisions: the last one is the next thing to do,
-/// those before it are results.
+/// Takes events and returns decisions: the last one is the next step, those before it are results.
 #[derive(Clone, Debug)]
 pub struct LiveEngine {
     rules: DecisionRules,
     state: State,
     candidates: usize,
-    /// The best candidate of this attempt among those shown to be better, with its ratio.
+    /// Among those shown to be better, with its ratio.
     best: Option<(usize, f64)>,
     patience_s: f64,
     recheck_s: f64,
@@ -129,8 +126,7 @@ impl LiveEngine {
         decisions
     }
 
-    /// Checks after each event that the state waits for the last decision, and that candidates
-    /// belong to this attempt.
+    /// The state must wait for the last decision, with a candidate of this attempt.
     fn check(&self, decisions: &[Decision]) {
         let candidate = match &self.state {
             State::Trying(trial) => Some(trial.candidate),
@@ -183,7 +179,6 @@ impl LiveEngine {
         }
     }
 
-    /// The verdict of a trial, if it is decided.
     fn judged(&self, trial: &Trial) -> Option<(CandidateVerdict, Option<RateGain>)> {
         let pairs = pairs(&trial.readings);
         let whole = trial.readings.len() / 2;
@@ -291,7 +286,7 @@ impl LiveEngine {
     }
 }
 
-/// Whether a candidate's first pairs are so bad that the rest is not worth its cost.
+/// Whether the rest of a trial is not worth its cost.
 fn is_dire(pairs: &[(f64, f64)]) -> bool {
     let mut ratios: Vec<f64> = pairs.iter().map(|(free, seated)| seated / free).collect();
     ratios.sort_by(f64::total_cmp);
@@ -300,7 +295,7 @@ fn is_dire(pairs: &[(f64, f64)]) -> bool {
     EARLY.into_iter().any(|(least, share)| pairs.len() >= least && upper < share)
 }
 
-/// For each pair of periods in which the program worked, the rates without and with seats.
+/// The rates without and with seats of each pair in which the program worked.
 fn pairs(readings: &[Option<f64>]) -> Vec<(f64, f64)> {
     readings
         .chunks(2)

@@ -3,8 +3,7 @@
 use crate::live::candidates::SeatCandidate;
 use serde::{Deserialize, Serialize};
 
-/// Rounds a figure to three decimals. A file stores these exactly, so that a replayed log gives the
-/// same decisions.
+/// Rounds to three decimals, which a file stores exactly, so that a replay decides the same.
 #[must_use]
 pub fn on_file(figure: f64) -> f64 {
     (figure * 1e3).round() / 1e3
@@ -24,12 +23,12 @@ pub enum ProgramEvent {
     },
     /// A period is over.
     Read {
-        /// The work per second, in the unit of the metric; null if it could not be read.
+        /// The work per second, in the metric's unit; null if unreadable.
         rate: Option<f64>,
     },
     /// A rest is over.
     Watched {
-        /// The distance from the last observed pattern: 0 is equal, 1 has no pair in common.
+        /// The distance from the last observed pattern: 0 is equal, 1 has no common pair.
         distance: f64,
     },
     /// The program has ended, or the user stopped the session.
@@ -43,7 +42,7 @@ pub enum ProgramEvent {
 pub enum Decision {
     /// Observe the program without seats.
     Observe,
-    /// Run a period with these seats, or without seats, and read the metric.
+    /// Run a period with or without seats, and read the metric.
     Measure {
         /// The candidate's index in the last observation; null for no seats.
         candidate: Option<usize>,
@@ -88,9 +87,9 @@ pub enum CandidateVerdict {
     NotShown,
     /// Worse than no seats, over the whole interval.
     Worse,
-    /// So much worse in its first periods that the trial was cut short. This claims nothing.
+    /// Much worse in its first periods, so the trial was cut short. This claims nothing.
     LeftEarly,
-    /// The program did almost nothing in most periods, or its work could not be read.
+    /// The program did almost nothing in most periods, or its work was unreadable.
     Unread,
 }
 

@@ -1,10 +1,10 @@
 //! The CPU time that other programs took from a program in each period.
 //!
-//! A neighbour that runs in one period but not in the next changes the rate of work more than seats
-//! do. So a period is void if other programs or a hypervisor took more of the CPUs than in a quiet
-//! period with the same seats: more by 5 % and the kernel's counting error. Quiet is the lower
-//! quartile, as in `seatmap bench`. Seats are compared separately, because with other seats the
-//! program and its clients, which count as other programs, may do more.
+//! A neighbour that starts or stops changes the rate of work more than seats do. So a period is
+//! void if other programs or a hypervisor took more of the CPUs than in a quiet one with the same
+//! seats, by 5 % and the kernel's counting error. Quiet is the lower quartile, as in `seatmap
+//! bench`. With other seats the program and its clients may do more, so seats are compared
+//! separately.
 
 use seatmap_data::statistics::quantile;
 use seatmap_os::busy::BusyCount;
@@ -12,10 +12,10 @@ use seatmap_os::usage::{ResourceUsage, process_cpu_ns};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A period is void if it exceeds a quiet one by more than this, in percent of the CPUs' time.
+/// In percent of the CPUs' time, above a quiet period.
 const MOVED_PERCENT: f64 = 5.0;
 
-/// The fewest periods with the same seats from which the usual load is known.
+/// Periods with the same seats before the usual load is known.
 const FEWEST: usize = 4;
 
 /// The CPUs' and the program's time at the start of a period.
@@ -25,23 +25,23 @@ pub(crate) struct ForeignWatch {
     seatmap: ResourceUsage,
 }
 
-/// The shares of the periods so far, for each candidate and for no seats.
+/// For each candidate, and for no seats.
 #[derive(Default)]
 pub(crate) struct ForeignTime(BTreeMap<Option<usize>, Vec<f64>>);
 
 impl ForeignWatch {
-    /// Starts to watch a program with these threads, given as process and thread ID.
+    /// The threads are pairs of process and thread ID.
     pub(crate) fn begin(threads: &[(Tid, Tid)]) -> Self {
         let own_ns = own_ns(threads);
         ForeignWatch { count: BusyCount::now(), own_ns, seatmap: seatmap() }
     }
 
-    /// The share of these CPUs that other programs used since then and its possible error, in
-    /// percent. The time of a process that has exited meanwhile counts as another program's.
+    /// The share of these CPUs that other programs used, and its possible error, in percent. An
+    /// exited process of the program counts as another program.
     pub(crate) fn end(self, threads: &[(Tid, Tid)], cpus: &CpuSet) -> Option<[f64; 2]> {
         let time = BusyCount::now().since(&self.count, cpus)?;
         let program = own_ns(threads).into_iter().map(|(pid, now)| {
-            // A new child of the program started at 0.
+            // A new child started at 0.
             now.saturating_sub(self.own_ns.get(&pid).copied().unwrap_or(0))
         });
         let seatmap = seatmap().since(self.seatmap);
@@ -53,8 +53,7 @@ impl ForeignWatch {
 }
 
 impl ForeignTime {
-    /// Whether other programs took more than usual in a period with these seats; adds the period to
-    /// the history.
+    /// Whether other programs took more than usual; remembers the period.
     pub(crate) fn has_moved(&mut self, candidate: Option<usize>, period: Option<[f64; 2]>) -> bool {
         let Some([percent, unsure]) = period else { return false };
         let before = self.0.entry(candidate).or_default();
@@ -64,13 +63,12 @@ impl ForeignTime {
     }
 }
 
-/// The total CPU time of each process.
 fn own_ns(threads: &[(Tid, Tid)]) -> BTreeMap<Tid, u64> {
     let pids: BTreeSet<Tid> = threads.iter().map(|(pid, _)| *pid).collect();
     pids.into_iter().filter_map(|pid| Some((pid, process_cpu_ns(pid)?))).collect()
 }
 
-/// The CPU time of this process and its exited helpers.
+/// Including exited helpers.
 fn seatmap() -> ResourceUsage {
     let mut all = ResourceUsage::of_process();
     all += ResourceUsage::of_children();

@@ -1,11 +1,9 @@
 //! The process that restores masks if this one is killed.
 //!
-//! A killed process cannot clean up, so another one waits for its end: it reads a pipe whose other
-//! end closes with this process. The lines come from a [`SeatLedger`]; each names a seat before its
-//! mask is set. At the end of the pipe the guard restores the masks of all seated threads and of
-//! the threads and processes that inherited one, until no more appear for a second; unless the last
-//! line says that nothing is left to do. The guard has its own process group, so Ctrl-C does not
-//! reach it.
+//! It reads a pipe whose other end closes with this process. The lines come from a [`SeatLedger`];
+//! each names a seat before its mask is set. At the end of the pipe the guard restores the masks of
+//! all seated threads and their heirs, until no more appear for a second; unless the last line says
+//! that nothing is left to do.
 //!
 //! Old kernels remove offline CPUs from restored masks. Then the guard stays until these CPUs are
 //! online again ([`owed`](seatmap_os::owed)), after a kill and after an orderly end.
@@ -18,14 +16,14 @@ use std::io::{self, BufRead, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// The last line for a guard with nothing left to do.
+/// Nothing is left to do.
 const DONE: &str = "done";
 
-/// The line after which the guard is responsible only for the threads listed below it.
+/// The guard is responsible only for the threads listed below this line.
 const OWED: &str = "owed";
 
-/// A guard ends after this number of looks without an heir, the last one second after the first: on
-/// a busy computer a new thread may be stopped between inheriting a mask and becoming visible.
+/// Looks without an heir before a guard ends, the last one second after the first: on a busy
+/// computer a new thread may be stopped between inheriting a mask and becoming visible.
 const LAST_LOOKS: usize = 8;
 
 /// A running guard.
@@ -41,15 +39,14 @@ impl GuardProcess {
     /// # Errors
     /// The system cannot start a process.
     pub fn begin(command: &mut Command) -> io::Result<Self> {
-        // Its own process group: Ctrl-C at the terminal must not end the process that restores the
-        // masks.
+        // Its own process group, because Ctrl-C must not end the guard.
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         let mut child = command.spawn()?;
         let pipe = child.stdin.take();
         Ok(GuardProcess { child, pipe })
     }
 
-    /// Sends the ledger's new lines to the guard, before the seats in them are set.
+    /// Sends the ledger's new lines, before the seats in them are set.
     ///
     /// # Errors
     /// The guard has exited.
@@ -57,8 +54,8 @@ impl GuardProcess {
         self.pipe.as_mut().map_or(Ok(()), |pipe| pipe.write_all(news.as_bytes()))
     }
 
-    /// Ends the guard if all masks are complete. If some lack CPUs, it runs on until it could
-    /// restore them, and `forgotten` gets its process ID.
+    /// Ends the guard if all masks are complete. Otherwise it runs on until it could restore them,
+    /// and `forgotten` gets its process ID.
     pub fn dismiss(mut self, forgotten: &mut [ForgottenCpus]) {
         let Some(mut pipe) = self.pipe.take() else { return };
         if forgotten.is_empty() {
@@ -70,7 +67,7 @@ impl GuardProcess {
         }
         let owed = forgotten.iter().flat_map(ForgottenCpus::owed);
         let lines: String = owed.map(|thread| line(&thread)).collect();
-        // In one write: a guard that received only a part would forget the other threads.
+        // In one write, because the guard forgets threads that it does not receive.
         if pipe.write_all(format!("{OWED}\n{lines}").as_bytes()).is_ok() {
             let pid = self.child.id() as Tid;
             forgotten.iter_mut().for_each(|one| one.waiter = Some(pid));
@@ -87,7 +84,7 @@ pub fn stand(pipe: impl BufRead) {
     give_back(pipe).wait();
 }
 
-/// Reads the pipe to its end, and restores the masks. Returns those that lack CPUs.
+/// Returns the threads that lack CPUs.
 fn give_back(pipe: impl BufRead) -> OwedMasks {
     let mut ledger = SeatLedger::default();
     let mut left_to_us: Option<Vec<ThreadMask>> = None;
@@ -101,12 +98,11 @@ fn give_back(pipe: impl BufRead) -> OwedMasks {
     }
     match left_to_us {
         Some(threads) => OwedMasks::give(&mut RunningKernel, threads),
-        // The pipe ended without such a line: its writer was killed.
+        // The writer was killed.
         None => end_seats(ledger),
     }
 }
 
-/// Restores the masks of all seated threads, and of those that lacked CPUs before.
 fn end_seats(mut ledger: SeatLedger) -> OwedMasks {
     ledger.end_seats();
     let forgotten = RunningKernel.forgotten_cpus();
@@ -148,7 +144,6 @@ mod tests {
         child.wait().unwrap();
     }
 
-    /// The lines that describe a seat.
     fn seat_line(mask: &ThreadMask, seat: &CpuSet) -> String {
         let mut ledger = SeatLedger::default();
         ledger.lend(Loan { pid: mask.tid, thread: mask.clone(), seat: seat.clone() });
@@ -183,7 +178,7 @@ mod tests {
         assert_eq!(CpuSet::of_thread(mask.tid).unwrap(), chosen);
         seat.give(mask.tid).unwrap();
         let earlier = ThreadMask { started_ticks: mask.started_ticks - 1, ..mask.clone() };
-        // The seats of the earlier thread with this ID start after this thread did.
+        // The earlier thread's seats start after this thread did.
         stand(seat_line(&earlier, &seat).replace("begin ", "begin 9").as_bytes());
         assert_eq!(CpuSet::of_thread(mask.tid).unwrap(), seat);
         end(child);

@@ -1,7 +1,6 @@
 //! `seatmap-auto/1`: the engine's events and decisions, one per line, and their replay.
 //!
-//! The first line is the header. If the last line was cut off, because the disk was full or the
-//! process was killed, the lines before it are read.
+//! The first line is the header. A cut last line, after a full disk or a kill, is ignored.
 
 use crate::live::engine::{DecisionRules, LiveEngine};
 use crate::live::event::{Decision, ProgramEvent};
@@ -22,7 +21,7 @@ pub struct LogHeader {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The version of Seatmap.
+    /// Seatmap's version.
     pub tool_version: String,
     /// The start time, in UTC (RFC 3339).
     pub begun: String,
@@ -30,13 +29,13 @@ pub struct LogHeader {
     pub machine: String,
     /// The program: its command, or `process 4711`.
     pub program: String,
-    /// The metric of work: `instructions`, `wakeups`, `switches`, `command:LINE`.
+    /// The metric: `instructions`, `wakeups`, `switches`, `command:LINE`.
     pub metric: String,
     /// How the program was observed.
     pub means: String,
     /// The length of a period, in seconds.
     pub period_s: f64,
-    /// Whether seats are the CPUs of a cache instead of single CPUs.
+    /// Whether seats are the CPUs of a cache.
     pub soft: bool,
     /// The parameters of the decisions.
     pub rules: DecisionRules,
@@ -64,7 +63,7 @@ pub enum LogContent {
     Decision(Decision),
 }
 
-/// A log written line by line, so that nothing is lost if this process is killed.
+/// A log written line by line, so that a kill loses nothing.
 #[derive(Debug)]
 pub struct LogFile {
     path: PathBuf,
@@ -83,7 +82,7 @@ impl LogFile {
         Ok(LogFile { path: path.to_owned(), file, failure: None })
     }
 
-    /// Writes the header. The program already runs, so an error is reported with the first line.
+    /// The program already runs, so an error is reported with the first line.
     pub(crate) fn begin(&mut self, header: &LogHeader) {
         self.failure = self.write(header).err();
     }
@@ -180,7 +179,7 @@ impl Log {
         Ok(Log { header, lines, is_cut_off })
     }
 
-    /// Passes the events of this log to a new engine, and checks that it decides the same.
+    /// Passes the events to a new engine, and checks that it decides the same.
     ///
     /// # Errors
     /// [`LogError::Differs`] at the first different decision.
@@ -239,7 +238,7 @@ mod tests {
         }
     }
 
-    /// A log of a program whose rate changes by this factor with seats.
+    /// With seats, the program's rate changes by this factor.
     fn log(gain: f64) -> String {
         let mut engine = LiveEngine::new(DecisionRules::default());
         let mut text = written(&header()).unwrap();

@@ -2,8 +2,8 @@
 //! inherited one ([`heirs`](seatmap_os::heirs)).
 //!
 //! A sweep is one system call for each thread. The kernel does not wake a sleeping thread, and
-//! moves one that runs on another CPU at once. A thread whose mask was narrower than its process's
-//! from the start has its own seat and is left alone.
+//! moves one on another CPU at once. A thread whose mask was narrower than its process's from the
+//! start is left alone.
 
 use crate::live::guard::GuardProcess;
 use seatmap_data::invariant;
@@ -18,24 +18,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// A thread and its original mask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sitter {
     pid: Tid,
     started_ticks: u64,
     /// Its mask without a seat.
     base: CpuSet,
-    /// The mask of its seat; `None` if it has its own mask.
+    /// `None` if it has its own mask.
     seat: Option<CpuSet>,
-    /// The CPUs of its own mask before it had seats, including offline ones if the kernel reported
-    /// them.
+    /// The original mask, including offline CPUs if the kernel reported them.
     had: CpuSet,
-    /// Those CPUs that its restored mask lacks: they were offline then, and this kernel forgets
-    /// offline CPUs.
+    /// CPUs missing from its restored mask: this kernel forgets offline CPUs.
     lost: CpuSet,
     /// Whether it chose a narrower mask by itself.
     is_own: bool,
-    /// The time from which it has waited for a CPU of its seat, at the latest look.
+    /// Since when it has waited for a CPU of its seat.
     ready: Option<Ready>,
 }
 
@@ -53,19 +50,18 @@ impl Sitter {
         }
     }
 
-    /// Whether the thread ID still belongs to the same thread.
+    /// Whether the ID still belongs to the same thread.
     fn is_same(&self, tid: Tid) -> bool {
         ThreadStat::of(tid).is_some_and(|task| task.started_ticks == self.started_ticks)
     }
 
-    /// Restores the thread's own mask.
     fn give_back(&mut self, tid: Tid) -> io::Result<()> {
         self.base.give(tid)?;
         self.lost = forgotten::lost(tid, &self.had);
         Ok(())
     }
 
-    /// Whether the thread still has its restored mask, which lacks CPUs.
+    /// Whether it still has its restored mask, which lacks CPUs.
     fn has_lost(&self, tid: Tid) -> bool {
         !self.lost.is_empty() && forgotten::lost(tid, &self.had) == self.lost
     }
@@ -79,7 +75,7 @@ const SHARE: u32 = 50;
 pub struct SeatStatus {
     /// The threads on their seats at the last look that found a living one.
     pub on_seats: usize,
-    /// The threads whose masks were changed from outside or by the program.
+    /// Threads whose masks were changed from outside or by the program.
     pub moved: usize,
     /// The threads that got no CPU of their seat.
     pub starved: Vec<Starved>,
@@ -101,7 +97,7 @@ pub struct Starved {
 pub struct Sweep {
     /// Threads with a changed mask.
     pub threads: usize,
-    /// Living threads that the kernel refused to change, because they belong to another user.
+    /// Living threads of another user, which the kernel refused to change.
     pub refused: usize,
     /// The time from the first call to the last.
     pub took: Duration,
@@ -117,7 +113,7 @@ pub struct LeftChanged {
 }
 
 impl LeftChanged {
-    /// A sentence about each, with the command that restores the masks.
+    /// Sentences with the commands that restore the masks.
     pub fn sentences(&self) -> impl Iterator<Item = String> {
         let forgotten = self.forgotten.iter().map(ToString::to_string);
         forgotten.chain(self.seated.iter().map(ToString::to_string))
@@ -127,15 +123,14 @@ impl LeftChanged {
 /// The threads of a program.
 #[derive(Debug, Default)]
 pub struct Masks {
-    /// The process that restores masks after a kill, if there is one.
+    /// Restores masks after a kill.
     guard: Option<GuardProcess>,
     ledger: SeatLedger,
     sitters: BTreeMap<Tid, Sitter>,
-    /// The mask of each process's first thread.
     processes: BTreeMap<Tid, CpuSet>,
-    /// The time of the next look.
+    /// The next look.
     due: Option<Instant>,
-    /// The time of the next search for heirs.
+    /// The next search for heirs.
     heirs_due: Option<Instant>,
     on_seats: usize,
     moved: BTreeSet<(Tid, u64)>,
@@ -149,9 +144,8 @@ impl Masks {
         Masks { guard: Some(guard), ..Masks::default() }
     }
 
-    /// Adds these threads, by process and thread ID; known threads stay as they are. A thread or
-    /// process started by a seated thread inherits its mask, and gets its mask without a seat at
-    /// once. Returns the number of new threads.
+    /// Adds these threads, by process and thread ID. New threads and processes that inherited a
+    /// seat's mask get their own at once. Returns the number of new threads.
     pub fn adopt(&mut self, threads: &[(Tid, Tid)]) -> usize {
         let known = self.sitters.len();
         for (pid, tid) in threads {
@@ -184,7 +178,6 @@ impl Masks {
         Some(())
     }
 
-    /// Gives an heir of a seat its mask without one.
     fn free_heir(&mut self, heir: &StillSeated) {
         let ThreadMask { tid, started_ticks, cpus } = heir.thread.clone();
         let pid = ThreadStat::of(tid).map_or(tid, |task| task.pid);
@@ -199,8 +192,7 @@ impl Masks {
         self.sitters.retain(|tid, sitter| sitter.is_same(*tid));
     }
 
-    /// Gives each of these threads its CPUs, as far as its own mask contains them. The guard
-    /// receives the list before the first mask changes.
+    /// Gives each of these threads its CPUs within its own mask. The guard receives the list first.
     ///
     /// # Errors
     /// The guard has exited; no mask was changed.
@@ -242,8 +234,8 @@ impl Masks {
         Ok(Sweep { took: begun.elapsed(), ..sweep })
     }
 
-    /// Ends all seats: restores the masks of the threads and their heirs, reads every mask again,
-    /// and dismisses the guard. Returns the masks that are still changed.
+    /// Restores the masks of the threads and their heirs, reads every mask again, and dismisses the
+    /// guard. Returns the masks that are still changed.
     pub fn end(&mut self) -> LeftChanged {
         self.free();
         let mut heirs = Vec::new();
@@ -257,7 +249,7 @@ impl Masks {
         });
         let mut forgotten = self.forgotten();
         forgotten.extend(ForgottenCpus::gather(lost));
-        // The error is unreachable: without /proc no program could be observed.
+        // Unreachable: without /proc no program could be observed.
         self.dismiss(LeftChanged { forgotten, seated: left.unwrap_or_default() })
     }
 
@@ -274,8 +266,7 @@ impl Masks {
         left
     }
 
-    /// Restores the masks of all threads, and again those that lacked CPUs after the last time. It
-    /// leaves masks that another program has changed since.
+    /// Restores all masks, and again those that lacked CPUs. Masks changed by another program stay.
     pub fn free(&mut self) -> Sweep {
         let begun = Instant::now();
         let mut sweep = Sweep::default();
@@ -297,7 +288,6 @@ impl Masks {
         Sweep { took: begun.elapsed(), ..sweep }
     }
 
-    /// The threads whose restored masks lack CPUs that were offline then.
     fn forgotten(&self) -> Vec<ForgottenCpus> {
         let freed = self.sitters.iter().filter(|(tid, sitter)| sitter.has_lost(**tid));
         ForgottenCpus::gather(freed.map(|(tid, sitter)| {
@@ -307,8 +297,7 @@ impl Masks {
         }))
     }
 
-    /// Checks after a sweep that each seat is part of the thread's own mask, and that threads with
-    /// a mask of their own choice have no seat.
+    /// Each seat must be part of the thread's own mask.
     fn check(&self) {
         for (tid, sitter) in &self.sitters {
             let Some(seat) = &sitter.seat else { continue };
@@ -321,8 +310,8 @@ impl Masks {
         }
     }
 
-    /// Looks whether threads are still on their seats and get CPUs there, unless the last look was
-    /// a moment ago.
+    /// Looks whether threads are on their seats and get CPUs there, unless the last look was a
+    /// moment ago.
     pub fn look(&mut self) {
         let begun = Instant::now();
         if self.due.is_none_or(|due| due <= begun) {
@@ -357,7 +346,7 @@ impl Masks {
                 self.starved.insert((*tid, sitter.started_ticks), starved);
             }
         }
-        // After the program has ended, the last figure stays.
+        // The last figure of an ended program stays.
         if living > 0 {
             self.on_seats = on_seats;
         }

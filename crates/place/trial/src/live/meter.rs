@@ -10,8 +10,7 @@ use std::fmt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Time limit of the metric's own command. It runs twice in each period, and seats cannot change
-/// meanwhile.
+/// For the metric's own command. It runs twice in each period, and seats cannot change meanwhile.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// The count that measures work.
@@ -23,7 +22,7 @@ pub enum WorkMetric {
     Wakeups,
     /// Voluntary context switches: waits of the program's threads.
     Switches,
-    /// The number that a shell command prints: a total that grows with the work done.
+    /// A growing total, printed by a shell command.
     Command(String),
 }
 
@@ -79,23 +78,20 @@ impl fmt::Display for WorkMetric {
 pub struct MetricReader {
     metric: WorkMetric,
     counter: Option<Counter>,
-    /// The switches of each thread at the start of the period.
     switches: HashMap<Tid, u64>,
     begun: Option<f64>,
-    /// The time of the reading at the start of the period.
+    /// At the start of the period.
     read_at: Instant,
-    /// The time between the two readings of the latest period.
+    /// Between the two readings of the latest period.
     between: Duration,
-    /// Time limit of the metric's own command.
     limit: Duration,
     /// Why the metric's own command last gave no number.
     problem: Option<String>,
 }
 
 impl MetricReader {
-    /// A meter for a command that starts next or for a running program. By default it counts
-    /// instructions if possible, else voluntary switches, because counting wakeups slows each
-    /// wakeup.
+    /// A meter for the next command or a running program. By default it counts instructions if
+    /// possible, else voluntary switches, because counting wakeups slows them.
     ///
     /// # Errors
     /// The metric is unavailable: a sentence.
@@ -133,7 +129,7 @@ impl MetricReader {
         &self.metric
     }
 
-    /// Why the metric's own command last gave no number; `None` if it always did.
+    /// Why the metric's own command last gave no number, if ever.
     #[must_use]
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
@@ -145,8 +141,8 @@ impl MetricReader {
         self.metric == WorkMetric::Wakeups
     }
 
-    /// Starts a period. The caller provides the number of wakeups and the living threads. If `stop`
-    /// returns true, the metric's own command is ended.
+    /// Starts a period, given the number of wakeups and the living threads. `stop` ends the
+    /// metric's own command.
     pub fn begin(&mut self, wakeups: f64, threads: &[(Tid, Tid)], stop: &mut dyn FnMut() -> bool) {
         self.switches =
             if self.metric == WorkMetric::Switches { switches(threads) } else { HashMap::new() };
@@ -154,13 +150,11 @@ impl MetricReader {
             WorkMetric::Switches => Some(0.0),
             _ => self.total(wakeups, stop),
         };
-        // A metric's own command may take as long as the period; the period starts when it has
-        // printed.
+        // The period starts when the metric's own command has printed.
         self.read_at = Instant::now();
     }
 
-    /// The count since the start of the period; `None` if it cannot be read, or if `stop` returned
-    /// true before the metric's own command ended.
+    /// The count since the start of the period; `None` if unreadable or stopped.
     pub fn end(
         &mut self,
         wakeups: f64,
@@ -181,10 +175,10 @@ impl MetricReader {
         Some(now - begun).filter(|count| *count >= 0.0)
     }
 
-    /// The time between the readings of the latest count, in seconds.
+    /// The time of the latest count, in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
-        // A coarse clock may show no time, and counts are divided by it.
+        // A coarse clock may show no time.
         self.between.as_secs_f64().max(1e-9)
     }
 
@@ -227,16 +221,14 @@ fn switches(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
         .collect()
 }
 
-/// The result of a shell command.
 enum Printed {
     Number(f64),
     /// It failed or printed no number.
     Nothing,
-    /// It was ended because `stop` returned true.
+    /// By `stop`.
     Stopped,
 }
 
-/// The last number that a shell command prints.
 fn printed(
     line: &str,
     limit: Duration,
@@ -251,8 +243,7 @@ fn printed(
     Ok(read.filter(|_| output.status.success()).map_or(Printed::Nothing, Printed::Number))
 }
 
-/// The last number in a text. If the last word with digits is ambiguous ("1.234,5"), no earlier
-/// word replaces it.
+/// An ambiguous last word ("1.234,5") is not replaced by an earlier one.
 fn last_number(text: &str) -> Option<f64> {
     let mut words = text.split(|character: char| !is_of_number(character));
     let last = words.rfind(|word| word.contains(|character: char| character.is_ascii_digit()))?;

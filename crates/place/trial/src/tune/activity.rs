@@ -6,10 +6,10 @@ use seatmap_os::{CpuSet, Root};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// A CPU with a higher load than this, in percent of the time, is not quiet.
+/// In percent of the time; a CPU with more load is not quiet.
 pub const QUIET_PERCENT: f64 = 5.0;
 
-/// A CPU with more device interrupts per second than this is not quiet.
+/// Device interrupts per second; a CPU with more is not quiet.
 pub const QUIET_INTERRUPTS: f64 = 200.0;
 
 /// The load of other programs on a CPU.
@@ -29,19 +29,19 @@ impl Activity {
     }
 }
 
-/// Observes these CPUs for this time. A CPU that the kernel does not count seems quiet.
+/// Observes these CPUs. One that the kernel does not count seems quiet.
 #[must_use]
 pub fn look(cpus: &CpuSet, time: Duration) -> BTreeMap<u32, Activity> {
     let before = Counts::read();
     let began = Instant::now();
     std::thread::sleep(time);
     let now = Counts::read();
-    // The measured time and not the requested one, because a busy computer wakes a sleeper late.
+    // A busy computer wakes a sleeper late.
     let seconds = began.elapsed().as_secs_f64();
     cpus.iter().map(|cpu| (cpu, now.since(&before, cpu, seconds))).collect()
 }
 
-/// The kernel's counts at one moment; an unreadable file counts nothing.
+/// An unreadable file counts nothing.
 struct Counts {
     times: CpuTimes,
     interrupts: Interrupts,
@@ -49,7 +49,6 @@ struct Counts {
 
 impl Counts {
     fn read() -> Self {
-        // Some computers lack one of the files; then no load is known.
         let [times, interrupts] =
             ["/proc/stat", "/proc/interrupts"].map(|path| std::fs::read(path).unwrap_or_default());
         Counts {
@@ -60,7 +59,7 @@ impl Counts {
 
     fn since(&self, before: &Counts, cpu: u32, seconds: f64) -> Activity {
         let came = self.interrupts.since(&before.interrupts, cpu);
-        // The kernel's own interrupts (timers, calls between CPUs) have letters instead of numbers.
+        // The kernel's own interrupts have letters instead of numbers.
         let of_devices =
             came.iter().filter(|came| came.irq.bytes().all(|byte| byte.is_ascii_digit()));
         Activity {

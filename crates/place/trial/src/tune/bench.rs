@@ -24,7 +24,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// The pause between two writes of the result, in multiples of the time of a write.
+/// In multiples of the time of a write.
 const KEPT_SHARE: u32 = 20;
 
 /// A command with its name.
@@ -37,12 +37,12 @@ pub struct NamedCommand {
 }
 
 impl NamedCommand {
-    /// A command that can be started. Its default name is its command line.
+    /// A command that exists. Its default name is its command line.
     ///
     /// # Errors
     /// [`ProgramError`]: it cannot be started.
     pub fn new(name: Option<&str>, words: &[OsString]) -> Result<Self, ProgramError> {
-        // Checked before the first run, so that a misspelt second command does not cost a block.
+        // Now, so that a misspelt second command does not cost a block.
         Executable::find(words)?;
         let words = words.to_vec();
         let unnamed = Contestant { command: words.clone(), ..Contestant::default() };
@@ -50,7 +50,7 @@ impl NamedCommand {
     }
 }
 
-/// Makes the names unique: a repeated name gets a number, so that messages are clear.
+/// Numbers repeated names, so that messages are clear.
 #[must_use]
 pub fn told_apart(mut commands: Vec<NamedCommand>) -> Vec<NamedCommand> {
     for at in 1..commands.len() {
@@ -88,7 +88,7 @@ pub struct BenchRequest {
     pub commands: Vec<NamedCommand>,
     /// The metric.
     pub metric: Metric,
-    /// Whether lower or higher readings are better, if known.
+    /// Which readings are better, if known.
     pub better: Option<Better>,
     /// The confidence of all intervals, 0 to 1.
     pub confidence: f64,
@@ -131,7 +131,7 @@ pub struct RoomRequest {
     pub seats: Option<usize>,
     /// Whether to keep other programs away.
     pub is_quiet: bool,
-    /// How this program creates and enters cells.
+    /// How this program handles cells.
     pub cells: OwnCells,
 }
 
@@ -167,8 +167,8 @@ pub enum BenchEvent<'a> {
     },
 }
 
-/// Runs the commands in blocks on their own seats, and compares them. It saves the runs so far from
-/// time to time. `stop` returns whether to stop, also during a run; `hear` receives the events.
+/// Runs the commands in blocks on quiet seats, and compares them. `stop` ends the session, also
+/// during a run; `hear` receives the events.
 ///
 /// # Errors
 /// [`RoomError`]: the seats do not exist, and nothing ran.
@@ -201,7 +201,7 @@ pub fn run(
         },
     };
     let end = session.run(&request.length, &mut results);
-    // Other programs get these CPUs back before anything else.
+    // First of all, other programs get these CPUs back.
     room.leave(hear);
     if let Some(then) = &request.baseline {
         results.compare_with(then);
@@ -246,10 +246,8 @@ fn begun(request: &BenchRequest, room: &QuietSeats) -> BenchResults {
     }
 }
 
-/// The file for the runs so far.
 struct Kept<'a> {
     file: &'a Path,
-    /// The time of the next write.
     next: Instant,
 }
 
@@ -258,11 +256,10 @@ impl<'a> Kept<'a> {
         Kept { file, next: Instant::now() }
     }
 
-    /// Saves the runs after a block, so that a power cut loses little. Each write contains all
-    /// runs, so it waits until writing takes only a small part of the time. An error would occur
-    /// again at the end and is ignored here.
+    /// Saves the runs after a block, against a power cut. Each write contains all runs, so writes
+    /// must be rare. The end reports an error.
     fn keep(&mut self, results: &BenchResults) {
-        // In a block each command runs once, and the first one twice.
+        // The first command runs twice.
         let of_block = results.commands.len() + 1;
         let is_whole = !results.runs.is_empty() && results.runs.len().is_multiple_of(of_block);
         let began = Instant::now();

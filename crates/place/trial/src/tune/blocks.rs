@@ -1,8 +1,8 @@
 //! The order of runs in randomised complete blocks.
 //!
-//! Consecutive repeats of one command confuse it with the computer's drift. In simulation they find
-//! a command within 1 % of the best in a third to a half of all cases; randomised blocks find it in
-//! 98 %, at the same cost.
+//! Repeating one command confuses it with the computer's drift: in simulation this finds a command
+//! within 1 % of the best in a third to a half of all cases, randomised blocks in 98 %, at the same
+//! cost.
 
 use crate::tune::disturbance::Disturbance;
 use seatmap_data::statistics::Xoshiro;
@@ -25,16 +25,16 @@ pub struct BlockRun {
     pub value: f64,
     /// How long the run took, in seconds.
     pub seconds: f64,
-    /// The CPU time that other programs took from it; absent in older documents.
+    /// The CPU time taken from it; absent in older documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Disturbance>,
-    /// Whether its block is excluded from all figures, because one of its runs was disturbed.
+    /// Whether its block is excluded from all figures, because a run was disturbed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub left_out: bool,
 }
 
 impl BlockRun {
-    /// The run of a command in a block, with this reading and, in seconds, this duration.
+    /// A run with this reading and, in seconds, this duration.
     #[must_use]
     pub fn new(block: usize, command: usize, value: f64) -> Self {
         BlockRun {
@@ -63,8 +63,8 @@ impl Blocks {
         Blocks { commands, random: Xoshiro::new(seed) }
     }
 
-    /// The runs of the next block: the command, and whether it is the first command's second run,
-    /// in random order.
+    /// The next block in random order: each command, and whether it is the first command's second
+    /// run.
     pub fn next_block(&mut self) -> Vec<(usize, bool)> {
         let once = (0..self.commands).map(|command| (command, false));
         let mut order: Vec<(usize, bool)> = once.chain([(0, true)]).collect();
@@ -74,7 +74,7 @@ impl Blocks {
 }
 
 /// The readings of each complete block without excluded runs: the first command's two, then the
-/// others in order.
+/// others.
 #[must_use]
 pub fn complete(runs: &[BlockRun], commands: usize) -> Vec<Vec<f64>> {
     let mut blocks: BTreeMap<usize, Vec<Option<f64>>> = BTreeMap::new();
@@ -86,7 +86,7 @@ pub fn complete(runs: &[BlockRun], commands: usize) -> Vec<Vec<f64>> {
             (_, true) => continue,
         };
         let readings = blocks.entry(run.block).or_insert_with(|| vec![None; commands + 1]);
-        // A damaged file may contain an unlisted command or a repeated run; the first run counts.
+        // A damaged file may contain unlisted commands or repeated runs.
         if let Some(reading) = readings.get_mut(place) {
             reading.get_or_insert(run.value);
         }

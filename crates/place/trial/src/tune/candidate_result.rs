@@ -1,8 +1,7 @@
 //! The result of each candidate of a race, from one kind of runs.
 //!
-//! The race chose the winner, so its figures favour it. Fresh runs judge the winner and the
-//! candidates compared with it, and the race judges the others. Figures of both kinds for one
-//! candidate would contradict each other.
+//! The race's figures favour its winner. So fresh runs judge the winner and the candidates compared
+//! with it, and the race judges the others.
 
 use crate::tune::metric::Better;
 use crate::tune::race::{DEFAULT, RacePhase};
@@ -22,7 +21,7 @@ pub enum JudgedBy {
 pub enum CandidateEnd {
     /// The winner, shown to be better than all candidates compared with it.
     Best,
-    /// The winner, but fresh runs do not show that it is better.
+    /// The winner, but not shown to be better.
     BestInRace,
     /// Shown to be worse than the winner.
     ShownWorse,
@@ -45,8 +44,7 @@ pub struct CandidateResult {
     pub judged_by: JudgedBy,
     /// Their readings.
     pub values: Vec<f64>,
-    /// The difference from the winner's reading in the same blocks or groups of four, in percent of
-    /// it.
+    /// The difference from the winner's reading in the same blocks or groups, in percent of it.
     pub above_winner_percent: f64,
     /// Its result.
     pub end: CandidateEnd,
@@ -109,7 +107,7 @@ impl Tuned {
                 CandidateEnd::BestInRace
             };
         }
-        // Rejected candidates also lack later blocks, so this case comes first.
+        // Before the next case, because rejected candidates also lack later blocks.
         if verdict.rejected.contains(&candidate) {
             CandidateEnd::ShownWorse
         } else if self.values(candidate, RacePhase::Race).len() < verdict.blocks {
@@ -119,7 +117,6 @@ impl Tuned {
         }
     }
 
-    /// The readings of a candidate in one phase.
     fn values(&self, candidate: usize, phase: RacePhase) -> Vec<f64> {
         let runs = self.runs.iter().filter(|run| {
             let turn = run.turn;
@@ -137,7 +134,7 @@ impl ConfirmedDifference {
     }
 }
 
-/// Converts the difference of a from b in percent of b to that of b from a in percent of a.
+/// From the difference of a from b, in percent of b, to that of b from a, in percent of a.
 fn other_way_round(percent: f64) -> f64 {
     100.0 * ((1.0 + percent / 100.0).recip() - 1.0)
 }
@@ -172,7 +169,6 @@ mod tests {
         }
     }
 
-    /// The race showed that the default is worse, but fresh runs do not.
     #[test]
     fn a_difference_that_fresh_runs_do_not_show_is_not_claimed() {
         let mut tuned = made(Better::Lower);

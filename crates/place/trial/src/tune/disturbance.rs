@@ -1,11 +1,10 @@
 //! Disturbances of a run: other programs on its CPUs, a hypervisor, a quota, CPUs taken away.
 //!
 //! A run is disturbed if one of these took more of its CPUs' time than from a quiet run of the same
-//! command, by more than [`DISTURBED_PERCENT`] and the kernel's counting error. Quiet is the lower
-//! quartile of all runs of the command, because the server of a client program always runs next to
-//! it. Blocks with a disturbed run are excluded from all figures if the others are at least a
-//! quarter of all and enough for an interval. Otherwise all blocks count, and the result holds only
-//! next to these neighbours.
+//! command, by [`DISTURBED_PERCENT`] and the kernel's counting error. Quiet is the lower quartile,
+//! because some programs always have a neighbour: the server that they talk to. Blocks with a
+//! disturbed run are excluded from all figures if the others are a quarter of all and enough for an
+//! interval. Otherwise the result holds only next to these neighbours.
 
 use crate::tune::blocks::BlockRun;
 use seatmap_data::statistics::{median, quantile};
@@ -17,37 +16,35 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// A run is disturbed if more than this share of its CPUs' time was taken beyond the usual, in
-/// percent: the same share as for a quiet CPU before a session
-/// ([`crate::tune::activity::QUIET_PERCENT`]).
+/// percent: as for a quiet CPU ([`crate::tune::activity::QUIET_PERCENT`]).
 pub const DISTURBED_PERCENT: f64 = crate::tune::activity::QUIET_PERCENT;
 
-/// The shares of a run are unknown if it is so short that the kernel's counting error exceeds this
-/// share of its time, in percent.
+/// A run's shares are unknown if the kernel's counting error exceeds this share of its time, in
+/// percent.
 const MOST_UNSURE_PERCENT: f64 = 50.0;
 
-/// The least share of the runs, or of the blocks, that counts as quiet.
+/// Of the runs, or of the blocks.
 const QUIET_SHARE: f64 = 0.25;
 
 /// The CPU time taken from a run, in percent of the time of its allowed CPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {
-    /// The share of other programs: the busy time of the CPUs minus the CPU time of the run's own
-    /// processes. A server that the run did not start counts as another program. Absent if the run
-    /// was too short for the kernel's count.
+    /// The share of other programs: the CPUs' busy time minus that of the run's own processes. A
+    /// server that the run did not start counts. Absent if the run was too short for the kernel's
+    /// count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign_percent: Option<f64>,
-    /// The share that a hypervisor gave to other guests; absent as above.
+    /// The hypervisor's share; absent as above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_percent: Option<f64>,
     /// The counting error of both.
     #[serde(default, skip_serializing_if = "is_none")]
     pub unsure_percent: f64,
-    /// The share in which a quota stopped the members of a control group. All groups up to the root
-    /// add up, so this may exceed 100.
+    /// The share of quotas. All groups up to the root add up, so this may exceed 100.
     #[serde(default, skip_serializing_if = "is_none")]
     pub throttled_percent: f64,
-    /// How often the run was repeated because CPUs were taken from it.
+    /// How often the run was repeated because CPUs were taken away.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub void_tries: u32,
 }
@@ -61,7 +58,6 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl Disturbance {
-    /// The shares of other programs, of a hypervisor, and of quotas.
     fn shares(&self) -> [f64; 3] {
         let counted = [self.foreign_percent, self.steal_percent];
         let [foreign, steal] = counted.map(|percent| percent.unwrap_or(0.0));
@@ -74,7 +70,7 @@ impl Disturbance {
         self.shares().into_iter().fold(0.0, f64::max)
     }
 
-    /// Whether more was taken from the run than usual.
+    /// Whether more was taken than usual.
     #[must_use]
     pub fn exceeds(&self, usual: &Usual) -> bool {
         let unsure = [self.unsure_percent, self.unsure_percent, 0.0];
@@ -99,7 +95,7 @@ impl Usual {
     }
 }
 
-/// The runs of a session with more load than usual.
+/// The disturbed runs of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DisturbedRuns {
@@ -107,18 +103,16 @@ pub struct DisturbedRuns {
     pub runs: usize,
     /// The blocks that contain one.
     pub blocks: usize,
-    /// Whether those blocks are excluded from all figures. If not, there are too few others, and
-    /// the result holds only next to these neighbours.
+    /// Whether those blocks are excluded from all figures. If not, there are too few others.
     pub left_out: bool,
     /// The median shares of such runs.
     pub during: Disturbance,
-    /// The median shares of the other runs; absent if there are none.
+    /// The median shares of the other runs; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Disturbance>,
 }
 
-/// Finds the disturbed runs of a session, and marks excluded ones. `fewest` is the number of blocks
-/// that an interval needs.
+/// Finds the disturbed runs, and marks excluded ones. An interval needs the `fewest` blocks.
 pub(crate) fn judge(
     runs: &mut [BlockRun],
     commands: usize,
@@ -153,7 +147,7 @@ fn usual(runs: &[BlockRun], command: usize) -> Usual {
     Usual::of(own.filter_map(|run| run.disturbance.as_ref()))
 }
 
-/// The medians of these runs; `None` if nothing is known of any.
+/// `None` if nothing is known of any run.
 pub(crate) fn middle(runs: &[&BlockRun]) -> Option<Disturbance> {
     let known: Vec<Disturbance> = runs.iter().filter_map(|run| run.disturbance).collect();
     let of = |part: fn(&Disturbance) -> Option<f64>| {
@@ -167,7 +161,6 @@ pub(crate) fn middle(runs: &[&BlockRun]) -> Option<Disturbance> {
     })
 }
 
-/// Measures the CPU time taken from a run.
 pub(crate) struct DisturbanceWatch<'a> {
     quotas: &'a Quotas,
     stopped_ns: u64,
@@ -176,13 +169,13 @@ pub(crate) struct DisturbanceWatch<'a> {
 }
 
 impl<'a> DisturbanceWatch<'a> {
-    /// Starts to measure just before the run. The quotas are those on this process.
+    /// The quotas are those on this process.
     pub(crate) fn begin(quotas: &'a Quotas) -> Self {
         let stopped_ns = quotas.stopped_ns(&Root::new("/"));
         DisturbanceWatch { quotas, stopped_ns, own_s: own_s(), count: BusyCount::now() }
     }
 
-    /// The time taken from the run, whose processes have been reaped.
+    /// After the run's processes have been reaped.
     pub(crate) fn end(self, cpus: &CpuSet) -> Disturbance {
         let count = BusyCount::now();
         let own_s = own_s() - self.own_s;
@@ -202,14 +195,14 @@ impl<'a> DisturbanceWatch<'a> {
     }
 }
 
-/// The CPU time of this process and its reaped children, in seconds.
+/// Including reaped children.
 fn own_s() -> f64 {
     let mut own = ResourceUsage::of_children();
     own += ResourceUsage::of_process();
     (own.user + own.kernel).as_secs_f64()
 }
 
-/// Rounds to 0.01 %, less than any counting error.
+/// To 0.01 %, less than any counting error.
 fn rounded(percent: f64) -> f64 {
     (100.0 * percent).round() / 100.0
 }
@@ -227,7 +220,7 @@ mod tests {
         BlockRun { disturbance: Some(disturbance), ..BlockRun::new(block, command, 1.0) }
     }
 
-    /// Blocks of two commands; the second always has a server next to it.
+    /// The second command always has a server next to it.
     fn session(blocks: usize, loud: &[usize]) -> Vec<BlockRun> {
         (0..blocks)
             .flat_map(|block| {

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-bench/1";
 
-/// Limit on runs in a document. A larger file would only fill the memory.
+/// Limit on runs in a document, to save memory.
 pub const MAX_RUNS: usize = 1 << 20;
 
 /// A command that was run.
@@ -43,33 +43,32 @@ pub struct SeatsUsed {
     #[serde(default)]
     pub notes: Vec<String>,
     /// The largest load of other programs on one of these cores before the start, in percent;
-    /// absent in a cell, which has no other programs, and in older documents.
+    /// absent in a cell, where none run, and in older documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others_percent: Option<f64>,
 }
 
-/// If the loads before the start differ by more than this, in percent of a core, they can explain
-/// any difference between two results. The limit is wide because the look before the start is
-/// short.
+/// Different loads before the start, in percent of a core, may explain a difference between
+/// results. The limit is wide because the look is short.
 const OTHER_LOAD_PERCENT: f64 = 50.0;
 
-/// The same limit for the load during the runs, in percent of the CPUs.
+/// The same for loads during the runs, in percent of the CPUs.
 const OTHERS_BESIDE_PERCENT: f64 = 20.0;
 
 impl SeatsUsed {
-    /// Adds a remark on void runs, whose CPUs were missing; at most once for each CPU list.
+    /// Adds a remark on void runs; once for each list of missing CPUs.
     pub fn tell_void(&mut self, cpus: &str, holder: &Holder) {
         let note = format!(
             "runs were void and made again, since CPUs were taken away from them: {cpus} ({})",
             holder.or(TAKEN)
         );
-        // A cpuset that keeps changing would otherwise fill the report with one sentence.
+        // A changing cpuset would fill the report with one sentence.
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }
 
-    /// The loads of both results if they differ too much to compare the results.
+    /// If they differ too much to compare the results.
     fn load_difference(&self, then: &SeatsUsed) -> Option<String> {
         differing_loads(self.others_percent?, then.others_percent?, OTHER_LOAD_PERCENT)
     }
@@ -104,8 +103,8 @@ pub struct BaselineComparison {
     pub name: String,
     /// When its first block began.
     pub begun: String,
-    /// Differences between the two computers and settings, each with both values. If there are any,
-    /// the results are not comparable.
+    /// The differences between the computers and settings, each with both values. With any, the
+    /// results are not comparable.
     pub differences: Vec<String>,
     /// The comparison; absent if the results are not comparable or one has too few runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -119,13 +118,13 @@ pub struct BenchResults {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The version of Seatmap.
+    /// Seatmap's version.
     pub tool_version: String,
     /// The start of the first block, in UTC (RFC 3339).
     pub begun: String,
     /// Whether all requested blocks were run.
     pub complete: bool,
-    /// The computer and its settings. Results from other computers or settings are not comparable.
+    /// The computer and its settings, which must agree for results to be comparable.
     pub fingerprint: Fingerprint,
     /// The metric, as given on the command line: `time`, `cpu`, `regex:PATTERN`, `command:LINE`,
     /// `perf:EVENT`.
@@ -133,7 +132,7 @@ pub struct BenchResults {
     /// The unit of the readings; empty if unknown.
     #[serde(default)]
     pub unit: String,
-    /// Whether lower or higher readings are better; absent if unknown.
+    /// Which readings are better; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The confidence of all intervals, 0 to 1.
@@ -147,22 +146,22 @@ pub struct BenchResults {
     /// The commands. The first runs twice in each block and is compared with each of the others.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub commands: Vec<BenchCommand>,
-    /// The exhausted CPU quotas during the runs, as a sentence; absent if there were none.
+    /// Exhausted CPU quotas, as a sentence; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<String>,
-    /// The runs with more load from other programs than usual; absent if there were none.
+    /// The disturbed runs; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<DisturbedRuns>,
-    /// The smallest difference that the runs can show; absent for fewer than two blocks.
+    /// The smallest detectable difference; absent for fewer than two blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub itself: Option<NoiseFloor>,
     /// The first command compared with each of the others.
     #[serde(default)]
     pub comparisons: Vec<CommandComparison>,
-    /// The first command compared with that of the baseline result, if one was given.
+    /// The first command compared with that of the baseline, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineComparison>,
-    /// Every run except the warm-ups, in order of time.
+    /// All runs except warm-ups, in order.
     pub runs: Vec<BlockRun>,
 }
 
@@ -201,7 +200,7 @@ impl BenchResults {
         );
     }
 
-    /// Marks the blocks with a disturbed run and returns the number of the others.
+    /// Marks disturbed blocks and returns the number of the others.
     pub(crate) fn quiet_blocks(&mut self) -> usize {
         let fewest = signed_rank::fewest(self.confidence);
         self.disturbed = disturbance::judge(&mut self.runs, self.commands.len(), fewest);
@@ -209,16 +208,14 @@ impl BenchResults {
         all - self.disturbed.as_ref().map_or(0, |disturbed| disturbed.blocks.min(all))
     }
 
-    /// The median share of CPU time that other programs took from the judged runs; `None` if
-    /// unknown.
+    /// The median share that other programs took from the judged runs, if known.
     #[must_use]
     pub fn beside(&self) -> Option<Disturbance> {
         let judged: Vec<&BlockRun> = self.runs.iter().filter(|run| !run.left_out).collect();
         disturbance::middle(&judged)
     }
 
-    /// Whether other programs took so much from the judged runs that the result holds only next to
-    /// them.
+    /// Whether the result holds only next to the present load of other programs.
     #[must_use]
     pub fn has_neighbours(&self) -> bool {
         let taken = self.beside().and_then(|beside| beside.foreign_percent);
@@ -239,8 +236,8 @@ impl BenchResults {
         own.map(|run| run.value).collect()
     }
 
-    /// Compares the first command with that of an earlier result. The two did not share blocks, so
-    /// the comparison includes the computer's drift between them.
+    /// Compares the first command with that of an earlier result, including the computer's drift in
+    /// between.
     pub fn compare_with(&mut self, then: &BenchResults) {
         let mut differences = self.fingerprint.differences(&then.fingerprint);
         differences.extend(self.load_difference(then));
@@ -250,8 +247,7 @@ impl BenchResults {
             let [now, before] = [now, before].map(Better::word);
             differences.push(format!("better readings: {now}, then {before}"));
         }
-        // Another kernel or governor can explain any difference. A figure next to it would be read
-        // as the command's.
+        // Another kernel or governor can explain any difference.
         let comparison = if differences.is_empty() { self.since(then) } else { None };
         if differences.is_empty()
             && let Some((own, before)) = self.itself.as_mut().zip(then.itself.as_ref())
@@ -264,8 +260,7 @@ impl BenchResults {
         self.baseline = Some(BaselineComparison { name, begun, differences, comparison });
     }
 
-    /// The loads of both results if they differ too much: during the runs or, if unknown, before
-    /// them.
+    /// During the runs or, if unknown, before them.
     fn load_difference(&self, then: &BenchResults) -> Option<String> {
         let beside =
             [self, then].map(|results| results.beside().and_then(|beside| beside.foreign_percent));
@@ -276,19 +271,19 @@ impl BenchResults {
     }
 
     fn since(&self, then: &BenchResults) -> Option<CommandComparison> {
-        // In logarithms, the shift between two samples is a ratio, as within blocks.
+        // In logarithms, a shift is a ratio, as within blocks.
         let logs = [then, self]
             .map(|results| results.values(0).iter().map(|value| value.ln()).collect::<Vec<f64>>());
         let [before, now] = &logs;
         let shift = signed_rank::between(before, now, self.confidence)?;
-        // The results share no blocks, so each one's drift widens the interval.
+        // Without common blocks, each result's drift widens the interval.
         let wider = logs.iter().map(|logs| widening(logs, self.confidence)).fold(1.0, f64::max);
         let floors = [&self.itself, &then.itself].into_iter().flatten();
         let floor = floors.max_by(|a, b| a.floor_percent.total_cmp(&b.floor_percent));
         Some(CommandComparison::of_shift(0, &shift.widened(wider), self.better, floor))
     }
 
-    /// All comparisons of the first command, each with the other command's name.
+    /// Each with the other command's name.
     fn compared(&self) -> impl Iterator<Item = (&CommandComparison, &str)> {
         let earlier = self.baseline.as_ref();
         let earlier =
@@ -298,13 +293,12 @@ impl BenchResults {
     }
 
     /// Checks that the first command is not shown to be worse than another by more than this limit.
-    /// Results that are not comparable, too few runs, and readings of unknown direction show
-    /// nothing.
+    /// Results that are not comparable, too few runs, or an unknown direction show nothing.
     ///
     /// # Errors
     /// [`WorseThanLimit`], which names the commands.
     pub fn check_limit(&self, most_percent: f64) -> Result<(), WorseThanLimit> {
-        // Without a direction nothing is worse: a printed figure may be a time or a rate.
+        // A printed figure may be a time or a rate.
         let Some(better) = self.better else { return Ok(()) };
         let own = &self.commands[0].name;
         let worse: Vec<String> = self
@@ -343,7 +337,6 @@ impl BenchResults {
         if unshown.is_empty() { Ok(()) } else { Err(LimitNotShown(unshown)) }
     }
 
-    /// The sentence about a comparison that does not show on which side of the limit it is.
     fn unshown(&self, other: &str, most_percent: f64, why: &str) -> String {
         let own = &self.commands[0].name;
         format!("whether '{own}' is worse than '{other}' by more than {most_percent} %: {why}")
@@ -366,7 +359,7 @@ impl BenchResults {
     pub fn baseline(text: &str, metric: &Metric) -> Result<Self, BenchBaselineError> {
         let earlier = BenchResults::from_json(text)?;
         let now = metric.to_string();
-        // Readings in different units, such as seconds and requests, have no ratio.
+        // Seconds and requests have no ratio.
         if earlier.metric == now {
             Ok(earlier)
         } else {
@@ -404,7 +397,7 @@ impl BenchResults {
             if !(run.value > 0.0 && run.value.is_finite()) {
                 return wrong(format!("runs[{at}].value: {} is not above 0", run.value));
             }
-            // Blocks count from 0 and each has a run, so Seatmap never writes a larger number.
+            // Each block has a run, so Seatmap never writes a larger number.
             if run.block > self.runs.len() {
                 return wrong(format!(
                     "runs[{at}].block: {} of {}",
@@ -466,7 +459,7 @@ pub(crate) mod tests {
         results
     }
 
-    /// If the time to judge grew with the square of the blocks, 20,000 blocks would take hours.
+    /// Quadratic time for 20,000 blocks would be hours.
     #[test]
     fn many_blocks_are_judged_as_fast_as_they_are_read() {
         let results = made(20_000);

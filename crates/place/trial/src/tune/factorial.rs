@@ -7,22 +7,22 @@ use crate::tune::race::{Confirmed, DEFAULT, RaceOutcome};
 use seatmap_data::statistics::friedman::worse_than_best;
 use seatmap_data::statistics::signed_rank::{self, shift};
 
-/// The fewest runs for the choice and for the confirmation, unless the confidence needs more.
+/// For the choice and for the confirmation, unless the confidence needs more.
 const FEWEST_OF_HALF: usize = 6;
 
-/// The fewest runs of each candidate, half to choose and half to confirm: fewer have no interval of
+/// The fewest runs of each candidate, half to choose and half to confirm, that have an interval of
 /// this confidence.
 #[must_use]
 pub fn fewest_runs(confidence: f64) -> usize {
     2 * FEWEST_OF_HALF.max(signed_rank::fewest(confidence))
 }
 
-/// Judges candidates by the log costs of their runs, one row for each candidate. Runs of the same
-/// index form a block. The first `choosing` blocks choose the winner: the least mean among those
-/// that Friedman's test does not find worse.
+/// Judges candidates by the log costs of their runs, one row each; runs of the same index form a
+/// block. The first `choosing` blocks choose the winner: the least mean among those that Friedman's
+/// test does not find worse.
 ///
 /// # Panics
-/// There are fewer than two candidates, rows of different lengths, or no blocks left for the
+/// There are fewer than two candidates, rows of different lengths, or no blocks for the
 /// confirmation.
 #[must_use]
 pub fn judge(costs: &[Vec<f64>], choosing: usize, confidence: f64) -> RaceOutcome {
@@ -49,7 +49,7 @@ pub fn judge(costs: &[Vec<f64>], choosing: usize, confidence: f64) -> RaceOutcom
     with.dedup();
     with.retain(|other| *other != winner);
     let confirmed = with.into_iter().map(|other| {
-        // The blocks that chose the winner favour it; only later ones show how much better it is.
+        // Only later blocks show how much better the winner is.
         let fresh = costs[winner].iter().zip(&costs[other]).skip(choosing);
         let differences: Vec<f64> = fresh.map(|(own, other)| own - other).collect();
         let shift = shift(&differences, confidence);

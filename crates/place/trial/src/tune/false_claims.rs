@@ -8,33 +8,31 @@ use crate::tune::metric::Better;
 use crate::tune::{BenchResults, BlockRun, ComparisonVerdict};
 use seatmap_data::statistics::{Xoshiro, normal};
 
-/// Blocks of a session.
 const BLOCKS: usize = 25;
 
-/// A computer with one neighbour, which is active or not.
+/// The one neighbour is active or not.
 struct Neighbours {
     chance: fastrand::Rng,
-    /// The probabilities that the neighbour starts or stops before a run.
+    /// Probabilities, before each run.
     comes: f64,
     goes: f64,
     is_there: bool,
 }
 
 impl Neighbours {
-    /// The time of a run that alone would take `alone`, and the neighbour's share of the CPU, which
-    /// is up to half or 0.
+    /// The time of a run that alone takes `alone`, and the neighbour's share of the CPU in percent.
     fn run(&mut self, alone: f64) -> (f64, f64) {
         let moves = if self.is_there { self.goes } else { self.comes };
         if self.chance.f64() < moves {
             self.is_there = !self.is_there;
         }
         let noise = (0.02 * normal(&mut self.chance)).exp();
-        // A neighbour that starts or stops within the run has a smaller share.
+        // A neighbour that starts or stops meanwhile has a smaller share.
         let share = if self.is_there { 0.3 + 0.2 * self.chance.f64() } else { 0.0 };
         (alone * noise / (1.0 - share), 100.0 * share)
     }
 
-    /// A session in which the first command takes longer by the factor `planted`.
+    /// The first command takes longer by the factor `planted`.
     fn session(&mut self, planted: f64, seed: u64) -> BenchResults {
         let mut results = made(0);
         results.seed = seed;
@@ -67,7 +65,6 @@ impl Neighbours {
     }
 }
 
-/// The verdicts of simulated sessions.
 fn verdicts(comes: f64, goes: f64, planted: f64, sessions: u64) -> Vec<ComparisonVerdict> {
     let chance = fastrand::Rng::with_seed(11);
     let mut neighbours = Neighbours { chance, comes, goes, is_there: false };
@@ -80,8 +77,8 @@ fn count(verdicts: &[ComparisonVerdict], of: &[ComparisonVerdict]) -> usize {
 
 #[test]
 fn equal_commands_are_seldom_told_apart_and_five_percent_are_found() {
-    // The neighbour is active for 5 runs of 25, 10 of 20, or 100 of 200, which is more than a
-    // session has. In the last case disturbed sessions find less, but claim no more.
+    // The neighbour is active for 5 runs of 25, 10 of 20, or 100 of 200, which exceeds a session.
+    // Sessions disturbed throughout find less, but claim no more.
     for (comes, goes, least) in [(0.05, 0.2, 90), (0.1, 0.1, 90), (0.01, 0.01, 50)] {
         let same = verdicts(comes, goes, 1.0, 200);
         let claims = count(&same, &[ComparisonVerdict::Better, ComparisonVerdict::Worse]);
@@ -91,10 +88,9 @@ fn equal_commands_are_seldom_told_apart_and_five_percent_are_found() {
     }
 }
 
-/// The log of the time of each run, one after another, on some computer.
+/// The log time of each run.
 type Slots = Box<dyn FnMut() -> f64>;
 
-/// Runs with this correlation between consecutive ones.
 fn correlated(rho: f64, seed: u64) -> Slots {
     let mut own = fastrand::Rng::with_seed(seed);
     let mut value = normal(&mut own);
@@ -104,8 +100,8 @@ fn correlated(rho: f64, seed: u64) -> Slots {
     })
 }
 
-/// Correlated runs; runs on a computer that becomes slower; runs next to a neighbour that doubles
-/// the time of about 12 runs; and runs with heavy tails.
+/// Correlated runs; a computer that becomes slower; a neighbour that doubles the time of about 12
+/// runs; heavy tails.
 fn kinds(seed: u64) -> Vec<(&'static str, Slots)> {
     let mut chance = fastrand::Rng::with_seed(seed);
     let mut drifting = chance.fork();
@@ -137,7 +133,7 @@ fn kinds(seed: u64) -> Vec<(&'static str, Slots)> {
     ]
 }
 
-/// The verdict of a session in which the first command takes longer by the factor `planted`.
+/// The first command takes longer by the factor `planted`.
 fn judged(blocks: usize, seed: u64, planted: f64, slots: &mut Slots) -> ComparisonVerdict {
     let mut results = made(0);
     results.seed = seed;
@@ -168,8 +164,7 @@ fn few_blocks_claim_no_more_than_many_and_find_a_factor_of_three() {
                 assert_ne!(verdict, ComparisonVerdict::Better, "{name}");
                 found += u64::from(verdict == ComparisonVerdict::Worse);
             }
-            // A neighbour that doubles the time, or a heavy tail, sometimes hides a factor of three
-            // from six blocks.
+            // A neighbour or a heavy tail sometimes hides a factor of three from six blocks.
             let least = if at < 4 { sessions } else { sessions * 7 / 10 };
             assert!(found >= least, "kind {at}, {blocks} blocks: {found} of {sessions}");
         }
@@ -178,8 +173,7 @@ fn few_blocks_claim_no_more_than_many_and_find_a_factor_of_three() {
     }
 }
 
-/// With skewed noise, the difference between a mean of two runs and a single one is skewed and
-/// claims too much.
+/// A mean of two runs minus a single one would be skewed like the noise, and claim too much.
 #[test]
 fn spikes_make_equal_commands_no_different() {
     let mut random = Xoshiro::new(3);

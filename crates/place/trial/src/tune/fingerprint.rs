@@ -5,7 +5,7 @@ use seatmap_data::machine::smt_word;
 use seatmap_os::Root;
 use serde::{Deserialize, Serialize};
 
-/// The computer and its settings that affect a program's speed. A value is absent if unknown.
+/// The computer and its settings that affect a program's speed. Unknown values are absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -70,8 +70,7 @@ impl Fingerprint {
             turbo: environment.turbo,
             smt: environment.smt,
             thp: environment.thp,
-            // A digest is enough to detect a change, and kernels list more vulnerabilities every
-            // year.
+            // A digest is short; kernels list more vulnerabilities every year.
             mitigations: (!mitigations.is_empty())
                 .then(|| format!("{:08x}", fnv(mitigations.as_bytes()))),
             quota: environment.quota,
@@ -81,8 +80,8 @@ impl Fingerprint {
         }
     }
 
-    /// The differences from another fingerprint, as `kernel: 6.1.0, then 6.12.0`. Without
-    /// differences, results are comparable.
+    /// The differences from another fingerprint, as `kernel: 6.1.0, then 6.12.0`. Results are
+    /// comparable without differences.
     #[must_use]
     pub fn differences(&self, then: &Fingerprint) -> Vec<String> {
         let [now, then] = [self, then].map(Fingerprint::words);

@@ -1,7 +1,7 @@
 //! Judges a comparison against the most by which the first command may be worse.
 //!
-//! "Not shown to be above" is not "within": a noisy session shows neither. So there are three
-//! outcomes, and the third includes the smallest slowdown that the session could have shown.
+//! "Not shown to be above" is not "within": a noisy session shows neither. The third outcome
+//! includes the smallest slowdown that the session could have shown.
 
 use crate::tune::metric::Better;
 use crate::tune::verdict::{CommandComparison, ComparisonVerdict, NoiseFloor, percent};
@@ -38,7 +38,7 @@ impl CommandComparison {
     }
 
     /// The most by which the first command is worse, in percent of the other's reading, at the
-    /// confidence; `None` without an interval.
+    /// confidence, if there is an interval.
     #[must_use]
     pub fn worse_by_at_most_percent(&self, better: Better) -> Option<f64> {
         match better {
@@ -47,9 +47,8 @@ impl CommandComparison {
         }
     }
 
-    /// The smallest slowdown, in percent, that this session would show to be above the limit: at
-    /// least the floor, and so far above the limit that an interval of this width excludes it.
-    /// `None` without an interval.
+    /// The smallest slowdown, in percent, that this session would show to be above the limit, given
+    /// the floor and the interval's width, if there is one.
     #[must_use]
     pub fn shows_above_percent(
         &self,

@@ -33,16 +33,14 @@ impl Better {
 pub enum Metric {
     /// The time from the start of the command to its end, in seconds.
     Time,
-    /// The CPU time of the command and its reaped descendants, in seconds. Neighbours that share
-    /// its CPUs do not lengthen it.
+    /// The CPU time of the command and its reaped descendants, in seconds, which neighbours on its
+    /// CPUs do not lengthen.
     CpuTime,
-    /// The number in the first group of a regular expression, at its last match in the command's
-    /// output.
+    /// The first group of a regular expression at its last match in the output.
     Printed(Regex),
     /// The number that another command prints after the run.
     Command(String),
-    /// An event that the kernel or the processor counts for the command and its descendants; clocks
-    /// in ns.
+    /// An event counted for the command and its descendants; clocks in ns.
     Counted(CounterEvent),
 }
 
@@ -83,8 +81,7 @@ pub enum MetricError {
 }
 
 impl Metric {
-    /// Whether lower or higher readings are better: as the user says, or lower for times and
-    /// events. `None` if unknown.
+    /// Which readings are better: as the user says, or lower for times and events, if known.
     #[must_use]
     pub fn better(&self, said: Option<Better>) -> Option<Better> {
         said.or(match self {
@@ -126,8 +123,7 @@ impl Metric {
         }
     }
 
-    /// The number at the last match of the pattern in a text. If there is no number, earlier
-    /// matches do not replace it, because they are other readings.
+    /// The number at the pattern's last match. If there is none, earlier matches do not replace it.
     #[must_use]
     pub fn last_number(pattern: &Regex, text: &str) -> Option<f64> {
         let places = pattern.captures_iter(text).filter_map(|groups| groups.get(1));
@@ -136,11 +132,11 @@ impl Metric {
 }
 
 fn printed(pattern: &str) -> Result<Metric, MetricError> {
-    // Output consists of lines, so ^ and $ match at each line.
+    // So that ^ and $ match at each line.
     let built = RegexBuilder::new(pattern).multi_line(true).build();
     let regex =
         built.map_err(|source| MetricError::Pattern { text: pattern.to_owned(), source })?;
-    // Group 0 is the whole match, so one group means no parentheses.
+    // Group 0 is the whole match.
     match regex.captures_len() {
         1 => Err(MetricError::NoGroup(pattern.to_owned())),
         _ => Ok(Metric::Printed(regex)),

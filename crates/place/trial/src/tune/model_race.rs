@@ -1,7 +1,7 @@
 //! Races ways to seat a pattern's tasks on a simulated machine.
 //!
-//! Each candidate has the same number of runs, and all runs can be made in parallel: on the CPUs of
-//! this computer or by MPI ranks. The result is identical to the byte.
+//! Each candidate has the same number of runs, made in parallel on this computer or by MPI ranks,
+//! with results identical to the byte.
 
 use crate::tune::on_model::{OnModel, SimulatedRun, drawn, skew};
 use crate::tune::program_race::candidates::{default, placements};
@@ -19,14 +19,13 @@ use std::error::Error;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-/// Default runs of each candidate, unless the confidence needs more: half choose the winner, half
-/// confirm it.
+/// Unless the confidence needs more: half choose the winner, half confirm it.
 const RUNS_EACH: usize = 20;
 
-/// Kicks of each search for candidates: a search limited by count has the same result everywhere.
+/// A search limited by kicks has the same result everywhere.
 const KICKS: u64 = 2000;
 
-/// Runs between two reports of progress.
+/// Between two reports of progress.
 const AT_ONCE: usize = 64;
 
 /// A run and its index among all.
@@ -35,8 +34,7 @@ pub type NumberedJob = (usize, SimulatedRun);
 /// Receives the times of some runs, in nanoseconds, and returns whether to continue.
 pub type TakeTimes<'a> = dyn FnMut(&[NumberedJob], &[f64]) -> ControlFlow<()> + 'a;
 
-/// Makes all runs and passes on the time of each, in any order. It may stop if the receiver says
-/// so.
+/// Makes all runs and passes on their times, in any order.
 pub type JobExecutor<'a> =
     dyn FnMut(&[NumberedJob], &mut TakeTimes<'_>) -> Result<(), Box<dyn Error>> + 'a;
 
@@ -53,8 +51,7 @@ pub struct ModelRace {
     pub rounds: u32,
     /// The most candidates, including the default.
     pub candidates: usize,
-    /// The most runs. Default: the number that the confidence needs, at least 20 for each
-    /// candidate.
+    /// The most runs; by default as many as the confidence needs, at least 20 for each candidate.
     pub runs: Option<usize>,
     /// The confidence of all tests and intervals, 0 to 1.
     pub confidence: f64,
@@ -105,8 +102,8 @@ impl Blame for ModelRaceError {
 }
 
 impl ModelRace {
-    /// Runs the race. `elsewhere` makes the runs if given, else this computer does. `stop` returns
-    /// whether to stop, and `show` receives the numbers of finished and of all runs.
+    /// Runs the race: by `elsewhere`, or on this computer. `stop` ends it, and `show` receives the
+    /// numbers of finished and all runs.
     ///
     /// # Errors
     /// [`ModelRaceError`].
@@ -122,7 +119,7 @@ impl ModelRace {
         let mut times_ns = vec![0.0; jobs.len()];
         let mut known = 0;
         let mut take = |part: &[NumberedJob], ns: &[f64]| {
-            // Rounded as in a file, so that the verdict agrees with the recorded times.
+            // Rounded as in a file, so that the verdict agrees with it.
             part.iter().zip(ns).for_each(|((at, _), ns)| times_ns[*at] = rounded_ns(*ns));
             known += part.len();
             show(known, jobs.len());
@@ -143,7 +140,7 @@ impl ModelRace {
         Ok(RaceEnd { tuned, plan })
     }
 
-    /// The default, and placements chosen by the model's distances.
+    /// The default and the model's placements.
     fn entrants(&self) -> Result<Vec<Entrant>, ModelRaceError> {
         let request = PlaceRequest {
             limit: SearchLimit::kicks(KICKS),
@@ -164,8 +161,7 @@ impl ModelRace {
         }
     }
 
-    /// The runs of each candidate, one candidate after another. Runs of the same index have the
-    /// same skew.
+    /// One candidate after another. Runs of the same index have the same skew.
     fn jobs(&self, entrants: &[Entrant], runs: usize) -> Vec<NumberedJob> {
         let pus: Vec<u32> = self.profile.topology.os_indices().collect();
         let mut jobs = Vec::with_capacity(entrants.len() * runs);
@@ -174,8 +170,7 @@ impl ModelRace {
                 let skew = skew(self.seed, run);
                 let seats = match &entrant.seats {
                     CandidateSeats::Placement(placement) => placement.clone(),
-                    // Without a plan the kernel may put threads anywhere, so the default is a new
-                    // random draw in each run.
+                    // Without a plan the kernel may put threads anywhere.
                     _ => drawn(&pus, self.pattern.tasks, skew),
                 };
                 jobs.push((jobs.len(), SimulatedRun { seats, skew }));
@@ -184,9 +179,8 @@ impl ModelRace {
         jobs
     }
 
-    /// Makes the runs on the CPUs of this computer.
     fn here(&self, jobs: &[NumberedJob], take: &mut TakeTimes<'_>) -> Result<(), ModelRaceError> {
-        // In parts, to react to Ctrl-C and show progress between them.
+        // For Ctrl-C and progress.
         for part in jobs.chunks(AT_ONCE) {
             let times = self.messages.numbered_times_ns(part, &AtomicBool::new(false));
             if take(part, &times.map_err(ModelRaceError::Run)?).is_break() {
@@ -196,10 +190,9 @@ impl ModelRace {
         Ok(())
     }
 
-    /// The race with all its runs and its verdict.
     fn judged(&self, candidates: Vec<Entrant>, runs: usize, times_ns: &[f64]) -> Tuned {
         let all = candidates.len();
-        // An odd run goes to the confirmation, whose interval is the claim.
+        // An odd run goes to the confirmation, which makes the claim.
         let choosing = runs / 2;
         let mut made = Vec::with_capacity(all * runs);
         for number in 0..runs {
@@ -236,7 +229,6 @@ impl ModelRace {
     }
 }
 
-/// The phase of a run, from its index among those of its candidate.
 fn turn(number: usize, choosing: usize, candidate: usize) -> RaceTurn {
     if number < choosing {
         RaceTurn { phase: RacePhase::Race, block: number, candidate }

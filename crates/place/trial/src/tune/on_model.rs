@@ -1,7 +1,7 @@
 //! Runs a pattern's messages on a simulated machine, and measures the time.
 //!
-//! A run depends only on the seats and on the skew between the tasks' starts, so it is repeatable
-//! on any computer. The time is that of the messages alone, without work between them.
+//! A run depends only on the seats and the skew between the tasks' starts, so it is repeatable on
+//! any computer. The time excludes work between messages.
 
 use seatmap_data::pattern::Pattern;
 use seatmap_machines::workload::{Handoffs, handoffs_ns};
@@ -99,7 +99,7 @@ impl OnModel {
     }
 }
 
-/// The seed of the skews of a run, by its index; the same for all candidates.
+/// The seed of a run's skews, the same for all candidates.
 #[must_use]
 pub fn skew(seed: u64, run: usize) -> u64 {
     // Zero would mean no skew.

@@ -1,8 +1,7 @@
 //! Races ways to seat a program: from a request to a winner.
 //!
-//! The candidates depend on the computer or cluster; [`race`](crate::tune::race) decides the order
-//! of runs and the verdict. This module makes each run, repeats it if it says nothing about its
-//! candidate, and records it.
+//! [`race`](crate::tune::race) decides the order of runs and the verdict. This module makes each
+//! run, repeats it if it says nothing about its candidate, and records it.
 //!
 //! | module | contents |
 //! |---|---|
@@ -40,24 +39,22 @@ use seatmap_os::root::Root;
 use seatmap_os::whole_file;
 use std::time::{Duration, Instant};
 
-/// Default runs of each candidate.
+/// Of each candidate.
 const RUNS_EACH: usize = 10;
 
-/// How often a run is tried if CPUs are taken from it.
+/// If CPUs are taken from it.
 const VOID_TRIES: u32 = 10;
 
-/// How often a disturbed run is repeated; its neighbours may stay.
+/// Of a disturbed run; its neighbours may stay.
 const DISTURBED_TRIES: u32 = 2;
 
-/// One repetition of a disturbed run is allowed per this number of runs, to limit the time of the
-/// race.
+/// One repetition for each of these, to limit the time.
 const RUNS_OF_DISTURBED: usize = 8;
 
-/// The pause before a failed run is repeated.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Races ways to seat a program. Each run is on file before the next one starts. `stop` returns
-/// whether to stop, also during a run; `hear` receives the events.
+/// Races ways to seat a program. Each run is on file before the next one starts. `stop` ends the
+/// race, also during a run; `hear` receives the events.
 ///
 /// # Errors
 /// [`ProgramRaceError`]. Finished runs are kept.
@@ -73,7 +70,7 @@ pub fn run(
     }
     let mut tuned = begun(request, &field);
     let rules = tuned.rules();
-    // After the time limit has dropped candidates: the budget need only be enough for the rest.
+    // The budget need only be enough for the candidates left.
     limit::check_budget(request, &rules)?;
     let recorded = recorded(request, &mut tuned)?;
     let racing = Racing {
@@ -89,7 +86,7 @@ pub fn run(
     let outcome = racing.run(&rules)?;
     tuned.judge(&outcome);
     limit::tell_excess(request, &tuned, hear);
-    // The verdict is saved before the plan, which may not exist.
+    // Before the plan, which may not exist.
     keep(request, &tuned)?;
     let plan = field.winners_plan(&tuned, request)?;
     Ok(RaceEnd { tuned, plan })
@@ -114,7 +111,7 @@ fn begun(request: &RaceRequest, field: &RaceField) -> Tuned {
         confidence: request.confidence,
         seed: request.seed,
         budget_runs: match request.time {
-            // The command line allows a time or a number of runs, and a time was given.
+            // The user gave a time instead.
             Some(_) => None,
             None => Some(request.runs.unwrap_or(RUNS_EACH * candidates + fewest)),
         },
@@ -123,7 +120,7 @@ fn begun(request: &RaceRequest, field: &RaceField) -> Tuned {
     }
 }
 
-/// The kernel features that also move threads and memory.
+/// Kernel features that also move threads and memory.
 fn rivals() -> Vec<String> {
     let kernel = SchedulerSettings::read(&Root::new("/"));
     let scheduler = kernel
@@ -140,7 +137,7 @@ fn on_or_off(is_on: bool) -> &'static str {
     if is_on { "on" } else { "off" }
 }
 
-/// The runs of an earlier race, if it had the same rules.
+/// If it had the same rules.
 fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<RaceRun>, ProgramRaceError> {
     let Some(earlier) = &request.earlier else { return Ok(Vec::new()) };
     if let Some(difference) = tuned.differs_from(earlier) {
@@ -152,13 +149,12 @@ fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<RaceRun>, Pr
     Ok(earlier.runs.clone())
 }
 
-/// Saves the race, so that a crash loses at most the current run.
+/// A crash loses at most the current run.
 fn keep(request: &RaceRequest, tuned: &Tuned) -> Result<(), ProgramRaceError> {
     whole_file::replace(&request.record, tuned.to_json().as_bytes())
         .map_err(|source| ProgramRaceError::unwritten(&request.record, source))
 }
 
-/// Why a race ended early.
 enum Cut {
     Stopped,
     Failed(ProgramRaceError),
@@ -169,9 +165,7 @@ struct Racing<'a> {
     request: &'a RaceRequest,
     field: &'a RaceField,
     runner: CommandRunner,
-    /// The recorded runs of an earlier race.
     recorded: std::vec::IntoIter<RaceRun>,
-    /// The number of runs discarded as disturbed.
     disturbed: usize,
     tuned: &'a mut Tuned,
     stop: &'a dyn Fn() -> bool,
@@ -200,10 +194,9 @@ impl Racing<'_> {
         })
     }
 
-    /// The cost of a run, after it is on file.
+    /// The run is on file afterwards.
     fn turn(&mut self, turn: RaceTurn) -> Result<RunCost, Cut> {
-        // The same readings lead to the same turns, so the race requests the recorded runs in
-        // order.
+        // The same readings lead to the same turns.
         let run = match self.recorded.next() {
             Some(run) if run.turn == turn => run,
             _ => self.made(turn)?,
@@ -217,7 +210,7 @@ impl Racing<'_> {
         Ok(cost)
     }
 
-    /// Makes a run, and repeats it if it said nothing about its candidate.
+    /// Repeats a run that says nothing about its candidate.
     fn made(&mut self, turn: RaceTurn) -> Result<RaceRun, Cut> {
         assert!(
             turn.candidate < self.field.entrants.len(),
@@ -249,12 +242,12 @@ impl Racing<'_> {
                 None => return Err(Cut::Failed(error)),
             }
             tries += 1;
-            // Missing CPUs and a failed start on a cluster are often only temporary.
+            // Missing CPUs and failed starts on a cluster are often temporary.
             std::thread::sleep(PAUSE);
         }
     }
 
-    /// Whether a run is disturbed compared with quiet ones of this race, and may be repeated.
+    /// Whether a run is disturbed compared with quiet ones, and may be repeated.
     fn is_disturbed(&self, disturbance: &Disturbance) -> bool {
         let runs = &self.tuned.runs;
         // With fewer runs the usual load is unknown.
@@ -263,7 +256,7 @@ impl Racing<'_> {
         may_repeat && disturbance.exceeds(&Usual::of(before))
     }
 
-    /// Makes a run; `None` if the race was stopped.
+    /// `None` if the race was stopped.
     fn attempt(&self, candidate: usize) -> Result<Option<RunReading>, ProgramRaceError> {
         let contestant = self.field.contestant(self.request, candidate);
         let limit = self.field.limit(longest_s(self.tuned));
@@ -273,7 +266,7 @@ impl Racing<'_> {
                 (self.stop)() || limit.is_some_and(|limit| began.elapsed() > limit)
             })
         })??;
-        // Not the user but the limit stopped it.
+        // The limit stopped it.
         if reading.is_none() && !(self.stop)() {
             let limit = limit.unwrap_or_default();
             return Err(ProgramRaceError::Late { command: contestant.line(), limit });
@@ -295,7 +288,6 @@ fn excuse<'e>(field: &RaceField, error: &'e ProgramRaceError, tries: u32) -> Opt
     }
 }
 
-/// The time of the longest run so far, in seconds.
 fn longest_s(tuned: &Tuned) -> f64 {
     tuned.runs.iter().map(|run| run.seconds).fold(0.0, f64::max)
 }

@@ -11,35 +11,31 @@
 //! 3. The winner is chosen partly by luck. So it runs again, against the default and the runner-up,
 //!    in groups of four fresh runs: A B B A, which cancels a linear drift.
 //!
-//! The readings alone decide the next run. The same readings give the same race, so an interrupted
-//! one continues from its recorded runs.
+//! The readings alone decide the next run, so an interrupted race continues from its recorded runs.
 
 use seatmap_data::statistics::Xoshiro;
 use seatmap_data::statistics::friedman::worse_than_best;
 use seatmap_data::statistics::signed_rank::{self, Shift};
 use serde::{Deserialize, Serialize};
 
-/// Blocks before the first test.
 const BLOCKS_BEFORE_TEST: usize = 5;
 
 /// The share of the candidates that a cut keeps.
 const KEPT: f64 = 2.0 / 3.0;
 
-/// The share of the budget reserved for the confirmation.
 const CONFIRMED_SHARE: f64 = 0.3;
 
-/// The fewest groups of four for each comparison of the confirmation, unless the confidence needs
-/// more, and the most: beyond that, intervals shrink slowly.
+/// The fewest groups of four for each comparison, unless the confidence needs more, and the most:
+/// beyond that, intervals shrink slowly.
 const FEWEST_FOURS: usize = 6;
 const MOST_FOURS: usize = 24;
 
-/// Runs in a group of four.
 const RUNS_OF_FOUR: usize = 4;
 
 /// The candidate that the others must beat: the kernel's own placement.
 pub const DEFAULT: usize = 0;
 
-/// The part of a race that a run belongs to.
+/// The phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -56,7 +52,7 @@ pub enum RacePhase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RaceTurn {
-    /// The part of the race.
+    /// The phase.
     pub phase: RacePhase,
     /// The block or group of four, from 0.
     pub block: usize,
@@ -96,14 +92,13 @@ pub struct RaceRules {
 }
 
 impl RaceRules {
-    /// The fewest runs of a race by these rules: a warm-up and two blocks of all candidates, and
-    /// the confirmation.
+    /// The fewest runs: a warm-up and two blocks of all candidates, and the confirmation.
     #[must_use]
     pub fn fewest_runs(&self) -> usize {
         3 * self.candidates + RUNS_OF_FOUR * self.comparisons() * self.fewest_fours()
     }
 
-    /// The winner is compared with the default and the runner-up; of two candidates these are one.
+    /// With the default and the runner-up; of two candidates these are one.
     fn comparisons(&self) -> usize {
         if self.candidates == 2 { 1 } else { 2 }
     }
@@ -190,11 +185,11 @@ struct Race<'a, E> {
     run: &'a mut dyn FnMut(RaceTurn) -> Result<RunCost, E>,
     random: Xoshiro,
     alive: Vec<usize>,
-    /// The log costs of each candidate, one for each of its blocks.
+    /// One for each of its blocks.
     costs: Vec<Vec<f64>>,
     rejected: Vec<usize>,
     blocks: usize,
-    /// The number of blocks at the next test.
+    /// In blocks.
     next_test: usize,
     runs: usize,
     seconds: f64,
@@ -213,7 +208,7 @@ impl<E> Race<'_, E> {
             .try_for_each(|candidate| self.once(RacePhase::WarmUp, 0, candidate).map(drop))
     }
 
-    /// The budget in runs, estimated from the mean length of the runs so far.
+    /// The budget in runs, from their mean length so far.
     fn whole_budget(&self) -> f64 {
         match self.rules.budget {
             Budget::Runs(runs) => runs as f64,
@@ -223,7 +218,6 @@ impl<E> Race<'_, E> {
         }
     }
 
-    /// The runs reserved for the confirmation.
     fn confirmation(&self) -> f64 {
         let of_all = (RUNS_OF_FOUR * self.rules.comparisons()) as f64;
         let wanted = (CONFIRMED_SHARE * self.whole_budget() / of_all) as usize;
@@ -232,8 +226,7 @@ impl<E> Race<'_, E> {
         of_all * fours as f64
     }
 
-    /// The groups of four for each comparison that the rest of the budget allows: a race that ended
-    /// early leaves more.
+    /// The rest of the budget in groups of four for each comparison.
     fn fours_left(&self, comparisons: usize) -> usize {
         let left = (self.whole_budget() - self.runs as f64).max(0.0);
         let paid = (left / (RUNS_OF_FOUR * comparisons) as f64) as usize;
@@ -242,15 +235,13 @@ impl<E> Race<'_, E> {
     }
 
     fn eliminate(&mut self) -> Result<(), E> {
-        // The number of cuts to two thirds until one is left. They are spread evenly over the
-        // race's part of the budget.
+        // Cuts until one is left, spread evenly over the race's part of the budget.
         let rounds = (self.rules.candidates as f64).log(KEPT.recip()).ceil().max(1.0);
-        // The race's part of the budget excludes the warm-ups.
+        // Without the warm-ups.
         let begun = self.runs as f64;
         let mut round = 1.0;
         loop {
-            // Computed again in each round: under a budget of time, the estimated length of a run
-            // improves.
+            // The estimated length of a run improves in each round.
             let race = self.whole_budget() - begun - self.confirmation();
             let spent = self.runs as f64 - begun;
             // Two blocks always run, because fewer say nothing.
@@ -285,31 +276,28 @@ impl<E> Race<'_, E> {
         Ok(())
     }
 
-    /// Drops the candidates shown to be worse.
     fn reject(&mut self) {
         if self.blocks < self.next_test {
             return;
         }
-        // A test after each of many blocks would take long, and each test may err.
+        // Frequent tests would take long, and each may err.
         self.next_test = self.blocks + 1 + self.blocks / 8;
         let blocks: Vec<Vec<f64>> = (0..self.blocks).map(|block| self.of_block(block)).collect();
         let worse = worse_than_best(&blocks, self.rules.confidence);
         self.rejected.extend(worse.iter().map(|at| self.alive[*at]));
         let mut at = 0;
         self.alive.retain(|_| {
-            // `retain` passes no index; `worse` holds indices into `alive`.
+            // `worse` holds indices into `alive`.
             at += 1;
             !worse.contains(&(at - 1))
         });
         assert!(!self.alive.is_empty(), "the best candidate is rejected by itself");
     }
 
-    /// Keeps the better two thirds.
     fn cut(&mut self) {
         let order = self.in_order();
         let kept = (KEPT * order.len() as f64).ceil() as usize;
-        // At least one is dropped, however the share rounds. Two stay, because the winner needs a
-        // runner-up.
+        // The winner needs a runner-up.
         self.alive = order[..kept.clamp(2, order.len() - 1)].to_vec();
         self.alive.sort_unstable();
     }
@@ -318,8 +306,7 @@ impl<E> Race<'_, E> {
         self.alive.iter().map(|candidate| self.costs[*candidate][block]).collect()
     }
 
-    /// The remaining candidates, best first: by the centre of their log costs, each minus its
-    /// block's median.
+    /// By the centre of their log costs, each minus its block's median.
     fn in_order(&self) -> Vec<usize> {
         let middles: Vec<f64> = (0..self.blocks)
             .map(|block| seatmap_data::statistics::median(&self.of_block(block)).unwrap_or(0.0))
@@ -337,7 +324,7 @@ impl<E> Race<'_, E> {
         scored.into_iter().map(|(_, candidate)| candidate).collect()
     }
 
-    /// A candidate's log cost above that of another, which raced at least as long.
+    /// The other raced at least as long.
     fn above(&self, candidate: usize, other: usize) -> f64 {
         let pairs = self.costs[candidate].iter().zip(&self.costs[other]);
         signed_rank::centre(&pairs.map(|(own, other)| own - other).collect::<Vec<_>>())
@@ -350,8 +337,7 @@ impl<E> Race<'_, E> {
             (0..self.rules.candidates).map(|candidate| self.above(candidate, winner)).collect();
         let others = (0..self.rules.candidates).filter(|candidate| *candidate != winner);
         let mut others: Vec<usize> = others.collect();
-        // Little is known of candidates that were dropped early, so those that raced longer are
-        // first.
+        // Little is known of candidates that were dropped early.
         others.sort_by(|a, b| {
             let costs = above_winner[*a].partial_cmp(&above_winner[*b]);
             self.costs[*b]
@@ -375,7 +361,7 @@ impl<E> Race<'_, E> {
             .into_iter()
             .zip(differences)
             .map(|(with, differences)| {
-                // The groups are in order of time, and a neighbour may affect several in a row.
+                // A neighbour may affect several groups in a row.
                 let shift = signed_rank::shift_in_order(&differences, self.rules.confidence);
                 Confirmed { with, differences, shift }
             })
@@ -389,8 +375,7 @@ impl<E> Race<'_, E> {
         })
     }
 
-    /// Runs the winner and another in the order A B B A or B A A B. Returns the difference of their
-    /// means.
+    /// Runs A B B A or B A A B. Returns the difference of the means.
     fn four(&mut self, block: usize, winner: usize, other: usize) -> Result<f64, E> {
         let [first, second] =
             if self.random.below(2) == 0 { [winner, other] } else { [other, winner] };

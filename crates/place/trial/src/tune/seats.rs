@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct ChosenCpus {
     /// The CPUs for the commands.
     pub cpus: CpuSet,
-    /// The CPUs of the whole cores, including idle siblings.
+    /// The whole cores, including idle siblings.
     pub whole: CpuSet,
     /// The number of cores.
     pub cores: usize,
@@ -50,15 +50,14 @@ fn hint(mixed: bool) -> &'static str {
     if mixed { "; name CPUs of several kinds with --cpus" } else { "" }
 }
 
-/// A core and its allowed PUs.
 struct Core {
     pus: Vec<u32>,
     kind: Option<CoreKind>,
     activity: Activity,
 }
 
-/// Chooses seats among the allowed CPUs: `requested` of them, each on its own core if there are
-/// enough; by default all hardware threads of all equal quiet cores.
+/// Chooses `requested` of the allowed CPUs, on separate cores if there are enough; by default all
+/// hardware threads of all equal quiet cores.
 ///
 /// # Errors
 /// [`SeatsError::TooFew`].
@@ -74,11 +73,11 @@ pub fn choose(
     if requested.is_some_and(|requested| requested > there || requested == 0) {
         return Err(SeatsError::TooFew { requested: requested.unwrap_or(0), there, mixed });
     }
-    // Least busy first. Among equal ones the highest numbers come first, because CPU 0 has most of
-    // a system's work.
+    // Least busy first. Among equal ones the last is first, because CPU 0 has most of a system's
+    // work.
     cores.reverse();
     cores.sort_by(|a, b| a.activity.busy_percent.total_cmp(&b.activity.busy_percent));
-    // The sort is stable: quiet cores first, each part ordered by load.
+    // A stable sort.
     cores.sort_by_key(|core| !core.activity.is_quiet());
     let taken = taken(&cores, requested);
     notes.extend(disturbed(&cores[..taken.len()]));
@@ -93,19 +92,17 @@ pub fn choose(
     })
 }
 
-/// The PUs of each used core.
 fn taken(cores: &[Core], requested: Option<usize>) -> Vec<Vec<u32>> {
     let Some(requested) = requested else {
         let quiet = cores.iter().filter(|core| core.activity.is_quiet()).count();
-        // If all cores are busy, all are equally good, and the notes say so.
+        // All are equally good then, and the notes say so.
         let used = if quiet > 0 { quiet } else { cores.len() };
         return cores[..used].iter().map(|core| core.pus.clone()).collect();
     };
     let mut taken: Vec<Vec<u32>> = vec![Vec::new(); requested.min(cores.len())];
     let widest = cores.iter().map(|core| core.pus.len()).max().unwrap_or(0);
     let mut left = requested;
-    // The first hardware thread of every core, then the second ones: tasks share a core only if
-    // there are too few.
+    // Tasks share a core only if there are too few.
     for rank in 0..widest {
         for (core, taken) in cores.iter().zip(&mut taken) {
             if let Some(pu) = core.pus.get(rank).filter(|_| left > 0) {
@@ -138,7 +135,7 @@ fn cores(topology: &Topology, allowed: &CpuSet, activity: &BTreeMap<u32, Activit
     cores
 }
 
-/// The load on a core: that of its busiest hardware thread, including those outside the mask.
+/// The busiest hardware thread, also outside the mask.
 fn of_all(activity: &BTreeMap<u32, Activity>, pus: &[u32], topology: &Topology) -> Activity {
     let core = pus.first().and_then(|pu| topology.pu(*pu)).and_then(|pu| pu.core);
     topology
@@ -153,7 +150,7 @@ fn of_all(activity: &BTreeMap<u32, Activity>, pus: &[u32], topology: &Topology) 
         })
 }
 
-/// The cores of one kind: performance cores if a processor has several kinds.
+/// Performance cores, if there are several kinds.
 fn of_one_kind(cores: Vec<Core>, notes: &mut Vec<String>) -> (Vec<Core>, bool) {
     let (fast, slow): (Vec<Core>, Vec<Core>) =
         cores.into_iter().partition(|core| core.kind == Some(CoreKind::Performance));
@@ -173,15 +170,13 @@ fn of_one_kind(cores: Vec<Core>, notes: &mut Vec<String>) -> (Vec<Core>, bool) {
     (fast, true)
 }
 
-/// The chosen cores that are not quiet, each as a sentence.
 fn disturbed(cores: &[Core]) -> Vec<String> {
     let noisy = cores.iter().filter(|core| !core.activity.is_quiet());
     noisy
         .map(|core| {
             let Activity { busy_percent, interrupts_per_s } = core.activity;
             let cpus = CpuList(core.pus.clone()).named();
-            // One sentence for each core: a program on it disturbs more than the interrupts that it
-            // causes.
+            // A program on a core disturbs more than its interrupts.
             if busy_percent > QUIET_PERCENT {
                 return format!(
                     "something else ran on {cpus} for {busy_percent:.0} % of the time before \
@@ -199,8 +194,8 @@ mod tests {
     use super::*;
     use seatmap_data::machine::Pu;
 
-    /// Cores of two hardware threads: PU i and i + `cores` share core i. The last `slow` cores are
-    /// efficiency cores with one thread.
+    /// PU i and i + `cores` share core i. The last `slow` cores are efficiency cores with one
+    /// thread.
     fn machine(cores: u32, slow: u32) -> Topology {
         let kind = (slow > 0).then_some(CoreKind::Performance);
         let fast =

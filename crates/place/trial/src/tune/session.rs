@@ -9,33 +9,31 @@ use seatmap_os::holder::Holder;
 use seatmap_os::quota::QuotaWatch;
 use std::time::{Duration, Instant};
 
-/// How often a run is repeated if CPUs were taken from it, and the pause before each repetition: 10
-/// s in all, because another program's cell may hold the CPUs for a moment.
+/// Repetitions of a run that lost CPUs: 10 s in all, because another program's cell may hold them
+/// for a moment.
 const VOID_TRIES: u32 = 50;
 const VOID_PAUSE: Duration = Duration::from_millis(200);
 
-/// Runs that take up to this factor longer than the given time do not count as late, because the
-/// last run ends after the limit.
+/// A session is late only beyond this factor, because the last run ends after the limit.
 pub(crate) const WORTH_TELLING: f64 = 1.05;
 
 /// The length of a session.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Length {
-    /// Runs of each command before the first block, not read.
+    /// Warm-up runs of each command.
     pub warm_ups: usize,
-    /// The fewest undisturbed blocks, unless twice as many blocks have run.
+    /// The fewest undisturbed blocks, unless twice as many have run.
     pub least_blocks: usize,
     /// The most blocks, not counting repeated ones.
     pub most_blocks: usize,
-    /// Between the two, another block starts while it is likely to end within this time, warm-ups
-    /// included.
+    /// Between the two, another block starts if it is likely to end within this time, including
+    /// warm-ups.
     pub time: Duration,
     /// The user's time limit for the whole session.
     pub limit: Option<Duration>,
 }
 
-/// A session or race whose fewest runs take longer than the user's limit, estimated from its first
-/// runs.
+/// The fewest runs exceed the user's limit, estimated from the first runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TooLong {
     /// The time for the fewest runs, in seconds.
@@ -44,23 +42,23 @@ pub struct TooLong {
     pub limit_s: f64,
     /// The fewest runs.
     pub runs: usize,
-    /// The mean time of the first runs, in seconds, including the metric's own command.
+    /// The mean time of the first runs, in seconds, with the metric's own command.
     pub run_s: f64,
     /// Whether the metric has a command of its own.
     pub has_command: bool,
 }
 
-/// Default blocks of a session. If runs scatter by 5 %, 82 of 100 sessions of 8 blocks show a
-/// difference of 10 %, and 98 of 100 sessions of 15.
+/// If runs scatter by 5 %, 82 of 100 sessions of 8 blocks show a difference of 10 %, and 98 of 100
+/// sessions of 15.
 const USUAL_BLOCKS: usize = 15;
 
-/// Short commands get more blocks, for this time and up to this number.
+/// Short commands get more blocks.
 const USUAL_TIME: Duration = Duration::from_secs(3);
 const MOST_USUAL_BLOCKS: usize = 100;
 
 impl Length {
-    /// The given number of blocks; or those that fit in the time, but enough for an interval of
-    /// this confidence; or the default, with more for short commands.
+    /// The given number of blocks; or those that fit in the time, but enough for an interval; or
+    /// the default, with more for short commands.
     #[must_use]
     pub fn new(
         warm_ups: usize,
@@ -85,7 +83,7 @@ impl Length {
         if blocks < least_blocks {
             return false;
         }
-        // Disturbed blocks are repeated, but neighbours that stay must at most double the blocks.
+        // Neighbours that stay must at most double the blocks.
         let may_repeat = blocks < least_blocks.saturating_mul(2);
         if may_repeat && results.quiet_blocks() < least_blocks {
             return false;
@@ -145,7 +143,7 @@ pub struct RunSession<'a> {
     pub runner: &'a CommandRunner,
     /// The commands; the first one runs twice in each block.
     pub contestants: &'a [Contestant],
-    /// Returns whether to stop; called also during a run.
+    /// Returns whether to stop, also during a run.
     pub stop: &'a dyn Fn() -> bool,
     /// Receives the events.
     pub hear: &'a mut dyn FnMut(SessionEvent<'_>),
@@ -161,8 +159,7 @@ pub enum SessionEvent<'a> {
 }
 
 impl RunSession<'_> {
-    /// Runs the session, adds each run to the results and judges them. After an early end the
-    /// results contain all finished runs.
+    /// Runs the session and judges all finished runs, also after an early end.
     ///
     /// # Panics
     /// The results have another number of commands.
@@ -173,7 +170,7 @@ impl RunSession<'_> {
             "results are of the commands that run"
         );
         let quotas = QuotaWatch::begin();
-        // An early end travels as an error, so that `?` leaves the loops.
+        // As an error, an early end leaves the loops by `?`.
         let end = self.blocks(length, results).unwrap_or_else(|end| end);
         results.throttled = quotas.used_up();
         results.complete = matches!(end, SessionEnd::Complete);
@@ -194,11 +191,10 @@ impl RunSession<'_> {
             (self.hear)(SessionEvent::RunMade(results, done));
         }
         self.check_limit(length, begun.elapsed(), done);
-        // The warm-ups count in the time limit.
+        // Warm-ups count in the time limit.
         let warm = Instant::now();
         let mut order = Blocks::new(self.contestants.len(), results.seed);
         for block in 0.. {
-            // The next block is expected to take the mean time of those before.
             let is_late = begun.elapsed() + per_block(warm, block) > length.time;
             if length.is_over(block, is_late, results) {
                 break;
@@ -227,8 +223,7 @@ impl RunSession<'_> {
         Ok(SessionEnd::Complete)
     }
 
-    /// Reports if the fewest runs take longer than the user's limit, estimated from the runs so
-    /// far.
+    /// From the runs so far.
     fn check_limit(&mut self, length: &Length, taken: Duration, made: usize) {
         let Some(limit) = length.limit.filter(|_| made > 0) else { return };
         let runs = length.runs(self.contestants.len());
@@ -256,8 +251,8 @@ impl RunSession<'_> {
     }
 }
 
-/// Makes a run, and repeats it while its CPUs were taken away but are back soon. `tell_void`
-/// receives, for each void run, the missing CPUs and the cell that held them.
+/// Makes a run, and repeats it if its CPUs were taken away for a moment. `tell_void` receives the
+/// missing CPUs and the cell that held them.
 ///
 /// # Errors
 /// [`SessionEnd::Stopped`] and [`SessionEnd::Failed`].
@@ -350,7 +345,7 @@ mod tests {
 
     #[test]
     fn disturbed_blocks_are_run_again_up_to_twice() {
-        // The second runs of the first command stay quiet, so that the usual load is known.
+        // So that the usual load is known.
         let beside = |run: &BlockRun, loud: usize| {
             let percent = if run.block < loud && !run.again { 50.0 } else { 0.0 };
             crate::tune::Disturbance { foreign_percent: Some(percent), ..Default::default() }

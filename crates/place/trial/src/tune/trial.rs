@@ -18,13 +18,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use taken::Needed;
 
-/// Why CPUs can be missing from a run if no cell holds them.
+/// If no cell holds the CPUs.
 pub(crate) const TAKEN: &str = "a cpuset or a taskset was changed, or one went offline";
 
-/// How much of a failed command's output an error shows, from the end.
+/// Of a failed command's output, in an error.
 const TAIL_BYTES: u64 = 2000;
 
-/// How much of a command's output is searched for the metric, from the end.
+/// Of a command's output, from the end.
 const SEARCHED_BYTES: u64 = 64 << 20;
 
 /// A command and its seats.
@@ -34,17 +34,17 @@ pub struct Contestant {
     pub name: String,
     /// The program and its arguments.
     pub command: Vec<OsString>,
-    /// A program that starts the command, with its arguments: `seatmap run --plan FILE --`. May be
+    /// A program that starts the command, with arguments: `seatmap run --plan FILE --`. May be
     /// empty.
     pub launcher: Vec<OsString>,
-    /// The file that adds processes to its own control group, if it has one.
+    /// The file that adds processes to its control group, if any.
     pub group: Option<PathBuf>,
-    /// The CPUs that it may use; by default all of the caller's.
+    /// The CPUs that it may use; by default the caller's.
     pub cpus: Option<CpuSet>,
-    /// The CPUs of its cell, if it runs in one. This process is outside of it.
+    /// The CPUs of its cell, if any, outside of which this process is.
     pub cell: Option<CpuSet>,
-    /// How long leftover processes may take to end by themselves: daemons of launchers end a moment
-    /// after their jobs. Default: no time.
+    /// How long leftover processes may take to end: launchers' daemons outlive their jobs for a
+    /// moment. Default: 0.
     pub patience: Duration,
 }
 
@@ -63,9 +63,9 @@ impl Contestant {
 pub struct RunReading {
     /// The metric's value.
     pub value: f64,
-    /// The duration of the command and of the metric's own command, in seconds.
+    /// The duration, including the metric's own command, in seconds.
     pub seconds: f64,
-    /// The CPU time that other programs took from it.
+    /// The CPU time taken from it.
     pub disturbance: Disturbance,
 }
 
@@ -153,8 +153,8 @@ pub enum TrialError {
         /// The printed text.
         printed: String,
     },
-    /// A CPU of the run was missing before, during or after it: a cpuset or mask was changed, or
-    /// the CPU went offline.
+    /// A CPU of the run was missing at some time: a cpuset or mask was changed, or the CPU went
+    /// offline.
     #[error(
         "'{command}': the run is void, since its {} {}: {}",
         cpu_list::named(.cpus),
@@ -177,7 +177,7 @@ pub enum TrialError {
         /// The cell that held them, if one did.
         holder: Holder,
     },
-    /// The CPUs of the run could not be checked before, during or after it.
+    /// The CPUs of the run could not be checked.
     #[error(
         "'{command}': the run is void, since it cannot be seen whether its {} stayed there",
         cpu_list::named(.cpus)
@@ -234,25 +234,22 @@ pub enum TrialError {
     Output(#[source] io::Error),
 }
 
-/// Runs commands one at a time. Each gets its own session and no input. The runner stores its
-/// output for the metric and ends leftover processes.
+/// Runs commands one at a time, each in its own session and without input. It stores their output
+/// and ends leftover processes.
 #[derive(Clone, Debug)]
 pub struct CommandRunner {
     metric: Metric,
-    /// Whether each command's session gets the highest priority among sessions.
     raised: bool,
-    /// The time limit of the metric's own command.
     metric_limit: Duration,
-    /// Whether that is the time of all runs together.
     is_whole_time: bool,
-    /// The quotas on this process when the runner was made.
+    /// On this process, at the start.
     quotas: Quotas,
 }
 
-/// Default time limit of a metric's own command, which prints a number of a finished run.
+/// The command prints a number of a finished run.
 const METRIC_LIMIT: Duration = Duration::from_secs(30);
 
-/// The shortest such limit: a shell starts within milliseconds, but more on a busy computer.
+/// A shell starts within milliseconds, or later on a busy computer.
 const LEAST_METRIC_LIMIT: Duration = Duration::from_secs(1);
 
 impl CommandRunner {
@@ -269,8 +266,7 @@ impl CommandRunner {
         }
     }
 
-    /// Makes the kernel prefer the command to all other sessions (autogroups, sched(7)). This needs
-    /// privileges; without them nothing changes.
+    /// Makes the kernel prefer the command to other sessions (autogroups, sched(7)), if privileged.
     #[must_use]
     pub fn raised(self, raised: bool) -> Self {
         CommandRunner { raised, ..self }
@@ -299,12 +295,12 @@ impl CommandRunner {
         &self.metric
     }
 
-    /// Runs a command to its end. `None` if `stop` became true: the command and its processes have
-    /// been ended.
+    /// Runs a command to its end. `None` if `stop` became true; all its processes have then been
+    /// ended.
     ///
     /// # Errors
-    /// [`TrialError`]. If a CPU was missing at any time, the reading is discarded:
-    /// [`TrialError::CpusTaken`], or [`TrialError::CpusUnseen`] if the CPUs could not be checked.
+    /// [`TrialError`]. If a CPU was missing at any time, [`TrialError::CpusTaken`], or
+    /// [`TrialError::CpusUnseen`] if the CPUs could not be checked.
     pub fn run(
         &self,
         contestant: &Contestant,
@@ -313,7 +309,8 @@ impl CommandRunner {
         Ok(self.printing(contestant, stop)?.map(|(reading, _)| reading))
     }
 
-    /// Runs a command as [`CommandRunner::run`] and returns also its stdout, the last 64 MiB.
+    /// Runs a command as [`CommandRunner::run`] does, and returns also the last 64 MiB of its
+    /// stdout.
     ///
     /// # Errors
     /// As [`CommandRunner::run`].
@@ -337,8 +334,7 @@ impl CommandRunner {
             return Err(needed.error(contestant));
         }
         let reading = self.once(contestant, needed.cpus(), &|| stop() || needed.are_short());
-        // Checked again after the end: if a CPU went missing since the last look, the reading is
-        // void.
+        // A CPU may have gone since the last check.
         if needed.are_short() && !stop() { Err(needed.error(contestant)) } else { reading }
     }
 
@@ -348,13 +344,13 @@ impl CommandRunner {
         cpus: &CpuSet,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<(RunReading, Printed)>, TrialError> {
-        // A short command ends before the first check during the run.
+        // A short command ends before the first check.
         if stop() {
             return Ok(None);
         }
         let printed = Printed::new().map_err(TrialError::Output)?;
-        // Before the start: a child inherits only counters that exist at its creation
-        // (perf_event_open(2), `inherit`).
+        // A child inherits only counters that exist at its creation (perf_event_open(2),
+        // `inherit`).
         let mut counter = self.counter()?;
         let watch = DisturbanceWatch::begin(&self.quotas);
         let started = RunProcess::new(contestant, self.raised, &printed)
@@ -364,7 +360,7 @@ impl CommandRunner {
             .map_err(|source| TrialError::Unseen { command: contestant.line(), source })?;
         let Some(ended) = ended else { return Ok(None) };
         let disturbance = watch.end(cpus);
-        // Checked before the metric is read: a figure printed by a failed run means nothing.
+        // A figure printed by a failed run means nothing.
         self.check(contestant, &ended, &printed)?;
         let asked = Instant::now();
         let read = match &self.metric {
@@ -451,7 +447,6 @@ impl CommandRunner {
         }
     }
 
-    /// The number printed by the metric's own command; `None` if `stop` became true.
     fn by_command(
         &self,
         line: &str,
@@ -494,17 +489,15 @@ impl CommandRunner {
     }
 }
 
-/// The output of a command, in unnamed files. A pipe would end only with the last process that
-/// holds it.
+/// Unnamed files, because a pipe ends only with the last process that holds it.
 pub(crate) struct Printed {
     out: File,
     error: File,
 }
 
-/// The last bytes of a file, up to a limit.
 fn end_of(mut file: &File, most: u64) -> io::Result<String> {
     let length = file.seek(SeekFrom::End(0))?;
-    // The end, because the last match counts.
+    // The last match counts.
     file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes)?;
@@ -517,12 +510,11 @@ impl Printed {
         Ok(Printed { out: scratch::file()?, error: scratch::file()? })
     }
 
-    /// The last bytes of stdout and stderr, up to a limit for each.
     fn read(&self, most: u64) -> io::Result<[String; 2]> {
         Ok([end_of(&self.out, most)?, end_of(&self.error, most)?])
     }
 
-    /// The last lines of stderr, or else of stdout, as the end of an error message.
+    /// Of stderr, or else of stdout.
     fn tail(&self) -> String {
         let read = self.read(TAIL_BYTES).unwrap_or_default();
         let said = read.iter().rev().map(|text| text.trim()).find(|text| !text.is_empty());
@@ -533,13 +525,12 @@ impl Printed {
     }
 }
 
-/// The last three lines, joined.
 fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines[lines.len().saturating_sub(3)..].join(" | ")
 }
 
-/// How long a run may take to end by itself after a request to stop.
+/// After a request to stop.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub enum CandidateSeats {
     Placement(Vec<u32>),
     /// A node and CPUs for each rank of a job.
     Ranks(Vec<RankSeat>),
-    /// No seats, but a kernel switch is set while the program runs.
+    /// No seats, but a changed kernel switch.
     Kernel(KernelSwitch),
 }
 
@@ -85,8 +85,7 @@ pub struct RaceRun {
     pub value: f64,
     /// How long the run took, in seconds.
     pub seconds: f64,
-    /// The CPU time that other programs took from it; absent in older documents and on a simulated
-    /// machine.
+    /// The CPU time taken from it; absent in older documents and on a simulated machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Disturbance>,
 }
@@ -112,7 +111,7 @@ pub struct ConfirmedDifference {
 pub struct TuneVerdict {
     /// The winner.
     pub winner: usize,
-    /// The difference of each candidate's reading from the winner's in the race, in percent.
+    /// Each candidate's difference from the winner's reading in the race, in percent.
     pub above_winner_percent: Vec<f64>,
     /// The candidates shown to be worse than the best, in order of rejection.
     pub rejected: Vec<usize>,
@@ -120,8 +119,8 @@ pub struct TuneVerdict {
     pub blocks: usize,
     /// The winner compared with the default (unless that won) and with the runner-up.
     pub confirmed: Vec<ConfirmedDifference>,
-    /// Whether the winner is worth saving: it is better than the default, or not shown to be much
-    /// worse.
+    /// Whether the winner is worth saving: not the default, no higher cost in fresh runs, and an
+    /// interval that excludes 2 % more.
     pub safe: bool,
     /// Spearman's correlation of estimated costs with readings; absent for fewer than three
     /// estimates.
@@ -129,7 +128,7 @@ pub struct TuneVerdict {
     pub rank_correlation: Option<f64>,
 }
 
-/// Messages on a simulated machine, which replace a program.
+/// Messages on a simulated machine, in place of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SimulatedMessages {
@@ -153,8 +152,7 @@ pub struct Tuned {
     pub format: String,
     /// The version of Seatmap.
     pub tool_version: String,
-    /// The start of the first run (RFC 3339); absent for a race on a model, which has simulated
-    /// time.
+    /// The start of the first run (RFC 3339); absent for a race on a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun: Option<String>,
     /// The program and its arguments; empty for a race on a model.
@@ -164,10 +162,10 @@ pub struct Tuned {
     /// The simulated messages of a race on a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated: Option<SimulatedMessages>,
-    /// Kernel features that also move threads or memory, with their state, each a sentence.
+    /// Kernel features that also move threads or memory, each a sentence.
     #[serde(default)]
     pub rivals: Vec<String>,
-    /// The exhausted CPU quotas during the race, as a sentence; absent if there were none.
+    /// Exhausted CPU quotas, as a sentence; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<String>,
     /// The metric, as given on the command line: `time`, `cpu`, `regex:PATTERN`, `command:LINE`,
@@ -176,7 +174,7 @@ pub struct Tuned {
     /// The unit of the readings; empty if unknown.
     #[serde(default)]
     pub unit: String,
-    /// Whether lower or higher readings are better.
+    /// Which readings are better.
     pub better: Better,
     /// The confidence of all tests and intervals, 0 to 1.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
@@ -184,16 +182,16 @@ pub struct Tuned {
     pub confidence: f64,
     /// The seed of the random orders.
     pub seed: u64,
-    /// The limit on runs, if there is one.
+    /// The limit on runs, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_runs: Option<usize>,
-    /// The limit on time in seconds, if there is one.
+    /// The limit on time in seconds, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_seconds: Option<f64>,
     /// The candidates; the first is the default.
     #[cfg_attr(feature = "schema", schemars(length(min = 2, max = MAX_CANDIDATES)))]
     pub candidates: Vec<Entrant>,
-    /// Every run, in order of time.
+    /// All runs, in order.
     pub runs: Vec<RaceRun>,
     /// The verdict; absent until the race is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -201,7 +199,7 @@ pub struct Tuned {
 }
 
 impl Tuned {
-    /// A race before its first run, for the shortest time, without a program or a budget.
+    /// Before the first run: the shortest time, no program and no budget.
     pub(crate) fn before(candidates: Vec<Entrant>, fingerprint: Fingerprint) -> Self {
         Tuned {
             format: FORMAT.to_owned(),
@@ -256,7 +254,7 @@ impl Tuned {
                 return Some(format!("{what}: {now}, then {then}"));
             }
         }
-        // The names are equal here, but the same name may stand for other seats.
+        // The same name may stand for other seats.
         let mut both = self.candidates.iter().zip(&then.candidates);
         if both.any(|(now, then)| now.seats != then.seats) {
             return Some("the seats of the candidates".to_owned());
@@ -264,7 +262,6 @@ impl Tuned {
         self.fingerprint.differences(&then.fingerprint).into_iter().next()
     }
 
-    /// The properties that identify a race, each with its value.
     fn words(&self) -> [(&'static str, String); 7] {
         let candidates: Vec<&str> =
             self.candidates.iter().map(|candidate| &*candidate.name).collect();
@@ -311,14 +308,12 @@ impl Tuned {
         }
     }
 
-    /// A difference of log costs in percent of the reading. If higher is better, a cost is the
-    /// reciprocal of the reading.
+    /// If higher is better, a cost is the reciprocal of the reading.
     fn percent_of_log(&self, log: f64) -> f64 {
         let sign = if self.better == Better::Lower { 1.0 } else { -1.0 };
         percent((sign * log).exp())
     }
 
-    /// The correlation of the model's order with the measured one.
     fn rank_correlation(&self, measured: &[f64]) -> Option<f64> {
         let known = self
             .candidates
@@ -394,7 +389,6 @@ pub(crate) mod tests {
     use crate::tune::race::race;
     use std::convert::Infallible;
 
-    /// A race of the default, a good placement, a compact one and a bad one.
     pub(crate) fn made(better: Better) -> Tuned {
         let entrant =
             |name: &str, seats, predicted| Entrant { name: name.to_owned(), seats, predicted };

@@ -1,9 +1,8 @@
 //! Sets kernel switches for some candidates of a race, and always restores them.
 //!
-//! Each run of such a candidate sets its switch and restores it afterwards. A killed process cannot
-//! restore anything, so another one waits for its end: it reads files and original contents from a
-//! pipe whose other end closes with this process, and then writes them. It has its own session, so
-//! Ctrl-C does not reach it.
+//! Each run of such a candidate sets its switch and restores it. If this process is killed, a guard
+//! does: it reads files and original contents from a pipe whose other end closes with this process.
+//! It has its own session, so Ctrl-C does not reach it.
 
 use crate::tune::tuned::{CandidateSeats, KernelSwitch};
 use seatmap_os::rights;
@@ -55,16 +54,16 @@ impl Varied {
         let mut positions = Vec::with_capacity(switches.len());
         for switch in switches {
             let position = switch.find(&root).ok_or(VariedError::Absent(*switch))?;
-            // A user who may restore a switch may set it.
+            // Shows that the user may also set it.
             position.put_back(&root).map_err(|error| VariedError::Refused(*switch, error))?;
             positions.push((*switch, position));
         }
-        // Before any switch is set, so that it is restored even after a crash.
+        // So that the switches are restored even after a crash.
         let mut guard = session_of_its_own(command).spawn()?;
         let mut pipe = guard.stdin.take();
         let lines: String =
             positions.iter().map(|(switch, position)| line(*switch, position)).collect();
-        // The guard receives the original contents before the first switch is set.
+        // Before the first switch is set.
         pipe.as_mut().map_or(Ok(()), |pipe| pipe.write_all(lines.as_bytes()))?;
         Ok(Varied { root, positions, guard, pipe })
     }
@@ -97,7 +96,7 @@ impl Varied {
         let Some((switch, position)) =
             self.positions.iter().find(|(switch, _)| switch.word() == setting.switch)
         else {
-            // The error needs a switch, even if the word from the file names none.
+            // The error needs a switch, even for an unknown word.
             return Err(VariedError::Absent(
                 Switch::of_word(&setting.switch).unwrap_or(Switch::NumaBalancing),
             ));
@@ -112,9 +111,9 @@ impl Varied {
 }
 
 impl Drop for Varied {
-    /// The switches are usually restored by now; after a panic the guard does it.
+    /// The guard restores the switches after a panic.
     fn drop(&mut self) {
-        // The end of the pipe makes the guard check the switches and exit.
+        // Makes the guard check the switches and exit.
         drop(self.pipe.take());
         let _ = self.guard.wait();
     }

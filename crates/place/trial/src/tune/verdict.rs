@@ -1,12 +1,11 @@
 //! Differences with intervals, and the smallest difference that a computer can show.
 //!
-//! All figures are ratios of the first command's readings to another's. Each block gives the log of
-//! one ratio, and the blocks together a shift with its interval
-//! ([`seatmap_data::statistics::signed_rank`]). Neighbours that stay for several blocks make
-//! readings alike, but not these ratios: all commands run on the same CPUs, and if two are equal,
-//! only the random order within a block decides which reading belongs to which. So the signs of the
-//! ratios are independent whatever the neighbours do (Fisher 1935, "The Design of Experiments",
-//! section 21), and the interval is that of independent values.
+//! Each block gives the log ratio of the first command's reading to another's, and the blocks
+//! together a shift with its interval ([`seatmap_data::statistics::signed_rank`]). Neighbours that
+//! stay for several blocks make readings alike, but not these ratios: all commands run on the same
+//! CPUs, and if two are equal, only the random order within a block decides which reading belongs
+//! to which. So the signs of the ratios are independent whatever the neighbours do (Fisher 1935,
+//! "The Design of Experiments", section 21), as the interval requires.
 //!
 //! The first command's second reading serves only the floor. The order of two single runs is
 //! random, so the log ratios of equal commands are above 0 as often as below, whatever the noise. A
@@ -19,7 +18,6 @@ use seatmap_data::statistics::{MAD_TO_SIGMA, mad};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::FRAC_PI_3;
 
-/// The share of sessions in which [`blocks_to_show`] blocks show a difference.
 const POWER: f64 = 0.8;
 
 /// The judgement of the first command against another.
@@ -39,8 +37,7 @@ pub enum ComparisonVerdict {
     TooFew,
 }
 
-/// The first command compared with another. Ratios are the first command's readings over the
-/// other's.
+/// The first command compared with another, in ratios of the first's readings to the other's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CommandComparison {
@@ -59,7 +56,6 @@ pub struct CommandComparison {
 }
 
 impl CommandComparison {
-    /// The comparison by the log ratios of the blocks.
     fn of(
         with: usize,
         logs: &[f64],
@@ -67,7 +63,7 @@ impl CommandComparison {
         better: Option<Better>,
         floor: Option<&NoiseFloor>,
     ) -> Option<Self> {
-        // Without an interval the ratio is shown, but claims nothing.
+        // The ratio claims nothing.
         let Some(shift) = signed_rank::shift(logs, confidence) else {
             let ratio = signed_rank::centre(logs)?.exp();
             return Some(CommandComparison {
@@ -81,7 +77,6 @@ impl CommandComparison {
         Some(CommandComparison::of_shift(with, &shift, better, floor))
     }
 
-    /// The comparison by a shift of log readings, given the noise floor.
     pub(crate) fn of_shift(
         with: usize,
         shift: &Shift,
@@ -98,7 +93,7 @@ impl CommandComparison {
     }
 
     /// The least by which the first command is worse, in percent of the other's reading, at the
-    /// confidence; below 0 if it may be better, `None` without an interval.
+    /// confidence; negative if it may be better.
     #[must_use]
     pub fn worse_by_at_least_percent(&self, better: Better) -> Option<f64> {
         match better {
@@ -128,7 +123,7 @@ pub fn percent(ratio: f64) -> f64 {
 }
 
 /// The first command compared with each of the others, from complete blocks
-/// ([`crate::tune::blocks::complete`]). A difference within the floor is not shown.
+/// ([`crate::tune::blocks::complete`]).
 #[must_use]
 pub fn comparisons(
     blocks: &[Vec<f64>],
@@ -143,19 +138,16 @@ pub fn comparisons(
         .collect()
 }
 
-/// The number of commands; the first has two readings in each block.
 fn commands(blocks: &[Vec<f64>]) -> usize {
     blocks.first().map_or(0, |block| block.len().saturating_sub(1))
 }
 
-/// For each block, the log ratio of its first reading to another.
 fn log_ratios(blocks: &[Vec<f64>], place: usize) -> Vec<f64> {
     blocks.iter().map(|block| block[0].ln() - block[place].ln()).collect()
 }
 
-/// The number of blocks that show a difference of this many percent in four sessions of five,
-/// estimated from the noisiest pair of readings, including the first command's own two. `None` for
-/// fewer than two blocks.
+/// The number of blocks that show this difference in four sessions of five, estimated from the
+/// noisiest pair of readings. `None` for fewer than two blocks.
 #[must_use]
 pub fn blocks_to_show(blocks: &[Vec<f64>], percent: f64, confidence: f64) -> Option<usize> {
     let spreads = (1..=commands(blocks)).map(|place| spread(&log_ratios(blocks, place)));
@@ -171,8 +163,7 @@ pub fn blocks_to_show(blocks: &[Vec<f64>], percent: f64, confidence: f64) -> Opt
     Some((needed.ceil() as usize).max(signed_rank::fewest(confidence)))
 }
 
-/// The standard deviation of log ratios, or their scaled median deviation if larger: a few values
-/// are often alike by chance.
+/// At least the scaled median deviation: a few values are often alike by chance.
 fn spread(logs: &[f64]) -> f64 {
     let mean = logs.iter().sum::<f64>() / logs.len() as f64;
     let squares = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
@@ -184,19 +175,17 @@ fn spread(logs: &[f64]) -> f64 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoiseFloor {
-    /// This number of blocks can show differences above the floor, in percent: a bound on at least
-    /// 90 % of further differences of a command from itself, next to the same neighbours. It is for
-    /// higher readings; for lower ones the floor is 100 - 10000 / (100 + this) percent, the inverse
-    /// ratio. A later session may have noisier neighbours and differ by more.
+    /// The largest difference, in percent, that is not shown: a bound on at least 90 % of further
+    /// differences of a command from itself, next to the same neighbours. It is for higher
+    /// readings; for lower ones the floor is 100 - 10000 / (100 + this) percent. A later session
+    /// may have noisier neighbours.
     pub floor_percent: f64,
-    /// The number of sessions behind the floor, this one and any baseline; the largest floor
-    /// counts.
+    /// The sessions behind the floor: this one and any baseline. The largest floor counts.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub sessions: usize,
     /// The difference between the two runs of the first command, in percent.
     pub difference_percent: f64,
-    /// Whether the two differ clearly (at 99 %), so that something is wrong: a run affects the
-    /// next.
+    /// Whether the two differ clearly (at 99 %): a run affects the next.
     pub differs_from_itself: bool,
 }
 
@@ -209,13 +198,12 @@ fn is_one(sessions: &usize) -> bool {
 }
 
 impl NoiseFloor {
-    /// The floor of a log ratio.
     fn log(&self) -> f64 {
         (0.01 * self.floor_percent).ln_1p()
     }
 
     /// The largest differences below and above that would not be shown, in percent: within the
-    /// floor, or with an interval around 0 at the spread of these comparisons.
+    /// floor, or with an interval around 0 of the comparisons' width.
     #[must_use]
     pub fn ends_percent(&self, comparisons: &[CommandComparison]) -> [f64; 2] {
         let mut below = self.log();
@@ -230,7 +218,7 @@ impl NoiseFloor {
         [percent((-below).exp()), percent(above.exp())]
     }
 
-    /// Raises the floor to that of an earlier session.
+    /// To hold for an earlier session too.
     pub(crate) fn raise(&mut self, earlier: &NoiseFloor) {
         self.floor_percent = self.floor_percent.max(earlier.floor_percent);
         self.sessions += earlier.sessions;
@@ -241,7 +229,7 @@ impl NoiseFloor {
 #[must_use]
 pub fn floor(blocks: &[Vec<f64>], seed: u64) -> Option<NoiseFloor> {
     let logs: Vec<f64> = blocks.iter().map(|block| block[1].ln() - block[0].ln()).collect();
-    // At 99 % and not the user's confidence, because a false alarm would discredit a good result.
+    // A false alarm at the user's confidence would discredit a good result.
     let shift = signed_rank::shift(&logs, 0.99);
     Some(NoiseFloor {
         floor_percent: percent(signed_rank::floor(&logs, seed)?.exp()),
@@ -289,7 +277,7 @@ mod tests {
         );
     }
 
-    /// A session of two commands with this ratio, whose readings scatter by 20 %.
+    /// Readings scatter by 20 %.
     fn scattered(ratio: f64, count: usize, chance: &mut fastrand::Rng) -> Vec<Vec<f64>> {
         let mut reading = |ratio: f64| ratio * (0.2 * normal(chance)).exp();
         (0..count).map(|_| vec![reading(ratio), reading(ratio), reading(1.0)]).collect()
@@ -325,7 +313,6 @@ mod tests {
         assert_eq!(blocks_to_show(&self::blocks(1.0, 9), 10.0, 0.95), Some(6), "quiet");
     }
 
-    /// A session with correlated runs shows less than its single runs suggest.
     #[test]
     fn no_difference_is_promised_that_the_intervals_would_hide() {
         let floor = floor(&blocks(1.0, 10), 1).unwrap();

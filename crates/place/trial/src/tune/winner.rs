@@ -64,7 +64,6 @@ pub enum NoPlan {
     Switch(String),
 }
 
-/// The method recorded in a plan.
 pub(crate) fn method(winner: &Entrant) -> String {
     format!("raced: {}", winner.name)
 }
@@ -94,7 +93,7 @@ pub(crate) fn plan(winner: &Entrant, provenance: &Provenance) -> Result<WinnersP
         CandidateSeats::Order(list) => {
             list.parse::<CpuList>().map(|list| list.0).unwrap_or_default()
         }
-        // A plan has one CPU for each task, but a mask leaves the choice to the kernel.
+        // A mask leaves the choice to the kernel.
         CandidateSeats::Within(list) => return Err(NoPlan::Mask(list.clone())),
         CandidateSeats::Kernel(setting) => return Err(NoPlan::Switch(setting.switch.clone())),
         CandidateSeats::Free | CandidateSeats::Ranks(_) => return Err(NoPlan::DefaultWon),

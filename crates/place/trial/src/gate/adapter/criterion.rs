@@ -13,10 +13,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// The depth of folders: three parts of a name, and `new`.
+/// Three parts of a name, and `new`.
 const DEEPEST: usize = 5;
 
-/// The text before the three figures on a console line.
 const TIME: &str = "time:   [";
 
 #[derive(Deserialize)]
@@ -40,7 +39,7 @@ struct Sample {
     times: Vec<f64>,
 }
 
-/// The readings of a run: from the files, or from the console if there are none.
+/// The readings in the files, or on the console if there are none.
 pub(super) fn read(folder: &Path, printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     let of_console = console(printed)?;
     let mut found = Vec::new();
@@ -61,7 +60,7 @@ fn unreadable(source: io::Error) -> AdapterError {
 fn walk(folder: &Path, depth: usize, found: &mut Vec<AdapterReading>) -> Result<(), AdapterError> {
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
-        // Links are skipped, because they may form a cycle.
+        // Links could form a cycle.
         if !entry.file_type().map_err(unreadable)?.is_dir() {
             continue;
         }
@@ -74,7 +73,6 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<AdapterReading>) -> Result<
     Ok(())
 }
 
-/// The reading in a benchmark's folder; `None` for another folder.
 fn of_folder(folder: &Path) -> Result<Option<AdapterReading>, AdapterError> {
     let adapter = Adapter::Criterion;
     let Some(benchmark) = read_text(adapter, &folder.join("benchmark.json"))? else {
@@ -91,12 +89,11 @@ fn of_folder(folder: &Path) -> Result<Option<AdapterReading>, AdapterError> {
     Ok(Some(AdapterReading { name, value_s: 1e-9 * ns }))
 }
 
-/// The median of `estimates.json`, in ns.
 pub(super) fn estimate(text: &str) -> Result<f64, AdapterError> {
     json(Adapter::Criterion, text).map(|estimates: Estimates| estimates.median.point_estimate)
 }
 
-/// The median time of an iteration in `sample.json`, in ns.
+/// The median time of an iteration, in ns.
 pub(super) fn sample(name: &str, text: &str) -> Result<f64, AdapterError> {
     let Sample { iters, times } = json(Adapter::Criterion, text)?;
     let each: Vec<f64> = times.iter().zip(&iters).map(|(time, count)| time / count).collect();
@@ -106,8 +103,7 @@ pub(super) fn sample(name: &str, text: &str) -> Result<f64, AdapterError> {
         .ok_or_else(|| AdapterError::Missing { name: visible(name), what })
 }
 
-/// The readings on the console: the middle of the three figures. A long name is on the line before
-/// them.
+/// The middle of the three figures. A long name is on the line before.
 pub(super) fn console(printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     let mut found = Vec::new();
     let mut above = "";

@@ -18,7 +18,6 @@ fn header() -> GateHeader {
     }
 }
 
-/// A benchmark with this ratio of head to base and this noise.
 fn row(name: &str, ratio: f64, noise: f64, seed: u64) -> BenchmarkReadings {
     let text = format!(
         "format = \"seatmap-benchmarks/1\"\nfail_above_percent = 3\n[[benchmark]]\n\
@@ -44,8 +43,8 @@ fn judged(rows: Vec<BenchmarkReadings>) -> GateReport {
 
 #[test]
 fn a_slower_head_fails_and_is_named() {
-    // Noise of 1 % would be small enough in most series. In this one, consecutive readings happen
-    // to be alike, which makes the interval 12 times as wide.
+    // Noise of 1 % is too much here: consecutive readings happen to be alike, which makes the
+    // interval 12 times as wide.
     let report = judged(vec![row("same", 1.0, 0.01, 1), row("slow", 1.10, 0.002, 2)]);
     let error = report.check(false).unwrap_err();
     assert!(matches!(&error, LimitsNotMet::Above(said) if said.len() == 1), "{error}");
@@ -82,7 +81,6 @@ fn a_benchmark_of_one_side_is_not_compared_and_not_forgotten() {
     assert_eq!(judged(vec![alone]).check(false), Err(LimitsNotMet::NothingCompared));
 }
 
-/// Otherwise one limit of 20 would sometimes fail by chance.
 #[test]
 fn many_equal_benchmarks_seldom_fail() {
     let failed = (0..15)

@@ -3,17 +3,16 @@
 use super::*;
 use crate::live::candidates::SeatCandidate;
 
-/// A program and the factors of its rate for each candidate.
+/// A program, with its rate's factor for each candidate.
 struct World {
     rng: fastrand::Rng,
     gains: Vec<f64>,
     noise: f64,
     drift: f64,
-    /// The time when the pattern changes, in seconds.
+    /// When the pattern changes, in seconds.
     changes_s: f64,
 }
 
-/// The result of a simulation.
 #[derive(Debug, Default)]
 struct Playthrough {
     kept: Option<usize>,
@@ -28,7 +27,7 @@ impl World {
         World { rng, gains: gains.to_vec(), noise: 0.03, drift: 0.002, changes_s: f64::INFINITY }
     }
 
-    /// An approximately normal value: the sum of 12 uniform ones.
+    /// The sum of 12 uniform values.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.rng.f64()).sum::<f64>() - 6.0
     }
@@ -38,7 +37,6 @@ impl World {
         gain * (self.drift * at_s + self.noise * self.normal()).exp()
     }
 
-    /// Runs the engine on this program.
     fn play(&mut self, rules: DecisionRules, length_s: f64) -> Playthrough {
         let mut engine = LiveEngine::new(rules);
         let mut played = Playthrough::default();
@@ -81,7 +79,7 @@ impl Playthrough {
     }
 }
 
-/// The number of 1000 programs that keep seats after two minutes.
+/// Of 1000 programs, those with seats after two minutes.
 fn kept(gains: &[f64]) -> usize {
     (0..1000)
         .filter(|seed| {
@@ -136,7 +134,6 @@ fn a_pattern_that_changes_is_looked_at_again_and_ever_more_rarely() {
 
 #[test]
 fn a_dire_candidate_is_left_early() {
-    // The number of readings until a candidate with this share of the free rate is dropped.
     let left_after = |share: f64| {
         let mut engine = LiveEngine::new(DecisionRules::default());
         engine.take(&ProgramEvent::Observed {

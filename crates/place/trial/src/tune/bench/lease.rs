@@ -15,7 +15,6 @@ use std::time::Duration;
 /// How long a cell outlives a killed program.
 const LEASE_S: u64 = 15;
 
-/// The interval between renewals.
 const RENEWED: Duration = Duration::from_secs(5);
 
 /// Why a cell cannot be created or destroyed.
@@ -32,18 +31,16 @@ pub enum LeaseError {
     Renewal(io::Error),
 }
 
-/// A cell that exists until this is left or dropped.
+/// A cell until this is left or dropped.
 pub(super) struct Lease {
     name: Name,
     /// The CPUs of the cell.
     pub(super) cpus: CpuSet,
-    /// The number of their cores.
     pub(super) cores: usize,
-    /// The file that adds processes to the cell.
+    /// Adds processes to the cell.
     pub(super) group: Option<PathBuf>,
     own: OwnCells,
-    /// Moves this process's threads off the cell, where they would disturb the commands, until the
-    /// cell is destroyed.
+    /// This process's threads would disturb the commands in the cell.
     _aside: SteppedAside,
     renewal: Option<Renewal>,
     is_undone: bool,
@@ -59,10 +56,9 @@ impl Renewal {
     fn begin(host: CellHost, name: Name) -> Result<Self, LeaseError> {
         let (alive, ended) = mpsc::channel();
         let thread = std::thread::Builder::new().spawn(move || {
-            // A dropped sender ends the wait at once, so that leaving does not take five seconds.
+            // A dropped sender ends the wait at once.
             while ended.recv_timeout(RENEWED) == Err(RecvTimeoutError::Timeout) {
-                // A cell that another program destroyed cannot be renewed; 'cell run' will report
-                // that.
+                // If another program destroyed the cell, 'cell run' will report that.
                 let _ = seatmap_cell::renew(&host, &name, LEASE_S);
             }
         });
@@ -76,7 +72,6 @@ impl Renewal {
 }
 
 impl Lease {
-    /// Creates a cell of these CPUs, or of the best ones.
     pub(super) fn take(
         request: &RoomRequest,
         named: Option<&CpuSet>,
@@ -92,19 +87,18 @@ impl Lease {
                 choice.best(Some(request.seats.unwrap_or_else(|| all_but_one(&choice))), None)?
             }
         };
-        // Two benches on one computer have separate cells.
+        // Two benches need separate cells.
         let name: Name = format!("bench-{}", std::process::id()).parse()?;
         let wish = CellRequest {
             name,
             cpus,
-            // A cell by affinity alone would admit new threads of other programs during the runs.
+            // A cell by affinity alone would admit new threads of other programs.
             require: CellBackend::V1Exclusive,
             noise_limit: None,
             lease_s: Some(LEASE_S),
             memory_bytes: 0,
         };
-        // Before the cell exists, where the threads would be found, and before the renewal thread
-        // starts, which inherits the mask.
+        // Before the cell exists, and before the renewal thread inherits the mask.
         let aside = step_aside(&host.root, &wish.cpus);
         let record = seatmap_cell::create(&host, &wish, None)?;
         let cpus = record.set();
@@ -148,7 +142,7 @@ impl Lease {
     fn undo(&mut self) -> Result<Vec<Left>, LeaseError> {
         assert!(!self.is_undone, "the cell '{}' is undone twice", self.name);
         self.is_undone = true;
-        // Before the cell is destroyed, because a later renewal would fail.
+        // A later renewal would fail.
         if let Some(renewal) = self.renewal.take() {
             renewal.end();
         }
@@ -158,7 +152,7 @@ impl Lease {
 }
 
 impl Drop for Lease {
-    /// Runs after a panic. If this fails, the guardian or the end of the lease destroys the cell.
+    /// After a panic. If this fails, the guardian or the end of the lease destroys the cell.
     fn drop(&mut self) {
         if !self.is_undone {
             let _ = self.undo();
@@ -167,7 +161,7 @@ impl Drop for Lease {
 }
 
 fn all_but_one(choice: &CpuChoice) -> usize {
-    // The widest core, so that one whole core is left whichever it is.
+    // Leaves one whole core, whichever it is.
     let core = choice.cores.iter().map(CpuSet::len).max().unwrap_or(1);
     choice.free.len().saturating_sub(core).max(1)
 }

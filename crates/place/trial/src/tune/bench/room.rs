@@ -16,10 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 
-/// How long the load is observed before seats are chosen.
+/// Before seats are chosen.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A note in results of commands that ran in a cell.
 const PINNED: &str = "the kernel moves no threads about in a cell, so each thread of a command has \
                       one CPU, and keeps it";
 
@@ -46,7 +45,7 @@ impl Blame for RoomError {
     }
 }
 
-/// Seats that are kept quiet until this is left or dropped.
+/// Seats that stay quiet until this is left or dropped.
 pub struct QuietSeats {
     /// The CPUs.
     pub cpus: CpuSet,
@@ -61,7 +60,7 @@ pub struct QuietSeats {
 
 impl QuietSeats {
     /// Takes the requested seats, those of an earlier result, or quiet ones, and closes them in a
-    /// cell if the user requests and is allowed to.
+    /// cell if requested and allowed.
     ///
     /// # Errors
     /// [`RoomError`].
@@ -75,8 +74,7 @@ impl QuietSeats {
         let named = named(request, earlier);
         let mut notes = Vec::new();
         if request.is_quiet {
-            // A cell is optional: without privileges the comparison still runs, and the result says
-            // how.
+            // Without privileges the comparison still runs.
             match Lease::take(request, named.as_ref(), hear) {
                 Ok(cell) => return Ok(QuietSeats::in_cell(cell)),
                 Err(error) => notes.push(format!(
@@ -88,8 +86,7 @@ impl QuietSeats {
         let chosen = match &named {
             Some(cpus) => as_named(cpus, &topology, &activity::look(cpus, LOOK))?,
             None => {
-                // All CPUs and not only the allowed ones: a sibling outside the mask also disturbs
-                // its core.
+                // A sibling outside the mask also disturbs its core.
                 let all = topology.pus.iter().map(|pu| pu.os).collect();
                 let activity = activity::look(&all, LOOK);
                 seats::choose(&topology, &allowed, &activity, request.seats)?
@@ -169,8 +166,8 @@ impl QuietSeats {
     }
 }
 
-/// The requested CPUs, or else those of the earlier result: results on other CPUs would not be
-/// comparable, and the quiet CPUs change from hour to hour.
+/// The requested CPUs, or those of the earlier result, because results on others are not comparable
+/// and quiet CPUs change from hour to hour.
 fn named(request: &RoomRequest, earlier: Option<&SeatsUsed>) -> Option<CpuSet> {
     if request.cpus.is_some() {
         return request.cpus.clone();
@@ -180,7 +177,6 @@ fn named(request: &RoomRequest, earlier: Option<&SeatsUsed>) -> Option<CpuSet> {
     (request.seats.is_none() && are_here).then(|| before.into_iter().collect())
 }
 
-/// The requested CPUs, without a choice.
 fn as_named(
     cpus: &CpuSet,
     topology: &Topology,

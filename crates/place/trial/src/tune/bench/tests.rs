@@ -69,7 +69,6 @@ fn commands_are_compared_and_every_run_is_told() {
 
 #[test]
 fn too_few_runs_show_nothing() {
-    // Twice as many if there are neighbours.
     let mut request = request(&["echo rate 110", "echo rate 100"], 3);
     request.confidence = 0.99;
     assert_eq!(made(&request).0.check_limit(3.0), Ok(()), "six blocks have no interval at 99 %");

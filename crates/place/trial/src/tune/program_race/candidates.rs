@@ -5,7 +5,7 @@ use seatmap_data::machine::{Matrix, Topology};
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_place::{Level, PlaceError, PlaceRequest, orders};
 
-/// The levels whose groups of CPUs are candidates, the widest first, with their names.
+/// The widest first.
 const LEVELS: [(Level, &str); 4] = [
     (Level::Package, "package"),
     (Level::Numa, "NUMA node"),
@@ -13,12 +13,11 @@ const LEVELS: [(Level, &str); 4] = [
     (Level::Core, "core"),
 ];
 
-/// The candidate that the others must beat.
 pub(crate) fn default() -> Entrant {
     Entrant { name: "default".to_owned(), seats: CandidateSeats::Free, predicted: None }
 }
 
-/// At most `most` placements for the request, with a core for each task if there are enough.
+/// At most `most` placements, with a core for each task if there are enough.
 ///
 /// # Errors
 /// The request cannot be met on its machine.
@@ -39,18 +38,18 @@ pub(crate) fn placements(
         .collect())
 }
 
-/// The candidates without a known pattern: a CPU for each thread in the usual orders, and groups of
-/// CPUs that share hardware.
+/// Without a known pattern: a CPU for each thread in the usual orders, and groups of CPUs that
+/// share hardware.
 pub(crate) fn orders_and_groups(topology: &Topology, cpus: &CpuSet) -> Vec<Entrant> {
     let pus: Vec<u32> = cpus.iter().collect();
-    // The usual orders follow shared hardware; distances matter only for CPUs without topology.
+    // Distances matter only for CPUs without topology.
     let nowhere = Matrix::from_fn(pus.len(), |_, _| 1.0);
     let mut entrants = vec![
         ordered("compact", orders::compact(topology, &pus, &nowhere)),
         ordered("scatter", orders::scatter(topology, &pus, &nowhere)),
     ];
     entrants.extend(LEVELS.iter().filter_map(|(level, name)| group(topology, &pus, *level, name)));
-    // The last CPU, because CPU 0 has most of a system's work.
+    // CPU 0 has most of a system's work.
     entrants.extend(pus.last().map(|cpu| within("one CPU", &CpuSet::single(*cpu))));
     // If levels coincide, the name of the widest stays.
     let mut kept: Vec<Entrant> = Vec::new();
@@ -62,7 +61,7 @@ pub(crate) fn orders_and_groups(topology: &Topology, cpus: &CpuSet) -> Vec<Entra
     kept
 }
 
-/// The first group of a level, if it has two or more CPUs but not all.
+/// If it has two or more CPUs but not all.
 fn group(topology: &Topology, pus: &[u32], level: Level, name: &str) -> Option<Entrant> {
     let group_of = level.groups(topology, pus)?;
     let first = group_of.first()?;

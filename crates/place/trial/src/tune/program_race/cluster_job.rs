@@ -28,16 +28,15 @@ pub const HOSTS: &str = "{hosts}";
 /// The placeholder in a command for the words that seat a rank.
 pub const SEAT: &str = "{seat}";
 
-/// The model's search time for each candidate, in seconds.
+/// For each candidate.
 const SEARCH_S: f64 = 2.0;
 
-/// How often a job is started until one start succeeds.
+/// On a cluster, starts sometimes fail.
 const TRIES: u32 = 3;
 
-/// How long a launcher's daemons may run after a run. Those of Open MPI take a few milliseconds.
+/// For a launcher's daemons after a run. Those of Open MPI take a few milliseconds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The request for a placement of the ranks.
 fn rank_request<'a>(
     wishes: &RankWishes,
     nodes: &'a ClusterNodes,
@@ -49,19 +48,16 @@ fn rank_request<'a>(
     RankRequest { wishes, limit, seed, ..RankRequest::new(nodes, pattern) }
 }
 
-/// Whether a command contains a placeholder such as [`HOSTS`], alone or within a word.
+/// Whether a command contains a placeholder such as [`HOSTS`].
 #[must_use]
 pub fn holds(command: &[OsString], word: &str) -> bool {
     command.iter().any(|part| part.to_string_lossy().contains(word))
 }
 
-/// Whether a job may be started again after this number of tries; on a cluster, starts sometimes
-/// fail.
 pub(super) fn may_fail(tries: u32) -> bool {
     tries < TRIES
 }
 
-/// A job and the files of its candidates.
 pub(super) struct ClusterJob {
     nodes: ClusterNodes,
     pattern: Pattern,
@@ -73,7 +69,7 @@ pub(super) struct ClusterJob {
 }
 
 impl ClusterJob {
-    /// The job on a cluster, with the given pattern or that of one observed start.
+    /// With the given pattern or that of one observed start.
     pub(super) fn new(
         request: &RaceRequest,
         ground: &ClusterGround,
@@ -95,7 +91,7 @@ impl ClusterJob {
             has_seat: holds(&request.command, SEAT),
             files,
         };
-        // Requests that the nodes cannot meet should fail now and not after the first run.
+        // Fails now if no nodes meet the request, and not after the first run.
         job.request().seats()?;
         Ok(job)
     }
@@ -104,11 +100,10 @@ impl ClusterJob {
         rank_request(&self.wishes, &self.nodes, &self.pattern, self.seed)
     }
 
-    /// The candidates besides the default.
     pub(super) fn entrants(&self, request: &RaceRequest) -> Result<Vec<Entrant>, ProgramRaceError> {
         let found = self.request().candidates(request.candidates)?;
         let block = self.block()?;
-        // Without seats on the nodes, the order of the default would be a second default.
+        // Without seats on the nodes, this order is the default's.
         let others = found
             .iter()
             .filter(|candidate| self.has_seat || candidate.plan.node_of_rank != block)
@@ -117,18 +112,17 @@ impl ClusterJob {
         if entrants.is_empty() { Err(ProgramRaceError::OneOrder) } else { Ok(entrants) }
     }
 
-    /// The launchers' default order of ranks.
+    /// The launchers' default order.
     fn block(&self) -> Result<Vec<usize>, ProgramRaceError> {
         Ok(orders::block(self.pattern.tasks, &self.request().seats()?))
     }
 
-    /// Writes the files of each candidate.
     pub(super) fn write_files(&self, entrants: &[Entrant]) -> Result<(), ProgramRaceError> {
         for (at, Entrant { name, seats, .. }) in entrants.iter().enumerate() {
             let plan = match seats {
                 CandidateSeats::Ranks(_) => self.plan(name, seats)?,
                 _ => {
-                    // The default has no seats, but a plan must have CPUs; these are never read.
+                    // A plan must have CPUs, but the default's are never read.
                     let cpus = vec![vec![0]; self.pattern.tasks];
                     self.request().ordered(name, self.block()?, cpus)
                 }
@@ -139,7 +133,6 @@ impl ClusterJob {
         Ok(())
     }
 
-    /// A candidate as a plan.
     pub(super) fn plan(
         &self,
         name: &str,
@@ -168,8 +161,7 @@ impl ClusterJob {
             .ok_or_else(|| ProgramRaceError::NoSuchNode(name.to_owned()))
     }
 
-    /// The command of a candidate, with its hosts and the words that seat a rank (none for the
-    /// default).
+    /// With its hosts and the words that seat a rank (none for the default).
     pub(super) fn command(
         &self,
         command: &[OsString],
@@ -183,7 +175,6 @@ impl ClusterJob {
         filled(command, &self.files.hosts(candidate), &seat)
     }
 
-    /// The numbers of ranks and nodes, in words.
     pub(super) fn seats(&self) -> String {
         let ranks = self.pattern.tasks;
         let nodes = self.nodes.nodes.len();
@@ -191,9 +182,8 @@ impl ClusterJob {
     }
 }
 
-/// The files of a job's candidates, and this program's path on the nodes.
 struct JobFiles {
-    /// Next to the record, in a folder that other nodes share.
+    /// Next to the record, because other nodes must see it.
     folder: Scratch,
     program: PathBuf,
     own: OwnCommands,
@@ -216,10 +206,9 @@ impl JobFiles {
         self.file(candidate, "plan.json")
     }
 
-    /// An absolute path, because launchers start ranks in other folders.
+    /// Absolute, because launchers start ranks in other folders.
     fn file(&self, candidate: usize, kind: &str) -> PathBuf {
         let name = self.folder.path().join(format!("{candidate}-{kind}"));
-        // Without a current folder the relative path is the best available.
         std::path::absolute(&name).unwrap_or(name)
     }
 
@@ -244,8 +233,7 @@ fn write(path: &Path, text: &str) -> Result<(), ProgramRaceError> {
     std::fs::write(path, text).map_err(|source| ProgramRaceError::unwritten(path, source))
 }
 
-/// Replaces the placeholders in a command. Within a word, such as a shell command, the words that
-/// seat a rank are quoted.
+/// Within a word, such as a shell command, the words that seat a rank are quoted.
 fn filled(command: &[OsString], hosts: &Path, seat: &[OsString]) -> Vec<OsString> {
     let seat: Vec<String> = seat.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let line = shlex::try_join(seat.iter().map(String::as_str)).unwrap_or_default();
@@ -265,7 +253,7 @@ fn filled(command: &[OsString], hosts: &Path, seat: &[OsString]) -> Vec<OsString
     words
 }
 
-/// The pattern of one start of the job in block order, from the ranks' message logs.
+/// Observes one start of the job in block order, from the ranks' message logs.
 fn observed(
     request: &RaceRequest,
     ground: &ClusterGround,
@@ -282,7 +270,7 @@ fn observed(
         patience: PATIENCE,
         ..Contestant::default()
     };
-    // Only the ranks' files matter, not the time.
+    // Only the ranks' files matter.
     let runner = CommandRunner::new(Metric::Time);
     let mut tries = 1;
     loop {
@@ -311,7 +299,7 @@ fn written_by_ranks(path: &Path) -> Result<Pattern, ProgramRaceError> {
     }
 }
 
-/// Ranks on all seats in block order, because the number of ranks is not yet known.
+/// All seats, because the number of ranks is not yet known.
 fn every_seat(request: &RaceRequest, ground: &ClusterGround) -> Result<RankPlan, ProgramRaceError> {
     let none = Pattern::silent("none", 0);
     let nodes = (ground.nodes)(&none).map_err(ProgramRaceError::Nodes)?;

@@ -1,4 +1,4 @@
-//! Why a race of a program has no winner.
+//! Why a race has no winner.
 
 use crate::tune::trial::TrialError;
 use crate::tune::varied::VariedError;
@@ -27,7 +27,7 @@ pub enum ProgramRaceError {
     /// A requested CPU is not available.
     #[error(transparent)]
     Cpu(#[from] CpuError),
-    /// There is only one CPU, so there is no choice.
+    /// There is only one CPU.
     #[error("there is one CPU, and nothing to choose")]
     OneCpu,
     /// The pattern cannot be placed.
@@ -182,7 +182,6 @@ impl Blame for ProgramRaceError {
     }
 }
 
-/// The remedy for a budget that is too small.
 fn way_out(enough_for: Option<usize>) -> String {
     match enough_for {
         Some(candidates) => format!("raise --budget, or add --candidates {candidates}"),

@@ -14,7 +14,7 @@ pub enum RaceEvent<'a> {
         /// Runs until the end, as far as known.
         of: usize,
     },
-    /// Candidates were dropped, because even the shortest race with all of them exceeds the limit.
+    /// Candidates were dropped, because the shortest race with all of them exceeds the limit.
     CandidatesLeftOut {
         /// The number of remaining candidates.
         racing: usize,
@@ -41,15 +41,14 @@ pub enum RaceEvent<'a> {
         /// The cell that held them, if one did.
         holder: &'a Holder,
     },
-    /// A run is void and will be repeated, because other programs, a hypervisor or a quota took too
-    /// much of its CPU time.
+    /// A run is void and will be repeated, because too much of its CPU time was taken.
     Disturbed {
         /// The largest of the three shares, in percent of the CPUs' time.
         percent: f64,
         /// The number of runs repeated for this reason, including this one.
         runs: usize,
     },
-    /// A run failed and will be repeated: this process lacked some of the race's CPUs for a moment.
+    /// A run failed and will be repeated: the race's CPUs were not all available.
     CpusetShrunk,
     /// A start of the job failed and will be repeated.
     StartFailed {

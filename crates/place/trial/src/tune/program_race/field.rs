@@ -24,31 +24,29 @@ use seatmap_place::ranks::RankPlan;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How often a run is tried if the race's cpuset lost CPUs.
+/// If the race's cpuset lost CPUs.
 const CPUSET_TRIES: u32 = 10;
 
 /// A start of a job counts as hung after this time, in seconds, plus this multiple of the longest
-/// successful run.
+/// run.
 const LATE_S: f64 = 20.0;
 const LATE_TIMES: f64 = 5.0;
 
-/// The candidates and their files.
 pub(super) struct RaceField {
-    /// The candidates, the default first.
+    /// The default first.
     pub(super) entrants: Vec<Entrant>,
     seating: Seating,
 }
 
-/// The seating of the program.
 enum Seating {
-    /// On this computer: the files of plans, and the kernel switches of some candidates.
+    /// Plans and kernel switches on this computer.
     Host { cpus: CpuSet, plans: Scratch, varied: Option<Varied> },
-    /// On a cluster: the job's launcher.
+    /// The job's launcher on a cluster.
     Job(Box<ClusterJob>),
 }
 
 impl RaceField {
-    /// The candidates of an earlier race, or new ones.
+    /// Of an earlier race, or new ones.
     pub(super) fn new(
         request: &RaceRequest,
         stop: &dyn Fn() -> bool,
@@ -82,7 +80,7 @@ impl RaceField {
         let topology = topology::of_group()?;
         let cpus = match &ground.cpus {
             Some(list) => {
-                // The kernel would silently remove offline CPUs from a mask.
+                // The kernel would silently ignore offline CPUs.
                 Cpus::read()?.check(&list.0)?;
                 list.0.iter().copied().collect()
             }
@@ -102,9 +100,8 @@ impl RaceField {
             }
         };
         let varied = varied(request, &ground.switches)?;
-        // A resumed race has switches among its candidates already.
         if entrants.iter().all(|entrant| !matches!(entrant.seats, CandidateSeats::Kernel(_))) {
-            // Directly after the default, so that other candidates are dropped first.
+            // Directly after the default, so that others are dropped first.
             let settings = varied.iter().flat_map(Varied::settings);
             entrants.splice(
                 1..1,
@@ -118,7 +115,6 @@ impl RaceField {
         Ok(RaceField { entrants, seating: Seating::Host { cpus, plans, varied } })
     }
 
-    /// A candidate as a command.
     pub(super) fn contestant(&self, request: &RaceRequest, candidate: usize) -> Contestant {
         let Entrant { name, seats, .. } = &self.entrants[candidate];
         let free = Contestant {
@@ -146,15 +142,14 @@ impl RaceField {
                 let plan = plan_file(plans, candidate);
                 Contestant { launcher: on_seats(&["--plan", &plan.to_string_lossy()]), ..free }
             }
-            // The kernel's choice, but among the same CPUs, so that the default has no more than
-            // the others.
+            // Among the same CPUs, so that the default has no more than the others.
             CandidateSeats::Free | CandidateSeats::Ranks(_) | CandidateSeats::Kernel(_) => {
                 Contestant { cpus: Some(cpus.clone()), ..free }
             }
         }
     }
 
-    /// Makes a run of a candidate, with its kernel switch set meanwhile, if it has one.
+    /// With its kernel switch set, if any.
     pub(super) fn with_its_kernel<T>(
         &self,
         candidate: usize,
@@ -164,7 +159,7 @@ impl RaceField {
             (CandidateSeats::Kernel(setting), Seating::Host { varied: Some(varied), .. }) => {
                 Ok(varied.with(setting, run)?)
             }
-            // A resumed record names a switch that was not given again.
+            // A resumed record names the switch.
             (CandidateSeats::Kernel(setting), _) => {
                 Err(ProgramRaceError::NotVaried(setting.switch.clone()))
             }
@@ -172,7 +167,6 @@ impl RaceField {
         }
     }
 
-    /// The CPUs that the candidates share, in words.
     pub(super) fn seats(&self) -> String {
         match &self.seating {
             Seating::Host { cpus, .. } => {
@@ -182,8 +176,8 @@ impl RaceField {
         }
     }
 
-    /// Why a failed run says nothing about its candidate, if it may be repeated. On this computer,
-    /// the kernel removes CPUs from masks while the process's cpuset lacks them.
+    /// Why a failed run says nothing about its candidate, if it may be repeated. Here, the kernel
+    /// removes CPUs from masks while the cpuset lacks them.
     pub(super) fn excuse<'e>(
         &self,
         error: &'e ProgramRaceError,
@@ -201,14 +195,13 @@ impl RaceField {
         }
     }
 
-    /// The time limit of a run, given the longest one so far: a start of a job may hang.
+    /// A start of a job may hang.
     pub(super) fn limit(&self, longest_s: f64) -> Option<Duration> {
-        // Before the first run has ended, no length is known.
+        // No length is known yet.
         let is_job = matches!(self.seating, Seating::Job(_)) && longest_s > 0.0;
         is_job.then(|| Duration::from_secs_f64((LATE_S + LATE_TIMES * longest_s).ceil()))
     }
 
-    /// The plan of the race's winner, or why it has none.
     pub(super) fn winners_plan(
         &self,
         tuned: &Tuned,
@@ -228,7 +221,6 @@ impl RaceField {
     }
 }
 
-/// Placements for the program's pattern of messages.
 fn placed(
     request: &RaceRequest,
     traffic: &ProgramTraffic,
@@ -252,15 +244,14 @@ fn placed(
     Ok(placements(place, request.candidates.saturating_sub(1))?)
 }
 
-/// The pattern of one observed run.
 fn seen(request: &RaceRequest, stop: &dyn Fn() -> bool) -> Result<Pattern, ProgramRaceError> {
     let command = SubjectCommand { words: request.command.clone(), leaves_stdout: true };
     let pattern = one_run(&command, stop)?.pattern("observed");
-    // Without messages all placements cost the same, and the model cannot choose.
+    // All placements would cost the same.
     if pattern.edges.is_empty() { Err(ProgramRaceError::Silent) } else { Ok(pattern) }
 }
 
-/// The requested switches, without duplicates.
+/// Without duplicates.
 fn varied(request: &RaceRequest, switches: &[Switch]) -> Result<Option<Varied>, ProgramRaceError> {
     let mut once: Vec<Switch> = Vec::new();
     for switch in switches {

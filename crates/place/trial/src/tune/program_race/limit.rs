@@ -6,11 +6,11 @@ use crate::tune::race::{Budget, DEFAULT, RaceRules};
 use crate::tune::session::{TooLong, WORTH_TELLING};
 use crate::tune::{CommandRunner, Tuned};
 
-/// The fewest candidates of a race: the default and one other.
+/// The default and one other.
 const FEWEST: usize = 2;
 
-/// Times one run of the default, and drops the last candidates if the shortest race with all of
-/// them exceeds the time limit. It reports this before the race starts.
+/// Times one run of the default, and drops the last candidates if the shortest race exceeds the
+/// time limit.
 ///
 /// # Errors
 /// The program fails, or the user stopped it.
@@ -25,7 +25,7 @@ pub(super) fn keep_to(
     let reading = runner.run(&field.contestant(request, DEFAULT), stop)?;
     let run_s = reading.ok_or(ProgramRaceError::StoppedEarly)?.seconds;
     let all = field.entrants.len();
-    // The timed run counts, because the limit is for everything.
+    // The timed run counts.
     let left_s = limit_s - run_s;
     let racing = fitting(all, left_s, run_s, request.confidence);
     field.entrants.truncate(racing);
@@ -34,7 +34,7 @@ pub(super) fn keep_to(
     }
     let runs = fewest_runs(racing, request.confidence);
     let needed_s = run_s * runs as f64;
-    // A race of two candidates runs in any case; the user is warned before it starts.
+    // Two candidates race in any case; the user is warned before.
     if needed_s > left_s {
         let has_command = request.metric.has_command();
         hear(RaceEvent::TooLong(TooLong { needed_s, limit_s, runs, run_s, has_command }));
@@ -42,7 +42,6 @@ pub(super) fn keep_to(
     Ok(())
 }
 
-/// Reports by how much a race exceeded its time limit.
 pub(super) fn tell_excess(
     request: &RaceRequest,
     tuned: &Tuned,
@@ -50,16 +49,16 @@ pub(super) fn tell_excess(
 ) {
     let Some(limit_s) = request.time.map(|time| time.as_secs_f64()) else { return };
     let taken_s: f64 = tuned.runs.iter().map(|run| run.seconds).sum();
-    // The report is in whole seconds, and "0 s more" would be confusing.
+    // In whole seconds, "0 s more" would be confusing.
     if taken_s > limit_s * WORTH_TELLING && (taken_s - limit_s).round() >= 1.0 {
         hear(RaceEvent::TookLonger { taken_s, limit_s });
     }
 }
 
-/// Checks that the requested number of runs is enough for a race.
+/// Checks that the requested runs are enough.
 ///
 /// # Errors
-/// [`ProgramRaceError::TooFewRuns`], with the number of candidates for which it is enough.
+/// [`ProgramRaceError::TooFewRuns`], with the number of candidates for which they are.
 pub(super) fn check_budget(
     request: &RaceRequest,
     rules: &RaceRules,
@@ -81,7 +80,6 @@ pub(super) fn fewest_runs(candidates: usize, confidence: f64) -> usize {
     RaceRules { candidates, budget: Budget::Runs(0), confidence, seed: 1 }.fewest_runs()
 }
 
-/// The most candidates whose shortest race fits.
 fn fitting(all: usize, left_s: f64, run_s: f64, confidence: f64) -> usize {
     (FEWEST..=all)
         .rev()

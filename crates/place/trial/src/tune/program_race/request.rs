@@ -23,7 +23,7 @@ pub struct RaceRequest {
     pub ground: RaceGround,
     /// The metric.
     pub metric: Metric,
-    /// Whether lower or higher readings are better.
+    /// Which readings are better.
     pub better: Better,
     /// The confidence of all tests and intervals, 0 to 1.
     pub confidence: f64,
@@ -33,11 +33,11 @@ pub struct RaceRequest {
     pub candidates: usize,
     /// The most runs; by default 10 of each candidate and the confirmation.
     pub runs: Option<usize>,
-    /// The time for all runs, which replaces the limit on their number.
+    /// The time for all runs, instead of their number.
     pub time: Option<Duration>,
     /// The file of the race, rewritten after every run.
     pub record: PathBuf,
-    /// The race in that file, to resume it with its candidates.
+    /// That race, to resume it with its candidates.
     pub earlier: Option<Tuned>,
     /// The origin recorded in a plan of the winner.
     pub provenance: Provenance,
@@ -59,23 +59,23 @@ pub enum RaceGround {
 pub struct HostGround {
     /// The CPUs for the program; by default all that this process may use.
     pub cpus: Option<CpuList>,
-    /// The messages in the program. If unknown, orders and groups of CPUs race.
+    /// The program's messages. If unknown, orders and groups of CPUs race.
     pub traffic: Option<Box<ProgramTraffic>>,
     /// Kernel switches that also race.
     pub switches: Vec<Switch>,
 }
 
-/// The messages in a program, and how placements are ranked by them.
+/// The messages in a program, and the ranking of placements.
 pub struct ProgramTraffic {
-    /// The pattern; if `None`, one run of the program is observed.
+    /// The pattern; `None`: observe one run.
     pub pattern: Option<Pattern>,
     /// The distances of this computer.
     pub profile: Profile,
-    /// The objective of placements; if `None`, the usual one for the pattern.
+    /// The objective; `None`: the usual one for the pattern.
     pub objective: Option<Objective>,
 }
 
-/// The nodes of a cluster for the ranks of a pattern, whose messages decide which distances count.
+/// A cluster's nodes for a pattern's ranks, whose messages decide which distances count.
 pub type NodesFor = Box<dyn Fn(&Pattern) -> Result<ClusterNodes, Box<dyn Error>>>;
 
 /// Formats the hosts of a plan for a launcher.
@@ -83,7 +83,7 @@ pub type HostsWriter = fn(&RankPlan) -> String;
 
 /// A race on a cluster: a run is one start of the job by its own launcher.
 pub struct ClusterGround {
-    /// The pattern of the job's ranks; if `None`, one start of the job is observed.
+    /// The pattern of the ranks; `None`: observe one start.
     pub pattern: Option<Pattern>,
     /// The nodes.
     pub nodes: NodesFor,
@@ -100,12 +100,10 @@ pub struct ClusterGround {
 pub struct OwnCommands {
     /// The prefix that runs a command on seats, given by these options.
     pub on_seats: fn(&[&str]) -> Vec<OsString>,
-    /// Starts the guard that restores kernel switches after the end of this process, by
-    /// [`varied::stand`](crate::tune::varied::stand).
+    /// Starts the guard of kernel switches, by [`varied::stand`](crate::tune::varied::stand).
     pub switch_guard: fn() -> Command,
-    /// The prefix that runs a rank on its seat; arguments: this program's path and the plan.
+    /// The prefix that seats a rank; arguments: this program's path and the plan.
     pub rank_on_seats: fn(&Path, &Path) -> Vec<OsString>,
-    /// The prefix that observes a rank; arguments: this program's path and the file for its
-    /// messages.
+    /// The prefix that observes a rank; arguments: this program's path and the message file.
     pub rank_observed: fn(&Path, &Path) -> Vec<OsString>,
 }

@@ -15,7 +15,6 @@ use std::process::Command;
 const BEST_ALONE: &str =
     "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 9 || echo took 10";
 
-/// Prints 10 if it may run on only one CPU, else 9.
 const BEST_FREE: &str =
     "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 10 || echo took 9";
 
@@ -105,7 +104,6 @@ fn a_race_that_failed_goes_on_with_its_runs() {
     }
     let _turn = one_at_a_time();
     let folder = tempfile::tempdir().unwrap();
-    // Fails at the 30th run until the file `well` exists.
     let script = format!(
         "cd {}; echo x >> n; test -e well || test $(wc -l < n) -lt 30 || exit 3; echo took 5",
         folder.path().display()
@@ -123,7 +121,6 @@ fn a_race_that_failed_goes_on_with_its_runs() {
     let failed = failed.unwrap_err();
     assert!(!failed.is_input() && failed.to_string().contains("exit code 3"), "{failed}");
     let half = kept(&request);
-    // Neighbours may start during this test.
     let kept = 29 - disturbed;
     assert_eq!((half.runs.len(), told, half.verdict.is_none()), (kept, Some(kept), true));
     std::fs::write(folder.path().join("well"), "").unwrap();

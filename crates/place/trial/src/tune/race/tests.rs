@@ -1,10 +1,10 @@
-//! Simulated races on a drifting computer: a race's promises, checked thousands of times.
+//! Simulated races on a drifting computer.
 
 use super::*;
 use seatmap_data::statistics::normal;
 use std::convert::Infallible;
 
-/// A computer on which a run takes its candidate's time, with noise and drift.
+/// A run takes its candidate's time, with noise and drift.
 ///
 /// Slow waves and a random walk model temperature and neighbours, 1/20 of all runs is disturbed by
 /// 10 % or more, and the rest scatters by 2 %: about as on shared virtual machines.
@@ -32,7 +32,6 @@ impl Computer {
     }
 }
 
-/// A race of candidates with these true log costs.
 fn run(costs: &[f64], runs: usize, seed: u64, noise: f64) -> RaceOutcome {
     let mut computer = Computer::new(seed, noise);
     let rules =
@@ -46,7 +45,7 @@ fn run(costs: &[f64], runs: usize, seed: u64, noise: f64) -> RaceOutcome {
     outcome.unwrap_or_else(|never| match never {})
 }
 
-/// True costs from the best to a third above it, in random order.
+/// From the best to a third above it.
 fn spread(candidates: usize, random: &mut fastrand::Rng) -> Vec<f64> {
     (0..candidates).map(|_| 0.3 * random.f64()).collect()
 }

@@ -18,29 +18,26 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// The interval between calls of `stop` during a wait, which also ends at once with the process.
+/// Between calls of `stop`; a wait also ends with the process.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// The pause between two checks of ending processes.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A finished run.
 pub(super) struct FinishedRun {
     pub(super) elapsed: Duration,
     /// The CPU time of the process and its reaped descendants.
     pub(super) cpu_time: Duration,
     pub(super) ending: Ending,
-    /// A leftover process and its name.
     pub(super) left: Option<(i32, String)>,
 }
 
-/// A running command. It leads its own session, so Ctrl-C reaches it only through this process.
+/// It leads its own session, so Ctrl-C reaches it only through this process.
 pub(super) struct RunProcess {
     pid: Pid,
     handle: OwnedFd,
     begun: Instant,
     patience: Duration,
-    /// Children of this process that do not belong to the run.
+    /// Children of this process outside the run.
     others: BTreeSet<i32>,
 }
 
@@ -50,10 +47,9 @@ impl RunProcess {
         raised: bool,
         printed: &Printed,
     ) -> io::Result<Self> {
-        // Leftover processes of the command become children of this process, which can find them.
+        // So that leftover processes become children, and are found.
         set_child_subreaper(Some(rustix::process::getpid()))?;
-        // Before the command starts: a guard or earlier helper of this process does not belong to
-        // the run.
+        // A guard or earlier helper does not belong to the run.
         let others = children()?;
         let mut words = contestant.launcher.iter().chain(&contestant.command);
         let program = words.next().ok_or_else(|| io::Error::other("there is no command"))?;
@@ -66,16 +62,16 @@ impl RunProcess {
         let group = contestant
             .group
             .as_ref()
-            // Opened here, because the child must not allocate between fork and exec.
+            // The child must not allocate between fork and exec.
             .map(|members| Root::new("/").control_file(members))
             .transpose()?;
-        // The child sets its own mask. If this thread changed and restored its mask while a CPU is
-        // offline, old kernels would remove that CPU from it for good, and from later runs.
+        // The child sets its own mask. If this thread changed and restored its own while a CPU is
+        // offline, old kernels would remove that CPU for good.
         let mask = contestant.cpus.as_ref().map(CpuSet::prepared).transpose()?;
         // SAFETY: between fork and exec the closure makes system calls only.
         unsafe { command.pre_exec(move || prepare(raised, group.as_ref(), mask.as_ref())) };
         let begun = Instant::now();
-        // The library's handle would wait only for this process; here all children are reaped.
+        // The library's handle waits only for this process; here all children are reaped.
         let child =
             command.spawn().map_err(|error| interpreter::explained(Path::new(program), error))?;
         let pid = Pid::from_child(&child);
@@ -83,7 +79,7 @@ impl RunProcess {
         Ok(RunProcess { pid, handle, begun, patience: contestant.patience, others })
     }
 
-    /// Waits for the end; `None` if `stop` returned true first.
+    /// `None` if `stop` returned true first.
     ///
     /// # Errors
     /// The leftover processes cannot be listed.
@@ -96,7 +92,7 @@ impl RunProcess {
         }
         let elapsed = self.begun.elapsed();
         let Some((ending, cpu_time)) = self.reap() else { return Ok(None) };
-        // After the time was taken, so that a launcher's daemons do not count.
+        // A launcher's daemons do not count in the time.
         let until = Instant::now() + self.patience;
         while left_behind(&self.others)?.is_some() && Instant::now() < until {
             std::thread::sleep(PAUSE);
@@ -108,13 +104,13 @@ impl RunProcess {
         Ok(Some(FinishedRun { elapsed, cpu_time, ending, left }))
     }
 
-    /// Whether the process has ended, after waiting at most [`LOOK`].
+    /// After at most [`LOOK`].
     fn is_over(&self) -> bool {
         let mut watched = [PollFd::new(&self.handle, PollFlags::IN)];
         matches!(poll(&mut watched, Some(&LOOK)), Ok(1..))
     }
 
-    /// Reaps the process. Only then does the kernel report its CPU time.
+    /// Only now does the kernel report the CPU time.
     fn reap(&self) -> Option<(Ending, Duration)> {
         let mut status = 0;
         // SAFETY: a structure of numbers, for which zeros are valid.
@@ -129,10 +125,8 @@ impl RunProcess {
         (reaped == pid).then(|| (Ending::of(ExitStatus::from_raw(status)), times.into_iter().sum()))
     }
 
-    /// Ends the run: SIGTERM first, then SIGKILL.
     fn end(&self) {
-        // The process group of the session's leader. Processes that left it become children of this
-        // subreaper, and are ended below.
+        // Processes that left the group become children of this subreaper, and are ended below.
         let _ = kill_process_group(self.pid, Signal::TERM);
         let until = Instant::now() + GRACE;
         while !self.is_over() && Instant::now() < until {}
@@ -142,14 +136,13 @@ impl RunProcess {
     }
 }
 
-/// Prepares the new process before it executes the command.
 fn prepare(raised: bool, mut group: Option<&File>, mask: Option<&PreparedMask>) -> io::Result<()> {
-    // First, because an autogroup belongs to a session and is created with it.
+    // First, because an autogroup is created with its session.
     rustix::process::setsid()?;
     if let Some(mask) = mask {
         mask.give(0)?;
     }
-    // A killed Seatmap cannot end its run, which must not continue next to a later one.
+    // The run must not outlive a killed Seatmap.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     if let Some(members) = &mut group {
         // 0 means the writing process.
@@ -162,8 +155,7 @@ fn prepare(raised: bool, mut group: Option<&File>, mask: Option<&PreparedMask>) 
     Ok(())
 }
 
-/// A living child of this process after the command has ended. Reaps ended children, except
-/// `others`.
+/// Reaps ended children, except `others`.
 fn left_behind(others: &BTreeSet<i32>) -> io::Result<Option<i32>> {
     Ok(children()?
         .difference(others)
@@ -180,12 +172,10 @@ fn children() -> io::Result<BTreeSet<i32>> {
     task::children(&Root::new("/"), own, &task::threads(own)?).map_err(|error| error.source)
 }
 
-/// Ends all children except `others`, and those that become children meanwhile. If children cannot
-/// be listed, it ends none, because the list might include `others`.
+/// If children cannot be listed, it ends none, because the list might include `others`.
 fn end_all(others: &BTreeSet<i32>) {
     let until = Instant::now() + GRACE;
-    // When a parent ends, its children become this process's, so one signal to all known children
-    // is not enough.
+    // When a parent ends, its children become this process's, so one signal is not enough.
     for signal in [Signal::TERM, Signal::KILL] {
         while left_behind(others).is_ok_and(|left| left.is_some())
             && (signal == Signal::KILL || Instant::now() < until)

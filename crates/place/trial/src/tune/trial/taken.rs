@@ -1,6 +1,5 @@
-//! Checks the CPUs of a run before, during and after it.
-//!
-//! If a CPU is taken away during a run, the run is slower, which says nothing about the command.
+//! Checks a run's CPUs before, during and after it. A run without one of them is slower, which says
+//! nothing about the command.
 
 use super::{Contestant, TrialError};
 use seatmap_os::CpuSet;
@@ -9,21 +8,19 @@ use seatmap_os::holder::Holder;
 use std::cell::{Cell, RefCell};
 use std::io;
 
-/// The CPUs that a run needs.
 pub(super) struct Needed {
     cpus: CpuSet,
-    /// Whether they belong to a cell, which does not contain this process.
+    /// Outside of which this process is.
     is_cell: bool,
-    /// Whether a check failed or found a missing CPU, and the cell that held it then, if one did.
+    /// After a failed check or a missing CPU: the cell that held it, if any.
     was_short: RefCell<Option<Holder>>,
     /// The error of a failed check.
     failed: Cell<Option<io::Error>>,
-    /// Reads the CPUs of this computer.
     read: fn() -> io::Result<Cpus>,
 }
 
 impl Needed {
-    /// Those of this contestant; by default all that this process may use.
+    /// By default all that this process may use.
     pub(super) fn by(contestant: &Contestant) -> io::Result<Self> {
         let (cpus, is_cell) = match (&contestant.cell, &contestant.cpus) {
             (Some(cell), _) => (cell.clone(), true),
@@ -38,9 +35,9 @@ impl Needed {
         &self.cpus
     }
 
-    /// Whether a CPU is missing now or was at an earlier check. A failed check counts as missing.
+    /// Now or at an earlier check. A failed check counts as missing.
     pub(super) fn are_short(&self) -> bool {
-        // The CPUs may be back at the next check, but the run stays void.
+        // The run stays void even if the CPUs are back.
         let mut was_short = self.was_short.borrow_mut();
         if was_short.is_none() {
             let missing = self.missing();
@@ -49,7 +46,6 @@ impl Needed {
         was_short.is_some()
     }
 
-    /// The error of a run with missing CPUs.
     pub(super) fn error(&self, contestant: &Contestant) -> TrialError {
         let command = contestant.line();
         let missing = self.missing();
@@ -62,16 +58,15 @@ impl Needed {
         TrialError::CpusTaken { command, cpus, is_back, holder }
     }
 
-    /// The cell that holds these CPUs. The run's own cell takes no CPUs from it.
+    /// The run's own cell takes no CPUs from it.
     fn holder(&self, missing: &CpuSet) -> Holder {
         if self.is_cell { Holder::default() } else { Holder::of(missing) }
     }
 
-    /// The CPUs missing now; all of them if the check fails.
+    /// All of them if the check fails.
     fn missing(&self) -> CpuSet {
         let here = match (self.read)() {
-            // A cell's CPUs are not in this process's own set, so only their being online can be
-            // checked.
+            // A cell's CPUs are outside this process's own set.
             Ok(here) if self.is_cell => here.online,
             Ok(here) => here.reachable(),
             Err(error) => {
