@@ -180,8 +180,8 @@ impl Adapter {
         let file = folder.join(FILE);
         let mut launcher = Vec::new();
         if self == Adapter::Criterion {
-            // For criterion 0.3.4 and later. The default folder below `target` would mix the runs
-            // of base and head.
+            // Criterion 0.3.4 and later reads this. Its default folder below `target` would mix the
+            // runs of base and head.
             let mut variable = OsString::from("CRITERION_HOME=");
             variable.push(folder);
             launcher = vec!["env".into(), variable];

@@ -72,7 +72,7 @@ pub struct Benchmark {
     /// The metric: `time`, `cpu`, `regex:PATTERN`, `command:LINE`, `perf:EVENT`. Default: `time`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
-    /// Which readings are better; lower for times and events.
+    /// The better readings, which are the lower ones for times and events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The benchmark library whose report is read, instead of a metric.
@@ -260,7 +260,7 @@ pub struct PlannedBenchmark {
     pub words: [Vec<OsString>; 2],
     /// The source of its readings.
     pub source: ReadingSource,
-    /// Which readings are better, if known.
+    /// The better readings, if known.
     pub better: Option<Better>,
     /// A shell command before the first run.
     pub setup: Option<String>,
@@ -408,7 +408,7 @@ impl BenchmarksFile {
         })
     }
 
-    /// From the options, else the benchmark's entry, else the file.
+    /// The options come first, then the benchmark's entry, then the file.
     fn length(&self, benchmark: &Benchmark, typed: &Overrides, confidence: f64) -> Length {
         let typed_s = typed.seconds.map(|time| time.as_secs_f64());
         let choices =

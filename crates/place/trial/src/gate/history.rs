@@ -56,7 +56,7 @@ pub struct HistoryReading {
     /// The unit of its readings; empty if unknown.
     #[serde(default)]
     pub unit: String,
-    /// Which readings are better; absent if unknown.
+    /// The better readings; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The median of head's readings.
@@ -209,7 +209,7 @@ pub struct Trend {
     pub name: String,
     /// The unit of its readings; empty if unknown.
     pub unit: String,
-    /// Which readings are better; absent if unknown.
+    /// The better readings; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The kind of computer, from 1.
@@ -334,7 +334,7 @@ impl Trend {
     }
 }
 
-/// Without the computer's name, which differs for each job of a hosted runner.
+/// Hosted runners change the computer's name with each job.
 fn unnamed(fingerprint: &Fingerprint) -> Fingerprint {
     Fingerprint { machine: String::new(), ..fingerprint.clone() }
 }
@@ -408,7 +408,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("h.jsonl");
         entry(0, 1.0, "6.1").append(&path).unwrap();
-        // Without a final newline, as an editor may leave it.
+        // An editor may remove the final newline.
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, text.trim_end()).unwrap();
         entry(1, 2.0, "6.1").append(&path).unwrap();

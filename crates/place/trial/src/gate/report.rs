@@ -28,7 +28,7 @@ pub struct BenchmarkResult {
     /// The unit of the readings; empty if unknown.
     #[serde(default)]
     pub unit: String,
-    /// Which readings are better; absent if unknown.
+    /// The better readings; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// Head and base, with their medians.
@@ -220,7 +220,7 @@ pub enum LimitsNotMet {
     /// A benchmark is shown to be worse by more than its limit.
     #[error("{}", .0.join("; "))]
     Above(Vec<String>),
-    /// With `--strict`: a benchmark is not shown to be within its limit.
+    /// `--strict` is set, and a benchmark is not shown to be within its limit.
     #[error("--strict: {}", .0.join("; "))]
     CannotTell(Vec<String>),
     /// Nothing was compared.
@@ -240,8 +240,8 @@ impl GateReport {
         rows.retain(|row| row.only().is_none());
         rows.iter_mut().for_each(|row| row.results.judge());
         let blocks: Vec<Vec<Vec<f64>>> = rows.iter().map(|row| row.results.blocks()).collect();
-        // Separate families: a benchmark that is worse but within its limit does not weaken the
-        // claims about limits.
+        // The families are separate, so that a benchmark that is worse but within its limit does
+        // not weaken the claims about limits.
         let of_differences =
             family::confidences(rows.len(), header.confidence, &|at, confidence| {
                 rows[at].is_different(&blocks[at], confidence)

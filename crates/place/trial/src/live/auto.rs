@@ -112,12 +112,12 @@ impl AutoRequest {
         };
         let allowed = seats(pids)?;
         let topology = seatmap_machines::host::topology::reachable()?;
-        // Only a command must run in any case.
+        // A command must run in any case.
         let here: CpuSet = topology.os_indices().filter(|cpu| allowed.contains(*cpu)).collect();
         if here.len() < 2 && matches!(self.subject, Subject::Processes(_)) {
             return Err(AutoError::OneCpu(here));
         }
-        // Before the first mask changes.
+        // The guard must run before the first mask changes.
         let guard = GuardProcess::begin(&mut self.guard)?;
         // The counter counts the next executed program.
         let is_command = matches!(self.subject, Subject::Command(_));

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// seat.
 const LEAST_LOAD: f64 = 0.005;
 
-/// In shares of all messages.
+/// The least share of all messages that counts as busy.
 const LEAST_MESSAGES: f64 = 0.002;
 
 /// Few kicks, because the program waits and the periods decide.
@@ -79,7 +79,7 @@ pub enum NoSeats {
     OneCpu,
     /// The program has one thread.
     OneThread,
-    /// No messages between threads were seen.
+    /// The threads exchange no messages.
     Silent,
     /// Each thread's share of the messages is too small.
     Spread,

@@ -20,13 +20,13 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
-/// While caches fill, nothing is read.
+/// The first part of a period is not read, because caches fill.
 const SETTLING: f64 = 0.2;
 
-/// Enough of a rest to observe, if the program sends many messages.
+/// The part of a rest that is observed if the program sends many messages.
 const WATCHED: f64 = 0.1;
 
-/// To compare patterns: 100 messages for each of about 10 pairs.
+/// The comparison of patterns needs 100 messages for each of about 10 pairs.
 const ENOUGH_MESSAGES: f64 = 1000.0;
 
 /// Repetitions of a void period, and of all in an attempt, which must end even if a neighbour
@@ -34,7 +34,7 @@ const ENOUGH_MESSAGES: f64 = 1000.0;
 const AGAIN: usize = 2;
 const AGAIN_IN_ALL: usize = 20;
 
-/// Between two searches for new threads.
+/// The interval between searches for new threads.
 const SLICE: Duration = Duration::from_millis(100);
 
 /// Why seating ended early. The program runs on, with its own masks.
@@ -134,7 +134,6 @@ pub struct Conductor<'a> {
     pattern: Option<Pattern>,
     tids: Vec<Tid>,
     candidates: Vec<SeatCandidate>,
-    /// Since the last observation.
     foreign: ForeignTime,
     repeats_left: usize,
     outcome: LiveOutcome,
@@ -178,7 +177,7 @@ impl<'a> Conductor<'a> {
     pub fn conduct(mut self) -> (LiveOutcome, Result<(), LiveError>, ObservationSession) {
         let done = self.play();
         self.outcome.seconds = self.session.elapsed().as_secs_f64();
-        // Before masks are restored.
+        // After this, no thread has a seat to look at.
         self.masks.look_now();
         self.outcome.held = self.masks.held();
         self.outcome.left_changed = match self.seats_to_keep(&done) {

@@ -20,10 +20,9 @@ const GROUP: [bool; 4] = [false, true, true, false];
 /// below this share. Bad seats are most of a trial's cost, and dropping them claims nothing.
 const EARLY: [(usize, f64); 2] = [(2, 0.7), (4, 0.9)];
 
-/// Between two attempts or two checks of kept seats.
+/// The longest pause between attempts, or between checks of kept seats.
 const LONGEST_S: f64 = 1024.0;
 
-/// For reports of broken invariants.
 const ENGINE: &str = "engine of live seats";
 
 /// The parameters of the decisions.
@@ -87,7 +86,7 @@ pub struct LiveEngine {
     rules: DecisionRules,
     state: State,
     candidates: usize,
-    /// Among those shown to be better, with its ratio.
+    /// The best candidate so far, if one is shown to be better, and its ratio.
     best: Option<(usize, f64)>,
     patience_s: f64,
     recheck_s: f64,
@@ -290,7 +289,7 @@ impl LiveEngine {
 fn is_dire(pairs: &[(f64, f64)]) -> bool {
     let mut ratios: Vec<f64> = pairs.iter().map(|(free, seated)| seated / free).collect();
     ratios.sort_by(f64::total_cmp);
-    // Of two pairs the better one; of three or four the second best.
+    // This is the better one of two pairs, and the second best of three or four.
     let Some(&upper) = ratios.get(ratios.len() / 2) else { return false };
     EARLY.into_iter().any(|(least, share)| pairs.len() >= least && upper < share)
 }

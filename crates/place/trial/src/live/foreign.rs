@@ -12,7 +12,7 @@ use seatmap_os::usage::{ResourceUsage, process_cpu_ns};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// In percent of the CPUs' time, above a quiet period.
+/// A period is void above a quiet one by this, in percent of the CPUs' time.
 const MOVED_PERCENT: f64 = 5.0;
 
 /// Periods with the same seats before the usual load is known.
@@ -25,7 +25,7 @@ pub(crate) struct ForeignWatch {
     seatmap: ResourceUsage,
 }
 
-/// For each candidate, and for no seats.
+/// The loads of past periods, for each candidate and for no seats.
 #[derive(Default)]
 pub(crate) struct ForeignTime(BTreeMap<Option<usize>, Vec<f64>>);
 
@@ -68,7 +68,7 @@ fn own_ns(threads: &[(Tid, Tid)]) -> BTreeMap<Tid, u64> {
     pids.into_iter().filter_map(|pid| Some((pid, process_cpu_ns(pid)?))).collect()
 }
 
-/// Including exited helpers.
+/// The CPU time of this process and its exited helpers.
 fn seatmap() -> ResourceUsage {
     let mut all = ResourceUsage::of_process();
     all += ResourceUsage::of_children();

@@ -67,7 +67,7 @@ impl GuardProcess {
         }
         let owed = forgotten.iter().flat_map(ForgottenCpus::owed);
         let lines: String = owed.map(|thread| line(&thread)).collect();
-        // In one write, because the guard forgets threads that it does not receive.
+        // This is one write, because the guard forgets threads that it does not receive.
         if pipe.write_all(format!("{OWED}\n{lines}").as_bytes()).is_ok() {
             let pid = self.child.id() as Tid;
             forgotten.iter_mut().for_each(|one| one.waiter = Some(pid));

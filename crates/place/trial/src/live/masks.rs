@@ -32,7 +32,7 @@ struct Sitter {
     lost: CpuSet,
     /// Whether it chose a narrower mask by itself.
     is_own: bool,
-    /// Since when it has waited for a CPU of its seat.
+    /// The start of its wait for a CPU of its seat.
     ready: Option<Ready>,
 }
 

@@ -10,7 +10,8 @@ use std::fmt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// For the metric's own command. It runs twice in each period, and seats cannot change meanwhile.
+/// The time limit of the metric's own command, which runs twice in each period. Seats cannot change
+/// meanwhile.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// The count that measures work.
@@ -80,9 +81,9 @@ pub struct MetricReader {
     counter: Option<Counter>,
     switches: HashMap<Tid, u64>,
     begun: Option<f64>,
-    /// At the start of the period.
+    /// The time of the period's first reading.
     read_at: Instant,
-    /// Between the two readings of the latest period.
+    /// The time between the readings of the latest period.
     between: Duration,
     limit: Duration,
     /// Why the metric's own command last gave no number.
@@ -225,7 +226,7 @@ enum Printed {
     Number(f64),
     /// It failed or printed no number.
     Nothing,
-    /// By `stop`.
+    /// `stop` returned true.
     Stopped,
 }
 

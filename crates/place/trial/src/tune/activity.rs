@@ -6,10 +6,10 @@ use seatmap_os::{CpuSet, Root};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// In percent of the time; a CPU with more load is not quiet.
+/// The largest load of a quiet CPU, in percent of the time.
 pub const QUIET_PERCENT: f64 = 5.0;
 
-/// Device interrupts per second; a CPU with more is not quiet.
+/// The most device interrupts per second of a quiet CPU.
 pub const QUIET_INTERRUPTS: f64 = 200.0;
 
 /// The load of other programs on a CPU.

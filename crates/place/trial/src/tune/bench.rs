@@ -24,7 +24,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// In multiples of the time of a write.
+/// The pause between writes of the result, in multiples of the time of a write.
 const KEPT_SHARE: u32 = 20;
 
 /// A command with its name.
@@ -42,7 +42,7 @@ impl NamedCommand {
     /// # Errors
     /// [`ProgramError`]: it cannot be started.
     pub fn new(name: Option<&str>, words: &[OsString]) -> Result<Self, ProgramError> {
-        // Now, so that a misspelt second command does not cost a block.
+        // This comes first, so that a misspelt second command does not cost a block.
         Executable::find(words)?;
         let words = words.to_vec();
         let unnamed = Contestant { command: words.clone(), ..Contestant::default() };
@@ -88,7 +88,7 @@ pub struct BenchRequest {
     pub commands: Vec<NamedCommand>,
     /// The metric.
     pub metric: Metric,
-    /// Which readings are better, if known.
+    /// The better readings, if known.
     pub better: Option<Better>,
     /// The confidence of all intervals, 0 to 1.
     pub confidence: f64,
@@ -201,7 +201,7 @@ pub fn run(
         },
     };
     let end = session.run(&request.length, &mut results);
-    // First of all, other programs get these CPUs back.
+    // Other programs get these CPUs back first.
     room.leave(hear);
     if let Some(then) = &request.baseline {
         results.compare_with(then);

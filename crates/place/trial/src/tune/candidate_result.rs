@@ -107,7 +107,7 @@ impl Tuned {
                 CandidateEnd::BestInRace
             };
         }
-        // Before the next case, because rejected candidates also lack later blocks.
+        // This case comes first, because rejected candidates also lack later blocks.
         if verdict.rejected.contains(&candidate) {
             CandidateEnd::ShownWorse
         } else if self.values(candidate, RacePhase::Race).len() < verdict.blocks {
@@ -134,7 +134,7 @@ impl ConfirmedDifference {
     }
 }
 
-/// From the difference of a from b, in percent of b, to that of b from a, in percent of a.
+/// Converts a difference of a from b, in percent of b, to that of b from a, in percent of a.
 fn other_way_round(percent: f64) -> f64 {
     100.0 * ((1.0 + percent / 100.0).recip() - 1.0)
 }

@@ -23,7 +23,7 @@ pub const DISTURBED_PERCENT: f64 = crate::tune::activity::QUIET_PERCENT;
 /// percent.
 const MOST_UNSURE_PERCENT: f64 = 50.0;
 
-/// Of the runs, or of the blocks.
+/// The least quiet share of the runs, and of the blocks.
 const QUIET_SHARE: f64 = 0.25;
 
 /// The CPU time taken from a run, in percent of the time of its allowed CPUs.
@@ -175,7 +175,7 @@ impl<'a> DisturbanceWatch<'a> {
         DisturbanceWatch { quotas, stopped_ns, own_s: own_s(), count: BusyCount::now() }
     }
 
-    /// After the run's processes have been reaped.
+    /// The run's processes must have been reaped.
     pub(crate) fn end(self, cpus: &CpuSet) -> Disturbance {
         let count = BusyCount::now();
         let own_s = own_s() - self.own_s;
@@ -195,14 +195,14 @@ impl<'a> DisturbanceWatch<'a> {
     }
 }
 
-/// Including reaped children.
+/// The CPU time of this process and its reaped children.
 fn own_s() -> f64 {
     let mut own = ResourceUsage::of_children();
     own += ResourceUsage::of_process();
     (own.user + own.kernel).as_secs_f64()
 }
 
-/// To 0.01 %, less than any counting error.
+/// Rounds to 0.01 %, less than any counting error.
 fn rounded(percent: f64) -> f64 {
     (100.0 * percent).round() / 100.0
 }

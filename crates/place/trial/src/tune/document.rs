@@ -68,7 +68,7 @@ impl SeatsUsed {
         }
     }
 
-    /// If they differ too much to compare the results.
+    /// Both loads, if they differ too much to compare the results.
     fn load_difference(&self, then: &SeatsUsed) -> Option<String> {
         differing_loads(self.others_percent?, then.others_percent?, OTHER_LOAD_PERCENT)
     }
@@ -132,7 +132,7 @@ pub struct BenchResults {
     /// The unit of the readings; empty if unknown.
     #[serde(default)]
     pub unit: String,
-    /// Which readings are better; absent if unknown.
+    /// The better readings; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The confidence of all intervals, 0 to 1.
@@ -260,7 +260,7 @@ impl BenchResults {
         self.baseline = Some(BaselineComparison { name, begun, differences, comparison });
     }
 
-    /// During the runs or, if unknown, before them.
+    /// Both loads, if they differ too much: during the runs or, if unknown, before them.
     fn load_difference(&self, then: &BenchResults) -> Option<String> {
         let beside =
             [self, then].map(|results| results.beside().and_then(|beside| beside.foreign_percent));
@@ -283,7 +283,7 @@ impl BenchResults {
         Some(CommandComparison::of_shift(0, &shift.widened(wider), self.better, floor))
     }
 
-    /// Each with the other command's name.
+    /// The comparisons with the other commands' names.
     fn compared(&self) -> impl Iterator<Item = (&CommandComparison, &str)> {
         let earlier = self.baseline.as_ref();
         let earlier =

@@ -81,7 +81,8 @@ pub enum MetricError {
 }
 
 impl Metric {
-    /// Which readings are better: as the user says, or lower for times and events, if known.
+    /// The better readings, as the user says or, for times and events, the lower ones. `None` if
+    /// unknown.
     #[must_use]
     pub fn better(&self, said: Option<Better>) -> Option<Better> {
         said.or(match self {
@@ -132,7 +133,7 @@ impl Metric {
 }
 
 fn printed(pattern: &str) -> Result<Metric, MetricError> {
-    // So that ^ and $ match at each line.
+    // The ^ and $ of the pattern match at each line.
     let built = RegexBuilder::new(pattern).multi_line(true).build();
     let regex =
         built.map_err(|source| MetricError::Pattern { text: pattern.to_owned(), source })?;

@@ -19,13 +19,13 @@ use std::error::Error;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-/// Unless the confidence needs more: half choose the winner, half confirm it.
+/// The default, unless the confidence needs more: half choose the winner, half confirm it.
 const RUNS_EACH: usize = 20;
 
 /// A search limited by kicks has the same result everywhere.
 const KICKS: u64 = 2000;
 
-/// Between two reports of progress.
+/// The runs between two reports of progress.
 const AT_ONCE: usize = 64;
 
 /// A run and its index among all.
@@ -180,7 +180,7 @@ impl ModelRace {
     }
 
     fn here(&self, jobs: &[NumberedJob], take: &mut TakeTimes<'_>) -> Result<(), ModelRaceError> {
-        // For Ctrl-C and progress.
+        // The parts allow for Ctrl-C and progress.
         for part in jobs.chunks(AT_ONCE) {
             let times = self.messages.numbered_times_ns(part, &AtomicBool::new(false));
             if take(part, &times.map_err(ModelRaceError::Run)?).is_break() {

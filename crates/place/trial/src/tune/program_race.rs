@@ -39,16 +39,16 @@ use seatmap_os::root::Root;
 use seatmap_os::whole_file;
 use std::time::{Duration, Instant};
 
-/// Of each candidate.
+/// Default runs of each candidate.
 const RUNS_EACH: usize = 10;
 
-/// If CPUs are taken from it.
+/// Tries of a run that loses CPUs.
 const VOID_TRIES: u32 = 10;
 
-/// Of a disturbed run; its neighbours may stay.
+/// Repetitions of a disturbed run, whose neighbours may stay.
 const DISTURBED_TRIES: u32 = 2;
 
-/// One repetition for each of these, to limit the time.
+/// The runs for each repetition of a disturbed one, to limit the time.
 const RUNS_OF_DISTURBED: usize = 8;
 
 const PAUSE: Duration = Duration::from_secs(1);
@@ -86,7 +86,7 @@ pub fn run(
     let outcome = racing.run(&rules)?;
     tuned.judge(&outcome);
     limit::tell_excess(request, &tuned, hear);
-    // Before the plan, which may not exist.
+    // The verdict is saved before the plan, which may not exist.
     keep(request, &tuned)?;
     let plan = field.winners_plan(&tuned, request)?;
     Ok(RaceEnd { tuned, plan })
@@ -137,7 +137,7 @@ fn on_or_off(is_on: bool) -> &'static str {
     if is_on { "on" } else { "off" }
 }
 
-/// If it had the same rules.
+/// An earlier race's runs, if it had the same rules.
 fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<RaceRun>, ProgramRaceError> {
     let Some(earlier) = &request.earlier else { return Ok(Vec::new()) };
     if let Some(difference) = tuned.differs_from(earlier) {

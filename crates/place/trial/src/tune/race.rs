@@ -4,10 +4,9 @@
 //!    drift affects all alike.
 //! 2. From the fifth block on, the race rejects each candidate that Friedman's test finds worse
 //!    than the best: F-race (Birattari et al. 2002). At fixed shares of the budget it also drops
-//!    the worst third, to spend the budget on the good candidates, as sequential halving drops half
-//!    (Karnin, Koren and Somekh 2013, "Almost optimal exploration in multi-armed bandits"). Half
-//!    would lose the best too often to runs disturbed by drift. A dropped candidate is not proved
-//!    worse, only tried no further.
+//!    the worst third, as sequential halving drops half (Karnin, Koren and Somekh 2013, "Almost
+//!    optimal exploration in multi-armed bandits"). Half would lose the best too often to disturbed
+//!    runs. A dropped candidate is not proved worse.
 //! 3. The winner is chosen partly by luck. So it runs again, against the default and the runner-up,
 //!    in groups of four fresh runs: A B B A, which cancels a linear drift.
 //!
@@ -98,7 +97,7 @@ impl RaceRules {
         3 * self.candidates + RUNS_OF_FOUR * self.comparisons() * self.fewest_fours()
     }
 
-    /// With the default and the runner-up; of two candidates these are one.
+    /// The winner is compared with the default and the runner-up; of two candidates these are one.
     fn comparisons(&self) -> usize {
         if self.candidates == 2 { 1 } else { 2 }
     }
@@ -189,7 +188,7 @@ struct Race<'a, E> {
     costs: Vec<Vec<f64>>,
     rejected: Vec<usize>,
     blocks: usize,
-    /// In blocks.
+    /// The number of blocks at the next test.
     next_test: usize,
     runs: usize,
     seconds: f64,
@@ -237,7 +236,7 @@ impl<E> Race<'_, E> {
     fn eliminate(&mut self) -> Result<(), E> {
         // Cuts until one is left, spread evenly over the race's part of the budget.
         let rounds = (self.rules.candidates as f64).log(KEPT.recip()).ceil().max(1.0);
-        // Without the warm-ups.
+        // The race's part of the budget excludes warm-ups.
         let begun = self.runs as f64;
         let mut round = 1.0;
         loop {

@@ -223,7 +223,7 @@ impl RunSession<'_> {
         Ok(SessionEnd::Complete)
     }
 
-    /// From the runs so far.
+    /// The estimate uses the runs so far.
     fn check_limit(&mut self, length: &Length, taken: Duration, made: usize) {
         let Some(limit) = length.limit.filter(|_| made > 0) else { return };
         let runs = length.runs(self.contestants.len());
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn disturbed_blocks_are_run_again_up_to_twice() {
-        // So that the usual load is known.
+        // These runs stay quiet, so that the usual load is known.
         let beside = |run: &BlockRun, loud: usize| {
             let percent = if run.block < loud && !run.again { 50.0 } else { 0.0 };
             crate::tune::Disturbance { foreign_percent: Some(percent), ..Default::default() }

@@ -18,13 +18,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use taken::Needed;
 
-/// If no cell holds the CPUs.
+/// The reason for missing CPUs if no cell holds them.
 pub(crate) const TAKEN: &str = "a cpuset or a taskset was changed, or one went offline";
 
-/// Of a failed command's output, in an error.
+/// The part of a failed command's output in its error.
 const TAIL_BYTES: u64 = 2000;
 
-/// Of a command's output, from the end.
+/// The part of a command's output that is searched for the metric.
 const SEARCHED_BYTES: u64 = 64 << 20;
 
 /// A command and its seats.
@@ -242,7 +242,6 @@ pub struct CommandRunner {
     raised: bool,
     metric_limit: Duration,
     is_whole_time: bool,
-    /// On this process, at the start.
     quotas: Quotas,
 }
 
@@ -514,7 +513,7 @@ impl Printed {
         Ok([end_of(&self.out, most)?, end_of(&self.error, most)?])
     }
 
-    /// Of stderr, or else of stdout.
+    /// The last lines of stderr, or else of stdout.
     fn tail(&self) -> String {
         let read = self.read(TAIL_BYTES).unwrap_or_default();
         let said = read.iter().rev().map(|text| text.trim()).find(|text| !text.is_empty());
@@ -530,7 +529,7 @@ fn last_lines(text: &str) -> String {
     lines[lines.len().saturating_sub(3)..].join(" | ")
 }
 
-/// After a request to stop.
+/// The time to end by itself after a request to stop.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
 #[cfg(test)]

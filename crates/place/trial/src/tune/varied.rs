@@ -58,12 +58,12 @@ impl Varied {
             position.put_back(&root).map_err(|error| VariedError::Refused(*switch, error))?;
             positions.push((*switch, position));
         }
-        // So that the switches are restored even after a crash.
+        // The guard starts first, so that the switches are restored even after a crash.
         let mut guard = session_of_its_own(command).spawn()?;
         let mut pipe = guard.stdin.take();
         let lines: String =
             positions.iter().map(|(switch, position)| line(*switch, position)).collect();
-        // Before the first switch is set.
+        // The guard must know the contents before the first switch is set.
         pipe.as_mut().map_or(Ok(()), |pipe| pipe.write_all(lines.as_bytes()))?;
         Ok(Varied { root, positions, guard, pipe })
     }

@@ -163,7 +163,7 @@ pub fn blocks_to_show(blocks: &[Vec<f64>], percent: f64, confidence: f64) -> Opt
     Some((needed.ceil() as usize).max(signed_rank::fewest(confidence)))
 }
 
-/// At least the scaled median deviation: a few values are often alike by chance.
+/// The result is at least the scaled median deviation: a few values are often alike by chance.
 fn spread(logs: &[f64]) -> f64 {
     let mean = logs.iter().sum::<f64>() / logs.len() as f64;
     let squares = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
@@ -218,7 +218,6 @@ impl NoiseFloor {
         [percent((-below).exp()), percent(above.exp())]
     }
 
-    /// To hold for an earlier session too.
     pub(crate) fn raise(&mut self, earlier: &NoiseFloor) {
         self.floor_percent = self.floor_percent.max(earlier.floor_percent);
         self.sessions += earlier.sessions;

@@ -79,7 +79,7 @@ impl Playthrough {
     }
 }
 
-/// Of 1000 programs, those with seats after two minutes.
+/// The number of 1000 programs with seats after two minutes.
 fn kept(gains: &[f64]) -> usize {
     (0..1000)
         .filter(|seed| {

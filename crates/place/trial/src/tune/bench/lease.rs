@@ -98,7 +98,8 @@ impl Lease {
             lease_s: Some(LEASE_S),
             memory_bytes: 0,
         };
-        // Before the cell exists, and before the renewal thread inherits the mask.
+        // The threads must leave before the cell exists, and before the renewal thread inherits
+        // their mask.
         let aside = step_aside(&host.root, &wish.cpus);
         let record = seatmap_cell::create(&host, &wish, None)?;
         let cpus = record.set();

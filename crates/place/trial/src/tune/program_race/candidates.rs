@@ -38,8 +38,8 @@ pub(crate) fn placements(
         .collect())
 }
 
-/// Without a known pattern: a CPU for each thread in the usual orders, and groups of CPUs that
-/// share hardware.
+/// The candidates without a known pattern: a CPU for each thread in the usual orders, and groups of
+/// CPUs that share hardware.
 pub(crate) fn orders_and_groups(topology: &Topology, cpus: &CpuSet) -> Vec<Entrant> {
     let pus: Vec<u32> = cpus.iter().collect();
     // Distances matter only for CPUs without topology.
@@ -61,7 +61,7 @@ pub(crate) fn orders_and_groups(topology: &Topology, cpus: &CpuSet) -> Vec<Entra
     kept
 }
 
-/// If it has two or more CPUs but not all.
+/// The group must have two or more CPUs, but not all.
 fn group(topology: &Topology, pus: &[u32], level: Level, name: &str) -> Option<Entrant> {
     let group_of = level.groups(topology, pus)?;
     let first = group_of.first()?;

@@ -28,13 +28,13 @@ pub const HOSTS: &str = "{hosts}";
 /// The placeholder in a command for the words that seat a rank.
 pub const SEAT: &str = "{seat}";
 
-/// For each candidate.
+/// The model's search time for each candidate.
 const SEARCH_S: f64 = 2.0;
 
 /// On a cluster, starts sometimes fail.
 const TRIES: u32 = 3;
 
-/// For a launcher's daemons after a run. Those of Open MPI take a few milliseconds.
+/// The time for a launcher's daemons to end after a run. Those of Open MPI need a few milliseconds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 fn rank_request<'a>(
@@ -69,7 +69,7 @@ pub(super) struct ClusterJob {
 }
 
 impl ClusterJob {
-    /// With the given pattern or that of one observed start.
+    /// The pattern is given, or that of one observed start.
     pub(super) fn new(
         request: &RaceRequest,
         ground: &ClusterGround,
@@ -161,7 +161,7 @@ impl ClusterJob {
             .ok_or_else(|| ProgramRaceError::NoSuchNode(name.to_owned()))
     }
 
-    /// With its hosts and the words that seat a rank (none for the default).
+    /// The command with its hosts and the words that seat a rank (none for the default).
     pub(super) fn command(
         &self,
         command: &[OsString],
@@ -183,7 +183,7 @@ impl ClusterJob {
 }
 
 struct JobFiles {
-    /// Next to the record, because other nodes must see it.
+    /// Other nodes must see this folder, which is next to the record.
     folder: Scratch,
     program: PathBuf,
     own: OwnCommands,
@@ -206,7 +206,7 @@ impl JobFiles {
         self.file(candidate, "plan.json")
     }
 
-    /// Absolute, because launchers start ranks in other folders.
+    /// The path is absolute, because launchers start ranks in other folders.
     fn file(&self, candidate: usize, kind: &str) -> PathBuf {
         let name = self.folder.path().join(format!("{candidate}-{kind}"));
         std::path::absolute(&name).unwrap_or(name)

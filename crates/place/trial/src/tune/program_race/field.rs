@@ -24,7 +24,7 @@ use seatmap_place::ranks::RankPlan;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// If the race's cpuset lost CPUs.
+/// Tries of a run if the race's cpuset loses CPUs.
 const CPUSET_TRIES: u32 = 10;
 
 /// A start of a job counts as hung after this time, in seconds, plus this multiple of the longest
@@ -46,7 +46,7 @@ enum Seating {
 }
 
 impl RaceField {
-    /// Of an earlier race, or new ones.
+    /// The candidates of an earlier race, or new ones.
     pub(super) fn new(
         request: &RaceRequest,
         stop: &dyn Fn() -> bool,
@@ -101,7 +101,7 @@ impl RaceField {
         };
         let varied = varied(request, &ground.switches)?;
         if entrants.iter().all(|entrant| !matches!(entrant.seats, CandidateSeats::Kernel(_))) {
-            // Directly after the default, so that others are dropped first.
+            // Switches follow the default, so that other candidates are dropped first.
             let settings = varied.iter().flat_map(Varied::settings);
             entrants.splice(
                 1..1,
@@ -142,14 +142,14 @@ impl RaceField {
                 let plan = plan_file(plans, candidate);
                 Contestant { launcher: on_seats(&["--plan", &plan.to_string_lossy()]), ..free }
             }
-            // Among the same CPUs, so that the default has no more than the others.
+            // The default uses the same CPUs as the others, and no more.
             CandidateSeats::Free | CandidateSeats::Ranks(_) | CandidateSeats::Kernel(_) => {
                 Contestant { cpus: Some(cpus.clone()), ..free }
             }
         }
     }
 
-    /// With its kernel switch set, if any.
+    /// Makes a run with the candidate's kernel switch set, if it has one.
     pub(super) fn with_its_kernel<T>(
         &self,
         candidate: usize,
@@ -251,7 +251,6 @@ fn seen(request: &RaceRequest, stop: &dyn Fn() -> bool) -> Result<Pattern, Progr
     if pattern.edges.is_empty() { Err(ProgramRaceError::Silent) } else { Ok(pattern) }
 }
 
-/// Without duplicates.
 fn varied(request: &RaceRequest, switches: &[Switch]) -> Result<Option<Varied>, ProgramRaceError> {
     let mut once: Vec<Switch> = Vec::new();
     for switch in switches {

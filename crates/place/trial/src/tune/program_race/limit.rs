@@ -49,7 +49,7 @@ pub(super) fn tell_excess(
 ) {
     let Some(limit_s) = request.time.map(|time| time.as_secs_f64()) else { return };
     let taken_s: f64 = tuned.runs.iter().map(|run| run.seconds).sum();
-    // In whole seconds, "0 s more" would be confusing.
+    // The report rounds to whole seconds, and "0 s more" would be confusing.
     if taken_s > limit_s * WORTH_TELLING && (taken_s - limit_s).round() >= 1.0 {
         hear(RaceEvent::TookLonger { taken_s, limit_s });
     }

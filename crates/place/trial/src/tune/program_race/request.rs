@@ -23,7 +23,7 @@ pub struct RaceRequest {
     pub ground: RaceGround,
     /// The metric.
     pub metric: Metric,
-    /// Which readings are better.
+    /// The better readings.
     pub better: Better,
     /// The confidence of all tests and intervals, 0 to 1.
     pub confidence: f64,
@@ -49,9 +49,9 @@ pub struct RaceRequest {
 
 /// The place of a race.
 pub enum RaceGround {
-    /// On this computer.
+    /// This computer.
     Host(HostGround),
-    /// On the nodes of a cluster.
+    /// The nodes of a cluster.
     Cluster(Box<ClusterGround>),
 }
 

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Between calls of `stop`; a wait also ends with the process.
+/// The interval between calls of `stop`; the end of the process also ends a wait.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 const PAUSE: Duration = Duration::from_millis(5);
@@ -47,7 +47,7 @@ impl RunProcess {
         raised: bool,
         printed: &Printed,
     ) -> io::Result<Self> {
-        // So that leftover processes become children, and are found.
+        // Leftover processes become children of this process, and are found.
         set_child_subreaper(Some(rustix::process::getpid()))?;
         // A guard or earlier helper does not belong to the run.
         let others = children()?;
@@ -104,13 +104,13 @@ impl RunProcess {
         Ok(Some(FinishedRun { elapsed, cpu_time, ending, left }))
     }
 
-    /// After at most [`LOOK`].
+    /// Waits at most [`LOOK`].
     fn is_over(&self) -> bool {
         let mut watched = [PollFd::new(&self.handle, PollFlags::IN)];
         matches!(poll(&mut watched, Some(&LOOK)), Ok(1..))
     }
 
-    /// Only now does the kernel report the CPU time.
+    /// The kernel reports the CPU time only now.
     fn reap(&self) -> Option<(Ending, Duration)> {
         let mut status = 0;
         // SAFETY: a structure of numbers, for which zeros are valid.
@@ -137,7 +137,7 @@ impl RunProcess {
 }
 
 fn prepare(raised: bool, mut group: Option<&File>, mask: Option<&PreparedMask>) -> io::Result<()> {
-    // First, because an autogroup is created with its session.
+    // This comes first, because an autogroup is created with its session.
     rustix::process::setsid()?;
     if let Some(mask) = mask {
         mask.give(0)?;

@@ -10,9 +10,9 @@ use std::io;
 
 pub(super) struct Needed {
     cpus: CpuSet,
-    /// Outside of which this process is.
+    /// Whether they belong to a cell, outside of which this process is.
     is_cell: bool,
-    /// After a failed check or a missing CPU: the cell that held it, if any.
+    /// A check failed or found a missing CPU; the cell that held it, if any.
     was_short: RefCell<Option<Holder>>,
     /// The error of a failed check.
     failed: Cell<Option<io::Error>>,
@@ -20,7 +20,7 @@ pub(super) struct Needed {
 }
 
 impl Needed {
-    /// By default all that this process may use.
+    /// The default is all CPUs that this process may use.
     pub(super) fn by(contestant: &Contestant) -> io::Result<Self> {
         let (cpus, is_cell) = match (&contestant.cell, &contestant.cpus) {
             (Some(cell), _) => (cell.clone(), true),
@@ -35,7 +35,7 @@ impl Needed {
         &self.cpus
     }
 
-    /// Now or at an earlier check. A failed check counts as missing.
+    /// Whether a CPU is missing or was at an earlier check. A failed check counts as missing.
     pub(super) fn are_short(&self) -> bool {
         // The run stays void even if the CPUs are back.
         let mut was_short = self.was_short.borrow_mut();
