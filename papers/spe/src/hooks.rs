@@ -1,13 +1,13 @@
-//! The table of functions through which a program reaches the machine that it runs on.
+//! The functions by which a program calls its machine.
 //!
-//! The loader writes the table's address and the SPU's state into the image. Another machine serves
+//! The loader writes the table's address and the SPU's state into the image. Another machine runs
 //! the same images with another table.
 
 use crate::spu::SpuState;
 use crate::stop::StopReason;
 use crate::{channel, command};
 
-/// The table, as `runtime.c` declares it.
+/// The table, as declared in `runtime.c`.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Hooks {
@@ -21,7 +21,7 @@ pub struct Hooks {
     pub count: unsafe extern "C" fn(*mut SpuState, u32) -> u32,
     /// A command for the transfer unit: local address, effective address, size, tag, command.
     pub command: unsafe extern "C" fn(*mut SpuState, u32, u64, u32, u32, u32),
-    /// Core cycles that the program's own code is said to take on a Cell.
+    /// Core cycles that the program's own code would take on a Cell.
     pub work: unsafe extern "C" fn(*mut SpuState, u32),
 }
 
@@ -35,13 +35,12 @@ pub static HOST: Hooks = Hooks {
     work: on_work,
 };
 
-/// The state behind the pointer that the loader wrote into the image.
+/// The state at the pointer that the loader wrote into the image.
 ///
 /// # Safety
-/// The pointer is the one of a running program.
+/// The pointer is that of a running program.
 unsafe fn state<'a>(spu: *mut SpuState) -> &'a mut SpuState {
-    // SAFETY: the state outlives the run, and the thread that runs the program is the only one that
-    // touches it.
+    // SAFETY: the state outlives the run, and only the thread that runs the program touches it.
     unsafe { &mut *spu }
 }
 
@@ -82,5 +81,5 @@ unsafe extern "C" fn on_command(
     command::command(unsafe { state(spu) }, local, effective, bytes, tag, command);
 }
 
-/// The work has been done, in this computer's time.
+/// The work already took this computer's time.
 unsafe extern "C" fn on_work(_: *mut SpuState, _: u32) {}
