@@ -1,4 +1,4 @@
-//! Mailboxes and signals, from the PPE's side.
+//! Mailboxes and signals on the PPE.
 
 use crate::call::{Errno, number};
 use crate::context::context;
@@ -7,14 +7,14 @@ use seatmap_spe::SpeContext;
 use seatmap_spe::mailbox::Mailbox;
 use std::ffi::{c_int, c_uint};
 
-/// Do all before returning.
+/// Wait for all messages.
 const ALL_BLOCKING: c_uint = 1;
-/// Wait until at least one can be done.
+/// Wait for at least one message.
 const ANY_BLOCKING: c_uint = 2;
-/// Do what can be done now.
+/// Do not wait.
 const ANY_NONBLOCKING: c_uint = 3;
 
-/// How many are done: `step` does the next one at the mailbox, if it can be done now.
+/// Repeats `step`, which transfers the next message if possible; returns the number of messages.
 fn repeat(
     spe: &SpeContext,
     mailbox: Mailbox,
@@ -49,7 +49,7 @@ fn counted(data: *const c_uint, count: c_int, behavior: c_uint) -> Result<usize,
         .ok_or(Errno(libc::EINVAL))
 }
 
-/// Writes messages to the SPU; how many.
+/// Writes messages to the SPU; returns their number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_in_mbox_write(
     spe: *mut ContextHandle,
@@ -83,7 +83,7 @@ fn receive(
     })
 }
 
-/// Reads messages from the SPU without waiting; how many.
+/// Reads messages from the SPU without waiting; returns their number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_out_mbox_read(
     spe: *mut ContextHandle,
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn spe_out_mbox_read(
     })
 }
 
-/// Reads messages from the SPU's interrupting mailbox; how many.
+/// Reads messages from the SPU's interrupting mailbox; returns their number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_out_intr_mbox_read(
     spe: *mut ContextHandle,
@@ -123,21 +123,21 @@ unsafe fn amount(spe: *mut ContextHandle, count: impl FnOnce(&SpeContext) -> usi
     })
 }
 
-/// Messages from the SPU that wait.
+/// The number of messages from the SPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_out_mbox_status(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.
     unsafe { amount(spe, |spe| spe.messages(Mailbox::Out)) }
 }
 
-/// Messages to the SPU that fit.
+/// The free places for messages to the SPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_in_mbox_status(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.
     unsafe { amount(spe, SpeContext::room) }
 }
 
-/// Messages in the interrupting mailbox that wait.
+/// The number of messages in the interrupting mailbox.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_out_intr_mbox_status(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.
