@@ -9,10 +9,8 @@ use std::ffi::{c_int, c_uint, c_void};
 
 /// The PPE's tags; the kernel of the Cell used the others.
 const TAGS: u32 = 16;
-/// The largest transfer or replacement class.
 const MOST_CLASS: u32 = 0xff;
 
-/// One of the six transfer functions.
 macro_rules! command {
     ($name:ident, $direction:ident) => {
         /// Transfers between the local store and memory; complete when it returns.

@@ -22,7 +22,6 @@ pub unsafe extern "C" fn spe_event_handler_destroy(handler: *mut EventHandle) ->
     number(|| unsafe { Handle::destroy(handler, libc::ESRCH, |_| None) }.map(|()| 0))
 }
 
-/// A handler, a context, and the events with the caller's value.
 type EventArguments = (Arc<EventHandler>, Arc<OneContext>, EventUnit);
 
 unsafe fn event_arguments(

@@ -100,7 +100,6 @@ impl<T> Handle<T> {
     }
 }
 
-/// A context and its address in C.
 type Last = Cell<Option<(*const ContextHandle, Arc<OneContext>)>>;
 
 thread_local! {

@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Programs by address.
 type Programs = Mutex<Option<HashMap<usize, Arc<Image>>>>;
 /// Programs opened from files, by handle.
 static OPENED: Programs = Mutex::new(None);

@@ -22,7 +22,6 @@ const STATUS_HALTED: i32 = 0x4;
 const STATUS_INVALID_INSTRUCTION: i32 = 0x20;
 const STATUS_INVALID_CHANNEL: i32 = 0x40;
 
-/// The end of a run for C: the structure, and the call's result.
 struct StopReport {
     info: StopInfo,
     result: Result<i32, Errno>,
@@ -156,7 +155,6 @@ fn report(stop_reason: u32, value: i32, spu_status: i32, result: Result<i32, Err
     StopReport { info: StopInfo { stop_reason, result: [value, 0], spu_status }, result }
 }
 
-/// A stop code in the status register.
 fn status(code: u32) -> i32 {
     number_of(code << 16) | STATUS_STOPPED
 }

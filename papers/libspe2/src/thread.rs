@@ -21,7 +21,6 @@ pub extern "C" fn seatmap_spe_thread_open() -> *mut c_void {
     thread::open().map_or(std::ptr::null_mut(), |desk| Arc::into_raw(desk).cast_mut().cast())
 }
 
-/// Takes the slot of a pointer.
 unsafe fn desk(pointer: *mut c_void) -> Option<Arc<DriverSlot>> {
     // SAFETY: the caller's promise: it is from `seatmap_spe_thread_open`, and is used once.
     (!pointer.is_null()).then(|| unsafe { Arc::from_raw(pointer.cast::<DriverSlot>()) })

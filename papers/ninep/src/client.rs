@@ -186,7 +186,6 @@ impl<S: Read + Write> FileClient<S> {
         self.forget(file.0)
     }
 
-    /// The file of a fid if it was opened; otherwise the fid is dropped.
     fn unless(&mut self, outcome: io::Result<()>, fid: u32) -> io::Result<OpenFile> {
         match outcome {
             Ok(()) => Ok(OpenFile(fid)),
@@ -200,7 +199,6 @@ impl<S: Read + Write> FileClient<S> {
         self.ask(&FileRequest::Clunk { fid }).map(|_| ())
     }
 
-    /// A fid for a path.
     fn walk(&mut self, path: &str) -> io::Result<u32> {
         let names: Vec<&[u8]> =
             path.split('/').filter(|name| !name.is_empty()).map(str::as_bytes).collect();
@@ -250,7 +248,6 @@ impl<S: Read + Write> FileClient<S> {
         why
     }
 
-    /// Sends a request and waits for its reply.
     fn ask(&mut self, request: &FileRequest<'_>) -> io::Result<Reply<'_>> {
         // Replies to posted writes come before the one to this request.
         self.hear_posted(0)?;
@@ -269,7 +266,6 @@ impl<S: Read + Write> FileClient<S> {
     }
 }
 
-/// The folder of a path and the name in it.
 fn split(path: &str) -> (&str, &str) {
     let path = path.trim_end_matches('/');
     path.rsplit_once('/').unwrap_or(("", path))

@@ -9,7 +9,6 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// The most fids of one client. Each uses up to two descriptors of the server.
 pub const MOST_FIDS: usize = 1024;
 
-/// The file of a fid.
 #[derive(Debug)]
 pub(crate) enum FidTarget {
     /// The root: `files`, `console` and `input`.
@@ -41,7 +40,6 @@ impl FidTarget {
     }
 }
 
-/// The open state of a fid.
 #[derive(Debug)]
 pub(crate) enum Opened {
     /// It is not open.
@@ -87,7 +85,6 @@ impl Opened {
     }
 }
 
-/// A numbered file.
 #[derive(Debug)]
 pub(crate) struct Fid {
     pub node: FidTarget,

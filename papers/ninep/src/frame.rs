@@ -25,7 +25,6 @@ pub(crate) fn begin(number: u8, tag: u16, out: &mut Vec<u8>) {
     out.extend_from_slice(&tag.to_le_bytes());
 }
 
-/// Writes the length of a complete frame.
 pub(crate) fn end(out: &mut [u8]) {
     let length = (out.len() as u32).to_le_bytes();
     if let Some(front) = out.first_chunk_mut() {
@@ -70,7 +69,6 @@ pub fn read(
     Ok(Some(FrameHeader { number, tag: u16::from_le_bytes([low, high]) }))
 }
 
-/// The error if a stream ends instead of an answer.
 pub(crate) fn closed() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "the other side closed the connection")
 }

@@ -23,12 +23,10 @@ const HEEDED: OFlags = OFlags::ACCMODE
 /// Nothing waits, becomes a terminal, or follows a link.
 const ALWAYS: OFlags = OFlags::CLOEXEC.union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
 
-/// Names a folder by its path, the only path in use.
 pub(crate) fn folder(path: &Path) -> std::io::Result<OwnedFd> {
     Ok(fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Names a file in a folder.
 pub(crate) fn below(folder: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Refusal> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(fs::openat(folder, name::checked(name)?, flags, Mode::empty())?)
@@ -48,7 +46,6 @@ pub(crate) fn may_change(flags: u32) -> bool {
     flags & OFlags::ACCMODE != OFlags::RDONLY || flags.contains(OFlags::TRUNC)
 }
 
-/// Opens a named folder.
 pub(crate) fn open_folder(folder: BorrowedFd<'_>) -> Result<OwnedFd, Refusal> {
     Ok(fs::openat(
         folder,

@@ -37,7 +37,6 @@ impl Qid {
     }
 }
 
-/// The kind of a file in a qid.
 pub(crate) fn kind(of: FileType) -> u8 {
     match of {
         FileType::Directory => FOLDER,
@@ -46,7 +45,6 @@ pub(crate) fn kind(of: FileType) -> u8 {
     }
 }
 
-/// The file system of a file.
 pub(crate) fn device(stat: &Statx) -> u64 {
     makedev(stat.stx_dev_major, stat.stx_dev_minor)
 }

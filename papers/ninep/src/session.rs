@@ -67,7 +67,6 @@ pub struct FileSession {
     input: Option<Box<dyn Read>>,
     fids: Fids,
     agreed_bytes: u32,
-    /// The last read data, until it is sent.
     block: Vec<u8>,
 }
 
@@ -201,7 +200,6 @@ impl FileSession {
         }
     }
 
-    /// The bytes of data that fit into one reply.
     fn fitting(&self, count: u32) -> usize {
         count.min(self.agreed_bytes - AROUND_DATA_BYTES) as usize
     }

@@ -20,7 +20,6 @@ pub enum Malformed {
     Unknown(u8),
 }
 
-/// The unread part of a message.
 pub(crate) struct Rest<'a>(pub &'a [u8]);
 
 impl<'a> Rest<'a> {

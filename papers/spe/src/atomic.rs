@@ -12,7 +12,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Bytes of a line.
 pub const LINE_BYTES: usize = 128;
 const WORDS: usize = LINE_BYTES / 8;
-/// Locks of lines, chosen by address.
 static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
 
 type LineWords = [u64; WORDS];

@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 const OWNED: u8 = 0;
 /// Another thread waits for the owner to leave.
 const REVOKED: u8 = 1;
-/// It is an ordinary lock.
 const SHARED: u8 = 2;
 
 /// A lock for short work.
@@ -118,7 +117,6 @@ fn thread() -> usize {
 mod tests {
     use super::*;
 
-    /// Races would change the sum.
     fn summed(threads: u64, each: u64) -> u64 {
         let lock = Biased::default();
         let low = std::sync::atomic::AtomicU64::new(0);

@@ -45,7 +45,6 @@ pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: 
     }
 }
 
-/// The direction of a single transfer.
 #[inline]
 fn plain(command: u32) -> Option<TransferDirection> {
     match command {
@@ -101,7 +100,6 @@ pub(crate) fn is_list(command: u32) -> bool {
     matches!(command, opcode::PUT | opcode::PUT_RESULT | opcode::GET)
 }
 
-/// A command's name in programs, and its direction.
 pub(crate) fn name(command: u32) -> (&'static str, TransferDirection) {
     match command {
         0x40 => ("mfc_get", TransferDirection::Get),

@@ -47,7 +47,6 @@ pub struct SpeContext {
     ends: Mutex<VecDeque<RunStop>>,
     proxy: Proxy,
     proxy_tags: AtomicU32,
-    /// Its task on the simulated Cell, if used.
     simulated: Option<SimulatedContext>,
 }
 

@@ -10,9 +10,7 @@ pub const LOOKS: u32 = 2000;
 /// The looks if there are more threads than CPUs, because the other side may need this CPU.
 const LOOKS_SHARED: u32 = 50;
 
-/// The running programs.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
-/// The present number of looks.
 static LOOKS_NOW: AtomicU32 = AtomicU32::new(1);
 
 /// The number of further looks before a waiter sleeps.
@@ -63,7 +61,6 @@ pub fn all_wait(programs: usize, threads: usize, peers: usize) -> bool {
     programs == running && thread_ids().is_ok_and(|all| all.len() == known && !is_busy(&all))
 }
 
-/// Whether any other thread runs, is ready, or will be by itself.
 fn is_busy(all: &[Tid]) -> bool {
     // SAFETY: returns the ID of the calling thread.
     let own = unsafe { libc::gettid() };

@@ -29,7 +29,6 @@ pub struct Dynamic {
     /// The first value of each kind. It is a map because each symbol needs two of them, and a
     /// hostile section fills the image with entries.
     values: HashMap<u64, usize>,
-    /// The offsets of the libraries' names.
     needed: Vec<usize>,
 }
 
@@ -205,7 +204,6 @@ mod tests {
 
     const BYTES: usize = 4096;
 
-    /// A dynamic section at 0, symbols at 1024 and their names at 2048.
     fn image(entries: &[(u64, u64)]) -> (Vec<Segment>, Vec<u8>) {
         let mut memory = vec![0; BYTES];
         let places = [(SYMBOLS, 1024), (NAMES, 2048)];

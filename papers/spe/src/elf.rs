@@ -11,7 +11,6 @@ pub const SYMBOL_BYTES: usize = 24;
 /// The longest accepted name. Compilers make names of a few thousand letters from templates. A
 /// hostile file uses a name as long as the file a million times.
 const LONGEST_NAME: usize = 4096;
-/// The size of a program header.
 const HEADER_BYTES: usize = 56;
 
 /// A part of the file.

@@ -38,7 +38,6 @@ pub struct EventTag {
     pub data: u64,
 }
 
-/// One registration: one event of one context.
 #[derive(Clone, Debug)]
 struct Watched {
     context: Arc<SpeContext>,
@@ -111,7 +110,6 @@ impl EventHandler {
         }
     }
 
-    /// The registrations of open contexts.
     fn living(&self) -> MutexGuard<'_, Vec<Watched>> {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         watched.retain(|one| !one.context.is_closed());

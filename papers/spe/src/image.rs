@@ -18,7 +18,6 @@ const LINK: &[u8] = b"__seatmap_spu";
 const LINK_WORDS: usize = 7;
 /// The symbol whose value is the size of the intended store, if it is not the Cell's.
 const STORE_BYTES: &[u8] = b"__seatmap_ls_bytes";
-/// The symbol of an image that counts its work.
 const COUNTS: &[u8] = b"__seatmap_counts";
 
 /// A checked image of a program.
@@ -36,14 +35,11 @@ struct Linked {
     memory: Vec<u8>,
     /// Words that are addresses in the store: their places and local addresses.
     addresses: Vec<(usize, u64)>,
-    /// The link block's address.
     block: usize,
     start: usize,
     /// The address and number of the functions that run before `main`.
     constructors: Option<(usize, usize)>,
-    /// The range of executable pages.
     executes: (usize, usize),
-    /// Whether it counts its work in a register.
     counts: bool,
 }
 
@@ -262,7 +258,6 @@ impl Linked {
     }
 }
 
-/// The place was checked.
 fn write(memory: &mut [u8], at: usize, value: u64) {
     if let Some(place) = memory.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
         *place = value.to_le_bytes();
@@ -273,7 +268,6 @@ fn write(memory: &mut [u8], at: usize, value: u64) {
 mod tests {
     use super::*;
 
-    /// A file with two parts of 64 bytes each at these addresses.
     fn image(addresses: [u8; 2]) -> Result<Image, SpeError> {
         let mut file = vec![0; 64 + 2 * 56];
         file[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1]);

@@ -10,7 +10,6 @@ pub const ELEMENT_BYTES: u32 = 8;
 pub const MOST_ELEMENTS: u32 = 2048;
 /// Set if the list stalls after this element's transfer.
 const STALL: u32 = 1 << 31;
-/// The bits of an element's size.
 const SIZE: u32 = 0x7fff;
 
 /// The size of an element, and whether it stalls the list, from its first word.
@@ -93,7 +92,6 @@ impl List {
         Ok(ListProgress::Done)
     }
 
-    /// Performs one transfer; returns whether its element stalls the list.
     fn step(&mut self, spe: &SpeState) -> Result<bool, TransferFault> {
         let head = self.next(spe).map_err(|rule| self.fault(spe, rule))?;
         let Some(DecodedElement { transfer, stalls }) = head else { return Ok(false) };

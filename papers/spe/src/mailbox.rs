@@ -79,7 +79,6 @@ struct Down {
     taken: [AtomicU32; 2],
 }
 
-/// The line that the SPU writes.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Up {
@@ -112,7 +111,6 @@ pub struct Mailboxes {
     pipes: Option<[Pipe; 3]>,
 }
 
-/// A pipe for the words of a mailbox.
 #[derive(Debug)]
 struct Pipe {
     read: File,
@@ -131,7 +129,6 @@ impl Pipe {
         debug_assert!(written.is_ok(), "{written:?}");
     }
 
-    /// Waits in the kernel for the word.
     fn get(&self) -> u32 {
         let mut bytes = [0; 4];
         let read = (&self.read).read_exact(&mut bytes);

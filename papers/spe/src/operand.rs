@@ -26,7 +26,6 @@ const PLACES: [i32; 16] = [
 const RBX: u8 = 3;
 const RSI: u8 = 6;
 const RDI: u8 = 7;
-/// The longest instruction, in bytes.
 const LONGEST: usize = 15;
 
 /// An instruction, one that sets a register, and a jump.
@@ -186,10 +185,8 @@ fn value(registers: &[i64; 23], register: u8) -> i64 {
     registers[PLACES[usize::from(register & 15)] as usize]
 }
 
-/// The prefixes before an opcode.
 #[derive(Clone, Copy, Debug, Default)]
 struct Prefixes {
-    /// The offset of the opcode.
     at: usize,
     /// The fourth bits of the operand's index and base.
     index: u8,
@@ -352,7 +349,6 @@ mod tests {
         decode(&all)
     }
 
-    /// Base, scaled index, displacement.
     type Parts = (Option<u8>, Option<(u8, u8)>, i64);
 
     fn sum(code: &[u8]) -> Option<Parts> {

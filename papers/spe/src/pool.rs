@@ -11,7 +11,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 
-/// A thread's side of the exchange.
 #[derive(Debug, Default)]
 struct Seat {
     order: Mutex<Option<Arc<dyn Resumable>>>,
@@ -30,7 +29,6 @@ struct Pool {
     idle: Mutex<Vec<Vec<Arc<Seat>>>>,
 }
 
-/// The variable with the list of CPUs.
 const CPUS: &str = "SEATMAP_SPE_CPUS";
 
 fn pool() -> Result<&'static Pool, SpeError> {
@@ -107,7 +105,6 @@ fn by_seat(pool: &Pool, at: usize, program: Arc<dyn Resumable>) -> Result<StopRe
     Ok(stop)
 }
 
-/// Creates a thread for this run, and waits for its end.
 fn by_thread(cpu: u32, program: Arc<dyn Resumable>) -> Result<StopReason, SpeError> {
     let thread = std::thread::Builder::new().name(format!("spe-{cpu}")).spawn(move || {
         affinity::pin(&[cpu])?;
@@ -141,7 +138,6 @@ fn start(cpu: u32, looks: u32) -> Result<Arc<Seat>, SpeError> {
 }
 
 impl Seat {
-    /// Passes a program and waits until it stops.
     fn call(&self, program: Arc<dyn Resumable>) -> StopReason {
         *self.order.lock().unwrap_or_else(PoisonError::into_inner) = Some(program);
         self.has_order.store(true, Ordering::Release);

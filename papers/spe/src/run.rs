@@ -191,7 +191,6 @@ impl SpuRun {
         unsafe { (*self.spu.get()).stopped_at }
     }
 
-    /// Abandons the program where it stopped.
     fn end(&mut self) {
         if let Some(mut program) = self.program.take() {
             // SAFETY: its frames are those of C code in the store, and of closures here that own

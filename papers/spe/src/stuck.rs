@@ -85,7 +85,6 @@ pub enum PeerWait {
     Semaphore,
 }
 
-/// A recorded wait.
 #[derive(Debug)]
 struct NotedWait {
     thread: u64,
@@ -101,7 +100,6 @@ impl NotedWait {
     }
 }
 
-/// The waits, and the threads of the PPE.
 #[derive(Debug, Default)]
 struct WaitTable {
     entries: BTreeMap<u64, NotedWait>,
@@ -201,7 +199,6 @@ impl WaitTable {
         crowd::all_wait(programs.count(), threads.count(), self.peers.len())
     }
 
-    /// The waits in words, those of threads first.
     fn words(&self) -> Vec<String> {
         let mut lines = BTreeMap::new();
         for (thread, wait) in &self.peers {

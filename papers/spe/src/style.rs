@@ -4,7 +4,6 @@
 use crate::error::SpeError;
 use std::sync::OnceLock;
 
-/// The variable of the choice.
 const VARIABLE: &str = "SEATMAP_SPE_STYLE";
 
 /// The style of the runtime.

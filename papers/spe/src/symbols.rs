@@ -69,7 +69,6 @@ fn function(file: ElfBytes, first: usize, names: usize, number: usize) -> Option
     (is_function && address != 0 && !name.is_empty()).then_some((address, name))
 }
 
-/// A function of the process, or the address itself.
 fn library(address: u64) -> String {
     // SAFETY: all fields may be zero.
     let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };

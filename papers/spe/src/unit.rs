@@ -30,7 +30,6 @@ impl LocalStoreTransfer {
         copy(self.direction, here, self.effective, bytes)
     }
 
-    /// Transfers four bytes to or from a register of an SPE.
     fn reach(
         &self,
         other: &dyn RegisterAccess,

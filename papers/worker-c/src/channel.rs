@@ -10,7 +10,6 @@ use std::os::fd::FromRawFd;
 /// A connection to a process outside the cell, which reads and writes files and a console.
 pub struct FileChannel {
     client: InheritedClient,
-    /// The open files, by number.
     files: Vec<Option<OpenFile>>,
 }
 
@@ -175,7 +174,6 @@ pub extern "C" fn seatmap_fence_close() -> WorkerStatus {
 }
 
 impl FileChannel {
-    /// Assigns a number to a file.
     fn put(&mut self, file: OpenFile) -> u32 {
         let free = self.files.iter().position(Option::is_none).unwrap_or(self.files.len());
         match self.files.get_mut(free) {

@@ -18,7 +18,6 @@ pub type ProgramFunction = Option<
     unsafe extern "C" fn(inside: *mut WorkerViewHandle, argument: u64, data: *mut c_void) -> u32,
 >;
 
-/// A program written in C, with its data.
 struct Loaded {
     code: unsafe extern "C" fn(*mut WorkerViewHandle, u64, *mut c_void) -> u32,
     data: *mut c_void,

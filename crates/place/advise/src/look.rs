@@ -31,7 +31,6 @@ use waits::{CpuDemand, Waits};
 /// The shortest pause between two glances at the threads.
 const GLANCE: Duration = Duration::from_millis(25);
 
-/// The longest such pause.
 const LONGEST_GLANCE: Duration = Duration::from_millis(500);
 
 /// The pause in multiples of a glance's CPU time, so that glances need less than 1 % of a CPU,
@@ -48,7 +47,6 @@ const LAST_SEATING: Duration = Duration::from_millis(500);
 /// Every this many glances, the times of threads are read.
 const GLANCES_A_READING: u32 = 4;
 
-/// The most clients in the evidence.
 const MOST_LISTED: usize = 5;
 
 /// The starts of the names of OpenMP runtimes: GCC's, LLVM's and Intel's.
@@ -83,23 +81,17 @@ pub fn look(
 struct Running {
     watcher: Option<Watcher>,
     session: Option<ObservationSession>,
-    /// Why there is no session.
     unseen: Option<String>,
-    /// The command, if it is not observed.
     unobserved: Option<Child>,
-    /// The last seating with threads.
     last: Option<Seating>,
     last_at: Instant,
-    /// The pause until the next seating.
     last_pause: Duration,
     has_openmp: bool,
     has_goroutines: bool,
-    /// The name of the first process at the start.
     first_name: Option<String>,
     /// The CPU time of reaped children, in seconds: before the look, and during it.
     reaped_before_s: f64,
     reaped_s: f64,
-    /// This process's CPU time at the start, in seconds.
     own_before_s: f64,
     waits: Waits,
     pause: Duration,
@@ -221,7 +213,6 @@ impl Running {
         self.reaped_s = self.reaped_s.max(reaped_s(&pids) - self.reaped_before_s);
     }
 
-    /// The living threads with their processes.
     fn threads(&self) -> Vec<(Tid, Tid)> {
         if let Some(session) = &self.session {
             return session.threads();
@@ -357,7 +348,6 @@ fn options() -> WatchOptions {
     WatchOptions { every_cpu: true, memory_processes: 0, ..WatchOptions::default() }
 }
 
-/// The command, quoted for a shell.
 fn typed(scope: &Scope) -> Option<String> {
     let Scope::Command(command) = scope else { return None };
     let words = command.words.iter().map(|word| shell_escaped(&word.to_string_lossy()));

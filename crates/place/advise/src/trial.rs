@@ -201,13 +201,11 @@ fn percent(log: f64) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Period {
     rate: f64,
-    /// The load of other programs.
     others: Others,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Others {
-    /// Other programs.
     neighbours: f64,
     /// A hypervisor, for other guests.
     host: f64,
@@ -276,7 +274,6 @@ impl SeatTrial<'_> {
         Ok(TrialEnd::Judged(result))
     }
 
-    /// Returns the number of refused threads.
     fn seat(&self, masks: &mut Masks, arm: usize) -> Result<usize, AdviseError> {
         let Some(candidate) = arm.checked_sub(DEFAULTS).map(|at| &self.candidates[at]) else {
             masks.free();
@@ -306,7 +303,6 @@ impl SeatTrial<'_> {
         self.pids.iter().any(|pid| *pid == tid || task::is_thread_of(tid, *pid))
     }
 
-    /// Returns the end, if it came during the period.
     fn period(
         &self,
         work: &mut WorkMeter,

@@ -10,7 +10,6 @@ use seatmap_experiments::cell_stats::{CellStatsPrimitive, Rooms, StatsOptions, m
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The largest difference.
 const APART: f64 = 0.02;
 
 /// An example program of the Cell, by the name of its embedded program.
@@ -71,13 +70,11 @@ impl<P: ChannelProgram> ChannelProgram for Begun<P> {
     }
 }
 
-/// Runs a program on the first SPEs of a model, and returns their results.
 fn begun<P: ChannelProgram>(model: &Arc<CellModel>, program: P) -> Vec<P::Output> {
     let seats: Vec<u32> = (0..program.shape().tasks as u32).collect();
     begun_on(model, &seats, program)
 }
 
-/// Runs a program on these SPEs of a model, and returns their results.
 fn begun_on<P: ChannelProgram>(
     model: &Arc<CellModel>,
     seats: &[u32],
@@ -203,7 +200,6 @@ fn rooms(model: &CellModel) -> Rooms {
     Rooms { chips, controller, modules, worker: "SPE", is_deterministic: true, has_system: true }
 }
 
-/// CellStats' options from a command line.
 fn options(text: &str) -> StatsOptions {
     let mut words = text.split(' ');
     let name = words.next().unwrap();

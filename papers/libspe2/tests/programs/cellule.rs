@@ -9,7 +9,6 @@ use seatmap_experiments::cellule::libspe2::style::LibraryStyle;
 fn measured_programs_are_right_in_both_styles() {
     let Some(tool) = Tool::new() else { return };
     let compiler = tool.install().join("../../../bin/seatmap-cellcc");
-    // Small numbers, and the printed lines.
     let programs: [(PpeProgram, &[u32], &str, usize); 6] = [
         (PpeProgram::Calls, &[3, 2], "CtxRun", 3),
         (PpeProgram::Matrix, &[128, 2, 2, 3], "run", 3),

@@ -63,7 +63,6 @@ fn callbacks_conform() {
     conforms(CALLBACKS);
 }
 
-/// The functions declared in the header.
 fn calls(header: &str) -> Vec<&str> {
     let before = header
         .split('(')

@@ -68,7 +68,6 @@ fn headers_have_the_names_of_the_sdk() {
     tool.succeed(&tool.path("names"), &[]);
 }
 
-/// The path with another folder first.
 fn path_with(first: &Path) -> String {
     format!("{}:{}", first.display(), std::env::var("PATH").unwrap_or_default())
 }

@@ -19,10 +19,8 @@ mod tool;
 
 use tool::Tool;
 
-/// The machines, on which every program does the same.
 const MACHINES: [&str; 4] = ["host", "cell-ps3", "cell-qs20", "cell-qs22"];
 
-/// Programs with both sides in one file. Each prints failed checks.
 fn passes(name: &str) {
     let Some(tool) = Tool::new() else { return };
     let source = tool.source(&format!("tests/programs/{name}.c"));

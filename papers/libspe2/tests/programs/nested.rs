@@ -5,7 +5,6 @@ use crate::tool::Tool;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// The depth of nesting.
 const DEPTH: usize = 8;
 /// The compiler's limits of address space in kilobytes, and of time in seconds. A macro that
 /// repeats an argument three times needs gigabytes.
@@ -27,7 +26,6 @@ fn macros(tool: &Tool, start: &str) -> BTreeMap<String, usize> {
         .collect()
 }
 
-/// A call nested in one argument of itself.
 fn nested(name: &str, arguments: usize, place: usize, depth: usize) -> String {
     (0..depth).fold("x".to_owned(), |inner, _| {
         let all: Vec<&str> =
@@ -36,7 +34,6 @@ fn nested(name: &str, arguments: usize, place: usize, depth: usize) -> String {
     })
 }
 
-/// Runs the compiler driver within the limits.
 fn limited(tool: &Tool, arguments: &str) -> Vec<u8> {
     let driver = tool.source("cell/seatmap-cellcc");
     let script = format!(

@@ -4,13 +4,11 @@ use crate::sdk::copy;
 use crate::tool::Tool;
 use std::process::Command;
 
-/// The blocks of a page in a language.
 fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     let opening = format!("```{language}\n");
     page.split(&opening).skip(1).filter_map(|rest| rest.split("```").next()).collect()
 }
 
-/// Runs a block as a user would, and returns its output.
 fn typed(tool: &Tool, block: &str, home: &str) -> String {
     let path = format!("{home}/cell/bin:{}", std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new("sh");

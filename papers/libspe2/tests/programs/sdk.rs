@@ -17,7 +17,6 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Runs make in the tree, and returns its output.
 fn make(tree: &Path, top: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("make");
     command

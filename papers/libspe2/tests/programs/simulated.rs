@@ -9,7 +9,6 @@ fn words(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A program with both sides in one file.
 fn program(tool: &Tool, name: &str) -> PathBuf {
     let source = tool.source(&format!("tests/programs/{name}.c"));
     tool.build(&source, &source)
@@ -30,7 +29,6 @@ fn a_run_takes_the_same_virtual_time_again() {
     assert_ne!(on("cell-ps3"), on("cell-qs20"), "they have other time bases");
 }
 
-/// The ticks of some work, and of twice as much.
 fn work_ticks(tool: &Tool, program: &std::path::Path, compute: &str) -> (f64, f64) {
     let said =
         tool.succeed(program, &[("SEATMAP_SPE", "cell-ps3"), ("SEATMAP_SPE_COMPUTE", compute)]);

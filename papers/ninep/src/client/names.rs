@@ -53,7 +53,6 @@ impl<S: Read + Write> FileClient<S> {
         renamed
     }
 
-    /// Sends a request with a temporary fid of a folder.
     fn within<'a>(
         &mut self,
         folder: &str,

@@ -25,7 +25,6 @@ pub(super) struct PostedWrites {
     /// The first failure, until it is reported.
     failure: Option<io::Error>,
     tag: u16,
-    /// Requests to send.
     unsent: Vec<u8>,
 }
 
@@ -85,7 +84,6 @@ impl<S: Read + Write> FileClient<S> {
         Ok(())
     }
 
-    /// Returns the failure of the oldest write, of this length.
     fn hear_one(&mut self, length: usize) -> io::Result<Option<io::Error>> {
         let head = frame::read(&mut self.stream, self.agreed_bytes, &mut self.body)?;
         let head = head.ok_or_else(frame::closed)?;

@@ -11,7 +11,6 @@ use std::fs;
 use std::io::{self, Cursor, Read, Write};
 use std::path::Path;
 
-/// Incoming and outgoing bytes.
 struct Wire<'a> {
     incoming: Cursor<&'a [u8]>,
     outgoing: Vec<u8>,
@@ -44,7 +43,6 @@ fn place() -> tempfile::TempDir {
     folder
 }
 
-/// The server's replies to these bytes.
 fn said(folder: &Path, bytes: &[u8]) -> Vec<u8> {
     let session = FileSession::new(
         ExportedFolder::new(&folder.join("shown"), false).unwrap(),
@@ -130,7 +128,6 @@ fn request() -> impl Strategy<Value = Vec<u8>> {
     )
 }
 
-/// The client with a hostile server.
 fn use_all(wire: &mut Wire<'_>) -> io::Result<()> {
     let mut client = FileClient::new(wire)?;
     let _ = client.list("files");

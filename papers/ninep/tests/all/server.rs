@@ -18,7 +18,6 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-/// Passes the console's output to the test.
 struct Console(Sender<Vec<u8>>);
 
 impl Write for Console {

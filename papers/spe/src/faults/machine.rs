@@ -23,9 +23,7 @@ const DIRECTION_FLAG: i64 = 0x400;
 /// The code of a fault without an address: a non-canonical address or a misaligned operand
 /// (`SI_KERNEL` of the kernel's headers).
 const NO_ADDRESS: c_int = 0x80;
-/// The longest instruction, in bytes.
 const LONGEST: usize = 15;
-/// The longest operand in memory, in bytes.
 const WIDEST: u64 = 64;
 const SIGNALS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
 
@@ -39,7 +37,6 @@ struct Redirection {
     during: i64,
     /// If the instruction runs in the thread's page: its length minus that of the copy.
     moved_bytes: Option<i64>,
-    /// Whether the instruction advances the register, as string instructions do.
     advances: bool,
     /// Whether a debugger steps through the program.
     was_stepping: bool,
@@ -62,12 +59,10 @@ thread_local! {
     static AROUND: [Cell<u32>; WORDS] = const { [const { Cell::new(0) }; WORDS] };
 }
 
-/// A thread's stack for handlers.
 struct OwnStack {
     memory: *mut c_void,
 }
 
-/// The page behind the stack.
 const PAGE_BYTES: usize = 4096;
 
 impl OwnStack {
@@ -157,7 +152,6 @@ pub fn retake() {
     }
 }
 
-/// Records the program's own action for a signal.
 fn want(signal: c_int, action: libc::sigaction) {
     if let Some(place) = place_of(signal) {
         WANTED.lock().unwrap_or_else(PoisonError::into_inner)[place] = Some(action);
@@ -176,7 +170,6 @@ fn prepare_thread() {
     });
 }
 
-/// The previous action for single steps.
 static BEFORE_STEPS: OnceLock<Option<libc::sigaction>> = OnceLock::new();
 
 /// The program's own actions for these signals.
@@ -227,7 +220,6 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
     }
 }
 
-/// Repeats the fault with the default action.
 fn give_up(signal: c_int) {
     // SAFETY: resets a signal, and sends one that does not repeat by itself.
     unsafe {
@@ -359,7 +351,6 @@ fn redirect(place: &ProgramPlace, registers: &mut [i64; 23], address: Option<u64
     step(registers, (operand, target, code), (place.effective + offset) as i64, None)
 }
 
-/// Runs one instruction with another address for its operand.
 fn step(
     registers: &mut [i64; 23],
     (operand, target, code): (Operand, u64, [u8; LONGEST]),

@@ -9,11 +9,9 @@ use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-/// A thread registered with the driver.
 struct Seated {
     driver: Arc<Driver>,
     desk: Arc<DriverSlot>,
-    /// The thread's CPU time when it was resumed.
     since_ns: u64,
     /// The context of its last call, if it only looked.
     looked_at: Option<u16>,

@@ -56,14 +56,12 @@ fn seats(listed: Option<&str>, model: &CellModel) -> Result<Vec<u16>, String> {
     }
 }
 
-/// A task of the session.
 enum Task {
     Free,
     Thread(Arc<DriverSlot>),
     Spu(Arc<dyn Resumable>),
 }
 
-/// The driver's session and tasks.
 struct Turns {
     driver: Arc<Driver>,
     session: CellBeSession,
@@ -206,13 +204,11 @@ impl Turns {
         }
     }
 
-    /// Resumes a thread with an answer.
     fn let_go(&mut self, desk: &Arc<DriverSlot>, answer: u64) {
         self.running.push(RunningThread::new(task_of(desk), Arc::clone(desk)));
         desk.answer(answer);
     }
 
-    /// Runs an SPU's program to its next call or stop.
     fn spu_turn(&mut self, turn: ProgramTurn, program: &dyn Resumable) {
         let session = &raw mut self.session;
         // SAFETY: the thread that runs the program waits for its end, and only the program uses the
@@ -236,7 +232,6 @@ impl Turns {
         self.session.stopped(task, !goes_on);
     }
 
-    /// Performs a request, or starts it.
     fn serve(&mut self, request: Request) {
         let Request { desk, worked_ns, ask } = request;
         let task = task_of(&desk);

@@ -4,7 +4,6 @@ use crate::simulated::desk;
 use crate::simulated::machine::simulated;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Any chip.
 const ANY: u32 = u32::MAX;
 
 static CHIP: AtomicU32 = AtomicU32::new(ANY);

@@ -54,7 +54,6 @@ fn open(setting: Option<&str>) -> Result<SpeMachine, String> {
     }
 }
 
-/// The model with this name, or in this file.
 fn model(name: &str) -> Result<Arc<CellModel>, String> {
     if let Some(found) = catalog::load(name) {
         return found.map_err(|error| format!("SEATMAP_SPE={name}: {error}"));

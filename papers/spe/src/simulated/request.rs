@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Work on the session that takes no virtual time.
 type Now = Box<dyn FnOnce(&mut CellBeSession) -> u64 + Send>;
 
 /// A request of a thread to the driver.

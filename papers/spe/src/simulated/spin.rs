@@ -18,21 +18,17 @@ use std::time::Duration;
 
 /// The CPU time between samples. A sample of a store of 256 KiB takes 1/100 of it.
 const EVERY: Duration = Duration::from_millis(4);
-/// The states kept in a turn.
 const KEPT: usize = 64;
 /// The stack that an interruption needs, because the kernel saves the registers there.
 const ROOM_BYTES: u64 = 8 << 10;
 
-/// The observed turn of a program.
 struct Watch {
     /// Its store in its own view, and the length.
     base: u64,
     bytes: u64,
     /// Its store as others see it.
     words: *const u64,
-    /// The end of its stack.
     limit: u64,
-    /// Whether it counts its work.
     counts: bool,
     spu: *mut SpuState,
     states: [Cell<u64>; KEPT],
@@ -74,7 +70,6 @@ fn watch<'a>() -> Option<&'a Watch> {
     unsafe { WATCH.load(Ordering::Acquire).as_ref() }
 }
 
-/// Whether the program is in an earlier state.
 fn look(sample: ThreadSample) -> bool {
     let Some(watch) = watch() else { return false };
     if !watch.can_be_interrupted(sample) {
@@ -97,7 +92,6 @@ impl Watch {
         is_own_code && (self.limit + ROOM_BYTES..self.base + self.bytes).contains(&sample.stack)
     }
 
-    /// A hash of the whole store.
     fn number(&self) -> u64 {
         // FNV-1a over words, with a rotation for the high bits. SAFETY: within the store, which
         // outlives the turn.

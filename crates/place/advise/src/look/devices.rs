@@ -15,7 +15,6 @@ pub struct DeviceWaits {
     moved_bytes: BTreeMap<Tid, u64>,
     /// Whether the kernel hid these bytes, or a thread's wait function, from this user.
     is_kept: bool,
-    /// Whether there were too many threads.
     is_partial: bool,
 }
 

@@ -52,7 +52,6 @@ fn for_one_program(finding: Finding, pids: &[Tid]) -> Finding {
     Finding { remedy: None, remedy_kind: None, advice: Some(advice), ..finding }
 }
 
-/// Whether a command names a process or thread of another program.
 fn changes_others(command: &str, pids: &[Tid]) -> bool {
     command.split("; ").any(|part| {
         let words: Vec<&str> = part.split(' ').collect();

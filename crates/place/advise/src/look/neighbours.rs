@@ -10,7 +10,6 @@ use seatmap_watch::Seating;
 use seatmap_watch::seating::{CpuActivity, WatchedThread};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most listed neighbours.
 const MOST_LISTED: usize = 5;
 
 /// A neighbour with a smaller load, in percent of a CPU, is ignored.
@@ -63,7 +62,6 @@ pub fn fill(evidence: &mut Evidence, seating: &Seating, own_percent: f64) {
     };
 }
 
-/// The programs that wake this one or are connected with it.
 fn partners(evidence: &Evidence, strangers: &[NeighbourProgram]) -> BTreeSet<Tid> {
     let busy = strangers.iter().filter(|one| one.percent >= LEAST_PARTNER_PERCENT);
     let others: Vec<Tid> = busy.map(|one| one.pid).collect();
@@ -134,7 +132,6 @@ mod tests {
     use std::process::Stdio;
 
     fn stranger(pid: Tid, run_percent: f64) -> Stranger {
-        // No process has such IDs.
         let pid = (1 << 30) + pid;
         Stranger { tid: pid, pid, name: format!("n{pid}"), run_percent, ..Stranger::default() }
     }

@@ -17,7 +17,6 @@ const MOST_THREADS: usize = 64;
 pub struct Waits {
     threads: BTreeMap<Tid, (ThreadTimes, ThreadTimes)>,
     masks: BTreeMap<Tid, CpuSet>,
-    /// Whether there were too many threads.
     is_partial: bool,
 }
 
