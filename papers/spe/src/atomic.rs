@@ -1,8 +1,8 @@
-//! Reservations: getllar, putllc and related commands on lines of 128 bytes.
+//! Reservations on lines of 128 bytes: getllar, putllc and related commands.
 //!
 //! A reservation is a copy of the line. A conditional store succeeds if the line is unchanged. It
-//! writes each changed eight-byte word by compare-and-exchange, so that the PPE's atomic operations
-//! on other words are never lost.
+//! compares and exchanges only changed eight-byte words, so that atomic operations of the PPE on
+//! other words are never lost.
 
 use crate::state::SpeState;
 use crate::transfer::{LocalStoreTransfer, TransferDirection, TransferFault, TransferRule};

@@ -1,14 +1,12 @@
-//! A lock that is almost free for its usual thread: it does not wait for the thread's earlier
-//! stores.
+//! A lock that is almost free for its usual thread, because it does not wait for earlier stores.
 //!
 //! The first thread owns it, and enters by a plain store and a load. Another thread revokes the
-//! ownership for good; then all threads use an ordinary lock. In most programs one thread writes to
-//! the contexts.
+//! ownership for good; then all use an ordinary lock. In most programs one thread writes to the
+//! contexts.
 
 use seatmap_cell_sim::os::barrier;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
-/// The first thread owns it.
 const OWNED: u8 = 0;
 /// Another thread waits for the owner to leave.
 const REVOKED: u8 = 1;
@@ -18,10 +16,8 @@ const SHARED: u8 = 2;
 #[derive(Debug, Default)]
 pub struct Biased {
     owner: AtomicUsize,
-    /// The owner is inside.
     is_inside: AtomicBool,
     state: AtomicU8,
-    /// Another thread is inside.
     is_held: AtomicBool,
 }
 
@@ -90,7 +86,7 @@ fn wait_while(condition: impl Fn() -> bool) {
     }
 }
 
-/// A number that no other living thread has: an own address.
+/// An address of the calling thread: no other living thread has it.
 #[inline]
 fn thread() -> usize {
     #[cfg(target_arch = "x86_64")]

@@ -103,7 +103,7 @@ pub fn write(spu: &mut SpuState, channel: u32, value: u32) {
     }
 }
 
-/// How often a channel can be read or written without a wait.
+/// How often a channel can be accessed without a wait.
 pub fn count(spu: &mut SpuState, channel: u32) -> u32 {
     let spe = spu.spe;
     // SAFETY: it outlives the SPU's own state.
@@ -120,7 +120,6 @@ pub fn count(spu: &mut SpuState, channel: u32) -> u32 {
         number::EVENT_STATUS => u32::from(pending(spu, spe) != 0),
         number::COMMAND => command::QUEUE_ENTRIES,
         31.. => spu.fail(StopReason::InvalidChannel(channel)),
-        // The others never make a program wait.
         _ => 1,
     }
 }
@@ -155,7 +154,7 @@ fn put(spu: &mut SpuState, spe: &SpeState, mailbox: Mailbox, value: u32) {
     or_alone(spu, put, "room in a mailbox, and no other thread is left to read it");
 }
 
-/// A tag-status update: 0 at once, 1 if any, 2 if all tags of the mask are complete.
+/// An update: 0 at once, 1 if any, 2 if all tags of the mask are complete.
 fn update_tags(spu: &mut SpuState, condition: u32) {
     let complete = spu.complete_tags() & spu.tag_mask;
     let is_met = match condition {

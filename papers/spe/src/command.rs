@@ -8,12 +8,12 @@ use crate::transfer::{LocalStoreTransfer, TAGS, TransferDirection, TransferFault
 use crate::unit;
 use seatmap_cell_sim::session::spu_event;
 
-/// The size of an MFC's command queue. It is always empty, because commands are complete when they
-/// return.
+/// The size of an MFC's command queue, which is always empty, because commands are complete at
+/// once.
 pub const QUEUE_ENTRIES: u32 = 16;
 
-/// Commands of the transfer unit (Cell Broadband Engine Architecture), without their fence and
-/// barrier bits.
+/// The transfer unit's commands (Cell Broadband Engine Architecture), without fence and barrier
+/// bits.
 pub(crate) mod opcode {
     pub const FENCE_AND_BARRIER: u32 = 0x3;
     pub const LIST: u32 = 0x4;
@@ -34,7 +34,6 @@ pub(crate) mod opcode {
 pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {
     // The upper half holds cache and replacement hints, which have no effect here.
     let command = command & 0xff;
-    // Most commands are correct plain transfers.
     if let Some(direction) = plain(command)
         && unit::quick(spu.spe(), direction, local, effective, bytes, tag)
     {

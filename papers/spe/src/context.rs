@@ -26,11 +26,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The runner is unused.
 const FREE: u8 = 0;
-/// A thread loads or runs a program.
 const HELD: u8 = 1;
-/// The context has been closed.
 const CLOSED: u8 = 2;
 
 /// A synergistic processing element.
@@ -157,9 +154,8 @@ impl SpeContext {
         }
     }
 
-    /// Waits until `step` succeeds: it sends to the inbound mailbox, or receives from `mailbox`.
-    /// Returns false if it never will, because the program does not run and no other thread could
-    /// run it.
+    /// Waits until `step` succeeds in sending, or in receiving from `mailbox`. Returns false if it
+    /// never will, because no thread runs or could run the program.
     #[inline]
     #[must_use]
     pub fn repeat(&self, mailbox: Mailbox, mut step: impl FnMut() -> bool) -> bool {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// The looks before a waiter sleeps: about 10 µs, many times the transfer of a line between cores.
 pub const LOOKS: u32 = 2000;
-/// The looks if there are more threads than CPUs, because the other side may need this CPU.
+/// The looks if threads outnumber CPUs, because the other side may need this CPU.
 const LOOKS_SHARED: u32 = 50;
 
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
@@ -20,7 +20,7 @@ pub fn looks() -> u32 {
     LOOKS_NOW.load(Ordering::Relaxed)
 }
 
-/// Whether more threads want to run than there are CPUs for them.
+/// Whether threads outnumber their CPUs.
 #[inline]
 #[must_use]
 pub fn is_crowded() -> bool {
@@ -28,13 +28,13 @@ pub fn is_crowded() -> bool {
 }
 
 /// Counts a program that starts or ends, and sets the number of looks. On one CPU the other side
-/// cannot act during a look, and in Linux's style waiters sleep at once. `cpus` is the number of
-/// CPUs for the programs and the first calling thread together.
+/// cannot act during a look, and in Linux's style waiters sleep at once. `cpus` are those of the
+/// programs and the first calling thread.
 pub(crate) fn count_running(cpus: usize, change: impl FnOnce(&AtomicUsize) -> usize) {
     let running = change(&RUNNING);
     let looks = match (cpus, SpeStyle::current()) {
         (1, _) | (_, SpeStyle::Linux) => 1,
-        // The programs, and the thread that they communicate with.
+        // The additional thread is the one that they communicate with.
         _ if running + 1 > cpus => LOOKS_SHARED,
         _ => LOOKS,
     };

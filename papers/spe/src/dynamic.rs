@@ -26,8 +26,8 @@ const INIT_ARRAY_SIZE: u64 = 27;
 /// The dynamic section.
 #[derive(Debug)]
 pub struct Dynamic {
-    /// The first value of each kind. It is a map because each symbol needs two of them, and a
-    /// hostile section fills the image with entries.
+    /// The first value of each kind. A map, because each symbol needs two of them, and a hostile
+    /// section fills the image with entries.
     values: HashMap<u64, usize>,
     needed: Vec<usize>,
 }
@@ -77,8 +77,8 @@ impl Dynamic {
     /// The value of a symbol defined by the image.
     #[must_use]
     pub fn find(&self, memory: &[u8], name: &[u8]) -> Option<usize> {
-        // The hash chains are not used, because a program looks up three names, and damaged chains
-        // are endless.
+        // The hash chains are not used: a program looks up three names, and damaged chains are
+        // endless.
         let mut symbols =
             (0..self.symbols(memory)?).filter_map(|number| self.symbol(memory, number));
         symbols.find(|symbol| symbol.name == name)?.address
@@ -91,7 +91,7 @@ impl Dynamic {
         Some(count.min(memory.len().saturating_sub(self.value(SYMBOLS)?) / elf::SYMBOL_BYTES))
     }
 
-    /// Opens the shared libraries that the program needs, for example libm. They stay open.
+    /// Opens the needed shared libraries for good, for example libm.
     ///
     /// # Errors
     /// [`SpeError::Image`] if one cannot be opened.
@@ -179,7 +179,7 @@ pub fn broken(what: &str) -> SpeError {
     SpeError::Image(format!("{what} is missing or broken"))
 }
 
-/// The address of a symbol, and whether it is in the image and not in the process or a library.
+/// The address of a symbol, and whether it is in the image.
 fn resolve(symbol: &Symbol) -> Result<(u64, bool), SpeError> {
     if let Some(address) = symbol.address {
         return Ok((address as u64, true));

@@ -72,8 +72,8 @@ impl EventHandler {
         watched.retain(|one| !(Arc::ptr_eq(&one.context, context) && one.event & events != 0));
     }
 
-    /// Waits for an event or the timeout, and returns up to `most` events. Without a timeout it
-    /// waits as long as another thread can cause one.
+    /// Waits for up to `most` events. Without a timeout it waits as long as another thread can
+    /// cause one.
     #[must_use]
     pub fn wait(&self, most: usize, timeout: Option<Duration>) -> Vec<Happened> {
         if let Some(driver) = simulated() {

@@ -2,8 +2,8 @@
 //! computer cannot execute.
 //!
 //! On the Cell, addresses wrap around in the local store. Here such an access faults if nothing is
-//! mapped there. The handler runs the instruction with the wrapped address, in one step, and
-//! restores the register. Other faults stop the context as if the program had halted there.
+//! mapped there. The handler then runs the instruction once with the wrapped address. Other faults
+//! stop the context as if the program had halted there.
 
 use crate::spu::SpuState;
 

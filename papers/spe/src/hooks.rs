@@ -1,7 +1,7 @@
 //! The functions by which a program calls its machine.
 //!
-//! The loader writes the table's address and the SPU's state into the image. Another machine runs
-//! the same images with another table.
+//! The loader writes the table's address and the SPU's state into the image. Each machine has its
+//! own table for the same images.
 
 use crate::spu::SpuState;
 use crate::stop::StopReason;

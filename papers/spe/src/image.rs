@@ -29,7 +29,7 @@ pub struct Image {
     symbols: OnceLock<Arc<Symbols>>,
 }
 
-/// A program linked except for what depends on the store.
+/// A program's memory with all links except those to the store.
 #[derive(Debug)]
 struct Linked {
     memory: Vec<u8>,
@@ -135,8 +135,8 @@ impl Image {
         Arc::clone(self.symbols.get_or_init(|| Arc::new(Symbols::read(&self.file))))
     }
 
-    /// Copies the program into a store, relocated, with links to the core. The rest of the store
-    /// keeps its contents.
+    /// Copies the program into a store, relocated and linked. The rest of the store keeps its
+    /// contents.
     ///
     /// # Errors
     /// [`SpeError::TooLarge`], [`SpeError::Image`], [`SpeError::Store`].
@@ -160,7 +160,7 @@ impl Image {
         })
     }
 
-    /// The size of the store that the program was built for, if it is not the Cell's.
+    /// The size of its intended store, if it is not the Cell's.
     #[must_use]
     pub fn asked_bytes(&self) -> Option<usize> {
         let end = Some(self.end()).filter(|end| *end <= MOST_KIB << 10)?;
@@ -185,7 +185,7 @@ impl Image {
         memory
     }
 
-    /// Opens the program's libraries, and does the linking that is the same in every store.
+    /// Opens the libraries, and does the linking that is the same in every store.
     fn link(&self) -> Result<Linked, SpeError> {
         let mut memory = self.memory(self.end().next_multiple_of(128));
         let dynamic = Dynamic::read(&self.segments, &memory)?;
@@ -235,7 +235,7 @@ fn end_of_headers(header: &ElfBytes) -> Option<usize> {
 }
 
 impl Linked {
-    /// Copies it to a store, and sets the words that depend on the store.
+    /// Copies the program to a store, and links it to the store.
     fn place(&self, store: &SpeStore, link: [u64; 2]) -> Result<(), SpeError> {
         store.open()?;
         // SAFETY: the image was checked to fit, and no program runs there now.

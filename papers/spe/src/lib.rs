@@ -1,10 +1,10 @@
 //! Synergistic processing elements (SPEs) in software: the core of `libspe2`.
 //!
-//! A [`SpeContext`] is one SPE as a program sees it: a local store, mailboxes, signal registers and
-//! a transfer unit. [`Image`] checks a program's ELF file and loads it into the store, with its own
-//! copy of all variables and its stack at the store's end. [`SpeContext::run`] runs it on a pinned
-//! thread until it stops; the next run resumes it. SPU code calls the core through a table of
-//! functions ([`hooks`]), so that the same image runs on other machines.
+//! A [`SpeContext`] is one SPE: a local store, mailboxes, signal registers and a transfer unit.
+//! [`Image`] checks a program's ELF file and loads it into the store, with its own copy of all
+//! variables and its stack at the store's end. [`SpeContext::run`] runs it on a pinned thread until
+//! it stops; the next run resumes it. SPU code calls the core through a table of functions
+//! ([`hooks`]), so that the same image runs on other machines.
 //!
 //! The files form layers. A file imports only from lower layers, and from its own without cycles,
 //! so each can be read before those that use it.

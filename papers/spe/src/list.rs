@@ -14,8 +14,8 @@ const SIZE: u32 = 0x7fff;
 
 /// The size of an element, and whether it stalls the list, from its first word.
 ///
-/// If a program declares the fields itself in the Cell's order, the upper half has the size and the
-/// lowest bit the stall. These bits are otherwise reserved.
+/// The lowest bit, reserved on the Cell, also means a stall: programs that declare the fields in
+/// the Cell's order set it.
 #[must_use]
 pub fn element(word: u32) -> (u32, bool) {
     match (word & SIZE, word >> 16 & SIZE) {
@@ -140,8 +140,8 @@ impl List {
     }
 }
 
-/// The quadword of the store after a transfer. After the last one it is the highest address, where
-/// a transfer is refused.
+/// The quadword after a transfer. After the last one it is the highest address, which no transfer
+/// may use.
 fn behind(transfer: &LocalStoreTransfer) -> u32 {
     let end = transfer.local.saturating_add(transfer.bytes);
     end.checked_next_multiple_of(16).unwrap_or(u32::MAX)

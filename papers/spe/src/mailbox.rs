@@ -10,8 +10,8 @@
 //! | down | the PPE | the messages to the SPU; the counts received from its mailboxes |
 //! | up | the SPU | the messages from it; the count that it received |
 //!
-//! A lock in its own line serialises the PPE's threads. It waits for none of the earlier stores, so
-//! the stores for an answer and the next question leave together. Nothing here waits for a message;
+//! A lock in its own line serialises the PPE's threads. It does not wait for earlier stores, so an
+//! answer and the next question leave together. Nothing here waits for a message;
 //! [`Notify`](crate::notify::Notify) does. In [`SpeStyle::Linux`] words pass through pipes, with
 //! one system call each.
 
@@ -86,7 +86,6 @@ struct Up {
     taken: AtomicU32,
 }
 
-/// Shared only by the threads of the PPE.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Ppe {
@@ -250,7 +249,7 @@ impl Mailboxes {
         fits
     }
 
-    /// On the SPU: the messages sent to it so far, and those received from each of its mailboxes.
+    /// On the SPU: the counts of messages sent to it, and received from each of its mailboxes.
     /// Changes are events.
     #[must_use]
     pub fn counts(&self) -> MailboxCounts {

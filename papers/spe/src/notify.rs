@@ -27,7 +27,6 @@ impl Notify {
     pub fn wait<T>(&self, look: impl FnMut() -> Option<T>) -> T {
         let mut look = look;
         loop {
-            // Without a deadline there is always a result.
             if let Some(found) = self.wait_until(None, &mut look) {
                 return found;
             }
@@ -51,8 +50,7 @@ impl Notify {
         found
     }
 
-    /// Waits until `look` finds something; `None` if it never will, because all threads of the
-    /// process wait.
+    /// Waits until `look` finds something; `None` if all threads of the process wait.
     pub fn wait_for_others<T>(
         &self,
         (waiter, wait): (Waiter, WaitReason),
@@ -135,8 +133,8 @@ impl Notify {
     }
 }
 
-/// Counts consecutive empty polls. A polling program yields if CPUs are scarce, because the other
-/// threads may be those that it waits for.
+/// Counts consecutive empty polls. A polling program yields if CPUs are scarce, because it may wait
+/// for the other threads.
 #[derive(Debug, Default)]
 pub struct Polls(AtomicU32);
 

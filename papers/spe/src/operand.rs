@@ -40,11 +40,9 @@ pub enum Operand {
         base: Option<u8>,
         /// The index and its factor.
         index: Option<(u8, u8)>,
-        /// The displacement.
         displacement: i64,
         /// The offset of the ModRM byte.
         form_at: usize,
-        /// The end of the operand.
         end: usize,
     },
     /// Relative to the next instruction.
@@ -56,7 +54,6 @@ pub enum Operand {
         next: usize,
         /// The offset of the ModRM byte.
         form_at: usize,
-        /// The end of the operand.
         end: usize,
     },
     /// The destination or source of a string instruction.
@@ -119,8 +116,8 @@ impl Operand {
         Some(PLACES[usize::from(self.number()? & 15)] as usize)
     }
 
-    /// A copy of the instruction, followed by one that restores the register and a jump to the next
-    /// instruction. `None` if it may change the register itself.
+    /// A copy of the instruction that restores the register and jumps to the next one. `None` if
+    /// the instruction may change the register itself.
     #[must_use]
     pub fn restoring(
         &self,
@@ -197,7 +194,7 @@ struct Prefixes {
     unit: u8,
 }
 
-/// Decodes the memory operand of an instruction; `None` if there is none or the format is unknown.
+/// Decodes an instruction's memory operand; `None` if it has none or the format is unknown.
 #[must_use]
 pub fn decode(code: &[u8; LONGEST]) -> Option<Operand> {
     let prefixes = prefixes(code)?;
@@ -277,8 +274,8 @@ fn has_form(map: u8, opcode: u8) -> bool {
     }
 }
 
-/// The bytes of the immediate, for an instruction that uses only its operand and a register or an
-/// immediate; `None` if it uses other registers.
+/// The bytes of the immediate, if the instruction uses only its operand and a register or an
+/// immediate.
 fn number_bytes(map: u8, opcode: u8, is_half: bool) -> Option<usize> {
     match (map, opcode) {
         (0, 0x00..=0x3f) if opcode & 7 < 4 => Some(0),

@@ -21,7 +21,6 @@ struct Seat {
     caller: Notify,
 }
 
-/// The idle threads of each CPU.
 struct Pool {
     cpus: Vec<u32>,
     /// Whether the user listed a CPU for each program alone.
@@ -66,7 +65,7 @@ pub fn seats() -> Result<usize, SpeError> {
     pool().map(|pool| pool.cpus.len())
 }
 
-/// The CPUs of the programs and of the first calling thread together.
+/// The CPUs of the programs and the first calling thread.
 fn cpus_in_reach() -> usize {
     static REACHED: OnceLock<usize> = OnceLock::new();
     *REACHED.get_or_init(|| {

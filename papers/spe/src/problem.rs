@@ -81,8 +81,8 @@ impl Drop for ProblemStateArea {
     }
 }
 
-/// Loads or stores a register's word at an address; `None` outside of all areas. Without a
-/// register, a load returns 0 and a store is lost.
+/// Loads or stores a register's word; `None` outside of all areas. Without a register, a load
+/// returns 0 and a store is lost.
 #[must_use]
 pub fn access(address: usize, store: Option<u32>) -> Option<u32> {
     let (registers, offset) = register(address as u64)?;

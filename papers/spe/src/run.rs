@@ -21,7 +21,6 @@ use std::sync::Arc;
 /// Free bytes at the store's end, above the stack, as in the ABI of SPUs.
 const TOP_BYTES: usize = 64;
 
-/// The stack of a program, at the end of its local store.
 struct StoreStack {
     base: StackPointer,
     limit: StackPointer,
@@ -66,7 +65,7 @@ impl SpuRun {
         SpuRun { spu, loaded: None, symbols: Arc::default(), program: None }
     }
 
-    /// Loads a program into the store, which calls its machine through `hooks`.
+    /// Loads a program into the store, linked to `hooks`.
     ///
     /// # Errors
     /// The errors of [`Image::load`].
@@ -90,7 +89,7 @@ impl SpuRun {
         Ok(())
     }
 
-    /// Prepares the program to start, unless it resumes. Returns whether it starts.
+    /// Prepares the program to start or resume. Returns whether it starts.
     ///
     /// # Errors
     /// [`SpeError::NoProgram`].

@@ -13,8 +13,7 @@ use corosensei::Yielder;
 /// An SPU's channels, its unfinished lists, and the exit of its program.
 #[derive(Debug)]
 pub struct SpuState {
-    /// The state that its SPE shares with others. It outlives this state, because one context owns
-    /// both.
+    /// The state that its SPE shares with others; one context owns both.
     pub spe: *const SpeState,
     /// The program's means to pause; null while it does not run.
     pub yielder: *const Yielder<(), Pause>,
@@ -26,8 +25,7 @@ pub struct SpuState {
     pub atomic_status: Option<u32>,
     /// The reservation of the last getllar.
     pub reservation: Option<Reservation>,
-    /// Lists that wait for their acknowledgement, including those not yet reported in
-    /// [`SpuState::stalled`].
+    /// Stalled lists, including those not yet in [`SpuState::stalled`].
     pub lists: Vec<List>,
     /// Tags of stalled lists that were not yet reported.
     pub stalled: u32,

@@ -25,8 +25,7 @@ pub struct SpeState {
 }
 
 impl SpeState {
-    /// The initial state of an SPE. A gathering signal register keeps all bits written since it was
-    /// last read.
+    /// A new SPE. A gathering signal register keeps all bits until it is read.
     #[must_use]
     pub fn new(
         number: u32,
@@ -86,8 +85,8 @@ impl SpeState {
         &self.notify
     }
 
-    /// On the SPU: waits until `look` finds something; `None` if it never will, because no other
-    /// thread of this process could change anything.
+    /// On the SPU: waits until `look` finds something; `None` if no other thread of this process
+    /// could change anything.
     #[inline]
     pub fn wait<T>(&self, wait: WaitReason, look: impl FnMut() -> Option<T>) -> Option<T> {
         let caller = self.caller.load(Ordering::Relaxed);
@@ -100,8 +99,8 @@ impl SpeState {
         self.caller.store(thread, Ordering::Relaxed);
     }
 
-    /// On the SPU: reads its mailbox after waiting for a message; `None` as [`SpeState::wait`]. In
-    /// Linux's style it sleeps in the kernel without end.
+    /// On the SPU: waits for a message; `None` as [`SpeState::wait`]. In Linux's style it sleeps in
+    /// the kernel without end.
     #[must_use]
     #[inline]
     pub fn read_inbound(&self) -> Option<u32> {
@@ -113,14 +112,13 @@ impl SpeState {
         Some(taken.value)
     }
 
-    /// On the SPU: reads a signal register after waiting for a value; `None` as [`SpeState::wait`].
+    /// On the SPU: waits for a signal; `None` as [`SpeState::wait`].
     #[must_use]
     pub fn read_signal(&self, register: usize) -> Option<u32> {
         self.wait(WaitReason::Signal(register & 1), || self.signal(register).try_read())
     }
 
-    /// On the SPU: writes one of its mailboxes after waiting for room; `None` as
-    /// [`SpeState::wait`].
+    /// On the SPU: waits for room and writes a mailbox; `None` as [`SpeState::wait`].
     #[must_use]
     #[inline]
     pub fn put(&self, mailbox: Mailbox, value: u32) -> Option<()> {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub const STORE_BYTES: usize = 256 << 10;
 /// The largest store, in KiB: a DMA list cannot address larger ones.
 pub const MOST_KIB: usize = 1 << 20;
-/// The least size of new stores, for programs built for more than the Cell's.
+/// The least size of new stores, for programs that need more than the Cell's.
 static LEAST_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// Gives new stores at least this size, in whole pages up to 1 GiB.

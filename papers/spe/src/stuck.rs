@@ -1,4 +1,4 @@
-//! Detects waits that can never end: each thread of the process waits for another one.
+//! Detects deadlocks: each thread of the process waits for another one.
 //!
 //! A wait is recorded after a moment. The process is deadlocked if each running program has a
 //! recorded wait, and each other thread has one, or waits for the end of a program, or waits in a
@@ -107,7 +107,6 @@ struct WaitTable {
     /// Threads in order of creation; the main one is 0. Thread IDs are reused.
     threads: BTreeMap<u64, u32>,
     created: u32,
-    /// Threads that wait in pthread functions.
     peers: BTreeMap<u64, PeerWait>,
 }
 

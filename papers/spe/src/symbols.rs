@@ -6,7 +6,6 @@ use std::ffi::CStr;
 /// The size of a section header, and the type of a symbol table (the generic ABI).
 const SECTION_BYTES: usize = 64;
 const SYMBOL_TABLE: u32 = 2;
-/// The type of a function's symbol.
 const FUNCTION: u8 = 2;
 
 /// The functions of an image, by local address. A stripped image has none.
@@ -25,7 +24,7 @@ impl Symbols {
     }
 
     /// Describes an address as a function and an offset. The program has `bytes` from `base`; other
-    /// functions are in the process's libraries.
+    /// functions are in libraries.
     #[must_use]
     pub fn place(&self, address: u64, base: u64, bytes: u64) -> String {
         let local = address.wrapping_sub(base);

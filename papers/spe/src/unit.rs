@@ -55,8 +55,8 @@ impl LocalStoreTransfer {
     }
 }
 
-/// Performs a correct transfer between a store and memory. Returns false if it did nothing, or only
-/// a part, which [`LocalStoreTransfer::perform`] repeats before it finds the fault.
+/// Performs a correct transfer between a store and memory. Returns false if it did only a part or
+/// nothing: [`LocalStoreTransfer::perform`] then finds the fault.
 #[inline]
 #[must_use]
 pub fn quick(

@@ -12,7 +12,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The handlers' stack, on which the kernel saves all registers.
 const STACK_BYTES: usize = 64 << 10;
-/// The room that stopping a program needs on the program's stack.
+/// The room on the program's stack to stop it.
 const ROOM_BYTES: u64 = 8 << 10;
 /// Bytes below the stack pointer that a function may use (the psABI of x86-64).
 const RED_ZONE_BYTES: u64 = 128;
@@ -27,15 +27,14 @@ const LONGEST: usize = 15;
 const WIDEST: u64 = 64;
 const SIGNALS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
 
-/// An instruction that runs with a changed address.
 #[derive(Clone, Copy)]
 struct Redirection {
     at: i64,
-    /// The changed register, its own value, and its value during the instruction.
+    /// The changed register, its own value, and the temporary one.
     register: usize,
     before: i64,
     during: i64,
-    /// If the instruction runs in the thread's page: its length minus that of the copy.
+    /// The instruction's length minus that of the copy, if a copy runs in the thread's page.
     moved_bytes: Option<i64>,
     advances: bool,
     /// Whether a debugger steps through the program.
@@ -54,7 +53,7 @@ thread_local! {
     /// The last instruction that ran in the thread's page without a trap.
     static MOVED: Cell<Option<Redirection>> = const { Cell::new(None) };
     static STACK: RefCell<Option<OwnStack>> = const { RefCell::new(None) };
-    /// A page for changed instructions.
+    /// A page for copies of instructions.
     static PAGE: Cell<*mut u8> = const { Cell::new(std::ptr::null_mut()) };
     static AROUND: [Cell<u32>; WORDS] = const { [const { Cell::new(0) }; WORDS] };
 }
@@ -139,8 +138,8 @@ pub fn prepare() {
     });
 }
 
-/// Sets the handlers again if the program has replaced them without [`disposition`]. If its handler
-/// returned, an SPU program's fault would repeat forever.
+/// Sets the handlers again if the program has replaced them without [`disposition`]. After the
+/// program's handler, the fault would repeat forever.
 pub fn retake() {
     _ = guarded::retake(want);
     for signal in &SIGNALS[2..] {
@@ -199,8 +198,8 @@ fn place_of(signal: c_int) -> Option<usize> {
     SIGNALS.iter().position(|known| *known == signal)
 }
 
-/// Replaces `sigaction` for fault signals: the program's handler receives faults of other code than
-/// SPU programs. `None` for other signals, which the C library handles.
+/// Replaces `sigaction` for fault signals: the program's handler receives faults of other code.
+/// `None` for other signals.
 pub fn disposition(signal: c_int, new: Option<&libc::sigaction>) -> Option<libc::sigaction> {
     let place = place_of(signal)?;
     prepare();
@@ -338,8 +337,8 @@ fn reach(registers: &mut [i64; 23], address: u64) -> bool {
     step(registers, (operand, target, code), wanted, Some((word, value)))
 }
 
-/// Makes the faulting instruction access the local store at the address that the Cell would have
-/// used. Returns false if it cannot be decoded or accesses no memory.
+/// Makes the faulting instruction access the local store as the Cell would. Returns false if it
+/// cannot be decoded or accesses no memory.
 fn redirect(place: &ProgramPlace, registers: &mut [i64; 23], address: Option<u64>) -> bool {
     let Some((operand, target, code)) = operand_at(registers, address) else { return false };
     // Without an address, the operand is misaligned, and an SPU ignores the last four bits.

@@ -1,6 +1,6 @@
 //! Wakeups between a thread of the PPE and the driver.
 //!
-//! One runs while the other waits, and they alternate several hundred thousand times per second. So
+//! One waits while the other runs, and they alternate several hundred thousand times per second. So
 //! a waiter spins for about a microsecond before it sleeps, and a ring is a system call only for a
 //! sleeper. More spinning is worse on a busy computer: 2,000 looks halve the message rate of six
 //! threads on two CPUs.
@@ -15,7 +15,7 @@ const QUIET: u32 = 0;
 const RUNG: u32 = 1;
 /// The waiter sleeps.
 const ASLEEP: u32 = 2;
-/// The most looks before a waiter sleeps: about a microsecond, in which most calls are answered.
+/// The most looks before a waiter sleeps: about a microsecond, enough for most calls.
 const MOST_LOOKS: u32 = 32;
 /// The fewest looks, after looks without success.
 const LEAST_LOOKS: u32 = 4;

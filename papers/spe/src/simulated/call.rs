@@ -11,7 +11,7 @@ pub fn session(spu: &mut SpuState) -> (&mut CellBeSession, u16) {
     (unsafe { &mut *spu.simulated.session }, spu.simulated.turn.task)
 }
 
-/// Makes a call that takes virtual time. A fault of the context stops the program here.
+/// Makes a call that takes virtual time. A fault stops the program here.
 pub fn call(spu: &mut SpuState, call: SessionCall) -> u64 {
     pause(spu, Pause::Call(call));
     let (session, task) = session(spu);

@@ -1,7 +1,7 @@
 //! The channels of an SPU on the simulated Cell.
 //!
-//! Reads and counts take time, and wait as in hardware. A write that only sets a register takes no
-//! time beyond the instruction.
+//! Reads and counts take time, and wait as in hardware. A write that only sets a register takes
+//! only its instruction's time.
 
 use crate::channel::{number, spu_event};
 use crate::hooks::{HALT, Hooks};
@@ -22,7 +22,7 @@ pub static SIMULATED: Hooks = Hooks {
     work: way::work,
 };
 
-/// Wraps the table's functions: saves the register in which programs count their work.
+/// Wraps the table's functions to save the register in which programs count their work.
 #[cfg(target_arch = "x86_64")]
 mod way {
     use crate::spu::SpuState;

@@ -1,7 +1,7 @@
 //! An SPU's commands for its transfer unit, on the simulated Cell.
 //!
-//! Rules that do not depend on the machine are checked here, as on this computer: a broken rule
-//! stops the program at its command. An inaccessible address stops it when the bytes would move.
+//! A broken rule that does not depend on the machine stops the program at its command. An
+//! inaccessible address stops it when the bytes would move.
 
 use crate::command::{is_list, name, opcode};
 use crate::list::{DecodedElement, List};
@@ -109,7 +109,6 @@ fn begin_list(
     Ok(())
 }
 
-/// A transfer of a list.
 struct Part {
     local: u32,
     effective: u64,
@@ -122,8 +121,7 @@ impl Part {
     }
 }
 
-/// Reads a list's elements up to the next one that stalls it. Returns them, and whether others
-/// follow.
+/// Reads a list's elements up to the next stall. Returns them, and whether others follow.
 fn part(spu: &SpuState, list: &mut List) -> Result<(Vec<Part>, bool), TransferRule> {
     let mut parts = Vec::new();
     while let Some(DecodedElement { transfer, stalls }) = list.next(spu.spe())? {

@@ -1,7 +1,7 @@
 //! The charge for work between two calls: `SEATMAP_SPE_COMPUTE`.
 //!
-//! By default the instruction counts of programs built by `seatmap-cellcc` (`cell/count-work` has
-//! the table), so that a program always takes the same time.
+//! By default the instruction counts of programs built by `seatmap-cellcc` (table in
+//! `cell/count-work`), so that a program always takes the same time.
 
 use std::sync::OnceLock;
 
@@ -38,7 +38,7 @@ impl Compute {
         }
     }
 
-    /// The core cycles of work with this time and count, at this clock.
+    /// The core cycles for this time and count, at this clock.
     #[must_use]
     pub fn cycles(self, worked_ns: u64, counted: u64, frequency_ghz: f64) -> u64 {
         match self {

@@ -68,7 +68,7 @@ struct Turns {
     compute: Compute,
     tasks: Vec<Task>,
     threads: u32,
-    /// Threads that run on this computer between two calls, while virtual time stops.
+    /// Threads that run on this computer, while virtual time stops.
     running: Vec<RunningThread>,
     /// Threads that spin until memory changes, while virtual time continues.
     spinning: Vec<SpinningThread>,
@@ -125,7 +125,7 @@ impl Turns {
         }
     }
 
-    /// Waits for a call of a running thread. Without one, observes them.
+    /// Waits for a call of a running thread. Without a call, observes the threads.
     fn await_call(&mut self) {
         if let Some(request) = self.driver.take_within(watch::PATIENCE) {
             return self.serve(request);
@@ -312,8 +312,7 @@ impl Turns {
         self.report_deadlock();
     }
 
-    /// Whether the process has other threads that are neither in a call nor spin, and might end a
-    /// wait.
+    /// Whether any thread neither waits in a call nor spins, and so might end a wait.
     fn has_strangers(&self) -> bool {
         let threads =
             self.tasks.iter().enumerate().filter(|(_, task)| matches!(task, Task::Thread(_)));
@@ -329,7 +328,6 @@ impl Turns {
         self.spinning.iter().any(|spinning| spinning.task == task)
     }
 
-    /// Reports all waits and exits, because no thread could continue.
     fn report_deadlock(&mut self) -> ! {
         let waiting: Vec<String> = self
             .session

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-/// How long the process waits at its end for the driver, which may be in an endless SPU program.
+/// How long an ending process waits for the driver, which may be in an endless SPU program.
 const WAITS: Duration = Duration::from_secs(5);
 
 /// The environment's requests.
@@ -63,7 +63,7 @@ pub fn at_end(driver: &Arc<Driver>, wishes: Wishes) {
     }
 }
 
-/// Runs on the thread that ends the process, and lets the driver write.
+/// Runs at the process's end, and lets the driver write.
 extern "C" fn on_exit() {
     let Some(driver) = DRIVER.get().filter(|_| !IS_DONE.load(Ordering::Acquire)) else { return };
     let (report, reports) = mpsc::channel();
@@ -112,7 +112,7 @@ fn write_trace(session: &mut CellBeSession, name: &str, file: File) {
     }
 }
 
-/// A table of each SPE's work, the machine's counters, and the speed of the simulation.
+/// Each SPE's work, the machine's counters, and the simulation's speed.
 fn summary(session: &CellBeSession, took: Duration) -> String {
     let model = session.model();
     let counters = session.counters();

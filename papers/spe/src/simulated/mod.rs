@@ -2,9 +2,9 @@
 //!
 //! One thread, the driver, owns the [session](seatmap_cell_sim::session::CellBeSession). SPU
 //! programs run on it as coroutines, each until its next call. The PPE's threads are threads of the
-//! process. A call waits at the driver for its virtual time; then the thread runs on this computer
-//! until its next call. Meanwhile virtual time stops and nothing else runs, so that a program
-//! always gives the same times.
+//! process. Their calls wait at the driver for their virtual time. Between two calls a thread runs
+//! on this computer; meanwhile virtual time stops and nothing else runs, so that a program always
+//! gives the same times.
 //!
 //! | module | contents |
 //! |---|---|

@@ -17,8 +17,8 @@ use seatmap_data::port::channels::{SignalNumber, TransferOrder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The most looks that one call stands for. A thread that polls without success gets answers less
-/// often, for the same virtual time.
+/// The most looks in one call. A thread that polls without success gets answers less often, for the
+/// same virtual time.
 const MOST_LOOKS: u32 = 1024;
 /// The bit of an answer that contains a message.
 const FOUND: u64 = 1 << 32;
@@ -119,7 +119,6 @@ impl SimulatedContext {
         self.looking(|of, looks| SessionCall::Count { of, what, looks }) as usize
     }
 
-    /// Makes a call that polls, with more looks after those without success.
     fn looking(&self, call: impl FnOnce(u16, u32) -> SessionCall) -> u64 {
         let in_a_row =
             if desk::looks_again(self.task) { self.looks.load(Ordering::Relaxed) } else { 1 };

@@ -1,9 +1,9 @@
 //! Detects SPU programs that spin on their local store without a call.
 //!
 //! During a program's turn, its thread samples itself every few milliseconds of CPU time. If the
-//! registers and the whole local store are as in an earlier sample, the program repeats the same
-//! until its store changes from outside. It then waits in virtual time for new bytes there. A
-//! program that computes is never in the same state twice.
+//! registers and the whole local store are as in an earlier sample, the program spins until its
+//! store changes from outside, and waits in virtual time for new bytes. A program that computes is
+//! never in the same state twice.
 
 use crate::image::LoadedProgram;
 use crate::simulated::call::call;
@@ -19,7 +19,7 @@ use std::time::Duration;
 /// The CPU time between samples. A sample of a store of 256 KiB takes 1/100 of it.
 const EVERY: Duration = Duration::from_millis(4);
 const KEPT: usize = 64;
-/// The stack that an interruption needs, because the kernel saves the registers there.
+/// The stack for an interruption: the kernel saves the registers there.
 const ROOM_BYTES: u64 = 8 << 10;
 
 struct Watch {
@@ -86,7 +86,6 @@ fn look(sample: ThreadSample) -> bool {
 }
 
 impl Watch {
-    /// Whether the program is in its own code, with room on its stack.
     fn can_be_interrupted(&self, sample: ThreadSample) -> bool {
         let is_own_code = sample.at.wrapping_sub(self.base) < self.bytes;
         is_own_code && (self.limit + ROOM_BYTES..self.base + self.bytes).contains(&sample.stack)
@@ -104,8 +103,8 @@ fn mixed(number: u64, word: u64) -> u64 {
     (number ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
 }
 
-/// Waits in virtual time, on the program's own stack. The work counted since its last call is not
-/// charged, because it depends on the time of spinning here.
+/// Waits in virtual time, on the program's own stack. Does not charge the work since the last call,
+/// because it depends on the time of spinning here.
 fn interrupt(sample: ThreadSample) {
     if let Some(watch) = watch().filter(|watch| watch.can_be_interrupted(sample)) {
         // SAFETY: the program is interrupted in its own code, so nothing else uses its state.

@@ -2,10 +2,9 @@
 //! changes.
 //!
 //! While a thread runs, virtual time stops. It continues if the thread sleeps in the kernel for a
-//! while, or is in the same state again (registers and stack top): then it spins. A spinning
-//! thread's next look at memory counts after the first store, then after two more, four, and so on;
-//! its next actions have the virtual time of that store. For a thread that computes, virtual time
-//! waits as long as necessary.
+//! while, or spins: is in the same state again (registers and stack top). A spinning thread's next
+//! look at memory counts after the first store, then after two more, four, and so on; its next
+//! actions have the virtual time of that store. For a thread that computes, virtual time waits.
 
 use crate::simulated::request::DriverSlot;
 use seatmap_cell_sim::os::sample;
@@ -22,8 +21,8 @@ pub const PATIENCE: Duration = Duration::from_millis(20);
 const ASLEEP: u32 = 2;
 /// The samples among which a state must repeat.
 const SAMPLES: u32 = 64;
-/// The CPU time between two samples, many times that of a sample. A thread that waits for a CPU
-/// stays in the same state.
+/// The CPU time between samples, many times that of a sample. Without it, a thread that waits for a
+/// CPU would seem to spin.
 const APART_NS: u64 = 200_000;
 /// The time limit of a sample, because the thread may wait for a CPU.
 const SAMPLE_WITHIN: Duration = Duration::from_secs(2);
@@ -59,9 +58,7 @@ pub struct SpinningThread {
     pub task: u16,
     tid: Tid,
     states: HashSet<sample::ThreadSample>,
-    /// Stores since its last look at memory.
     unseen: u64,
-    /// Stores until its next look.
     patience: u64,
 }
 
@@ -141,8 +138,7 @@ impl SpinningThread {
         self.unseen > 0
     }
 
-    /// Lets the thread look at memory. Returns whether it still spins; `has_called` returns whether
-    /// it has made a call.
+    /// Lets the thread look at memory. Returns whether it still spins; `has_called` reports a call.
     pub fn looks(&mut self, mut has_called: impl FnMut() -> bool) -> bool {
         self.unseen = 0;
         self.patience = (2 * self.patience).min(MOST_STORES);
