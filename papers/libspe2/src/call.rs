@@ -9,7 +9,7 @@ pub struct Errno(pub i32);
 
 impl From<SpeError> for Errno {
     fn from(error: SpeError) -> Self {
-        // These errors are the programmer's to fix, and a number is not enough.
+        // These errors are bugs of the program, and need more than a number.
         if matches!(
             error,
             SpeError::Image(_)

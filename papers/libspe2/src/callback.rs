@@ -4,15 +4,13 @@ use crate::call::{Errno, number};
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{PoisonError, RwLock};
 
-/// The function of a call, with the local store and the local address of the word after the stop.
+/// The function receives the local store and the address of the word after the stop.
 type Callback = unsafe extern "C" fn(*mut c_void, c_uint) -> c_int;
 
 /// Lower numbers belong to the C library, POSIX and effective-address calls.
 const RESERVED: u32 = 4;
 const NUMBERS: u32 = 256;
-/// Register only a free number.
 const NEW: c_uint = 1;
-/// Replace a registered function.
 const UPDATE: c_uint = 2;
 
 static CALLBACKS: RwLock<[Option<Callback>; NUMBERS as usize]> =

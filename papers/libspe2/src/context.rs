@@ -37,7 +37,7 @@ pub unsafe extern "C" fn spe_context_create(
     })
 }
 
-/// Creates an SPE context next to `neighbor`: the chain of a gang has consecutive seats.
+/// Creates a context next to `neighbor`: the chain of a gang has consecutive SPEs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_context_create_affinity(
     flags: c_uint,

@@ -70,8 +70,8 @@ pub unsafe extern "C" fn spe_event_handler_deregister(
     })
 }
 
-/// Waits `timeout` milliseconds for an event; without limit, if negative, as long as another thread
-/// of the process could cause one. Returns the number of events.
+/// Waits `timeout` milliseconds for an event; if negative, as long as another thread of the process
+/// could cause one. Returns the number of events.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_event_wait(
     handler: *mut EventHandle,
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn spe_event_wait(
         let timeout = u64::try_from(timeout).ok().map(Duration::from_millis);
         let found = handler.wait(most, timeout);
         if found.is_empty() && timeout.is_none() {
-            // No event is possible, because there is no other thread that could run a program.
+            // No other thread could run a program.
             return Err(Errno(libc::EIO));
         }
         for (at, happened) in found.iter().enumerate() {

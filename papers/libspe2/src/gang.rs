@@ -12,7 +12,6 @@ pub type GangHandle = Handle<Gang>;
 #[derive(Debug, Default)]
 pub struct Gang {
     next: AtomicUsize,
-    /// Whether its one context near the memory exists.
     has_memory: AtomicBool,
 }
 

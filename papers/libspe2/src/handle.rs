@@ -1,5 +1,5 @@
-//! Pointers in C programs. Using a destroyed object is an error and not a fault, because the few
-//! bytes of its handle are never freed.
+//! Pointers in C programs. Using a destroyed object returns an error instead of a fault, because
+//! its handle's few bytes are never freed.
 
 use crate::call::Errno;
 use seatmap_spe::notify::Polls;
@@ -107,13 +107,13 @@ thread_local! {
     static LAST: Last = const { Cell::new(None) };
 }
 
-/// A context during a call. The thread keeps its last context, so that further calls about it share
-/// nothing with other threads. A destroyed one lives until the thread's next call or end.
+/// A context during a call. The thread keeps its last context, so that its next calls touch no
+/// shared data. A destroyed one lives until the thread's next call or end.
 #[derive(Debug)]
 pub struct ContextGuard {
     handle: *const ContextHandle,
     one: ManuallyDrop<Arc<OneContext>>,
-    /// The thread's variable; null while the thread ends. A call starts and ends on one thread.
+    /// The thread's variable; null while the thread ends.
     place: *const Last,
 }
 

@@ -13,7 +13,7 @@ pub extern "C" fn spe_cpu_info_get(info_requested: c_int, cpu_node: c_int) -> c_
         let known = usize::try_from(cpu_node).map_or(cpu_node == -1, |node| node < nodes);
         let count = match info_requested {
             _ if !known => None,
-            // As in libspe2, nodes have no nodes.
+            // As in libspe2, nodes are only counted for the whole machine.
             1 => (cpu_node == -1).then_some(nodes),
             2 | 3 => Some(if cpu_node == -1 { spes } else { spes / nodes }),
             _ => None,
@@ -34,7 +34,7 @@ pub extern "C" fn seatmap_spe_use_chip(chip: c_int) {
     layout::use_chip(u8::try_from(chip).ok());
 }
 
-/// Places a range of addresses in the memory of a chip of the simulated Cell.
+/// Places addresses in the memory of a chip of the simulated Cell.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_place(start: *mut c_void, bytes: usize, chip: c_int) {
     layout::place(start as u64, bytes as u64, u8::try_from(chip).unwrap_or(0));
@@ -46,8 +46,8 @@ pub extern "C" fn seatmap_spe_ticks_per_second() -> f64 {
     clock::ticks_per_second()
 }
 
-/// Sets and returns the program's action for a fault signal, which the library handles first,
-/// because SPU programs' faults are not the process's. 0 for other signals.
+/// Sets and returns the program's action for a fault signal. The library handles the signal first,
+/// because SPU programs may fault. Returns 0 for other signals.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_spe_disposition(

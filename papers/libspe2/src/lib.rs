@@ -1,9 +1,8 @@
 //! libspe2 for this computer: the C library for programs on the Cell's SPEs.
 //!
 //! The interface is the public one of libspe2 2.x, in `include/libspe2.h`; the core is
-//! `seatmap-spe`. Each function returns what the interface specifies and sets `errno`. A failure
-//! that needs explanation (a transfer that breaks a rule, a program that does not fit) is one line
-//! on stderr. No panic leaves the library.
+//! `seatmap-spe`. Failures set `errno`; those that need an explanation (a transfer that breaks a
+//! rule, a program that does not fit) print a line on stderr. No panic leaves the library.
 //!
 //! | module | contents |
 //! |---|---|

@@ -7,14 +7,11 @@ use seatmap_spe::SpeContext;
 use seatmap_spe::mailbox::Mailbox;
 use std::ffi::{c_int, c_uint};
 
-/// Wait for all messages.
 const ALL_BLOCKING: c_uint = 1;
-/// Wait for at least one message.
 const ANY_BLOCKING: c_uint = 2;
-/// Do not wait.
 const ANY_NONBLOCKING: c_uint = 3;
 
-/// Repeats `step`, which transfers the next message if possible; returns the number of messages.
+/// Repeats `step`, which transfers a message if possible; returns the number of messages.
 fn repeat(
     spe: &SpeContext,
     mailbox: Mailbox,
@@ -31,7 +28,7 @@ fn repeat(
         };
         let is_done = if must { spe.repeat(mailbox, || step(done)) } else { step(done) };
         if !is_done && must && done == 0 {
-            // No other thread is left that could run the program.
+            // No other thread could run the program.
             return Err(Errno(libc::EIO));
         }
         if !is_done {

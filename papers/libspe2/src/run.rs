@@ -183,7 +183,7 @@ pub unsafe extern "C" fn spe_stop_info_read(
     })
 }
 
-/// Only the structure, because the run itself has printed its message.
+/// Without a message, because the run has printed it.
 fn quiet(ended: &RunStop) -> StopInfo {
     match &ended.stop {
         StopReason::Code(_) => tell(ended).info,

@@ -65,14 +65,14 @@ pub extern "C" fn seatmap_spe_created(thread: u64) {
     stuck::created(thread);
 }
 
-/// The calling thread starts to wait for the end of another one, on this computer.
+/// The calling thread starts to wait for the end of another one (on this computer).
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_begin_join(thread: u64) {
     stuck::begin_peer_wait(PeerWait::End(thread));
 }
 
-/// The calling thread starts to wait in a pthread function, by its number in `threads.c`, on this
-/// computer.
+/// The calling thread starts to wait in a pthread function, by its number in `threads.c` (on this
+/// computer).
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_begin_wait(function: c_int) {
     stuck::begin_peer_wait(match function {
@@ -84,7 +84,7 @@ pub extern "C" fn seatmap_spe_begin_wait(function: c_int) {
     });
 }
 
-/// The calling thread no longer waits for another one, on this computer.
+/// The calling thread no longer waits (on this computer).
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_end_wait() {
     stuck::end_peer_wait();

@@ -6,8 +6,7 @@ use rustix::fs::{Statx, makedev};
 /// `P9_GETATTR_BASIC` of `include/net/9p/9p.h`: all attributes of stat(2).
 pub const BASIC: u64 = 0x7ff;
 
-/// The attributes of a file, as in stat(2). Times are in seconds since 1970, and the nanoseconds
-/// beyond.
+/// The attributes of a file, as in stat(2): times in seconds since 1970, with separate nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names and meanings are those of stat(2)")]
 pub struct FileAttributes {

@@ -18,7 +18,6 @@ use std::os::fd::FromRawFd;
 /// The variable with the descriptor of a program's channel.
 pub const VARIABLE: &str = "SEATMAP_9P_FD";
 
-/// The root's fid; files have higher ones.
 const ROOT: u32 = 0;
 
 /// `NOFID` of the protocol: there is no authentication.
@@ -72,12 +71,12 @@ pub struct FileClient<S> {
     out: Vec<u8>,
 }
 
-/// The connection that a program was started with. It uses only read(2) and write(2), which a
+/// A connection inherited by the program. It uses only read(2) and write(2), which a
 /// [fence](crate::Fence) allows.
 pub type InheritedClient = FileClient<fs::File>;
 
 impl InheritedClient {
-    /// The connection that this process was started with, if any.
+    /// The inherited connection, if any.
     ///
     /// # Safety
     /// It is called once: the client takes over the descriptor.
@@ -93,7 +92,7 @@ impl InheritedClient {
 }
 
 impl<S: Read + Write> FileClient<S> {
-    /// Agrees with the server on the protocol, and attaches to its root.
+    /// Agrees on the protocol and attaches to the server's root.
     ///
     /// # Errors
     /// The server does not answer, or does not speak 9P2000.L.
@@ -167,7 +166,7 @@ impl<S: Read + Write> FileClient<S> {
         });
         let outcome = outcome.map(|_| ());
         match self.unless(outcome, fid) {
-            // The protocol has no request that creates or opens, so an existing file is emptied.
+            // No request creates or opens, so an existing file is emptied.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let fid = self.walk(path)?;
                 let flags = flags | libc::O_TRUNC.cast_unsigned();
@@ -194,7 +193,7 @@ impl<S: Read + Write> FileClient<S> {
     }
 
     fn forget(&mut self, fid: u32) -> io::Result<()> {
-        // The server drops a fid in any case (clunk(5)), so its number is free.
+        // The server drops a fid in any case (clunk(5)).
         self.unused.push(fid);
         self.ask(&FileRequest::Clunk { fid }).map(|_| ())
     }
@@ -205,7 +204,6 @@ impl<S: Read + Write> FileClient<S> {
         // Freed numbers come first, so that numbers stay low.
         let new = self.unused.pop().unwrap_or(self.next);
         let (first, rest) = names.split_at(names.len().min(MOST_NAMES));
-        // After an error the number is still free.
         if let Err(error) = self.walk_on(ROOT, new, first) {
             self.unused.push(new);
             return Err(error);
@@ -222,7 +220,7 @@ impl<S: Read + Write> FileClient<S> {
     fn walk_on(&mut self, fid: u32, new: u32, names: &[&[u8]]) -> io::Result<()> {
         match self.ask(&FileRequest::Walk { fid, new, names: names.to_vec() })? {
             Reply::Walk { qids } if qids.len() == names.len() => Ok(()),
-            // A short answer does not give the reason; a walk from the last file does.
+            // Only an error in the first step has a reason, so walk again from the last file.
             Reply::Walk { qids } if (1..names.len()).contains(&qids.len()) => {
                 let (walked, rest) = names.split_at(qids.len());
                 self.walk_in_two(fid, new, walked, rest)
@@ -231,7 +229,7 @@ impl<S: Read + Write> FileClient<S> {
         }
     }
 
-    /// Repeats a walk in two parts, because only an error in the first step has a reason.
+    /// Repeats a walk in two parts, to get an error's reason.
     fn walk_in_two(
         &mut self,
         fid: u32,
@@ -249,7 +247,7 @@ impl<S: Read + Write> FileClient<S> {
     }
 
     fn ask(&mut self, request: &FileRequest<'_>) -> io::Result<Reply<'_>> {
-        // Replies to posted writes come before the one to this request.
+        // Replies to posted writes come first.
         self.hear_posted(0)?;
         let tag = if matches!(request, FileRequest::Version { .. }) { NO_TAG } else { TAG };
         request.frame(tag, &mut self.out);

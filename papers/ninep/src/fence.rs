@@ -1,8 +1,8 @@
 //! Takes a program's I/O rights: it can only compute, and read and write its open files.
 //!
-//! The kernel refuses everything else (seccomp(2)). The list contains the allowed calls, so that
-//! unknown calls are refused too. A process behind the fence opens no file, socket or device, and
-//! reaches no other process. It can start threads, and processes behind the same fence.
+//! The kernel refuses all calls (seccomp(2)) except the listed ones. A process behind the fence
+//! opens no file, socket or device, and reaches no other process. It can start threads, and
+//! processes behind the same fence.
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -13,7 +13,6 @@ use std::io;
 
 /// Calls without I/O, and calls that read, write and wait for open files.
 const ALLOWED: &[libc::c_long] = &[
-    // Bytes.
     libc::SYS_read,
     libc::SYS_write,
     libc::SYS_readv,
@@ -27,7 +26,6 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_ppoll,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_poll,
-    // Memory.
     libc::SYS_brk,
     libc::SYS_mmap,
     libc::SYS_munmap,
@@ -38,7 +36,6 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_mlock2,
     libc::SYS_munlock,
     libc::SYS_membarrier,
-    // Threads.
     libc::SYS_clone,
     libc::SYS_clone3,
     libc::SYS_futex,
@@ -56,13 +53,11 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_exit_group,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_arch_prctl,
-    // Signals to oneself.
     libc::SYS_rt_sigaction,
     libc::SYS_rt_sigprocmask,
     libc::SYS_rt_sigreturn,
     libc::SYS_sigaltstack,
     libc::SYS_restart_syscall,
-    // Time and the identity of the process.
     libc::SYS_clock_gettime,
     libc::SYS_clock_getres,
     libc::SYS_clock_nanosleep,
@@ -91,8 +86,8 @@ impl Fence {
         Fence::with(&[])
     }
 
-    /// A fence for a process that will execute a program, which may start others behind the same
-    /// fence. The program must be static, because a loader opens libraries.
+    /// A fence for a process that will execute a program. The program must be static, because a
+    /// loader opens libraries.
     ///
     /// # Errors
     /// The same errors as [`Fence::new`].

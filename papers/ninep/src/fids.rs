@@ -105,7 +105,6 @@ impl Fids {
 
     /// Checks that a number is unused, and that the client may have another one.
     pub fn is_free(&self, fid: u32) -> Result<(), Refusal> {
-        // Each number uses a descriptor of this process.
         match (self.0.contains_key(&fid), self.0.len() < MOST_FIDS) {
             (true, _) => Err(Refusal::FID),
             (false, false) => Err(Refusal::MANY),

@@ -10,16 +10,15 @@ pub const HEAD_BYTES: usize = 7;
 pub const AROUND_DATA_BYTES: u32 = 24;
 
 /// The longest frame: 128 KiB of data, Linux's default (`DEFAULT_MSIZE`, `net/9p/client.c`), and
-/// the bytes around them.
+/// more.
 pub const LONGEST_BYTES: u32 = 128 * 1024 + AROUND_DATA_BYTES;
 
-/// The shortest acceptable limit: a name of 255 bytes with its message must fit several times.
+/// The shortest acceptable limit: several names of 255 bytes fit.
 pub const SHORTEST_BYTES: u32 = 4096;
 
 /// Starts a frame, which replaces the content of `out`.
 pub(crate) fn begin(number: u8, tag: u16, out: &mut Vec<u8>) {
     out.clear();
-    // The length is known at the end.
     out.extend_from_slice(&[0; 4]);
     out.push(number);
     out.extend_from_slice(&tag.to_le_bytes());

@@ -1,8 +1,8 @@
-//! Files of the host, by descriptors and single names. No client's path is ever resolved.
+//! Files of the host, by descriptors and single names; a client's path is never resolved.
 //!
-//! A file is held by a descriptor that can only name it (`O_PATH`), and opened through that
-//! descriptor's entry in `/proc`. So the opened file is the one walked to, even if another process
-//! has renamed or replaced it.
+//! A file's descriptor can only name it (`O_PATH`), and the file is opened through the descriptor's
+//! entry in `/proc`. So the opened file is the one walked to, even if another process has renamed
+//! or replaced it.
 
 use crate::attributes::AttributeChange;
 use crate::name;
@@ -13,7 +13,7 @@ use rustix::fs::{
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-/// The accepted flags of a client; other flags concern waiting, or are not the client's to decide.
+/// The accepted flags of a client; others concern waiting, or are for the server to decide.
 const HEEDED: OFlags = OFlags::ACCMODE
     .union(OFlags::TRUNC)
     .union(OFlags::APPEND)
@@ -40,7 +40,6 @@ pub(crate) fn kind(file: BorrowedFd<'_>) -> Result<FileType, Refusal> {
     Ok(FileType::from_raw_mode(stat(file)?.stx_mode.into()))
 }
 
-/// Whether these flags of open(2) may change a file.
 pub(crate) fn may_change(flags: u32) -> bool {
     let flags = OFlags::from_bits_retain(flags);
     flags & OFlags::ACCMODE != OFlags::RDONLY || flags.contains(OFlags::TRUNC)
@@ -55,7 +54,7 @@ pub(crate) fn open_folder(folder: BorrowedFd<'_>) -> Result<OwnedFd, Refusal> {
     )?)
 }
 
-/// Opens a named file, but no pipe, socket or device: these make readers wait, or have effects.
+/// Opens a named file. Pipes, sockets and devices would make readers wait, or have effects.
 pub(crate) fn open_file(file: BorrowedFd<'_>, flags: u32) -> Result<OwnedFd, Refusal> {
     match kind(file)? {
         FileType::RegularFile => {
@@ -68,7 +67,7 @@ pub(crate) fn open_file(file: BorrowedFd<'_>, flags: u32) -> Result<OwnedFd, Ref
     }
 }
 
-/// Creates and opens a new file. Returns it named and opened.
+/// Creates a new file, and returns its named and its opened descriptor.
 pub(crate) fn create(
     folder: BorrowedFd<'_>,
     name: &[u8],
@@ -81,7 +80,7 @@ pub(crate) fn create(
         | OFlags::EXCL
         | OFlags::NOFOLLOW;
     let opened = fs::openat(folder, name::checked(name)?, flags, permissions(mode))?;
-    // By the opened file and not its name, which may belong to another file by now.
+    // The name may belong to another file by now.
     let named = fs::open(entry(opened.as_fd()), OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
     Ok((named, opened))
 }
@@ -117,7 +116,7 @@ pub(crate) fn target(link: BorrowedFd<'_>) -> Result<Vec<u8>, Refusal> {
     Ok(fs::readlinkat(link, c"", Vec::new())?.into_bytes())
 }
 
-/// Without set-user-ID and set-group-ID, by which other users would act as the client.
+/// Without set-user-ID and set-group-ID, with which other users would act as the client.
 fn permissions(mode: u32) -> Mode {
     Mode::from_raw_mode(mode & 0o1777)
 }
@@ -157,7 +156,7 @@ fn resize(
     if opened.is_some_and(|opened| fs::ftruncate(opened, size_bytes).is_ok()) {
         return Ok(());
     }
-    // It may be open for reading only, or not open.
+    // It may be open only for reading, or not open.
     Ok(fs::ftruncate(open_file(file, OFlags::WRONLY.bits())?, size_bytes)?)
 }
 
@@ -196,7 +195,7 @@ fn new_time(
     Timespec { tv_sec: seconds.cast_signed(), tv_nsec: nanoseconds.cast_signed() }
 }
 
-/// A descriptor's entry in `/proc`, which leads to its file whatever its name is (proc_pid_fd(5)).
+/// A descriptor's entry in `/proc`, which leads to its file (proc_pid_fd(5)).
 fn entry(file: BorrowedFd<'_>) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }

@@ -1,10 +1,9 @@
 //! Files and a console for programs that may open none: 9P2000.L over any byte stream.
 //!
-//! If a program in a quiet cell reads and writes files, the kernel works on its CPU: page cache,
-//! file system, interrupts of the disk. Gupta et al. 2010 ("Control Channel") propose, but did not
-//! build, that it asks a program outside the cell over 9P, the protocol of Plan 9. Linux's dialect
-//! 9P2000.L has the requests of its own file systems; a server for it is small, and Linux has a
-//! client.
+//! If a program in a quiet cell uses files, the kernel works on its CPU: page cache, file system,
+//! interrupts of the disk. Gupta et al. 2010 ("Control Channel") propose, but did not build, to ask
+//! a program outside the cell over 9P, the protocol of Plan 9. Linux's dialect 9P2000.L needs only
+//! a small server, and Linux has a client.
 //!
 //! | module | does |
 //! |---|---|

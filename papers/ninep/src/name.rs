@@ -5,8 +5,8 @@ use crate::refusal::Refusal;
 /// The longest name (`NAME_MAX`, limits.h).
 const LONGEST_BYTES: usize = 255;
 
-/// Checks that a name is in a folder: not empty or too long, not the folder itself or the one
-/// above, and without `/` and zero bytes. With `O_NOFOLLOW` such a name cannot leave its folder.
+/// Checks that a name is in a folder: not empty or too long, neither `.` nor `..`, and without `/`
+/// and zero bytes. With `O_NOFOLLOW` such a name cannot leave its folder.
 ///
 /// # Errors
 /// [`Refusal::INVALID`].

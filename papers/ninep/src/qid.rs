@@ -9,7 +9,7 @@ pub const FOLDER: u8 = 0x80;
 /// `QTSYMLINK`: a symbolic link.
 pub const LINK: u8 = 0x02;
 
-/// The identity of a file for a client: files with equal qids are the same.
+/// The identity of a file for a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Qid {
     /// [`FOLDER`], [`LINK`], or 0 for others.
@@ -29,7 +29,7 @@ impl Qid {
     /// The qid of a file of the host.
     #[must_use]
     pub fn of(stat: &Statx) -> Self {
-        // Two changes within one clock step may still differ in length.
+        // Changes within one clock step may differ in length.
         let version =
             (stat.stx_mtime.tv_sec as u32) ^ stat.stx_mtime.tv_nsec ^ (stat.stx_size as u32);
         let kind = kind(FileType::from_raw_mode(stat.stx_mode.into()));

@@ -1,8 +1,8 @@
 //! A client's requests: the known T-messages of 9P2000.L.
 //!
-//! Numbers and layouts are those of Linux's `include/net/9p/9p.h` and `net/9p/client.c`.
-//! Unsupported requests (locks, extended attributes, links, devices, authentication) get
-//! `EOPNOTSUPP`, which Linux's client understands.
+//! Numbers and layouts are those of Linux's `include/net/9p/9p.h` and `net/9p/client.c`. Others
+//! (locks, extended attributes, links, devices, authentication) get `EOPNOTSUPP`, which Linux's
+//! client understands.
 
 use crate::attributes::AttributeChange;
 use crate::wire::{Data, messages};

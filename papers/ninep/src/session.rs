@@ -80,7 +80,7 @@ impl FileSession {
         FileSession { export, console, input, fids, agreed_bytes: LONGEST_BYTES, block }
     }
 
-    /// Adds an input. While a read of it waits, the client's next requests also wait.
+    /// Adds an input. While a read of it waits, the client's other requests wait too.
     #[must_use]
     pub fn with_input(mut self, input: Box<dyn Read>) -> Self {
         self.input = Some(input);
@@ -93,8 +93,8 @@ impl FileSession {
         self.agreed_bytes
     }
 
-    /// Answers a request: the reply's frame replaces the content of `out`. A malformed or
-    /// impossible request gets the reason.
+    /// Answers a request, or refuses it with a reason: the reply's frame replaces the content of
+    /// `out`.
     pub fn answer(&mut self, head: FrameHeader, body: &[u8], out: &mut Vec<u8>) {
         let done = match FileRequest::parse(head.number, body) {
             Ok(request) => self.act(&request),
@@ -108,7 +108,6 @@ impl FileSession {
         match *request {
             FileRequest::Version { size_bytes, version } => self.agree(size_bytes, version),
             FileRequest::Attach { fid, tree, uid, .. } => self.attach(fid, tree, uid),
-            // Requests are answered in order, so the earlier one has ended.
             FileRequest::Flush { .. } => Ok(Reply::Flush {}),
             FileRequest::Walk { fid, new, ref names } => self.walk(fid, new, names),
             FileRequest::Clunk { fid } => self.fids.remove(fid).map(|()| Reply::Clunk {}),
@@ -192,7 +191,6 @@ impl FileSession {
         Ok((next, qid))
     }
 
-    /// The folder in which names change.
     fn changing(&self, fid: u32) -> Result<BorrowedFd<'_>, Refusal> {
         match self.fids.get(fid)?.node.file()? {
             _ if self.export.is_read_only => Err(Refusal::READ_ONLY),

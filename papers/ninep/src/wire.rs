@@ -30,9 +30,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// A part of a message.
 pub(crate) trait MessageField<'a>: Sized {
-    /// Appends it to `out`.
     fn put(&self, out: &mut Vec<u8>);
 
     /// Reads it from the start of the rest.
@@ -56,7 +54,6 @@ macro_rules! numbers {
 
 numbers!(u8, u16, u32, u64);
 
-/// A name or other text, as bytes.
 impl<'a> MessageField<'a> for &'a [u8] {
     fn put(&self, out: &mut Vec<u8>) {
         // Names have up to 255 bytes and links 4,095; longer texts are cut.

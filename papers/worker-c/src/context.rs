@@ -8,12 +8,12 @@ use seatmap_c_abi::{Boundary, take_back};
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// A worker that belongs to the program that created it. Its local store is overwritten with zeros
-/// when the context is created and when it is destroyed.
+/// A worker borrowed by a program. Its local store is overwritten with zeros when the context is
+/// created and when it is destroyed.
 pub struct WorkerContext(pub(crate) seatmap_worker::BorrowedWorker);
 
-/// A program for a worker. It receives the worker from within, the argument of its start, and the
-/// data of its load, and returns its stop code.
+/// A program for a worker. It receives the worker from within, its argument, and its data, and
+/// returns its stop code.
 pub type ProgramFunction = Option<
     unsafe extern "C" fn(inside: *mut WorkerViewHandle, argument: u64, data: *mut c_void) -> u32,
 >;
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn seatmap_context_ended(context: *const WorkerContext) ->
         .is_ok_and(|context| context.0.has_ended())
 }
 
-/// Gives the CPU back: the worker sleeps until the next start, with any kind of polling. That start
+/// Releases the CPU: the worker sleeps until the next start, with any kind of polling. That start
 /// takes longer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_context_give_back(context: *mut WorkerContext) -> WorkerStatus {

@@ -1,7 +1,7 @@
 //! The functions for a worker's program in C.
 //!
-//! None of these returns a status, because every nanosecond counts in programs; a mistake shows in
-//! the returned value.
+//! They return no status, because every nanosecond counts in programs; the returned value shows a
+//! mistake.
 
 use std::ffi::c_void;
 

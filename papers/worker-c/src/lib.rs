@@ -1,8 +1,8 @@
 //! Pinned workers for C and C++: `libseatmap_worker` and its header.
 //!
 //! The header `include/seatmap_worker.h` is generated from the documentation comments below, and a
-//! test compares them. Its calls follow libspe2, for programs written for a Cell's SPEs. Arguments
-//! from C are checked on entry, and no panic leaves the library (`seatmap-c-abi`).
+//! test compares them. Its calls follow libspe2, for programs of the Cell. Arguments from C are
+//! checked, and no panic leaves the library (`seatmap-c-abi`).
 //!
 //! | module | contents |
 //! |---|---|

@@ -27,7 +27,6 @@ impl MailboxBehaviour {
         })
     }
 
-    /// Whether the call waits for another message after this many.
     fn waits(self, done: usize) -> bool {
         match self {
             Self::AllBlocking => true,

@@ -4,15 +4,15 @@ use crate::Polling;
 use crate::primitive::{Futex, Ordering, fence, pause};
 use std::time::{Duration, Instant};
 
-/// The looks between two checks of the clock and of the other thread, which together take as long
-/// as about 20 looks.
+/// The looks between checks of the clock and of the other thread, which together take as long as
+/// about 20 looks.
 const GLANCE: u32 = 128;
 
 /// Wakes the one thread that may sleep until another writes.
 ///
 /// Both sides store first and look second, with a fence between (Dekker 1965): either the reader
-/// sees the message, or the writer sees that it sleeps. If the reader never sleeps, the writer need
-/// not ring.
+/// sees the message, or the writer sees that it sleeps. For a reader that never sleeps, the writer
+/// need not ring.
 pub struct Bell {
     asleep: Futex,
 }
@@ -24,9 +24,9 @@ impl Default for Bell {
 }
 
 impl Bell {
-    /// Waits until `look` finds something. If the writing thread has exited, returns `None` unless
-    /// it left something. `is_gone` is called every `GLANCE` looks and after each wakeup; an
-    /// exiting thread rings.
+    /// Waits until `look` finds something. Returns `None` if the writing thread has exited and left
+    /// nothing. `is_gone` is called every `GLANCE` looks and after each wakeup; an exiting thread
+    /// rings.
     pub fn wait<T>(
         &self,
         polling: Polling,

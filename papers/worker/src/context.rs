@@ -6,8 +6,7 @@ use crate::{WorkerError, WorkerProgram};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A worker that belongs to its borrower until the context is dropped. Its store is scrubbed before
-/// and after.
+/// A borrowed worker. Its store is scrubbed before and after.
 pub struct BorrowedWorker {
     pool: Arc<WorkerPool>,
     seat: Option<WorkerHandle>,
@@ -181,7 +180,7 @@ impl BorrowedWorker {
         self.running.is_some_and(|number| self.seated().desk.is_done(number).is_some())
     }
 
-    /// Frees the core: the idle worker sleeps, under any policy, until the next start.
+    /// Frees the core: the worker sleeps, under any policy, until the next start.
     ///
     /// # Errors
     /// The program is running.
@@ -196,7 +195,7 @@ impl BorrowedWorker {
 
 impl Drop for BorrowedWorker {
     /// Waits for a running program, scrubs the store and returns the worker. A program that waits
-    /// for a message is ended, because none will come.
+    /// for a message is ended.
     fn drop(&mut self) {
         self.seated().desk.abandon(true);
         self.seated().mailboxes.ring();

@@ -9,7 +9,7 @@ use seatmap_os::partners::{Loss, Partners};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The number of the worker's first answer, whether it was pinned; orders follow it.
+/// The number of the worker's first answer: whether it was pinned. Orders follow it.
 pub const SEATED: u32 = 1;
 
 /// An order to a worker.
@@ -45,8 +45,8 @@ struct Slip {
     argument: AtomicU64,
 }
 
-/// The answer: one line, which moves back once. It has the order's number, the stop code, and
-/// whether the program panicked.
+/// The answer, in one line that moves back once: the order's number, the stop code, and whether the
+/// program panicked.
 #[repr(align(64))]
 struct WorkerAnswer {
     stop: AtomicU64,
@@ -68,7 +68,6 @@ pub struct WorkerControl {
     pub cpu: u32,
     /// The report of a lost worker.
     pub partners: Partners,
-    /// Whether the worker's program will get no more messages.
     is_abandoned: AtomicBool,
 }
 
@@ -113,8 +112,8 @@ impl WorkerControl {
         }
     }
 
-    /// On the worker: waits for the next order, and returns its number too. An order to sleep may
-    /// be overtaken by the next. `None` if the worker has lost its CPU.
+    /// On the worker: waits for the next order, and returns it with its number. The next order may
+    /// overtake one to sleep. `None` if the worker has lost its CPU.
     pub fn take(
         &self,
         last: u32,
@@ -145,8 +144,7 @@ impl WorkerControl {
         ))
     }
 
-    /// On the worker: whether it is on another CPU than its own. Reports that to the waiting
-    /// threads.
+    /// On the worker: whether it runs on a wrong CPU. Reports that to the waiting threads.
     pub fn has_lost_its_seat(&self) -> bool {
         let found = affinity::current_cpu();
         let has_moved = found != self.cpu;
@@ -196,9 +194,9 @@ impl WorkerControl {
         self.wait_and(number, || {})
     }
 
-    /// Waits like [`WorkerControl::wait`], for a controller that sends nothing meanwhile: a program
-    /// that waits for its message is ended. A wait that is over at once reports nothing, which
-    /// would cost the worker a line. `ring` wakes the program at its mailbox.
+    /// As [`WorkerControl::wait`], for a controller that sends nothing meanwhile: a program that
+    /// waits for its message is ended. A program that ends at once gets no notice, which would
+    /// cost the worker a cache line. `ring` wakes the program at its mailbox.
     pub fn wait_abandoning(&self, number: u32, ring: impl Fn()) -> Done {
         let done = self.wait_and(number, || {
             if !self.is_abandoned.load(Ordering::Relaxed) {
@@ -232,8 +230,8 @@ impl WorkerControl {
         }
     }
 
-    /// Why no message comes from the program of an order: it has ended, or its worker is gone.
-    /// `None` if one may come.
+    /// Why an order's program sends no message: it has ended, or its worker is gone. `None` if one
+    /// may come.
     pub fn why_silent(&self, number: Option<u32>) -> Option<WorkerError> {
         if let Some(loss) = self.partners.loss() {
             return Some(loss.clone().into());

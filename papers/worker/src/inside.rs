@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// A worker as seen by its program: its local store, mailboxes and signals, and transfers to and
 /// from memory.
 ///
-/// A Cell's MFC copies in parallel, but a worker copies by itself. So a transfer is complete when
-/// its call returns, and tags have no meaning.
+/// A worker copies by itself, unlike a Cell's MFC. So a transfer is complete when its call returns,
+/// and tags have no meaning.
 pub struct WorkerView {
     pub(crate) store: WorkerStore,
     pub(crate) mailboxes: MailboxEnd,
@@ -31,14 +31,14 @@ impl WorkerView {
 
     /// Reads the inbound mailbox; waits while it is empty.
     ///
-    /// If the context is dropped meanwhile, or the worker has lost its CPU, no message can come,
-    /// and the program ends by a panic, which the worker catches.
+    /// If the context is dropped meanwhile, or the worker has lost its CPU, the program ends by a
+    /// panic, which the worker catches.
     pub fn mailbox_read(&mut self) -> u32 {
         self.mailbox_read_unless_alone().unwrap_or_else(|| alone())
     }
 
-    /// Reads the inbound mailbox, and returns `None` if [`WorkerView::mailbox_read`] would panic:
-    /// for programs that must not panic.
+    /// As [`WorkerView::mailbox_read`], but returns `None` instead of a panic, for programs that
+    /// must not panic.
     pub fn mailbox_read_unless_alone(&mut self) -> Option<u32> {
         self.mailboxes.read(|| self.desk.is_alone())
     }
@@ -74,8 +74,7 @@ impl WorkerView {
         Some(signal.read(|| self.desk.is_alone()).unwrap_or_else(|| alone()))
     }
 
-    /// Reads and clears a signal register, and returns `None` if [`WorkerView::signal_read`] would
-    /// panic.
+    /// As [`WorkerView::signal_read`], but returns `None` instead of a panic.
     #[must_use]
     pub fn signal_read_unless_alone(&self, register: usize) -> Option<u32> {
         self.desk.signals.get(register)?.read(|| self.desk.is_alone())

@@ -1,11 +1,11 @@
 //! Workers that exist before they are needed: pinned threads with local stores, which receive
 //! programs through a cache line.
 //!
-//! A program for accelerators usually creates a thread for each worker, waits until the kernel has
-//! placed it, and joins it at the end. Gupta et al. 2010 ("Cellule: lightweight execution
-//! environment for accelerator-based systems") implemented the same calls without a thread and won
-//! up to 60 % on small work. Here a [`Runtime`] pins its workers once. A [`BorrowedWorker`] loads a
-//! [`WorkerProgram`] and runs it any number of times, for two cache-line transfers each.
+//! Programs for accelerators usually create, place and join a thread for each task. Gupta et al.
+//! 2010 ("Cellule: lightweight execution environment for accelerator-based systems") implemented
+//! the same calls without a thread and won up to 60 % on small work. Here a [`Runtime`] pins its
+//! workers once, and a [`BorrowedWorker`] runs a loaded [`WorkerProgram`] for two cache-line
+//! transfers.
 //!
 //! ```
 //! use seatmap_worker::{WorkerView, WorkerOptions, Runtime};
@@ -22,9 +22,8 @@
 //! # Ok::<(), seatmap_worker::WorkerError>(())
 //! ```
 //!
-//! The calls resemble libspe2's, so that its programs can use them: a context, a program, runs that
-//! end with a stop code, mailboxes of four entries in and one out, two signal registers, transfers
-//! by address.
+//! The calls resemble libspe2's: a context, a program, runs with a stop code, mailboxes of four
+//! entries in and one out, two signal registers, transfers by address.
 //!
 //! | module | contents |
 //! |---|---|

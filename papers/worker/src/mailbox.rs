@@ -13,8 +13,8 @@ pub const OUTBOUND: u32 = 1;
 /// The most entries of a mailbox: with the count they fill a line.
 const MOST: usize = 7;
 
-/// The line that one end writes: its messages, and the number of the other end's messages that it
-/// has read.
+/// The line that one end writes: its messages, and how many of the other end's messages it has
+/// read.
 ///
 /// Each entry contains its number, so a reader looks at nothing else; and the line of an answer
 /// also shows that there is room again. So a message and its answer move only one line each.
@@ -24,8 +24,8 @@ struct Side {
     read: AtomicU32,
 }
 
-/// The bell of a sleeping end, on a separate line, which its partner does not touch while that end
-/// is awake.
+/// The bell of a sleeping end, on a separate line. Its partner does not touch it while that end is
+/// awake.
 #[repr(align(64))]
 struct Doorbell(Bell);
 
@@ -41,8 +41,8 @@ pub struct MailboxEnd {
     me: usize,
     /// The entries of the mailbox that it writes, and of the one that it reads.
     entries: [u32; 2],
-    /// The entry of the next message in each. The remainder of a message's number would skip some
-    /// when numbers wrap, because 2^32 is not a multiple of 3, 5, 6 or 7.
+    /// The entry of the next message in each. A remainder would skip entries when numbers wrap,
+    /// because 2^32 is not a multiple of 3, 5, 6 or 7.
     next: [u32; 2],
     written: u32,
     known_read: u32,
@@ -190,7 +190,6 @@ impl MailboxEnd {
     }
 }
 
-/// An entry's index in the ring, for a place less than a round ahead.
 fn within(place: u32, entries: u32) -> u32 {
     if place < entries { place } else { place - entries }
 }
@@ -258,8 +257,7 @@ mod tests {
     #[test]
     fn numbers_may_wrap() {
         let (mut writer, mut reader) = mailboxes([INBOUND, OUTBOUND], Polling::Spin);
-        // After the wrap every entry has been written once, as after four thousand million
-        // messages.
+        // After the wrap every entry has been written once, as after 2^32 messages.
         let near = u32::MAX - 7;
         (writer.written, writer.known_read, reader.read) = (near, near, near);
         reader.ours().read.store(near, Ordering::Relaxed);

@@ -4,10 +4,9 @@
 /// "Efficient fair queuing using deficit round robin").
 ///
 /// Each queue in turn gets its weight in quanta as credit and is served while its credit lasts. An
-/// empty queue loses its credit and costs no time, so the others share its part. While all are
-/// busy, no queue exceeds its share by more than a quantum times its weight plus one item. The
-/// weights are here, because shares that a kernel gives to several pollers vary by a factor of two
-/// within 10 ms.
+/// empty queue loses its credit, and the others share its time. While all are busy, no queue
+/// exceeds its share by more than a quantum times its weight plus one item. The kernel's weights
+/// for several pollers would vary by a factor of two within 10 ms.
 ///
 /// ```
 /// use seatmap_worker::WeightedPoller;
@@ -25,8 +24,8 @@ pub struct WeightedPoller {
 
 impl WeightedPoller {
     /// A poller with one queue for each weight. `quantum` is the credit of a weight of one in each
-    /// turn, in the unit of costs. Small quanta mix finely; below an item's cost, it takes several
-    /// turns to serve one.
+    /// turn, in the unit of costs. Small quanta mix finely; below an item's cost, serving it takes
+    /// several turns.
     #[must_use]
     pub fn new(weights: &[u32], quantum: u64) -> Self {
         WeightedPoller {
@@ -40,16 +39,15 @@ impl WeightedPoller {
         }
     }
 
-    /// The next queue to serve. `cost` returns the cost of a queue's first item, or `None` if it is
-    /// empty. `None` if all queues with a weight are empty.
+    /// The next queue to serve, if any. `cost` returns the cost of a queue's first item, or `None`
+    /// if it is empty.
     pub fn next(&mut self, mut cost: impl FnMut(usize) -> Option<u64>) -> Option<usize> {
         let mut empty = 0;
         let mut unserved = 0;
         let mut rounds = u64::MAX;
         while empty < self.grants.len() {
             let at = self.at;
-            // A turn that an earlier call started is not complete: the queue already got its
-            // credit.
+            // The queue already got its credit of this turn in an earlier call.
             unserved += usize::from(!self.is_granted);
             match cost(at).filter(|_| self.grants[at] > 0) {
                 None => {
@@ -80,8 +78,8 @@ impl WeightedPoller {
         None
     }
 
-    /// Adds the credit of rounds in which no queue is served. An item may cost so much that single
-    /// rounds would take too long.
+    /// Adds the credit of rounds in which no queue is served. For costly items, single rounds would
+    /// take too long.
     fn skip(&mut self, rounds: u64) {
         for (credit, grant) in self.credit.iter_mut().zip(&self.grants) {
             // A queue with items has just got some credit.

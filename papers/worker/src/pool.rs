@@ -92,7 +92,7 @@ impl WorkerPool {
 
 impl Drop for WorkerPool {
     fn drop(&mut self) {
-        // Workers of leaked contexts wait on, because what they borrowed may still be in use.
+        // Workers of leaked contexts wait on, because their programs' data may still be in use.
         for mut seat in self.seats().drain(..) {
             seat.order(WorkerCommand::Quit, std::ptr::null_mut(), 0);
             let _ = seat.thread.join();
@@ -147,7 +147,6 @@ fn work(
     }
 }
 
-/// Reports the end of the worker's thread.
 struct Leaves<'a>(&'a WorkerControl);
 
 impl Drop for Leaves<'_> {

@@ -4,8 +4,8 @@ use crate::WorkerView;
 use seatmap_os::partners::is_gone;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A program for a worker: code without mutable state. It works on data in its local store, and in
-/// memory to which its argument points.
+/// A program for a worker: code without mutable state. It works on its local store, and on memory
+/// to which its argument points.
 pub trait WorkerProgram: Send + Sync + 'static {
     /// Runs on a worker, and returns a stop code.
     fn run(&self, inside: &mut WorkerView, argument: u64) -> u32;

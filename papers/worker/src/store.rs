@@ -6,8 +6,7 @@ use std::ptr::NonNull;
 /// The large page of x86-64 and of Arm with 4 KiB granules.
 const LARGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Zeroed memory of one worker: on its own large page if available, else on usual pages; locked in
-/// memory if the limit allows.
+/// Zeroed memory of one worker: on its own large page if available; locked if the limit allows.
 pub struct WorkerStore {
     base: NonNull<u8>,
     bytes: usize,

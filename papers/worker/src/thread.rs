@@ -19,13 +19,11 @@ pub struct ThreadContext {
     inside: Option<WorkerView>,
     running: Option<JoinHandle<Ran>>,
     desk: Arc<WorkerControl>,
-    /// The number of the last run.
     number: u32,
     mailboxes: MailboxEnd,
     program: Option<Arc<dyn WorkerProgram>>,
 }
 
-/// The result of a thread: the view, and the outcome of its program.
 type Ran = (WorkerView, Result<u32, WorkerError>);
 
 impl ThreadContext {
@@ -74,8 +72,8 @@ impl ThreadContext {
         let cpu = self.cpu;
         let inside = self.inside.take().ok_or(WorkerError::NotStarted)?;
         let number = self.number.wrapping_add(1);
-        // If a thread cannot be created, its closure is dropped. The view is outside of it, for the
-        // next start.
+        // If a thread cannot be created, its closure is dropped; the view is kept for the next
+        // start.
         let view = Arc::new(Mutex::new(Some(inside)));
         let lent = Arc::clone(&view);
         let created = builder.spawn(move || {
@@ -177,8 +175,7 @@ fn taken(view: &Mutex<Option<WorkerView>>) -> Option<WorkerView> {
     view.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// Runs a program on a new thread. However the thread ends, the threads that wait for its messages
-/// learn it.
+/// Runs a program on a new thread, whose end wakes the threads that wait for its messages.
 fn run(number: u32, mut inside: WorkerView, program: &dyn WorkerProgram, argument: u64) -> Ran {
     let desk = Arc::clone(&inside.desk);
     let cpu = desk.cpu;

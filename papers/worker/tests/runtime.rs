@@ -201,7 +201,6 @@ fn a_thread_answers_the_same_calls() {
     assert_eq!(nowhere.run(0).unwrap_err().to_string(), "no worker could be seated on CPU 500000");
 }
 
-/// A context with a started program.
 fn started(runtime: &Runtime, program: impl WorkerProgram) -> seatmap_worker::BorrowedWorker {
     let mut context = runtime.context().unwrap();
     context.load(Arc::new(program));

@@ -38,8 +38,8 @@ fn run(program: &PathBuf, machine: &str, arguments: &[&str]) -> String {
 }
 
 const ROUNDS: u32 = 1000;
-/// Small packets in one direction circulate in phases that lock, and the two programs find
-/// different ones: 2.2 % apart in 1,000 rounds, 2.5 % in 4,000, more than 2 %.
+/// Small packets in one direction circulate in phases that lock, differently in the two programs:
+/// 2.2 % apart in 1,000 rounds, 2.5 % in 4,000.
 const APART_IN_PHASE: f64 = 0.03;
 
 fn model(name: &str) -> Arc<CellModel> {
@@ -50,8 +50,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// A program whose tasks start when the PPE has written their mailboxes. If they disturb each
-/// other, their phases decide the time.
+/// A program whose tasks start when the PPE writes their mailboxes, because the start phases decide
+/// the time of tasks that disturb each other.
 struct Begun<P> {
     program: P,
     begins: Vec<u64>,
@@ -84,8 +84,8 @@ fn begun_on<P: ChannelProgram>(
     CellBed::new(Arc::clone(model)).run(seats, &program, 0).unwrap()
 }
 
-/// The arrival of the message that starts each SPE: the PPE checks for room, stores, and continues
-/// with the next; a store takes half a load.
+/// When the PPE starts each SPE: it checks for room, stores, and continues with the next; a store
+/// takes half a load.
 fn begins(model: &CellModel, seats: &[u32]) -> Vec<u64> {
     let mut now = 0.0;
     let arrives = |seat: &u32| {
@@ -153,8 +153,8 @@ fn printed_ns(program: &PathBuf, arguments: &[&str]) -> f64 {
     said.trim().strip_suffix(" ns").unwrap().rsplit(' ').next().unwrap().parse().unwrap()
 }
 
-/// SPEs that change one word: stores of others break each reservation, and the start phases decide
-/// which SPE starves. From the same phases both take the same time.
+/// Stores by other SPEs break each reservation, and the start phases decide which SPE starves. From
+/// the same phases both take the same time.
 #[test]
 fn contended_atomics_take_as_long_in_c_as_in_rust() {
     let Some(tool) = Tool::new() else { return };
@@ -190,7 +190,6 @@ fn contended_atomics_take_as_long_in_c_as_in_rust() {
     }
 }
 
-/// The machine of a model for `seatmap-papers stats`.
 fn rooms(model: &CellModel) -> Rooms {
     let each = model.spes.len() as u32;
     let chips =

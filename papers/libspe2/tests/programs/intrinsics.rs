@@ -3,7 +3,6 @@
 use crate::tool::Tool;
 use std::process::Command;
 
-/// Runs a program that counts failed checks, in C or C++.
 fn agrees(name: &str, text: &str) {
     let tool = if name.ends_with(".cc") { Tool::with_cplusplus() } else { Tool::new() };
     let Some(tool) = tool else { return };
@@ -32,7 +31,6 @@ fn specific_ones_agree_with_bytes_in_cplusplus() {
     agrees("specific.cc", include_str!("specific.c"));
 }
 
-/// Runs a program of the PPE, in C or C++.
 fn ppe_agrees(name: &str) {
     let tool = if name.ends_with(".cc") { Tool::with_cplusplus() } else { Tool::new() };
     let Some(tool) = tool else { return };
@@ -88,7 +86,7 @@ fn an_intrinsic_is_one_instruction_where_there_is_one() {
     }
 }
 
-/// The functions in a disassembly, with their instructions except the return and padding.
+/// The functions of a disassembly, with their instructions except return and padding.
 fn disassembled(text: &str) -> Vec<(String, Vec<String>)> {
     let mut functions: Vec<(String, Vec<String>)> = Vec::new();
     for line in text.lines() {

@@ -169,7 +169,6 @@ fn a_deadlock_behind_a_lock_has_names_too() {
         );
         assert!(ended.status.success() && said.contains(&line), "{kind}: {said}");
     }
-    // Another process or a handler may post.
     for how in ["shared", "handled"] {
         let ended = tool.execute(&program, &[("KIND", "semaphore"), ("HOW", how)]);
         let said = String::from_utf8_lossy(&ended.stderr);

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 const DEPTH: usize = 8;
-/// The compiler's limits of address space in kilobytes, and of time in seconds. A macro that
-/// repeats an argument three times needs gigabytes.
+/// The compiler's limits of memory in KiB, and of time in seconds. A macro that repeats an argument
+/// three times needs gigabytes.
 const LIMITS: (u32, u32) = (1_500_000, 60);
 
-/// The macros with this prefix in the headers, with their numbers of arguments.
+/// The headers' macros with this prefix, with their numbers of arguments.
 fn macros(tool: &Tool, start: &str) -> BTreeMap<String, usize> {
     let folder = std::fs::read_dir(tool.source("include")).unwrap();
     let files = folder.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());

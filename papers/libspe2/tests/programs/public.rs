@@ -6,7 +6,7 @@ use crate::tool::Tool;
 use std::path::Path;
 use std::process::Command;
 
-/// Builds and runs the program in a folder on a machine, and returns any error.
+/// Builds and runs a folder's program, and returns any error.
 fn check(folder: &Path, tools: &Path, machine: &str) -> Option<String> {
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new("make");

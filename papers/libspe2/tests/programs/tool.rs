@@ -52,7 +52,7 @@ impl Tool {
         self.folder.path().join(name)
     }
 
-    /// Installs the library by `make install-lib`; returns the folder of its make rules.
+    /// Runs `make install-lib`; returns the folder of its make rules.
     pub fn install(&self) -> PathBuf {
         let script = self.source("../../scripts/install-lib");
         let prefix = self.path("prefix");
@@ -88,8 +88,7 @@ impl Tool {
         self.build_with(spu, ppu, &[])
     }
 
-    /// As [`Tool::build`], with more arguments for the SPU program's compiler. `.cc` sources are
-    /// C++.
+    /// As [`Tool::build`], with compiler arguments for the SPU program. `.cc` sources are C++.
     pub fn build_with(&self, spu: &Path, ppu: &Path, more: &[&str]) -> PathBuf {
         let strict = ["-O2", "-Wall", "-Wextra", "-Wno-parentheses", "-Wno-main"];
         let language = |source: &Path, tool: &str| {

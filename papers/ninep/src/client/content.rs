@@ -100,7 +100,7 @@ impl<S: Read + Write> FileClient<S> {
         let mut offset = 0;
         let listed = loop {
             match self.list_from(folder.0, offset, &mut names) {
-                // A server that repeats one offset would make this endless.
+                // Otherwise a server that repeats an offset would make this endless.
                 Ok(Some(last)) if last != offset => offset = last,
                 Ok(_) => break Ok(names),
                 Err(error) => break Err(error),

@@ -1,4 +1,4 @@
-//! Writes without waiting, so that a program that only writes need not sleep for each request.
+//! Writes without waiting, so that a program need not sleep for each request.
 //!
 //! The server answers in order, so the replies to posted requests come before the next request's.
 
@@ -14,22 +14,21 @@ use std::io::{self, ErrorKind, Read, Write};
 /// buffer, or both ends would wait for each other.
 const MOST_POSTED: usize = 64;
 
-/// Small requests are sent together from this length on, because waking the other end costs more
-/// than the bytes.
+/// Small requests are collected up to this length, because waking the other end costs more than the
+/// bytes.
 const GATHERED_BYTES: usize = 32 * 1024;
 
 /// The lengths of unanswered posted writes in bytes, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct PostedWrites {
     lengths: std::collections::VecDeque<usize>,
-    /// The first failure, until it is reported.
     failure: Option<io::Error>,
     tag: u16,
     unsent: Vec<u8>,
 }
 
 impl<S: Read + Write> FileClient<S> {
-    /// Writes all of the data at an offset, but waits for neither write nor transmission, as
+    /// Writes all of the data at an offset, but waits for neither write nor transmission.
     /// [`FileClient::settle`] and all other requests do. Unsettled data may be lost with the
     /// client.
     ///

@@ -80,7 +80,7 @@ const NAMES: [&[u8]; 13] = [
     b"\0",
 ];
 
-/// A request with few fids and names, so that requests depend on each other.
+/// Few fids and names, so that requests depend on each other.
 fn request() -> impl Strategy<Value = Vec<u8>> {
     let name = || prop::sample::select(&NAMES[..]);
     let names = prop::collection::vec(name(), 0..4);

@@ -11,7 +11,6 @@ use seatmap_ninep::space::Space;
 use seatmap_ninep::wire::{Data, MOST_NAMES, Malformed};
 use seatmap_ninep::{FileRequest, Reply};
 
-/// Material for the fields of the largest message.
 #[derive(Clone, Debug)]
 struct Stuff {
     numbers: Vec<u64>,

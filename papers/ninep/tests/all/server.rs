@@ -31,7 +31,7 @@ impl Write for Console {
     }
 }
 
-/// A folder, a secret next to it, a server of the folder, and the other end of its socket.
+/// A folder with a secret next to it, its server, and the other end of the socket.
 struct Served {
     folder: tempfile::TempDir,
     stream: UnixStream,
@@ -492,7 +492,6 @@ fn there_must_be_a_folder() {
     assert!(ExportedFolder::new(Path::new("/proc/version"), false).is_err());
 }
 
-/// A server that sends a wrong answer to one client.
 fn lied_to(answer: impl Fn(&mut UnixStream) + Send + 'static) -> io::Error {
     let (own, mut other) = UnixStream::pair().unwrap();
     let liar = std::thread::spawn(move || {

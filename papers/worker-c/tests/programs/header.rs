@@ -1,4 +1,4 @@
-//! The committed header is the one generated from the sources.
+//! The committed header is the generated one.
 //!
 //! `SEATMAP_HEADER=write cargo test -p seatmap-worker-c --test programs header` renews it. Check
 //! the difference before committing, because existing C programs use the header.

@@ -2,8 +2,8 @@
 //! seconds. More preemptions have found nothing so far and take a minute: `LOOM_MAX_PREEMPTIONS=100
 //! cargo test --test loom`.
 //!
-//! The modules are those of the library, over loom's atomics. There is no test harness, because it
-//! would also build their own tests, which need real threads.
+//! The modules are those of the library, over loom's atomics. A test harness would also build their
+//! own tests, which need real threads.
 #![allow(
     dead_code,
     unused_imports,

@@ -17,8 +17,8 @@ impl Futex {
         &self.word
     }
 
-    /// As in the kernel: it sleeps only if the word has the value, and a wakeup between that check
-    /// and the sleep counts.
+    /// As in the kernel: sleeps only if the word has the value, and a wakeup between that check and
+    /// the sleep counts.
     pub fn wait(&self, value: u32) {
         if self.word.load(Ordering::SeqCst) == value {
             self.woken.wait();
