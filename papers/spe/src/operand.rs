@@ -40,9 +40,11 @@ pub enum Operand {
         base: Option<u8>,
         /// The index and its factor.
         index: Option<(u8, u8)>,
+        /// The displacement.
         displacement: i64,
         /// The offset of the ModRM byte.
         form_at: usize,
+        /// The end of the operand.
         end: usize,
     },
     /// Relative to the next instruction.
@@ -54,6 +56,7 @@ pub enum Operand {
         next: usize,
         /// The offset of the ModRM byte.
         form_at: usize,
+        /// The end of the operand.
         end: usize,
     },
     /// The destination or source of a string instruction.

@@ -15,8 +15,8 @@ pub const HARDLY_RUNS_PERCENT: f64 = 5.0;
 /// The share of a program's CPUs from which other programs are the cause, in percent.
 pub const NEIGHBOURS_PERCENT: f64 = 15.0;
 
-/// The CPU time, in percent of one CPU, from which other programs delay an OpenMP program with a
-/// thread for each CPU: a barrier waits for the last thread.
+/// As [`NEIGHBOURS_PERCENT`], for an OpenMP program with a thread for each CPU, in percent of one
+/// CPU: a barrier waits for the last thread.
 pub const NEIGHBOURS_OF_A_BARRIER_PERCENT: f64 = 50.0;
 
 /// The time that such a program must have lost to them, in percent of one thread's.
@@ -25,24 +25,23 @@ pub const LOST_TO_NEIGHBOURS_PERCENT: f64 = 25.0;
 /// The share of a program's CPUs, in percent, whose loss to a hypervisor decides without a trial.
 pub const STEAL_DECIDES_PERCENT: f64 = 50.0;
 
-/// The share of waiting for a CPU, in percent of the time in which its busy threads could run, from
-/// which it matters.
+/// The waiting for a CPU that matters, in percent of the time in which busy threads could run.
 pub const WAITS_PERCENT: f64 = 10.0;
 
-/// The waiting for a device from which it decides, in percent of one thread's time.
+/// The waiting for a device that decides, in percent of one thread's time.
 pub const DEVICE_WAIT_PERCENT: f64 = 50.0;
 
 /// A program that exits within this time, in seconds, shows too little.
 pub const LEAST_LOOK_S: f64 = 0.5;
 
-/// Seats of threads matter if busy threads used at least this share of the program's CPU time; the
-/// rest belongs to short-lived threads.
+/// Seats matter if busy threads used at least this share of the program's CPU time; the rest
+/// belongs to short-lived threads.
 pub const BUSY_SHARE: f64 = 0.5;
 
 /// The share of the program's CPU time from which one thread alone counts.
 pub const ONE_THREAD_SHARE: f64 = 0.9;
 
-/// A client is at its limit if one of its threads uses this much of a CPU, in percent.
+/// A client is at its limit if one of its threads uses this percentage of a CPU.
 pub const CLIENT_LIMIT_PERCENT: f64 = 80.0;
 
 /// The smallest gain that such a trial can show, in percent of the program's time.
@@ -156,7 +155,7 @@ impl Conclusion {
     }
 
     /// Lowers the confidence if facts that could decide are unknown. Trials, and settings whose
-    /// effect the kernel counts, need none of them.
+    /// effect the kernel counts, do not need these facts.
     fn capped_by_unseen(self, evidence: &Evidence) -> Self {
         let is_whole = evidence.unseen.is_empty() && evidence.quotas_unseen.is_none();
         let most = match self.reason {
@@ -204,8 +203,7 @@ pub fn conclude(evidence: &Evidence) -> Conclusion {
 }
 
 /// Wrong settings come first: their cost was measured, and a command corrects them. A quota comes
-/// before all, even without a command, because the kernel counts a stopped program as waiting for a
-/// CPU.
+/// before all, because the kernel counts a stopped program as waiting for a CPU.
 fn by_settings(evidence: &Evidence) -> Option<Conclusion> {
     let candidates = evidence.findings.iter();
     let candidates = candidates.filter(|one| one.rule == "quota" || one.remedy.is_some());
@@ -215,7 +213,7 @@ fn by_settings(evidence: &Evidence) -> Option<Conclusion> {
     Some(Conclusion::new(verdict, Reason::Setting { finding }, Confidence::High))
 }
 
-/// Other wrong settings cannot be corrected by a command for this program.
+/// No command for this program corrects other wrong settings.
 fn by_faults(evidence: &Evidence) -> Option<Conclusion> {
     let finding = evidence.findings.first()?.clone();
     Some(Conclusion::cannot(Reason::Setting { finding }, Confidence::High))
@@ -243,8 +241,8 @@ fn by_load(evidence: &Evidence) -> Option<Conclusion> {
     (needed < HARDLY_RUNS_PERCENT).then(|| Conclusion::leave(Reason::HardlyRuns, confidence))
 }
 
-/// If the other CPUs are idle, `seatmap check` reports the mask. If they are busy, it is unknown
-/// how much of them the program would get.
+/// If the other CPUs are idle, `seatmap check` reports the mask. If they are busy, the program's
+/// share of them would be unknown.
 fn by_mask(evidence: &Evidence) -> Option<Conclusion> {
     evidence.is_held_by_its_mask().then(|| Conclusion::cannot(Reason::OwnMask, Confidence::Medium))
 }
@@ -260,8 +258,8 @@ fn by_others(evidence: &Evidence) -> Option<Conclusion> {
         .then(|| Conclusion::cannot(Reason::Neighbours, Confidence::High))
 }
 
-/// One neighbour on many CPUs takes little from each thread. But with a thread for each CPU no CPU
-/// is free, and at a barrier all threads lose what one has lost.
+/// One neighbour on many CPUs takes little from each thread. But with a thread for each CPU, all
+/// threads wait at a barrier for the delayed one.
 fn is_held_up_at_barriers(evidence: &Evidence) -> bool {
     let busy = evidence.busy.len();
     let held_percent = evidence.neighbours.percent * evidence.cpu_count as f64;

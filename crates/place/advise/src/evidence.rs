@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 /// The load of a busy thread, in percent of a CPU.
 pub const BUSY_PERCENT: f64 = 5.0;
 
-/// A program with fewer wakeups from outside per second than this is not driven by requests: timers
-/// and signals reach every program.
+/// A program with fewer wakeups from outside per second is not driven by requests: timers and
+/// signals reach every program.
 pub const LEAST_ASKED_PER_S: f64 = 5.0;
 
 /// The same limit as a share of the messages between its own threads.
@@ -19,7 +19,7 @@ const LEAST_ASKED_SHARE: f64 = 0.05;
 /// The load of each thread in a working team, in percent.
 const TEAM_PERCENT: f64 = 75.0;
 
-/// A program with fewer wakeups per second than this is not a client.
+/// A program with fewer wakeups per second is not a client.
 const LEAST_CLIENT_PER_S: f64 = 1.0;
 
 /// The facts about a program. Percentages are of one CPU's time, unless stated otherwise.
@@ -169,8 +169,8 @@ pub struct Neighbours {
     pub steal_percent: f64,
     /// The busiest programs, busiest first.
     pub programs: Vec<NeighbourProgram>,
-    /// Programs connected with this one by pipes or sockets, directly or indirectly, busiest first.
-    /// They do not count as neighbours, because it would do other work without them.
+    /// Programs connected with this one by pipes or sockets, also indirectly, busiest first. They
+    /// do not count as neighbours, because without them it would do other work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub partners: Vec<NeighbourProgram>,
 }
@@ -276,8 +276,8 @@ impl Evidence {
         bound.filter(|thread| !thread.cpus.is_empty() && thread.cpus != self.cpus).collect()
     }
 
-    /// The mean number of running threads, if only the program decides it: it has several busy
-    /// threads and few wakeups from outside.
+    /// The mean number of running threads, if only the program decides it: several threads are
+    /// busy, and few wakeups come from outside.
     #[must_use]
     pub fn own_order(&self) -> Option<f64> {
         let talk = self.talk.as_ref()?;
@@ -309,9 +309,8 @@ impl Evidence {
         110.0 * self.cpu_count as f64
     }
 
-    /// The share of waiting that other programs cause, in percent of the time in which its busy
-    /// threads could run: without waits for its own threads, if they outnumber the CPUs, or for its
-    /// partners.
+    /// The share of waiting that other programs cause, in percent of the time in which busy threads
+    /// could run: without waits for partners, and for its own threads if they outnumber the CPUs.
     #[must_use]
     pub fn waits_for_others_percent(&self) -> f64 {
         let ready = self.ready_threads().max(1) as f64;
@@ -322,7 +321,7 @@ impl Evidence {
         (self.waits_percent - by_itself_percent).max(0.0) * by_others
     }
 
-    /// Whether it has a working OpenMP team, with about a CPU for each busy thread. A program may
+    /// Whether it has a working OpenMP team, with about a CPU for each busy thread. Other programs
     /// load the runtime without using it.
     #[must_use]
     pub fn has_team(&self) -> bool {

@@ -108,12 +108,11 @@ impl Running {
             Scope::Command(_) => None,
         };
         let mut pids = watcher.as_ref().map(Watcher::pids).unwrap_or_default();
-        // A choice such as a shell's children may include this process.
+        // A selection such as a shell's children may include this process.
         pids.retain(|pid| *pid != own_pid());
         let (session, unseen) =
             match ObservationSession::begin(None, TracingMechanism::Best, &scope.subject(&pids)) {
                 Ok(session) => (Some(session), None),
-                // The rest of the look needs no observation.
                 Err(
                     ObserveError::Forbidden { reasons: why }
                     | ObserveError::Unavailable { reason: why, .. },
@@ -175,7 +174,6 @@ impl Running {
         if self.watcher.is_none() && self.begun.elapsed() >= SETTLED {
             let pids: Vec<Tid> = self.command_pid().into_iter().collect();
             let choice = ProcessChoice::Processes { pids, with_children: true };
-            // A command that has already exited is not watched, only observed.
             self.watcher = Watcher::begin(&choice, &options()).ok();
         }
         if let Some(watcher) = &mut self.watcher {
@@ -251,7 +249,6 @@ impl Running {
             }
             None => (None, self.unobserved),
         };
-        // The observation has just read the CPU times.
         let observed_s = self.begun.elapsed().as_secs_f64();
         let has_ended = self.has_ended || is_gone && child.is_none();
         let mut evidence = Evidence {
@@ -320,7 +317,7 @@ impl Running {
     }
 }
 
-/// These commands start another one and wait for it; the other one is meant.
+/// These commands start the program and wait for it.
 const STARTERS: [&str; 5] = ["timeout", "time", "sudo", "doas", "setsid"];
 
 pub(crate) fn fill_failure(evidence: &mut Evidence, child: &mut Child) {

@@ -36,8 +36,8 @@ const CLIENT_SHARE: f64 = 0.1;
 pub enum AdviceDistances {
     /// Those of another machine, on which seats cannot be tried.
     Elsewhere(Box<Profile>),
-    /// Finds or measures those of this computer; `None` if impossible. It is called only if
-    /// distances decide, because a measurement takes time.
+    /// Finds or measures the distances of this computer, if possible. It is called only if they
+    /// decide, because a measurement takes time.
     Here(fn(&Topology) -> Option<Profile>),
 }
 
@@ -101,7 +101,7 @@ impl AdviceRun {
 }
 
 impl AdviceRequest {
-    /// Looks, tries seats if they could matter, and concludes. It restores all changes.
+    /// Looks, tries seats if they could matter, and concludes. Restores all changes.
     ///
     /// # Errors
     /// [`AdviseError`].
@@ -239,7 +239,7 @@ fn no_trial(evidence: &Evidence) -> Option<NoTrial> {
     }
 }
 
-/// The clients on this computer, whose bytes are part of the program's work.
+/// The local clients, whose bytes are part of the program's work.
 fn partners(evidence: &Evidence) -> Vec<Tid> {
     let Some(talk) = &evidence.talk else { return Vec::new() };
     let least = CLIENT_SHARE * talk.outside_per_s;

@@ -2,8 +2,7 @@
 //!
 //! In each round every arm has one period, in random order: the default twice, and each candidate.
 //! A candidate is compared with the mean of both defaults of its round, so that a trend of the
-//! program's speed affects all arms alike. The two defaults show how much the computer differs
-//! without a change.
+//! program's speed affects all arms alike. The two defaults show the difference without a change.
 
 use crate::AdviseError;
 use crate::work::WorkMeter;
@@ -38,14 +37,14 @@ const CONFIDENCE: f64 = 0.99;
 /// A smaller gain, in percent, is not worth the effort.
 const LEAST_GAIN_PERCENT: f64 = 2.0;
 
-/// A round is void if the shares of other programs or a hypervisor in the program's CPUs differ
-/// between periods by more than this.
+/// A round is void if the shares of other programs or a hypervisor in the CPUs differ between
+/// periods by more than this.
 const MOST_OTHERS_DIFFER: f64 = 0.15;
 
 /// A trial ends after this many rounds without readable work.
 const ROUNDS_WITHOUT_WORK: usize = 2;
 
-/// After this multiple of its time, a trial starts no more rounds: on a busy computer periods take
+/// A trial starts no rounds after this multiple of its time: on a busy computer periods take
 /// longer, and the user waits.
 const MOST_OF_TIME: f64 = 1.3;
 
@@ -213,7 +212,7 @@ struct Others {
 
 impl SeatTrial<'_> {
     /// Tries the seats. On return all masks are restored, also on threads and processes started
-    /// meanwhile; those in [`LeftChanged`] are not.
+    /// meanwhile, except those in [`LeftChanged`].
     ///
     /// # Errors
     /// [`AdviseError`]: the program could not be observed, the guard has exited, or the user
@@ -298,7 +297,6 @@ impl SeatTrial<'_> {
         seats.filter(|(tid, seat)| seat.is_some() && self.is_own(**tid)).map(|(tid, _)| *tid)
     }
 
-    /// Whether a thread belongs to the program and not to a client.
     fn is_own(&self, tid: Tid) -> bool {
         self.pids.iter().any(|pid| *pid == tid || task::is_thread_of(tid, *pid))
     }
@@ -400,7 +398,6 @@ fn log_rate(periods: &[Period], arm: usize) -> f64 {
     periods[arm].rate.ln()
 }
 
-/// Whether other programs took about the same share in all periods.
 fn is_quiet(periods: &[Period]) -> bool {
     range(periods, |others| others.neighbours) <= MOST_OTHERS_DIFFER
         && range(periods, |others| others.host) <= MOST_OTHERS_DIFFER

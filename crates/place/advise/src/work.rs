@@ -1,8 +1,8 @@
 //! Measures the work in a period of a trial.
 //!
-//! A wrong measure gives wrong advice: threads that share a CPU switch more or less often for the
-//! same work. So the measure is one that the program needs: the bytes between its threads and
-//! clients, or the user's metric.
+//! The measure must be one that the program needs: threads that share a CPU switch more or less
+//! often for the same work. So it is the bytes between its threads and clients, or the user's
+//! metric.
 
 use crate::AdviseError;
 use seatmap_observe::{Method, ObservationSession, ObserveError, Subject, TracingMechanism};

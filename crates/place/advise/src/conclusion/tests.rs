@@ -24,7 +24,6 @@ fn only_a_trial_that_shows_it_is_followed() {
     let better = with(|all| all.trial = Some(trial(quiet, [5.0, 8.0, 11.0])));
     assert_eq!(verdict(&better).0, AdviceVerdict::DoThis);
     for (control, seats, expected) in [
-        // No difference, a loss, and a gain that is too small.
         (quiet, [-1.0, 8.0, 11.0], Reason::NoneBetter),
         (quiet, [-9.0, -5.0, -2.0], Reason::NoneBetter),
         (quiet, [0.5, 1.5, 2.0], Reason::NoneBetter),
@@ -54,7 +53,7 @@ fn only_a_trial_that_shows_it_is_followed() {
 fn a_bound_that_is_small_is_enough() {
     let little = with(|all| {
         all.most_gain.as_mut().unwrap().percent = 0.9;
-        // Even a trial that seems to show more does not count, because the messages take less time.
+        // The messages take less time than this trial seems to save.
         all.trial = Some(trial([-1.0, 0.1, 1.0], [5.0, 8.0, 11.0]));
     });
     assert_eq!(verdict(&little), (AdviceVerdict::LeaveIt, Reason::LittleTalk));

@@ -3,7 +3,6 @@
 use seatmap_os::{Tid, task, waiting};
 use std::collections::BTreeMap;
 
-/// The most threads read at a glance.
 const MOST_THREADS: usize = 64;
 
 /// Counts threads that wait for a device.

@@ -1,5 +1,4 @@
-//! How long threads ran and waited for a CPU, and their CPUs, including threads that exit during
-//! the look.
+//! How long threads ran and waited for a CPU, and their CPUs.
 //!
 //! The kernel forgets exited threads. Without these readings, a command that exits early would seem
 //! to wait for nothing and have no mask.
@@ -57,7 +56,7 @@ impl Waits {
     }
 
     /// The demand of threads that needed at least 5 % of this time; `None` if the kernel does not
-    /// count it, or there were too many threads. Short waits of idle threads do not matter.
+    /// count it, or there were too many threads.
     pub fn demand(&self, seconds: f64) -> Option<CpuDemand> {
         if self.is_partial {
             return None;

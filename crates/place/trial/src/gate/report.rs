@@ -111,6 +111,7 @@ pub struct GateHeader {
     pub throttled: Option<String>,
 }
 
+/// The readings of one benchmark during its runs.
 #[derive(Clone, Debug)]
 pub struct BenchmarkReadings {
     pub(crate) name: String,
