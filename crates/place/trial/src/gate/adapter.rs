@@ -224,7 +224,6 @@ impl Adapter {
         read_text(self, &folder.join(FILE))?.ok_or(AdapterError::NoReport { adapter: self })
     }
 
-    /// One positive reading for each name, sorted by name.
     fn checked(self, found: Vec<AdapterReading>) -> Result<Vec<AdapterReading>, AdapterError> {
         let mut by_name: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for AdapterReading { name, value_s } in found {

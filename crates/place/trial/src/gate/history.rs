@@ -24,7 +24,7 @@ pub const TREND_FORMAT: &str = "seatmap-bench-trend/1";
 /// The largest accepted history, in bytes.
 const MOST_BYTES: u64 = 512 << 20;
 
-/// Only the newest results are searched: the time grows with the square of their number.
+/// Only the newest results are searched, because the time grows with the square of their number.
 const MOST_POINTS: usize = 400;
 
 /// One session in a history.
@@ -241,7 +241,7 @@ pub struct TrendChange {
     pub at: usize,
     /// The change of the median level, in percent of the level before.
     pub change_percent: f64,
-    /// 100 minus the percentage of random orders of the results that seem to change as much.
+    /// 100 minus the percentage of random orders of the results with as large a change.
     pub certainty_percent: f64,
 }
 
@@ -408,7 +408,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("h.jsonl");
         entry(0, 1.0, "6.1").append(&path).unwrap();
-        // An editor may remove the final newline.
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, text.trim_end()).unwrap();
         entry(1, 2.0, "6.1").append(&path).unwrap();

@@ -116,7 +116,6 @@ pub struct GateHeader {
 pub struct BenchmarkReadings {
     pub(crate) name: String,
     pub(crate) fail_above_percent: Option<f64>,
-    /// Head and base as compared commands.
     pub(crate) results: BenchResults,
 }
 
@@ -241,8 +240,8 @@ impl GateReport {
         rows.retain(|row| row.only().is_none());
         rows.iter_mut().for_each(|row| row.results.judge());
         let blocks: Vec<Vec<Vec<f64>>> = rows.iter().map(|row| row.results.blocks()).collect();
-        // The families are separate, so that a benchmark that is worse but within its limit does
-        // not weaken the claims about limits.
+        // Separate families: a benchmark that is worse but within its limit must not weaken the
+        // claims about limits.
         let of_differences =
             family::confidences(rows.len(), header.confidence, &|at, confidence| {
                 rows[at].is_different(&blocks[at], confidence)

@@ -165,7 +165,6 @@ struct Track<'a> {
     runner: CommandRunner,
     order: Blocks,
     blocks: usize,
-    /// The time of its runs and warm-ups.
     spent_s: f64,
     /// One row, or one for each benchmark in its report.
     rows: Vec<BenchmarkReadings>,

@@ -175,7 +175,6 @@ impl Ground<'_> {
         }
     }
 
-    /// `slots` seats on each CPU.
     fn placed(
         &self,
         part: &Pattern,
@@ -226,7 +225,6 @@ fn share(one: Option<u32>, other: Option<u32>) -> bool {
     one.is_some() && one == other
 }
 
-/// The tasks with enough load or messages.
 fn busy(pattern: &Pattern) -> Vec<usize> {
     let total: f64 = pattern.edges.iter().map(|edge| edge.messages).sum();
     let mut messages = vec![0.0; pattern.tasks];

@@ -193,7 +193,6 @@ impl<'a> Conductor<'a> {
         (self.outcome, done.map(drop), self.session)
     }
 
-    /// Those shown to be better, at the time limit.
     fn seats_to_keep(&self, done: &Result<ObservationEnd, LiveError>) -> Option<usize> {
         let kept =
             self.outcome.kept.as_ref().filter(|_| matches!(done, Ok(ObservationEnd::Time)))?;
@@ -347,8 +346,7 @@ impl<'a> Conductor<'a> {
             Err(end) => return Ok(Err(end)),
         };
         self.outcome.metric_problem = self.meter.problem().map(str::to_owned);
-        // A period says nothing about the seats if the set of available CPUs changed or could not
-        // be read,
+        // A period says nothing about the seats if the available CPUs changed or are unknown,
         let is_same = cpus.is_ok_and(|before| Cpus::read().is_ok_and(|now| now == before));
         // or if the load of a neighbour changed.
         let foreign = watch.end(&self.session.threads(), self.setting.allowed);

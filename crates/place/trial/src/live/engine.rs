@@ -59,11 +59,9 @@ impl Default for DecisionRules {
     }
 }
 
-/// A trial of a candidate.
 #[derive(Clone, Debug, PartialEq)]
 struct Trial {
     candidate: usize,
-    /// A check of kept seats.
     is_recheck: bool,
     readings: Vec<Option<f64>>,
 }

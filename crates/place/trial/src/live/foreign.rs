@@ -18,7 +18,6 @@ const MOVED_PERCENT: f64 = 5.0;
 /// Periods with the same seats before the usual load is known.
 const FEWEST: usize = 4;
 
-/// The CPUs' and the program's time at the start of a period.
 pub(crate) struct ForeignWatch {
     count: BusyCount,
     own_ns: BTreeMap<Tid, u64>,

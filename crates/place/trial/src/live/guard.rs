@@ -16,7 +16,6 @@ use std::io::{self, BufRead, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// Nothing is left to do.
 const DONE: &str = "done";
 
 /// The guard is responsible only for the threads listed below this line.
@@ -59,7 +58,7 @@ impl GuardProcess {
     pub fn dismiss(mut self, forgotten: &mut [ForgottenCpus]) {
         let Some(mut pipe) = self.pipe.take() else { return };
         if forgotten.is_empty() {
-            // An error means that the guard has exited.
+            // The guard may have exited.
             let _ = writeln!(pipe, "{DONE}");
             drop(pipe);
             let _ = self.child.wait();

@@ -68,7 +68,6 @@ pub enum LogContent {
 pub struct LogFile {
     path: PathBuf,
     file: File,
-    /// Why the header could not be written.
     failure: Option<io::Error>,
 }
 

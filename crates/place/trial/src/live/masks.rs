@@ -50,7 +50,6 @@ impl Sitter {
         }
     }
 
-    /// Whether the ID still belongs to the same thread.
     fn is_same(&self, tid: Tid) -> bool {
         ThreadStat::of(tid).is_some_and(|task| task.started_ticks == self.started_ticks)
     }
@@ -73,7 +72,7 @@ const SHARE: u32 = 50;
 /// The state of seated threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeatStatus {
-    /// The threads on their seats at the last look that found a living one.
+    /// The threads on their seats at the last look with living threads.
     pub on_seats: usize,
     /// Threads whose masks were changed from outside or by the program.
     pub moved: usize,
@@ -182,7 +181,7 @@ impl Masks {
         let ThreadMask { tid, started_ticks, cpus } = heir.thread.clone();
         let pid = ThreadStat::of(tid).map_or(tid, |task| task.pid);
         let mut sitter = Sitter::new(pid, started_ticks, cpus.clone(), cpus);
-        // An error means that the thread has ended.
+        // The thread may have ended.
         let _ = sitter.give_back(tid);
         self.sitters.insert(tid, sitter);
     }
@@ -377,7 +376,6 @@ mod tests {
     use super::*;
     use std::sync::mpsc::{Receiver, Sender, channel};
 
-    /// A waiting thread, which can start another.
     struct Sleeper {
         tid: Tid,
         orders: Sender<Sender<Sleeper>>,

@@ -91,7 +91,6 @@ impl Tuned {
         } else if !found.shows_direction() {
             CandidateEnd::NoDifference
         } else if (found.percent < 0.0) == (self.better == Better::Lower) {
-            // The winner's reading is the better one.
             CandidateEnd::ShownWorse
         } else {
             CandidateEnd::ShownBetter
@@ -162,7 +161,7 @@ mod tests {
                 assert!(!compared.values.is_empty());
             }
             assert_eq!((bad.judged_by, bad.end), (JudgedBy::Race, CandidateEnd::ShownWorse));
-            // 10.5 % more time, or a rate lower by 9.5 %.
+            // This is 10.5 % more time, or a rate lower by 9.5 %.
             let above = if better == Better::Lower { 10.5 } else { -9.5 };
             assert!((default.above_winner_percent - above).abs() < 1.0, "{default:?}");
             assert!(tuned.shows_gain(verdict));

@@ -147,7 +147,6 @@ fn usual(runs: &[BlockRun], command: usize) -> Usual {
     Usual::of(own.filter_map(|run| run.disturbance.as_ref()))
 }
 
-/// `None` if nothing is known of any run.
 pub(crate) fn middle(runs: &[&BlockRun]) -> Option<Disturbance> {
     let known: Vec<Disturbance> = runs.iter().filter_map(|run| run.disturbance).collect();
     let of = |part: fn(&Disturbance) -> Option<f64>| {

@@ -62,7 +62,7 @@ impl SeatsUsed {
             "runs were void and made again, since CPUs were taken away from them: {cpus} ({})",
             holder.or(TAKEN)
         );
-        // A changing cpuset would fill the report with one sentence.
+        // A changing cpuset would otherwise fill the report.
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
@@ -283,7 +283,6 @@ impl BenchResults {
         Some(CommandComparison::of_shift(0, &shift.widened(wider), self.better, floor))
     }
 
-    /// The comparisons with the other commands' names.
     fn compared(&self) -> impl Iterator<Item = (&CommandComparison, &str)> {
         let earlier = self.baseline.as_ref();
         let earlier =

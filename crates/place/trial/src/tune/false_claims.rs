@@ -10,7 +10,6 @@ use seatmap_data::statistics::{Xoshiro, normal};
 
 const BLOCKS: usize = 25;
 
-/// The one neighbour is active or not.
 struct Neighbours {
     chance: fastrand::Rng,
     /// Probabilities, before each run.
@@ -20,7 +19,7 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    /// The time of a run that alone takes `alone`, and the neighbour's share of the CPU in percent.
+    /// The time of a run, and the neighbour's share of the CPU in percent.
     fn run(&mut self, alone: f64) -> (f64, f64) {
         let moves = if self.is_there { self.goes } else { self.comes };
         if self.chance.f64() < moves {
@@ -88,7 +87,6 @@ fn equal_commands_are_seldom_told_apart_and_five_percent_are_found() {
     }
 }
 
-/// The log time of each run.
 type Slots = Box<dyn FnMut() -> f64>;
 
 fn correlated(rho: f64, seed: u64) -> Slots {

@@ -140,7 +140,6 @@ impl ModelRace {
         Ok(RaceEnd { tuned, plan })
     }
 
-    /// The default and the model's placements.
     fn entrants(&self) -> Result<Vec<Entrant>, ModelRaceError> {
         let request = PlaceRequest {
             limit: SearchLimit::kicks(KICKS),
@@ -273,7 +272,6 @@ mod tests {
         let verdict = here.tuned.verdict.as_ref().unwrap();
         assert_eq!(verdict.blocks, 6, "half of the runs choose");
         let mut elsewhere = |jobs: &[NumberedJob], take: &mut TakeTimes<'_>| {
-            // One by one, in reverse order.
             for job in jobs.iter().rev() {
                 let ns = race.messages.time_ns(&job.1).unwrap();
                 if take(std::slice::from_ref(job), &[ns]).is_break() {

@@ -225,7 +225,6 @@ impl<E> Race<'_, E> {
         of_all * fours as f64
     }
 
-    /// The rest of the budget in groups of four for each comparison.
     fn fours_left(&self, comparisons: usize) -> usize {
         let left = (self.whole_budget() - self.runs as f64).max(0.0);
         let paid = (left / (RUNS_OF_FOUR * comparisons) as f64) as usize;

@@ -276,7 +276,6 @@ mod tests {
         );
     }
 
-    /// Readings scatter by 20 %.
     fn scattered(ratio: f64, count: usize, chance: &mut fastrand::Rng) -> Vec<Vec<f64>> {
         let mut reading = |ratio: f64| ratio * (0.2 * normal(chance)).exp();
         (0..count).map(|_| vec![reading(ratio), reading(ratio), reading(1.0)]).collect()

@@ -19,7 +19,6 @@ pub(super) fn parse(printed: &str) -> Result<Vec<AdapterReading>, AdapterError> 
     Ok(found)
 }
 
-/// The reading of a line; `None` for other output.
 fn of_line(package: &str, line: &str) -> Result<Option<AdapterReading>, AdapterError> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [name, iterations, ref figures @ ..] = words[..] else { return Ok(None) };

@@ -3,7 +3,6 @@
 use super::*;
 use crate::live::candidates::SeatCandidate;
 
-/// A program, with its rate's factor for each candidate.
 struct World {
     rng: fastrand::Rng,
     gains: Vec<f64>,

@@ -31,10 +31,9 @@ pub enum LeaseError {
     Renewal(io::Error),
 }
 
-/// A cell until this is left or dropped.
+/// The cell of a bench, until it is left or dropped.
 pub(super) struct Lease {
     name: Name,
-    /// The CPUs of the cell.
     pub(super) cpus: CpuSet,
     pub(super) cores: usize,
     /// Adds processes to the cell.
@@ -127,7 +126,6 @@ impl Lease {
         }
     }
 
-    /// The prefix that runs a command in the cell.
     pub(super) fn launcher(&self) -> Vec<OsString> {
         (self.own.in_cell)(&self.name)
     }

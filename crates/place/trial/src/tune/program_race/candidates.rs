@@ -61,7 +61,6 @@ pub(crate) fn orders_and_groups(topology: &Topology, cpus: &CpuSet) -> Vec<Entra
     kept
 }
 
-/// The group must have two or more CPUs, but not all.
 fn group(topology: &Topology, pus: &[u32], level: Level, name: &str) -> Option<Entrant> {
     let group_of = level.groups(topology, pus)?;
     let first = group_of.first()?;

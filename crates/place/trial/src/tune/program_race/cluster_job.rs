@@ -112,7 +112,6 @@ impl ClusterJob {
         if entrants.is_empty() { Err(ProgramRaceError::OneOrder) } else { Ok(entrants) }
     }
 
-    /// The launchers' default order.
     fn block(&self) -> Result<Vec<usize>, ProgramRaceError> {
         Ok(orders::block(self.pattern.tasks, &self.request().seats()?))
     }

@@ -46,7 +46,6 @@ enum Seating {
 }
 
 impl RaceField {
-    /// The candidates of an earlier race, or new ones.
     pub(super) fn new(
         request: &RaceRequest,
         stop: &dyn Fn() -> bool,
@@ -149,7 +148,6 @@ impl RaceField {
         }
     }
 
-    /// Makes a run with the candidate's kernel switch set, if it has one.
     pub(super) fn with_its_kernel<T>(
         &self,
         candidate: usize,

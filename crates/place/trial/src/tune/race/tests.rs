@@ -138,7 +138,6 @@ fn a_race_goes_the_same_way_with_the_same_readings() {
 
 #[test]
 fn a_race_keeps_to_its_budget() {
-    // `run` checks each count.
     for candidates in 2..=9 {
         let rules = RaceRules { candidates, budget: Budget::Runs(0), confidence: 0.95, seed: 1 };
         for more in [0, 1, 7, 40] {

@@ -14,7 +14,6 @@ pub(super) struct Needed {
     is_cell: bool,
     /// A check failed or found a missing CPU; the cell that held it, if any.
     was_short: RefCell<Option<Holder>>,
-    /// The error of a failed check.
     failed: Cell<Option<io::Error>>,
     read: fn() -> io::Result<Cpus>,
 }
