@@ -185,6 +185,7 @@ impl<S: Read + Write> FileClient<S> {
         self.forget(file.0)
     }
 
+    /// The file of this fid; after an error the fid is dropped.
     fn unless(&mut self, outcome: io::Result<()>, fid: u32) -> io::Result<OpenFile> {
         match outcome {
             Ok(()) => Ok(OpenFile(fid)),

@@ -185,6 +185,7 @@ fn pending(spu: &mut SpuState, spe: &SpeState) -> u32 {
     (spe.events() | spu.own_events | mailbox_events(spu, spe)) & spu.event_mask
 }
 
+/// Changes in the mailboxes since the program acknowledged their events.
 fn mailbox_events(spu: &SpuState, spe: &SpeState) -> u32 {
     let now = spe.mailboxes().counts();
     let known = spu.acknowledged;
@@ -229,6 +230,7 @@ fn wait_for_event(spu: &mut SpuState, spe: &SpeState) -> u32 {
     }
 }
 
+/// The time of the next check for events that ring no bell.
 fn next_look(spu: &SpuState) -> Option<Instant> {
     let timer = (!spu.has_decremented && spu.event_mask & spu_event::DECREMENTER != 0).then(|| {
         let left_ns = u128::from(spu.until_negative()) * 1_000_000_000

@@ -61,6 +61,7 @@ pub fn all_wait(programs: usize, threads: usize, peers: usize) -> bool {
     programs == running && thread_ids().is_ok_and(|all| all.len() == known && !is_busy(&all))
 }
 
+/// Whether any other thread runs, is ready, or will be by itself.
 fn is_busy(all: &[Tid]) -> bool {
     // SAFETY: returns the ID of the calling thread.
     let own = unsafe { libc::gettid() };

@@ -110,6 +110,7 @@ impl<S: Read + Write> FileClient<S> {
         listed
     }
 
+    /// Returns the offset of the last entry, if any.
     fn list_from(
         &mut self,
         fid: u32,

@@ -83,6 +83,7 @@ impl<S: Read + Write> FileClient<S> {
         Ok(())
     }
 
+    /// Reads the reply to the oldest write, of this length; returns its failure.
     fn hear_one(&mut self, length: usize) -> io::Result<Option<io::Error>> {
         let head = frame::read(&mut self.stream, self.agreed_bytes, &mut self.body)?;
         let head = head.ok_or_else(frame::closed)?;

@@ -23,7 +23,9 @@ const DIRECTION_FLAG: i64 = 0x400;
 /// The code of a fault without an address: a non-canonical address or a misaligned operand
 /// (`SI_KERNEL` of the kernel's headers).
 const NO_ADDRESS: c_int = 0x80;
+/// The longest x86-64 instruction, in bytes.
 const LONGEST: usize = 15;
+/// The longest operand in memory, in bytes.
 const WIDEST: u64 = 64;
 const SIGNALS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
 
@@ -36,6 +38,7 @@ struct Redirection {
     during: i64,
     /// The instruction's length minus that of the copy, if a copy runs in the thread's page.
     moved_bytes: Option<i64>,
+    /// Whether the instruction advances the register, as string instructions do.
     advances: bool,
     /// Whether a debugger steps through the program.
     was_stepping: bool,
@@ -62,6 +65,7 @@ struct OwnStack {
     memory: *mut c_void,
 }
 
+/// The thread's page for instructions, behind the stack.
 const PAGE_BYTES: usize = 4096;
 
 impl OwnStack {

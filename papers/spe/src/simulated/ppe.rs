@@ -29,6 +29,7 @@ pub struct SimulatedContext {
     driver: Arc<Driver>,
     task: u16,
     by_kernel: bool,
+    /// The consecutive looks without success.
     looks: AtomicU32,
 }
 

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 /// The CPU time between samples. A sample of a store of 256 KiB takes 1/100 of it.
 const EVERY: Duration = Duration::from_millis(4);
+/// The states kept in a turn.
 const KEPT: usize = 64;
 /// The stack for an interruption: the kernel saves the registers there.
 const ROOM_BYTES: u64 = 8 << 10;
@@ -28,6 +29,7 @@ struct Watch {
     bytes: u64,
     /// Its store as others see it.
     words: *const u64,
+    /// The end of its stack.
     limit: u64,
     counts: bool,
     spu: *mut SpuState,
@@ -91,6 +93,7 @@ impl Watch {
         is_own_code && (self.limit + ROOM_BYTES..self.base + self.bytes).contains(&sample.stack)
     }
 
+    /// A hash of the whole store.
     fn number(&self) -> u64 {
         // FNV-1a over words, with a rotation for the high bits. SAFETY: within the store, which
         // outlives the turn.
