@@ -44,7 +44,7 @@ const SETTLED: Duration = Duration::from_millis(100);
 /// and groups.
 const LAST_SEATING: Duration = Duration::from_millis(500);
 
-/// Every this many glances, the times of threads are read.
+/// The number of glances for each reading of the threads' times.
 const GLANCES_A_READING: u32 = 4;
 
 const MOST_LISTED: usize = 5;
@@ -63,7 +63,7 @@ pub struct ProgramEvidence {
     pub child: Option<Child>,
 }
 
-/// Looks at a program for this time; starts a command.
+/// Looks at a running program or a new command for this time.
 ///
 /// # Errors
 /// [`AdviseError`]: the program does not exist, or the command did not start.

@@ -14,7 +14,7 @@ use std::os::fd::AsFd;
 /// All users may read the root.
 const ROOT_MODE: u32 = libc::S_IFDIR | 0o555;
 
-/// They are ordinary files for a client, because a kernel would open a device itself.
+/// Ordinary files for a client, because its kernel would open a device by itself.
 const CONSOLE_MODE: u32 = libc::S_IFREG | 0o222;
 const INPUT_MODE: u32 = libc::S_IFREG | 0o444;
 

@@ -22,9 +22,9 @@ const MOST_COMPARED: usize = 8;
 /// open files.
 const LEAST_PARTNER_PERCENT: f64 = 1.0;
 
-/// Adds the other programs on these CPUs. The evidence must contain the CPUs, the CPU time and the
-/// clients. Clients and partners do not count: without them the program would do something else.
-/// This process used `own_percent` of a CPU.
+/// Adds the other programs on the program's CPUs. The evidence must already contain the CPUs, the
+/// CPU time and the clients. Clients and partners do not count: without them the program would do
+/// something else. This process used `own_percent` of a CPU.
 pub fn fill(evidence: &mut Evidence, seating: &Seating, own_percent: f64) {
     let cpus = CpuSet::of_list(&evidence.cpus).unwrap_or_default();
     let shown: Vec<&CpuActivity> =

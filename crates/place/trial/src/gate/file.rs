@@ -20,7 +20,7 @@ pub const MOST_BENCHMARKS: usize = 1000;
 
 const MOST_BLOCKS: usize = 100_000;
 
-/// One week.
+/// The longest time of a benchmark's runs: one week, in seconds.
 const LONGEST_S: f64 = 604_800.0;
 
 /// The benchmarks of a program in two versions: base and the newer head.
@@ -72,7 +72,7 @@ pub struct Benchmark {
     /// The metric: `time`, `cpu`, `regex:PATTERN`, `command:LINE`, `perf:EVENT`. Default: `time`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
-    /// The better readings, which are the lower ones for times and events.
+    /// Whether lower or higher readings are better. Default for times and events: lower.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The benchmark library whose report is read, instead of a metric.
@@ -260,7 +260,7 @@ pub struct PlannedBenchmark {
     pub words: [Vec<OsString>; 2],
     /// The source of its readings.
     pub source: ReadingSource,
-    /// The better readings, if known.
+    /// Whether lower or higher readings are better, if known.
     pub better: Option<Better>,
     /// A shell command before the first run.
     pub setup: Option<String>,

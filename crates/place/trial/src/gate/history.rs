@@ -56,7 +56,7 @@ pub struct HistoryReading {
     /// The unit of its readings; empty if unknown.
     #[serde(default)]
     pub unit: String,
-    /// The better readings; absent if unknown.
+    /// Whether lower or higher readings are better; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The median of head's readings.
@@ -209,7 +209,7 @@ pub struct Trend {
     pub name: String,
     /// The unit of its readings; empty if unknown.
     pub unit: String,
-    /// The better readings; absent if unknown.
+    /// Whether lower or higher readings are better; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The kind of computer, from 1.

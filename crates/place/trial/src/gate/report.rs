@@ -28,7 +28,7 @@ pub struct BenchmarkResult {
     /// The unit of the readings; empty if unknown.
     #[serde(default)]
     pub unit: String,
-    /// The better readings; absent if unknown.
+    /// Whether lower or higher readings are better; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// Head and base, with their medians.

@@ -88,7 +88,7 @@ pub struct BenchRequest {
     pub commands: Vec<NamedCommand>,
     /// The metric.
     pub metric: Metric,
-    /// The better readings, if known.
+    /// Whether lower or higher readings are better, if known.
     pub better: Option<Better>,
     /// The confidence of all intervals, 0 to 1.
     pub confidence: f64,

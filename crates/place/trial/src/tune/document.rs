@@ -132,7 +132,7 @@ pub struct BenchResults {
     /// The unit of the readings; empty if unknown.
     #[serde(default)]
     pub unit: String,
-    /// The better readings; absent if unknown.
+    /// Whether lower or higher readings are better; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The confidence of all intervals, 0 to 1.

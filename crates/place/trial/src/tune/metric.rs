@@ -81,8 +81,8 @@ pub enum MetricError {
 }
 
 impl Metric {
-    /// The better readings, as the user says or, for times and events, the lower ones. `None` if
-    /// unknown.
+    /// Whether lower or higher readings are better, if known: as the user says, or lower for times
+    /// and events.
     #[must_use]
     pub fn better(&self, said: Option<Better>) -> Option<Better> {
         said.or(match self {

@@ -174,7 +174,7 @@ pub struct Tuned {
     /// The unit of the readings; empty if unknown.
     #[serde(default)]
     pub unit: String,
-    /// The better readings.
+    /// Whether lower or higher readings are better.
     pub better: Better,
     /// The confidence of all tests and intervals, 0 to 1.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]

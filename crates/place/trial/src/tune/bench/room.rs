@@ -59,8 +59,8 @@ pub struct QuietSeats {
 }
 
 impl QuietSeats {
-    /// Takes the requested seats, those of an earlier result, or quiet ones, and closes them in a
-    /// cell if requested and allowed.
+    /// Takes the requested seats, those of an earlier result, or quiet ones; in a cell, if
+    /// requested and allowed.
     ///
     /// # Errors
     /// [`RoomError`].
@@ -125,7 +125,7 @@ impl QuietSeats {
             ..Contestant::default()
         };
         match &self.cell {
-            // One CPU needs no seats, and the launcher takes time.
+            // On one CPU the threads need no seats, and a launcher would take time.
             Some(Lease { group: Some(members), cpus, .. }) if cpus.len() == 1 => {
                 Contestant { group: Some(members.clone()), cell: Some(cpus.clone()), ..seated }
             }

@@ -23,7 +23,7 @@ pub struct RaceRequest {
     pub ground: RaceGround,
     /// The metric.
     pub metric: Metric,
-    /// The better readings.
+    /// Whether lower or higher readings are better.
     pub better: Better,
     /// The confidence of all tests and intervals, 0 to 1.
     pub confidence: f64,
