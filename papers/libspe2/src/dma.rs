@@ -13,7 +13,8 @@ const MOST_CLASS: u32 = 0xff;
 
 macro_rules! command {
     ($name:ident, $direction:ident) => {
-        /// Transfers between the local store and memory; complete when it returns.
+        /// Transfers between the local store and memory. The transfer is complete when the call
+        /// returns.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(
             spe: *mut ContextHandle,

@@ -183,7 +183,7 @@ pub unsafe extern "C" fn spe_stop_info_read(
     })
 }
 
-/// Without a message, because the run has printed it.
+/// Makes only the structure, because the run has already printed its message.
 fn quiet(ended: &RunStop) -> StopInfo {
     match &ended.stop {
         StopReason::Code(_) => tell(ended).info,

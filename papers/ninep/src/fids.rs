@@ -103,7 +103,7 @@ impl Fids {
         self.0.get_mut(&fid).ok_or(Refusal::FID)
     }
 
-    /// Checks that a number is unused, and that the client may have another one.
+    /// Checks that a fid is unused, and that the client may have another one.
     pub fn is_free(&self, fid: u32) -> Result<(), Refusal> {
         match (self.0.contains_key(&fid), self.0.len() < MOST_FIDS) {
             (true, _) => Err(Refusal::FID),

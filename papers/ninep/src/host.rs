@@ -13,7 +13,7 @@ use rustix::fs::{
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-/// The accepted flags of a client; others concern waiting, or are for the server to decide.
+/// The accepted flags of a client. The others concern waiting, or are for the server to decide.
 const HEEDED: OFlags = OFlags::ACCMODE
     .union(OFlags::TRUNC)
     .union(OFlags::APPEND)

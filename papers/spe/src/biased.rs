@@ -61,7 +61,7 @@ impl Biased {
     fn hold_shared<T>(&self, work: impl FnOnce() -> T) -> T {
         if self.state.compare_exchange(OWNED, REVOKED, Ordering::AcqRel, Ordering::Acquire).is_ok()
         {
-            // From here on the owner has seen the word, or is seen inside.
+            // After this barrier, the owner has seen the word, or is seen inside.
             barrier::heavy();
             wait_while(|| self.is_inside.load(Ordering::Acquire));
             self.state.store(SHARED, Ordering::Release);

@@ -154,7 +154,7 @@ fn put(spu: &mut SpuState, spe: &SpeState, mailbox: Mailbox, value: u32) {
     or_alone(spu, put, "room in a mailbox, and no other thread is left to read it");
 }
 
-/// An update: 0 at once, 1 if any, 2 if all tags of the mask are complete.
+/// Requests a tag status: 0 at once, 1 if any, 2 if all tags of the mask are complete.
 fn update_tags(spu: &mut SpuState, condition: u32) {
     let complete = spu.complete_tags() & spu.tag_mask;
     let is_met = match condition {

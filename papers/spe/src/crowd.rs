@@ -34,7 +34,7 @@ pub(crate) fn count_running(cpus: usize, change: impl FnOnce(&AtomicUsize) -> us
     let running = change(&RUNNING);
     let looks = match (cpus, SpeStyle::current()) {
         (1, _) | (_, SpeStyle::Linux) => 1,
-        // The additional thread is the one that they communicate with.
+        // The programs also need a CPU for the thread with which they communicate.
         _ if running + 1 > cpus => LOOKS_SHARED,
         _ => LOOKS,
     };

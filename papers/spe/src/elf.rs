@@ -54,7 +54,7 @@ pub struct Relocation {
     pub addend: i64,
 }
 
-/// Little-endian numbers at any offset of a file; `None` after its end.
+/// Reads little-endian numbers at any offset of a file; `None` after its end.
 #[derive(Clone, Copy, Debug)]
 pub struct ElfBytes<'a>(pub &'a [u8]);
 

@@ -125,7 +125,7 @@ fn start(cpu: u32, looks: u32) -> Result<Arc<Seat>, SpeError> {
         // It is counted before it is reported, so that an ending thread seems to be another
         // program's.
         SERVING.fetch_add(usize::from(is_pinned), Ordering::Release);
-        // Without a listener there is no work.
+        // A thread without a listener gets no work.
         if report.send(pinned).is_ok() && is_pinned {
             own.serve(looks);
         }

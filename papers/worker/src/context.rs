@@ -166,7 +166,7 @@ impl BorrowedWorker {
             return Ok(true);
         }
         match seat.desk.why_silent(self.running) {
-            // It may have written before it ended.
+            // The program may have written before it ended.
             Some(why) if seat.mailboxes.waiting() == 0 => Err(why),
             Some(_) => Ok(true),
             None => Ok(false),

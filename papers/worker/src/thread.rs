@@ -153,7 +153,7 @@ impl ThreadContext {
             return Ok(true);
         }
         match self.desk.why_silent(self.run_number()) {
-            // It may have written before it ended.
+            // The program may have written before it ended.
             Some(why) if self.mailboxes.waiting() == 0 => Err(why),
             Some(_) => Ok(true),
             None => Ok(false),
@@ -215,7 +215,7 @@ mod tests {
             inside.mailbox_write(argument as u32 + 1);
             7
         }));
-        // No address space has room for this stack.
+        // A stack for which no address space has room.
         let builder = Builder::new().stack_size(isize::MAX as usize / 2);
         let error = context.start_by(builder, 1).unwrap_err();
         assert!(matches!(error, WorkerError::Seat { .. }), "{error}");

@@ -234,7 +234,7 @@ impl Running {
         let mut seating = self.watcher.as_mut().map(Watcher::seating).unwrap_or_default();
         let is_gone = seating.threads.is_empty();
         if let Some(last) = self.last.take().filter(|_| is_gone) {
-            // The CPUs were watched to the end.
+            // The CPUs were watched until the end of the look.
             let cpus = std::mem::take(&mut seating.cpus);
             seating = Seating { cpus, ..last };
         }

@@ -181,7 +181,7 @@ impl AdviceRequest {
         let mut pids = evidence.pids.clone();
         pids.extend(partners(evidence));
         let work = match WorkMeter::begin(&pids, self.metric.take()) {
-            // Bytes cannot be counted here.
+            // Without observation, bytes cannot be counted.
             Err(AdviseError::Observe(
                 ObserveError::Forbidden { .. } | ObserveError::Unavailable { .. },
             )) => {

@@ -26,8 +26,7 @@ impl Scope {
         }
     }
 
-    /// The options that select the program, quoted for a shell: `--name nginx`. `None` if no option
-    /// does.
+    /// The options that select the program, if any, quoted for a shell: `--name nginx`.
     #[must_use]
     pub fn options(&self) -> Option<String> {
         let Scope::Running(choice) = self else { return None };

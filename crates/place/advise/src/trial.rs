@@ -206,7 +206,7 @@ struct Period {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Others {
     neighbours: f64,
-    /// A hypervisor, for other guests.
+    /// The share that a hypervisor gave to other guests.
     host: f64,
 }
 
@@ -233,7 +233,7 @@ impl SeatTrial<'_> {
         let mut random = Xoshiro::new(self.seed);
         let mut result = TrialResult { work: work.unit(), ..TrialResult::default() };
         let mut complete: Vec<Vec<Option<Period>>> = Vec::new();
-        // Only known threads can get masks.
+        // New threads must be known before they get masks.
         self.adopt(work, masks);
         // The program of an exited thread cannot be found later.
         let seated: BTreeSet<Tid> =
@@ -276,7 +276,7 @@ impl SeatTrial<'_> {
     fn seat(&self, masks: &mut Masks, arm: usize) -> Result<usize, AdviseError> {
         let Some(candidate) = arm.checked_sub(DEFAULTS).map(|at| &self.candidates[at]) else {
             masks.free();
-            // An exited thread is not refused.
+            // An exited thread does not count as refused.
             return Ok(0);
         };
         let sets = candidate.sets();

@@ -131,7 +131,7 @@ fn list_folder(
     most_bytes: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
-    // Offsets are the file system's own.
+    // The file system itself has chosen these offsets.
     fs::seek(folder, SeekFrom::Start(offset))?;
     let device = qid::device(&host::stat(folder)?);
     let mut buffer = [MaybeUninit::uninit(); LISTED_BYTES];

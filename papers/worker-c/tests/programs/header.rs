@@ -3,7 +3,7 @@
 //! `SEATMAP_HEADER=write cargo test -p seatmap-worker-c --test programs header` renews it. Check
 //! the difference before committing, because existing C programs use the header.
 
-/// In the order for readers.
+/// The sources, in the order for readers of the header.
 const SOURCES: [&str; 8] = [
     "src/version.rs",
     "src/status.rs",

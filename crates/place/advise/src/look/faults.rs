@@ -32,7 +32,7 @@ fn for_one_program(finding: Finding, pids: &[Tid]) -> Finding {
         Some(SeatingRemedyKind::MoveInterrupt) => {
             format!("'{command}' moves an interrupt of the whole computer: its owner decides")
         }
-        // Fewer threads come before a higher quota.
+        // The first advice is fewer threads, before a higher quota.
         Some(
             SeatingRemedyKind::RaiseQuotaV1
             | SeatingRemedyKind::RaiseQuotaV2

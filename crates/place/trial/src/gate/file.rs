@@ -408,7 +408,7 @@ impl BenchmarksFile {
         })
     }
 
-    /// The options come first, then the benchmark's entry, then the file.
+    /// The options override the benchmark's entry, which overrides the file.
     fn length(&self, benchmark: &Benchmark, typed: &Overrides, confidence: f64) -> Length {
         let typed_s = typed.seconds.map(|time| time.as_secs_f64());
         let choices =

@@ -156,7 +156,7 @@ impl BenchmarkReadings {
         BenchmarkReadings { name, fail_above_percent: planned.fail_above_percent, results }
     }
 
-    /// The only side with runs.
+    /// The side with runs, if the other one has none.
     fn only(&self) -> Option<ProgramVersion> {
         let runs = self.results.runs.iter();
         let with_runs: BTreeSet<usize> = runs.map(|run| run.command).collect();
@@ -178,7 +178,7 @@ impl BenchmarkReadings {
         })
     }
 
-    /// `None` without a limit or direction.
+    /// Judges the limit; `None` without a limit or direction.
     fn outcome(&self, blocks: &[Vec<f64>], confidence: f64) -> Option<LimitOutcome> {
         let (better, limit) = self.results.better.zip(self.fail_above_percent)?;
         let found = self.compared(blocks, confidence);

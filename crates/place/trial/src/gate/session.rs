@@ -160,7 +160,7 @@ fn header(request: &GateRequest, room: &QuietSeats) -> GateHeader {
 
 struct Track<'a> {
     planned: &'a PlannedBenchmark,
-    /// Head, then base.
+    /// The commands of head and base.
     contestants: [Contestant; 2],
     runner: CommandRunner,
     order: Blocks,
@@ -197,7 +197,7 @@ impl<'a> Track<'a> {
         }
     }
 
-    /// `comparisons` share the confidence.
+    /// Whether the benchmark has enough blocks, if so many comparisons share the confidence.
     fn is_over(&mut self, confidence: f64, comparisons: usize) -> bool {
         let mut length = self.planned.length;
         // More comparisons need more blocks, unless the user fixed their number.

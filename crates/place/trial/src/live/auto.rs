@@ -112,7 +112,7 @@ impl AutoRequest {
         };
         let allowed = seats(pids)?;
         let topology = seatmap_machines::host::topology::reachable()?;
-        // A command must run in any case.
+        // A command runs even without seats to try.
         let here: CpuSet = topology.os_indices().filter(|cpu| allowed.contains(*cpu)).collect();
         if here.len() < 2 && matches!(self.subject, Subject::Processes(_)) {
             return Err(AutoError::OneCpu(here));

@@ -20,7 +20,7 @@ const LEAST_LOAD: f64 = 0.005;
 /// The least share of all messages that counts as busy.
 const LEAST_MESSAGES: f64 = 0.002;
 
-/// Few kicks, because the program waits and the periods decide.
+/// The search uses few kicks, because the program waits and the periods decide.
 const KICKS: u64 = 200;
 
 const LONGEST_SEARCH_S: f64 = 1.0;
@@ -124,7 +124,7 @@ impl Ground<'_> {
                 found.push(self.candidate(name, pattern.tasks, &busy, &sets));
             }
         }
-        // A trial costs the program time.
+        // Equal candidates are tried once, because a trial costs the program time.
         found.dedup_by(|later, first| later.seats == first.seats);
         // Groups of all CPUs change nothing.
         let all = self.allowed.list().to_string();
@@ -268,7 +268,7 @@ pub fn distance(before: &Pattern, now: &Pattern) -> f64 {
         });
         (1.0 - both.sum::<f64>() / lengths).clamp(0.0, 1.0)
     } else {
-        // The program slept during the observation.
+        // The program slept during one of the observations.
         f64::from(u8::from(square(now) > 0.0))
     }
 }

@@ -29,8 +29,8 @@ const WATCHED: f64 = 0.1;
 /// The comparison of patterns needs 100 messages for each of about 10 pairs.
 const ENOUGH_MESSAGES: f64 = 1000.0;
 
-/// Repetitions of a void period, and of all in an attempt, which must end even if a neighbour
-/// stays.
+/// The most repetitions of a void period, and of all periods of an attempt, because an attempt must
+/// end even if a neighbour stays.
 const AGAIN: usize = 2;
 const AGAIN_IN_ALL: usize = 20;
 
@@ -177,11 +177,11 @@ impl<'a> Conductor<'a> {
     pub fn conduct(mut self) -> (LiveOutcome, Result<(), LiveError>, ObservationSession) {
         let done = self.play();
         self.outcome.seconds = self.session.elapsed().as_secs_f64();
-        // After this, no thread has a seat to look at.
+        // This is the last look, because no thread has a seat afterwards.
         self.masks.look_now();
         self.outcome.held = self.masks.held();
         self.outcome.left_changed = match self.seats_to_keep(&done) {
-            // The kept seats may be released now, for a repeated comparison.
+            // A repeated comparison may just have released the kept seats.
             Some(kept) if self.give(Some(kept)).is_ok() => self.masks.keep(),
             _ => self.masks.end(),
         };
@@ -252,7 +252,7 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// Returns the end if it came during the step.
+    /// Carries out the next step; returns the end of the observation if it came meanwhile.
     fn act(&mut self, next: &Decision) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
         match next {
             Decision::Observe => self.observe(),
@@ -300,7 +300,7 @@ impl<'a> Conductor<'a> {
         self.session.threads().into_iter().map(|(pid, _)| pid).collect()
     }
 
-    /// A void period is repeated at once, with the same neighbours.
+    /// Measures a period. A void one is repeated at once, next to the same neighbours.
     fn measure(
         &mut self,
         candidate: Option<usize>,
@@ -357,8 +357,8 @@ impl<'a> Conductor<'a> {
         Ok(Ok(if is_void { Period::Void } else { Period::Counted(count) }))
     }
 
-    /// The metric's own command may take seconds; it is ended with the program, at the time limit,
-    /// or by `stop`.
+    /// Reads the metric. Its own command may take seconds; it is ended with the program, at the
+    /// time limit, or by `stop`.
     fn read<T>(
         &mut self,
         at: impl FnOnce(&mut MetricReader, f64, &[(Tid, Tid)], &mut dyn FnMut() -> bool) -> T,
@@ -389,7 +389,8 @@ impl<'a> Conductor<'a> {
         Ok(Err(end))
     }
 
-    /// A short part of the time is enough if the program sends many messages; the rest has no cost.
+    /// Waits, and observes the pattern. If the program sends many messages, only a short part of
+    /// the time is observed, because observation has a cost.
     fn rest(&mut self, time: Duration) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
         self.session.pause(false)?;
         self.session.forget();

@@ -12,10 +12,11 @@ use seatmap_os::usage::{ResourceUsage, process_cpu_ns};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A period is void above a quiet one by this, in percent of the CPUs' time.
+/// A period is void if other programs took this much more than in a quiet one, in percent of the
+/// CPUs' time.
 const MOVED_PERCENT: f64 = 5.0;
 
-/// Periods with the same seats before the usual load is known.
+/// The usual load is known after this many periods with the same seats.
 const FEWEST: usize = 4;
 
 pub(crate) struct ForeignWatch {
@@ -29,7 +30,7 @@ pub(crate) struct ForeignWatch {
 pub(crate) struct ForeignTime(BTreeMap<Option<usize>, Vec<f64>>);
 
 impl ForeignWatch {
-    /// The threads are pairs of process and thread ID.
+    /// Starts a period; the threads are pairs of process and thread ID.
     pub(crate) fn begin(threads: &[(Tid, Tid)]) -> Self {
         let own_ns = own_ns(threads);
         ForeignWatch { count: BusyCount::now(), own_ns, seatmap: seatmap() }

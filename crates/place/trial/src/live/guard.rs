@@ -21,8 +21,8 @@ const DONE: &str = "done";
 /// The guard is responsible only for the threads listed below this line.
 const OWED: &str = "owed";
 
-/// Looks without an heir before a guard ends, the last one second after the first: on a busy
-/// computer a new thread may be stopped between inheriting a mask and becoming visible.
+/// The guard ends after this many looks without an heir, in one second: on a busy computer a new
+/// thread may be stopped between inheriting a mask and becoming visible.
 const LAST_LOOKS: usize = 8;
 
 /// A running guard.
@@ -83,7 +83,7 @@ pub fn stand(pipe: impl BufRead) {
     give_back(pipe).wait();
 }
 
-/// Returns the threads that lack CPUs.
+/// Restores the masks at the end of the pipe; returns the threads that lack CPUs.
 fn give_back(pipe: impl BufRead) -> OwedMasks {
     let mut ledger = SeatLedger::default();
     let mut left_to_us: Option<Vec<ThreadMask>> = None;

@@ -66,7 +66,8 @@ impl Sitter {
     }
 }
 
-/// Looks use at most 1/50 of one CPU's time.
+/// A pause between looks is this multiple of a look's time, so that looks use at most 1/50 of one
+/// CPU's time.
 const SHARE: u32 = 50;
 
 /// The state of seated threads.
@@ -296,7 +297,7 @@ impl Masks {
         }))
     }
 
-    /// Each seat must be part of the thread's own mask.
+    /// Checks that each seat is part of the thread's own mask.
     fn check(&self) {
         for (tid, sitter) in &self.sitters {
             let Some(seat) = &sitter.seat else { continue };

@@ -10,8 +10,8 @@ use std::fmt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// The time limit of the metric's own command, which runs twice in each period. Seats cannot change
-/// meanwhile.
+/// The time limit of the metric's own command. It runs twice in each period, and seats cannot
+/// change meanwhile.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// The count that measures work.
@@ -47,7 +47,7 @@ impl WorkMetric {
         }
     }
 
-    /// How a larger figure may not mean more work.
+    /// Why a larger figure may not mean more work.
     #[must_use]
     pub fn caution(&self) -> &'static str {
         match self {
@@ -244,7 +244,7 @@ fn printed(
     Ok(read.filter(|_| output.status.success()).map_or(Printed::Nothing, Printed::Number))
 }
 
-/// An ambiguous last word ("1.234,5") is not replaced by an earlier one.
+/// The last number of a text. An ambiguous last word ("1.234,5") is not replaced by an earlier one.
 fn last_number(text: &str) -> Option<f64> {
     let mut words = text.split(|character: char| !is_of_number(character));
     let last = words.rfind(|word| word.contains(|character: char| character.is_ascii_digit()))?;

@@ -42,7 +42,7 @@ impl NamedCommand {
     /// # Errors
     /// [`ProgramError`]: it cannot be started.
     pub fn new(name: Option<&str>, words: &[OsString]) -> Result<Self, ProgramError> {
-        // This comes first, so that a misspelt second command does not cost a block.
+        // Checked before all runs, so that a misspelt second command does not cost a block.
         Executable::find(words)?;
         let words = words.to_vec();
         let unnamed = Contestant { command: words.clone(), ..Contestant::default() };

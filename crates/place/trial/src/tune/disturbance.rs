@@ -1,10 +1,11 @@
 //! Disturbances of a run: other programs on its CPUs, a hypervisor, a quota, CPUs taken away.
 //!
-//! A run is disturbed if one of these took more of its CPUs' time than from a quiet run of the same
-//! command, by [`DISTURBED_PERCENT`] and the kernel's counting error. Quiet is the lower quartile,
-//! because some programs always have a neighbour: the server that they talk to. Blocks with a
-//! disturbed run are excluded from all figures if the others are a quarter of all and enough for an
-//! interval. Otherwise the result holds only next to these neighbours.
+//! A run is disturbed if one of these took clearly more of its CPUs' time than of a quiet run's: by
+//! [`DISTURBED_PERCENT`] and the kernel's counting error. The quiet run of a command is the lower
+//! quartile of its runs, because some programs always have a neighbour: the server that they talk
+//! to. Blocks with a disturbed run are excluded from all figures, if the remaining blocks are a
+//! quarter of all and enough for an interval. Otherwise the result holds only next to these
+//! neighbours.
 
 use crate::tune::blocks::BlockRun;
 use seatmap_data::statistics::{median, quantile};
@@ -168,13 +169,13 @@ pub(crate) struct DisturbanceWatch<'a> {
 }
 
 impl<'a> DisturbanceWatch<'a> {
-    /// The quotas are those on this process.
+    /// Starts to measure a run; the quotas are those on this process.
     pub(crate) fn begin(quotas: &'a Quotas) -> Self {
         let stopped_ns = quotas.stopped_ns(&Root::new("/"));
         DisturbanceWatch { quotas, stopped_ns, own_s: own_s(), count: BusyCount::now() }
     }
 
-    /// The run's processes must have been reaped.
+    /// The disturbance of the run, whose processes must have been reaped.
     pub(crate) fn end(self, cpus: &CpuSet) -> Disturbance {
         let count = BusyCount::now();
         let own_s = own_s() - self.own_s;

@@ -52,7 +52,7 @@ pub struct SeatsUsed {
 /// results. The limit is wide because the look is short.
 const OTHER_LOAD_PERCENT: f64 = 50.0;
 
-/// The same for loads during the runs, in percent of the CPUs.
+/// The same limit for loads during the runs, in percent of the CPUs.
 const OTHERS_BESIDE_PERCENT: f64 = 20.0;
 
 impl SeatsUsed {
@@ -68,7 +68,7 @@ impl SeatsUsed {
         }
     }
 
-    /// Both loads, if they differ too much to compare the results.
+    /// Both loads in words, if they differ too much to compare the results.
     fn load_difference(&self, then: &SeatsUsed) -> Option<String> {
         differing_loads(self.others_percent?, then.others_percent?, OTHER_LOAD_PERCENT)
     }
@@ -260,7 +260,7 @@ impl BenchResults {
         self.baseline = Some(BaselineComparison { name, begun, differences, comparison });
     }
 
-    /// Both loads, if they differ too much: during the runs or, if unknown, before them.
+    /// Both loads in words, if they differ too much: during the runs or, if unknown, before them.
     fn load_difference(&self, then: &BenchResults) -> Option<String> {
         let beside =
             [self, then].map(|results| results.beside().and_then(|beside| beside.foreign_percent));

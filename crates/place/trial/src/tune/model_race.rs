@@ -19,7 +19,8 @@ use std::error::Error;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-/// The default, unless the confidence needs more: half choose the winner, half confirm it.
+/// The default number of runs, unless the confidence needs more: half choose the winner, half
+/// confirm it.
 const RUNS_EACH: usize = 20;
 
 /// A search limited by kicks has the same result everywhere.
@@ -160,7 +161,7 @@ impl ModelRace {
         }
     }
 
-    /// One candidate after another. Runs of the same index have the same skew.
+    /// The runs, one candidate after another. Runs of the same index have the same skew.
     fn jobs(&self, entrants: &[Entrant], runs: usize) -> Vec<NumberedJob> {
         let pus: Vec<u32> = self.profile.topology.os_indices().collect();
         let mut jobs = Vec::with_capacity(entrants.len() * runs);
@@ -179,7 +180,7 @@ impl ModelRace {
     }
 
     fn here(&self, jobs: &[NumberedJob], take: &mut TakeTimes<'_>) -> Result<(), ModelRaceError> {
-        // The parts allow for Ctrl-C and progress.
+        // After each part, Ctrl-C and progress are handled.
         for part in jobs.chunks(AT_ONCE) {
             let times = self.messages.numbered_times_ns(part, &AtomicBool::new(false));
             if take(part, &times.map_err(ModelRaceError::Run)?).is_break() {

@@ -48,7 +48,7 @@ const VOID_TRIES: u32 = 10;
 /// Repetitions of a disturbed run, whose neighbours may stay.
 const DISTURBED_TRIES: u32 = 2;
 
-/// The runs for each repetition of a disturbed one, to limit the time.
+/// One disturbed run may be repeated for each of this many runs, which limits the time.
 const RUNS_OF_DISTURBED: usize = 8;
 
 const PAUSE: Duration = Duration::from_secs(1);
@@ -149,7 +149,7 @@ fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<RaceRun>, Pr
     Ok(earlier.runs.clone())
 }
 
-/// A crash loses at most the current run.
+/// Saves the race, so that a crash loses at most the current run.
 fn keep(request: &RaceRequest, tuned: &Tuned) -> Result<(), ProgramRaceError> {
     whole_file::replace(&request.record, tuned.to_json().as_bytes())
         .map_err(|source| ProgramRaceError::unwritten(&request.record, source))
@@ -194,9 +194,9 @@ impl Racing<'_> {
         })
     }
 
-    /// The run is on file afterwards.
+    /// Makes a run or takes it from the record; it is on file afterwards.
     fn turn(&mut self, turn: RaceTurn) -> Result<RunCost, Cut> {
-        // The same readings lead to the same turns.
+        // A resumed race has the same turns, because they depend only on the readings.
         let run = match self.recorded.next() {
             Some(run) if run.turn == turn => run,
             _ => self.made(turn)?,
@@ -256,7 +256,7 @@ impl Racing<'_> {
         may_repeat && disturbance.exceeds(&Usual::of(before))
     }
 
-    /// `None` if the race was stopped.
+    /// Runs a candidate once; `None` if the race was stopped.
     fn attempt(&self, candidate: usize) -> Result<Option<RunReading>, ProgramRaceError> {
         let contestant = self.field.contestant(self.request, candidate);
         let limit = self.field.limit(longest_s(self.tuned));
@@ -266,7 +266,7 @@ impl Racing<'_> {
                 (self.stop)() || limit.is_some_and(|limit| began.elapsed() > limit)
             })
         })??;
-        // The limit stopped it.
+        // The time limit ended the run.
         if reading.is_none() && !(self.stop)() {
             let limit = limit.unwrap_or_default();
             return Err(ProgramRaceError::Late { command: contestant.line(), limit });

@@ -184,7 +184,7 @@ struct Race<'a, E> {
     run: &'a mut dyn FnMut(RaceTurn) -> Result<RunCost, E>,
     random: Xoshiro,
     alive: Vec<usize>,
-    /// One for each of its blocks.
+    /// The log costs of each candidate, one for each of its blocks.
     costs: Vec<Vec<f64>>,
     rejected: Vec<usize>,
     blocks: usize,
@@ -304,7 +304,7 @@ impl<E> Race<'_, E> {
         self.alive.iter().map(|candidate| self.costs[*candidate][block]).collect()
     }
 
-    /// By the centre of their log costs, each minus its block's median.
+    /// The candidates in order of the centre of their log costs, each minus its block's median.
     fn in_order(&self) -> Vec<usize> {
         let middles: Vec<f64> = (0..self.blocks)
             .map(|block| seatmap_data::statistics::median(&self.of_block(block)).unwrap_or(0.0))
@@ -322,7 +322,8 @@ impl<E> Race<'_, E> {
         scored.into_iter().map(|(_, candidate)| candidate).collect()
     }
 
-    /// The other raced at least as long.
+    /// The centre of a candidate's log costs minus those of another one, which raced at least as
+    /// long.
     fn above(&self, candidate: usize, other: usize) -> f64 {
         let pairs = self.costs[candidate].iter().zip(&self.costs[other]);
         signed_rank::centre(&pairs.map(|(own, other)| own - other).collect::<Vec<_>>())

@@ -77,7 +77,7 @@ pub fn choose(
     // work.
     cores.reverse();
     cores.sort_by(|a, b| a.activity.busy_percent.total_cmp(&b.activity.busy_percent));
-    // A stable sort.
+    // Quiet cores come first; the sort is stable.
     cores.sort_by_key(|core| !core.activity.is_quiet());
     let taken = taken(&cores, requested);
     notes.extend(disturbed(&cores[..taken.len()]));
@@ -95,14 +95,14 @@ pub fn choose(
 fn taken(cores: &[Core], requested: Option<usize>) -> Vec<Vec<u32>> {
     let Some(requested) = requested else {
         let quiet = cores.iter().filter(|core| core.activity.is_quiet()).count();
-        // All are equally good then, and the notes say so.
+        // Without quiet cores all are used, and the notes say so.
         let used = if quiet > 0 { quiet } else { cores.len() };
         return cores[..used].iter().map(|core| core.pus.clone()).collect();
     };
     let mut taken: Vec<Vec<u32>> = vec![Vec::new(); requested.min(cores.len())];
     let widest = cores.iter().map(|core| core.pus.len()).max().unwrap_or(0);
     let mut left = requested;
-    // Tasks share a core only if there are too few.
+    // Tasks share a core only if there are too few cores.
     for rank in 0..widest {
         for (core, taken) in cores.iter().zip(&mut taken) {
             if let Some(pu) = core.pus.get(rank).filter(|_| left > 0) {
@@ -135,7 +135,7 @@ fn cores(topology: &Topology, allowed: &CpuSet, activity: &BTreeMap<u32, Activit
     cores
 }
 
-/// The busiest hardware thread, also outside the mask.
+/// The activity of a core's busiest hardware thread, also outside the mask.
 fn of_all(activity: &BTreeMap<u32, Activity>, pus: &[u32], topology: &Topology) -> Activity {
     let core = pus.first().and_then(|pu| topology.pu(*pu)).and_then(|pu| pu.core);
     topology
@@ -150,7 +150,7 @@ fn of_all(activity: &BTreeMap<u32, Activity>, pus: &[u32], topology: &Topology) 
         })
 }
 
-/// Performance cores, if there are several kinds.
+/// Keeps the performance cores, if there are several kinds.
 fn of_one_kind(cores: Vec<Core>, notes: &mut Vec<String>) -> (Vec<Core>, bool) {
     let (fast, slow): (Vec<Core>, Vec<Core>) =
         cores.into_iter().partition(|core| core.kind == Some(CoreKind::Performance));

@@ -52,7 +52,7 @@ pub struct TooLong {
 /// sessions of 15.
 const USUAL_BLOCKS: usize = 15;
 
-/// Short commands get more blocks.
+/// Short commands get more blocks: those that fit into this time, up to a limit.
 const USUAL_TIME: Duration = Duration::from_secs(3);
 const MOST_USUAL_BLOCKS: usize = 100;
 
@@ -223,7 +223,7 @@ impl RunSession<'_> {
         Ok(SessionEnd::Complete)
     }
 
-    /// The estimate uses the runs so far.
+    /// Reports a session that will exceed the limit, estimated from the runs so far.
     fn check_limit(&mut self, length: &Length, taken: Duration, made: usize) {
         let Some(limit) = length.limit.filter(|_| made > 0) else { return };
         let runs = length.runs(self.contestants.len());

@@ -245,10 +245,10 @@ pub struct CommandRunner {
     quotas: Quotas,
 }
 
-/// The command prints a number of a finished run.
+/// The time limit of the metric's own command, which prints a number of a finished run.
 const METRIC_LIMIT: Duration = Duration::from_secs(30);
 
-/// A shell starts within milliseconds, or later on a busy computer.
+/// The shortest limit: a shell starts within milliseconds, or later on a busy computer.
 const LEAST_METRIC_LIMIT: Duration = Duration::from_secs(1);
 
 impl CommandRunner {
@@ -488,7 +488,8 @@ impl CommandRunner {
     }
 }
 
-/// Unnamed files, because a pipe ends only with the last process that holds it.
+/// The output of a run in unnamed files, because a pipe ends only with the last process that holds
+/// it.
 pub(crate) struct Printed {
     out: File,
     error: File,
@@ -529,7 +530,7 @@ fn last_lines(text: &str) -> String {
     lines[lines.len().saturating_sub(3)..].join(" | ")
 }
 
-/// The time to end by itself after a request to stop.
+/// The time for a process to end by itself after SIGTERM.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
 #[cfg(test)]

@@ -199,7 +199,7 @@ pub struct Tuned {
 }
 
 impl Tuned {
-    /// Before the first run: the shortest time, no program and no budget.
+    /// A race before its first run.
     pub(crate) fn before(candidates: Vec<Entrant>, fingerprint: Fingerprint) -> Self {
         Tuned {
             format: FORMAT.to_owned(),

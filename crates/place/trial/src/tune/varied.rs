@@ -111,7 +111,7 @@ impl Varied {
 }
 
 impl Drop for Varied {
-    /// The guard restores the switches after a panic.
+    /// After a panic, the guard restores the switches.
     fn drop(&mut self) {
         // Makes the guard check the switches and exit.
         drop(self.pipe.take());

@@ -63,7 +63,7 @@ impl CommandComparison {
         better: Option<Better>,
         floor: Option<&NoiseFloor>,
     ) -> Option<Self> {
-        // The ratio claims nothing.
+        // Without an interval, the ratio claims nothing.
         let Some(shift) = signed_rank::shift(logs, confidence) else {
             let ratio = signed_rank::centre(logs)?.exp();
             return Some(CommandComparison {
@@ -163,7 +163,8 @@ pub fn blocks_to_show(blocks: &[Vec<f64>], percent: f64, confidence: f64) -> Opt
     Some((needed.ceil() as usize).max(signed_rank::fewest(confidence)))
 }
 
-/// The result is at least the scaled median deviation: a few values are often alike by chance.
+/// The standard deviation, but at least the scaled median deviation: a few values are often alike
+/// by chance.
 fn spread(logs: &[f64]) -> f64 {
     let mean = logs.iter().sum::<f64>() / logs.len() as f64;
     let squares = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();

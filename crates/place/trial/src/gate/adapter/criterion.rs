@@ -13,7 +13,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Three parts of a name, and `new`.
+/// The deepest folder: three parts of a name, and `new`.
 const DEEPEST: usize = 5;
 
 const TIME: &str = "time:   [";
@@ -103,7 +103,7 @@ pub(super) fn sample(name: &str, text: &str) -> Result<f64, AdapterError> {
         .ok_or_else(|| AdapterError::Missing { name: visible(name), what })
 }
 
-/// The middle of the three figures. A long name is on the line before.
+/// Reads the middle one of the three figures on the console. A long name is on the line before.
 pub(super) fn console(printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     let mut found = Vec::new();
     let mut above = "";

@@ -34,7 +34,7 @@ impl Entry {
     }
 }
 
-/// Every repetition, or the program's own median if the report omits them.
+/// Reads every repetition, or the program's own median if the report omits them.
 pub(super) fn parse(text: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     let report: Report = json(Adapter::GoogleBenchmark, text)?;
     let entries = &report.benchmarks;

@@ -46,7 +46,7 @@ pub(super) struct Lease {
 }
 
 struct Renewal {
-    /// Dropped to end the thread.
+    /// Dropping it ends the renewal thread.
     alive: Sender<()>,
     thread: JoinHandle<()>,
 }
@@ -55,7 +55,7 @@ impl Renewal {
     fn begin(host: CellHost, name: Name) -> Result<Self, LeaseError> {
         let (alive, ended) = mpsc::channel();
         let thread = std::thread::Builder::new().spawn(move || {
-            // A dropped sender ends the wait at once.
+            // Dropping the sender ends this wait at once.
             while ended.recv_timeout(RENEWED) == Err(RecvTimeoutError::Timeout) {
                 // If another program destroyed the cell, 'cell run' will report that.
                 let _ = seatmap_cell::renew(&host, &name, LEASE_S);
@@ -86,7 +86,7 @@ impl Lease {
                 choice.best(Some(request.seats.unwrap_or_else(|| all_but_one(&choice))), None)?
             }
         };
-        // Two benches need separate cells.
+        // Two benches at once need separate cells.
         let name: Name = format!("bench-{}", std::process::id()).parse()?;
         let wish = CellRequest {
             name,
@@ -151,7 +151,8 @@ impl Lease {
 }
 
 impl Drop for Lease {
-    /// After a panic. If this fails, the guardian or the end of the lease destroys the cell.
+    /// Destroys the cell after a panic. If this fails, the guardian or the end of the lease
+    /// destroys it.
     fn drop(&mut self) {
         if !self.is_undone {
             let _ = self.undo();

@@ -74,7 +74,7 @@ impl QuietSeats {
         let named = named(request, earlier);
         let mut notes = Vec::new();
         if request.is_quiet {
-            // Without privileges the comparison still runs.
+            // Without the privileges for a cell, the comparison still runs.
             match Lease::take(request, named.as_ref(), hear) {
                 Ok(cell) => return Ok(QuietSeats::in_cell(cell)),
                 Err(error) => notes.push(format!(

@@ -5,7 +5,7 @@ use seatmap_data::machine::{Matrix, Topology};
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_place::{Level, PlaceError, PlaceRequest, orders};
 
-/// The widest first.
+/// The levels of shared hardware, the widest first.
 const LEVELS: [(Level, &str); 4] = [
     (Level::Package, "package"),
     (Level::Numa, "NUMA node"),

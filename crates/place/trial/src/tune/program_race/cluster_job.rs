@@ -31,7 +31,7 @@ pub const SEAT: &str = "{seat}";
 /// The model's search time for each candidate.
 const SEARCH_S: f64 = 2.0;
 
-/// On a cluster, starts sometimes fail.
+/// The most tries of a start, because starts on a cluster sometimes fail.
 const TRIES: u32 = 3;
 
 /// The time for a launcher's daemons to end after a run. Those of Open MPI need a few milliseconds.
@@ -69,7 +69,7 @@ pub(super) struct ClusterJob {
 }
 
 impl ClusterJob {
-    /// The pattern is given, or that of one observed start.
+    /// Prepares a job. Its pattern is the given one, or that of one observed start.
     pub(super) fn new(
         request: &RaceRequest,
         ground: &ClusterGround,
@@ -182,7 +182,7 @@ impl ClusterJob {
 }
 
 struct JobFiles {
-    /// Other nodes must see this folder, which is next to the record.
+    /// The folder of the job's files, next to the record, because other nodes must see it.
     folder: Scratch,
     program: PathBuf,
     own: OwnCommands,
@@ -205,7 +205,8 @@ impl JobFiles {
         self.file(candidate, "plan.json")
     }
 
-    /// The path is absolute, because launchers start ranks in other folders.
+    /// The path of a candidate's file. It is absolute, because launchers start ranks in other
+    /// folders.
     fn file(&self, candidate: usize, kind: &str) -> PathBuf {
         let name = self.folder.path().join(format!("{candidate}-{kind}"));
         std::path::absolute(&name).unwrap_or(name)
@@ -232,7 +233,8 @@ fn write(path: &Path, text: &str) -> Result<(), ProgramRaceError> {
     std::fs::write(path, text).map_err(|source| ProgramRaceError::unwritten(path, source))
 }
 
-/// Within a word, such as a shell command, the words that seat a rank are quoted.
+/// Fills in a command's placeholders. Within a word, such as a shell command, the words that seat a
+/// rank are quoted.
 fn filled(command: &[OsString], hosts: &Path, seat: &[OsString]) -> Vec<OsString> {
     let seat: Vec<String> = seat.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let line = shlex::try_join(seat.iter().map(String::as_str)).unwrap_or_default();
@@ -298,7 +300,7 @@ fn written_by_ranks(path: &Path) -> Result<Pattern, ProgramRaceError> {
     }
 }
 
-/// All seats, because the number of ranks is not yet known.
+/// Takes all seats, because the number of ranks is not yet known.
 fn every_seat(request: &RaceRequest, ground: &ClusterGround) -> Result<RankPlan, ProgramRaceError> {
     let none = Pattern::silent("none", 0);
     let nodes = (ground.nodes)(&none).map_err(ProgramRaceError::Nodes)?;

@@ -33,7 +33,7 @@ const LATE_S: f64 = 20.0;
 const LATE_TIMES: f64 = 5.0;
 
 pub(super) struct RaceField {
-    /// The default first.
+    /// The candidates, the default first.
     pub(super) entrants: Vec<Entrant>,
     seating: Seating,
 }
@@ -193,9 +193,9 @@ impl RaceField {
         }
     }
 
-    /// A start of a job may hang.
+    /// The time limit of a run, because a start of a job may hang.
     pub(super) fn limit(&self, longest_s: f64) -> Option<Duration> {
-        // No length is known yet.
+        // The limit needs the length of an earlier run.
         let is_job = matches!(self.seating, Seating::Job(_)) && longest_s > 0.0;
         is_job.then(|| Duration::from_secs_f64((LATE_S + LATE_TIMES * longest_s).ceil()))
     }

@@ -6,7 +6,7 @@ use crate::tune::race::{Budget, DEFAULT, RaceRules};
 use crate::tune::session::{TooLong, WORTH_TELLING};
 use crate::tune::{CommandRunner, Tuned};
 
-/// The default and one other.
+/// The fewest candidates: the default and another one.
 const FEWEST: usize = 2;
 
 /// Times one run of the default, and drops the last candidates if the shortest race exceeds the

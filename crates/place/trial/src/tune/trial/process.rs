@@ -79,7 +79,7 @@ impl RunProcess {
         Ok(RunProcess { pid, handle, begun, patience: contestant.patience, others })
     }
 
-    /// `None` if `stop` returned true first.
+    /// Waits for the end of the run; `None` if `stop` returned true first.
     ///
     /// # Errors
     /// The leftover processes cannot be listed.
@@ -104,13 +104,13 @@ impl RunProcess {
         Ok(Some(FinishedRun { elapsed, cpu_time, ending, left }))
     }
 
-    /// Waits at most [`LOOK`].
+    /// Whether the process has ended; waits for that at most [`LOOK`].
     fn is_over(&self) -> bool {
         let mut watched = [PollFd::new(&self.handle, PollFlags::IN)];
         matches!(poll(&mut watched, Some(&LOOK)), Ok(1..))
     }
 
-    /// The kernel reports the CPU time only now.
+    /// Reaps the process, because the kernel reports the CPU time only then.
     fn reap(&self) -> Option<(Ending, Duration)> {
         let mut status = 0;
         // SAFETY: a structure of numbers, for which zeros are valid.
@@ -172,7 +172,7 @@ fn children() -> io::Result<BTreeSet<i32>> {
     task::children(&Root::new("/"), own, &task::threads(own)?).map_err(|error| error.source)
 }
 
-/// If children cannot be listed, it ends none, because the list might include `others`.
+/// Ends all children except `others`; none if they cannot be listed.
 fn end_all(others: &BTreeSet<i32>) {
     let until = Instant::now() + GRACE;
     // When a parent ends, its children become this process's, so one signal is not enough.

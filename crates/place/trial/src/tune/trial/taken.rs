@@ -19,7 +19,7 @@ pub(super) struct Needed {
 }
 
 impl Needed {
-    /// The default is all CPUs that this process may use.
+    /// The CPUs needed by a command: by default all that this process may use.
     pub(super) fn by(contestant: &Contestant) -> io::Result<Self> {
         let (cpus, is_cell) = match (&contestant.cell, &contestant.cpus) {
             (Some(cell), _) => (cell.clone(), true),
@@ -57,12 +57,12 @@ impl Needed {
         TrialError::CpusTaken { command, cpus, is_back, holder }
     }
 
-    /// The run's own cell takes no CPUs from it.
+    /// The cell that holds the missing CPUs; none if the run has its own cell.
     fn holder(&self, missing: &CpuSet) -> Holder {
         if self.is_cell { Holder::default() } else { Holder::of(missing) }
     }
 
-    /// All of them if the check fails.
+    /// The missing CPUs; all needed ones if the check fails.
     fn missing(&self) -> CpuSet {
         let here = match (self.read)() {
             // A cell's CPUs are outside this process's own set.
