@@ -117,7 +117,7 @@ pub unsafe extern "C" fn spe_ls_size_get(spe: *mut ContextHandle) -> c_int {
 /// The address of a problem state area.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_ps_area_get(spe: *mut ContextHandle, area: c_uint) -> *mut c_void {
-    /// Offsets, indexed by `enum ps_area`.
+    /// Offsets of register areas, indexed by `enum ps_area`.
     const OFFSETS: [usize; 5] = [0, 0x3000, 0x4000, 0x1_4000, 0x1_c000];
     pointer(|| {
         // SAFETY: C's promise.

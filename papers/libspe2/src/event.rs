@@ -87,7 +87,7 @@ pub unsafe extern "C" fn spe_event_wait(
         let timeout = u64::try_from(timeout).ok().map(Duration::from_millis);
         let found = handler.wait(most, timeout);
         if found.is_empty() && timeout.is_none() {
-            // No other thread could run a program.
+            // No event is possible, because no other thread could run a program.
             return Err(Errno(libc::EIO));
         }
         for (at, happened) in found.iter().enumerate() {

@@ -37,8 +37,8 @@ pub unsafe extern "C" fn spe_image_open(filename: *const c_char) -> *mut Program
     })
 }
 
-/// Gives new local stores at least this size. Programs with an embedded one for a larger store call
-/// it before `main`.
+/// Gives new local stores at least this size. A program that embeds one for a larger store calls it
+/// before `main`.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_store_at_least(bytes: usize) {
     store::at_least(bytes);

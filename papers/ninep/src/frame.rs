@@ -10,7 +10,7 @@ pub const HEAD_BYTES: usize = 7;
 pub const AROUND_DATA_BYTES: u32 = 24;
 
 /// The longest frame: 128 KiB of data, Linux's default (`DEFAULT_MSIZE`, `net/9p/client.c`), and
-/// more.
+/// the bytes around them.
 pub const LONGEST_BYTES: u32 = 128 * 1024 + AROUND_DATA_BYTES;
 
 /// The shortest acceptable limit: several names of 255 bytes fit.

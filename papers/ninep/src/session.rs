@@ -154,7 +154,7 @@ impl FileSession {
         Ok(Reply::Attach { qid: ROOT_QID })
     }
 
-    /// The new fid is valid only after the whole walk.
+    /// Walks along names. The new fid is valid only after the whole walk.
     fn walk(&mut self, fid: u32, new: u32, names: &[&[u8]]) -> Result<Reply<'_>, Refusal> {
         let mut node = self.fids.get(fid)?.node.again()?;
         if new != fid {

@@ -114,7 +114,7 @@ pub(crate) fn name(command: u32) -> (&'static str, TransferDirection) {
     }
 }
 
-/// The low half of a list command's effective address is the address of its elements.
+/// Performs a list command. The low half of its effective address is the address of its elements.
 fn list(spu: &mut SpuState, whole: LocalStoreTransfer) -> Result<(), TransferFault> {
     if whole.tag >= TAGS {
         return Err(spu.spe().fault(whole, TransferRule::Tag));

@@ -84,8 +84,8 @@ impl Dynamic {
         symbols.find(|symbol| symbol.name == name)?.address
     }
 
-    /// The number of symbols in the hash table, limited by the memory. A damaged table says
-    /// billions.
+    /// The number of symbols in the hash table, limited by the memory, because a damaged table may
+    /// claim billions.
     fn symbols(&self, memory: &[u8]) -> Option<usize> {
         let count = ElfBytes(memory).word(self.value(HASH)?.checked_add(4)?)? as usize;
         Some(count.min(memory.len().saturating_sub(self.value(SYMBOLS)?) / elf::SYMBOL_BYTES))

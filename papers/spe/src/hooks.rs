@@ -17,11 +17,11 @@ pub struct Hooks {
     pub read: unsafe extern "C" fn(*mut SpuState, u32) -> u32,
     /// Writes a channel.
     pub write: unsafe extern "C" fn(*mut SpuState, u32, u32),
-    /// The count of a channel.
+    /// Returns the count of a channel.
     pub count: unsafe extern "C" fn(*mut SpuState, u32) -> u32,
-    /// A command for the transfer unit: local address, effective address, size, tag, command.
+    /// Gives the transfer unit a command: local address, effective address, size, tag, command.
     pub command: unsafe extern "C" fn(*mut SpuState, u32, u64, u32, u32, u32),
-    /// Core cycles that the program's own code would take on a Cell.
+    /// Counts core cycles that the program's own code would take on a Cell.
     pub work: unsafe extern "C" fn(*mut SpuState, u32),
 }
 
@@ -51,7 +51,7 @@ unsafe extern "C" fn on_stop(spu: *mut SpuState, code: u32, at: u32) {
     spu.stop(if code == HALT { StopReason::Halt } else { StopReason::Code(code & 0x3fff) });
 }
 
-/// Not a code: the program halted.
+/// Reported instead of a stop code if the program halted.
 pub(crate) const HALT: u32 = u32::MAX;
 
 unsafe extern "C" fn on_read(spu: *mut SpuState, channel: u32) -> u32 {
@@ -81,5 +81,5 @@ unsafe extern "C" fn on_command(
     command::command(unsafe { state(spu) }, local, effective, bytes, tag, command);
 }
 
-/// The work already took this computer's time.
+/// Charges nothing, because the work already took time on this computer.
 unsafe extern "C" fn on_work(_: *mut SpuState, _: u32) {}

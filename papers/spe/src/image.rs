@@ -80,8 +80,8 @@ impl Image {
             return Err(SpeError::Image("nothing in it is to be loaded".into()));
         }
         let image = Image { file, segments, linked: OnceLock::new(), symbols: OnceLock::new() };
-        // Overlapping parts have more bytes than the memory. A hostile file has thousands of them,
-        // each as long as the file, and copying would take hours.
+        // Parts with more bytes than the memory overlap. A hostile file has thousands of them, each
+        // as long as the file, and copying them would take hours.
         let bytes = image
             .loads()
             .fold(0_usize, |bytes, segment| bytes.saturating_add(segment.memory_bytes));
@@ -221,7 +221,7 @@ impl Image {
     }
 }
 
-/// libspe2 also requires an executable file.
+/// Reads a file, which must be executable, as libspe2 requires.
 fn executable(name: &str) -> io::Result<Vec<u8>> {
     if std::fs::metadata(name)?.permissions().mode() & 0o111 == 0 {
         return Err(io::Error::from_raw_os_error(libc::EACCES));

@@ -36,8 +36,8 @@
 //! | | [`style`], [`time_base`] | this runtime's style and Linux's; ticks |
 //! | | [`elf`], [`biased`] | the file format; a lock that is free for its usual thread |
 //!
-//! By two traits a layer calls a higher one: [`stop::Resumable`] lets a machine resume a program
-//! without a context, and [`problem::RegisterAccess`] lets a transfer reach another SPE's
+//! Through two traits a layer calls a higher one: with [`stop::Resumable`] a machine resumes a
+//! program without a context, and with [`problem::RegisterAccess`] a transfer reaches another SPE's
 //! registers.
 #![deny(missing_docs)]
 

@@ -38,7 +38,7 @@ pub struct WorkerOptions {
 }
 
 impl Default for WorkerOptions {
-    /// Stores of 256 KiB, spinning, signals that gather.
+    /// The default: stores of 256 KiB, workers that spin, and signals that gather.
     fn default() -> Self {
         WorkerOptions { store_bytes: STORE_BYTES, polling: Polling::Spin, signals_or: [true; 2] }
     }

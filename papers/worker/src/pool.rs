@@ -10,7 +10,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// The outer end of one worker, in a context or in the runtime.
+/// The controlling side of one worker, owned by a context or the runtime.
 pub(crate) struct WorkerHandle {
     pub worker: usize,
     pub desk: Arc<WorkerControl>,
@@ -121,7 +121,7 @@ fn work(
     let _leaves = Leaves(&desk);
     loop {
         let Some((number, order, program, argument)) = desk.take(last, asleep) else {
-            // A reader asleep at the mailbox looks again.
+            // Wakes a reader at the mailbox, which then looks again.
             inside.mailboxes.ring();
             return Ok(());
         };
@@ -133,7 +133,7 @@ fn work(
                 // drop that before the order is done; leaked contexts leak it.
                 let program = unsafe { &*program };
                 desk.finish(number, ended(&desk, caught(&**program, &mut inside, argument)));
-                // A reader asleep at the mailbox learns that no message comes.
+                // Wakes a reader at the mailbox, which then learns that no message comes.
                 inside.mailboxes.ring();
             }
             WorkerCommand::Scrub => {

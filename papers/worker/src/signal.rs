@@ -4,7 +4,7 @@ use crate::Polling;
 use crate::bell::Bell;
 use crate::primitive::{AtomicU64, Ordering};
 
-/// A written value has not been read.
+/// The bit of a written value that has not been read.
 const PENDING: u64 = 1 << 32;
 
 /// A register. Any thread may write it; the worker reads it.

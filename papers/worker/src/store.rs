@@ -36,8 +36,9 @@ impl WorkerStore {
             Some(large) => large,
             None => (map(bytes, 0)?, bytes),
         };
-        // On fault, because pages locked now would be placed near this thread and not near the
-        // worker. SAFETY: exactly the mapping just made. If this fails, its pages may be paged out.
+        // Locks pages on fault, because pages locked now would be placed near this thread and not
+        // near the worker. SAFETY: exactly the mapping just made. If this fails, its pages may be
+        // paged out.
         let is_locked =
             unsafe { libc::mlock2(base.as_ptr().cast(), mapped_bytes, libc::MLOCK_ONFAULT) } == 0;
         Ok(WorkerStore { base, bytes, mapped_bytes, is_large, is_locked })

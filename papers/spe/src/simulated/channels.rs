@@ -116,7 +116,8 @@ unsafe extern "C" fn on_work(spu: *mut SpuState, cycles: u32) {
     }
 }
 
-/// The channels at which a program waits, and the name of an endless wait.
+/// For a channel at which a program waits: the session's name of it, and the words for an endless
+/// wait.
 fn reading(channel: u32) -> Option<(ReadChannel, &'static str)> {
     Some(match channel {
         number::IN_MBOX => (ReadChannel::Mailbox, ""),

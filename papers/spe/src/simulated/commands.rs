@@ -86,7 +86,7 @@ fn in_store(spu: &SpuState, local: u32, bytes: u32) -> Result<(), TransferRule> 
     spu.spe().store().at(local, bytes as usize).map(|_| ()).ok_or(TransferRule::Local)
 }
 
-/// The low half of a list command's effective address is the address of its elements.
+/// Starts a list command. The low half of its effective address is the address of its elements.
 fn begin_list(
     spu: &mut SpuState,
     whole: LocalStoreTransfer,
