@@ -116,7 +116,8 @@ pub(crate) fn target(link: BorrowedFd<'_>) -> Result<Vec<u8>, Refusal> {
     Ok(fs::readlinkat(link, c"", Vec::new())?.into_bytes())
 }
 
-/// Without set-user-ID and set-group-ID, with which other users would act as the client.
+/// The permissions of a mode, without set-user-ID and set-group-ID, with which other users would
+/// act as the client.
 fn permissions(mode: u32) -> Mode {
     Mode::from_raw_mode(mode & 0o1777)
 }

@@ -49,7 +49,8 @@ pub(crate) fn device(stat: &Statx) -> u64 {
     makedev(stat.stx_dev_major, stat.stx_dev_minor)
 }
 
-/// Inode numbers are unique only in a file system, and an export may contain several.
+/// A file's number for a client. Inode numbers are unique only in a file system, and an export may
+/// contain several.
 pub(crate) fn path(device: u64, inode: u64) -> u64 {
     inode ^ device.rotate_right(16)
 }

@@ -202,8 +202,8 @@ pub fn conclude(evidence: &Evidence) -> Conclusion {
     conclusion.capped_by_unseen(evidence)
 }
 
-/// Wrong settings come first: their cost was measured, and a command corrects them. A quota comes
-/// before all, because the kernel counts a stopped program as waiting for a CPU.
+/// Concludes from wrong settings, whose cost was measured and which a command corrects. A quota
+/// comes before all, because the kernel counts a stopped program as waiting for a CPU.
 fn by_settings(evidence: &Evidence) -> Option<Conclusion> {
     let candidates = evidence.findings.iter();
     let candidates = candidates.filter(|one| one.rule == "quota" || one.remedy.is_some());
@@ -213,7 +213,7 @@ fn by_settings(evidence: &Evidence) -> Option<Conclusion> {
     Some(Conclusion::new(verdict, Reason::Setting { finding }, Confidence::High))
 }
 
-/// No command for this program corrects other wrong settings.
+/// Concludes from the other wrong settings, which no command for this program corrects.
 fn by_faults(evidence: &Evidence) -> Option<Conclusion> {
     let finding = evidence.findings.first()?.clone();
     Some(Conclusion::cannot(Reason::Setting { finding }, Confidence::High))
@@ -241,13 +241,13 @@ fn by_load(evidence: &Evidence) -> Option<Conclusion> {
     (needed < HARDLY_RUNS_PERCENT).then(|| Conclusion::leave(Reason::HardlyRuns, confidence))
 }
 
-/// If the other CPUs are idle, `seatmap check` reports the mask. If they are busy, the program's
-/// share of them would be unknown.
+/// Concludes from the program's own narrow mask. If the other CPUs are idle, `seatmap check`
+/// reports the mask; if they are busy, it is unknown how much of them the program would get.
 fn by_mask(evidence: &Evidence) -> Option<Conclusion> {
     evidence.is_held_by_its_mask().then(|| Conclusion::cannot(Reason::OwnMask, Confidence::Medium))
 }
 
-/// Neighbours decide if the program waits for their CPUs.
+/// Concludes from neighbours, if the program waits for their CPUs.
 fn by_others(evidence: &Evidence) -> Option<Conclusion> {
     if evidence.neighbours.steal_percent >= STEAL_DECIDES_PERCENT {
         return Some(Conclusion::cannot(Reason::Steal, Confidence::High));
@@ -258,8 +258,8 @@ fn by_others(evidence: &Evidence) -> Option<Conclusion> {
         .then(|| Conclusion::cannot(Reason::Neighbours, Confidence::High))
 }
 
-/// One neighbour on many CPUs takes little from each thread. But with a thread for each CPU, all
-/// threads wait at a barrier for the delayed one.
+/// Whether a neighbour delays the program at barriers. One neighbour on many CPUs takes little from
+/// each thread, but with a thread for each CPU, all threads wait at a barrier for the delayed one.
 fn is_held_up_at_barriers(evidence: &Evidence) -> bool {
     let busy = evidence.busy.len();
     let held_percent = evidence.neighbours.percent * evidence.cpu_count as f64;
@@ -308,7 +308,7 @@ fn by_talk(evidence: &Evidence) -> Option<Conclusion> {
     (most.percent < SHOWABLE_PERCENT).then(|| Conclusion::leave(Reason::LittleTalk, confidence))
 }
 
-/// If a hypervisor took equal shares in all periods, a trial may still decide.
+/// Concludes from the trial, also next to a hypervisor if it took equal shares in all periods.
 fn by_trial(evidence: &Evidence) -> Conclusion {
     let tells = evidence.trial.as_ref().is_some_and(|trial| !trial.is_void() && !trial.drifts());
     if !tells && evidence.neighbours.steal_percent >= NEIGHBOURS_PERCENT {

@@ -288,8 +288,8 @@ impl Turns {
         self.put(task, Task::Free);
     }
 
-    /// Nothing is in progress and no known thread runs: either another thread can still make a
-    /// call, or all wait forever.
+    /// Handles a standstill, if nothing is in progress and no known thread runs: either another
+    /// thread can still make a call, or all wait forever.
     fn stand_still(&mut self) {
         if let Some(at) = (!self.held.is_empty()).then_some(0) {
             let request = self.held.remove(at);

@@ -316,7 +316,7 @@ impl Trends {
 }
 
 impl Trend {
-    /// Another unit or direction makes another benchmark.
+    /// Whether a reading is of this benchmark; another unit or direction makes another one.
     fn is_of(&self, reading: &HistoryReading) -> bool {
         self.name == reading.name && self.unit == reading.unit && self.better == reading.better
     }
@@ -334,7 +334,7 @@ impl Trend {
     }
 }
 
-/// Hosted runners change the computer's name with each job.
+/// The fingerprint without the computer's name, which hosted runners change with each job.
 fn unnamed(fingerprint: &Fingerprint) -> Fingerprint {
     Fingerprint { machine: String::new(), ..fingerprint.clone() }
 }

@@ -98,8 +98,8 @@ fn correlated(rho: f64, seed: u64) -> Slots {
     })
 }
 
-/// Correlated runs; a computer that becomes slower; a neighbour that doubles the time of about 12
-/// runs; heavy tails.
+/// The kinds of noise: correlated runs; a computer that becomes slower; a neighbour that doubles
+/// the time of about 12 runs; heavy tails.
 fn kinds(seed: u64) -> Vec<(&'static str, Slots)> {
     let mut chance = fastrand::Rng::with_seed(seed);
     let mut drifting = chance.fork();

@@ -308,7 +308,8 @@ impl Tuned {
         }
     }
 
-    /// If higher is better, a cost is the reciprocal of the reading.
+    /// A difference of log costs in percent of the reading. If higher is better, a cost is the
+    /// reciprocal of the reading.
     fn percent_of_log(&self, log: f64) -> f64 {
         let sign = if self.better == Better::Lower { 1.0 } else { -1.0 };
         percent((sign * log).exp())

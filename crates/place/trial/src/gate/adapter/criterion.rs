@@ -118,7 +118,7 @@ pub(super) fn console(printed: &str) -> Result<Vec<AdapterReading>, AdapterError
     Ok(found)
 }
 
-/// `26.029 µs 26.251 µs 26.505 µs]`: the ends of an interval and its middle.
+/// Reads `26.029 µs 26.251 µs 26.505 µs]`: the ends of an interval and its middle.
 fn of_line(name: &str, figures: &str) -> Result<AdapterReading, AdapterError> {
     let figures = figures.split_once(']').map_or(figures, |(within, _)| within);
     let words: Vec<&str> = figures.split_whitespace().collect();
