@@ -9,10 +9,10 @@ use crate::trial::TriedSeats;
 use seatmap_watch::Finding;
 use serde::{Deserialize, Serialize};
 
-/// A program with less CPU time hardly runs, in percent of one CPU.
+/// A program that needs less CPU time than this hardly runs, in percent of one CPU.
 pub const HARDLY_RUNS_PERCENT: f64 = 5.0;
 
-/// The share of a program's CPUs from which other programs are the cause, in percent.
+/// Other programs are the cause if they use at least this share of the program's CPUs, in percent.
 pub const NEIGHBOURS_PERCENT: f64 = 15.0;
 
 /// As [`NEIGHBOURS_PERCENT`], for an OpenMP program with a thread for each CPU, in percent of one
@@ -38,7 +38,7 @@ pub const LEAST_LOOK_S: f64 = 0.5;
 /// belongs to short-lived threads.
 pub const BUSY_SHARE: f64 = 0.5;
 
-/// The share of the program's CPU time from which one thread alone counts.
+/// One thread does the work if it used at least this share of the program's CPU time.
 pub const ONE_THREAD_SHARE: f64 = 0.9;
 
 /// A client is at its limit if one of its threads uses this percentage of a CPU.
@@ -52,7 +52,7 @@ pub const SHOWABLE_PERCENT: f64 = 1.0;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AdviceVerdict {
-    /// A command makes the program better.
+    /// A command improves the program.
     DoThis,
     /// Seats cannot improve it.
     LeaveIt,
@@ -65,7 +65,7 @@ pub enum AdviceVerdict {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
-    /// It rests on unknown facts.
+    /// Facts that could change it are unknown.
     Low,
     /// It rests on figures that may change.
     Medium,
@@ -93,7 +93,7 @@ pub enum Reason {
     Device,
     /// It may use only one CPU.
     OneCpu,
-    /// Its own mask excludes CPUs, which other programs also use.
+    /// Its own mask excludes CPUs that other programs also use.
     OwnMask,
     /// The command failed.
     Failed,

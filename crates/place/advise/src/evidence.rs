@@ -6,7 +6,7 @@ use seatmap_os::{CpuSet, Tid};
 use seatmap_watch::Finding;
 use serde::{Deserialize, Serialize};
 
-/// The load of a busy thread, in percent of a CPU.
+/// The least load of a busy thread, in percent of a CPU.
 pub const BUSY_PERCENT: f64 = 5.0;
 
 /// A program with fewer wakeups from outside per second is not driven by requests: timers and
@@ -16,7 +16,7 @@ pub const LEAST_ASKED_PER_S: f64 = 5.0;
 /// The same limit as a share of the messages between its own threads.
 const LEAST_ASKED_SHARE: f64 = 0.05;
 
-/// The load of each thread in a working team, in percent.
+/// The least load of each thread in a working team, in percent.
 const TEAM_PERCENT: f64 = 75.0;
 
 /// A program with fewer wakeups per second is not a client.

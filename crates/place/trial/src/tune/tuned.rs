@@ -26,11 +26,12 @@ pub const SAFE_SHARE: f64 = 0.02;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CandidateSeats {
-    /// No seats: the kernel decides, and may decide anew.
+    /// No seats: the kernel places the threads, and may move them.
     Free,
     /// The kernel decides among these CPUs.
     Within(String),
-    /// One CPU for each thread, in order of creation, repeated.
+    /// One CPU for each thread, in order of creation. With more threads than CPUs, the order
+    /// repeats.
     Order(String),
     /// One CPU for each task, as in a plan.
     Placement(Vec<u32>),
