@@ -1,8 +1,8 @@
-//! Names the shared library's binary interface, so that programs never load one that they were not
-//! built for.
+//! Sets the shared library's binary interface name, so that programs only load the version they
+//! were built for.
 
 fn main() {
-    // Before 1.0 every minor version may break the interface, so it is part of the name.
+    // Before 1.0, every minor version may change the interface.
     let soname = format!("libseatmap_worker.so.{}.{}", part("MAJOR"), part("MINOR"));
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,{soname}");
 }

@@ -1,4 +1,4 @@
-//! The edge to C: errors become `errno`, and no panic passes.
+//! The border to C: errors become `errno`, and panics stop here.
 
 use seatmap_spe::SpeError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +9,7 @@ pub struct Errno(pub i32);
 
 impl From<SpeError> for Errno {
     fn from(error: SpeError) -> Self {
-        // These are a programmer's to repair, and a number does not say enough.
+        // These errors are bugs of the program, and need more than a number.
         if matches!(
             error,
             SpeError::Image(_)
@@ -25,19 +25,19 @@ impl From<SpeError> for Errno {
     }
 }
 
-/// Writes an error and its causes on the standard error, as one line.
+/// Prints an error and its causes on stderr, as one line.
 pub fn complain(error: &dyn std::error::Error) {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     let causes: String = causes.map(|cause| format!(": {cause}")).collect();
     eprintln!("libspe2: {error}{causes}");
 }
 
-/// Does the work of a call that returns a number; -1 and `errno` where it fails.
+/// Runs a call that returns a number; on failure -1 and `errno`.
 pub fn number(work: impl FnOnce() -> Result<i32, Errno>) -> i32 {
     guarded(work).unwrap_or(-1)
 }
 
-/// Does the work of a call that returns a pointer; NULL and `errno` where it fails.
+/// Runs a call that returns a pointer; on failure NULL and `errno`.
 pub fn pointer<T>(work: impl FnOnce() -> Result<*mut T, Errno>) -> *mut T {
     guarded(work).unwrap_or(std::ptr::null_mut())
 }

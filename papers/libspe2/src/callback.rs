@@ -1,26 +1,22 @@
-//! Calls that SPU programs make and the PPE answers: stop codes from 0x2100 to 0x21ff.
+//! Calls of SPU programs to the PPE: stop codes from 0x2100 to 0x21ff.
 
 use crate::call::{Errno, number};
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{PoisonError, RwLock};
 
-/// A function that answers: it gets the local store, and the local address of the word behind the
-/// stop.
+/// The function receives the local store and the address of the word after the stop.
 type Callback = unsafe extern "C" fn(*mut c_void, c_uint) -> c_int;
 
-/// The numbers below this one belong to the C library, POSIX and effective-address calls.
+/// Lower numbers belong to the C library, POSIX and effective-address calls.
 const RESERVED: u32 = 4;
-/// Call numbers.
 const NUMBERS: u32 = 256;
-/// Register where nothing is registered.
 const NEW: c_uint = 1;
-/// Replace what is registered.
 const UPDATE: c_uint = 2;
 
 static CALLBACKS: RwLock<[Option<Callback>; NUMBERS as usize]> =
     RwLock::new([None; NUMBERS as usize]);
 
-/// Answers a call; false if nobody does or the answer fails.
+/// Answers a call; false if it has no function or the function fails.
 pub fn answer(call: u32, store: *mut u8, at: u32) -> bool {
     let callback = CALLBACKS
         .read()
@@ -55,7 +51,7 @@ pub unsafe extern "C" fn spe_callback_handler_register(
     })
 }
 
-/// Forgets the function of a call number.
+/// Removes the function of a call number.
 #[unsafe(no_mangle)]
 pub extern "C" fn spe_callback_handler_deregister(callnum: c_uint) -> c_int {
     number(|| {
@@ -68,7 +64,7 @@ pub extern "C" fn spe_callback_handler_deregister(callnum: c_uint) -> c_int {
     })
 }
 
-/// The function of a call number; NULL where there is none.
+/// The function of a call number, or NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn spe_callback_handler_query(callnum: c_uint) -> *mut c_void {
     crate::call::pointer(|| {

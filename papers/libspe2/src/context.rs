@@ -1,4 +1,4 @@
-//! Creating and destroying contexts, and their areas.
+//! Creates and destroys contexts, and returns their areas.
 
 use crate::call::{Errno, number, pointer};
 use crate::gang::GangHandle;
@@ -8,10 +8,10 @@ use seatmap_spe::notify::Polls;
 use seatmap_spe::{ContextOptions, SpeContext};
 use std::ffi::{c_int, c_uint, c_void};
 
-/// The context behind a pointer from C; `ESRCH` without one.
+/// The context of a pointer from C; `ESRCH` without one.
 ///
 /// # Safety
-/// The pointer is NULL or leads to memory of at least the size of a handle.
+/// The pointer is NULL or points to memory of at least the size of a handle.
 pub unsafe fn context(spe: *const ContextHandle) -> Result<ContextGuard, Errno> {
     // SAFETY: the caller's promise.
     unsafe { ContextGuard::of(spe) }
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn spe_context_create(
         check(flags)?;
         let near_memory = flags & flag::AFFINITY_MEMORY != 0;
         if gang.is_null() {
-            // The kernel knows affinity in gangs only.
+            // The kernel supports affinity only in gangs.
             return if near_memory { Err(Errno(libc::EINVAL)) } else { create(flags, None) };
         }
         // SAFETY: C's promise.
@@ -37,8 +37,7 @@ pub unsafe extern "C" fn spe_context_create(
     })
 }
 
-/// Creates an SPE context next to `neighbor`: the chain of a gang lies on seats that follow one
-/// another.
+/// Creates a context next to `neighbor`: the chain of a gang has consecutive SPEs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_context_create_affinity(
     flags: c_uint,
@@ -98,14 +97,14 @@ pub unsafe extern "C" fn spe_context_destroy(spe: *mut ContextHandle) -> c_int {
     })
 }
 
-/// Where the local store lies in the effective address space.
+/// The address of the local store in the effective address space.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_ls_area_get(spe: *mut ContextHandle) -> *mut c_void {
     // SAFETY: C's promise.
     pointer(|| Ok(unsafe { context(spe) }?.spe.store().effective().cast()))
 }
 
-/// How many bytes the local store has.
+/// The size of the local store in bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_ls_size_get(spe: *mut ContextHandle) -> c_int {
     number(|| {
@@ -115,10 +114,10 @@ pub unsafe extern "C" fn spe_ls_size_get(spe: *mut ContextHandle) -> c_int {
     })
 }
 
-/// Where one of the problem state areas lies.
+/// The address of a problem state area.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_ps_area_get(spe: *mut ContextHandle, area: c_uint) -> *mut c_void {
-    /// Offsets by the numbers of `enum ps_area`.
+    /// Offsets of register areas, indexed by `enum ps_area`.
     const OFFSETS: [usize; 5] = [0, 0x3000, 0x4000, 0x1_4000, 0x1_c000];
     pointer(|| {
         // SAFETY: C's promise.

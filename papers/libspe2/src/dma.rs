@@ -1,4 +1,4 @@
-//! Transfers that the PPE asks an SPE's transfer unit for, and multisource synchronisation.
+//! The PPE's transfers by an SPE's transfer unit, and multisource synchronisation.
 
 use crate::call::{Errno, number};
 use crate::context::context;
@@ -7,15 +7,14 @@ use seatmap_spe::TagCondition;
 use seatmap_spe::transfer::{LocalStoreTransfer, TransferDirection};
 use std::ffi::{c_int, c_uint, c_void};
 
-/// The PPE's tags: the kernel of the Cell kept the others.
+/// The PPE's tags; the kernel of the Cell used the others.
 const TAGS: u32 = 16;
-/// The largest transfer and replacement class.
 const MOST_CLASS: u32 = 0xff;
 
-/// One of the six functions: the command and its direction.
 macro_rules! command {
     ($name:ident, $direction:ident) => {
-        /// Transfers between the local store and memory; complete when it returns.
+        /// Transfers between the local store and memory. The transfer is complete when the call
+        /// returns.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(
             spe: *mut ContextHandle,
@@ -61,7 +60,7 @@ unsafe fn perform(spe: *mut ContextHandle, transfer: LocalStoreTransfer, class: 
     })
 }
 
-/// Which tags of the mask, or of all commands if it is 0, are complete.
+/// The complete tags of the mask, or of all commands if it is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_mfcio_tag_status_read(
     spe: *mut ContextHandle,
@@ -84,15 +83,14 @@ pub unsafe extern "C" fn spe_mfcio_tag_status_read(
     })
 }
 
-/// Starts to wait for all transfers to the local store that are under way: each is complete when
-/// its command returns.
+/// Starts to wait for all transfers to the local store, which are complete already.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_mssync_start(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.
     number(|| unsafe { context(spe) }.map(|_| 0))
 }
 
-/// Whether transfers are still under way: 0, none.
+/// Whether transfers are in progress: 0, none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_mssync_status(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.

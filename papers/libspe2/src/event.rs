@@ -22,7 +22,6 @@ pub unsafe extern "C" fn spe_event_handler_destroy(handler: *mut EventHandle) ->
     number(|| unsafe { Handle::destroy(handler, libc::ESRCH, |_| None) }.map(|()| 0))
 }
 
-/// A handler, a context that can have the events, and the events with the caller's value.
 type EventArguments = (Arc<EventHandler>, Arc<OneContext>, EventUnit);
 
 unsafe fn event_arguments(
@@ -41,7 +40,7 @@ unsafe fn event_arguments(
     Ok((handler, one, unit))
 }
 
-/// Waits for events of a context from now on.
+/// Registers events of a context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_event_handler_register(
     handler: *mut EventHandle,
@@ -57,7 +56,7 @@ pub unsafe extern "C" fn spe_event_handler_register(
     })
 }
 
-/// Waits for events of a context no longer.
+/// Removes registrations of a context's events.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_event_handler_deregister(
     handler: *mut EventHandle,
@@ -71,8 +70,8 @@ pub unsafe extern "C" fn spe_event_handler_deregister(
     })
 }
 
-/// Waits until an event has happened, for `timeout` milliseconds, or if that is negative as long as
-/// another thread of the process could make one happen; how many are told.
+/// Waits `timeout` milliseconds for an event; if negative, as long as another thread of the process
+/// could cause one. Returns the number of events.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_event_wait(
     handler: *mut EventHandle,
@@ -88,7 +87,7 @@ pub unsafe extern "C" fn spe_event_wait(
         let timeout = u64::try_from(timeout).ok().map(Duration::from_millis);
         let found = handler.wait(most, timeout);
         if found.is_empty() && timeout.is_none() {
-            // No event can happen any more: there is no other thread that could run a program.
+            // No event is possible, because no other thread could run a program.
             return Err(Errno(libc::EIO));
         }
         for (at, happened) in found.iter().enumerate() {

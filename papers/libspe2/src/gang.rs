@@ -1,29 +1,28 @@
-//! Gangs: contexts that are seated next to one another.
+//! Gangs: contexts on neighbouring seats.
 
 use crate::call::{Errno, number, pointer};
 use crate::handle::Handle;
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// A gang as C holds it (`spe_gang_context_ptr_t`).
+/// A gang in C (`spe_gang_context_ptr_t`).
 pub type GangHandle = Handle<Gang>;
 
-/// A gang: the seat of its next context.
+/// A gang, with the seat of its next context.
 #[derive(Debug, Default)]
 pub struct Gang {
     next: AtomicUsize,
-    /// A context near the memory: there can be one.
     has_memory: AtomicBool,
 }
 
 impl Gang {
-    /// The seat behind the last one.
+    /// The seat after the last one.
     #[must_use]
     pub fn next_seat(&self) -> usize {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Takes the place near the memory, for a context that asks for it: the kernel gives it once.
+    /// Reserves the place near the memory, if requested; the kernel gives it once.
     ///
     /// # Errors
     /// `EEXIST`.
@@ -34,7 +33,7 @@ impl Gang {
         Ok(())
     }
 
-    /// The seat next to one.
+    /// The seat next to another.
     #[must_use]
     pub fn seat_after(&self, seat: usize) -> usize {
         self.next.fetch_max(seat + 2, Ordering::Relaxed);
@@ -42,7 +41,7 @@ impl Gang {
     }
 }
 
-/// Creates a gang; no flags are defined.
+/// Creates a gang; flags are undefined.
 #[unsafe(no_mangle)]
 pub extern "C" fn spe_gang_context_create(flags: c_uint) -> *mut GangHandle {
     pointer(
@@ -50,7 +49,7 @@ pub extern "C" fn spe_gang_context_create(flags: c_uint) -> *mut GangHandle {
     )
 }
 
-/// Destroys a gang. Its contexts go on.
+/// Destroys a gang; its contexts stay.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_gang_context_destroy(gang: *mut GangHandle) -> c_int {
     // SAFETY: C's promise.

@@ -1,5 +1,5 @@
-//! Pointers that C programs hold. A pointer to something that was destroyed is an error and not a
-//! fault: the few bytes that it leads to are never given back.
+//! Pointers in C programs. Using a destroyed object returns an error instead of a fault, because
+//! its handle's few bytes are never freed.
 
 use crate::call::Errno;
 use seatmap_spe::notify::Polls;
@@ -10,10 +10,10 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The first word of everything that was given away.
+/// The first word of every handle.
 const MAGIC: u64 = 0x5345_4154_5350_4532;
 
-/// A thing that C knows by its address.
+/// An object with an address in C.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Handle<T> {
@@ -22,34 +22,33 @@ pub struct Handle<T> {
     value: Mutex<Option<Arc<T>>>,
 }
 
-/// A context as C holds it (`spe_context_ptr_t`).
+/// A context in C (`spe_context_ptr_t`).
 pub type ContextHandle = Handle<OneContext>;
-/// An event handler as C holds it (`spe_event_handler_ptr_t`).
+/// An event handler in C (`spe_event_handler_ptr_t`).
 pub type EventHandle = Handle<EventHandler>;
 
-/// A context, and what only the C interface knows of it.
+/// A context and its C-specific state.
 #[derive(Debug)]
 pub struct OneContext {
     /// The SPE.
     pub spe: Arc<SpeContext>,
-    /// The flags that it was created with.
+    /// The flags of its creation.
     pub flags: u32,
     /// The program's polls of empty mailboxes.
     pub polls: Polls,
 }
 
 impl<T> Handle<T> {
-    /// Gives a value to C.
+    /// Creates a handle of a value.
     pub fn give(value: T) -> *mut Self {
         let value = Mutex::new(Some(Arc::new(value)));
         Box::into_raw(Box::new(Handle { magic: MAGIC, is_alive: AtomicBool::new(true), value }))
     }
 
-    /// The value behind a pointer from C; `absent` for NULL, for a foreign address and for one that
-    /// was destroyed.
+    /// The value of a pointer from C; `absent` for NULL, a foreign address, or a destroyed value.
     ///
     /// # Safety
-    /// The pointer is NULL or leads to memory of at least the size of a handle.
+    /// The pointer is NULL or points to memory of at least the size of a handle.
     ///
     /// # Errors
     /// `absent`.
@@ -60,13 +59,13 @@ impl<T> Handle<T> {
         held.clone().ok_or(Errno(absent))
     }
 
-    /// Destroys the value behind a pointer from C, unless `refuse` has a reason against it.
+    /// Destroys the value of a pointer from C, unless `refuse` returns a reason.
     ///
     /// # Safety
     /// As for [`Handle::known`].
     ///
     /// # Errors
-    /// `absent`, and the reason.
+    /// `absent`, or the reason.
     pub unsafe fn destroy(
         pointer: *mut Self,
         absent: i32,
@@ -84,7 +83,7 @@ impl<T> Handle<T> {
         Ok(())
     }
 
-    /// Whether the value was not destroyed.
+    /// Whether the value exists.
     pub fn is_alive(&self) -> bool {
         self.is_alive.load(Ordering::Acquire)
     }
@@ -93,15 +92,14 @@ impl<T> Handle<T> {
         if pointer.is_null() || !pointer.is_aligned() {
             return None;
         }
-        // SAFETY: not NULL, so the caller says that it can be read; the value is touched only if
+        // SAFETY: not NULL, so the caller promises that it is readable; the value is used only if
         // the word is ours.
         let magic = unsafe { pointer.cast::<u64>().read() };
-        // SAFETY: it leads to a handle, which is never given back.
+        // SAFETY: it points to a handle, which is never freed.
         (magic == MAGIC).then(|| unsafe { &*pointer })
     }
 }
 
-/// A context with its address in C.
 type Last = Cell<Option<(*const ContextHandle, Arc<OneContext>)>>;
 
 thread_local! {
@@ -109,19 +107,18 @@ thread_local! {
     static LAST: Last = const { Cell::new(None) };
 }
 
-/// A context during one call. The thread keeps the last one, so that calls about the same one share
-/// nothing with those of other threads. A destroyed context that a thread has kept lives until its
-/// next call, or its end.
+/// A context during a call. The thread keeps its last context, so that its next calls touch no
+/// shared data. A destroyed one lives until the thread's next call or end.
 #[derive(Debug)]
 pub struct ContextGuard {
     handle: *const ContextHandle,
     one: ManuallyDrop<Arc<OneContext>>,
-    /// Where the thread keeps it; null while the thread ends. A call begins and ends on one thread.
+    /// The thread's variable; null while the thread ends.
     place: *const Last,
 }
 
 impl ContextGuard {
-    /// The context behind a pointer from C; `ESRCH` without one.
+    /// The context of a pointer from C; `ESRCH` without one.
     ///
     /// # Safety
     /// As for [`Handle::known`].
@@ -135,7 +132,7 @@ impl ContextGuard {
         if let Some((known, one)) = last
             && known == handle
         {
-            // SAFETY: this address was a handle's, and such memory is never given back.
+            // SAFETY: this address was a handle's, which is never freed.
             if unsafe { &*handle }.is_alive() {
                 return Ok(ContextGuard { handle, one: ManuallyDrop::new(one), place });
             }
@@ -145,7 +142,7 @@ impl ContextGuard {
         Ok(ContextGuard { handle, one: ManuallyDrop::new(one), place })
     }
 
-    /// Forgets the context that this thread keeps.
+    /// Drops this thread's last context.
     pub fn forget_last() {
         _ = LAST.try_with(Cell::take);
     }
@@ -163,7 +160,7 @@ impl Drop for ContextGuard {
     fn drop(&mut self) {
         // SAFETY: taken once, here.
         let one = unsafe { ManuallyDrop::take(&mut self.one) };
-        // SAFETY: the thread's own, which lives during its calls.
+        // SAFETY: the thread's own variable, which exists during its calls.
         match unsafe { self.place.as_ref() } {
             Some(place) => place.set(Some((self.handle, one))),
             None => drop(one),

@@ -1,4 +1,4 @@
-//! Programs: opened from files, loaded into contexts.
+//! Programs: opened from files and loaded into contexts.
 
 use crate::call::{Errno, number, pointer};
 use crate::context::context;
@@ -9,11 +9,10 @@ use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Programs, by addresses.
 type Programs = Mutex<Option<HashMap<usize, Arc<Image>>>>;
-/// The programs that were opened from files, by their handles.
+/// Programs opened from files, by handle.
 static OPENED: Programs = Mutex::new(None);
-/// The programs that are embedded in this one and were loaded, by their addresses.
+/// Loaded programs embedded in this one, by address.
 static EMBEDDED: Programs = Mutex::new(None);
 
 /// Opens a program from a file.
@@ -23,12 +22,12 @@ pub unsafe extern "C" fn spe_image_open(filename: *const c_char) -> *mut Program
         if filename.is_null() {
             return Err(Errno(libc::EINVAL));
         }
-        // SAFETY: not NULL, and a text by C's promise.
+        // SAFETY: not NULL, and a string by C's promise.
         let name = unsafe { CStr::from_ptr(filename) }.to_str().map_err(|_| Errno(libc::ENOENT))?;
         let image = Image::open(name)?;
         store::at_least(image.asked_bytes().unwrap_or(0));
         let size = u32::try_from(size_of::<ProgramHandle>()).unwrap_or_default();
-        // The vector's bytes stay where they are when the image moves into the map.
+        // The vector's bytes do not move with the image into the map.
         let elf_image = image.file().as_ptr().cast();
         let handle = ProgramHandle { handle_size: size, elf_image, toe_shadow: std::ptr::null() };
         let handle = Box::into_raw(Box::new(handle));
@@ -38,21 +37,21 @@ pub unsafe extern "C" fn spe_image_open(filename: *const c_char) -> *mut Program
     })
 }
 
-/// Gives the local stores that are created from now on at least so many bytes. An embedded program
-/// that was built for a larger store calls it before `main`.
+/// Gives new local stores at least this size. A program that embeds one for a larger store calls it
+/// before `main`.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_store_at_least(bytes: usize) {
     store::at_least(bytes);
 }
 
-/// Closes a program that was opened; contexts that loaded it go on.
+/// Closes an open program; contexts that loaded it continue.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_image_close(handle: *mut ProgramHandle) -> c_int {
     number(|| {
         let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
         let image = opened.as_mut().and_then(|opened| opened.remove(&(handle as usize)));
         image.ok_or(Errno(libc::EINVAL))?;
-        // SAFETY: it was made by `spe_image_open`, and is in the map no longer.
+        // SAFETY: it was created by `spe_image_open`, and is no longer in the map.
         drop(unsafe { Box::from_raw(handle) });
         Ok(0)
     })
@@ -83,16 +82,15 @@ pub unsafe extern "C" fn spe_program_load(
     })
 }
 
-/// The program that is embedded at an address: the one that was there before, unless something else
-/// lies there now.
+/// The program embedded at an address: the known one, unless the file there has changed.
 ///
 /// # Safety
-/// The address leads to a whole ELF file in memory.
+/// The address points to a complete ELF file in memory.
 unsafe fn embedded(start: *const u8) -> Result<Arc<Image>, Errno> {
     let mut known = EMBEDDED.lock().unwrap_or_else(PoisonError::into_inner);
     let known = known.get_or_insert_default();
     if let Some(image) = known.get(&(start as usize)) {
-        // SAFETY: the caller's promise: at least a header is there.
+        // SAFETY: the caller's promise: there is at least a header.
         if unsafe { image.lies_at(start) } {
             return Ok(Arc::clone(image));
         }

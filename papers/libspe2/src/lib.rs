@@ -1,17 +1,16 @@
-//! libspe2 for this computer: the C library that programs for the Cell's SPEs call.
+//! libspe2 for this computer: the C library for programs on the Cell's SPEs.
 //!
 //! The interface is the public one of libspe2 2.x, in `include/libspe2.h`; the core is
-//! `seatmap-spe`. Each function returns what the interface says and sets `errno`; a failure that a
-//! person should read (a transfer that breaks a rule, a program that does not fit) is one line on
-//! the standard error. No panic leaves the library.
+//! `seatmap-spe`. Failures set `errno`; those that need an explanation (a transfer that breaks a
+//! rule, a program that does not fit) print a line on stderr. No panic leaves the library.
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
 //! | [`context`], [`gang`] | creating SPEs, alone and in chains |
-//! | [`image`], [`run`], [`callback`] | programs, runs, calls that the PPE answers |
+//! | [`image`], [`run`], [`callback`] | programs, runs, calls to the PPE |
 //! | [`mailbox`], [`event`], [`dma`] | messages and signals; events; transfers by the PPE |
-//! | [`info`], [`thread`] | how many SPEs there are; threads on a simulated Cell |
-//! | [`handle`], [`call`] | pointers from C; the edge to C |
+//! | [`info`], [`thread`] | the number of SPEs; threads on a simulated Cell |
+//! | [`handle`], [`call`] | pointers from C; the border to C |
 //! | [`types`] | the structures of the interface |
 #![deny(missing_docs)]
 #![expect(

@@ -1,4 +1,4 @@
-//! Mailboxes and signals, from the PPE's side.
+//! Mailboxes and signals on the PPE.
 
 use crate::call::{Errno, number};
 use crate::context::context;
@@ -7,14 +7,11 @@ use seatmap_spe::SpeContext;
 use seatmap_spe::mailbox::Mailbox;
 use std::ffi::{c_int, c_uint};
 
-/// Do all before returning.
 const ALL_BLOCKING: c_uint = 1;
-/// Wait until at least one can be done.
 const ANY_BLOCKING: c_uint = 2;
-/// Do what can be done now.
 const ANY_NONBLOCKING: c_uint = 3;
 
-/// How many are done: `step` does the next one at the mailbox, if it can be done now.
+/// Repeats `step`, which transfers a message if possible; returns the number of messages.
 fn repeat(
     spe: &SpeContext,
     mailbox: Mailbox,
@@ -31,7 +28,7 @@ fn repeat(
         };
         let is_done = if must { spe.repeat(mailbox, || step(done)) } else { step(done) };
         if !is_done && must && done == 0 {
-            // No other thread is left that could run the program.
+            // No other thread could run the program.
             return Err(Errno(libc::EIO));
         }
         if !is_done {
@@ -49,7 +46,7 @@ fn counted(data: *const c_uint, count: c_int, behavior: c_uint) -> Result<usize,
         .ok_or(Errno(libc::EINVAL))
 }
 
-/// Writes messages to the SPU; how many.
+/// Writes messages to the SPU; returns their number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_in_mbox_write(
     spe: *mut ContextHandle,
@@ -83,7 +80,7 @@ fn receive(
     })
 }
 
-/// Reads messages from the SPU without waiting; how many.
+/// Reads messages from the SPU without waiting; returns their number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_out_mbox_read(
     spe: *mut ContextHandle,
@@ -98,7 +95,7 @@ pub unsafe extern "C" fn spe_out_mbox_read(
     })
 }
 
-/// Reads messages from the SPU's interrupting mailbox; how many.
+/// Reads messages from the SPU's interrupting mailbox; returns their number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_out_intr_mbox_read(
     spe: *mut ContextHandle,
@@ -123,21 +120,21 @@ unsafe fn amount(spe: *mut ContextHandle, count: impl FnOnce(&SpeContext) -> usi
     })
 }
 
-/// Messages from the SPU that wait.
+/// The number of messages from the SPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_out_mbox_status(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.
     unsafe { amount(spe, |spe| spe.messages(Mailbox::Out)) }
 }
 
-/// Messages to the SPU that fit.
+/// The free places for messages to the SPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_in_mbox_status(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.
     unsafe { amount(spe, SpeContext::room) }
 }
 
-/// Messages in the interrupting mailbox that wait.
+/// The number of messages in the interrupting mailbox.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_out_intr_mbox_status(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.

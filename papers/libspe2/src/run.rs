@@ -1,4 +1,4 @@
-//! Runs, and how they ended.
+//! Runs and their ends.
 
 use crate::call::{Errno, complain, number};
 use crate::callback;
@@ -10,26 +10,24 @@ use seatmap_spe::stop::FaultKind;
 use seatmap_spe::{EntryPoint, RunStop};
 use std::ffi::{c_int, c_uint, c_void};
 
-/// The entry that means the program's beginning.
+/// The entry at the program's start.
 const DEFAULT_ENTRY: u32 = u32::MAX;
-/// `argp` leads to 48 bytes for the first three registers.
+/// `argp` points to 48 bytes for the first three registers.
 const RUN_USER_REGS: u32 = 1;
-/// Calls for the PPE are stops like others.
+/// Calls to the PPE are ordinary stops.
 const NO_CALLBACKS: u32 = 2;
-/// Bits of the SPU's status: stopped by a stop instruction, halted, an invalid instruction, an
-/// invalid channel (CBEA).
+/// Bits of the SPU's status: stop instruction, halt, invalid instruction, invalid channel (CBEA).
 const STATUS_STOPPED: i32 = 0x2;
 const STATUS_HALTED: i32 = 0x4;
 const STATUS_INVALID_INSTRUCTION: i32 = 0x20;
 const STATUS_INVALID_CHANNEL: i32 = 0x40;
 
-/// A run's end, as C is told it: the structure, and what the call returns or sets.
 struct StopReport {
     info: StopInfo,
     result: Result<i32, Errno>,
 }
 
-/// Runs the context's program until it stops, and says how.
+/// Runs the context's program until it stops, and reports why.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_context_run(
     spe: *mut ContextHandle,
@@ -42,7 +40,7 @@ pub unsafe extern "C" fn spe_context_run(
     number(|| {
         // SAFETY: C's promise.
         let one = unsafe { context(spe) }?;
-        // As in libspe2, flags that it does not know mean nothing.
+        // As in libspe2, unknown flags are ignored.
         if entry.is_null() {
             return Err(Errno(libc::EINVAL));
         }
@@ -64,8 +62,8 @@ pub unsafe extern "C" fn spe_context_run(
     })
 }
 
-/// The arguments of the program's `main`: its context, `argp` and `envp`; or the registers as the
-/// caller has them.
+/// The arguments of the program's `main`: its context, `argp` and `envp`; or registers from the
+/// caller.
 unsafe fn arguments(
     spe: *mut ContextHandle,
     flags: u32,
@@ -88,7 +86,7 @@ unsafe fn arguments(
     })
 }
 
-/// Runs, answering calls of the program, until it stops for another reason. True: an answer failed.
+/// Runs and answers calls until another stop. Returns true if an answer failed.
 fn run(
     one: &OneContext,
     begin: EntryPoint,
@@ -141,7 +139,7 @@ fn tell(ended: &RunStop) -> StopReport {
     }
 }
 
-/// The status of a program that an instruction stopped: only those that do not exist have a bit.
+/// The status after a fault: only invalid instructions have a bit.
 fn fault_status(kind: FaultKind) -> i32 {
     match kind {
         FaultKind::Instruction | FaultKind::Jump => STATUS_INVALID_INSTRUCTION,
@@ -157,7 +155,6 @@ fn report(stop_reason: u32, value: i32, spu_status: i32, result: Result<i32, Err
     StopReport { info: StopInfo { stop_reason, result: [value, 0], spu_status }, result }
 }
 
-/// A stop code as the status register shows it.
 fn status(code: u32) -> i32 {
     number_of(code << 16) | STATUS_STOPPED
 }
@@ -166,7 +163,7 @@ fn number_of(code: u32) -> i32 {
     i32::try_from(code).unwrap_or(i32::MAX)
 }
 
-/// Takes the oldest end of a run of a context with events.
+/// Takes the oldest end of a run, if the context records them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_stop_info_read(
     spe: *mut ContextHandle,
@@ -186,7 +183,7 @@ pub unsafe extern "C" fn spe_stop_info_read(
     })
 }
 
-/// The structure alone: the run itself has said on the standard error what there was to say.
+/// Makes only the structure, because the run has already printed its message.
 fn quiet(ended: &RunStop) -> StopInfo {
     match &ended.stop {
         StopReason::Code(_) => tell(ended).info,

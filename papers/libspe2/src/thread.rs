@@ -1,8 +1,7 @@
-//! Threads of the PPE on a simulated Cell: what `threads.c`, which is linked into every program,
-//! needs.
+//! Threads of the PPE on a simulated Cell: the functions for `threads.c`, which is linked into
+//! every program.
 //!
-//! A machine that cannot be had counts as this computer here: creating a context says what is
-//! wrong.
+//! An unavailable machine counts as this computer here; creating a context reports the error.
 
 use seatmap_spe::simulated::desk::DriverSlot;
 use seatmap_spe::simulated::thread;
@@ -10,25 +9,24 @@ use seatmap_spe::stuck::{self, PeerWait};
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
-/// Whether a simulated Cell stands under the library.
+/// Whether the machine is a simulated Cell.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_is_simulated() -> c_int {
     thread::is_simulated().into()
 }
 
-/// A desk for a thread that the calling one is about to create.
+/// Creates a slot for a thread that will be created next.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_thread_open() -> *mut c_void {
     thread::open().map_or(std::ptr::null_mut(), |desk| Arc::into_raw(desk).cast_mut().cast())
 }
 
-/// The desk behind a pointer, which is given back.
 unsafe fn desk(pointer: *mut c_void) -> Option<Arc<DriverSlot>> {
-    // SAFETY: the caller's promise: it is one of `seatmap_spe_thread_open`, and is used once.
+    // SAFETY: the caller's promise: it is from `seatmap_spe_thread_open`, and is used once.
     (!pointer.is_null()).then(|| unsafe { Arc::from_raw(pointer.cast::<DriverSlot>()) })
 }
 
-/// The thread for this desk could not be created.
+/// Removes the slot of a thread that could not be created.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_spe_thread_close(pointer: *mut c_void) {
     // SAFETY: C's promise.
@@ -37,17 +35,16 @@ pub unsafe extern "C" fn seatmap_spe_thread_close(pointer: *mut c_void) {
     }
 }
 
-/// The thread for this desk was created.
+/// Records the new thread of this slot.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_spe_thread_born(pointer: *mut c_void, thread: u64) {
-    // SAFETY: C's promise: the desk of a thread that has not had its turn, and so has not given it
-    // back.
+    // SAFETY: C's promise: the slot of a thread that has not had its turn, and so has not taken it.
     if let Some(desk) = unsafe { pointer.cast::<DriverSlot>().as_ref() } {
         thread::born(desk, thread);
     }
 }
 
-/// The calling thread begins, at its desk.
+/// Starts the calling thread at its slot.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_spe_thread_begin(pointer: *mut c_void) {
     // SAFETY: C's promise.
@@ -56,26 +53,26 @@ pub unsafe extern "C" fn seatmap_spe_thread_begin(pointer: *mut c_void) {
     }
 }
 
-/// The calling thread ends.
+/// Ends the calling thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_thread_end(thread: u64) {
     thread::end(thread);
 }
 
-/// On this computer: a thread was created.
+/// Records a new thread, on this computer.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_created(thread: u64) {
     stuck::created(thread);
 }
 
-/// On this computer: the calling thread begins to wait for the end of another one.
+/// The calling thread starts to wait for the end of another one (on this computer).
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_begin_join(thread: u64) {
     stuck::begin_peer_wait(PeerWait::End(thread));
 }
 
-/// On this computer: the calling thread begins to wait in a function of pthread, whose number is
-/// that of `threads.c`.
+/// The calling thread starts to wait in a pthread function, by its number in `threads.c` (on this
+/// computer).
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_begin_wait(function: c_int) {
     stuck::begin_peer_wait(match function {
@@ -87,7 +84,7 @@ pub extern "C" fn seatmap_spe_begin_wait(function: c_int) {
     });
 }
 
-/// On this computer: the calling thread no longer waits for another one.
+/// The calling thread no longer waits (on this computer).
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_end_wait() {
     stuck::end_peer_wait();
@@ -99,8 +96,8 @@ pub extern "C" fn seatmap_spe_thread_lives(thread: u64) -> c_int {
     thread::lives(thread).into()
 }
 
-/// Waits until another thread wakes the waiters of a key, or until a time in nanoseconds, if it is
-/// not negative; 0 if the time came first.
+/// Waits until another thread wakes this key's waiters, or until a time in nanoseconds, if not
+/// negative; 0 if the time came first.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_park(key: *const c_void, until_ns: i64) -> c_int {
     thread::park(key as u64, u64::try_from(until_ns).ok()).into()
@@ -112,13 +109,13 @@ pub extern "C" fn seatmap_spe_wake(key: *const c_void, most: c_uint) {
     thread::wake(key as u64, most);
 }
 
-/// Lets virtual time pass.
+/// Waits in virtual time.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_sleep(ns: i64) {
     thread::sleep(u64::try_from(ns).unwrap_or(0));
 }
 
-/// Nanoseconds since the machine's beginning.
+/// Nanoseconds since the machine's start.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_time() -> i64 {
     i64::try_from(thread::time_ns()).unwrap_or(i64::MAX)

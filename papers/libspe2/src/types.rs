@@ -1,38 +1,38 @@
-//! The structures and constants of the interface, as `libspe2-types.h` declares them.
+//! The structures and constants of the interface, as in `libspe2-types.h`.
 
 use std::ffi::c_void;
 
-/// A program that is embedded or was opened from a file (`spe_program_handle_t`).
+/// A program, embedded or opened from a file (`spe_program_handle_t`).
 #[repr(C)]
 #[derive(Debug)]
 pub struct ProgramHandle {
-    /// Bytes of this structure.
+    /// The size of this structure.
     pub handle_size: u32,
     /// The ELF image.
     pub elf_image: *const c_void,
-    /// Unused here.
+    /// Unused.
     pub toe_shadow: *const c_void,
 }
 
-/// How a run ended (`spe_stop_info_t`).
+/// The end of a run (`spe_stop_info_t`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StopInfo {
     /// One of the stop reasons.
     pub stop_reason: u32,
-    /// The reason's own number, in the low half of a union of eight bytes.
+    /// The reason's number, in the low half of a union of eight bytes.
     pub result: [i32; 2],
     /// The SPU's status register.
     pub spu_status: i32,
 }
 
-/// A caller's value in an event (`spe_event_data_t`): a union of a pointer and two numbers.
+/// The caller's value of an event (`spe_event_data_t`): a union of a pointer and two numbers.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub union EventData {
     /// As a pointer.
     pub ptr: *mut c_void,
-    /// As a number of 64 bits, which covers all.
+    /// As a 64-bit number, which covers all.
     pub u64: u64,
 }
 

@@ -1,13 +1,12 @@
-//! The attributes of a file, and changes to them.
+//! The attributes of a file, and their changes.
 
 use crate::wire::structure;
 use rustix::fs::{Statx, makedev};
 
-/// `P9_GETATTR_BASIC` of `include/net/9p/9p.h`: everything that stat(2) tells.
+/// `P9_GETATTR_BASIC` of `include/net/9p/9p.h`: all attributes of stat(2).
 pub const BASIC: u64 = 0x7ff;
 
-/// The attributes of a file, as stat(2) tells them. Times are seconds after 1970 and the
-/// nanoseconds beyond them.
+/// The attributes of a file, as in stat(2): times in seconds since 1970, with separate nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names and meanings are those of stat(2)")]
 pub struct FileAttributes {
@@ -75,10 +74,10 @@ impl From<&Statx> for FileAttributes {
     }
 }
 
-/// A change to a file's attributes: of the fields, those that `valid` names.
+/// A change of those attributes that `valid` selects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AttributeChange {
-    /// The other fields that count: bits of this type.
+    /// The selected attributes: bits of this type.
     pub valid: u32,
     /// The new permissions.
     pub mode: u32,
@@ -88,11 +87,11 @@ pub struct AttributeChange {
     pub gid: u32,
     /// The new length.
     pub size_bytes: u64,
-    /// Last read: seconds after 1970.
+    /// The time of the last read, in seconds since 1970.
     pub accessed_s: u64,
     /// The nanoseconds of that time.
     pub accessed_ns: u64,
-    /// Last written: seconds after 1970.
+    /// The time of the last write, in seconds since 1970.
     pub modified_s: u64,
     /// The nanoseconds of that time.
     pub modified_ns: u64,
@@ -112,24 +111,24 @@ structure!(AttributeChange {
 
 /// Bits of [`AttributeChange::valid`], the `P9_SETATTR_*` of `include/net/9p/9p.h`.
 impl AttributeChange {
-    /// The permissions count.
+    /// Selects the permissions.
     pub const MODE: u32 = 1;
-    /// The owner counts.
+    /// Selects the owner.
     pub const UID: u32 = 1 << 1;
-    /// The group counts.
+    /// Selects the group.
     pub const GID: u32 = 1 << 2;
-    /// The length counts.
+    /// Selects the length.
     pub const SIZE: u32 = 1 << 3;
-    /// The time of reading is now, or what is given.
+    /// Selects the time of reading: now, or the given one.
     pub const ACCESSED: u32 = 1 << 4;
-    /// The time of writing is now, or what is given.
+    /// Selects the time of writing: now, or the given one.
     pub const MODIFIED: u32 = 1 << 5;
     /// The time of reading is given.
     pub const ACCESSED_GIVEN: u32 = 1 << 7;
     /// The time of writing is given.
     pub const MODIFIED_GIVEN: u32 = 1 << 8;
 
-    /// A change of the length alone.
+    /// A change of only the length.
     #[must_use]
     pub fn to_size(size_bytes: u64) -> Self {
         AttributeChange { valid: AttributeChange::SIZE, size_bytes, ..AttributeChange::default() }

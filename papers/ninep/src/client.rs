@@ -1,4 +1,4 @@
-//! The client's end, for programs: one request at a time over a socket that is already connected.
+//! The client for programs: one request at a time over a connected socket.
 
 mod content;
 mod names;
@@ -15,30 +15,29 @@ use std::fs;
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::os::fd::FromRawFd;
 
-/// The variable that tells a program the descriptor of its channel.
+/// The variable with the descriptor of a program's channel.
 pub const VARIABLE: &str = "SEATMAP_9P_FD";
 
-/// The root's fid; files get higher ones.
 const ROOT: u32 = 0;
 
-/// `NOFID` of the protocol: no user authenticates.
+/// `NOFID` of the protocol: there is no authentication.
 const NOBODY: u32 = u32::MAX;
 
-/// `NOTAG`, which a version alone carries; and the tag of everything else, one request at a time.
+/// `NOTAG`, only for a version request; and the tag of all other requests, one at a time.
 const NO_TAG: u16 = u16::MAX;
 const TAG: u16 = 0;
 
-/// A small reply comes whole, with its head.
+/// A small reply is read together with its head.
 const AHEAD_BYTES: usize = 8 * 1024;
 
-/// The ways to open a file.
+/// The access to an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenMode {
-    /// To read the file.
+    /// Reads the file.
     Read,
-    /// To write it, or the console.
+    /// Writes the file or the console.
     Write,
-    /// To read and write.
+    /// Reads and writes the file.
     Both,
 }
 
@@ -72,18 +71,18 @@ pub struct FileClient<S> {
     out: Vec<u8>,
 }
 
-/// The connection that a program was started with. Its bytes go by read(2) and write(2), which a
-/// [fence](crate::Fence) lets through.
+/// A connection inherited by the program. It uses only read(2) and write(2), which a
+/// [fence](crate::Fence) allows.
 pub type InheritedClient = FileClient<fs::File>;
 
 impl InheritedClient {
-    /// The connection that this process was started with; `None` where it was not.
+    /// The inherited connection, if any.
     ///
     /// # Safety
-    /// It is called once: the descriptor becomes this client's own.
+    /// It is called once: the client takes over the descriptor.
     ///
     /// # Errors
-    /// No server answers there.
+    /// The server does not answer.
     pub unsafe fn inherited() -> io::Result<Option<Self>> {
         let number = std::env::var(VARIABLE).ok().and_then(|text| text.parse().ok());
         // SAFETY: the caller promises that nothing else has taken it.
@@ -93,10 +92,10 @@ impl InheritedClient {
 }
 
 impl<S: Read + Write> FileClient<S> {
-    /// Agrees with the server on the protocol, and gets its root.
+    /// Agrees on the protocol and attaches to the server's root.
     ///
     /// # Errors
-    /// No server answers, or not in 9P2000.L.
+    /// The server does not answer, or does not speak 9P2000.L.
     pub fn new(stream: S) -> io::Result<Self> {
         let mut client = FileClient {
             stream: BufReader::with_capacity(AHEAD_BYTES, stream),
@@ -122,7 +121,7 @@ impl<S: Read + Write> FileClient<S> {
         let request = FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION };
         match self.ask(&request)? {
             Reply::Version { size_bytes, version }
-                // A server may want shorter messages, but with a byte of data at least.
+                // A server may want shorter messages, with at least a byte of data.
                 if version == VERSION
                     && (AROUND_DATA_BYTES + 1..=LONGEST_BYTES).contains(&size_bytes) =>
             {
@@ -134,7 +133,7 @@ impl<S: Read + Write> FileClient<S> {
         }
     }
 
-    /// The most that one request reads or writes, in bytes.
+    /// The most bytes of a read or write request.
     #[must_use]
     pub fn unit_bytes(&self) -> usize {
         (self.agreed_bytes - AROUND_DATA_BYTES) as usize
@@ -150,7 +149,7 @@ impl<S: Read + Write> FileClient<S> {
         self.unless(outcome, fid)
     }
 
-    /// Opens a file to write it, empty, and makes it where it is not there.
+    /// Opens a file for writing, emptied or newly created.
     ///
     /// # Errors
     /// The server's error.
@@ -167,8 +166,7 @@ impl<S: Read + Write> FileClient<S> {
         });
         let outcome = outcome.map(|_| ());
         match self.unless(outcome, fid) {
-            // The protocol creates or opens, and has no request that does either: the file that is
-            // there is emptied.
+            // No request creates or opens, so an existing file is emptied.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let fid = self.walk(path)?;
                 let flags = flags | libc::O_TRUNC.cast_unsigned();
@@ -182,12 +180,12 @@ impl<S: Read + Write> FileClient<S> {
     /// Closes a file.
     ///
     /// # Errors
-    /// The server has gone.
+    /// The server has exited.
     pub fn close(&mut self, file: OpenFile) -> io::Result<()> {
         self.forget(file.0)
     }
 
-    /// The file of a fid that was opened; one that was not is forgotten.
+    /// The file of this fid; after an error the fid is dropped.
     fn unless(&mut self, outcome: io::Result<()>, fid: u32) -> io::Result<OpenFile> {
         match outcome {
             Ok(()) => Ok(OpenFile(fid)),
@@ -196,19 +194,17 @@ impl<S: Read + Write> FileClient<S> {
     }
 
     fn forget(&mut self, fid: u32) -> io::Result<()> {
-        // The number is free whatever is answered: the server drops a fid in any case (clunk(5)).
+        // The server drops a fid in any case (clunk(5)).
         self.unused.push(fid);
         self.ask(&FileRequest::Clunk { fid }).map(|_| ())
     }
 
-    /// A fid for a path.
     fn walk(&mut self, path: &str) -> io::Result<u32> {
         let names: Vec<&[u8]> =
             path.split('/').filter(|name| !name.is_empty()).map(str::as_bytes).collect();
-        // A number that was given back comes before a new one, so that numbers stay few.
+        // Freed numbers come first, so that numbers stay low.
         let new = self.unused.pop().unwrap_or(self.next);
         let (first, rest) = names.split_at(names.len().min(MOST_NAMES));
-        // Where this fails, the number was not given.
         if let Err(error) = self.walk_on(ROOT, new, first) {
             self.unused.push(new);
             return Err(error);
@@ -225,8 +221,7 @@ impl<S: Read + Write> FileClient<S> {
     fn walk_on(&mut self, fid: u32, new: u32, names: &[&[u8]]) -> io::Result<()> {
         match self.ask(&FileRequest::Walk { fid, new, names: names.to_vec() })? {
             Reply::Walk { qids } if qids.len() == names.len() => Ok(()),
-            // A short answer tells how far it came, and not why it went no further: a walk from
-            // there does.
+            // Only an error in the first step has a reason, so walk again from the last file.
             Reply::Walk { qids } if (1..names.len()).contains(&qids.len()) => {
                 let (walked, rest) = names.split_at(qids.len());
                 self.walk_in_two(fid, new, walked, rest)
@@ -235,7 +230,7 @@ impl<S: Read + Write> FileClient<S> {
         }
     }
 
-    /// A walk that stops on the way does not say why; one that cannot take its first step does.
+    /// Repeats a walk in two parts, to get an error's reason.
     fn walk_in_two(
         &mut self,
         fid: u32,
@@ -245,16 +240,15 @@ impl<S: Read + Write> FileClient<S> {
     ) -> io::Result<()> {
         self.walk_on(fid, new, walked)?;
         let why = self.walk_on(new, new, rest);
-        // The first half gave the fid, and the whole walk has failed.
+        // The first part used the fid, but the whole walk has failed.
         if why.is_err() && fid != new {
             self.ask(&FileRequest::Clunk { fid: new })?;
         }
         why
     }
 
-    /// Sends a request and waits for its reply.
     fn ask(&mut self, request: &FileRequest<'_>) -> io::Result<Reply<'_>> {
-        // The replies to posted writes come before the one to this request.
+        // Replies to posted writes come first.
         self.hear_posted(0)?;
         let tag = if matches!(request, FileRequest::Version { .. }) { NO_TAG } else { TAG };
         request.frame(tag, &mut self.out);
@@ -264,14 +258,13 @@ impl<S: Read + Write> FileClient<S> {
         let reply = Reply::parse(head.number, &self.body).map_err(|_| nonsense())?;
         match reply {
             Reply::Error { code } if head.tag == tag => Err(Refusal(code).into()),
-            // Every reply's number is that of its request and one.
+            // A reply's number is one higher than that of its request.
             reply if head.tag == tag && head.number == request.number() + 1 => Ok(reply),
             _ => Err(nonsense()),
         }
     }
 }
 
-/// The folder of a path, and the name in it.
 fn split(path: &str) -> (&str, &str) {
     let path = path.trim_end_matches('/');
     path.rsplit_once('/').unwrap_or(("", path))

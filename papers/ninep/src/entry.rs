@@ -1,4 +1,4 @@
-//! Entries of folders, as replies carry them.
+//! Entries of folders, as in replies.
 
 use crate::qid::Qid;
 use crate::wire::{Malformed, MessageField, Rest};
@@ -8,7 +8,7 @@ use crate::wire::{Malformed, MessageField, Rest};
 pub struct FolderEntry<'a> {
     /// The file.
     pub qid: Qid,
-    /// The offset to ask for to get the entries behind this one.
+    /// The offset from which the following entries are listed.
     pub offset: u64,
     /// `DT_*` of readdir(3).
     pub kind: u8,
@@ -38,7 +38,7 @@ impl FolderEntry<'_> {
         Qid::SIZE_BYTES + size_of::<u64>() + size_of::<u8>() + size_of::<u16>() + self.name.len()
     }
 
-    /// Writes it behind what is there, if all is then no longer than this; whether it was.
+    /// Appends it if the result has at most this length; returns whether it fits.
     pub(crate) fn fits_into(&self, out: &mut Vec<u8>, most_bytes: usize) -> bool {
         let fits = out.len() + self.size_bytes() <= most_bytes;
         if fits {
@@ -48,7 +48,7 @@ impl FolderEntry<'_> {
     }
 }
 
-/// The entries of a reply, one after the other.
+/// The entries of a reply.
 #[derive(Clone, Copy, Debug)]
 pub struct FolderEntries<'a>(pub &'a [u8]);
 
@@ -61,7 +61,7 @@ impl<'a> Iterator for FolderEntries<'a> {
         }
         let mut rest = Rest(self.0);
         let entry = FolderEntry::take(&mut rest);
-        // Behind what cannot be read is nothing.
+        // The rest after a malformed entry is ignored.
         self.0 = if entry.is_ok() { rest.0 } else { &[] };
         Some(entry)
     }

@@ -1,9 +1,8 @@
-//! No I/O rights: a program that may only compute, and read and write what was opened for it.
+//! Takes a program's I/O rights: it can only compute, and read and write its open files.
 //!
-//! The kernel itself refuses everything else (seccomp(2)). The list names the calls that are
-//! allowed, so that a call unknown here is refused too. A process behind the fence opens no file,
-//! socket or device, only reads and writes those that are open, and reaches no other process. It
-//! can start threads, and processes behind the same fence.
+//! The kernel refuses all calls (seccomp(2)) except the listed ones. A process behind the fence
+//! opens no file, socket or device, and reaches no other process. It can start threads, and
+//! processes behind the same fence.
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -12,9 +11,8 @@ use seccompiler::{
 use std::collections::BTreeMap;
 use std::io;
 
-/// Calls that are not I/O, and calls that read, write and wait for open files.
+/// Calls without I/O, and calls that read, write and wait for open files.
 const ALLOWED: &[libc::c_long] = &[
-    // Bytes.
     libc::SYS_read,
     libc::SYS_write,
     libc::SYS_readv,
@@ -28,7 +26,6 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_ppoll,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_poll,
-    // Memory.
     libc::SYS_brk,
     libc::SYS_mmap,
     libc::SYS_munmap,
@@ -39,7 +36,6 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_mlock2,
     libc::SYS_munlock,
     libc::SYS_membarrier,
-    // Threads.
     libc::SYS_clone,
     libc::SYS_clone3,
     libc::SYS_futex,
@@ -57,13 +53,11 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_exit_group,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_arch_prctl,
-    // Signals to oneself.
     libc::SYS_rt_sigaction,
     libc::SYS_rt_sigprocmask,
     libc::SYS_rt_sigreturn,
     libc::SYS_sigaltstack,
     libc::SYS_restart_syscall,
-    // Calls that tell the time and the identity of the process.
     libc::SYS_clock_gettime,
     libc::SYS_clock_getres,
     libc::SYS_clock_nanosleep,
@@ -79,21 +73,21 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_getegid,
 ];
 
-/// A fence, ready to be put up.
+/// A fence that is ready to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fence(BpfProgram);
 
 impl Fence {
-    /// A fence for a program that runs already.
+    /// A fence for a running program.
     ///
     /// # Errors
-    /// Fences are not known for this kind of processor.
+    /// This kind of processor is unknown.
     pub fn new() -> io::Result<Self> {
         Fence::with(&[])
     }
 
-    /// For a process that is about to become a program: it may do so, and the program start others
-    /// behind the same fence. The program must be static: a loader opens libraries.
+    /// A fence for a process that will execute a program. The program must be static, because a
+    /// loader opens libraries.
     ///
     /// # Errors
     /// The same errors as [`Fence::new`].
@@ -103,10 +97,10 @@ impl Fence {
 
     fn with(more: &[libc::c_long]) -> io::Result<Self> {
         let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-        // An empty list of conditions allows a call whatever its arguments are.
+        // An empty list of conditions allows a call with any arguments.
         ALLOWED.iter().chain(more).for_each(|call| drop(rules.insert(*call, Vec::new())));
         rules.insert(libc::SYS_prctl, vec![naming_a_thread()?]);
-        // An error and not a signal, so that the program can say why it ends.
+        // With an error instead of a signal, the program can report it.
         let refused = SeccompAction::Errno(libc::EPERM.cast_unsigned());
         let processor = std::env::consts::ARCH.try_into().map_err(io::Error::other)?;
         let filter = SeccompFilter::new(rules, refused, SeccompAction::Allow, processor)
@@ -114,7 +108,7 @@ impl Fence {
         filter.try_into().map(Fence).map_err(io::Error::other)
     }
 
-    /// Puts it around all threads of this process, for good. Allocates nothing.
+    /// Closes the fence around all threads of this process for good. It does not allocate.
     ///
     /// # Errors
     /// The kernel's error.

@@ -1,4 +1,4 @@
-//! The numbers by which a client calls files.
+//! A client's numbers of files.
 
 use crate::host;
 use crate::refusal::Refusal;
@@ -6,10 +6,9 @@ use rustix::fs::OFlags;
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// The most that one client may have. Each holds up to two descriptors of the server.
+/// The most fids of one client. Each uses up to two descriptors of the server.
 pub const MOST_FIDS: usize = 1024;
 
-/// The file that a fid stands for.
 #[derive(Debug)]
 pub(crate) enum FidTarget {
     /// The root: `files`, `console` and `input`.
@@ -23,7 +22,7 @@ pub(crate) enum FidTarget {
 }
 
 impl FidTarget {
-    /// A second handle of the node.
+    /// A second handle of the file.
     pub fn again(&self) -> Result<Self, Refusal> {
         Ok(match self {
             FidTarget::Root => FidTarget::Root,
@@ -33,7 +32,6 @@ impl FidTarget {
         })
     }
 
-    /// The file of the host.
     pub fn file(&self) -> Result<BorrowedFd<'_>, Refusal> {
         match self {
             FidTarget::File(file) => Ok(file.as_fd()),
@@ -42,25 +40,19 @@ impl FidTarget {
     }
 }
 
-/// How a fid is open.
 #[derive(Debug)]
 pub(crate) enum Opened {
     /// It is not open.
     Not,
-    /// The root, to be listed.
     Root,
-    /// The console, to be written.
     Console,
-    /// The input, to be read.
     Input,
-    /// A folder of the host.
     Folder(OwnedFd),
-    /// A file of the host.
     File(OwnedFd),
 }
 
 impl Opened {
-    /// Opens a node.
+    /// Opens a file.
     pub fn of(node: &FidTarget, flags: u32) -> Result<Self, Refusal> {
         let file = match node {
             FidTarget::Root if host::may_change(flags) => return Err(Refusal::FOLDER),
@@ -83,7 +75,6 @@ impl Opened {
         }
     }
 
-    /// The file of the host.
     pub fn file(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Opened::File(file) => Some(file.as_fd()),
@@ -94,14 +85,12 @@ impl Opened {
     }
 }
 
-/// A file that a client calls by a number.
 #[derive(Debug)]
 pub(crate) struct Fid {
     pub node: FidTarget,
     pub opened: Opened,
 }
 
-/// All of a client's.
 #[derive(Debug, Default)]
 pub(crate) struct Fids(BTreeMap<u32, Fid>);
 
@@ -114,10 +103,8 @@ impl Fids {
         self.0.get_mut(&fid).ok_or(Refusal::FID)
     }
 
-    /// Whether a number may be given: it is not in use, and not one too many.
+    /// Checks that a fid is unused, and that the client may have another one.
     pub fn is_free(&self, fid: u32) -> Result<(), Refusal> {
-        // Each number holds a descriptor of this process, so a client must not have any number of
-        // them.
         match (self.0.contains_key(&fid), self.0.len() < MOST_FIDS) {
             (true, _) => Err(Refusal::FID),
             (false, false) => Err(Refusal::MANY),
@@ -125,7 +112,7 @@ impl Fids {
         }
     }
 
-    /// Gives a number to a node that is not open.
+    /// Assigns a number to a file that is not open.
     pub fn put(&mut self, fid: u32, node: FidTarget) {
         self.0.insert(fid, Fid { node, opened: Opened::Not });
     }

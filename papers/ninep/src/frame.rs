@@ -1,32 +1,29 @@
-//! Frames: a length, the message's number, a tag, the message (intro(5)).
+//! Frames: length, message number, tag, message (intro(5)).
 
 use std::io::{self, Read};
 
-/// Bytes in front of a message: its length, these included, its number and its tag.
+/// The bytes before a message: the length of the whole frame, the message's number and its tag.
 pub const HEAD_BYTES: usize = 7;
 
-/// The bytes around the data of the largest message, with room to spare (`P9_IOHDRSZ`,
+/// The most bytes around a message's data, with room to spare (`P9_IOHDRSZ`,
 /// `include/net/9p/9p.h`).
 pub const AROUND_DATA_BYTES: u32 = 24;
 
-/// The longest frame: 128 KiB of data, which Linux asks for by default (`DEFAULT_MSIZE`,
-/// `net/9p/client.c`), and the bytes around them.
+/// The longest frame: 128 KiB of data, Linux's default (`DEFAULT_MSIZE`, `net/9p/client.c`), and
+/// the bytes around them.
 pub const LONGEST_BYTES: u32 = 128 * 1024 + AROUND_DATA_BYTES;
 
-/// The shortest limit that two ends may agree on: a name of 255 bytes and the bytes around it must
-/// fit, several times over.
+/// The shortest acceptable limit: several names of 255 bytes fit.
 pub const SHORTEST_BYTES: u32 = 4096;
 
-/// Begins a frame, which replaces the content of `out`.
+/// Starts a frame, which replaces the content of `out`.
 pub(crate) fn begin(number: u8, tag: u16, out: &mut Vec<u8>) {
     out.clear();
-    // Room for the length, which is known at the end.
     out.extend_from_slice(&[0; 4]);
     out.push(number);
     out.extend_from_slice(&tag.to_le_bytes());
 }
 
-/// Writes the length in front of a frame that is complete.
 pub(crate) fn end(out: &mut [u8]) {
     let length = (out.len() as u32).to_le_bytes();
     if let Some(front) = out.first_chunk_mut() {
@@ -34,21 +31,21 @@ pub(crate) fn end(out: &mut [u8]) {
     }
 }
 
-/// The number and tag of a frame whose body was read.
+/// The number and tag of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameHeader {
-    /// The number of the message's type.
+    /// The number of the message type.
     pub number: u8,
-    /// The tag of the request that it belongs to.
+    /// The tag of the request.
     pub tag: u16,
 }
 
-/// Reads a frame's head, and its body, which replaces the content of `body`; `None` at the end of
+/// Reads a frame's head and its body, which replaces the content of `body`; `None` at the end of
 /// the stream.
 ///
 /// # Errors
-/// The stream breaks, or ends within a frame; or a frame is shorter than its head or longer than
-/// `most_bytes`: where the next one begins is not known then.
+/// The stream fails or ends within a frame; or a frame is shorter than its head or longer than
+/// `most_bytes`, so that the start of the next one is unknown.
 pub fn read(
     from: &mut impl Read,
     most_bytes: u32,
@@ -71,7 +68,6 @@ pub fn read(
     Ok(Some(FrameHeader { number, tag: u16::from_le_bytes([low, high]) }))
 }
 
-/// The words for a stream that ended where an answer should come.
 pub(crate) fn closed() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "the other side closed the connection")
 }
@@ -83,7 +79,7 @@ fn read_whole(from: &mut impl Read, bytes: &mut [u8]) -> io::Result<()> {
     })
 }
 
-/// Fills the head; `false` where the stream ends in front of it.
+/// Fills the head; `false` if the stream ends before it.
 fn begins(from: &mut impl Read, head: &mut [u8]) -> io::Result<bool> {
     loop {
         match from.read(head) {

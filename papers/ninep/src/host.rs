@@ -1,8 +1,8 @@
-//! Files of the host, by descriptors and single names: no path of a client's is ever resolved.
+//! Files of the host, by descriptors and single names; a client's path is never resolved.
 //!
-//! A file is held by a descriptor that can do nothing but name it (`O_PATH`), and opened by that
-//! descriptor's own entry in `/proc`. So the file that was walked to is the one that is opened,
-//! even if another process renames or replaces it meanwhile.
+//! A file's descriptor can only name it (`O_PATH`), and the file is opened through the descriptor's
+//! entry in `/proc`. So the opened file is the one walked to, even if another process has renamed
+//! or replaced it.
 
 use crate::attributes::AttributeChange;
 use crate::name;
@@ -13,23 +13,20 @@ use rustix::fs::{
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-/// Flags of a client that are heeded; the others are about how it waits, or not for the other end
-/// to decide.
+/// The accepted flags of a client. The others concern waiting, or are for the server to decide.
 const HEEDED: OFlags = OFlags::ACCMODE
     .union(OFlags::TRUNC)
     .union(OFlags::APPEND)
     .union(OFlags::DSYNC)
     .union(OFlags::SYNC);
 
-/// Always: nothing waits, nothing becomes a terminal, no link is followed.
+/// Nothing waits, becomes a terminal, or follows a link.
 const ALWAYS: OFlags = OFlags::CLOEXEC.union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
 
-/// Names a folder by its path: the only path there is.
 pub(crate) fn folder(path: &Path) -> std::io::Result<OwnedFd> {
     Ok(fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Names a file in a folder.
 pub(crate) fn below(folder: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Refusal> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(fs::openat(folder, name::checked(name)?, flags, Mode::empty())?)
@@ -43,13 +40,11 @@ pub(crate) fn kind(file: BorrowedFd<'_>) -> Result<FileType, Refusal> {
     Ok(FileType::from_raw_mode(stat(file)?.stx_mode.into()))
 }
 
-/// Whether these flags of open(2) may change a file.
 pub(crate) fn may_change(flags: u32) -> bool {
     let flags = OFlags::from_bits_retain(flags);
     flags & OFlags::ACCMODE != OFlags::RDONLY || flags.contains(OFlags::TRUNC)
 }
 
-/// Opens a folder that is named.
 pub(crate) fn open_folder(folder: BorrowedFd<'_>) -> Result<OwnedFd, Refusal> {
     Ok(fs::openat(
         folder,
@@ -59,8 +54,7 @@ pub(crate) fn open_folder(folder: BorrowedFd<'_>) -> Result<OwnedFd, Refusal> {
     )?)
 }
 
-/// Opens a file that is named. Pipes, sockets and devices are not opened: they make their reader
-/// wait, or do things.
+/// Opens a named file. Pipes, sockets and devices would make readers wait, or have effects.
 pub(crate) fn open_file(file: BorrowedFd<'_>, flags: u32) -> Result<OwnedFd, Refusal> {
     match kind(file)? {
         FileType::RegularFile => {
@@ -73,7 +67,7 @@ pub(crate) fn open_file(file: BorrowedFd<'_>, flags: u32) -> Result<OwnedFd, Ref
     }
 }
 
-/// Makes a file that was not there, and opens it. Returns the file by its name and as opened.
+/// Creates a new file, and returns its named and its opened descriptor.
 pub(crate) fn create(
     folder: BorrowedFd<'_>,
     name: &[u8],
@@ -86,7 +80,7 @@ pub(crate) fn create(
         | OFlags::EXCL
         | OFlags::NOFOLLOW;
     let opened = fs::openat(folder, name::checked(name)?, flags, permissions(mode))?;
-    // By what was opened and not by its name, under which there may be another file by now.
+    // The name may belong to another file by now.
     let named = fs::open(entry(opened.as_fd()), OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
     Ok((named, opened))
 }
@@ -97,7 +91,7 @@ pub(crate) fn make_folder(
     mode: u32,
 ) -> Result<OwnedFd, Refusal> {
     fs::mkdirat(folder, name::checked(name)?, permissions(mode))?;
-    // Making a folder opens nothing, so that its name is looked up.
+    // Creating a folder does not open it, so its name is looked up.
     below(folder, name)
 }
 
@@ -122,12 +116,13 @@ pub(crate) fn target(link: BorrowedFd<'_>) -> Result<Vec<u8>, Refusal> {
     Ok(fs::readlinkat(link, c"", Vec::new())?.into_bytes())
 }
 
-/// The permissions for other users; never to act as the client, by set-user-ID or set-group-ID.
+/// The permissions of a mode, without set-user-ID and set-group-ID, with which other users would
+/// act as the client.
 fn permissions(mode: u32) -> Mode {
     Mode::from_raw_mode(mode & 0o1777)
 }
 
-/// Changes what `change` names, in the order in which it is listed there.
+/// Makes the selected changes, in the order of the fields.
 pub(crate) fn change(
     file: BorrowedFd<'_>,
     opened: Option<BorrowedFd<'_>>,
@@ -137,7 +132,7 @@ pub(crate) fn change(
         fs::chmodat(CWD, entry(file), permissions(change.mode), AtFlags::empty())?;
     }
     if change.has(AttributeChange::UID | AttributeChange::GID) {
-        // The number that stands for no user asks for no change.
+        // The number of no user means no change.
         let uid = (change.has(AttributeChange::UID) && change.uid != u32::MAX)
             .then(|| Uid::from_raw(change.uid));
         let gid = (change.has(AttributeChange::GID) && change.gid != u32::MAX)
@@ -153,17 +148,16 @@ pub(crate) fn change(
     Ok(())
 }
 
-/// A client that has it open may cut it, no matter what its permissions are by now.
 fn resize(
     file: BorrowedFd<'_>,
     opened: Option<BorrowedFd<'_>>,
     size_bytes: u64,
 ) -> Result<(), Refusal> {
-    // A file that was opened for writing may be cut, whatever its permissions have become since.
+    // A file opened for writing may be truncated, whatever its permissions are now.
     if opened.is_some_and(|opened| fs::ftruncate(opened, size_bytes).is_ok()) {
         return Ok(());
     }
-    // It may be open for reading only, or not at all.
+    // It may be open only for reading, or not open.
     Ok(fs::ftruncate(open_file(file, OFlags::WRONLY.bits())?, size_bytes)?)
 }
 
@@ -202,7 +196,7 @@ fn new_time(
     Timespec { tv_sec: seconds.cast_signed(), tv_nsec: nanoseconds.cast_signed() }
 }
 
-/// A descriptor's entry in `/proc`, which leads to its file whatever its name is (proc_pid_fd(5)).
+/// A descriptor's entry in `/proc`, which leads to its file (proc_pid_fd(5)).
 fn entry(file: BorrowedFd<'_>) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }

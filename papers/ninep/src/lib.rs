@@ -1,27 +1,25 @@
 //! Files and a console for programs that may open none: 9P2000.L over any byte stream.
 //!
-//! A program in a quiet cell that reads and writes files has the kernel do it on its own CPU: page
-//! cache, file system, interrupts of the disk. Gupta et al. 2010 ("Control Channel") propose that
-//! it asks a program outside the cell over 9P, the protocol of Plan 9, and left that unbuilt. Linux
-//! speaks a dialect of it, 9P2000.L, whose requests are those of its own file systems; a server for
-//! it is small, and Linux itself is a client.
+//! If a program in a quiet cell uses files, the kernel works on its CPU: page cache, file system,
+//! interrupts of the disk. Gupta et al. 2010 ("Control Channel") propose, but did not build, to ask
+//! a program outside the cell over 9P, the protocol of Plan 9. Linux's dialect 9P2000.L needs only
+//! a small server, and Linux has a client.
 //!
 //! | module | does |
 //! |---|---|
-//! | [`frame`], [`wire`] | messages as bytes, and bytes that are none |
+//! | [`frame`], [`wire`] | messages as bytes, and malformed bytes |
 //! | [`request`], [`reply`] | the messages |
-//! | [`qid`], [`attributes`], [`space`], [`entry`] | what they carry |
-//! | [`session`], [`server`] | answering one client: a folder, a console, nothing else |
+//! | [`qid`], [`attributes`], [`space`], [`entry`] | parts of messages |
+//! | [`session`], [`server`] | serving a client a folder, a console and an input |
 //! | `host`, [`name`] | files of the host by descriptors; their single names |
-//! | `fids` | the numbers that clients give them |
-//! | [`refusal`] | why not |
-//! | [`client`] | the other end, for programs |
-//! | [`fence`] | taking a program its I/O rights |
+//! | `fids` | a client's numbers of files |
+//! | [`refusal`] | the reasons of refusals |
+//! | [`client`] | the client for programs |
+//! | [`fence`] | taking a program's I/O rights |
 //!
-//! Ready crates were looked at first. `p9` 0.3 resolves `..` and `/` in names, puts no bound on
-//! fids, and has no client; `rs9p` and `jetstream_9p` bring an asynchronous runtime. A server for
-//! clients that are not trusted must do better than the first, and one for programs on a quiet CPU
-//! wants less than the others.
+//! Existing crates are unsuitable: `p9` 0.3 resolves `..` and `/` in names, does not limit fids,
+//! and has no client; `rs9p` and `jetstream_9p` need an asynchronous runtime, too much for programs
+//! on a quiet CPU.
 #![deny(missing_docs)]
 
 pub mod attributes;

@@ -1,13 +1,12 @@
-//! Names of files: one component, and nothing that leads elsewhere.
+//! Names of files: one component within its folder.
 
 use crate::refusal::Refusal;
 
 /// The longest name (`NAME_MAX`, limits.h).
 const LONGEST_BYTES: usize = 255;
 
-/// The name, if it names something in a folder: it is neither empty nor too long, nor the folder
-/// itself or the one above, and holds no `/` and no zero byte. With `O_NOFOLLOW` such a name cannot
-/// leave its folder.
+/// Checks that a name is in a folder: not empty or too long, neither `.` nor `..`, and without `/`
+/// and zero bytes. With `O_NOFOLLOW` such a name cannot leave its folder.
 ///
 /// # Errors
 /// [`Refusal::INVALID`].

@@ -9,14 +9,14 @@ pub const FOLDER: u8 = 0x80;
 /// `QTSYMLINK`: a symbolic link.
 pub const LINK: u8 = 0x02;
 
-/// The identity of a file for a client: two files with equal qids are the same.
+/// The identity of a file for a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Qid {
-    /// [`FOLDER`], [`LINK`], or 0 for everything else.
+    /// [`FOLDER`], [`LINK`], or 0 for others.
     pub kind: u8,
-    /// Another one means that the content has changed.
+    /// It changes with the content.
     pub version: u32,
-    /// The file's number, its own among all that the server shows.
+    /// The file's number, unique in the server.
     pub path: u64,
 }
 
@@ -29,7 +29,7 @@ impl Qid {
     /// The qid of a file of the host.
     #[must_use]
     pub fn of(stat: &Statx) -> Self {
-        // Two changes within one step of the clock may still differ in length.
+        // Changes within one clock step may differ in length.
         let version =
             (stat.stx_mtime.tv_sec as u32) ^ stat.stx_mtime.tv_nsec ^ (stat.stx_size as u32);
         let kind = kind(FileType::from_raw_mode(stat.stx_mode.into()));
@@ -37,7 +37,6 @@ impl Qid {
     }
 }
 
-/// The kind of a file, as a qid has it.
 pub(crate) fn kind(of: FileType) -> u8 {
     match of {
         FileType::Directory => FOLDER,
@@ -46,12 +45,12 @@ pub(crate) fn kind(of: FileType) -> u8 {
     }
 }
 
-/// The file system that a file is in.
 pub(crate) fn device(stat: &Statx) -> u64 {
     makedev(stat.stx_dev_major, stat.stx_dev_minor)
 }
 
-/// Numbers of files are a file system's own: an export may hold several.
+/// A file's number for a client. Inode numbers are unique only in a file system, and an export may
+/// contain several.
 pub(crate) fn path(device: u64, inode: u64) -> u64 {
     inode ^ device.rotate_right(16)
 }

@@ -1,8 +1,8 @@
-//! Why a request was refused, in the words that the protocol has for it: numbers of errno(3).
+//! Why a request is refused, as numbers of errno(3).
 
 use rustix::io::Errno;
 
-/// Why a request was refused: a number of errno(3).
+/// Why a request is refused: a number of errno(3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", std::io::Error::from_raw_os_error(self.0.cast_signed()))]
 pub struct Refusal(pub u32);
@@ -16,28 +16,27 @@ macro_rules! refusals {
 }
 
 refusals! {
-    /// No such fid, one that is in use already, or one that is not open, or open otherwise
-    /// (`EBADF`).
+    /// The fid does not exist, is in use, or is open in another way or not at all (`EBADF`).
     FID = EBADF,
     /// Too many fids (`EMFILE`).
     MANY = EMFILE,
-    /// A name or message that is not valid (`EINVAL`).
+    /// An invalid name or message (`EINVAL`).
     INVALID = EINVAL,
-    /// There is no such file (`ENOENT`).
+    /// The file does not exist (`ENOENT`).
     ABSENT = ENOENT,
-    /// Nothing is changed here (`EROFS`).
+    /// The export is read-only (`EROFS`).
     READ_ONLY = EROFS,
-    /// This client may not do that (`EACCES`).
+    /// The client has no permission (`EACCES`).
     ACCESS = EACCES,
     /// It is not a folder (`ENOTDIR`).
     NO_FOLDER = ENOTDIR,
     /// It is a folder (`EISDIR`).
     FOLDER = EISDIR,
-    /// It is neither a file nor a folder: devices and pipes are not opened (`ENXIO`).
+    /// Devices and pipes are not opened (`ENXIO`).
     DEVICE = ENXIO,
-    /// A symbolic link is not followed (`ELOOP`).
+    /// Symbolic links are not followed (`ELOOP`).
     LINK = ELOOP,
-    /// A request that is not known here (`EOPNOTSUPP`).
+    /// An unknown request (`EOPNOTSUPP`).
     UNKNOWN = EOPNOTSUPP,
     /// Another failure (`EIO`).
     FAILED = EIO,

@@ -1,4 +1,4 @@
-//! A server's answers: the R-messages of 9P2000.L.
+//! A server's replies: the R-messages of 9P2000.L.
 
 use crate::attributes::FileAttributes;
 use crate::qid::Qid;
@@ -6,14 +6,14 @@ use crate::space::Space;
 use crate::wire::{Data, messages};
 
 messages! {
-    /// A server's answer.
+    /// A server's reply.
     Reply {
-        /// It could not be done.
+        /// The request failed.
         Error = 7 {
-            /// Why: a number of errno(3).
+            /// The reason: a number of errno(3).
             code: u32
         }
-        /// The space of the file system, used and free.
+        /// The used and free space of the file system.
         Statfs = 9 {
             /// The figures.
             space: Space
@@ -22,10 +22,10 @@ messages! {
         Open = 13 {
             /// The file.
             qid: Qid,
-            /// The most that is read or written at once; 0 is as much as fits into a message.
+            /// The most bytes of a read or write; 0: as many as fit into a message.
             unit_bytes: u32
         }
-        /// The file is made and open.
+        /// The file is created and open.
         Create = 15 {
             /// The file.
             qid: Qid,
@@ -39,32 +39,32 @@ messages! {
         }
         /// The attributes of the file.
         Attributes = 25 {
-            /// The attributes that are told.
+            /// The attributes in this reply.
             valid: u64,
             /// The file.
             qid: Qid,
             /// The attributes.
             attributes: FileAttributes
         }
-        /// The change is made.
+        /// The change was made.
         Change = 27 {}
         /// The entries of the folder.
         List = 41 {
-            /// Entries; [`crate::entry::FolderEntries`] reads them.
+            /// Entries, for [`crate::entry::FolderEntries`].
             entries: Data<'a>
         }
         /// The file is on disk.
         Sync = 51 {}
-        /// The folder is made.
+        /// The folder was created.
         Folder = 73 {
             /// The folder.
             qid: Qid
         }
-        /// The file is renamed.
+        /// The file was renamed.
         Rename = 75 {}
-        /// The file is removed.
+        /// The file was removed.
         Remove = 77 {}
-        /// The protocol's version is agreed.
+        /// The agreed version of the protocol.
         Version = 101 {
             /// The longest message, in bytes.
             size_bytes: u32,
@@ -76,16 +76,16 @@ messages! {
             /// The root.
             qid: Qid
         }
-        /// The earlier request is not under way any more.
+        /// The earlier request has ended.
         Flush = 109 {}
-        /// The files on the way.
+        /// The files of the walk.
         Walk = 111 {
-            /// The qids of the files that were found.
+            /// The qids of the files found.
             qids: Vec<Qid>
         }
         /// The data was read.
         Read = 117 {
-            /// The data that was read; empty at the end of the file.
+            /// The data; empty at the end of the file.
             data: Data<'a>
         }
         /// The data was written.

@@ -1,16 +1,16 @@
-//! A client's requests: the T-messages of 9P2000.L that are known here.
+//! A client's requests: the known T-messages of 9P2000.L.
 //!
-//! Numbers and layouts are those of Linux's `include/net/9p/9p.h` and `net/9p/client.c`. Requests
-//! that are missing here (locks, extended attributes, links, devices, authentication) are answered
-//! with `EOPNOTSUPP`, which Linux's client understands.
+//! Numbers and layouts are those of Linux's `include/net/9p/9p.h` and `net/9p/client.c`. Others
+//! (locks, extended attributes, links, devices, authentication) get `EOPNOTSUPP`, which Linux's
+//! client understands.
 
 use crate::attributes::AttributeChange;
 use crate::wire::{Data, messages};
 
 messages! {
-    /// A client's request. A *fid* is a number by which it calls a file that it has walked to.
+    /// A client's request. A *fid* is the client's number of a file.
     FileRequest {
-        /// Ask for the space of the file system, used and free.
+        /// Get the used and free space of the file system.
         Statfs = 8 {
             /// The file.
             fid: u32
@@ -19,12 +19,12 @@ messages! {
         Open = 12 {
             /// The file.
             fid: u32,
-            /// Flags of open(2), by Linux's own numbers on most machines.
+            /// Flags of open(2), with Linux's numbers on most machines.
             flags: u32
         }
-        /// Make a file in a folder, and open it.
+        /// Create a file in a folder, and open it.
         Create = 14 {
-            /// The folder; from then on, the file.
+            /// The folder; afterwards the file.
             fid: u32,
             /// Its name.
             name: &'a [u8],
@@ -32,76 +32,76 @@ messages! {
             flags: u32,
             /// Its permissions.
             mode: u32,
-            /// Its group, which is not heeded: it has the user's.
+            /// Its group, which is ignored: it gets the user's.
             gid: u32
         }
-        /// Ask for the target of a symbolic link.
+        /// Get the target of a symbolic link.
         Readlink = 22 {
             /// The link.
             fid: u32
         }
-        /// Asks for the attributes of a file.
+        /// Get the attributes of a file.
         Attributes = 24 {
             /// The file.
             fid: u32,
-            /// The attributes that are wanted; all are told.
+            /// The requested attributes; the reply has all.
             mask: u64
         }
         /// Change a file's attributes.
         Change = 26 {
             /// The file.
             fid: u32,
-            /// The change to make.
+            /// The change.
             change: AttributeChange
         }
-        /// Asks for the entries of a folder.
+        /// Get the entries of a folder.
         List = 40 {
-            /// The folder, opened.
+            /// The open folder.
             fid: u32,
-            /// 0, or the offset of the last entry that is known.
+            /// 0, or the offset of the last known entry.
             offset: u64,
             /// The most bytes to list.
             count: u32
         }
-        /// Have what was written put on disk.
+        /// Write a file's data to disk.
         Sync = 50 {
-            /// The file, opened.
+            /// The open file.
             fid: u32,
-            /// Whether its attributes may stay behind.
+            /// Whether its attributes may be left out.
             only_data: u32
         }
-        /// Make a folder.
+        /// Create a folder.
         Folder = 72 {
-            /// The folder above.
+            /// The parent folder.
             fid: u32,
             /// Its name.
             name: &'a [u8],
             /// Its permissions.
             mode: u32,
-            /// Its group, which is not heeded.
+            /// Its group, which is ignored.
             gid: u32
         }
-        /// Give a file another name.
+        /// Rename or move a file.
         Rename = 74 {
-            /// The folder it is in.
+            /// Its folder.
             from: u32,
             /// Its name there.
             old: &'a [u8],
-            /// The folder it comes into.
+            /// The new folder.
             to: u32,
-            /// Its name there.
+            /// The new name.
             new: &'a [u8]
         }
         /// Remove a file, or an empty folder.
         Remove = 76 {
-            /// The folder it is in.
+            /// Its folder.
             fid: u32,
             /// Its name.
             name: &'a [u8],
-            /// `AT_REMOVEDIR` (0x200) where it is a folder.
+            /// `AT_REMOVEDIR` (0x200) if it is a folder.
             flags: u32
         }
-        /// Agree on the protocol, and forget all that was before.
+        /// Agree on the protocol, and reset the session.
         Version = 100 {
             /// The longest message, in bytes.
             size_bytes: u32,
@@ -110,15 +110,15 @@ messages! {
         }
         /// Get a fid for the root.
         Attach = 104 {
-            /// The number it gets.
+            /// Its number.
             fid: u32,
-            /// Ignored: no user authenticates by words here.
+            /// Ignored, because there is no authentication.
             auth: u32,
-            /// Ignored, for the same reason.
+            /// Ignored, because there is no authentication.
             user: &'a [u8],
             /// Empty or `/`: there is one tree.
             tree: &'a [u8],
-            /// For whom, or 2^32 - 1 where that is not said.
+            /// The user, or 2^32 - 1 if unspecified.
             uid: u32
         }
         /// Do not answer an earlier request.
@@ -126,18 +126,18 @@ messages! {
             /// The tag of the request.
             tag: u16
         }
-        /// Get a fid for a file below another, or for the same.
+        /// Get a fid for a file below another, or for the same file.
         Walk = 110 {
-            /// The fid of the file to begin at.
+            /// The fid of the first file.
             fid: u32,
-            /// The number it gets.
+            /// Its number.
             new: u32,
-            /// The way, one name each.
+            /// The names on the way.
             names: Vec<&'a [u8]>
         }
         /// Read from a file.
         Read = 116 {
-            /// The file, opened.
+            /// The open file.
             fid: u32,
             /// The offset to read from.
             offset: u64,
@@ -146,7 +146,7 @@ messages! {
         }
         /// Write to a file.
         Write = 118 {
-            /// The file, opened.
+            /// The open file.
             fid: u32,
             /// The offset to write to.
             offset: u64,

@@ -1,7 +1,6 @@
-//! One client's requests, answered in their order: everything but the bytes going to and fro.
+//! Answers one client's requests in order, without the transport.
 //!
-//! The client sees a root with `files`, which is the exported folder, and, where it handed them
-//! over, `console` and `input`.
+//! The client sees a root with `files`, the exported folder, and optionally `console` and `input`.
 
 mod files;
 mod tree;
@@ -30,15 +29,15 @@ pub const CONSOLE: &[u8] = b"console";
 /// The input's name there.
 pub const INPUT: &[u8] = b"input";
 
-/// `P9_NONUNAME`: a user is not said.
+/// `P9_NONUNAME`: an unspecified user.
 const NOBODY: u32 = u32::MAX;
 
-/// The root, the console and the input, which no file system numbers.
+/// The root, the console and the input, which are in no file system.
 const ROOT_QID: Qid = Qid { kind: qid::FOLDER, version: 0, path: u64::MAX };
 const CONSOLE_QID: Qid = Qid { kind: 0, version: 0, path: u64::MAX - 1 };
 const INPUT_QID: Qid = Qid { kind: 0, version: 0, path: u64::MAX - 2 };
 
-/// The folder that clients see.
+/// The exported folder.
 #[derive(Debug)]
 pub struct ExportedFolder {
     folder: OwnedFd,
@@ -46,15 +45,15 @@ pub struct ExportedFolder {
 }
 
 impl ExportedFolder {
-    /// An export of this folder; if it is read-only, nothing in it is changed.
+    /// An export of this folder, read-only or not.
     ///
     /// # Errors
-    /// The folder does not exist, or may not be entered.
+    /// The folder does not exist or cannot be entered.
     pub fn new(folder: &Path, is_read_only: bool) -> io::Result<Self> {
         Ok(ExportedFolder::of(host::folder(folder)?, is_read_only))
     }
 
-    /// An export of a folder that is open already, to be read or to be walked on from.
+    /// An export of an open folder.
     #[must_use]
     pub fn of(folder: OwnedFd, is_read_only: bool) -> Self {
         ExportedFolder { folder, is_read_only }
@@ -68,12 +67,11 @@ pub struct FileSession {
     input: Option<Box<dyn Read>>,
     fids: Fids,
     agreed_bytes: u32,
-    /// The data that was read, until it is sent.
     block: Vec<u8>,
 }
 
 impl FileSession {
-    /// A session with a client that sees this export, and a console if there is one.
+    /// A session with this export, and a console if given.
     #[must_use]
     pub fn new(export: ExportedFolder, console: Option<Box<dyn Write>>) -> Self {
         let input = None;
@@ -82,21 +80,21 @@ impl FileSession {
         FileSession { export, console, input, fids, agreed_bytes: LONGEST_BYTES, block }
     }
 
-    /// Adds an input to read. While reading it waits, the client's next requests wait, too.
+    /// Adds an input. While a read of it waits, the client's other requests wait too.
     #[must_use]
     pub fn with_input(mut self, input: Box<dyn Read>) -> Self {
         self.input = Some(input);
         self
     }
 
-    /// The longest message that both have agreed on, in bytes.
+    /// The agreed longest message, in bytes.
     #[must_use]
     pub fn agreed_bytes(&self) -> u32 {
         self.agreed_bytes
     }
 
-    /// Answers a request: its frame replaces the content of `out`. A request that is malformed or
-    /// cannot be carried out is answered with the reason.
+    /// Answers a request, or refuses it with a reason: the reply's frame replaces the content of
+    /// `out`.
     pub fn answer(&mut self, head: FrameHeader, body: &[u8], out: &mut Vec<u8>) {
         let done = match FileRequest::parse(head.number, body) {
             Ok(request) => self.act(&request),
@@ -110,7 +108,6 @@ impl FileSession {
         match *request {
             FileRequest::Version { size_bytes, version } => self.agree(size_bytes, version),
             FileRequest::Attach { fid, tree, uid, .. } => self.attach(fid, tree, uid),
-            // Requests are answered one after the other: the one it means has been.
             FileRequest::Flush { .. } => Ok(Reply::Flush {}),
             FileRequest::Walk { fid, new, ref names } => self.walk(fid, new, names),
             FileRequest::Clunk { fid } => self.fids.remove(fid).map(|()| Reply::Clunk {}),
@@ -136,18 +133,17 @@ impl FileSession {
         if size_bytes < SHORTEST_BYTES {
             return Err(Refusal::INVALID);
         }
-        // A new session gives up all numbers (version(9P)).
+        // A new session drops all numbers (version(9P)).
         self.fids.clear();
         self.agreed_bytes = size_bytes.min(LONGEST_BYTES);
-        // The protocol's own word for a dialect that is not spoken.
+        // The protocol's word for an unknown dialect.
         let version = if version == VERSION { VERSION } else { b"unknown" };
         Ok(Reply::Version { size_bytes: self.agreed_bytes, version })
     }
 
-    /// A kernel speaks for all users of a mount; this process acts as one of them.
     fn attach(&mut self, fid: u32, tree: &[u8], uid: u32) -> Result<Reply<'_>, Refusal> {
         self.fids.is_free(fid)?;
-        // This process is one user, and can act for no other.
+        // A kernel acts for all users of a mount, but this process is one user.
         if ![NOBODY, 0, rustix::process::geteuid().as_raw()].contains(&uid) {
             return Err(Refusal::ACCESS);
         }
@@ -158,7 +154,7 @@ impl FileSession {
         Ok(Reply::Attach { qid: ROOT_QID })
     }
 
-    /// The new fid stands for something only where the whole way was walked.
+    /// Walks along names. The new fid is valid only after the whole walk.
     fn walk(&mut self, fid: u32, new: u32, names: &[&[u8]]) -> Result<Reply<'_>, Refusal> {
         let mut node = self.fids.get(fid)?.node.again()?;
         if new != fid {
@@ -169,8 +165,8 @@ impl FileSession {
             match self.step(&node, name) {
                 Ok((next, qid)) => (node, _) = (next, qids.push(qid)),
                 Err(refusal) if qids.is_empty() => return Err(refusal),
-                // An error behind the first name is a shorter answer, and the number stays where it
-                // was (walk(9P)).
+                // An error after the first name gives a shorter answer without a new fid
+                // (walk(9P)).
                 Err(_) => return Ok(Reply::Walk { qids }),
             }
         }
@@ -195,7 +191,6 @@ impl FileSession {
         Ok((next, qid))
     }
 
-    /// The folder whose names are to be changed.
     fn changing(&self, fid: u32) -> Result<BorrowedFd<'_>, Refusal> {
         match self.fids.get(fid)?.node.file()? {
             _ if self.export.is_read_only => Err(Refusal::READ_ONLY),
@@ -203,7 +198,6 @@ impl FileSession {
         }
     }
 
-    /// The number of bytes of data that fit into one reply.
     fn fitting(&self, count: u32) -> usize {
         count.min(self.agreed_bytes - AROUND_DATA_BYTES) as usize
     }

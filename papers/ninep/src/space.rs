@@ -1,9 +1,9 @@
-//! How full a file system is.
+//! The space of a file system.
 
 use crate::wire::structure;
 use rustix::fs::StatFs;
 
-/// How full a file system is, as statfs(2) tells it.
+/// The space of a file system, as in statfs(2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names and meanings are those of statfs(2)")]
 pub struct Space {

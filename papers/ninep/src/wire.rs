@@ -1,26 +1,25 @@
 //! The parts of messages: little-endian numbers, texts, lists (intro(5) of the Plan 9 manual).
 
-/// The most names in a walk, and so the longest list there is (`MAXWELEM`, walk(5)).
+/// The most names in a walk, which is the longest list (`MAXWELEM`, walk(5)).
 pub const MOST_NAMES: usize = 16;
 
-/// The reason why bytes are not a message.
+/// Why bytes are not a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// It ends too early.
     #[error("the message ends too early")]
     Short,
-    /// There is something behind it.
+    /// It has further bytes.
     #[error("something follows the message")]
     Long,
-    /// A list of more than [`MOST_NAMES`].
+    /// It has a list of more than [`MOST_NAMES`].
     #[error("a list has {MOST_NAMES} entries at most")]
     Many,
-    /// No message that is known here has this number.
+    /// Its number is unknown.
     #[error("no message has the number {0}")]
     Unknown(u8),
 }
 
-/// The part of a message that is still to be read.
 pub(crate) struct Rest<'a>(pub &'a [u8]);
 
 impl<'a> Rest<'a> {
@@ -31,12 +30,10 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// A value that can stand in a message.
 pub(crate) trait MessageField<'a>: Sized {
-    /// Writes it behind what is there.
     fn put(&self, out: &mut Vec<u8>);
 
-    /// Reads it from the front of the rest.
+    /// Reads it from the start of the rest.
     fn take(from: &mut Rest<'a>) -> Result<Self, Malformed>;
 }
 
@@ -57,10 +54,9 @@ macro_rules! numbers {
 
 numbers!(u8, u16, u32, u64);
 
-/// A name or another text; its user decides what the bytes mean.
 impl<'a> MessageField<'a> for &'a [u8] {
     fn put(&self, out: &mut Vec<u8>) {
-        // Names are of 255 bytes, links of 4,095; what is longer is cut and not written askew.
+        // Names have up to 255 bytes and links 4,095; longer texts are cut.
         let text = &self[..self.len().min(usize::from(u16::MAX))];
         (text.len() as u16).put(out);
         out.extend_from_slice(text);
@@ -72,7 +68,7 @@ impl<'a> MessageField<'a> for &'a [u8] {
     }
 }
 
-/// Data that is read or written: as long as a message can be.
+/// Read or written data, as long as a message allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data<'a>(pub &'a [u8]);
 
@@ -102,7 +98,7 @@ impl<'a, T: MessageField<'a>> MessageField<'a> for Vec<T> {
     }
 }
 
-/// A structure of fields, written in their order.
+/// A structure, written field by field.
 macro_rules! structure {
     ($name:ident { $($field:ident),* }) => {
         impl<'a> $crate::wire::MessageField<'a> for $name {
@@ -117,7 +113,7 @@ macro_rules! structure {
     };
 }
 
-/// An enum of messages, each with its number.
+/// An enum of messages with their numbers.
 macro_rules! messages {
     ($(#[$about:meta])* $name:ident {
         $($(#[$doc:meta])* $variant:ident = $number:literal {
@@ -131,7 +127,7 @@ macro_rules! messages {
         }
 
         impl<'a> $name<'a> {
-            /// Reads the message of this number.
+            /// Parses the message with this number.
             ///
             /// # Errors
             /// [`Malformed`](crate::wire::Malformed).

@@ -1,8 +1,8 @@
-//! Reservations: getllar, putllc and their kin on lines of 128 bytes.
+//! Reservations on lines of 128 bytes: getllar, putllc and related commands.
 //!
-//! A reservation is a copy of the line. A conditional store succeeds if the line still holds what
-//! was read; it writes the eight-byte words that differ, each by a compare-and-exchange, so that
-//! the PPE's atomic operations on other words are never lost.
+//! A reservation is a copy of the line. A conditional store succeeds if the line is unchanged. It
+//! compares and exchanges only changed eight-byte words, so that atomic operations of the PPE on
+//! other words are never lost.
 
 use crate::state::SpeState;
 use crate::transfer::{LocalStoreTransfer, TransferDirection, TransferFault, TransferRule};
@@ -12,12 +12,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Bytes of a line.
 pub const LINE_BYTES: usize = 128;
 const WORDS: usize = LINE_BYTES / 8;
-/// Locks for lines; a line has one by its address.
 static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
 
 type LineWords = [u64; WORDS];
 
-/// A line that an SPU read in order to change it.
+/// A line that an SPU has reserved.
 #[derive(Clone, Debug)]
 pub struct Reservation {
     effective: u64,
@@ -28,29 +27,29 @@ impl Reservation {
     /// Reads a line into the local store, and reserves it.
     ///
     /// # Errors
-    /// The rule that the command breaks.
+    /// The broken rule.
     pub fn take(spe: &SpeState, local: u32, effective: u64) -> Result<Self, TransferFault> {
         let fault =
             |rule| fault(spe, "mfc_getllar", TransferDirection::Get, local, effective, rule);
         let (here, there) = places(spe, local, effective).map_err(fault)?;
         let _held = lock(effective);
         let line = read(there).map_err(fault)?;
-        // SAFETY: a line of the store, which the core has no reference into.
+        // SAFETY: a line of the store, into which the core has no reference.
         unsafe { here.cast::<LineWords>().write_volatile(line) };
         Ok(Reservation { effective, line })
     }
 
-    /// Whether the line no longer holds what was read.
+    /// Whether the line has changed.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         let there = usize::try_from(self.effective).unwrap_or_default() as *mut u64;
         read(there).is_ok_and(|line| line != self.line)
     }
 
-    /// Writes the line in the local store back if the reservation holds; says whether it did.
+    /// Writes the local store's line if the reservation holds; returns whether it did.
     ///
     /// # Errors
-    /// The rule that the command breaks.
+    /// The broken rule.
     pub fn store(self, spe: &SpeState, local: u32, effective: u64) -> Result<bool, TransferFault> {
         let fault = |rule| fault(spe, "mfc_putllc", TransferDirection::Put, local, effective, rule);
         let (here, there) = places(spe, local, effective).map_err(fault)?;
@@ -71,7 +70,7 @@ impl Reservation {
 /// Writes a line unconditionally (putlluc, putqlluc).
 ///
 /// # Errors
-/// The rule that the command breaks.
+/// The broken rule.
 pub fn store_always(spe: &SpeState, local: u32, effective: u64) -> Result<(), TransferFault> {
     let copied = places(spe, local, effective).and_then(|(here, there)| {
         let _held = lock(effective);
@@ -82,8 +81,7 @@ pub fn store_always(spe: &SpeState, local: u32, effective: u64) -> Result<(), Tr
     copied.map_err(|rule| fault(spe, "mfc_putlluc", TransferDirection::Put, local, effective, rule))
 }
 
-/// Writes the words that differ. Where the first of them has changed meanwhile, nothing was
-/// written.
+/// Writes the changed words. If the first of them has changed in memory, nothing was written.
 fn exchange(there: *mut u64, old: &LineWords, new: &LineWords) -> Result<bool, TransferRule> {
     for at in (0..WORDS).filter(|at| old[*at] != new[*at]) {
         // SAFETY: within the line; programs own what they transfer.
@@ -97,7 +95,7 @@ fn exchange(there: *mut u64, old: &LineWords, new: &LineWords) -> Result<bool, T
 
 fn read(there: *mut u64) -> Result<LineWords, TransferRule> {
     let mut line = [0; WORDS];
-    // SAFETY: the line is our own; the other side is guarded.
+    // SAFETY: the line is ours; the other side is guarded.
     unsafe { guarded::copy(there.cast(), line.as_mut_ptr().cast(), LINE_BYTES) }
         .map_err(|_| TransferRule::Address)?;
     Ok(line)

@@ -1,33 +1,28 @@
-//! A lock that costs its usual thread nothing: no instruction of it waits for the thread's earlier
-//! stores.
+//! A lock that is almost free for its usual thread, because it does not wait for earlier stores.
 //!
-//! The first thread owns it, and enters by a plain store and a look. When another thread comes, it
-//! revokes the ownership once and for all; from then on all threads take turns by an ordinary lock.
-//! The contexts of most programs are written by one thread.
+//! The first thread owns it, and enters by a plain store and a load. Another thread revokes the
+//! ownership for good; then all use an ordinary lock. In most programs one thread writes to the
+//! contexts.
 
 use seatmap_cell_sim::os::barrier;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
-/// The first thread has it.
 const OWNED: u8 = 0;
-/// Another thread waits for the first one to leave.
+/// Another thread waits for the owner to leave.
 const REVOKED: u8 = 1;
-/// It is an ordinary lock.
 const SHARED: u8 = 2;
 
 /// A lock for short work.
 #[derive(Debug, Default)]
 pub struct Biased {
     owner: AtomicUsize,
-    /// The owner is inside.
     is_inside: AtomicBool,
     state: AtomicU8,
-    /// Somebody is inside, of the threads that share.
     is_held: AtomicBool,
 }
 
 impl Biased {
-    /// Does work that no other thread does meanwhile.
+    /// Runs `work` under the lock.
     #[inline]
     pub fn hold<T>(&self, work: impl FnOnce() -> T) -> T {
         if self.enter_as_owner() {
@@ -66,7 +61,7 @@ impl Biased {
     fn hold_shared<T>(&self, work: impl FnOnce() -> T) -> T {
         if self.state.compare_exchange(OWNED, REVOKED, Ordering::AcqRel, Ordering::Acquire).is_ok()
         {
-            // After this the owner has seen the word, or is seen inside.
+            // After this barrier, the owner has seen the word, or is seen inside.
             barrier::heavy();
             wait_while(|| self.is_inside.load(Ordering::Acquire));
             self.state.store(SHARED, Ordering::Release);
@@ -91,14 +86,13 @@ fn wait_while(condition: impl Fn() -> bool) {
     }
 }
 
-/// A number that no other living thread has: an address of its own.
+/// An address of the calling thread: no other living thread has it.
 #[inline]
 fn thread() -> usize {
     #[cfg(target_arch = "x86_64")]
     {
         let own: usize;
-        // SAFETY: the psABI keeps a thread's own address in the first word of its block, where `fs`
-        // leads.
+        // SAFETY: the psABI keeps a thread's own address in the first word of its block, at `fs`.
         unsafe {
             std::arch::asm!(
                 "mov {}, fs:0", out(reg) own, options(nostack, readonly, preserves_flags)
@@ -119,7 +113,6 @@ fn thread() -> usize {
 mod tests {
     use super::*;
 
-    /// A sum that a race would spoil.
     fn summed(threads: u64, each: u64) -> u64 {
         let lock = Biased::default();
         let low = std::sync::atomic::AtomicU64::new(0);

@@ -1,5 +1,4 @@
-//! The channels of an SPU: numbers under which its program reads and writes mailboxes, signals,
-//! events and commands.
+//! The channels of an SPU: numbered reads and writes of mailboxes, signals, events and commands.
 
 use crate::mailbox::Mailbox;
 use crate::spu::SpuState;
@@ -39,10 +38,10 @@ pub mod number {
     pub const OUT_INTR_MBOX: u32 = 30;
 }
 
-/// How often a waiter looks for things that ring nobody: a lost reservation.
+/// The interval between checks for lost reservations, which ring no bell.
 const LOOK_EVERY: Duration = Duration::from_micros(50);
 
-/// Reads a channel, waiting where the hardware would.
+/// Reads a channel, and waits as in hardware.
 pub fn read(spu: &mut SpuState, channel: u32) -> u32 {
     let spe = spu.spe;
     // SAFETY: it outlives the SPU's own state.
@@ -73,7 +72,7 @@ pub fn read(spu: &mut SpuState, channel: u32) -> u32 {
     }
 }
 
-/// Writes a channel, waiting where the hardware would.
+/// Writes a channel, and waits as in hardware.
 pub fn write(spu: &mut SpuState, channel: u32, value: u32) {
     let spe = spu.spe;
     // SAFETY: it outlives the SPU's own state.
@@ -104,7 +103,7 @@ pub fn write(spu: &mut SpuState, channel: u32, value: u32) {
     }
 }
 
-/// How often a channel can be read or written without waiting.
+/// How often a channel can be accessed without a wait.
 pub fn count(spu: &mut SpuState, channel: u32) -> u32 {
     let spe = spu.spe;
     // SAFETY: it outlives the SPU's own state.
@@ -121,7 +120,6 @@ pub fn count(spu: &mut SpuState, channel: u32) -> u32 {
         number::EVENT_STATUS => u32::from(pending(spu, spe) != 0),
         number::COMMAND => command::QUEUE_ENTRIES,
         31.. => spu.fail(StopReason::InvalidChannel(channel)),
-        // The others never make a program wait.
         _ => 1,
     }
 }
@@ -131,8 +129,8 @@ fn stalled(spu: &mut SpuState) -> Option<u32> {
     (tags != 0).then_some(tags)
 }
 
-/// A value that only the SPU itself can make: without one, its program would wait for ever, and is
-/// stopped.
+/// Takes a value that only the SPU itself can produce. Without one its program would wait forever,
+/// and is stopped.
 fn take_or_block(
     spu: &mut SpuState,
     take: impl Fn(&mut SpuState) -> Option<u32>,
@@ -144,7 +142,7 @@ fn take_or_block(
     }
 }
 
-/// A thing that only other threads can give: the program is stopped where none of them is left.
+/// Stops the program if no other thread is left that could end its wait.
 #[inline]
 fn or_alone<T>(spu: &mut SpuState, given: Option<T>, what: &'static str) -> T {
     given.unwrap_or_else(|| spu.fail(StopReason::Deadlock(what)))
@@ -156,7 +154,7 @@ fn put(spu: &mut SpuState, spe: &SpeState, mailbox: Mailbox, value: u32) {
     or_alone(spu, put, "room in a mailbox, and no other thread is left to read it");
 }
 
-/// A tag-status update: 0 at once, 1 when any, 2 when all tags of the mask are complete.
+/// Requests a tag status: 0 at once, 1 if any, 2 if all tags of the mask are complete.
 fn update_tags(spu: &mut SpuState, condition: u32) {
     let complete = spu.complete_tags() & spu.tag_mask;
     let is_met = match condition {
@@ -164,14 +162,13 @@ fn update_tags(spu: &mut SpuState, condition: u32) {
         2 => complete == spu.tag_mask,
         _ => true,
     };
-    // The condition can still become true: by acknowledging the stalled list.
+    // Acknowledging the stalled list can still fulfil the condition.
     spu.tag_status = is_met.then_some(complete);
     if is_met {
         spu.own_events |= spu_event::TAG_STATUS;
     }
 }
 
-/// Events of the mask that have happened and were not acknowledged.
 fn pending(spu: &mut SpuState, spe: &SpeState) -> u32 {
     if !spu.has_decremented
         && spu.event_mask & spu_event::DECREMENTER != 0
@@ -188,7 +185,7 @@ fn pending(spu: &mut SpuState, spe: &SpeState) -> u32 {
     (spe.events() | spu.own_events | mailbox_events(spu, spe)) & spu.event_mask
 }
 
-/// Events of the mailboxes: something has happened since the program acknowledged them.
+/// Changes in the mailboxes since the program acknowledged their events.
 fn mailbox_events(spu: &SpuState, spe: &SpeState) -> u32 {
     let now = spe.mailboxes().counts();
     let known = spu.acknowledged;
@@ -233,7 +230,7 @@ fn wait_for_event(spu: &mut SpuState, spe: &SpeState) -> u32 {
     }
 }
 
-/// When the next event can come that rings nobody.
+/// The time of the next check for events that ring no bell.
 fn next_look(spu: &SpuState) -> Option<Instant> {
     let timer = (!spu.has_decremented && spu.event_mask & spu_event::DECREMENTER != 0).then(|| {
         let left_ns = u128::from(spu.until_negative()) * 1_000_000_000

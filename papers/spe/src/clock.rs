@@ -5,7 +5,7 @@ use crate::simulated::machine::simulated;
 use crate::time_base::{TICKS_PER_SECOND, host_ticks};
 use seatmap_cell_sim::session::SessionCall;
 
-/// Ticks since the library was first asked; on a simulated Cell, those of its own time base.
+/// Ticks since the first call; on a simulated Cell, those of its own time base.
 #[must_use]
 pub fn ticks() -> u64 {
     if let Some(driver) = simulated() {
@@ -14,7 +14,7 @@ pub fn ticks() -> u64 {
     host_ticks()
 }
 
-/// Ticks a second of the machine under the library.
+/// Ticks per second of the machine.
 #[must_use]
 pub fn ticks_per_second() -> f64 {
     match simulated() {

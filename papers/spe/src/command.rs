@@ -1,4 +1,4 @@
-//! The commands of an SPU for its transfer unit, on this computer.
+//! An SPU's commands for its transfer unit, on this computer.
 
 use crate::atomic::{self, Reservation};
 use crate::list::{List, ListProgress};
@@ -8,12 +8,12 @@ use crate::transfer::{LocalStoreTransfer, TAGS, TransferDirection, TransferFault
 use crate::unit;
 use seatmap_cell_sim::session::spu_event;
 
-/// Entries of an MFC's command queue, all of which are always free: commands are complete when they
-/// return.
+/// The size of an MFC's command queue, which is always empty, because commands are complete at
+/// once.
 pub const QUEUE_ENTRIES: u32 = 16;
 
-/// Commands of the transfer unit (Cell Broadband Engine Architecture), without their fence and
-/// barrier bits.
+/// The transfer unit's commands (Cell Broadband Engine Architecture), without fence and barrier
+/// bits.
 pub(crate) mod opcode {
     pub const FENCE_AND_BARRIER: u32 = 0x3;
     pub const LIST: u32 = 0x4;
@@ -30,12 +30,10 @@ pub(crate) mod opcode {
     pub const GET_LINE: u32 = 0xd0;
 }
 
-/// Does a command; a fault stops the program.
+/// Performs a command; a fault stops the program.
 pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {
-    // The upper half holds hints for caches and replacement, which nothing here has.
+    // The upper half holds cache and replacement hints, which have no effect here.
     let command = command & 0xff;
-    // Most commands are plain transfers that break no rule. The others, and those that do, take the
-    // long way.
     if let Some(direction) = plain(command)
         && unit::quick(spu.spe(), direction, local, effective, bytes, tag)
     {
@@ -46,7 +44,6 @@ pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: 
     }
 }
 
-/// The direction of a command that is one transfer.
 #[inline]
 fn plain(command: u32) -> Option<TransferDirection> {
     match command {
@@ -102,7 +99,6 @@ pub(crate) fn is_list(command: u32) -> bool {
     matches!(command, opcode::PUT | opcode::PUT_RESULT | opcode::GET)
 }
 
-/// The name that programs know a command by, and its direction.
 pub(crate) fn name(command: u32) -> (&'static str, TransferDirection) {
     match command {
         0x40 => ("mfc_get", TransferDirection::Get),
@@ -118,7 +114,7 @@ pub(crate) fn name(command: u32) -> (&'static str, TransferDirection) {
     }
 }
 
-/// A list command: the low half of the effective address is where its elements are.
+/// Performs a list command. The low half of its effective address is the address of its elements.
 fn list(spu: &mut SpuState, whole: LocalStoreTransfer) -> Result<(), TransferFault> {
     if whole.tag >= TAGS {
         return Err(spu.spe().fault(whole, TransferRule::Tag));
@@ -137,7 +133,7 @@ fn advance(spu: &mut SpuState, mut list: List) -> Result<(), TransferFault> {
     Ok(())
 }
 
-/// Lets the stalled lists of a tag go on.
+/// Continues the stalled lists of a tag.
 pub fn acknowledge_stall(spu: &mut SpuState, tag: u32) {
     let (waiting, others) =
         std::mem::take(&mut spu.lists).into_iter().partition(|list| list.tag == tag);

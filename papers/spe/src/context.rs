@@ -1,4 +1,4 @@
-//! An SPE, as programs on the PPE see it.
+//! An SPE as seen by programs on the PPE.
 
 use crate::channel::spu_event;
 use crate::error::SpeError;
@@ -26,11 +26,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Nobody touches the runner.
 const FREE: u8 = 0;
-/// A thread loads or runs a program.
 const HELD: u8 = 1;
-/// The context was ended, for ever.
 const CLOSED: u8 = 2;
 
 /// A synergistic processing element.
@@ -40,19 +37,18 @@ pub struct SpeContext {
     options: ContextOptions,
     seat: usize,
     area: ProblemStateArea,
-    /// [`FREE`], [`HELD`] or [`CLOSED`], in one word: a run cannot begin while the context is
-    /// closed, nor be closed while it runs.
+    /// [`FREE`], [`HELD`] or [`CLOSED`]. One word, so that a run cannot start in a closed context,
+    /// and a running one cannot be closed.
     hold: AtomicU8,
     runner: UnsafeCell<SpuRun>,
     ends: Mutex<VecDeque<RunStop>>,
     proxy: Proxy,
     proxy_tags: AtomicU32,
-    /// Its task on the simulated Cell, if there is one under the library.
     simulated: Option<SimulatedContext>,
 }
 
-// SAFETY: all parts but `runner` are shared safely by themselves. Only the thread that set `hold`
-// to `HELD` touches `runner`.
+// SAFETY: all parts except `runner` are safe to share. Only the thread that set `hold` to `HELD`
+// touches `runner`.
 unsafe impl Sync for SpeContext {}
 // SAFETY: as above; the coroutine in `runner` runs C code that does not depend on its thread.
 unsafe impl Send for SpeContext {}
@@ -83,7 +79,7 @@ impl SpeContext {
             seat: options.seat.unwrap_or(next),
             area,
             hold: AtomicU8::new(FREE),
-            // SAFETY: a place in the allocation, which is named and not read.
+            // SAFETY: the place is in the allocation, and is not read.
             runner: UnsafeCell::new(SpuRun::new(unsafe { &raw const (*own.as_ptr()).state })),
             ends: Mutex::default(),
             proxy: Proxy::default(),
@@ -94,7 +90,7 @@ impl SpeContext {
         Ok(context)
     }
 
-    /// Its number, from 0, in the order of creation.
+    /// Its number, from 0, in order of creation.
     #[must_use]
     pub fn number(&self) -> u32 {
         self.state.number()
@@ -114,19 +110,19 @@ impl SpeContext {
         &self.state
     }
 
-    /// The choices that it was created with.
+    /// The options of its creation.
     #[must_use]
     pub fn options(&self) -> ContextOptions {
         self.options
     }
 
-    /// The number of the pinned thread that runs it.
+    /// The number of its pinned thread.
     #[must_use]
     pub fn seat(&self) -> usize {
         self.seat
     }
 
-    /// Its side of the simulated Cell, if there is one under the library.
+    /// Its counterpart on the simulated Cell, if used.
     #[must_use]
     #[inline]
     pub fn simulated(&self) -> Option<&SimulatedContext> {
@@ -139,7 +135,7 @@ impl SpeContext {
         &self.area
     }
 
-    /// Messages of the SPU that wait in one of its mailboxes.
+    /// Messages of the SPU in one of its mailboxes.
     #[must_use]
     #[inline]
     pub fn messages(&self, mailbox: Mailbox) -> usize {
@@ -149,7 +145,7 @@ impl SpeContext {
         }
     }
 
-    /// Messages to the SPU that fit.
+    /// Free places in the mailbox to the SPU.
     #[must_use]
     pub fn room(&self) -> usize {
         match &self.simulated {
@@ -158,9 +154,8 @@ impl SpeContext {
         }
     }
 
-    /// Waits until `step` succeeds: it sends to the inbound mailbox, or receives from `mailbox`.
-    /// False where it never will: the program does not run, and there is no other thread that could
-    /// run it.
+    /// Waits until `step` succeeds in sending, or in receiving from `mailbox`. Returns false if it
+    /// never will, because no thread runs or could run the program.
     #[inline]
     #[must_use]
     pub fn repeat(&self, mailbox: Mailbox, mut step: impl FnMut() -> bool) -> bool {
@@ -201,7 +196,7 @@ impl SpeContext {
         fits
     }
 
-    /// Takes a message from the SPU out of one of its mailboxes.
+    /// Receives a message from one of the SPU's mailboxes.
     #[must_use]
     #[inline]
     pub fn try_receive(&self, mailbox: Mailbox) -> Option<u32> {
@@ -222,7 +217,7 @@ impl SpeContext {
         self.state.raise([spu_event::SIGNAL_1, spu_event::SIGNAL_2][register & 1]);
     }
 
-    /// Does a transfer for the PPE.
+    /// Performs a transfer for the PPE.
     ///
     /// # Errors
     /// [`SpeError::Transfer`].
@@ -238,7 +233,7 @@ impl SpeContext {
         Ok(())
     }
 
-    /// Refuses a transfer that breaks a rule which needs no look at memory.
+    /// Checks the rules that do not depend on memory.
     fn refuse(&self, transfer: LocalStoreTransfer) -> Result<(), SpeError> {
         let bytes = usize::try_from(transfer.bytes).unwrap_or(usize::MAX);
         let checked = transfer.check().and_then(|()| {
@@ -247,13 +242,13 @@ impl SpeContext {
         checked.map_err(|rule| self.state.fault(transfer, rule).into())
     }
 
-    /// Tags of the PPE's transfers that are complete and were not taken.
+    /// Tags of complete PPE transfers that were not yet collected.
     #[must_use]
     pub fn proxy_tags(&self) -> u32 {
         self.proxy_tags.load(Ordering::Acquire)
     }
 
-    /// Takes the completion of tags: of those in the mask, or of all if it is 0.
+    /// Collects complete tags: those in the mask, or all if it is 0.
     ///
     /// # Errors
     /// [`SpeError::Transfer`].
@@ -267,13 +262,13 @@ impl SpeContext {
         Ok(mask)
     }
 
-    /// Loads a program; it starts from its beginning at the next run.
+    /// Loads a program, which starts at the next run.
     ///
     /// # Errors
     /// [`SpeError::Running`], [`SpeError::Closed`], and those of [`Image::load`].
     pub fn load(&self, image: &Image) -> Result<(), SpeError> {
         let hooks = if self.simulated.is_some() { &SIMULATED } else { &HOST };
-        // SAFETY: held, and borrowed for this call only.
+        // SAFETY: held, and borrowed only for this call.
         self.hold(|runner| unsafe { &mut *runner }.load(self.store(), hooks, image))?;
         if let Some(seat) = &self.simulated {
             seat.renew();
@@ -281,7 +276,7 @@ impl SpeContext {
         Ok(())
     }
 
-    /// The oldest end of a run that was not taken, of a context that keeps them.
+    /// Takes the oldest recorded end of a run.
     #[must_use]
     pub fn ended(&self) -> Option<RunStop> {
         let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
@@ -296,13 +291,13 @@ impl SpeContext {
         }
     }
 
-    /// Ends that wait to be taken.
+    /// The number of recorded ends.
     #[must_use]
     pub fn ends_waiting(&self) -> usize {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Keeps the end of a run, where the context was created to.
+    /// Records the end of a run, if the context's options say so.
     pub fn keep_end(&self, ended: RunStop) {
         if self.options.keeps_ends {
             let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
@@ -319,7 +314,7 @@ impl SpeContext {
         self.hold.load(Ordering::Acquire) == HELD
     }
 
-    /// Does something with the runner, which nobody else touches meanwhile.
+    /// Calls `work` with the runner, which is locked meanwhile.
     ///
     /// # Errors
     /// [`SpeError::Running`], [`SpeError::Closed`], and those of the work.
@@ -353,33 +348,32 @@ impl SpeContext {
         let arguments = arguments.into();
         self.state.set_caller(stuck::own_thread());
         self.hold(|runner| {
-            // SAFETY: held, and borrowed for this call only.
+            // SAFETY: held, and borrowed only for this call.
             let is_fresh = unsafe { &mut *runner }.prepare(&self.state, entry, arguments)?;
             let stop = match self.simulated() {
                 Some(seat) => seat.run(Arc::<Self>::clone(self), is_fresh),
                 None => pool::resume(self.seat, Arc::<Self>::clone(self))?,
             };
-            // SAFETY: as above: the pool's thread has let go of it.
+            // SAFETY: as above; the pool's thread has released it.
             Ok(RunStop { stop, at: unsafe { &*runner }.stopped_at() })
         })
     }
 
-    /// Whether it was ended: nothing of it happens any more.
+    /// Whether it has been closed.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.hold.load(Ordering::Acquire) == CLOSED
     }
 
-    /// Closes the context: from now on it has no events, and nothing loads or runs a program in
-    /// it.
+    /// Closes the context: it then has no events, and cannot load or run a program.
     ///
     /// # Errors
-    /// [`SpeError::Running`], [`SpeError::Closed`] for one that was closed before.
+    /// [`SpeError::Running`], [`SpeError::Closed`] if it was closed before.
     pub fn close(&self) -> Result<(), SpeError> {
         self.leave_free(CLOSED)
     }
 
-    /// Ends a closed context on its machine, when its transfers are complete.
+    /// Ends a closed context on its machine, after its transfers.
     pub fn finish(&self) {
         self.state.changed();
         if let Some(seat) = &self.simulated {
@@ -408,13 +402,13 @@ impl RegisterAccess for SpeContext {
         match offset {
             problem::SIGNAL_1 => self.send_signal(0, value),
             problem::SIGNAL_2 => self.send_signal(1, value),
-            // A store to a full mailbox on a simulated Cell is lost.
+            // On a simulated Cell, a store to a full mailbox is lost.
             problem::IN_MBOX if self.simulated.is_some() => _ = self.try_send(value),
             problem::IN_MBOX => {
                 self.state.mailboxes().overwrite(value);
                 self.state.changed();
             }
-            // A transfer is complete when its command returns, or is waited for by its tag.
+            // A transfer is complete when its command returns or its tag is collected.
             problem::MULTISOURCE_SYNC => {}
             proxy::COMMAND => {
                 let transfer = self.proxy.transfer(value);
@@ -444,7 +438,7 @@ impl RegisterAccess for SpeContext {
             }
             problem::STATUS => Some(u32::from(self.is_running())),
             problem::MULTISOURCE_SYNC => Some(0),
-            // A signal register shows what waits there.
+            // Reading a signal register leaves its value.
             problem::SIGNAL_1 => Some(self.state.signal(0).value()),
             problem::SIGNAL_2 => Some(self.state.signal(1).value()),
             _ => None,
@@ -452,7 +446,6 @@ impl RegisterAccess for SpeContext {
     }
 }
 
-/// The simulated Cell's name of an outbound mailbox.
 fn which(mailbox: Mailbox) -> Outbound {
     if mailbox == Mailbox::Out { Outbound::Plain } else { Outbound::Interrupting }
 }

@@ -1,12 +1,12 @@
-//! The dynamic section of an image: what is to be linked when it is loaded.
+//! The dynamic section of an image, for linking at load time.
 
 use crate::elf::{self, ElfBytes, Segment, Symbol};
 use crate::error::SpeError;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
-/// Relocations of x86-64 (its psABI): an address with an addend, a symbol's address twice, the
-/// image's own address.
+/// Relocations of x86-64 (its psABI): a symbol with an addend, a symbol (twice), and the image's
+/// own address.
 const ADDRESS_64: u32 = 1;
 const GLOB_DAT: u32 = 6;
 const JUMP_SLOT: u32 = 7;
@@ -26,21 +26,20 @@ const INIT_ARRAY_SIZE: u64 = 27;
 /// The dynamic section.
 #[derive(Debug)]
 pub struct Dynamic {
-    /// The first value of each kind. A map, since a symbol is looked up by two of them, and a
-    /// hostile section has as many entries as the image has room for.
+    /// The first value of each kind. A map, because each symbol needs two of them, and a hostile
+    /// section fills the image with entries.
     values: HashMap<u64, usize>,
-    /// Where the names of the libraries lie among the names.
     needed: Vec<usize>,
 }
 
-/// A word that a relocation sets.
+/// A word set by a relocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelocatedWord {
-    /// Where it lies in the image.
+    /// Its place in the image.
     pub at: usize,
-    /// Its value, or what is added to the image's address.
+    /// Its value, or the offset from the image's address.
     pub value: u64,
-    /// Whether it is an address in the image, which follows the image to its place.
+    /// Whether it is an address in the image, which needs relocation.
     pub moves: bool,
 }
 
@@ -69,34 +68,33 @@ impl Dynamic {
         Ok(dynamic)
     }
 
-    /// Where the functions' addresses lie that run before `main`, and how many there are.
+    /// The address and number of the functions that run before `main`.
     #[must_use]
     pub fn constructors(&self) -> Option<(usize, usize)> {
         Some((self.value(INIT_ARRAY)?, self.value(INIT_ARRAY_SIZE)? / 8))
     }
 
-    /// The value of a symbol that the image defines.
+    /// The value of a symbol defined by the image.
     #[must_use]
     pub fn find(&self, memory: &[u8], name: &[u8]) -> Option<usize> {
-        // The chains of the table are not followed: a program looks for three names, and damaged
-        // chains have no end.
+        // The hash chains are not used: a program looks up three names, and damaged chains are
+        // endless.
         let mut symbols =
             (0..self.symbols(memory)?).filter_map(|number| self.symbol(memory, number));
         symbols.find(|symbol| symbol.name == name)?.address
     }
 
-    /// The number of symbols: as many as the table of hashes says, and as lie in memory. A damaged
-    /// table says billions.
+    /// The number of symbols in the hash table, limited by the memory, because a damaged table may
+    /// claim billions.
     fn symbols(&self, memory: &[u8]) -> Option<usize> {
         let count = ElfBytes(memory).word(self.value(HASH)?.checked_add(4)?)? as usize;
         Some(count.min(memory.len().saturating_sub(self.value(SYMBOLS)?) / elf::SYMBOL_BYTES))
     }
 
-    /// Opens the shared libraries that the program names, such as the mathematical one. They stay
-    /// open.
+    /// Opens the needed shared libraries for good, for example libm.
     ///
     /// # Errors
-    /// [`SpeError::Image`] for one that cannot be opened.
+    /// [`SpeError::Image`] if one cannot be opened.
     pub fn open_libraries(&self, memory: &[u8]) -> Result<(), SpeError> {
         let names = self.value(NAMES).ok_or_else(|| broken("its table of names"))?;
         for offset in &self.needed {
@@ -104,8 +102,8 @@ impl Dynamic {
             let name = name
                 .and_then(|name| CString::new(name).ok())
                 .ok_or_else(|| broken("a library's name"))?;
-            // SAFETY: the name ends with a zero. The library's own constructors run, as the
-            // program's author wants.
+            // SAFETY: the name ends with a zero. The library's constructors run, as the program's
+            // author intends.
             if unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) }.is_null()
             {
                 return Err(SpeError::Image(format!(
@@ -117,10 +115,10 @@ impl Dynamic {
         Ok(())
     }
 
-    /// The words that the relocations set, each of which lies in the image.
+    /// The words set by relocations, all of them in the image.
     ///
     /// # Errors
-    /// [`SpeError::Image`] for a type that is not known, and for a symbol that nothing defines.
+    /// [`SpeError::Image`] for an unknown type or an undefined symbol.
     pub fn words(&self, memory: &[u8]) -> Result<Vec<RelocatedWord>, SpeError> {
         let tables =
             [(RELA, RELA_SIZE), (PLT_REL, PLT_REL_SIZE)].into_iter().flat_map(|(table, bytes)| {
@@ -175,14 +173,13 @@ fn pair(bytes: &ElfBytes, section: &Segment, number: usize) -> Option<(u64, usiz
     ))
 }
 
-/// An error in words about a part of an image.
+/// The error of a missing or damaged part of an image.
 #[must_use]
 pub fn broken(what: &str) -> SpeError {
     SpeError::Image(format!("{what} is missing or broken"))
 }
 
-/// The address of a symbol, and whether it lies in the image; else it lies in the process or its
-/// libraries.
+/// The address of a symbol, and whether it is in the image.
 fn resolve(symbol: &Symbol) -> Result<(u64, bool), SpeError> {
     if let Some(address) = symbol.address {
         return Ok((address as u64, true));
@@ -207,7 +204,6 @@ mod tests {
 
     const BYTES: usize = 4096;
 
-    /// Memory with a dynamic section at 0, symbols at 1024 and their names at 2048.
     fn image(entries: &[(u64, u64)]) -> (Vec<Segment>, Vec<u8>) {
         let mut memory = vec![0; BYTES];
         let places = [(SYMBOLS, 1024), (NAMES, 2048)];

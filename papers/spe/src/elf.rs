@@ -1,7 +1,6 @@
-//! ELF files, as far as images of SPU programs need them: position-independent, 64 bits,
-//! little-endian.
+//! Parses ELF files of SPU programs: position-independent, 64 bits, little-endian.
 
-/// Program header types.
+/// The program header type of a loaded part.
 pub const LOAD: u32 = 1;
 /// The dynamic section.
 pub const DYNAMIC: u32 = 2;
@@ -9,22 +8,21 @@ pub const DYNAMIC: u32 = 2;
 pub const TLS: u32 = 7;
 /// The size of a symbol in its table.
 pub const SYMBOL_BYTES: usize = 24;
-/// The longest name that is read. Compilers make some of a few thousand letters, of templates; a
-/// hostile file has one that is as long as the file, and names it a million times.
+/// The longest accepted name. C++ templates make names of a few thousand letters. A hostile file
+/// uses a name as long as the file a million times.
 const LONGEST_NAME: usize = 4096;
-/// The size of a program header.
 const HEADER_BYTES: usize = 56;
 
-/// A part of the file that is loaded.
+/// A part of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// [`LOAD`], [`DYNAMIC`] or another type.
     pub kind: u32,
-    /// Whether the processor executes it.
+    /// Whether it is executable.
     pub executes: bool,
-    /// Where it lies in the file.
+    /// Its offset in the file.
     pub offset: usize,
-    /// Where it goes in memory.
+    /// Its address in memory.
     pub address: usize,
     /// Bytes in the file.
     pub file_bytes: usize,
@@ -37,7 +35,7 @@ pub struct Segment {
 pub struct Symbol<'a> {
     /// Its name.
     pub name: &'a [u8],
-    /// Its address in the image, if it is defined there.
+    /// Its address in the image, if defined there.
     pub address: Option<usize>,
     /// Whether it may stay undefined.
     pub is_weak: bool,
@@ -46,7 +44,7 @@ pub struct Symbol<'a> {
 /// A relocation with an addend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// Where it is applied.
+    /// Its address.
     pub address: usize,
     /// Its type.
     pub kind: u32,
@@ -56,7 +54,7 @@ pub struct Relocation {
     pub addend: i64,
 }
 
-/// Little-endian numbers at any offset of a file; `None` beyond its end.
+/// Reads little-endian numbers at any offset of a file; `None` after its end.
 #[derive(Clone, Copy, Debug)]
 pub struct ElfBytes<'a>(pub &'a [u8]);
 
@@ -79,13 +77,13 @@ impl<'a> ElfBytes<'a> {
         Some(u64::from_le_bytes(self.array(at)?))
     }
 
-    /// Eight bytes that count or address something in the file.
+    /// Eight bytes as a size or address.
     #[must_use]
     pub fn size(self, at: usize) -> Option<usize> {
         self.double(at)?.try_into().ok()
     }
 
-    /// A text that ends with a zero, of up to 4,096 bytes.
+    /// A zero-terminated string of up to 4,096 bytes.
     #[must_use]
     pub fn text(self, at: usize) -> Option<&'a [u8]> {
         let rest = self.0.get(at..)?;
@@ -98,10 +96,10 @@ impl<'a> ElfBytes<'a> {
     }
 }
 
-/// The program headers of a shared object for x86-64; an error in words for other files.
+/// The program headers of a shared object for x86-64.
 ///
 /// # Errors
-/// Words that say why it is not one.
+/// A message why it is not one.
 pub fn segments(file: &[u8]) -> Result<Vec<Segment>, String> {
     let bytes = ElfBytes(file);
     if file.get(..6) != Some(&[0x7f, b'E', b'L', b'F', 2, 1]) {
@@ -140,7 +138,7 @@ fn segment(file: ElfBytes, at: usize) -> Option<Segment> {
         .then_some(segment)
 }
 
-/// A symbol of a table in loaded memory.
+/// Reads a symbol from a table in loaded memory.
 #[must_use]
 pub fn symbol<'a>(
     memory: ElfBytes<'a>,
@@ -157,7 +155,7 @@ pub fn symbol<'a>(
     Some(Symbol { name, address: is_defined.then_some(address), is_weak })
 }
 
-/// A relocation of a table in loaded memory.
+/// Reads a relocation from a table in loaded memory.
 #[must_use]
 pub fn relocation(memory: ElfBytes, at: usize) -> Option<Relocation> {
     let info = memory.double(at.checked_add(8)?)?;

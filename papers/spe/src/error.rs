@@ -1,4 +1,4 @@
-//! The failures of SPEs, each with libspe2's error number.
+//! The errors of SPEs, with libspe2's error numbers.
 
 use crate::transfer::TransferFault;
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SpeError {
-    /// The environment asks for a machine that there is not, or in words that mean nothing.
+    /// The environment requests a machine that does not exist or cannot start.
     #[error("{0}")]
     Machine(String),
     /// The kernel has no memory for a local store.
@@ -33,13 +33,13 @@ pub enum SpeError {
         #[source]
         source: io::Error,
     },
-    /// The program, its heap and its stack need more than the store has.
+    /// The program needs more than the store.
     #[error(
         "the program needs {needed_bytes} bytes and the local store has {store_bytes}; \
              build it with --ls-size, set SEATMAP_SPE_LS_KIB, or make it smaller"
     )]
     TooLarge {
-        /// Bytes for the program and the least stack.
+        /// The bytes of the program and the least stack.
         needed_bytes: usize,
         /// Bytes of the store.
         store_bytes: usize,
@@ -47,25 +47,25 @@ pub enum SpeError {
     /// A run without a program.
     #[error("context {0} has no program")]
     NoProgram(u32),
-    /// A second run at the same time, or the end of a context that runs.
+    /// The context already runs.
     #[error("context {0} is running")]
     Running(u32),
-    /// A call about a context that another thread has destroyed meanwhile.
+    /// Another thread has destroyed the context.
     #[error("context {0} was destroyed")]
     Closed(u32),
-    /// An argument with a value that means nothing.
+    /// An argument is invalid.
     #[error("{0}")]
     Argument(String),
-    /// The context was created without what the call needs.
+    /// The context lacks an option that the call needs.
     #[error("{0}")]
     Unsupported(String),
-    /// A transfer on behalf of the PPE failed.
+    /// A transfer for the PPE failed.
     #[error(transparent)]
     Transfer(#[from] TransferFault),
 }
 
 impl SpeError {
-    /// The error number that libspe2 reports.
+    /// libspe2's error number.
     #[must_use]
     pub fn errno(&self) -> i32 {
         match self {

@@ -1,4 +1,4 @@
-//! Events: one wait for mailboxes, ends and transfers of several contexts.
+//! Events: one wait for the mailboxes, ends and transfers of several contexts.
 
 use crate::context::SpeContext;
 use crate::mailbox::Mailbox;
@@ -22,15 +22,14 @@ pub const STOPPED: u32 = 0x8;
 /// All events.
 pub const ALL: u32 = 0xf;
 
-/// Contexts with the events that are waited for, and what the caller is told of each.
+/// The registered events of contexts.
 #[derive(Debug, Default)]
 pub struct EventHandler {
     bell: Arc<Notify>,
     watched: Mutex<Vec<Watched>>,
 }
 
-/// The data that a caller wants to be told with an event: the address by which it knows the
-/// context, and a value of its own.
+/// The caller's data of an event: the address of the context, and a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventTag {
     /// The address.
@@ -39,7 +38,6 @@ pub struct EventTag {
     pub data: u64,
 }
 
-/// One registration: one event of one context.
 #[derive(Clone, Debug)]
 struct Watched {
     context: Arc<SpeContext>,
@@ -52,12 +50,12 @@ struct Watched {
 pub struct Happened {
     /// The event's bit.
     pub event: u32,
-    /// The event as the caller is told of it.
+    /// The caller's data.
     pub tag: EventTag,
 }
 
 impl EventHandler {
-    /// Waits for these events of a context from now on. An event that is registered is told anew.
+    /// Registers these events of a context; replaces the data of registered ones.
     pub fn register(&self, context: &Arc<SpeContext>, events: u32, tag: EventTag) {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         if !watched.iter().any(|one| Arc::ptr_eq(&one.context, context)) {
@@ -68,14 +66,14 @@ impl EventHandler {
         watched.extend(bits.map(|event| Watched { context: Arc::clone(context), event, tag }));
     }
 
-    /// Waits for these events no longer.
+    /// Removes the registrations of these events.
     pub fn deregister(&self, context: &Arc<SpeContext>, events: u32) {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         watched.retain(|one| !(Arc::ptr_eq(&one.context, context) && one.event & events != 0));
     }
 
-    /// Waits until an event has happened or the time is over, and gives the first `most` that have;
-    /// none then. Without a `timeout` it waits as long as another thread can make one happen.
+    /// Waits for up to `most` events. Without a timeout it waits as long as another thread can
+    /// cause one.
     #[must_use]
     pub fn wait(&self, most: usize, timeout: Option<Duration>) -> Vec<Happened> {
         if let Some(driver) = simulated() {
@@ -105,15 +103,13 @@ impl EventHandler {
         loop {
             let is_over = !SimulatedContext::await_events(driver, &self.watched_events(), until);
             let found = self.happened(most);
-            // Another thread may have been faster: it took the message or the room that woke this
-            // one.
+            // Another thread may have taken the message or the room first.
             if is_over || !found.is_empty() {
                 return found;
             }
         }
     }
 
-    /// The registrations of contexts that are not closed.
     fn living(&self) -> MutexGuard<'_, Vec<Watched>> {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         watched.retain(|one| !one.context.is_closed());
@@ -136,7 +132,7 @@ impl EventHandler {
 }
 
 impl SpeContext {
-    /// Events that have happened, as the constants of [`event`](crate::event) number them.
+    /// The events that have happened, as constants of [`event`](crate::event).
     #[must_use]
     pub fn happened(&self) -> u32 {
         if let Some(seat) = self.simulated() {

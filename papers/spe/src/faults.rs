@@ -1,43 +1,42 @@
-//! Faults of SPU programs: loads and stores outside of the local store, and instructions that this
+//! Handles faults of SPU programs: accesses outside of the local store, and instructions that this
 //! computer cannot execute.
 //!
-//! On the Cell every address leads into the local store: those beyond its end begin again at 0.
-//! Here such an access faults, if nothing is mapped there. The handler lets the instruction have
-//! the address in the store that the Cell would have used, in one step, and puts the register back.
-//! Other faults stop the context: the thread leaves the program as if it had halted there.
+//! On the Cell, addresses wrap around in the local store. Here such an access faults if nothing is
+//! mapped there. The handler then runs the instruction once with the wrapped address. Other faults
+//! stop the context as if the program had halted there.
 
 use crate::spu::SpuState;
 
 #[cfg(target_arch = "x86_64")]
 mod machine;
 
-/// Where a program lies while it runs.
+/// The place of a running program.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramPlace {
     /// The SPU that runs it.
     pub spu: *mut SpuState,
-    /// The store's address as the program sees it.
+    /// The store's address for the program.
     pub base: u64,
-    /// The store's address as others see it, where all of it can be written.
+    /// The store's address for others, all writable.
     pub effective: u64,
-    /// How long the store is.
+    /// The size of the store.
     pub bytes: u64,
-    /// The end of the program's data, above which its stack lies.
+    /// The end of the program's data, above which its stack is.
     pub end: u64,
 }
 
 #[cfg(target_arch = "x86_64")]
 pub use machine::{disposition, prepare, retake, running};
 
-/// Nothing to prepare: faults end the process.
+/// Does nothing: faults end the process.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn prepare() {}
 
-/// Nothing to take.
+/// Does nothing.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn retake() {}
 
-/// Runs a program whose faults nobody takes.
+/// Runs a program without handling its faults.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn running<T>(_: &ProgramPlace, run: impl FnOnce() -> T) -> T {
     run()

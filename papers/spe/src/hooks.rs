@@ -1,13 +1,13 @@
-//! The table of functions through which a program reaches the machine that it runs on.
+//! The functions by which a program calls its machine.
 //!
-//! The loader writes the table's address and the SPU's state into the image. Another machine serves
-//! the same images with another table.
+//! The loader writes the table's address and the SPU's state into the image. Each machine has its
+//! own table for the same images.
 
 use crate::spu::SpuState;
 use crate::stop::StopReason;
 use crate::{channel, command};
 
-/// The table, as `runtime.c` declares it.
+/// The table, as declared in `runtime.c`.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Hooks {
@@ -17,11 +17,11 @@ pub struct Hooks {
     pub read: unsafe extern "C" fn(*mut SpuState, u32) -> u32,
     /// Writes a channel.
     pub write: unsafe extern "C" fn(*mut SpuState, u32, u32),
-    /// The count of a channel.
+    /// Returns the count of a channel.
     pub count: unsafe extern "C" fn(*mut SpuState, u32) -> u32,
-    /// A command for the transfer unit: local address, effective address, size, tag, command.
+    /// Gives the transfer unit a command: local address, effective address, size, tag, command.
     pub command: unsafe extern "C" fn(*mut SpuState, u32, u64, u32, u32, u32),
-    /// Core cycles that the program's own code is said to take on a Cell.
+    /// Counts core cycles that the program's own code would take on a Cell.
     pub work: unsafe extern "C" fn(*mut SpuState, u32),
 }
 
@@ -35,13 +35,12 @@ pub static HOST: Hooks = Hooks {
     work: on_work,
 };
 
-/// The state behind the pointer that the loader wrote into the image.
+/// The state at the pointer that the loader wrote into the image.
 ///
 /// # Safety
-/// The pointer is the one of a running program.
+/// The pointer is that of a running program.
 unsafe fn state<'a>(spu: *mut SpuState) -> &'a mut SpuState {
-    // SAFETY: the state outlives the run, and the thread that runs the program is the only one that
-    // touches it.
+    // SAFETY: the state outlives the run, and only the thread that runs the program touches it.
     unsafe { &mut *spu }
 }
 
@@ -52,7 +51,7 @@ unsafe extern "C" fn on_stop(spu: *mut SpuState, code: u32, at: u32) {
     spu.stop(if code == HALT { StopReason::Halt } else { StopReason::Code(code & 0x3fff) });
 }
 
-/// Not a code: the program halted.
+/// Reported instead of a stop code if the program halted.
 pub(crate) const HALT: u32 = u32::MAX;
 
 unsafe extern "C" fn on_read(spu: *mut SpuState, channel: u32) -> u32 {
@@ -82,5 +81,5 @@ unsafe extern "C" fn on_command(
     command::command(unsafe { state(spu) }, local, effective, bytes, tag, command);
 }
 
-/// The work has been done, in this computer's time.
+/// Charges nothing, because the work already took time on this computer.
 unsafe extern "C" fn on_work(_: *mut SpuState, _: u32) {}

@@ -9,20 +9,18 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::{Arc, OnceLock};
 
-/// The least stack that a program gets.
+/// The least stack of a program.
 pub const LEAST_STACK_BYTES: usize = 16 << 10;
-/// The block of words through which a program and the core find each other, in the image.
+/// The symbol of the block that links a program with the core.
 const LINK: &[u8] = b"__seatmap_spu";
-/// Words of the block that the loader fills: table, state, store's address and size,
-/// heap's start, constructors and their number.
+/// The words that the loader fills in: table, state, store's address and size, heap's start,
+/// constructors and their number.
 const LINK_WORDS: usize = 7;
-/// The symbol whose value is the size of the store that the program was built for, if that is not
-/// the Cell's.
+/// The symbol whose value is the size of the intended store, if it is not the Cell's.
 const STORE_BYTES: &[u8] = b"__seatmap_ls_bytes";
-/// The symbol of an image that counts its work.
 const COUNTS: &[u8] = b"__seatmap_counts";
 
-/// An image that was found to be a program.
+/// A checked image of a program.
 #[derive(Debug)]
 pub struct Image {
     file: Vec<u8>,
@@ -31,20 +29,17 @@ pub struct Image {
     symbols: OnceLock<Arc<Symbols>>,
 }
 
-/// A program as it lies in a store, but for what depends on the store.
+/// A program's memory with all links except those to the store.
 #[derive(Debug)]
 struct Linked {
     memory: Vec<u8>,
-    /// Words that are addresses in the store: where they are, and the local addresses.
+    /// Words that are addresses in the store: their places and local addresses.
     addresses: Vec<(usize, u64)>,
-    /// Where the link block is.
     block: usize,
     start: usize,
-    /// Where the addresses of the functions lie that run before `main`, and how many there are.
+    /// The address and number of the functions that run before `main`.
     constructors: Option<(usize, usize)>,
-    /// Pages that are executed.
     executes: (usize, usize),
-    /// Whether it counts its work in a register.
     counts: bool,
 }
 
@@ -53,14 +48,14 @@ struct Linked {
 pub struct LoadedProgram {
     /// The address of its first instruction.
     pub start: usize,
-    /// The end of its data in the store: its heap begins there.
+    /// The end of its data in the store, where its heap starts.
     pub end: usize,
     /// Whether it counts its work in a register.
     pub counts: bool,
 }
 
 impl Image {
-    /// Reads a program from a file, which must be executable.
+    /// Reads a program from an executable file.
     ///
     /// # Errors
     /// [`SpeError::File`], [`SpeError::Image`].
@@ -70,7 +65,7 @@ impl Image {
         Image::new(file)
     }
 
-    /// A program that is in memory.
+    /// A program in memory.
     ///
     /// # Errors
     /// [`SpeError::Image`].
@@ -85,8 +80,8 @@ impl Image {
             return Err(SpeError::Image("nothing in it is to be loaded".into()));
         }
         let image = Image { file, segments, linked: OnceLock::new(), symbols: OnceLock::new() };
-        // Parts that overlap have more bytes than the memory has. A hostile file has thousands of
-        // them, each as long as the file, and copying them would take hours.
+        // Parts with more bytes than the memory overlap. A hostile file has thousands of them, each
+        // as long as the file, and copying them would take hours.
         let bytes = image
             .loads()
             .fold(0_usize, |bytes, segment| bytes.saturating_add(segment.memory_bytes));
@@ -96,15 +91,15 @@ impl Image {
         Ok(image)
     }
 
-    /// A program that is embedded in another one: the file ends behind its section headers.
+    /// A program embedded in another one. The file ends after its section headers.
     ///
     /// # Safety
-    /// `start` leads to a whole ELF file in memory that nobody changes.
+    /// `start` points to a complete ELF file in memory that does not change.
     ///
     /// # Errors
     /// [`SpeError::Image`].
     pub unsafe fn embedded(start: *const u8) -> Result<Self, SpeError> {
-        // SAFETY: the caller says that a file is there; each has a header of 64 bytes.
+        // SAFETY: the caller guarantees a file, which has a header of 64 bytes.
         let header = ElfBytes(unsafe { std::slice::from_raw_parts(start, 64) });
         elf::segments(&[&header.0[..54], &[0; 10]].concat()).map_err(SpeError::Image)?;
         let bytes = end_of_headers(&header)
@@ -113,14 +108,14 @@ impl Image {
         Image::new(unsafe { std::slice::from_raw_parts(start, bytes) }.to_vec())
     }
 
-    /// Whether the same file lies at an address.
+    /// Whether the same file is at an address.
     ///
     /// # Safety
     /// As for [`Image::embedded`].
     #[must_use]
     pub unsafe fn lies_at(&self, start: *const u8) -> bool {
-        // SAFETY: each file has a header of 64 bytes. Where this file's is, there are as many bytes
-        // as it has.
+        // SAFETY: each file has a header of 64 bytes. If it is this file's, there are as many bytes
+        // as this file has.
         unsafe {
             let same =
                 |bytes: usize| std::slice::from_raw_parts(start, bytes) == &self.file[..bytes];
@@ -140,8 +135,8 @@ impl Image {
         Arc::clone(self.symbols.get_or_init(|| Arc::new(Symbols::read(&self.file))))
     }
 
-    /// Copies the program into a store, relocated to its place there, and tells it where to find
-    /// the core. The rest of the store keeps its contents.
+    /// Copies the program into a store, relocated and linked. The rest of the store keeps its
+    /// contents.
     ///
     /// # Errors
     /// [`SpeError::TooLarge`], [`SpeError::Image`], [`SpeError::Store`].
@@ -165,7 +160,7 @@ impl Image {
         })
     }
 
-    /// The store that the program was built for, in bytes, if that is not the Cell's.
+    /// The size of its intended store, if it is not the Cell's.
     #[must_use]
     pub fn asked_bytes(&self) -> Option<usize> {
         let end = Some(self.end()).filter(|end| *end <= MOST_KIB << 10)?;
@@ -190,7 +185,7 @@ impl Image {
         memory
     }
 
-    /// Opens the program's libraries, and does all of the linking that is the same in every store.
+    /// Opens the libraries, and does the linking that is the same in every store.
     fn link(&self) -> Result<Linked, SpeError> {
         let mut memory = self.memory(self.end().next_multiple_of(128));
         let dynamic = Dynamic::read(&self.segments, &memory)?;
@@ -226,7 +221,7 @@ impl Image {
     }
 }
 
-/// The bytes of a file. As libspe2, which takes no others, it must be executable.
+/// Reads a file, which must be executable, as libspe2 requires.
 fn executable(name: &str) -> io::Result<Vec<u8>> {
     if std::fs::metadata(name)?.permissions().mode() & 0o111 == 0 {
         return Err(io::Error::from_raw_os_error(libc::EACCES));
@@ -240,10 +235,10 @@ fn end_of_headers(header: &ElfBytes) -> Option<usize> {
 }
 
 impl Linked {
-    /// Copies it to a store, and sets the words that depend on the store.
+    /// Copies the program to a store, and links it to the store.
     fn place(&self, store: &SpeStore, link: [u64; 2]) -> Result<(), SpeError> {
         store.open()?;
-        // SAFETY: the image was checked to fit, and nobody runs it or another one there now.
+        // SAFETY: the image was checked to fit, and no program runs there now.
         let memory =
             unsafe { std::slice::from_raw_parts_mut(store.effective(), self.memory.len()) };
         memory.copy_from_slice(&self.memory);
@@ -263,7 +258,6 @@ impl Linked {
     }
 }
 
-/// Writes a word that was checked to lie there.
 fn write(memory: &mut [u8], at: usize, value: u64) {
     if let Some(place) = memory.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
         *place = value.to_le_bytes();
@@ -274,7 +268,6 @@ fn write(memory: &mut [u8], at: usize, value: u64) {
 mod tests {
     use super::*;
 
-    /// A file with two parts of 64 bytes each, at these addresses in memory.
     fn image(addresses: [u8; 2]) -> Result<Image, SpeError> {
         let mut file = vec![0; 64 + 2 * 56];
         file[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1]);

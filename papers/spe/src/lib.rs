@@ -1,45 +1,44 @@
 //! Synergistic processing elements (SPEs) in software: the core of `libspe2`.
 //!
-//! A [`SpeContext`] is one SPE as a program sees it: a local store, mailboxes, signal registers and
-//! a transfer unit. A program is an ELF image that [`Image`] checks and loads into the store, with
-//! its own copy of all variables and its stack at the store's end. [`SpeContext::run`] hands the
-//! context to a pinned thread and waits until the program stops; the next run resumes it there. SPU
-//! code reaches the core through one table of functions ([`hooks`]), so that another machine can
-//! stand behind the same image.
+//! A [`SpeContext`] is one SPE: a local store, mailboxes, signal registers and a transfer unit.
+//! [`Image`] checks a program's ELF file and loads it into the store, with its own copy of all
+//! variables and its stack at the store's end. [`SpeContext::run`] runs it on a pinned thread until
+//! it stops; the next run resumes it. SPU code calls the core through a table of functions
+//! ([`hooks`]), so that the same image runs on other machines.
 //!
-//! The files lie in layers. A file imports only files of the layers below its own, and of its own
-//! layer those that do not import it, so that each can be read before those that use it.
+//! The files form layers. A file imports only from lower layers, and from its own without cycles,
+//! so each can be read before those that use it.
 //!
-//! | layer | module | holds |
+//! | layer | module | contents |
 //! |---|---|---|
-//! | a program's view | [`event`] | events of several contexts in one wait |
-//! | | [`clock`] | the time base of the machine under the library |
-//! | | [`context`] | an SPE, and what threads of the PPE do with it |
-//! | machines | [`run`] | a program in a store, and how far it came |
-//! | | [`pool`] | pinned threads that run programs |
-//! | | [`simulated`] | the simulated Cell below the same calls |
-//! | an SPU | [`hooks`] | the table of functions that a program calls |
+//! | a program's view | [`event`] | waits for events of several contexts |
+//! | | [`clock`] | the time base of the machine |
+//! | | [`context`] | an SPE and the PPE's operations on it |
+//! | machines | [`run`] | a program in a store and its progress |
+//! | | [`pool`] | the pinned threads of programs |
+//! | | [`simulated`] | the same calls on the simulated Cell |
+//! | an SPU | [`hooks`] | the functions that a program calls |
 //! | | [`channel`], [`command`] | an SPU's channels; its commands |
-//! | | [`spu`], [`simulated::spu`] | the state that only its own program changes |
+//! | | [`spu`], [`simulated::spu`] | the state of the SPU alone |
 //! | transfers | [`atomic`], [`list`] | reservations on cache lines; lists |
 //! | | [`mod@unit`] | DMA between a store and memory or registers |
-//! | | [`faults`], `operand` | what an instruction does that this computer cannot |
-//! | an SPE's parts | [`state`] | the state that a program shares with others |
-//! | | [`image`], [`dynamic`] | a program, checked and loaded; its links |
+//! | | [`faults`], `operand` | emulation of instructions |
+//! | an SPE's parts | [`state`] | the state shared with other threads |
+//! | | [`image`], [`dynamic`] | checking and loading a program; its links |
 //! | | [`symbols`] | the names of its functions |
 //! | | [`store`], [`mailbox`] | the local store; mailboxes |
-//! | | [`notify`], [`crowd`] | threads that wait; how long they look before they sleep |
-//! | | [`stuck`] | waits that never end: who waits for whom |
+//! | | [`notify`], [`crowd`] | waiting threads; how long they spin |
+//! | | [`stuck`] | deadlocks |
 //! | values | [`transfer`], [`proxy`] | transfers and their rules; the PPE's registers for them |
-//! | | [`signal`], [`problem`] | signal registers; addresses that stand for registers |
-//! | | [`stop`], [`options`] | why a program stopped; the choices of a new context |
+//! | | [`signal`], [`problem`] | signal registers; register addresses |
+//! | | [`stop`], [`options`] | why a program stopped; options of a context |
 //! | | [`error`] | failures, with libspe2's error numbers |
-//! | | [`style`], [`time_base`] | the runtime's way of doing things, and Linux's; ticks |
-//! | | [`elf`], [`biased`] | the file format; a lock that costs its usual thread nothing |
+//! | | [`style`], [`time_base`] | this runtime's style and Linux's; ticks |
+//! | | [`elf`], [`biased`] | the file format; a lock that is free for its usual thread |
 //!
-//! Two traits let a layer call what lies above it: [`stop::Resumable`], so that a machine resumes a
-//! program without knowing contexts, and [`problem::RegisterAccess`], so that a transfer reaches
-//! another SPE's registers.
+//! Through two traits a layer calls a higher one: with [`stop::Resumable`] a machine resumes a
+//! program without a context, and with [`problem::RegisterAccess`] a transfer reaches another SPE's
+//! registers.
 #![deny(missing_docs)]
 
 pub mod atomic;

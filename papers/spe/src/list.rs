@@ -1,5 +1,5 @@
-//! DMA lists: up to 2048 transfers in one command, any of which may stall the list until the SPU
-//! lets it go on.
+//! DMA lists: up to 2048 transfers in one command. Each may stall the list until the SPU continues
+//! it.
 
 use crate::state::SpeState;
 use crate::transfer::{LocalStoreTransfer, TransferDirection, TransferFault, TransferRule};
@@ -8,16 +8,14 @@ use crate::transfer::{LocalStoreTransfer, TransferDirection, TransferFault, Tran
 pub const ELEMENT_BYTES: u32 = 8;
 /// The most elements of a list.
 pub const MOST_ELEMENTS: u32 = 2048;
-/// The element stalls the list after its transfer.
+/// Set if the list stalls after this element's transfer.
 const STALL: u32 = 1 << 31;
-/// The bits of an element that hold its size.
 const SIZE: u32 = 0x7fff;
 
-/// The size of an element, and whether it stalls the list, by its first word.
+/// The size of an element, and whether it stalls the list, from its first word.
 ///
-/// Programs that declare the word's fields themselves, in the Cell's order, have the size in the
-/// upper half here and the stall in the lowest bit. The bits that are then set are reserved
-/// otherwise.
+/// The lowest bit, reserved on the Cell, also means a stall: programs that declare the fields in
+/// the Cell's order set it.
 #[must_use]
 pub fn element(word: u32) -> (u32, bool) {
     match (word & SIZE, word >> 16 & SIZE) {
@@ -26,12 +24,12 @@ pub fn element(word: u32) -> (u32, bool) {
     }
 }
 
-/// A list that is not finished.
+/// An unfinished list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct List {
-    /// The command, for error texts.
+    /// The command, for error messages.
     pub command: &'static str,
-    /// Which way the transfers go.
+    /// The direction of the transfers.
     pub direction: TransferDirection,
     /// The local-store address of the next transfer.
     pub local: u32,
@@ -39,13 +37,13 @@ pub struct List {
     pub high: u32,
     /// The local-store address of the next element.
     pub next: u32,
-    /// Elements that are left.
+    /// The remaining elements.
     pub left: u32,
     /// The tag.
     pub tag: u32,
 }
 
-/// An element of a list.
+/// A decoded element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecodedElement {
     /// Its transfer.
@@ -54,7 +52,7 @@ pub struct DecodedElement {
     pub stalls: bool,
 }
 
-/// How far a list came.
+/// The progress of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListProgress {
     /// All elements are done.
@@ -64,10 +62,10 @@ pub enum ListProgress {
 }
 
 impl List {
-    /// A list of `bytes` bytes of elements.
+    /// A list with `bytes` bytes of elements.
     ///
     /// # Errors
-    /// The rule that the list's own size or address breaks.
+    /// The rule that the list's size or address breaks.
     pub fn new(whole: LocalStoreTransfer, elements_at: u32) -> Result<Self, TransferRule> {
         let LocalStoreTransfer { command, direction, local, effective, bytes, tag } = whole;
         let left = bytes / ELEMENT_BYTES;
@@ -81,7 +79,7 @@ impl List {
         Ok(List { command, direction, local, high, next: elements_at, left, tag })
     }
 
-    /// Does transfers until the list ends or an element stalls it.
+    /// Performs transfers until the list ends or an element stalls it.
     ///
     /// # Errors
     /// The first transfer that breaks a rule.
@@ -94,7 +92,6 @@ impl List {
         Ok(ListProgress::Done)
     }
 
-    /// Does one transfer; says whether its element stalls the list.
     fn step(&mut self, spe: &SpeState) -> Result<bool, TransferFault> {
         let head = self.next(spe).map_err(|rule| self.fault(spe, rule))?;
         let Some(DecodedElement { transfer, stalls }) = head else { return Ok(false) };
@@ -102,7 +99,7 @@ impl List {
         Ok(stalls)
     }
 
-    /// Reads the next element out of the store and goes past it; `None` at the list's end.
+    /// Reads the next element from the store and moves past it; `None` at the end.
     ///
     /// # Errors
     /// The element is not in the store.
@@ -111,7 +108,7 @@ impl List {
             return Ok(None);
         }
         let at = spe.store().at(self.next, 8).ok_or(TransferRule::Local)?.cast::<u32>();
-        // SAFETY: eight bytes of the store at a multiple of eight.
+        // SAFETY: eight bytes of the store, aligned to eight.
         let (head, low) = unsafe { (at.read_volatile(), at.add(1).read_volatile()) };
         let (bytes, stalls) = element(head);
         let transfer = self.transfer(bytes, low);
@@ -121,7 +118,7 @@ impl List {
         Ok(Some(DecodedElement { transfer, stalls }))
     }
 
-    /// A small transfer lies in its quadword of the store as it does in its quadword of memory.
+    /// A small transfer has the same offset in its quadword of the store as in memory.
     fn transfer(&self, bytes: u32, low: u32) -> LocalStoreTransfer {
         let within = if bytes < 16 { low & 15 } else { 0 };
         let local = (self.local & !15) | within;
@@ -136,15 +133,15 @@ impl List {
         }
     }
 
-    /// The fault of a list whose own elements cannot be read.
+    /// The fault of a list whose elements cannot be read.
     #[must_use]
     pub fn fault(&self, spe: &SpeState, rule: TransferRule) -> TransferFault {
         spe.fault(self.transfer(0, 0), rule)
     }
 }
 
-/// The quadword of the store behind a transfer. The addresses are the program's own, and behind the
-/// last one there is none: the highest address stands for it, whose transfer is refused.
+/// The quadword after a transfer. After the last one it is the highest address, which no transfer
+/// may use.
 fn behind(transfer: &LocalStoreTransfer) -> u32 {
     let end = transfer.local.saturating_add(transfer.bytes);
     end.checked_next_multiple_of(16).unwrap_or(u32::MAX)

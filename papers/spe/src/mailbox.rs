@@ -1,21 +1,19 @@
-//! The three mailboxes of an SPE: four messages to the SPU, one from it, and one from it that is an
-//! event.
+//! The three mailboxes of an SPE: four messages to the SPU, one from it, and one from it that
+//! raises an event.
 //!
-//! A message goes from one processor to the other in one cache line. All that the PPE writes lies
-//! in one line, all that the SPU writes in another: messages with their numbers, and how many of
-//! the other side's were taken. So a question and its answer move each line once, as a bare flag
-//! would.
+//! Each message moves one cache line between the processors. The PPE writes only one line, the SPU
+//! only another: numbered messages, and the counts of received ones. So a question and its answer
+//! move each line once, like a bare flag.
 //!
-//! | line | written by | holds |
+//! | line | written by | contents |
 //! |---|---|---|
-//! | down | the PPE | the messages to the SPU; how many of each of its mailboxes were taken |
-//! | up | the SPU | the messages from it; how many of those to it were taken |
+//! | down | the PPE | the messages to the SPU; the counts received from its mailboxes |
+//! | up | the SPU | the messages from it; the count that it received |
 //!
-//! Any number of threads may be the PPE: a lock in a line of their own keeps them apart, which
-//! waits for none of the stores before it, so that the PPE's two stores for an answer and the next
-//! question leave together. Nothing here waits for a message; that is
-//! [`Notify`](crate::notify::Notify)'s. In [`SpeStyle::Linux`] the words travel through pipes, by a
-//! system call each.
+//! A lock in its own line serialises the PPE's threads. It does not wait for earlier stores, so an
+//! answer and the next question leave together. Nothing here waits for a message;
+//! [`Notify`](crate::notify::Notify) does. In [`SpeStyle::Linux`] words pass through pipes, with
+//! one system call each.
 
 use crate::biased::Biased;
 use crate::style::SpeStyle;
@@ -25,7 +23,7 @@ use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Messages to the SPU that fit.
+/// The messages that the mailbox to the SPU holds.
 pub const IN_CAPACITY: u32 = 4;
 
 /// One of the mailboxes.
@@ -44,22 +42,22 @@ pub enum Mailbox {
 pub struct MailboxMessage {
     /// The message.
     pub value: u32,
-    /// Whether the mailbox was full: somebody may wait for room.
+    /// Whether the mailbox was full, so that a sender may wait.
     pub was_full: bool,
 }
 
-/// How often something happened in the mailboxes that the SPU can wait for.
+/// Counts of mailbox events that the SPU can wait for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MailboxCounts {
-    /// Messages that were sent to it.
+    /// Messages sent to it.
     pub sent: u32,
-    /// Messages that were taken out of its plain mailbox.
+    /// Messages received from its plain mailbox.
     pub out: u32,
-    /// Messages that were taken out of its interrupting one.
+    /// Messages received from its interrupting mailbox.
     pub out_interrupting: u32,
 }
 
-/// A message with its number in the upper half: a reader knows by it that the message is there.
+/// A message with its number in the upper half, by which a reader recognises it.
 #[derive(Debug, Default)]
 struct Slot(AtomicU64);
 
@@ -68,13 +66,12 @@ impl Slot {
         self.0.store(numbered(number, value), Ordering::Release);
     }
 
-    /// The message with that number, if it is there.
     fn get(&self, number: u32) -> Option<u32> {
         message(self.0.load(Ordering::Acquire), number)
     }
 }
 
-/// The line that the PPE writes. Two lines' alignment: processors fetch pairs.
+/// The line that the PPE writes. It is aligned to two lines, because processors fetch pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Down {
@@ -82,7 +79,6 @@ struct Down {
     taken: [AtomicU32; 2],
 }
 
-/// The line that the SPU writes.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Up {
@@ -90,7 +86,6 @@ struct Up {
     taken: AtomicU32,
 }
 
-/// The part that only the threads of the PPE share.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Ppe {
@@ -98,7 +93,7 @@ struct Ppe {
     sent: AtomicU32,
 }
 
-/// The part that only the SPU knows.
+/// Known only to the SPU.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Spu {
@@ -115,7 +110,6 @@ pub struct Mailboxes {
     pipes: Option<[Pipe; 3]>,
 }
 
-/// A pipe for words of a mailbox.
 #[derive(Debug)]
 struct Pipe {
     read: File,
@@ -128,13 +122,12 @@ impl Pipe {
         Ok(Pipe { read: OwnedFd::from(read).into(), write: OwnedFd::from(write).into() })
     }
 
-    /// A system call. The mailbox's count keeps the pipe from being full.
+    /// The mailbox's count keeps the pipe from being full.
     fn put(&self, value: u32) {
         let written = (&self.write).write_all(&value.to_ne_bytes());
         debug_assert!(written.is_ok(), "{written:?}");
     }
 
-    /// A system call, which waits for the word.
     fn get(&self) -> u32 {
         let mut bytes = [0; 4];
         let read = (&self.read).read_exact(&mut bytes);
@@ -147,7 +140,7 @@ impl Mailboxes {
     /// Empty mailboxes.
     ///
     /// # Errors
-    /// The kernel's error: no more pipes.
+    /// The kernel's error: there are no more pipes.
     pub fn new(style: SpeStyle) -> std::io::Result<Self> {
         let pipes = match style {
             SpeStyle::Cell => None,
@@ -160,7 +153,7 @@ impl Mailboxes {
         self.pipes.as_ref().map(|pipes| &pipes[mailbox as usize])
     }
 
-    /// The PPE's side: appends a message to the SPU. Returns false if there is no room.
+    /// On the PPE: sends a message to the SPU. Returns false if there is no room.
     #[must_use]
     #[inline]
     pub fn send(&self, value: u32) -> bool {
@@ -182,8 +175,8 @@ impl Mailboxes {
         self.down.slots[(number % IN_CAPACITY) as usize].put(number, value);
     }
 
-    /// The PPE's side: appends a message. In a full mailbox it replaces the last one, as a store to
-    /// the register does.
+    /// On the PPE: sends a message. In a full mailbox it replaces the last one, as a store to the
+    /// register does.
     pub fn overwrite(&self, value: u32) {
         self.ppe.lock.hold(|| {
             let sent = self.ppe.sent.load(Ordering::Relaxed);
@@ -195,7 +188,7 @@ impl Mailboxes {
         });
     }
 
-    /// The PPE's side: takes the message out of one of the SPU's mailboxes.
+    /// On the PPE: receives the message of one of the SPU's mailboxes.
     #[must_use]
     #[inline]
     pub fn receive(&self, mailbox: Mailbox) -> Option<u32> {
@@ -211,7 +204,7 @@ impl Mailboxes {
         })
     }
 
-    /// The SPU's side: takes the oldest message.
+    /// On the SPU: receives the oldest message.
     #[must_use]
     #[inline]
     pub fn take(&self) -> Option<MailboxMessage> {
@@ -223,14 +216,13 @@ impl Mailboxes {
         Some(MailboxMessage { value, was_full })
     }
 
-    /// The SPU's side, where words come through the kernel: waits there for the oldest message.
-    /// `None` elsewhere.
+    /// On the SPU: waits in the kernel for the oldest message. `None` without pipes.
     #[must_use]
     #[inline]
     pub fn take_from_kernel(&self) -> Option<MailboxMessage> {
         self.pipe(Mailbox::In)?.get();
         loop {
-            // The word's number is there a moment after the word. It counts where a store has
+            // The message's number arrives a moment after the word, and counts even if a store has
             // replaced the word.
             match self.take() {
                 Some(taken) => return Some(taken),
@@ -239,7 +231,7 @@ impl Mailboxes {
         }
     }
 
-    /// The SPU's side: writes one of its mailboxes. Returns false if there is no room.
+    /// On the SPU: writes one of its mailboxes. Returns false if there is no room.
     #[must_use]
     #[inline]
     pub fn put(&self, mailbox: Mailbox, value: u32) -> bool {
@@ -257,8 +249,8 @@ impl Mailboxes {
         fits
     }
 
-    /// The SPU's side: how many messages to it were sent so far, as far as it can see, and how many
-    /// of each of its own were taken. Their changes are events.
+    /// On the SPU: the counts of messages sent to it, and received from each of its mailboxes.
+    /// Changes are events.
     #[must_use]
     pub fn counts(&self) -> MailboxCounts {
         let taken = self.up.taken.load(Ordering::Relaxed);
@@ -268,13 +260,13 @@ impl Mailboxes {
         MailboxCounts { sent, out, out_interrupting }
     }
 
-    /// The counts of mailboxes whose waiting messages were all sent just now.
+    /// The counts as if all waiting messages had just been sent.
     #[must_use]
     pub fn counts_before(&self) -> MailboxCounts {
         MailboxCounts { sent: self.up.taken.load(Ordering::Relaxed), ..self.counts() }
     }
 
-    /// Messages that wait in a mailbox.
+    /// The messages in a mailbox.
     #[must_use]
     #[inline]
     pub fn waiting(&self, mailbox: Mailbox) -> u32 {
@@ -291,7 +283,7 @@ impl Mailboxes {
         u32::from(self.up.slots[which].get(number).is_some())
     }
 
-    /// Messages that fit into a mailbox.
+    /// The free places in a mailbox.
     #[must_use]
     pub fn room(&self, mailbox: Mailbox) -> u32 {
         let capacity = if mailbox == Mailbox::In { IN_CAPACITY } else { 1 };

@@ -1,4 +1,4 @@
-//! Threads that wait for something to change, first by looking, then asleep.
+//! Waits for changes: first spins, then sleeps.
 
 use crate::crowd;
 use crate::stuck::{Noted, WaitReason, Waiter};
@@ -7,14 +7,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Empty polls in a row after which a thread lets others run.
+/// The consecutive empty polls after which a thread yields.
 const POLLS: u32 = 64;
 
-/// How long a wait lasts before it asks whether there is another thread. Most waits end sooner.
+/// The time of a wait until it checks for other threads. Most waits are shorter.
 const ALONE: Duration = Duration::from_millis(100);
 
-/// A place to wait at. A thread that changes a thing which others wait for calls [`Notify::ring`]
-/// after the change.
+/// A condition to wait for. A thread that changes something calls [`Notify::ring`] afterwards.
 #[derive(Debug, Default)]
 pub struct Notify {
     sleepers: AtomicU32,
@@ -28,14 +27,13 @@ impl Notify {
     pub fn wait<T>(&self, look: impl FnMut() -> Option<T>) -> T {
         let mut look = look;
         loop {
-            // Without a deadline there is always a finding.
             if let Some(found) = self.wait_until(None, &mut look) {
                 return found;
             }
         }
     }
 
-    /// Waits until `look` finds something or the deadline has passed; `None` then.
+    /// Waits until `look` finds something; `None` after the deadline.
     pub fn wait_until<T>(
         &self,
         deadline: Option<Instant>,
@@ -45,16 +43,14 @@ impl Notify {
             return Some(found);
         }
         self.sleepers.fetch_add(1, Ordering::SeqCst);
-        // Every thread that changes something sees the number from now on, or its change is seen by
-        // the next look.
+        // From now on each changing thread sees the number, or the next look sees its change.
         barrier::heavy();
         let found = self.sleep(deadline, &mut look);
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
         found
     }
 
-    /// Waits until `look` finds something; `None` where it never will: all threads of the process
-    /// wait for another one.
+    /// Waits until `look` finds something; `None` if all threads of the process wait.
     pub fn wait_for_others<T>(
         &self,
         (waiter, wait): (Waiter, WaitReason),
@@ -78,7 +74,7 @@ impl Notify {
         }
     }
 
-    /// Looks once, and so many times again.
+    /// Looks once, and `again` times more.
     #[inline]
     pub fn look<T>(&self, again: u32, mut look: impl FnMut() -> Option<T>) -> Option<T> {
         for _ in 0..again {
@@ -90,15 +86,15 @@ impl Notify {
         look()
     }
 
-    /// Looks, and sleeps until the next ring, in turn. The look is made without the lock: it may
-    /// ring itself.
+    /// Alternates between a look and sleep until the next ring. The look is without the lock,
+    /// because it may ring.
     fn sleep<T>(
         &self,
         deadline: Option<Instant>,
         look: &mut impl FnMut() -> Option<T>,
     ) -> Option<T> {
         loop {
-            // A ring after this line changes the number; one before it is seen by the look.
+            // A later ring changes the number; the look sees the change of an earlier one.
             let seen = self.rings.load(Ordering::SeqCst);
             if let Some(found) = look() {
                 return Some(found);
@@ -117,10 +113,10 @@ impl Notify {
         }
     }
 
-    /// Wakes all sleepers, so that they look again.
+    /// Wakes all sleepers to look again.
     #[inline]
     pub fn ring(&self) {
-        // The change comes before the look at the sleepers, as their announcement before their
+        // The change comes before this check for sleepers, and their announcement before their
         // look.
         barrier::light();
         if self.sleepers.load(Ordering::Relaxed) > 0 {
@@ -137,13 +133,13 @@ impl Notify {
     }
 }
 
-/// A count of empty polls in a row. A program that asks again and again, and gets nothing, lets
-/// other threads run where CPUs are short: those may be the ones that it waits for.
+/// Counts consecutive empty polls. A polling program yields if CPUs are scarce, because it may wait
+/// for the other threads.
 #[derive(Debug, Default)]
 pub struct Polls(AtomicU32);
 
 impl Polls {
-    /// Passes a count on that a program asked for.
+    /// Passes on a count for a program.
     #[inline]
     pub fn polled<T: Default + PartialEq>(&self, count: T) -> T {
         // Threads that poll the same thing may lose each other's counts.

@@ -1,9 +1,9 @@
-//! The memory operand of an instruction of x86-64 at which a thread faulted.
+//! Decodes the memory operand of an x86-64 instruction at which a thread faulted.
 //!
 //! The formats are those of Intel's manual, volume 2, chapter 2: prefixes, an opcode of one of four
-//! maps, a byte for the form of the operand, one for base and index, and a displacement.
+//! maps, ModRM and SIB bytes, and a displacement.
 
-/// The general registers in the kernel's list, by the processor's numbers.
+/// The kernel's indices of the general registers, in the processor's order.
 const PLACES: [i32; 16] = [
     libc::REG_RAX,
     libc::REG_RCX,
@@ -22,56 +22,54 @@ const PLACES: [i32; 16] = [
     libc::REG_R14,
     libc::REG_R15,
 ];
-/// The registers by which an operand without one is reached: few instructions use them for
-/// something else.
+/// Registers that replace an absolute operand: few instructions use them for something else.
 const RBX: u8 = 3;
 const RSI: u8 = 6;
 const RDI: u8 = 7;
-/// The longest instruction.
 const LONGEST: usize = 15;
 
-/// Bytes of an instruction, one that sets a register, and a jump.
+/// An instruction, one that sets a register, and a jump.
 pub const RESTORING_BYTES: usize = LONGEST + 10 + 14;
 
 /// A memory operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
-    /// A base, an index with its factor, and a displacement.
+    /// Base, scaled index and displacement.
     Sum {
-        /// The base, by the processor's number.
+        /// The base, as the processor's register number.
         base: Option<u8>,
-        /// The index, and its factor.
+        /// The index and its factor.
         index: Option<(u8, u8)>,
         /// The displacement.
         displacement: i64,
-        /// Where the form's byte is.
+        /// The offset of the ModRM byte.
         form_at: usize,
-        /// Where the operand ends.
+        /// The end of the operand.
         end: usize,
     },
-    /// A distance from the next instruction.
+    /// Relative to the next instruction.
     NextInstruction {
         /// The distance.
         displacement: i64,
-        /// How far the next instruction is, if this is one on vectors: others have numbers behind
-        /// the operand.
+        /// The offset of the next instruction if this is a vector instruction; others may have an
+        /// immediate.
         next: usize,
-        /// Where the form's byte is.
+        /// The offset of the ModRM byte.
         form_at: usize,
-        /// Where the operand ends.
+        /// The end of the operand.
         end: usize,
     },
-    /// The place that an instruction on strings stores to or loads from.
+    /// The destination or source of a string instruction.
     Text {
-        /// `rsi` or `rdi`, by the processor's number.
+        /// `rsi` or `rdi`, as the processor's register number.
         register: u8,
-        /// The other one, where the instruction uses both.
+        /// The other one, if the instruction uses both.
         other: Option<u8>,
     },
 }
 
 impl Operand {
-    /// The operand that lies at the address of the fault, of an instruction with two.
+    /// For an instruction with two operands, the one at the address of the fault.
     #[must_use]
     pub fn at(self, registers: &[i64; 23], known: Option<u64>) -> Self {
         match self {
@@ -84,8 +82,7 @@ impl Operand {
         }
     }
 
-    /// The operand's address. `known` is the one at which the instruction faulted, which may lie a
-    /// few bytes behind.
+    /// The operand's address. The fault's address `known` may be a few bytes higher.
     #[must_use]
     pub fn address(&self, registers: &[i64; 23], known: Option<u64>) -> Option<u64> {
         match *self {
@@ -105,7 +102,7 @@ impl Operand {
         }
     }
 
-    /// The register that can have another value, so that the operand lies elsewhere.
+    /// A register whose change moves the operand.
     fn number(&self) -> Option<u8> {
         match *self {
             Operand::Sum { base, index, .. } => {
@@ -116,14 +113,14 @@ impl Operand {
         }
     }
 
-    /// The place of that register in the kernel's list.
+    /// The kernel's index of that register.
     #[must_use]
     pub fn register(&self) -> Option<usize> {
         Some(PLACES[usize::from(self.number()? & 15)] as usize)
     }
 
-    /// The instruction elsewhere, followed by one that gives the register its value back and by a
-    /// jump to the next instruction. `None` for one that may change the register itself.
+    /// A copy of the instruction that restores the register and jumps to the next one. `None` if
+    /// the instruction may change the register itself.
     #[must_use]
     pub fn restoring(
         &self,
@@ -140,11 +137,11 @@ impl Operand {
         let is_half = code[..form_at - 1].contains(&0x66);
         let number = number_bytes(prefixes(code)?.map, code[form_at - 1], is_half)?;
         let end = (end + number).min(LONGEST);
-        // mov $before,%register; jmp *(%rip), with the address behind it.
+        // mov $before,%register; jmp *(%rip), followed by the address.
         let back = [0x48 | register >> 3, 0xb8 | register & 7];
         let next = at + end as u64;
         let jump = [0xff, 0x25, 0, 0, 0, 0];
-        // A handler of signals allocates nothing.
+        // A signal handler must not allocate.
         let mut all = [0x90; RESTORING_BYTES];
         let parts = [&code[..end], &back, &before.to_le_bytes(), &jump, &next.to_le_bytes()];
         for (to, from) in all.iter_mut().zip(parts.into_iter().flatten()) {
@@ -153,14 +150,14 @@ impl Operand {
         Some(all)
     }
 
-    /// Whether the instruction advances the register itself.
+    /// Whether the instruction advances the register.
     #[must_use]
     pub fn advances(&self) -> bool {
         matches!(self, Operand::Text { .. })
     }
 
-    /// The instruction with a register as its operand: the bytes, the register's place in the
-    /// kernel's list, and how many bytes shorter it is.
+    /// The instruction with a register as its operand: the bytes, the kernel's index of the
+    /// register, and the number of bytes saved.
     #[must_use]
     pub fn with_register(&self, code: &[u8; LONGEST]) -> Option<([u8; LONGEST], usize, i64)> {
         let (form_at, end) = match *self {
@@ -168,7 +165,7 @@ impl Operand {
             | Operand::NextInstruction { form_at, end, .. } => (form_at, end),
             _ => return None,
         };
-        // The prefix would choose another base.
+        // The prefix would select another base.
         if prefixes(code)?.base != 0 {
             return None;
         }
@@ -188,22 +185,19 @@ fn value(registers: &[i64; 23], register: u8) -> i64 {
     registers[PLACES[usize::from(register & 15)] as usize]
 }
 
-/// The prefixes in front of an opcode.
 #[derive(Clone, Copy, Debug, Default)]
 struct Prefixes {
-    /// Where the opcode begins.
     at: usize,
     /// The fourth bits of the operand's index and base.
     index: u8,
     base: u8,
-    /// The opcode's map: one byte, or behind `0f`, `0f 38`, `0f 3a`.
+    /// The opcode's map: one byte, or after `0f`, `0f 38`, `0f 3a`.
     map: u8,
-    /// The unit of a displacement of one byte; 0 means bytes.
+    /// The unit of a one-byte displacement; 0 means bytes.
     unit: u8,
 }
 
-/// The memory operand of the instruction that some code begins with; `None` where it has none, or
-/// has a format that is not known here.
+/// Decodes an instruction's memory operand; `None` if it has none or the format is unknown.
 #[must_use]
 pub fn decode(code: &[u8; LONGEST]) -> Option<Operand> {
     let prefixes = prefixes(code)?;
@@ -224,7 +218,7 @@ pub fn decode(code: &[u8; LONGEST]) -> Option<Operand> {
 
 fn prefixes(code: &[u8; LONGEST]) -> Option<Prefixes> {
     let mut at = 0;
-    // Sizes, repetitions, locks, and segments that have no base.
+    // Sizes, repetitions, locks, and segments without a base.
     while matches!(code.get(at)?, 0x66 | 0xf2 | 0xf3 | 0xf0 | 0x2e | 0x36 | 0x3e | 0x26) {
         at += 1;
     }
@@ -234,7 +228,7 @@ fn prefixes(code: &[u8; LONGEST]) -> Option<Prefixes> {
             let base = (rex & 1) << 3;
             legacy(code, Prefixes { at: at + 1, index, base, ..Prefixes::default() })
         }
-        // Vector instructions: the bits are stored inverted.
+        // VEX prefixes store the bits inverted.
         0xc5 => Some(Prefixes { at: at + 2, map: 1, ..Prefixes::default() }),
         0xc4 => {
             let bits = !*code.get(at + 1)?;
@@ -243,8 +237,7 @@ fn prefixes(code: &[u8; LONGEST]) -> Option<Prefixes> {
             let base = bits >> 2 & 8;
             (1..=3).contains(&map).then_some(Prefixes { at: at + 3, index, base, map, unit: 0 })
         }
-        // Those of 512 bits, and shorter ones of their kind: a displacement of one byte counts
-        // vectors.
+        // EVEX: a one-byte displacement counts vectors.
         0x62 => {
             let bits = !*code.get(at + 1)?;
             let map = *code.get(at + 1)? & 7;
@@ -269,11 +262,11 @@ fn legacy(code: &[u8; LONGEST], found: Prefixes) -> Option<Prefixes> {
     })
 }
 
-/// Whether an opcode has a byte for the form of an operand.
+/// Whether an opcode has a ModRM byte.
 fn has_form(map: u8, opcode: u8) -> bool {
     match (map, opcode) {
         (0, 0x00..=0x3f) => opcode & 7 < 4,
-        // 8d computes an address, and reaches no memory.
+        // 8d computes an address without accessing memory.
         (0, 0x8d) => false,
         (0, 0x63 | 0x69 | 0x6b | 0x80..=0x8f | 0xc0 | 0xc1 | 0xc6 | 0xc7 | 0xd0..=0xd3) => true,
         (0, 0xd8..=0xdf | 0xf6 | 0xf7 | 0xfe | 0xff) => true,
@@ -284,8 +277,8 @@ fn has_form(map: u8, opcode: u8) -> bool {
     }
 }
 
-/// The bytes of the number behind the operand, of an instruction that moves or computes with its
-/// operand and a register or a number; `None` for one that uses other registers too.
+/// The bytes of the immediate, if the instruction uses only its operand and a register or an
+/// immediate.
 fn number_bytes(map: u8, opcode: u8, is_half: bool) -> Option<usize> {
     match (map, opcode) {
         (0, 0x00..=0x3f) if opcode & 7 < 4 => Some(0),
@@ -295,7 +288,7 @@ fn number_bytes(map: u8, opcode: u8, is_half: bool) -> Option<usize> {
         (1, 0x10..=0x17 | 0x28..=0x2f | 0x51..=0x6f | 0x74..=0x76 | 0x7e | 0x7f) => Some(0),
         (1, 0xaf | 0xb6 | 0xb7 | 0xbe | 0xbf | 0xd1..=0xfe) => Some(0),
         (1, 0x70 | 0xc2 | 0xc4..=0xc6) | (3, _) => Some(1),
-        // Those between have a vector as their index.
+        // Those between have vector indices.
         (2, 0x00..=0x8f | 0x94..=0xbf) => Some(0),
         _ => None,
     }
@@ -324,7 +317,7 @@ fn operand(code: &[u8; LONGEST], form_at: usize, prefixes: Prefixes) -> Option<O
     } else if form & 7 == 5 && mode == 0 {
         let bytes: [u8; 4] = code.get(end..end + 4)?.try_into().ok()?;
         let displacement = i64::from(i32::from_le_bytes(bytes));
-        // A byte follows in the fourth map, and where vectors are compared or shuffled.
+        // An immediate byte follows in the fourth map, and for vector comparisons and shuffles.
         let opcode = code[form_at - 1];
         let has_number =
             prefixes.map == 3 || prefixes.map == 1 && matches!(opcode, 0x70..=0x73 | 0xc2..=0xc6);
@@ -356,7 +349,6 @@ mod tests {
         decode(&all)
     }
 
-    /// Base, index with its factor, displacement.
     type Parts = (Option<u8>, Option<(u8, u8)>, i64);
 
     fn sum(code: &[u8]) -> Option<Parts> {
@@ -400,7 +392,7 @@ mod tests {
 
     #[test]
     fn other_instructions_have_none() {
-        // Between registers, push, call, lea, ud2, and a jump.
+        // Register to register, push, call, lea, ud2, and a jump.
         let others: [&[u8]; 6] = [
             &[0x89, 0xc0],
             &[0x55],

@@ -1,5 +1,5 @@
-//! Pinned threads that run programs. They are there before they are needed, and a program comes to
-//! one by a message.
+//! Pinned threads that run programs. They exist before they are needed, and receive a program as a
+//! message.
 
 use crate::crowd::{self, LOOKS, SERVING, is_crowded};
 use crate::error::SpeError;
@@ -11,7 +11,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 
-/// A thread's side of the hand-over.
 #[derive(Debug, Default)]
 struct Seat {
     order: Mutex<Option<Arc<dyn Resumable>>>,
@@ -22,15 +21,13 @@ struct Seat {
     caller: Notify,
 }
 
-/// The threads that wait for an order, by the CPU that they are pinned to.
 struct Pool {
     cpus: Vec<u32>,
-    /// Whether the CPUs were named for the programs, each for one, which then has it to itself.
+    /// Whether the user listed a CPU for each program alone.
     is_named: bool,
     idle: Mutex<Vec<Vec<Arc<Seat>>>>,
 }
 
-/// The variable that names the CPUs.
 const CPUS: &str = "SEATMAP_SPE_CPUS";
 
 fn pool() -> Result<&'static Pool, SpeError> {
@@ -47,7 +44,7 @@ fn pool() -> Result<&'static Pool, SpeError> {
     pool.as_ref().map_err(|words| SpeError::Argument(words.clone()))
 }
 
-/// The CPUs of the variable, in its order; none where it is not set.
+/// The CPUs of the variable, in its order.
 fn named_cpus(text: Option<&str>) -> Result<Vec<u32>, String> {
     let text = text.unwrap_or_default();
     if text.is_empty() {
@@ -58,18 +55,17 @@ fn named_cpus(text: Option<&str>) -> Result<Vec<u32>, String> {
         .map_err(|why| format!("{CPUS}={text}: {why}"))
 }
 
-/// Looks before a pinned thread without a program sleeps, on a CPU that was named for it: some
-/// milliseconds.
+/// The looks before an idle thread on a listed CPU sleeps: some milliseconds.
 const LOOKS_IDLE: u32 = 128 * LOOKS;
-/// How many pinned threads run at the same time without sharing a CPU.
+/// The number of pinned threads that can run without sharing a CPU.
 ///
 /// # Errors
-/// [`SpeError::Argument`] for CPUs that are not a list.
+/// [`SpeError::Argument`] for an invalid list of CPUs.
 pub fn seats() -> Result<usize, SpeError> {
     pool().map(|pool| pool.cpus.len())
 }
 
-/// How many CPUs the programs and the thread that first asked may run on together.
+/// The CPUs of the programs and the first calling thread.
 fn cpus_in_reach() -> usize {
     static REACHED: OnceLock<usize> = OnceLock::new();
     *REACHED.get_or_init(|| {
@@ -108,7 +104,6 @@ fn by_seat(pool: &Pool, at: usize, program: Arc<dyn Resumable>) -> Result<StopRe
     Ok(stop)
 }
 
-/// Makes a thread for this run alone, and waits for its end.
 fn by_thread(cpu: u32, program: Arc<dyn Resumable>) -> Result<StopReason, SpeError> {
     let thread = std::thread::Builder::new().name(format!("spe-{cpu}")).spawn(move || {
         affinity::pin(&[cpu])?;
@@ -127,10 +122,10 @@ fn start(cpu: u32, looks: u32) -> Result<Arc<Seat>, SpeError> {
     let thread = std::thread::Builder::new().name(format!("spe-{cpu}")).spawn(move || {
         let pinned = affinity::pin(&[cpu]);
         let is_pinned = pinned.is_ok();
-        // It is counted before anybody knows of it, so that a thread that is ending looks like one
-        // of others.
+        // It is counted before it is reported, so that an ending thread seems to be another
+        // program's.
         SERVING.fetch_add(usize::from(is_pinned), Ordering::Release);
-        // Without a listener there is nobody to serve.
+        // A thread without a listener gets no work.
         if report.send(pinned).is_ok() && is_pinned {
             own.serve(looks);
         }
@@ -142,7 +137,6 @@ fn start(cpu: u32, looks: u32) -> Result<Arc<Seat>, SpeError> {
 }
 
 impl Seat {
-    /// Hands a program over and waits until it stops.
     fn call(&self, program: Arc<dyn Resumable>) -> StopReason {
         *self.order.lock().unwrap_or_else(PoisonError::into_inner) = Some(program);
         self.has_order.store(true, Ordering::Release);

@@ -1,7 +1,6 @@
-//! Problem state: addresses that stand for an SPE's registers.
+//! Problem state: the addresses of an SPE's registers.
 //!
-//! A transfer to one of them is a mailbox message or a signal, and so is a store of a word by the
-//! program itself.
+//! A transfer or a store of a word there is a mailbox message or a signal.
 
 use seatmap_cell_sim::os::registers;
 use seatmap_cell_sim::os::window::ReservedRange;
@@ -10,7 +9,7 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
-/// Addresses of one problem state area.
+/// The addresses of one problem state area.
 pub const BYTES: usize = 0x2_0000;
 /// The outbound mailbox (read).
 pub const OUT_MBOX: usize = 0x4004;
@@ -20,7 +19,7 @@ pub const IN_MBOX: usize = 0x400c;
 pub const MBOX_STATUS: usize = 0x4014;
 /// The SPU's status (read): 1 while it runs.
 pub const STATUS: usize = 0x4024;
-/// Multisource synchronisation: a store starts it, a load gives 0 when it is complete.
+/// Multisource synchronisation: a store starts it, and a load returns 0 when it is complete.
 pub const MULTISOURCE_SYNC: usize = 0;
 /// Signal register 1 (written).
 pub const SIGNAL_1: usize = 0x1_400c;
@@ -28,18 +27,17 @@ pub const SIGNAL_1: usize = 0x1_400c;
 pub const SIGNAL_2: usize = 0x1_c00c;
 
 static AREAS: RwLock<BTreeMap<usize, Weak<dyn RegisterAccess>>> = RwLock::new(BTreeMap::new());
-/// The addresses between which all areas lie that there were: most transfers go elsewhere, and need
-/// no lock.
+/// The range of all areas so far. Most transfers are outside, and need no lock.
 static LOWEST: AtomicUsize = AtomicUsize::new(usize::MAX);
 static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 
-/// Registers that have addresses: loads and stores of words at them go here.
+/// Registers with addresses, for loads and stores of words.
 pub trait RegisterAccess: Send + Sync {
-    /// Writes one of the registers in the problem state area; false for an offset that has none.
+    /// Writes a register; false if there is none at this offset.
     #[must_use]
     fn write_register(&self, offset: usize, value: u32) -> bool;
 
-    /// Reads one of the registers in the problem state area.
+    /// Reads a register.
     #[must_use]
     fn read_register(&self, offset: usize) -> Option<u32>;
 }
@@ -66,7 +64,7 @@ impl ProblemStateArea {
         self.addresses.start()
     }
 
-    /// Makes the registers that have these addresses known to transfers.
+    /// Registers these registers for transfers.
     pub fn announce<T: RegisterAccess + 'static>(&self, registers: &Arc<T>) {
         let start = self.start() as usize;
         let registers = Arc::downgrade(registers);
@@ -83,8 +81,8 @@ impl Drop for ProblemStateArea {
     }
 }
 
-/// Loads a register's word, or stores one, at an address; `None` outside of all areas. A word
-/// without a register is 0, and a store to one is lost.
+/// Loads or stores a register's word; `None` outside of all areas. Without a register, a load
+/// returns 0 and a store is lost.
 #[must_use]
 pub fn access(address: usize, store: Option<u32>) -> Option<u32> {
     let (registers, offset) = register(address as u64)?;
@@ -95,7 +93,7 @@ pub fn access(address: usize, store: Option<u32>) -> Option<u32> {
     Some(0)
 }
 
-/// Whether an address lies between the first and the last area that there were.
+/// Whether an address is in the range of all areas so far.
 #[inline]
 #[must_use]
 pub fn is_near(address: u64) -> bool {
@@ -103,7 +101,7 @@ pub fn is_near(address: u64) -> bool {
         && address < HIGHEST.load(Ordering::Acquire) as u64
 }
 
-/// The registers of the SPE that have this address, and the offset of the one at it.
+/// The registers of the SPE at this address, and the offset.
 #[must_use]
 #[inline]
 pub fn register(address: u64) -> Option<(Arc<dyn RegisterAccess>, usize)> {

@@ -1,4 +1,4 @@
-//! The registers through which the PPE gives commands to an SPE's transfer unit.
+//! The registers for the PPE's commands to an SPE's transfer unit.
 
 use crate::transfer::{LocalStoreTransfer, TransferDirection};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,29 +7,29 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub const LOCAL: usize = 0x3004;
 /// The upper half of the effective address (written).
 pub const HIGH: usize = 0x3008;
-/// The lower half (written).
+/// The lower half of the effective address (written).
 pub const LOW: usize = 0x300c;
 /// The size in the upper half, the tag in the lower one (written).
 pub const SIZE_AND_TAG: usize = 0x3010;
-/// The command, which a store starts; a load tells how that went.
+/// The command; a store starts it, and a load returns its status.
 pub const COMMAND: usize = 0x3014;
 /// Free entries of the queue (read): all eight, and the bit of an empty queue.
 pub const QUEUE: usize = 0x3104;
-/// How the tag status is made (written): any or all.
+/// The condition of the tag status (written): any or all.
 pub const QUERY_TYPE: usize = 0x3204;
-/// The tags that are asked for.
+/// The mask of the tag status.
 pub const QUERY_MASK: usize = 0x321c;
-/// The tags of the query mask that are complete (read).
+/// The complete tags of the mask (read).
 pub const TAG_STATUS: usize = 0x322c;
 
-/// The queue of the PPE's commands when it is empty: each is complete when it was given.
+/// An empty queue, because each command is complete when it returns.
 pub const EMPTY_QUEUE: u32 = 0x8000_0008;
-/// A command that was taken.
+/// The command was accepted.
 const TAKEN: u32 = 0;
-/// A command that broke a rule.
+/// The command broke a rule.
 const REFUSED: u32 = 1;
 
-/// The words that were written for a command that is being put together.
+/// The parameters of the next command.
 #[derive(Debug, Default)]
 pub struct Proxy {
     local: AtomicU32,
@@ -41,7 +41,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Keeps a word; false for a register that is not one of them.
+    /// Stores a parameter; false for another register.
     #[must_use]
     pub fn write(&self, offset: usize, value: u32) -> bool {
         let word = match offset {
@@ -50,7 +50,7 @@ impl Proxy {
             LOW => &self.low,
             SIZE_AND_TAG => &self.size_and_tag,
             QUERY_MASK => &self.query_mask,
-            // Complete commands satisfy both.
+            // Complete commands satisfy both conditions.
             QUERY_TYPE => return true,
             _ => return false,
         };
@@ -58,24 +58,24 @@ impl Proxy {
         true
     }
 
-    /// Notes how the last command went.
+    /// Records the status of the last command.
     pub fn note(&self, is_done: bool) {
         self.status.store(if is_done { TAKEN } else { REFUSED }, Ordering::Relaxed);
     }
 
-    /// How the last command went.
+    /// The status of the last command.
     #[must_use]
     pub fn status(&self) -> u32 {
         self.status.load(Ordering::Relaxed)
     }
 
-    /// The tags that are asked for.
+    /// The mask of the tag status.
     #[must_use]
     pub fn query_mask(&self) -> u32 {
         self.query_mask.load(Ordering::Relaxed)
     }
 
-    /// The transfer that a command asks for; `None` for one that the PPE cannot give.
+    /// The transfer of a command; `None` if the PPE cannot give it.
     #[must_use]
     pub fn transfer(&self, command: u32) -> Option<LocalStoreTransfer> {
         let (command, direction) = match command & 0xff {

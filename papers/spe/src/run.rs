@@ -1,4 +1,4 @@
-//! One run of a program: how it starts, stops and is resumed.
+//! A run of a program: start, stop and resumption.
 
 use crate::error::SpeError;
 use crate::faults::{self, ProgramPlace};
@@ -18,16 +18,15 @@ use std::cell::UnsafeCell;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// Bytes at the store's end that the stack leaves free, as the ABI of SPUs does.
+/// Free bytes at the store's end, above the stack, as in the ABI of SPUs.
 const TOP_BYTES: usize = 64;
 
-/// The stack of a program: the end of its local store.
 struct StoreStack {
     base: StackPointer,
     limit: StackPointer,
 }
 
-// SAFETY: the range lies in the store's mapping, which outlives the coroutine, above the program's
+// SAFETY: the range is in the store's mapping, which outlives the coroutine, above the program's
 // data.
 unsafe impl Stack for StoreStack {
     fn base(&self) -> StackPointer {
@@ -40,11 +39,11 @@ unsafe impl Stack for StoreStack {
 }
 
 type Program = Coroutine<(), Pause, StopReason, StoreStack>;
-/// The start of a program in an image's runtime: three arguments as `main` takes them, and where
-/// they lie as vectors.
+/// The start function of an image's runtime: three arguments as for `main`, and their address as
+/// vectors.
 type Start = unsafe extern "C" fn(u64, u64, u64, *const RegisterWords);
 
-/// A program in a store, and how far it came.
+/// A program in a store and its progress.
 pub struct SpuRun {
     spu: Box<UnsafeCell<SpuState>>,
     loaded: Option<LoadedProgram>,
@@ -66,7 +65,7 @@ impl SpuRun {
         SpuRun { spu, loaded: None, symbols: Arc::default(), program: None }
     }
 
-    /// Puts a program into the store, which reaches its machine through `hooks`.
+    /// Loads a program into the store, linked to `hooks`.
     ///
     /// # Errors
     /// The errors of [`Image::load`].
@@ -83,15 +82,14 @@ impl SpuRun {
             image.load(store, [std::ptr::from_ref(hooks) as u64, self.spu.get() as u64])?;
         self.loaded = Some(loaded);
         self.symbols = image.symbols();
-        // SAFETY: no program runs, so nobody else touches the state.
+        // SAFETY: no program runs, so nothing else touches the state.
         let spu = unsafe { &mut *self.spu.get() };
         *spu = SpuState::new(spu.spe);
         spu.acknowledged = spu.spe().mailboxes().counts_before();
         Ok(())
     }
 
-    /// Makes the program ready to run from its beginning, unless it is to go on from where it
-    /// stopped. Returns whether it begins.
+    /// Prepares the program to start or resume. Returns whether it starts.
     ///
     /// # Errors
     /// [`SpeError::NoProgram`].
@@ -114,8 +112,7 @@ impl SpuRun {
             limit: NonZeroUsize::new(base + loaded.end).ok_or(SpeError::NoProgram(spe.number()))?,
         };
         let spu = self.spu.get();
-        // SAFETY: no program runs, so nobody else touches the state. The program begins to count at
-        // 0.
+        // SAFETY: no program runs, so nothing else touches the state. The count starts at 0.
         unsafe { (*spu).simulated.count = CycleCount::default() };
         let start = loaded.start;
         self.program = Some(Coroutine::with_stack(stack, move |yielder, ()| {
@@ -124,7 +121,7 @@ impl SpuRun {
             // SAFETY: the loader placed the runtime's start function there.
             let start = unsafe { std::mem::transmute::<usize, Start>(start) };
             let Arguments { numbers: [first, second, third], words } = arguments;
-            // SAFETY: as above; the vectors lie on the program's own stack.
+            // SAFETY: as above; the vectors are on the program's own stack.
             unsafe { start(first, second, third, &raw const words) };
             StopReason::Code(0x2000)
         }));
@@ -150,7 +147,7 @@ impl SpuRun {
 
     fn place(&self) -> ProgramPlace {
         let spu = self.spu.get();
-        // SAFETY: no program runs, so nobody else touches the state.
+        // SAFETY: no program runs, so nothing else touches the state.
         let store = unsafe { (*spu).spe().store() };
         ProgramPlace {
             spu,
@@ -161,10 +158,10 @@ impl SpuRun {
         }
     }
 
-    /// Gives the program its turn on the simulated Cell, and lets it run to its next call or stop.
+    /// Gives the program its turn on the simulated Cell, until its next call or stop.
     ///
     /// # Safety
-    /// The session is the program's alone until it returns.
+    /// The session belongs to the program until it returns.
     pub unsafe fn resume_simulated(
         &mut self,
         store: &SpeStore,
@@ -173,14 +170,14 @@ impl SpuRun {
     ) -> Turned {
         let since_ns = compute::spent_ns();
         let spu = self.spu.get();
-        // SAFETY: no program runs, so nobody else touches the state.
+        // SAFETY: no program runs, so nothing else touches the state.
         let simulated = unsafe { &mut (*spu).simulated };
         (simulated.session, simulated.turn) = (session, turn);
         let Some(loaded) = self.loaded else {
             return Turned { pause: Pause::Stop(StopReason::Defect), worked_ns: 0, counted: 0 };
         };
         let pause = spin::watched(store, &loaded, spu, || self.resume());
-        // SAFETY: the program has given its thread back.
+        // SAFETY: the program has stopped.
         let counted = unsafe { (*spu).simulated.count.take() };
         let worked_ns = compute::spent_ns().saturating_sub(since_ns);
         Turned { pause, worked_ns, counted: if loaded.counts { counted } else { 0 } }
@@ -189,14 +186,13 @@ impl SpuRun {
     /// The local-store address that a stopped program reports.
     #[must_use]
     pub fn stopped_at(&self) -> u32 {
-        // SAFETY: no program runs while somebody holds the runner.
+        // SAFETY: no program runs while the runner is held.
         unsafe { (*self.spu.get()).stopped_at }
     }
 
-    /// Gives the program up where it stopped.
     fn end(&mut self) {
         if let Some(mut program) = self.program.take() {
-            // SAFETY: its frames are those of C code in the store, and of closures here that hold
+            // SAFETY: its frames are those of C code in the store, and of closures here that own
             // nothing.
             unsafe { program.force_reset() };
         }

@@ -2,15 +2,14 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A value waits.
+/// The bit of a waiting value.
 const WAITS: u64 = 1 << 32;
 
-/// A register that keeps the last value, or gathers the bits of all, until it is read; reading
-/// clears it.
+/// A register that keeps the last value, or gathers bits, until a read clears it.
 #[derive(Debug)]
 pub struct SpuSignal {
     gathers: bool,
-    /// The value, and above it whether one waits.
+    /// The value, and above it the bit of a waiting one.
     word: AtomicU64,
 }
 
@@ -21,7 +20,7 @@ impl SpuSignal {
         SpuSignal { gathers, word: AtomicU64::new(0) }
     }
 
-    /// Writes a value: over the last one, or by a logical OR.
+    /// Writes a value: replaces the last one, or adds its bits.
     pub fn write(&self, value: u32) {
         let new = WAITS | u64::from(value);
         if self.gathers {
@@ -37,10 +36,9 @@ impl SpuSignal {
         self.word.load(Ordering::Acquire) & WAITS != 0
     }
 
-    /// The value that waits; 0 if none does.
+    /// The waiting value, or 0.
     #[must_use]
     pub fn value(&self) -> u32 {
-        // The lower half.
         self.word.load(Ordering::Acquire) as u32
     }
 

@@ -10,53 +10,51 @@ use crate::stop::{Pause, ProgramFault, StopReason};
 use crate::time_base;
 use corosensei::Yielder;
 
-/// An SPU's channels that hold something, its unfinished lists and its way out of the program.
+/// An SPU's channels, its unfinished lists, and the exit of its program.
 #[derive(Debug)]
 pub struct SpuState {
-    /// The state that its SPE shares with others. It outlives this state: one context owns both.
+    /// The state that its SPE shares with others; one context owns both.
     pub spe: *const SpeState,
-    /// How its program gives the thread back; null while it does not run.
+    /// The program's means to pause; null while it does not run.
     pub yielder: *const Yielder<(), Pause>,
-    /// Tags that a tag-status update looks at.
+    /// The tags of a tag-status update.
     pub tag_mask: u32,
-    /// Whether an update was asked for and not read: its status.
+    /// The status of an unread update.
     pub tag_status: Option<u32>,
-    /// The status of the last atomic command that was not read.
+    /// The status of an unread atomic command.
     pub atomic_status: Option<u32>,
     /// The reservation of the last getllar.
     pub reservation: Option<Reservation>,
-    /// Lists that wait for their acknowledgement, with the tags in [`SpuState::stalled`] that were
-    /// not yet reported.
+    /// Stalled lists, including those not yet in [`SpuState::stalled`].
     pub lists: Vec<List>,
-    /// Tags of lists that stalled and were not reported.
+    /// Tags of stalled lists that were not yet reported.
     pub stalled: u32,
-    /// Events that the program wants to know of.
+    /// The enabled events.
     pub event_mask: u32,
     /// Its polls of empty channels.
     pub polls: Polls,
-    /// Events of the SPU's own making that were not acknowledged: nobody else waits for them.
+    /// Unacknowledged events of the SPU itself, for which no other thread waits.
     pub own_events: u32,
-    /// The count of what had happened in the mailboxes when the program last acknowledged their
-    /// events.
+    /// The mailbox counts at the last acknowledgement of their events.
     pub acknowledged: MailboxCounts,
-    /// The value that the program gave the decrementer, and the tick when it did.
+    /// The decrementer's last written value, and the tick of that write.
     pub decrementer: (u32, u64),
-    /// Whether the decrementer's event was reported since it was set.
+    /// Whether the decrementer's event was reported since then.
     pub has_decremented: bool,
-    /// The parameters of a command that is being put together: local address, high, low, size, tag.
+    /// The parameters of the next command: local address, high, low, size, tag.
     pub command: [u32; 5],
-    /// The saved return address of interrupts, which nothing uses.
+    /// The saved return address of interrupts, which is unused.
     pub saved_return: u32,
     /// The local-store address that a stopped run reports.
     pub stopped_at: u32,
-    /// The fault at which its program is about to stop.
+    /// The fault that is about to stop its program.
     pub fault: Option<ProgramFault>,
     /// Its side of the simulated Cell.
     pub simulated: SimulatedSpu,
 }
 
 impl SpuState {
-    /// The state of an SPU that has done nothing yet.
+    /// The initial state of an SPU.
     #[must_use]
     pub fn new(spe: *const SpeState) -> Self {
         SpuState {
@@ -86,34 +84,34 @@ impl SpuState {
     #[must_use]
     #[inline]
     pub fn spe(&self) -> &SpeState {
-        // SAFETY: one context owns both, and is alive while anything can ask.
+        // SAFETY: one context owns both, and is alive while anything can call this.
         unsafe { &*self.spe }
     }
 
-    /// Stops the program, and returns if the context is run again.
+    /// Stops the program; returns when the context runs again.
     pub fn stop(&mut self, stop: StopReason) {
-        // SAFETY: set while the program runs on its coroutine, and only the program comes here.
+        // SAFETY: set while the program runs on its coroutine, and only the program calls this.
         if let Some(yielder) = unsafe { self.yielder.as_ref() } {
             yielder.suspend(Pause::Stop(stop));
         }
     }
 
-    /// Stops the program for good: nothing resumes it.
+    /// Stops the program for good.
     pub fn fail(&mut self, stop: StopReason) -> ! {
         loop {
             self.stop(stop.clone());
         }
     }
 
-    /// The decrementer's value: it counts down with the time base, through zero.
+    /// The decrementer's value, which counts down with the time base through zero.
     #[must_use]
     pub fn decrementer(&self) -> u32 {
         let elapsed = time_base::host_ticks().wrapping_sub(self.decrementer.1);
-        // The counter wraps, as the hardware's does.
+        // The counter wraps, as in hardware.
         self.decrementer.0.wrapping_sub(elapsed as u32)
     }
 
-    /// Ticks until the decrementer becomes negative; none where it has.
+    /// Ticks until the decrementer becomes negative; 0 if it is.
     #[must_use]
     pub fn until_negative(&self) -> u64 {
         let elapsed = time_base::host_ticks().wrapping_sub(self.decrementer.1);

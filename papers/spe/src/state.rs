@@ -1,4 +1,4 @@
-//! The state of an SPE that its own program shares with others.
+//! The state that an SPE's program shares with other threads.
 
 use crate::mailbox::{Mailbox, Mailboxes};
 use crate::notify::Notify;
@@ -9,7 +9,7 @@ use crate::transfer::{LocalStoreTransfer, TransferFault, TransferRule};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// An SPE's local store, mailboxes, signal registers and events, and those who wait for them.
+/// An SPE's local store, mailboxes, signal registers and events, with their waiters.
 #[derive(Debug)]
 pub struct SpeState {
     number: u32,
@@ -25,8 +25,7 @@ pub struct SpeState {
 }
 
 impl SpeState {
-    /// The state of an SPE that nothing was sent to. A signal register that gathers keeps all bits
-    /// that were written since it was last read.
+    /// A new SPE. A gathering signal register keeps all bits until it is read.
     #[must_use]
     pub fn new(
         number: u32,
@@ -47,7 +46,7 @@ impl SpeState {
         }
     }
 
-    /// Its number, from 0, in the order of creation.
+    /// Its number, from 0, in order of creation.
     #[must_use]
     pub fn number(&self) -> u32 {
         self.number
@@ -79,15 +78,15 @@ impl SpeState {
         &self.signals[register & 1]
     }
 
-    /// Where to wait for any of them.
+    /// The condition to wait for changes.
     #[must_use]
     #[inline]
     pub fn notify(&self) -> &Notify {
         &self.notify
     }
 
-    /// The SPU's side: waits until `look` finds something; `None` where it never will, since no
-    /// other thread of this process is left that could change anything.
+    /// On the SPU: waits until `look` finds something; `None` if no other thread of this process
+    /// could change anything.
     #[inline]
     pub fn wait<T>(&self, wait: WaitReason, look: impl FnMut() -> Option<T>) -> Option<T> {
         let caller = self.caller.load(Ordering::Relaxed);
@@ -95,13 +94,13 @@ impl SpeState {
         self.notify.wait_for_others((waiter, wait), look)
     }
 
-    /// A thread runs the program from now on.
+    /// Records the thread that runs the program.
     pub fn set_caller(&self, thread: u64) {
         self.caller.store(thread, Ordering::Relaxed);
     }
 
-    /// The SPU's side: reads its mailbox, waiting for a message; `None` as [`SpeState::wait`]. In
-    /// Linux's style it sleeps in the kernel, as there, and waits for ever.
+    /// On the SPU: waits for a message; `None` as [`SpeState::wait`]. In Linux's style it sleeps in
+    /// the kernel without end.
     #[must_use]
     #[inline]
     pub fn read_inbound(&self) -> Option<u32> {
@@ -113,13 +112,13 @@ impl SpeState {
         Some(taken.value)
     }
 
-    /// The SPU's side: reads a signal register, waiting for a value; `None` as [`SpeState::wait`].
+    /// On the SPU: waits for a signal; `None` as [`SpeState::wait`].
     #[must_use]
     pub fn read_signal(&self, register: usize) -> Option<u32> {
         self.wait(WaitReason::Signal(register & 1), || self.signal(register).try_read())
     }
 
-    /// The SPU's side: writes one of its mailboxes, waiting for room; `None` as [`SpeState::wait`].
+    /// On the SPU: waits for room and writes a mailbox; `None` as [`SpeState::wait`].
     #[must_use]
     #[inline]
     pub fn put(&self, mailbox: Mailbox, value: u32) -> Option<()> {
@@ -132,24 +131,24 @@ impl SpeState {
         Some(())
     }
 
-    /// Events that have happened and were not acknowledged by the SPU.
+    /// Events that the SPU has not yet acknowledged.
     #[must_use]
     pub fn events(&self) -> u32 {
         self.events.load(Ordering::Acquire)
     }
 
-    /// Lets an event happen, after the change that it tells of.
+    /// Raises an event, after the change that causes it.
     pub fn raise(&self, event: u32) {
         self.events.fetch_or(event, Ordering::AcqRel);
         self.changed();
     }
 
-    /// Forgets events.
+    /// Clears events.
     pub fn acknowledge(&self, events: u32) {
         self.events.fetch_and(!events, Ordering::AcqRel);
     }
 
-    /// Wakes everybody who waits for something of this context, after a change.
+    /// Wakes all waiters of this context after a change.
     #[inline]
     pub fn changed(&self) {
         self.notify.ring();
@@ -164,7 +163,7 @@ impl SpeState {
         }
     }
 
-    /// Wakes `watcher` too, whenever something changes.
+    /// Also wakes `watcher` on each change.
     pub fn watch(&self, watcher: &Arc<Notify>) {
         self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(watcher));
         self.is_watched.store(true, Ordering::Release);

@@ -1,67 +1,67 @@
-//! Where a run begins, why a program gives its thread back, and how it gets one again.
+//! The start of a run, the reasons of its end, and its resumption.
 
 use crate::transfer::TransferFault;
 use seatmap_cell_sim::session::{CellBeSession, ProgramTurn, SessionCall};
 
-/// Where a run begins.
+/// The start of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryPoint {
-    /// At the program's beginning.
+    /// The program's start.
     Start,
-    /// Where the program stopped; at its beginning if it has ended.
+    /// The point where the program stopped; its start if it has ended.
     Resume,
 }
 
-/// The first three registers of a program that begins: the arguments of its `main`.
+/// The first three registers at the start: the arguments of `main`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
-    /// As numbers, for a `main` that has numbers and pointers.
+    /// As numbers, for a `main` with numbers and pointers.
     pub numbers: [u64; 3],
-    /// As the four words of each register, for a `main` that has vectors.
+    /// As four words for each register, for a `main` with vectors.
     pub words: RegisterWords,
 }
 
-/// Three registers as the program's start reads them: vectors, at multiples of their size.
+/// Three registers as vectors, aligned to their size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, align(16))]
 pub struct RegisterWords(pub [[u32; 4]; 3]);
 
 impl From<[u64; 3]> for Arguments {
-    /// A number lies in a register's first two words, the upper half first.
+    /// A number is in a register's first two words, upper half first.
     fn from(numbers: [u64; 3]) -> Self {
         let words = numbers.map(|number| [(number >> 32) as u32, number as u32, 0, 0]);
         Arguments { numbers, words: RegisterWords(words) }
     }
 }
 
-/// Why a program gave its thread back.
+/// Why a program stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// It stopped with a code; codes from 0x2000 to 0x20ff end it.
+    /// With this code; codes from 0x2000 to 0x20ff end it.
     Code(u32),
     /// It halted.
     Halt,
     /// It used a channel that does not exist.
     InvalidChannel(u32),
-    /// It waits for a thing that only itself could do, or a thread that does not exist.
+    /// It waits forever: only itself or a missing thread could end the wait.
     Deadlock(&'static str),
     /// A transfer broke a rule.
     Transfer(TransferFault),
-    /// An instruction of the program could not be executed.
+    /// An instruction could not be executed.
     Fault(ProgramFault),
-    /// The core has a defect.
+    /// A bug of the core.
     Defect,
 }
 
 /// The kinds of faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FaultKind {
-    /// A load or a store, of an address that does not lead into the local store.
+    /// A load or store outside of the local store.
     #[default]
     Access,
     /// An instruction that does not exist.
     Instruction,
-    /// A division of integers by zero, or one whose result does not fit.
+    /// A division of integers by zero, or with overflow.
     Arithmetic,
     /// A jump or a call to an address without code.
     Jump,
@@ -76,11 +76,11 @@ pub struct ProgramFault {
     pub context: u32,
     /// The kind of fault.
     pub kind: FaultKind,
-    /// The address that it needed.
+    /// The address that it accessed.
     pub address: u64,
-    /// The address of the instruction, or of the one behind the call that led there.
+    /// The address of the instruction, or of the one after a call.
     pub at: u64,
-    /// The same in words: a function and the distance from its beginning.
+    /// The function and the offset in it.
     pub place: String,
 }
 
@@ -110,7 +110,7 @@ impl StopReason {
     }
 }
 
-/// Why a program gave its thread back for now.
+/// Why a program paused.
 #[derive(Debug)]
 pub enum Pause {
     /// It stopped.
@@ -122,34 +122,34 @@ pub enum Pause {
 /// A turn of a program on the simulated Cell.
 #[derive(Debug)]
 pub struct Turned {
-    /// Why it is over.
+    /// Why it ended.
     pub pause: Pause,
-    /// The CPU time that it took here, if that is charged.
+    /// The CPU time used here, if charged.
     pub worked_ns: u64,
     /// The core cycles that the program counted.
     pub counted: u64,
 }
 
-/// How a run ended, and where.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunStop {
-    /// Why.
+    /// The reason.
     pub stop: StopReason,
-    /// The local-store address that the next run is given to go on.
+    /// The local-store address from which the next run continues.
     pub at: u32,
 }
 
-/// A program in a store, which a machine gives a thread to.
+/// A program in a store, which a machine can run.
 pub trait Resumable: std::fmt::Debug + Send + Sync {
     /// Runs the program on this thread until it stops, for the pool.
     ///
     /// # Safety
-    /// The owner of the program waits for this, and touches nothing of it meanwhile.
+    /// The program's owner waits for this and does not touch the program meanwhile.
     unsafe fn resume(&self) -> StopReason;
 
     /// Gives the program its turn on the simulated Cell, until its next call or stop.
     ///
     /// # Safety
-    /// As for [`Resumable::resume`], and the session is the program's alone until it returns.
+    /// As for [`Resumable::resume`], and the session belongs to the program until it returns.
     unsafe fn resume_simulated(&self, session: *mut CellBeSession, turn: ProgramTurn) -> Turned;
 }

@@ -6,64 +6,62 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The local store of the Cell's SPEs: 256 KiB.
 pub const STORE_BYTES: usize = 256 << 10;
-/// The largest store that can be asked for: larger ones cannot be addressed by a DMA list.
+/// The largest store, in KiB: a DMA list cannot address larger ones.
 pub const MOST_KIB: usize = 1 << 20;
-/// The least that new stores have, where a program was built for more than the Cell's.
+/// The least size of new stores, for programs that need more than the Cell's.
 static LEAST_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Gives the stores that are created from now on at least so many bytes, in whole pages up to 1
-/// GiB.
+/// Gives new stores at least this size, in whole pages up to 1 GiB.
 pub fn at_least(bytes: usize) {
     LEAST_BYTES.fetch_max(bytes.min(MOST_KIB << 10).next_multiple_of(4096), Ordering::Relaxed);
 }
 
-/// Memory whose address is a multiple of 4 GiB: the low 32 bits of a pointer are its local-store
-/// address.
+/// Memory aligned to 4 GiB, so that the low 32 bits of a pointer are its local-store address.
 #[derive(Debug)]
 pub struct SpeStore {
     window: DoubleMapping,
 }
 
 impl SpeStore {
-    /// A zeroed store of 256 KiB, or of `SEATMAP_SPE_LS_KIB` KiB, or of the bytes that [`at_least`]
-    /// was told if those are more.
+    /// A zeroed store of 256 KiB, or of `SEATMAP_SPE_LS_KIB` KiB, or of the size of [`at_least`] if
+    /// larger.
     ///
     /// # Errors
-    /// [`SpeError::Store`], or [`SpeError::Argument`] for a size that means nothing.
+    /// [`SpeError::Store`], or [`SpeError::Argument`] for an invalid size.
     pub fn new() -> Result<Self, SpeError> {
         let bytes = wanted_bytes(std::env::var("SEATMAP_SPE_LS_KIB").ok().as_deref())?;
         let bytes = bytes.max(LEAST_BYTES.load(Ordering::Relaxed));
         Ok(SpeStore { window: DoubleMapping::new(bytes).map_err(SpeError::Store)? })
     }
 
-    /// How long it is.
+    /// Its size.
     #[must_use]
     #[inline]
     pub fn bytes(&self) -> usize {
         self.window.bytes()
     }
 
-    /// Its address as the SPU sees it.
+    /// Its address for the SPU.
     #[must_use]
     #[inline]
     pub fn base(&self) -> *mut u8 {
         self.window.high()
     }
 
-    /// Its effective address: where the PPE and other SPEs see it, below 4 GiB where there is room.
+    /// Its effective address for the PPE and other SPEs, below 4 GiB if there is room.
     #[must_use]
     #[inline]
     pub fn effective(&self) -> *mut u8 {
         self.window.low()
     }
 
-    /// Where a range begins in the effective address space; `None` if it does not lie in the store.
+    /// The effective address of a range; `None` outside of the store.
     #[must_use]
     #[inline]
     pub fn at(&self, local: u32, bytes: usize) -> Option<*mut u8> {
         let start = usize::try_from(local).ok()?;
         let end = start.checked_add(bytes)?;
-        // SAFETY: the range was just checked to lie in the mapping.
+        // SAFETY: the range was just checked to be in the mapping.
         (end <= self.bytes()).then(|| unsafe { self.effective().add(start) })
     }
 
@@ -72,11 +70,11 @@ impl SpeStore {
     /// # Errors
     /// [`SpeError::Store`].
     pub fn open(&self) -> Result<(), SpeError> {
-        // Without a second address, the pages of the last program are there to be executed only.
+        // Without a second address, the last program's pages are only executable.
         if self.effective() == self.base() { self.execute(0, 0) } else { Ok(()) }
     }
 
-    /// Lets the SPU execute these pages, and no others.
+    /// Lets the SPU execute only these pages.
     ///
     /// # Errors
     /// [`SpeError::Store`].

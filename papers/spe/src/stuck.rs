@@ -1,22 +1,21 @@
-//! Waits that can never end on this computer: every thread of the process waits for another one.
+//! Detects deadlocks: each thread of the process waits for another one.
 //!
-//! A wait that has lasted for a moment is noted with what it waits for. The process stands still if
-//! each program that runs has such a note, and each other thread has one, waits for the end of a
-//! program, or waits for another thread: for its end, or in a function of pthread. One line then
-//! says who waits for whom, in the words of the simulated Cell, and the waits for programs end. A
-//! thread that does anything else, such as to sleep or to read a file, may still do what others
-//! wait for. So may another process, if it shares a lock with this one: `threads.c` notes no wait
-//! in a function of pthread then.
+//! A wait is recorded after a moment. The process is deadlocked if each running program has a
+//! recorded wait, and each other thread has one, or waits for the end of a program, or waits in a
+//! pthread function for another thread. Then one line lists all waits in the words of the simulated
+//! Cell, and the waits for programs end. Any other thread, such as one that sleeps or reads a file,
+//! may still end the waits. So may another process that shares a lock with this one; then
+//! `threads.c` records no waits in pthread functions.
 
 use crate::crowd;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The one that waits.
+/// The waiting program or thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiter {
-    /// The program of a context, which the thread with this number (`pthread_t`) runs.
+    /// The program of a context, run by this thread (`pthread_t`).
     Program {
         /// The context's number.
         context: u32,
@@ -27,24 +26,24 @@ pub enum Waiter {
     Thread,
 }
 
-/// The thing that it waits for.
+/// The reason of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitReason {
-    /// A program, for a message.
+    /// A program waits for a message.
     Message,
-    /// A program, for a signal in a register, 0 or 1.
+    /// A program waits for a signal in register 0 or 1.
     Signal(usize),
-    /// A program, for room in its outbound mailbox.
+    /// A program waits for room in its outbound mailbox.
     OutboundRoom,
-    /// A program, for room in its interrupting mailbox.
+    /// A program waits for room in its interrupting mailbox.
     InterruptingRoom,
-    /// A program, for an event.
+    /// A program waits for an event.
     Event,
-    /// A thread, for room in a context's mailbox.
+    /// A thread waits for room in a context's mailbox.
     Room(u32),
-    /// A thread, for a message of a context.
+    /// A thread waits for a message from a context.
     MessageOf(u32),
-    /// A thread, for events of contexts.
+    /// A thread waits for events of contexts.
     Events,
 }
 
@@ -69,30 +68,29 @@ impl fmt::Display for WaitReason {
     }
 }
 
-/// Another thread's doing, for which a thread waits in a function of pthread.
+/// The reason of a wait in a pthread function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerWait {
-    /// Its end (`pthread_t`).
+    /// The end of a thread (`pthread_t`).
     End(u64),
-    /// Its release of a mutex.
+    /// The release of a mutex.
     Mutex,
-    /// Its signal of a condition.
+    /// The signal of a condition.
     Condition,
-    /// Its arrival at a barrier.
+    /// Arrivals at a barrier.
     Barrier,
-    /// Its release of a lock for readers and writers.
+    /// The release of a read-write lock.
     ReadWriteLock,
-    /// Its post of a semaphore.
+    /// The post of a semaphore.
     Semaphore,
 }
 
-/// A wait that has lasted for a moment.
 #[derive(Debug)]
 struct NotedWait {
     thread: u64,
     waiter: Waiter,
     wait: WaitReason,
-    /// It was found out that it never ends.
+    /// Whether it was found to be endless.
     is_hopeless: bool,
 }
 
@@ -102,16 +100,13 @@ impl NotedWait {
     }
 }
 
-/// The waits, and the threads of the PPE.
 #[derive(Debug, Default)]
 struct WaitTable {
     entries: BTreeMap<u64, NotedWait>,
     next: u64,
-    /// Threads in the order of their creation: the main one has the number 0. An address that a
-    /// thread has left comes again.
+    /// Threads in order of creation; the main one is 0. Thread IDs are reused.
     threads: BTreeMap<u64, u32>,
     created: u32,
-    /// Threads that wait for another one.
     peers: BTreeMap<u64, PeerWait>,
 }
 
@@ -127,14 +122,14 @@ fn waits() -> MutexGuard<'static, WaitTable> {
     WAITS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The number of the calling thread (`pthread_t`).
+/// The calling thread (`pthread_t`).
 #[must_use]
 pub fn own_thread() -> u64 {
-    // SAFETY: it has no conditions.
+    // SAFETY: no preconditions.
     unsafe { libc::pthread_self() as u64 }
 }
 
-/// A thread of the PPE was created.
+/// Records a new thread of the PPE.
 pub fn created(thread: u64) {
     let mut waits = waits();
     waits.created += 1;
@@ -142,7 +137,7 @@ pub fn created(thread: u64) {
     waits.threads.insert(thread, number);
 }
 
-/// The calling thread begins to wait for another one.
+/// The calling thread starts to wait for another one.
 pub fn begin_peer_wait(wait: PeerWait) {
     waits().peers.insert(own_thread(), wait);
 }
@@ -152,12 +147,12 @@ pub fn end_peer_wait() {
     waits().peers.remove(&own_thread());
 }
 
-/// A wait that is noted until this value goes.
+/// A recorded wait, until this value is dropped.
 #[derive(Debug)]
 pub struct Noted(u64);
 
 impl Noted {
-    /// Notes a wait of the calling thread.
+    /// Records a wait of the calling thread.
     #[must_use]
     pub fn new(waiter: Waiter, wait: WaitReason) -> Self {
         let mut waits = waits();
@@ -168,7 +163,7 @@ impl Noted {
         Noted(number)
     }
 
-    /// Whether the wait can never end. The first one to find out says who waits for whom.
+    /// Whether the wait can never end. The first caller to find that prints all waits.
     #[must_use]
     pub fn is_hopeless(&self) -> bool {
         let mut waits = waits();
@@ -203,7 +198,6 @@ impl WaitTable {
         crowd::all_wait(programs.count(), threads.count(), self.peers.len())
     }
 
-    /// The waits in words, those of threads first.
     fn words(&self) -> Vec<String> {
         let mut lines = BTreeMap::new();
         for (thread, wait) in &self.peers {
@@ -241,7 +235,7 @@ impl WaitTable {
         words.into()
     }
 
-    /// The number of a thread; 0 for one that nobody announced, as the main one.
+    /// The number of a thread; 0 for unrecorded ones, such as the main one.
     fn number(&self, thread: u64) -> u32 {
         self.threads.get(&thread).copied().unwrap_or(0)
     }

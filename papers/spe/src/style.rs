@@ -1,26 +1,23 @@
-//! How the library does its work on this computer: as a runtime for the Cell that never enters the
-//! kernel, or as Linux does it. The second is there to be compared with the first.
+//! The library's style on this computer: a runtime for the Cell that avoids the kernel, or Linux's,
+//! for comparison.
 
 use crate::error::SpeError;
 use std::sync::OnceLock;
 
-/// The variable that chooses.
 const VARIABLE: &str = "SEATMAP_SPE_STYLE";
 
-/// A way of doing the work.
+/// The style of the runtime.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SpeStyle {
-    /// Pinned threads that are there before they are needed, mailboxes in shared cache lines,
-    /// waiters that look first.
+    /// Existing pinned threads, mailboxes in shared cache lines, waiters that spin first.
     #[default]
     Cell,
-    /// A thread for each run, a system call for each message, waiters that sleep.
+    /// A thread for each run, a system call for each message, sleeping waiters.
     Linux,
 }
 
 impl SpeStyle {
-    /// The style that the environment asks for, once a process: `SEATMAP_SPE_STYLE=cell` or
-    /// `linux`.
+    /// The style in the environment, read once: `SEATMAP_SPE_STYLE=cell` or `linux`.
     ///
     /// # Errors
     /// [`SpeError::Argument`] for another word.
@@ -30,7 +27,7 @@ impl SpeStyle {
         chosen.clone().map_err(SpeError::Argument)
     }
 
-    /// The style; that of the Cell where the environment asks for one that there is not.
+    /// The style; that of the Cell for an unknown word.
     #[must_use]
     pub fn current() -> Self {
         Self::chosen().unwrap_or_default()

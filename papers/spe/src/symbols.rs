@@ -1,22 +1,21 @@
-//! The names of a program's functions, for reports of its faults.
+//! The names of a program's functions, for fault reports.
 
 use crate::elf::{self, ElfBytes};
 use std::ffi::CStr;
 
-/// Bytes of a section's header, and the kind of a table of symbols (the generic ABI).
+/// The size of a section header, and the type of a symbol table (the generic ABI).
 const SECTION_BYTES: usize = 64;
 const SYMBOL_TABLE: u32 = 2;
-/// The lower half of a symbol's byte about its kind: a function.
 const FUNCTION: u8 = 2;
 
-/// The functions of an image, by their local addresses. A stripped image has none.
+/// The functions of an image, by local address. A stripped image has none.
 #[derive(Debug, Default)]
 pub struct Symbols {
     functions: Vec<(u64, String)>,
 }
 
 impl Symbols {
-    /// Reads the table of symbols of a file.
+    /// Reads a file's symbol table.
     #[must_use]
     pub fn read(file: &[u8]) -> Self {
         let mut functions = functions(ElfBytes(file)).unwrap_or_default();
@@ -24,8 +23,8 @@ impl Symbols {
         Symbols { functions }
     }
 
-    /// The place of an address in words: a function and the distance from its beginning. The
-    /// program lies in `bytes` from `base` on; elsewhere are functions of the process's libraries.
+    /// Describes an address as a function and an offset. The program has `bytes` from `base`; other
+    /// functions are in libraries.
     #[must_use]
     pub fn place(&self, address: u64, base: u64, bytes: u64) -> String {
         let local = address.wrapping_sub(base);
@@ -55,7 +54,6 @@ fn functions(file: ElfBytes) -> Option<Vec<(u64, String)>> {
     Some(found.collect())
 }
 
-/// Where the header of a section lies.
 fn section(sections: usize, number: usize) -> Option<usize> {
     sections.checked_add(number.checked_mul(SECTION_BYTES)?)
 }
@@ -70,16 +68,15 @@ fn function(file: ElfBytes, first: usize, names: usize, number: usize) -> Option
     (is_function && address != 0 && !name.is_empty()).then_some((address, name))
 }
 
-/// A function of the process, or the address itself.
 fn library(address: u64) -> String {
-    // SAFETY: all fields of it may be zero.
+    // SAFETY: all fields may be zero.
     let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
     // SAFETY: the address is looked up, and not read.
     let is_known = unsafe { libc::dladdr(address as *const libc::c_void, &raw mut found) } != 0;
     if !is_known || found.dli_sname.is_null() {
         return format!("{address:#x}");
     }
-    // SAFETY: a text of the library, which stays loaded.
+    // SAFETY: a string of the library, which stays loaded.
     let name = unsafe { CStr::from_ptr(found.dli_sname) }.to_string_lossy();
     format!("{name}+{:#x}", address.wrapping_sub(found.dli_saddr as u64))
 }

@@ -1,12 +1,12 @@
-//! The time base of this computer: a decrementer counts its ticks.
+//! The time base of this computer, which decrementers count.
 
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Ticks a second: the time base of a PlayStation 3, 79.8 MHz.
+/// Ticks per second: the time base of a PlayStation 3, 79.8 MHz.
 pub const TICKS_PER_SECOND: u64 = 79_800_000;
 
-/// Ticks of this computer since the library was first asked.
+/// Ticks of this computer since the first call.
 #[must_use]
 pub fn host_ticks() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();

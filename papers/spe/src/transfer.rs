@@ -1,4 +1,4 @@
-//! Transfers between a local store and the effective address space, with the rules of the hardware.
+//! Transfers between a local store and the effective address space, with the hardware's rules.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ pub const MOST_BYTES: u32 = 16 << 10;
 /// Tags of an SPU's commands.
 pub const TAGS: u32 = 32;
 
-/// Which way a transfer goes.
+/// The direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferDirection {
     /// From the effective address into the local store.
@@ -16,39 +16,39 @@ pub enum TransferDirection {
     Put,
 }
 
-/// One transfer, as an SPU or the PPE asked for it.
+/// A transfer requested by an SPU or the PPE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalStoreTransfer {
-    /// The command, for error texts.
+    /// The command, for error messages.
     pub command: &'static str,
-    /// Which way it goes.
+    /// The direction.
     pub direction: TransferDirection,
     /// The local-store address.
     pub local: u32,
     /// The effective address.
     pub effective: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: u32,
     /// The tag, from 0 to 31.
     pub tag: u32,
 }
 
-/// The rule that a transfer breaks.
+/// The broken rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferRule {
     /// One, two, four, eight or a multiple of 16 bytes up to 16 KiB.
     Size,
-    /// Both addresses have the same offset in a quadword, which is a multiple of a small size.
+    /// Both addresses have the same offset in a quadword, a multiple of a small size.
     Alignment,
     /// The tag is below 32.
     Tag,
-    /// The range lies in the local store.
+    /// The range is in the local store.
     Local,
-    /// The effective address can be read or written.
+    /// The effective address is accessible.
     Address,
-    /// The address of a register that can be written takes four bytes.
+    /// An access to a register takes four bytes, and writes need a writable one.
     Register,
-    /// The command is one that the transfer unit knows.
+    /// The command exists.
     Command,
 }
 
@@ -81,7 +81,7 @@ impl TransferRule {
     }
 }
 
-/// A transfer that broke a rule.
+/// A transfer with a broken rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct TransferFault {
     /// The context's number.
@@ -105,10 +105,10 @@ impl fmt::Display for TransferFault {
 }
 
 impl LocalStoreTransfer {
-    /// Checks the rules that need no look at memory.
+    /// Checks the rules that do not depend on memory.
     ///
     /// # Errors
-    /// The rule that it breaks.
+    /// The broken rule.
     #[inline]
     pub fn check(&self) -> Result<(), TransferRule> {
         if self.tag >= TAGS {

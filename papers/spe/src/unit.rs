@@ -1,7 +1,7 @@
-//! The transfer unit on this computer: it does transfers.
+//! The transfer unit on this computer.
 //!
-//! A transfer is complete when its command returns. That satisfies every order that tags, fences
-//! and barriers ask for.
+//! A transfer is complete when its command returns, which satisfies every order of tags, fences and
+//! barriers.
 
 use crate::problem::{self, RegisterAccess};
 use crate::state::SpeState;
@@ -11,7 +11,7 @@ use crate::transfer::{
 use seatmap_cell_sim::os::guarded;
 
 impl LocalStoreTransfer {
-    /// Does the transfer for an SPE.
+    /// Performs the transfer for an SPE.
     ///
     /// # Errors
     /// The fault, with the rule.
@@ -30,7 +30,6 @@ impl LocalStoreTransfer {
         copy(self.direction, here, self.effective, bytes)
     }
 
-    /// Transfers four bytes to or from a register of an SPE.
     fn reach(
         &self,
         other: &dyn RegisterAccess,
@@ -42,7 +41,7 @@ impl LocalStoreTransfer {
         }
         match self.direction {
             TransferDirection::Put => {
-                // SAFETY: four bytes of the store, aligned as `check` has seen.
+                // SAFETY: four bytes of the store, aligned, as checked by `check`.
                 let value = unsafe { here.cast::<u32>().read_volatile() };
                 other.write_register(register, value).then_some(()).ok_or(TransferRule::Register)
             }
@@ -56,8 +55,8 @@ impl LocalStoreTransfer {
     }
 }
 
-/// Does a transfer between a store and memory, if it breaks no rule. False: nothing was done, or a
-/// part that [`LocalStoreTransfer::perform`] does again before it finds the fault.
+/// Performs a correct transfer between a store and memory. Returns false if it did only a part or
+/// nothing: [`LocalStoreTransfer::perform`] then finds the fault.
 #[inline]
 #[must_use]
 pub fn quick(
@@ -76,7 +75,6 @@ pub fn quick(
     copy(direction, here, effective, bytes as usize).is_ok()
 }
 
-/// Copies bytes between a place in a store and an effective address.
 #[inline]
 fn copy(
     direction: TransferDirection,
@@ -89,7 +87,7 @@ fn copy(
         TransferDirection::Get => (there, here),
         TransferDirection::Put => (here, there),
     };
-    // SAFETY: programs own what they transfer; the core keeps no reference into stores or into
-    // their memory.
+    // SAFETY: programs own what they transfer; the core has no reference into stores or their
+    // memory.
     unsafe { guarded::copy(from, to, bytes) }.map_err(|_| TransferRule::Address)
 }

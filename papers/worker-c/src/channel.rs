@@ -7,10 +7,9 @@ use seatmap_ninep::client::{InheritedClient, OpenFile, OpenMode};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::os::fd::FromRawFd;
 
-/// A connection to files and a console that another process, outside the cell, reads and writes.
+/// A connection to a process outside the cell, which reads and writes files and a console.
 pub struct FileChannel {
     client: InheritedClient,
-    /// Those that are open, by their number.
     files: Vec<Option<OpenFile>>,
 }
 
@@ -22,12 +21,12 @@ pub enum Opening {
     Read = 0,
     /// Write an existing file, or the console.
     Write = 1,
-    /// Create a file or empty an existing one, to write and to read it.
+    /// Create or empty a file, to write and read it.
     Create = 2,
 }
 
-/// Takes over the connection that `seatmap-papers controller start` has made: `descriptor` is what
-/// SEATMAP_9P_FD says.
+/// Takes over the connection made by `seatmap-papers controller start`: `descriptor` is the value
+/// of SEATMAP_9P_FD.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channel_create(
     descriptor: c_int,
@@ -48,14 +47,14 @@ pub unsafe extern "C" fn seatmap_channel_create(
     unsafe { WorkerCallFailure::give(channel, "channel", make) }
 }
 
-/// Ends the connection; NULL is fine.
+/// Ends the connection; NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channel_destroy(channel: *mut FileChannel) {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { take_back(channel) }
 }
 
-/// Opens a file by its path from the root, as "files/out/result.txt", "console" or "input";
+/// Opens a file by its path from the root, such as "files/out/result.txt", "console" or "input";
 /// `opening` is a seatmap_opening.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channel_open(
@@ -73,7 +72,7 @@ pub unsafe extern "C" fn seatmap_channel_open(
                 WorkerCallFailure::changed(file, "file")?,
             )
         };
-        // SAFETY: as above: the text ends in a zero byte.
+        // SAFETY: as above; the text ends with a zero byte.
         let path = unsafe { CStr::from_ptr(path) }.to_str();
         let path = path.map_err(|_| WorkerCallFailure::argument("path is not UTF-8".to_owned()))?;
         let opened = match opening {
@@ -131,7 +130,7 @@ pub unsafe extern "C" fn seatmap_channel_read(
         };
         let to = match count {
             0 => &mut [][..],
-            // SAFETY: as above: it is not NULL, holds `count` bytes, and nothing else uses them
+            // SAFETY: as above; it is not NULL, holds `count` bytes, and nothing else uses them
             // meanwhile.
             count => unsafe { std::slice::from_raw_parts_mut(to.cast::<u8>(), count) },
         };
@@ -141,7 +140,7 @@ pub unsafe extern "C" fn seatmap_channel_read(
     })
 }
 
-/// Writes all of it at an offset.
+/// Writes all bytes at an offset.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channel_write(
     channel: *mut FileChannel,
@@ -165,7 +164,7 @@ pub unsafe extern "C" fn seatmap_channel_write(
 }
 
 /// Gives up, for good, all rights of this process except to compute, start threads, read the clock,
-/// and read and write files that are open.
+/// and read and write open files.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_fence_close() -> WorkerStatus {
     WorkerCallFailure::call(|| {
@@ -175,7 +174,6 @@ pub extern "C" fn seatmap_fence_close() -> WorkerStatus {
 }
 
 impl FileChannel {
-    /// The number that a file gets.
     fn put(&mut self, file: OpenFile) -> u32 {
         let free = self.files.iter().position(Option::is_none).unwrap_or(self.files.len());
         match self.files.get_mut(free) {

@@ -8,37 +8,36 @@ use seatmap_c_abi::{Boundary, take_back};
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// A worker that belongs to the program that created it. Its local store holds zeros when the
-/// context is created, and is overwritten with zeros when it is destroyed.
+/// A worker borrowed by a program. Its local store is overwritten with zeros when the context is
+/// created and when it is destroyed.
 pub struct WorkerContext(pub(crate) seatmap_worker::BorrowedWorker);
 
-/// A program for a worker: it receives the worker from within, the argument that it was started
-/// with, and the data that it was loaded with, and returns its stop code.
+/// A program for a worker. It receives the worker from within, its argument, and its data, and
+/// returns its stop code.
 pub type ProgramFunction = Option<
     unsafe extern "C" fn(inside: *mut WorkerViewHandle, argument: u64, data: *mut c_void) -> u32,
 >;
 
-/// A program written in C, with its data.
 struct Loaded {
     code: unsafe extern "C" fn(*mut WorkerViewHandle, u64, *mut c_void) -> u32,
     data: *mut c_void,
 }
 
-// SAFETY: the header says that a program runs on the worker's thread, and its data with it.
+// SAFETY: the header says that a program and its data are used on the worker's thread.
 unsafe impl Send for Loaded {}
-// SAFETY: as above; the pointer is handed on and never followed.
+// SAFETY: as above; the pointer is passed on and not dereferenced.
 unsafe impl Sync for Loaded {}
 
 impl seatmap_worker::WorkerProgram for Loaded {
     fn run(&self, inside: &mut seatmap_worker::WorkerView, argument: u64) -> u32 {
-        // SAFETY: the caller that loaded the program answers for it; the data that it sees outlives
-        // the call.
+        // SAFETY: the caller that loaded the program is responsible for it; its data outlives the
+        // call.
         unsafe { (self.code)(WorkerViewHandle::of(inside), argument, self.data) }
     }
 }
 
 /// Borrows a worker and overwrites its local store with zeros, as spe_context_create. Fails with
-/// SEATMAP_WORKER_STATUS_BUSY where all workers are in contexts.
+/// SEATMAP_WORKER_STATUS_BUSY if all workers are in contexts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_context_create(
     runtime: *mut RuntimeHandle,
@@ -51,16 +50,16 @@ pub unsafe extern "C" fn seatmap_context_create(
     unsafe { WorkerCallFailure::give(context, "context", make) }
 }
 
-/// Waits for a program that still runs, overwrites the local store with zeros and gives the worker
-/// back; NULL is fine.
+/// Waits for a running program, overwrites the local store with zeros and returns the worker; NULL
+/// is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_context_destroy(context: *mut WorkerContext) {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { take_back(context) }
 }
 
-/// Loads a program in place of any other, as spe_program_load; one that still runs is waited for.
-/// The data are the program's business: they are handed on as they are.
+/// Loads a program, as spe_program_load, after waiting for a running one. The data pointer is
+/// passed to the program unchanged.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_program_load(
     context: *mut WorkerContext,
@@ -87,7 +86,7 @@ pub unsafe extern "C" fn seatmap_context_run(
     unsafe { with(context, |context| store_stop_code(stop_code, context.0.run(argument)?)) }
 }
 
-/// Starts the program and returns at once, where libspe2 needs a thread that calls spe_context_run.
+/// Starts the program and returns at once. libspe2 needs a thread that calls spe_context_run.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_context_start(
     context: *mut WorkerContext,
@@ -97,9 +96,9 @@ pub unsafe extern "C" fn seatmap_context_start(
     unsafe { with(context, |context| Ok(context.0.start(argument)?)) }
 }
 
-/// Waits for the end of a program that was started; `stop_code` may be NULL. Messages that were
-/// sent before are read; a program that waits for another one, or for room for its own, is let go,
-/// as no other thread may use the context.
+/// Waits for the end of a started program; `stop_code` may be NULL. The program can still read
+/// earlier messages. If it then waits for another one, or for room for its own, it is ended,
+/// because no other thread may use the context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_context_wait(
     context: *mut WorkerContext,
@@ -109,8 +108,8 @@ pub unsafe extern "C" fn seatmap_context_wait(
     unsafe { with(context, |context| store_stop_code(stop_code, context.0.wait()?)) }
 }
 
-/// Whether a program that was started has ended, so that seatmap_context_wait returns at once;
-/// false for NULL.
+/// Whether a started program has ended, so that seatmap_context_wait returns at once; false for
+/// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_context_ended(context: *const WorkerContext) -> bool {
     // SAFETY: the caller keeps the rules of the header.
@@ -118,7 +117,7 @@ pub unsafe extern "C" fn seatmap_context_ended(context: *const WorkerContext) ->
         .is_ok_and(|context| context.0.has_ended())
 }
 
-/// Gives the CPU back: the worker sleeps until the next start, with any kind of polling. That start
+/// Releases the CPU: the worker sleeps until the next start, with any kind of polling. That start
 /// takes longer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_context_give_back(context: *mut WorkerContext) -> WorkerStatus {
@@ -144,8 +143,8 @@ pub unsafe extern "C" fn seatmap_signal_write(
     unsafe { with(context, work) }
 }
 
-/// Where the worker's local store begins, as spe_ls_area_get; it is there as long as the context.
-/// NULL for NULL.
+/// The address of the worker's local store, as spe_ls_area_get; valid as long as the context. NULL
+/// for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_store_address(context: *const WorkerContext) -> *mut c_void {
     // SAFETY: the caller keeps the rules of the header.
@@ -153,7 +152,7 @@ pub unsafe extern "C" fn seatmap_store_address(context: *const WorkerContext) ->
         .map_or(std::ptr::null_mut(), |context| context.0.store_address().cast())
 }
 
-/// Bytes of the local store, as spe_ls_size_get; 0 for NULL.
+/// The size of the local store in bytes, as spe_ls_size_get; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_store_size(context: *const WorkerContext) -> usize {
     // SAFETY: the caller keeps the rules of the header.
@@ -173,7 +172,6 @@ pub(crate) unsafe fn with(
     WorkerCallFailure::call(|| work(unsafe { WorkerCallFailure::changed(context, "context") }?))
 }
 
-/// Writes a stop code, unless the pointer is NULL.
 fn store_stop_code(stop_code: *mut u32, code: u32) -> Result<(), WorkerCallFailure> {
     // SAFETY: the caller of the interface keeps the rules of the header.
     if let Some(stop_code) = unsafe { stop_code.as_mut() } {

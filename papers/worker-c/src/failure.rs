@@ -4,7 +4,7 @@ use crate::status::WorkerStatus;
 use seatmap_c_abi::{Boundary, Fault};
 use seatmap_worker::WorkerError;
 
-/// Why a call failed; its text is what the last error says.
+/// Why a call failed; its text is the last error.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerCallFailure {
     /// A mistake in a call, common to all libraries.
@@ -13,10 +13,10 @@ pub enum WorkerCallFailure {
     /// An error of the workers.
     #[error(transparent)]
     Worker(#[from] WorkerError),
-    /// An error of the other end of a channel.
+    /// An error of the channel's other end.
     #[error("by the channel: {0}")]
     Channel(#[source] std::io::Error),
-    /// Rights that cannot be given up.
+    /// The rights cannot be given up.
     #[error("the fence cannot be put up: {0}")]
     Fence(String),
 }

@@ -1,65 +1,63 @@
-//! The functions that a worker's program in C can call.
+//! The functions for a worker's program in C.
 //!
-//! None of these returns a status: programs call them where every nanosecond counts, and a mistake
-//! in a call shows in the value that it returns.
+//! They return no status, because every nanosecond counts in programs; the returned value shows a
+//! mistake.
 
 use std::ffi::c_void;
 
-/// A worker from within: its local store, its mailboxes and signals, and transfers to and from
-/// memory.
+/// A worker from within: its local store, mailboxes and signals, and transfers to and from memory.
 pub struct WorkerViewHandle(
     #[expect(dead_code, reason = "a name for C: it is only ever pointed to")]
     seatmap_worker::WorkerView,
 );
 
 impl WorkerViewHandle {
-    /// A pointer for C to a worker's inside. It is a newtype so that the header knows it by its own
-    /// name.
+    /// A pointer for C to a worker's inside. It is a newtype for its own name in the header.
     pub(crate) fn of(inside: &mut seatmap_worker::WorkerView) -> *mut WorkerViewHandle {
         std::ptr::from_mut(inside).cast()
     }
 }
 
-/// Does something with a worker's inside; `none` for NULL.
+/// Runs `work` on a worker's inside; returns `none` for NULL.
 ///
 /// # Safety
-/// `inside` is NULL or what a program was given, in that program.
+/// `inside` is NULL, or the pointer given to the running program.
 unsafe fn with<T>(
     inside: *mut WorkerViewHandle,
     none: T,
     work: impl FnOnce(&mut seatmap_worker::WorkerView) -> T,
 ) -> T {
-    // SAFETY: the caller's promise; a newtype of one field that C knows by pointer only.
+    // SAFETY: the caller's promise; a newtype of one field, which C uses only by pointer.
     match unsafe { inside.cast::<seatmap_worker::WorkerView>().as_mut() } {
         Some(inside) => work(inside),
         None => none,
     }
 }
 
-/// Where the local store begins; NULL for NULL.
+/// The address of the local store; NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_store(inside: *mut WorkerViewHandle) -> *mut c_void {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { with(inside, std::ptr::null_mut(), |inside| inside.store_address().cast()) }
 }
 
-/// Bytes of the local store; 0 for NULL.
+/// The size of the local store in bytes; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_store_size(inside: *mut WorkerViewHandle) -> usize {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { with(inside, 0, |inside| inside.store().len()) }
 }
 
-/// Reads the inbound mailbox, as spu_read_in_mbox; waits while it is empty. 0 for NULL, and where
-/// no message can come any more: the context is being destroyed, or the worker has lost its CPU.
+/// Reads the inbound mailbox, as spu_read_in_mbox; waits while it is empty. Returns 0 for NULL, and
+/// if no message can come any more: the context is being destroyed, or the worker has lost its CPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_mbox_read(inside: *mut WorkerViewHandle) -> u32 {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { with(inside, 0, |inside| inside.mailbox_read_unless_alone().unwrap_or(0)) }
 }
 
-/// The same without waiting. Returns false, and leaves `message` as it was, where there is no mail
-/// or a pointer is NULL.
+/// Reads the inbound mailbox without waiting. Returns false, and leaves `message` unchanged, if
+/// there is no message or a pointer is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_mbox_try_read(
     inside: *mut WorkerViewHandle,
@@ -79,7 +77,7 @@ pub unsafe extern "C" fn seatmap_inside_mbox_write(inside: *mut WorkerViewHandle
     unsafe { with(inside, (), |inside| _ = inside.mailbox_write_unless_alone(message)) }
 }
 
-/// The same if there is room; says whether there was.
+/// Writes the outbound mailbox if there is room, and returns whether there was.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_mbox_try_write(
     inside: *mut WorkerViewHandle,
@@ -89,8 +87,8 @@ pub unsafe extern "C" fn seatmap_inside_mbox_try_write(
     unsafe { with(inside, false, |inside| inside.mailbox_try_write(message)) }
 }
 
-/// Reads and empties a signal register, 0 or 1, as spu_read_signal1; waits until a value is
-/// written. Returns 0 for NULL and for any other register.
+/// Reads and clears a signal register, 0 or 1, as spu_read_signal1; waits for a value. Returns 0
+/// for NULL and for any other register.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_signal_read(
     inside: *mut WorkerViewHandle,
@@ -103,8 +101,8 @@ pub unsafe extern "C" fn seatmap_inside_signal_read(
 }
 
 /// Copies bytes from memory at `from` into the store at `local`, as mfc_get, and returns when they
-/// are copied. Returns false, and copies nothing, where they do not fit into the store or a pointer
-/// is NULL.
+/// are copied. Returns false, and copies nothing, if they do not fit into the store or a pointer is
+/// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_get(
     inside: *mut WorkerViewHandle,
@@ -115,12 +113,12 @@ pub unsafe extern "C" fn seatmap_inside_get(
     if from.is_null() {
         return false;
     }
-    // SAFETY: the caller keeps the rules of the header, and answers for `from`.
+    // SAFETY: the caller keeps the rules of the header, and is responsible for `from`.
     unsafe { with(inside, false, |inside| inside.get(local, from.cast(), bytes)) }
 }
 
 /// Copies bytes from the store at `local` to memory at `to`, as mfc_put, and returns when they are
-/// copied. Returns false, and copies nothing, where they are not all in the store or a pointer is
+/// copied. Returns false, and copies nothing, if they are not all in the store or a pointer is
 /// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_put(
@@ -132,6 +130,6 @@ pub unsafe extern "C" fn seatmap_inside_put(
     if to.is_null() {
         return false;
     }
-    // SAFETY: the caller keeps the rules of the header, and answers for `to`.
+    // SAFETY: the caller keeps the rules of the header, and is responsible for `to`.
     unsafe { with(inside, false, |inside| inside.put(local, to.cast(), bytes)) }
 }

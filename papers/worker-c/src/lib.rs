@@ -1,17 +1,16 @@
 //! Pinned workers for C and C++: `libseatmap_worker` and its header.
 //!
-//! The header `include/seatmap_worker.h` is the product, and its text is the documentation comments
-//! below; a test generates it anew and compares. Its calls follow libspe2, so that programs written
-//! for a Cell's SPEs find the same notions here. Arguments from C are checked where they enter, and
-//! no panic leaves the library (`seatmap-c-abi`).
+//! The header `include/seatmap_worker.h` is generated from the documentation comments below, and a
+//! test compares them. Its calls follow libspe2, for programs of the Cell. Arguments from C are
+//! checked, and no panic leaves the library (`seatmap-c-abi`).
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
 //! | [`runtime`], [`context`], [`mailbox`] | workers; a borrowed one; messages to it and from it |
-//! | [`inside`] | what a program written in C sees |
+//! | [`inside`] | the functions for a program in C |
 //! | [`channel`] | files for a program that may open none |
-//! | [`status`], [`failure`], [`message`] | how a call ends, why, and the words for it |
-//! | [`version`] | what a program can check before it calls anything else |
+//! | [`status`], [`failure`], [`message`] | the outcome of a call, its reason, and the error text |
+//! | [`version`] | the version, for a check before other calls |
 #![deny(missing_docs)]
 #![expect(
     clippy::missing_safety_doc,

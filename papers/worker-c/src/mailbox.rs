@@ -6,13 +6,13 @@ use crate::status::WorkerStatus;
 use seatmap_c_abi::Boundary;
 use std::ffi::c_int;
 
-/// How a call waits that writes or reads several messages: libspe2's behaviours.
+/// How a call waits that writes or reads several messages, as in libspe2.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MailboxBehaviour {
     /// Waits until all messages are written or read.
     AllBlocking = 1,
-    /// Until one is; the rest as far as it goes without waiting.
+    /// Waits for one, and then transfers as many as possible without waiting.
     AnyBlocking = 2,
     /// Does not wait.
     AnyNonblocking = 3,
@@ -27,7 +27,6 @@ impl MailboxBehaviour {
         })
     }
 
-    /// Whether the call waits for a message after this many.
     fn waits(self, done: usize) -> bool {
         match self {
             Self::AllBlocking => true,
@@ -70,8 +69,8 @@ pub unsafe extern "C" fn seatmap_in_mbox_write(
 
 /// Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and
 /// spe_out_intr_mbox_read; it holds one. `got`, which may be NULL, receives the number of messages
-/// read. Fails with SEATMAP_WORKER_STATUS_BAD_STATE where the program has ended without the
-/// message, and with SEATMAP_WORKER_STATUS_NOT_POSSIBLE where its worker has lost its CPU.
+/// read. Fails with SEATMAP_WORKER_STATUS_BAD_STATE if the program has ended without the message,
+/// and with SEATMAP_WORKER_STATUS_NOT_POSSIBLE if its worker has lost its CPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_out_mbox_read(
     context: *mut WorkerContext,
@@ -102,7 +101,7 @@ pub unsafe extern "C" fn seatmap_out_mbox_read(
     unsafe { with(context, work) }
 }
 
-/// How many messages the inbound mailbox has room for, as spe_in_mbox_status; 0 for NULL.
+/// The free entries of the inbound mailbox, as spe_in_mbox_status; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_in_mbox_status(context: *const WorkerContext) -> u32 {
     // SAFETY: the caller keeps the rules of the header.
@@ -110,7 +109,7 @@ pub unsafe extern "C" fn seatmap_in_mbox_status(context: *const WorkerContext) -
         .map_or(0, |context| context.0.mailbox_room())
 }
 
-/// How many messages wait in the outbound mailbox, as spe_out_mbox_status; 0 for NULL.
+/// The number of messages in the outbound mailbox, as spe_out_mbox_status; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_out_mbox_status(context: *const WorkerContext) -> u32 {
     // SAFETY: the caller keeps the rules of the header.
@@ -118,7 +117,6 @@ pub unsafe extern "C" fn seatmap_out_mbox_status(context: *const WorkerContext) 
         .map_or(0, |context| context.0.mailbox_waiting())
 }
 
-/// Writes a count, unless the pointer is NULL.
 fn tell(out: *mut usize, count: usize) {
     // SAFETY: the caller of the interface keeps the rules of the header.
     if let Some(out) = unsafe { out.as_mut() } {

@@ -7,37 +7,37 @@ use seatmap_worker::options::STORE_BYTES;
 use std::ffi::c_int;
 use std::time::Duration;
 
-/// CPUs at most; no machine has more.
+/// The most CPUs; no machine has more.
 const MOST_CPUS: usize = 1 << 20;
 
 /// The first signal register gathers bits (OR) instead of keeping the last value; libspe2's
 /// SPE_CFG_SIGNOTIFY1_OR.
 pub const SEATMAP_SIGNOTIFY1_OR: u32 = 0x10;
 
-/// The same of the second.
+/// The second signal register gathers bits (OR) instead of keeping the last value; libspe2's
+/// SPE_CFG_SIGNOTIFY2_OR.
 pub const SEATMAP_SIGNOTIFY2_OR: u32 = 0x20;
 
-/// Workers, each on its CPU, from when they are created until they and all their contexts are
-/// destroyed.
+/// Workers, each on its CPU, until they and all their contexts are destroyed.
 pub struct RuntimeHandle(pub(crate) seatmap_worker::Runtime);
 
 /// How workers, and the threads that wait for them, wait.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PollingMode {
-    /// They look all the time: the fastest, and the CPU is never free.
+    /// They spin: the fastest, but the CPU is never free.
     Spin = 0,
-    /// They look for spin_us, then sleep until woken.
+    /// They spin for spin_us, then sleep until woken.
     Adaptive = 1,
-    /// They sleep at once: for workers that share their CPU with others.
+    /// They sleep at once, for workers on a shared CPU.
     Sleep = 2,
 }
 
-/// The options that workers are created with.
+/// The options of new workers.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RuntimeOptions {
-    /// Bytes of each local store; 0 for 256 KiB, as a Cell has it.
+    /// The size of each local store in bytes; 0 for 256 KiB, as on a Cell.
     pub store_bytes: usize,
     /// One of seatmap_polling.
     pub polling: c_int,
@@ -75,7 +75,7 @@ impl RuntimeOptions {
     }
 }
 
-/// Seats a worker on each CPU, by the operating system's numbers, each once. NULL for options means
+/// Creates a worker on each CPU, by the operating system's numbers, each once. NULL options mean
 /// stores of 256 KiB, workers that spin, and signals that keep the last value.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_runtime_create(
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn seatmap_runtime_create(
                 "count is {count}; a runtime has 1 to {MOST_CPUS} CPUs"
             )));
         }
-        // SAFETY: not NULL, as it has elements, so the caller says that they are there.
+        // SAFETY: not NULL, as it has elements; the caller promises that they exist.
         let cpus = unsafe { std::slice::from_raw_parts(cpus, count) };
         // SAFETY: the caller keeps the rules of the header.
         let options = unsafe { WorkerCallFailure::known(options, "options") }.unwrap_or(&usual);
@@ -107,15 +107,15 @@ pub unsafe extern "C" fn seatmap_runtime_create(
     unsafe { WorkerCallFailure::give(runtime, "runtime", make) }
 }
 
-/// How many workers there are; 0 for NULL.
+/// The number of workers; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_runtime_workers(runtime: *const RuntimeHandle) -> usize {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { WorkerCallFailure::known(runtime, "runtime") }.map_or(0, |runtime| runtime.0.workers())
 }
 
-/// Ends the workers that are in no context, and each other one when its context is destroyed; NULL
-/// is fine.
+/// Ends the workers outside of contexts, and each other one when its context is destroyed; NULL is
+/// allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_runtime_destroy(runtime: *mut RuntimeHandle) {
     // SAFETY: the caller keeps the rules of the header.

@@ -1,18 +1,18 @@
-//! How a reader that may sleep is woken.
+//! Wakes a reader that may sleep.
 
 use crate::Polling;
 use crate::primitive::{Futex, Ordering, fence, pause};
 use std::time::{Duration, Instant};
 
-/// Number of looks between two readings of the clock and questions whether the other thread is
-/// gone; both together take as long as about 20 looks.
+/// The looks between checks of the clock and of the other thread, which together take as long as
+/// about 20 looks.
 const GLANCE: u32 = 128;
 
-/// Wakes the one thread that may sleep for something that another has written.
+/// Wakes the one thread that may sleep until another writes.
 ///
 /// Both sides store first and look second, with a fence between (Dekker 1965): either the reader
-/// sees what was written, or the writer sees that it sleeps. Where no reader may sleep, the writer
-/// need not ring, and pays nothing.
+/// sees the message, or the writer sees that it sleeps. For a reader that never sleeps, the writer
+/// need not ring.
 pub struct Bell {
     asleep: Futex,
 }
@@ -24,9 +24,9 @@ impl Default for Bell {
 }
 
 impl Bell {
-    /// Waits until there is something, or until the thread that it would come from is gone: `None`
-    /// then, unless that thread left something first. It asks `is_gone` every `GLANCE` looks, and
-    /// each time that it was woken; a thread that goes rings.
+    /// Waits until `look` finds something. Returns `None` if the writing thread has exited and left
+    /// nothing. `is_gone` is called every `GLANCE` looks and after each wakeup; an exiting thread
+    /// rings.
     pub fn wait<T>(
         &self,
         polling: Polling,
@@ -38,7 +38,7 @@ impl Bell {
             Polling::Adaptive(spin) => spin,
             Polling::Sleep => return self.sleep(look, is_gone),
         };
-        // Most waits are over before the first question, and need no clock.
+        // Most waits end before the first check and need no clock.
         let mut began = None;
         loop {
             for _ in 0..GLANCE {
@@ -70,14 +70,14 @@ impl Bell {
             }
             if is_gone() {
                 self.asleep.word().store(0, Ordering::Relaxed);
-                // It may have left something before it went.
+                // It may have left something before it exited.
                 return look();
             }
             self.asleep.wait(1);
         }
     }
 
-    /// Wakes the reader if it sleeps; to be called after something was written for it.
+    /// Wakes the reader if it sleeps. Call it after writing.
     pub fn ring(&self) {
         fence(Ordering::SeqCst);
         if self.asleep.word().load(Ordering::Relaxed) == 1 {

@@ -6,13 +6,11 @@ use crate::{WorkerError, WorkerProgram};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A worker that belongs to the program that borrowed it until the context is dropped: its store
-/// was scrubbed before, and is scrubbed again then.
+/// A borrowed worker. Its store is scrubbed before and after.
 pub struct BorrowedWorker {
     pool: Arc<WorkerPool>,
     seat: Option<WorkerHandle>,
-    /// Boxed, so that the worker is handed a thin pointer to it; never changed while an order with
-    /// it is open.
+    /// Boxed, so that the worker gets a thin pointer; unchanged during an order.
     program: Option<Box<Arc<dyn WorkerProgram>>>,
     running: Option<u32>,
 }
@@ -24,7 +22,7 @@ impl BorrowedWorker {
     }
 
     fn seated(&self) -> &WorkerHandle {
-        // It is taken in `drop` alone.
+        // Only `drop` takes it.
         self.seat
             .as_ref()
             .unwrap_or_else(|| unreachable!("a context has a seat until it is dropped"))
@@ -42,8 +40,7 @@ impl BorrowedWorker {
         self.seated().worker
     }
 
-    /// Loads a program, in place of any other. A run that goes on keeps its own, and is waited for
-    /// as [`BorrowedWorker::wait`] does.
+    /// Loads a program, after waiting for a running one as [`BorrowedWorker::wait`] does.
     pub fn load(&mut self, program: Arc<dyn WorkerProgram>) {
         let _ = self.wait();
         self.program = Some(Box::new(program));
@@ -52,7 +49,7 @@ impl BorrowedWorker {
     /// Starts the program.
     ///
     /// # Errors
-    /// No program is loaded, it is running already, or the worker is gone.
+    /// No program is loaded, it already runs, or the worker is gone.
     pub fn start(&mut self, argument: u64) -> Result<(), WorkerError> {
         if self.running.is_some() {
             return Err(WorkerError::Running);
@@ -67,8 +64,8 @@ impl BorrowedWorker {
     }
 
     /// Waits for the program to end, and returns its stop code. A program that waits for another
-    /// message than those that were sent before, or for room for its own, ends: nobody sends or
-    /// reads meanwhile.
+    /// message, or for room for its own, is ended, because this thread neither sends nor reads
+    /// meanwhile.
     ///
     /// # Errors
     /// Nothing was started, the program panicked or waited in vain, or its worker is gone.
@@ -97,7 +94,7 @@ impl BorrowedWorker {
     /// Writes the worker's inbound mailbox; waits while it is full.
     ///
     /// # Errors
-    /// It is full, and no program runs that could read it, or the worker is gone.
+    /// It is full, and no running program could read it, or the worker is gone.
     pub fn mailbox_write(&mut self, value: u32) -> Result<(), WorkerError> {
         let running = self.running;
         let WorkerHandle { desk, mailboxes, .. } = self.seat();
@@ -108,7 +105,7 @@ impl BorrowedWorker {
         }
     }
 
-    /// Writes the inbound mailbox if there is room, and says whether there was.
+    /// Writes the inbound mailbox if there is room, and returns whether there was.
     pub fn mailbox_try_write(&mut self, value: u32) -> bool {
         self.seat().mailboxes.try_write(value)
     }
@@ -116,7 +113,7 @@ impl BorrowedWorker {
     /// Reads the worker's outbound mailbox; waits while it is empty.
     ///
     /// # Errors
-    /// It is empty, and no program runs that could write it, or the worker is gone.
+    /// It is empty, and no running program could write it, or the worker is gone.
     pub fn mailbox_read(&mut self) -> Result<u32, WorkerError> {
         let running = self.running;
         let WorkerHandle { desk, mailboxes, .. } = self.seat();
@@ -124,7 +121,7 @@ impl BorrowedWorker {
         read.ok_or_else(|| desk.why_silent(running).unwrap_or(WorkerError::NotStarted))
     }
 
-    /// Reads the outbound mailbox; `None` while it is empty.
+    /// Reads the outbound mailbox; `None` if it is empty.
     pub fn mailbox_try_read(&mut self) -> Option<u32> {
         self.seat().mailboxes.try_read()
     }
@@ -135,19 +132,19 @@ impl BorrowedWorker {
         self.seated().mailboxes.room()
     }
 
-    /// Messages that wait in the outbound mailbox.
+    /// Messages in the outbound mailbox.
     #[must_use]
     pub fn mailbox_waiting(&self) -> u32 {
         self.seated().mailboxes.waiting()
     }
 
-    /// Writes a signal register of the worker, 0 or 1, and says whether there is such a register.
+    /// Writes a signal register of the worker, 0 or 1; returns false for another register.
     pub fn signal(&mut self, register: usize, value: u32) -> bool {
         self.seat().desk.signals.get(register).map(|signal| signal.write(value)).is_some()
     }
 
-    /// The address of the worker's local store; it is valid as long as the context. The caller and
-    /// the program must agree on all accesses while the program runs.
+    /// The address of the worker's local store, valid as long as the context. While the program
+    /// runs, caller and program must agree on all accesses.
     #[must_use]
     pub fn store_address(&self) -> *mut u8 {
         self.seated().desk.store.load(Ordering::Relaxed)
@@ -159,31 +156,31 @@ impl BorrowedWorker {
         self.seated().desk.options.store_bytes
     }
 
-    /// Whether a message waits in the outbound mailbox.
+    /// Whether there is a message in the outbound mailbox.
     ///
     /// # Errors
-    /// None waits, and the program has ended or its worker is gone, so that none will come.
+    /// There is none, and none can come, because the program has ended or its worker is gone.
     pub fn mailbox_poll(&self) -> Result<bool, WorkerError> {
         let seat = self.seated();
         if seat.mailboxes.waiting() > 0 {
             return Ok(true);
         }
         match seat.desk.why_silent(self.running) {
-            // It may have written before it ended.
+            // The program may have written before it ended.
             Some(why) if seat.mailboxes.waiting() == 0 => Err(why),
             Some(_) => Ok(true),
             None => Ok(false),
         }
     }
 
-    /// Whether the program has ended; [`BorrowedWorker::wait`] then returns at once. False where
+    /// Whether the program has ended, so that [`BorrowedWorker::wait`] returns at once. False if
     /// nothing was started.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.running.is_some_and(|number| self.seated().desk.is_done(number).is_some())
     }
 
-    /// Gives the core back: the idle worker sleeps, under any policy, until the next start.
+    /// Frees the core: the worker sleeps, under any policy, until the next start.
     ///
     /// # Errors
     /// The program is running.
@@ -197,8 +194,8 @@ impl BorrowedWorker {
 }
 
 impl Drop for BorrowedWorker {
-    /// Waits for a program that still runs, scrubs the store and returns the worker. A program that
-    /// waits for a message ends, since nobody will send it.
+    /// Waits for a running program, scrubs the store and returns the worker. A program that waits
+    /// for a message is ended.
     fn drop(&mut self) {
         self.seated().desk.abandon(true);
         self.seated().mailboxes.ring();

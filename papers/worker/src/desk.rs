@@ -1,4 +1,4 @@
-//! The state that a worker shares with the threads that give it orders.
+//! The state shared by a worker and the threads that give it orders.
 
 use crate::bell::Bell;
 use crate::program::ALONE;
@@ -9,7 +9,7 @@ use seatmap_os::partners::{Loss, Partners};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The number under which a worker answers that it sits, or does not; orders follow it.
+/// The number of the worker's first answer: whether it was pinned. Orders follow it.
 pub const SEATED: u32 = 1;
 
 /// An order to a worker.
@@ -28,25 +28,25 @@ pub enum WorkerCommand {
 /// The outcome of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
-    /// The stop code of a program; 0 of other orders.
+    /// The stop code of a program; 0 for other orders.
     Stop(u32),
-    /// The program panicked; its words are in the desk.
+    /// The program panicked; the message is in the control.
     Panicked,
-    /// The worker is gone; the desk's partners say why.
+    /// The worker is gone; `partners` has the reason.
     Lost,
 }
 
-/// An order: one cache line, which travels to the worker once.
+/// An order: one cache line, which moves to the worker once.
 #[repr(align(64))]
 struct Slip {
-    /// The order's number above, what it is below.
+    /// The order's number in the upper half, its kind in the lower.
     order: AtomicU64,
     program: AtomicPtr<Arc<dyn WorkerProgram>>,
     argument: AtomicU64,
 }
 
-/// The answer: one line, which travels back once. The number of the order above, then whether it
-/// panicked, the stop code.
+/// The answer, in one line that moves back once: the order's number, the stop code, and whether the
+/// program panicked.
 #[repr(align(64))]
 struct WorkerAnswer {
     stop: AtomicU64,
@@ -66,9 +66,8 @@ pub struct WorkerControl {
     pub words: Mutex<String>,
     /// The worker's CPU.
     pub cpu: u32,
-    /// Where the worker says that it is lost.
+    /// The report of a lost worker.
     pub partners: Partners,
-    /// Whether nobody outside will write to the worker's program any more.
     is_abandoned: AtomicBool,
 }
 
@@ -96,7 +95,7 @@ impl WorkerControl {
         }
     }
 
-    /// Puts down an order. A program must stay where it is until the order is done.
+    /// Gives an order. A program must stay in place until the order is done.
     pub fn put(
         &self,
         number: u32,
@@ -113,9 +112,8 @@ impl WorkerControl {
         }
     }
 
-    /// Waits for an order after the last one, and returns its number too; the worker calls it. An
-    /// order to sleep that the next one has overtaken is never seen. `None` where the worker has
-    /// lost its CPU.
+    /// On the worker: waits for the next order, and returns it with its number. The next order may
+    /// overtake one to sleep. `None` if the worker has lost its CPU.
     pub fn take(
         &self,
         last: u32,
@@ -146,8 +144,7 @@ impl WorkerControl {
         ))
     }
 
-    /// Whether the worker, which calls this, is on another CPU than its own. Those who wait for it
-    /// are told.
+    /// On the worker: whether it runs on a wrong CPU. Reports that to the waiting threads.
     pub fn has_lost_its_seat(&self) -> bool {
         let found = affinity::current_cpu();
         let has_moved = found != self.cpu;
@@ -157,19 +154,19 @@ impl WorkerControl {
         has_moved
     }
 
-    /// The worker is gone: every wait for it ends.
+    /// Reports that the worker is gone, which ends all waits for it.
     pub fn lose(&self, loss: Loss) {
         self.partners.lose(loss);
         self.answers.ring();
     }
 
-    /// Whether a program that waits for somebody outside waits in vain. The worker calls it.
+    /// On the worker: whether its program waits in vain.
     pub fn is_alone(&self) -> bool {
         self.is_abandoned.load(Ordering::Acquire) || self.has_lost_its_seat()
     }
 
-    /// Says whether somebody outside still has the worker, and wakes a program that waits for a
-    /// signal. Its mailbox is rung by the caller.
+    /// Sets whether the worker is abandoned, and wakes a program that waits for a signal. The
+    /// caller rings its mailbox.
     pub fn abandon(&self, is_abandoned: bool) {
         if self.is_abandoned.load(Ordering::Relaxed) != is_abandoned {
             self.is_abandoned.store(is_abandoned, Ordering::Release);
@@ -179,7 +176,7 @@ impl WorkerControl {
         }
     }
 
-    /// The worker has carried out an order.
+    /// Reports a finished order.
     pub fn finish(&self, number: u32, done: Done) {
         let (code, panicked) = match done {
             Done::Stop(code) => (code, 0),
@@ -197,9 +194,9 @@ impl WorkerControl {
         self.wait_and(number, || {})
     }
 
-    /// The same for a controller that sends nothing meanwhile: a program that waits for its message
-    /// ends. A wait that is over at once says nothing, which would cost the worker a line. `ring`
-    /// wakes the program at its mailbox.
+    /// As [`WorkerControl::wait`], for a controller that sends nothing meanwhile: a program that
+    /// waits for its message is ended. A program that ends at once gets no notice, which would
+    /// cost the worker a cache line. `ring` wakes the program at its mailbox.
     pub fn wait_abandoning(&self, number: u32, ring: impl Fn()) -> Done {
         let done = self.wait_and(number, || {
             if !self.is_abandoned.load(Ordering::Relaxed) {
@@ -233,8 +230,8 @@ impl WorkerControl {
         }
     }
 
-    /// Why no message comes from the program of an order: it has ended, or its worker is gone.
-    /// `None` while it may come.
+    /// Why an order's program sends no message: it has ended, or its worker is gone. `None` if one
+    /// may come.
     pub fn why_silent(&self, number: Option<u32>) -> Option<WorkerError> {
         if let Some(loss) = self.partners.loss() {
             return Some(loss.clone().into());
@@ -249,7 +246,7 @@ impl WorkerControl {
         Some(WorkerError::Silent { cpu: self.cpu, how })
     }
 
-    /// The words of the last panic.
+    /// The message of the last panic.
     pub fn panic_words(&self) -> String {
         self.words.lock().map(|words| words.clone()).unwrap_or_default()
     }

@@ -3,10 +3,10 @@
 use seatmap_os::partners::Loss;
 use std::io;
 
-/// The reason why a worker cannot do something.
+/// Why a worker cannot do something.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    /// No thread could be made, or the kernel did not seat it there.
+    /// The thread could not be created or pinned.
     #[error("no worker could be seated on CPU {cpu}")]
     Seat {
         /// The CPU.
@@ -14,10 +14,10 @@ pub enum WorkerError {
         /// The kernel's error.
         source: io::Error,
     },
-    /// A CPU for two workers: both would wait for the other to give way.
+    /// Two workers on one CPU would wait for each other.
     #[error("CPU {0} is asked to hold two workers")]
     Shared(u32),
-    /// A runtime without workers.
+    /// The runtime has no CPUs.
     #[error("a runtime needs a CPU or more")]
     NoCpus,
     /// The memory of a local store cannot be mapped.
@@ -31,10 +31,10 @@ pub enum WorkerError {
     /// All workers are borrowed.
     #[error("all {0} workers are in contexts; drop one first")]
     Busy(usize),
-    /// A context without a program.
+    /// The context has no program.
     #[error("the context has no program; load one first")]
     NoProgram,
-    /// A second start before the first run has ended.
+    /// The program already runs.
     #[error("the context's program is running; wait for it first")]
     Running,
     /// Nothing was started.
@@ -43,15 +43,15 @@ pub enum WorkerError {
     /// The program ended by a panic.
     #[error("the program panicked: {0}")]
     Panicked(String),
-    /// The worker's thread is gone, or has lost its CPU.
+    /// The worker's thread has exited, or has lost its CPU.
     #[error(transparent)]
     Lost(#[from] Loss),
-    /// A message was waited for that no program will send or take.
+    /// No program can send or take the expected message.
     #[error("the program on CPU {cpu} {how}, and a message to it or from it was waited for")]
     Silent {
         /// The worker's CPU.
         cpu: u32,
-        /// How it ended.
+        /// The end of the program.
         how: String,
     },
     /// The program waited for its controller, which waited for the program's end.
@@ -63,7 +63,7 @@ pub enum WorkerError {
         /// The worker's CPU.
         cpu: u32,
     },
-    /// The kernel's error for this process's CPUs.
+    /// The CPUs of this process cannot be read.
     #[error("the CPUs of this process cannot be read")]
     Cpus(#[source] io::Error),
 }

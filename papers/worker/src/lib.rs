@@ -1,12 +1,11 @@
-//! Workers that are there before they are needed: pinned threads with local stores, handed programs
-//! through a cache line.
+//! Workers that exist before they are needed: pinned threads with local stores, which receive
+//! programs through a cache line.
 //!
-//! A program for accelerators creates a thread for each worker, waits until the kernel has made and
-//! placed it, and joins it at the end. Gupta et al. 2010 ("Cellule: lightweight execution
-//! environment for accelerator-based systems") answered the same calls without a thread and won up
-//! to 60 % on small work. Here a [`Runtime`] seats its workers once; a [`BorrowedWorker`] borrows
-//! one, loads a [`WorkerProgram`] and runs it as often as it likes for two cache-line transfers
-//! each.
+//! Programs for accelerators usually create, place and join a thread for each task. Gupta et al.
+//! 2010 ("Cellule: lightweight execution environment for accelerator-based systems") implemented
+//! the same calls without a thread and won up to 60 % on small work. Here a [`Runtime`] pins its
+//! workers once, and a [`BorrowedWorker`] runs a loaded [`WorkerProgram`] for two cache-line
+//! transfers.
 //!
 //! ```
 //! use seatmap_worker::{WorkerView, WorkerOptions, Runtime};
@@ -23,21 +22,20 @@
 //! # Ok::<(), seatmap_worker::WorkerError>(())
 //! ```
 //!
-//! The calls are libspe2's in spirit, so that its programs can be served by them: a context, a
-//! program, runs that end with a stop code, mailboxes of four entries in and one out, two signal
-//! registers, transfers by address.
+//! The calls resemble libspe2's: a context, a program, runs with a stop code, mailboxes of four
+//! entries in and one out, two signal registers, transfers by address.
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
-//! | [`runtime`], `pool` | the workers; those that are not lent out |
+//! | [`runtime`], `pool` | the workers; those not borrowed |
 //! | [`context`], [`inside`] | a borrowed worker, from outside and from within |
-//! | [`program`] | what a worker runs |
-//! | [`thread`] | the same calls, each run by a thread of its own: for comparison |
+//! | [`program`] | a worker's program |
+//! | [`thread`] | the same calls with a thread for each run, for comparison |
 //! | [`store`] | its local store: large pages if possible, locked, scrubbed between owners |
 //! | [`mailbox`], [`signal`] | messages over one cache line each |
 //! | [`message`] | a mailbox's entry: a message with its number |
-//! | [`bell`] | how a reader that has slept is woken |
-//! | [`options`], [`error`] | sizes and policies; what goes wrong |
+//! | [`bell`] | wakes a sleeping reader |
+//! | [`options`], [`error`] | sizes and policies; errors |
 //! | [`poller`] | queues served in proportion to weights |
 #![deny(missing_docs)]
 

@@ -6,26 +6,25 @@ use crate::message::{message, numbered};
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 use std::sync::Arc;
 
-/// Entries of a worker's inbound mailbox: the Cell's.
+/// Entries of a worker's inbound mailbox, as on the Cell.
 pub const INBOUND: u32 = 4;
 /// Entries of its outbound mailbox.
 pub const OUTBOUND: u32 = 1;
-/// The most entries of a mailbox: with the count beside them they fill a line.
+/// The most entries of a mailbox: with the count they fill a line.
 const MOST: usize = 7;
 
 /// The line that one end writes: its messages, and how many of the other end's messages it has
 /// read.
 ///
-/// An entry carries its number beside its value, so that a reader looks at nothing else; and the
-/// line that brings an answer brings the word that there is room again. A message and its answer
-/// therefore move one line each, and no more.
+/// Each entry contains its number, so a reader looks at nothing else; and the line of an answer
+/// also shows that there is room again. So a message and its answer move only one line each.
 #[repr(align(64))]
 struct Side {
     entries: [AtomicU64; MOST],
     read: AtomicU32,
 }
 
-/// The bell at which an end sleeps, on a line that its partner leaves alone while that end is
+/// The bell of a sleeping end, on a separate line. Its partner does not touch it while that end is
 /// awake.
 #[repr(align(64))]
 struct Doorbell(Bell);
@@ -40,18 +39,18 @@ struct Shared {
 pub struct MailboxEnd {
     shared: Arc<Shared>,
     me: usize,
-    /// Entries of the mailboxes that it writes into and reads.
+    /// The entries of the mailbox that it writes, and of the one that it reads.
     entries: [u32; 2],
-    /// The entry of the next message in each. The remainder of a message's number would skip some
-    /// where numbers wrap, since 2^32 has no whole number of threes, fives, sixes or sevens.
+    /// The entry of the next message in each. A remainder would skip entries when numbers wrap,
+    /// because 2^32 is not a multiple of 3, 5, 6 or 7.
     next: [u32; 2],
     written: u32,
     known_read: u32,
     read: u32,
 }
 
-/// Two mailboxes in opposite directions; the first end writes into the first. A mailbox has 1 to 7
-/// entries; others are brought into that range.
+/// Two mailboxes in opposite directions; the first end writes into the first. The numbers of
+/// entries are limited to 1 to 7.
 #[must_use]
 pub fn mailboxes(entries: [u32; 2], polling: Polling) -> (MailboxEnd, MailboxEnd) {
     let entries = entries.map(|entries| entries.clamp(1, MOST as u32));
@@ -86,8 +85,8 @@ impl MailboxEnd {
         self.entries[0] - self.written.wrapping_sub(self.theirs().read.load(Ordering::Acquire))
     }
 
-    /// Writes a message; waits while the mailbox is full. False where the other end is gone, as
-    /// `is_gone` says.
+    /// Writes a message; waits while the mailbox is full. Returns false if the other end is gone,
+    /// according to `is_gone`.
     #[must_use]
     pub fn write(&mut self, value: u32, is_gone: impl Fn() -> bool) -> bool {
         if self.seems_full() {
@@ -106,7 +105,7 @@ impl MailboxEnd {
         true
     }
 
-    /// Writes a message if there is room, and says whether there was.
+    /// Writes a message if there is room, and returns whether there was.
     pub fn try_write(&mut self, value: u32) -> bool {
         if self.seems_full() {
             self.known_read = self.theirs().read.load(Ordering::Acquire);
@@ -118,7 +117,7 @@ impl MailboxEnd {
         has_room
     }
 
-    /// Whether the box was full when the other end last said how much it had read.
+    /// Whether the box was full at the last known count of the other end.
     fn seems_full(&self) -> bool {
         self.written.wrapping_sub(self.known_read) >= self.entries[0]
     }
@@ -131,8 +130,8 @@ impl MailboxEnd {
         self.ring();
     }
 
-    /// Reads the next message; waits while the mailbox is empty. `None` where the other end is
-    /// gone, as `is_gone` says, and left no message.
+    /// Reads the next message; waits while the mailbox is empty. `None` if the other end is gone,
+    /// according to `is_gone`, and left no message.
     pub fn read(&mut self, is_gone: impl Fn() -> bool) -> Option<u32> {
         let (entry, number) = self.entry(0);
         let value = self.bell().wait(self.shared.polling, || found(entry, number), is_gone)?;
@@ -148,7 +147,7 @@ impl MailboxEnd {
         Some(value)
     }
 
-    /// Messages that wait.
+    /// The number of waiting messages.
     #[must_use]
     pub fn waiting(&self) -> u32 {
         let messages = (0..self.entries[1]).map_while(|ahead| {
@@ -158,7 +157,7 @@ impl MailboxEnd {
         messages.count() as u32
     }
 
-    /// The entry of the message that comes this far behind the next one, and its number.
+    /// The entry and number of a message, counted from the next one.
     fn entry(&self, ahead: u32) -> (&AtomicU64, u32) {
         let at = within(self.next[1] + ahead, self.entries[1]);
         (&self.theirs().entries[at as usize], self.read.wrapping_add(ahead).wrapping_add(1))
@@ -179,7 +178,6 @@ impl MailboxEnd {
         &self.shared.sides[1 - self.me]
     }
 
-    /// The bell at which this end sleeps.
     fn bell(&self) -> &Bell {
         &self.shared.bells[self.me].0
     }
@@ -192,7 +190,6 @@ impl MailboxEnd {
     }
 }
 
-/// An entry's place in the ring, from one that is less than a round ahead.
 fn within(place: u32, entries: u32) -> u32 {
     if place < entries { place } else { place - entries }
 }
@@ -260,8 +257,7 @@ mod tests {
     #[test]
     fn numbers_may_wrap() {
         let (mut writer, mut reader) = mailboxes([INBOUND, OUTBOUND], Polling::Spin);
-        // Beyond the wrap every entry has been written once, as after four thousand million
-        // messages.
+        // After the wrap every entry has been written once, as after 2^32 messages.
         let near = u32::MAX - 7;
         (writer.written, writer.known_read, reader.read) = (near, near, near);
         reader.ours().read.store(near, Ordering::Relaxed);

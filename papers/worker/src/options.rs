@@ -2,31 +2,31 @@
 
 use std::time::Duration;
 
-/// Bytes of a local store: the Cell's.
+/// The size of a local store, as on the Cell.
 pub const STORE_BYTES: usize = 256 << 10;
 
 /// How a reader waits for a writer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Polling {
-    /// It looks all the time: the fastest, and the core is never free.
+    /// It spins: the fastest, but the core is never free.
     #[default]
     Spin,
-    /// It looks for so long, then sleeps until woken, which costs a writer a system call and the
-    /// reader tens of microseconds.
+    /// It spins for this time, then sleeps until woken, which costs the writer a system call and
+    /// the reader tens of microseconds.
     Adaptive(Duration),
     /// It sleeps at once.
     Sleep,
 }
 
 impl Polling {
-    /// Whether a writer must look for a sleeper.
+    /// Whether a writer must check for a sleeper.
     #[must_use]
     pub fn may_sleep(self) -> bool {
         self != Polling::Spin
     }
 }
 
-/// The parts that a runtime is made of.
+/// The options of a runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerOptions {
     /// Bytes of each worker's local store.
@@ -38,7 +38,7 @@ pub struct WorkerOptions {
 }
 
 impl Default for WorkerOptions {
-    /// Stores of 256 KiB, spinning, signals that gather.
+    /// The default: stores of 256 KiB, workers that spin, and signals that gather.
     fn default() -> Self {
         WorkerOptions { store_bytes: STORE_BYTES, polling: Polling::Spin, signals_or: [true; 2] }
     }

@@ -1,13 +1,12 @@
 //! Queues served in proportion to weights.
 
-/// Chooses which of several queues a poller serves next: deficit round robin (Shreedhar & Varghese
-/// 1996, "Efficient fair queuing using deficit round robin").
+/// Chooses the queue that a poller serves next: deficit round robin (Shreedhar & Varghese 1996,
+/// "Efficient fair queuing using deficit round robin").
 ///
-/// Each queue in turn is granted its weight in quanta and served while its credit lasts; one that
-/// has nothing loses its credit and costs no time, so that the others share what it leaves. While
-/// all are busy, no queue is ever more than a quantum times its weight plus one item ahead of its
-/// share: weights live here, in the poller, since shares that a kernel gives to several pollers
-/// swing by a factor of two within 10 ms.
+/// Each queue in turn gets its weight in quanta as credit and is served while its credit lasts. An
+/// empty queue loses its credit, and the others share its time. While all are busy, no queue
+/// exceeds its share by more than a quantum times its weight plus one item. The kernel's weights
+/// for several pollers would vary by a factor of two within 10 ms.
 ///
 /// ```
 /// use seatmap_worker::WeightedPoller;
@@ -24,9 +23,9 @@ pub struct WeightedPoller {
 }
 
 impl WeightedPoller {
-    /// A poller of as many queues as there are weights. `quantum` is what a weight of one is
-    /// granted in a turn, in the unit of costs; small quanta mix finely, those below an item's cost
-    /// take several turns to serve one.
+    /// A poller with one queue for each weight. `quantum` is the credit of a weight of one in each
+    /// turn, in the unit of costs. Small quanta mix finely; below an item's cost, serving it takes
+    /// several turns.
     #[must_use]
     pub fn new(weights: &[u32], quantum: u64) -> Self {
         WeightedPoller {
@@ -40,15 +39,15 @@ impl WeightedPoller {
         }
     }
 
-    /// The queue to serve now. `cost` tells what the first item of a queue costs, or `None` where
-    /// it has none. `None` where no queue of a weight above zero has any.
+    /// The next queue to serve, if any. `cost` returns the cost of a queue's first item, or `None`
+    /// if it is empty.
     pub fn next(&mut self, mut cost: impl FnMut(usize) -> Option<u64>) -> Option<usize> {
         let mut empty = 0;
         let mut unserved = 0;
         let mut rounds = u64::MAX;
         while empty < self.grants.len() {
             let at = self.at;
-            // A turn that a call before began is not a whole one: the queue was granted then.
+            // The queue already got its credit of this turn in an earlier call.
             unserved += usize::from(!self.is_granted);
             match cost(at).filter(|_| self.grants[at] > 0) {
                 None => {
@@ -79,11 +78,11 @@ impl WeightedPoller {
         None
     }
 
-    /// Grants what rounds grant in which no queue is served. An item may cost so much that they
-    /// could never be gone through one by one.
+    /// Adds the credit of rounds in which no queue is served. For costly items, single rounds would
+    /// take too long.
     fn skip(&mut self, rounds: u64) {
         for (credit, grant) in self.credit.iter_mut().zip(&self.grants) {
-            // A queue that has something was just granted more than nothing.
+            // A queue with items has just got some credit.
             if *credit > 0 {
                 *credit = credit.saturating_add(grant.saturating_mul(rounds));
             }
@@ -92,7 +91,7 @@ impl WeightedPoller {
 }
 
 /// The number of pollers for each queue, out of `count`, in proportion to weights, by largest
-/// remainders. Every queue of a weight above zero gets one while there are enough.
+/// remainders. Every queue with a weight gets one if there are enough.
 #[must_use]
 pub fn pollers(weights: &[u32], count: usize) -> Vec<usize> {
     let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
@@ -165,7 +164,7 @@ mod tests {
     }
 
     proptest! {
-        /// Rounds that are skipped serve as if they were gone through.
+        /// Skipped rounds have the same result as single ones.
         #[test]
         fn skipped_rounds_change_nothing(
             weights in prop::collection::vec(0u32..5, 1..5),
@@ -187,7 +186,7 @@ mod tests {
                     is_granted = false;
                     continue;
                 }
-                // The same by the book: one visit after the other.
+                // The original algorithm: one visit after another.
                 loop {
                     let cost = cost_of(at).filter(|_| weights[at] > 0);
                     match cost {
@@ -220,7 +219,7 @@ mod tests {
                 let queue = poller.next(|_| Some(cost)).unwrap();
                 served[queue] += cost;
             }
-            // No two queues are farther apart, in rounds, than a round and an item.
+            // The distance of two queues, in rounds, is at most a round and an item.
             let rounds = |queue: usize| served[queue] as f64 / (quantum * u64::from(weights[queue])) as f64;
             let slack = |queue: usize| 1.0 + 1500.0 / (quantum * u64::from(weights[queue])) as f64;
             for a in 0..weights.len() {

@@ -1,4 +1,4 @@
-//! The workers that are not lent out, and the life of one.
+//! The workers that are not borrowed, and a worker's thread.
 
 use crate::desk::{Done, SEATED, WorkerCommand, WorkerControl};
 use crate::mailbox::{INBOUND, MailboxEnd, OUTBOUND, mailboxes};
@@ -10,7 +10,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// One worker's end that is not its own, in a context or waiting in the runtime.
+/// The controlling side of one worker, owned by a context or the runtime.
 pub(crate) struct WorkerHandle {
     pub worker: usize,
     pub desk: Arc<WorkerControl>,
@@ -18,7 +18,7 @@ pub(crate) struct WorkerHandle {
     pub thread: JoinHandle<std::io::Result<()>>,
     /// The last order's number.
     pub number: u32,
-    /// Whether the worker was told to sleep.
+    /// Whether the worker's last order was to sleep.
     pub is_asleep: bool,
 }
 
@@ -36,8 +36,8 @@ impl WorkerHandle {
         self.number
     }
 
-    /// Scrubs the store, and empties what was left in mailboxes and signals. A worker that is gone
-    /// says so to the next start.
+    /// Scrubs the store, and empties mailboxes and signals. If the worker is gone, the next start
+    /// reports that.
     pub fn clean(&mut self) {
         let number = self.order(WorkerCommand::Scrub, std::ptr::null_mut(), 0);
         self.desk.wait(number);
@@ -48,7 +48,6 @@ impl WorkerHandle {
     }
 }
 
-/// The workers that are not lent out.
 pub(crate) struct WorkerPool {
     pub free: Mutex<Vec<WorkerHandle>>,
     pub workers: usize,
@@ -82,7 +81,7 @@ impl WorkerPool {
     }
 
     pub fn seats(&self) -> std::sync::MutexGuard<'_, Vec<WorkerHandle>> {
-        // A list of seats is whole between any two statements.
+        // The list is consistent between any two statements.
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -93,8 +92,7 @@ impl WorkerPool {
 
 impl Drop for WorkerPool {
     fn drop(&mut self) {
-        // Workers whose context was forgotten go on waiting: what they were lent may still be in
-        // use.
+        // Workers of leaked contexts wait on, because their programs' data may still be in use.
         for mut seat in self.seats().drain(..) {
             seat.order(WorkerCommand::Quit, std::ptr::null_mut(), 0);
             let _ = seat.thread.join();
@@ -102,7 +100,7 @@ impl Drop for WorkerPool {
     }
 }
 
-/// A worker's life; an error where it could not be seated.
+/// A worker's thread; returns an error if it could not be pinned.
 fn work(
     cpu: u32,
     desk: Arc<WorkerControl>,
@@ -113,17 +111,17 @@ fn work(
         desk.finish(SEATED, Done::Panicked);
         return Err(error);
     }
-    // Its pages are placed here, near this CPU.
+    // The kernel places the pages here, near this CPU.
     store.scrub();
     desk.finish(SEATED, Done::Stop(0));
     let mut inside = WorkerView { store, mailboxes, desk: Arc::clone(&desk) };
     let mut last = SEATED;
     let mut asleep = false;
-    // Whatever ends this thread, nobody waits for it any longer.
+    // However this thread ends, the threads that wait for it stop waiting.
     let _leaves = Leaves(&desk);
     loop {
         let Some((number, order, program, argument)) = desk.take(last, asleep) else {
-            // A reader that sleeps at the mailbox looks again.
+            // Wakes a reader at the mailbox, which then looks again.
             inside.mailboxes.ring();
             return Ok(());
         };
@@ -131,11 +129,11 @@ fn work(
         asleep = order == WorkerCommand::Sleep;
         match order {
             WorkerCommand::Run => {
-                // SAFETY: a context hands out a pointer to its own program, and neither changes nor
-                // drops that before the order is done; contexts that are forgotten leak it.
+                // SAFETY: a context passes a pointer to its own program, and does not change or
+                // drop that before the order is done; leaked contexts leak it.
                 let program = unsafe { &*program };
                 desk.finish(number, ended(&desk, caught(&**program, &mut inside, argument)));
-                // A reader that sleeps at the mailbox learns that no message comes.
+                // Wakes a reader at the mailbox, which then learns that no message comes.
                 inside.mailboxes.ring();
             }
             WorkerCommand::Scrub => {
@@ -149,7 +147,6 @@ fn work(
     }
 }
 
-/// Says that the worker's thread has ended, however it did.
 struct Leaves<'a>(&'a WorkerControl);
 
 impl Drop for Leaves<'_> {
@@ -158,7 +155,7 @@ impl Drop for Leaves<'_> {
     }
 }
 
-/// The outcome of a run; the text of a panic goes to the desk.
+/// The outcome of a run; stores the text of a panic.
 pub(crate) fn ended(desk: &WorkerControl, ran: Result<u32, String>) -> Done {
     match ran {
         Ok(code) => Done::Stop(code),

@@ -1,8 +1,8 @@
-//! Atomics and sleeping. `tests/loom` has the same names over loom's.
+//! Atomics and sleeping. `tests/loom` has the same names for loom.
 
 pub use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-/// A word that a thread can sleep on.
+/// A word on which a thread can sleep.
 pub struct Futex {
     word: AtomicU32,
 }
@@ -16,7 +16,7 @@ impl Futex {
         &self.word
     }
 
-    /// Sleeps until woken, unless the word has another value. May return early.
+    /// Sleeps until woken, if the word has this value. It may return early.
     pub fn wait(&self, value: u32) {
         let none = std::ptr::null::<libc::timespec>();
         // SAFETY: the word lives as long as `self`; without a timeout the kernel only compares it
@@ -24,7 +24,7 @@ impl Futex {
         unsafe { libc::syscall(libc::SYS_futex, self.word.as_ptr(), WAIT, value, none) };
     }
 
-    /// Wakes the thread that sleeps.
+    /// Wakes the sleeping thread.
     pub fn wake(&self) {
         // SAFETY: the word lives as long as `self`; the kernel only looks its address up.
         unsafe { libc::syscall(libc::SYS_futex, self.word.as_ptr(), WAKE, 1) };
@@ -34,7 +34,7 @@ impl Futex {
 const WAIT: libc::c_int = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
 const WAKE: libc::c_int = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
 
-/// Between two looks at a line that another core will write.
+/// Pauses between two looks at a line that another core will write.
 pub fn pause() {
     std::hint::spin_loop();
 }

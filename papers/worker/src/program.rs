@@ -4,10 +4,10 @@ use crate::WorkerView;
 use seatmap_os::partners::is_gone;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A program for a worker: code, and nothing of its own that changes. It works on data in its local
-/// store and in memory that its argument leads to.
+/// A program for a worker: code without mutable state. It works on its local store, and on memory
+/// to which its argument points.
 pub trait WorkerProgram: Send + Sync + 'static {
-    /// Runs on a worker, and ends with a stop code.
+    /// Runs on a worker, and returns a stop code.
     fn run(&self, inside: &mut WorkerView, argument: u64) -> u32;
 }
 
@@ -17,17 +17,16 @@ impl<F: Fn(&mut WorkerView, u64) -> u32 + Send + Sync + 'static> WorkerProgram f
     }
 }
 
-/// The words for a program that was ended because it waited in vain.
+/// The error of a program that was ended because it waited in vain.
 pub(crate) const ALONE: &str = "it waited for a message, and nobody is there to send it";
 
-/// Runs a program to its stop code, or to the words of its panic: no program takes its worker with
-/// it.
+/// Runs a program to its stop code or panic message; no program ends its worker.
 pub(crate) fn caught(
     program: &dyn WorkerProgram,
     inside: &mut WorkerView,
     argument: u64,
 ) -> Result<u32, String> {
-    // A store holds only bytes, and the next program can scrub or read those that a panic left.
+    // A store holds only bytes, and the next program can scrub or read what a panic left.
     catch_unwind(AssertUnwindSafe(|| program.run(inside, argument))).map_err(|panic| {
         if is_gone(&*panic) {
             return ALONE.to_owned();

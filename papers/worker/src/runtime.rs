@@ -1,4 +1,4 @@
-//! The runtime: a set of workers to borrow from.
+//! The runtime: a set of workers to borrow.
 
 use crate::pool::WorkerPool;
 use crate::{BorrowedWorker, WorkerError, WorkerOptions};
@@ -13,16 +13,16 @@ pub fn allowed_cpus() -> Result<Vec<u32>, WorkerError> {
     affinity::current().map_err(WorkerError::Cpus)
 }
 
-/// Pinned workers, one a CPU, from when it is made until it and all its contexts are dropped.
+/// Pinned workers, one on each CPU, until it and all its contexts are dropped.
 pub struct Runtime {
     pool: Arc<WorkerPool>,
 }
 
 impl Runtime {
-    /// Seats a worker on each CPU, each with a store that it has touched first.
+    /// Creates a worker on each CPU, with a store placed near it.
     ///
     /// # Errors
-    /// A CPU that cannot be had, or twice; no memory.
+    /// A CPU is unavailable or given twice, or there is no memory.
     pub fn new(cpus: &[u32], options: WorkerOptions) -> Result<Self, WorkerError> {
         if cpus.is_empty() {
             return Err(WorkerError::NoCpus);
@@ -36,7 +36,7 @@ impl Runtime {
         for (worker, cpu) in cpus.iter().enumerate() {
             pool.hire(worker, *cpu, options)?;
         }
-        // The first is given out first.
+        // The first worker is borrowed first.
         pool.seats().reverse();
         Ok(Runtime { pool: Arc::new(pool) })
     }
@@ -47,7 +47,7 @@ impl Runtime {
         self.pool.workers
     }
 
-    /// Borrows a worker, its store scrubbed.
+    /// Borrows a worker with a scrubbed store.
     ///
     /// # Errors
     /// All workers are borrowed.

@@ -4,10 +4,10 @@ use crate::Polling;
 use crate::bell::Bell;
 use crate::primitive::{AtomicU64, Ordering};
 
-/// Set until the written value has been read.
+/// The bit of a written value that has not been read.
 const PENDING: u64 = 1 << 32;
 
-/// One register. Any thread may write; the worker reads.
+/// A register. Any thread may write it; the worker reads it.
 #[repr(align(64))]
 pub struct WorkerSignal {
     word: AtomicU64,
@@ -36,20 +36,20 @@ impl WorkerSignal {
         }
     }
 
-    /// Reads and empties the register; waits until something was written. `None` where those who
-    /// write are gone, as `is_gone` says.
+    /// Reads and clears the register; waits for a value. `None` if the writers are gone, according
+    /// to `is_gone`.
     pub fn read(&self, is_gone: impl Fn() -> bool) -> Option<u32> {
         self.bell.wait(self.polling, || self.try_read(), is_gone)
     }
 
-    /// Wakes the reader, so that it asks whether those who write are gone.
+    /// Wakes the reader to check whether the writers are gone.
     pub fn ring(&self) {
         self.bell.ring();
     }
 
-    /// Takes the register; `None` while nothing is written there.
+    /// Reads and clears the register; `None` if it is empty.
     pub fn try_read(&self) -> Option<u32> {
-        // A plain look first: a swap would take the line from its writer at every turn.
+        // A load comes first, because each swap would take the line from its writer.
         let is_pending = self.word.load(Ordering::Acquire) & PENDING != 0;
         is_pending.then(|| self.word.swap(0, Ordering::AcqRel) as u32)
     }

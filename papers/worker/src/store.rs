@@ -1,4 +1,4 @@
-//! Local stores: memory that belongs to one worker.
+//! Local stores: the memory of one worker.
 
 use std::io;
 use std::ptr::NonNull;
@@ -6,9 +6,7 @@ use std::ptr::NonNull;
 /// The large page of x86-64 and of Arm with 4 KiB granules.
 const LARGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Zeroed memory of one worker: on a large page of its own where the kernel has one to give, else
-/// on usual pages; locked, so that nothing pages it out, where the limit on locked memory allows
-/// that.
+/// Zeroed memory of one worker: on its own large page if available; locked if the limit allows.
 pub struct WorkerStore {
     base: NonNull<u8>,
     bytes: usize,
@@ -17,12 +15,12 @@ pub struct WorkerStore {
     is_locked: bool,
 }
 
-// SAFETY: the mapping belongs to the store alone, and is reached through it alone.
+// SAFETY: the mapping belongs to the store, and is only reached through it.
 unsafe impl Send for WorkerStore {}
 
 impl WorkerStore {
-    /// Maps a store of `bytes` bytes. The kernel places its pages near the thread that first
-    /// touches them: scrub it there.
+    /// Maps a store of `bytes` bytes. The kernel places its pages near the thread that touches them
+    /// first, so scrub it there.
     ///
     /// # Errors
     /// The kernel's error, or `InvalidInput` for no bytes.
@@ -38,15 +36,15 @@ impl WorkerStore {
             Some(large) => large,
             None => (map(bytes, 0)?, bytes),
         };
-        // On fault: locked now, its pages would be placed near the thread that is here, and not
-        // near the worker. SAFETY: exactly the mapping just made. Failing, it stays as it is: on
-        // pages that may be paged out.
+        // Locks pages on fault, because pages locked now would be placed near this thread and not
+        // near the worker. SAFETY: exactly the mapping just made. If this fails, its pages may be
+        // paged out.
         let is_locked =
             unsafe { libc::mlock2(base.as_ptr().cast(), mapped_bytes, libc::MLOCK_ONFAULT) } == 0;
         Ok(WorkerStore { base, bytes, mapped_bytes, is_large, is_locked })
     }
 
-    /// Whether it lies on large pages.
+    /// Whether it uses large pages.
     #[must_use]
     pub fn is_large(&self) -> bool {
         self.is_large
@@ -72,11 +70,10 @@ impl WorkerStore {
         unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr(), self.bytes) }
     }
 
-    /// Overwrites everything with zeros, so that the next owner finds nothing of the last one.
+    /// Overwrites everything with zeros, so that the next owner finds nothing.
     pub fn scrub(&mut self) {
         self.bytes().fill(0);
-        // As far as the compiler knows, no code reads it afterwards; it must be written all the
-        // same.
+        // The compiler must not drop the writes because no code reads them.
         std::hint::black_box(self.base.as_ptr());
     }
 }
@@ -95,8 +92,8 @@ fn map(bytes: usize, more: libc::c_int) -> io::Result<NonNull<u8>> {
 
 impl Drop for WorkerStore {
     fn drop(&mut self) {
-        // SAFETY: exactly the mapping made in `new`; no reference to it can outlive `self`. A
-        // failure leaves it mapped.
+        // SAFETY: exactly the mapping made in `new`; no reference to it can outlive `self`. If this
+        // fails, it stays mapped.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.mapped_bytes) };
     }
 }
@@ -114,10 +111,10 @@ mod tests {
         assert!(store.bytes().iter().all(|byte| *byte == 0));
     }
 
-    /// Pages that are there (mincore(2)).
+    /// Resident pages (mincore(2)).
     fn resident(store: &WorkerStore) -> usize {
         let mut pages = [0_u8; 16];
-        // SAFETY: the mapping is that long, and has no more pages than there is room for.
+        // SAFETY: the mapping has this length, and its pages fit into the array.
         let status =
             unsafe { libc::mincore(store.base.as_ptr().cast(), store.bytes, pages.as_mut_ptr()) };
         assert_eq!(status, 0);

@@ -1,4 +1,4 @@
-//! The same calls, answered by a thread that is made for each run.
+//! The same calls, with a thread for each run.
 
 use crate::desk::{SEATED, WorkerControl};
 use crate::mailbox::{INBOUND, MailboxEnd, OUTBOUND, mailboxes};
@@ -10,26 +10,24 @@ use seatmap_os::partners::Loss;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
-/// A context as Linux implements it on the Cell processor: a start creates a thread and seats it, a
-/// wait joins it, and a mailbox is a futex. A program of a
-/// [`BorrowedWorker`](crate::BorrowedWorker) runs here unchanged, so that the two can be compared.
+/// A context as Linux implements it on the Cell processor: a start creates and pins a thread, a
+/// wait joins it, and a mailbox is a futex. The programs of a
+/// [`BorrowedWorker`](crate::BorrowedWorker) run here unchanged, for comparison.
 pub struct ThreadContext {
     cpu: u32,
-    /// The program's view of the worker; it is in the thread while one runs.
+    /// The program's view of the worker, which is in the thread during a run.
     inside: Option<WorkerView>,
     running: Option<JoinHandle<Ran>>,
     desk: Arc<WorkerControl>,
-    /// The number of the last run.
     number: u32,
     mailboxes: MailboxEnd,
     program: Option<Arc<dyn WorkerProgram>>,
 }
 
-/// The result of a thread: the view that it was lent, and how its program ended.
 type Ran = (WorkerView, Result<u32, WorkerError>);
 
 impl ThreadContext {
-    /// A context whose threads sit on this CPU, with a store of its own, touched and zero.
+    /// A context with threads on this CPU, and with its own zeroed store.
     ///
     /// # Errors
     /// The store cannot be mapped.
@@ -52,16 +50,16 @@ impl ThreadContext {
         })
     }
 
-    /// Loads a program, in place of any other; a run that goes on is waited for.
+    /// Loads a program, after waiting for a running one.
     pub fn load(&mut self, program: Arc<dyn WorkerProgram>) {
         let _ = self.wait();
         self.program = Some(program);
     }
 
-    /// Makes a thread that runs the program.
+    /// Creates a thread that runs the program.
     ///
     /// # Errors
-    /// No program is loaded, it is running already, or no thread can be created.
+    /// No program is loaded, it already runs, or the thread cannot be created.
     pub fn start(&mut self, argument: u64) -> Result<(), WorkerError> {
         self.start_by(Builder::new(), argument)
     }
@@ -74,8 +72,8 @@ impl ThreadContext {
         let cpu = self.cpu;
         let inside = self.inside.take().ok_or(WorkerError::NotStarted)?;
         let number = self.number.wrapping_add(1);
-        // A thread that cannot be created drops its closure. The view is handed over beside it, so
-        // that it is still there for the next start.
+        // If a thread cannot be created, its closure is dropped; the view is kept for the next
+        // start.
         let view = Arc::new(Mutex::new(Some(inside)));
         let lent = Arc::clone(&view);
         let created = builder.spawn(move || {
@@ -98,10 +96,10 @@ impl ThreadContext {
     /// Joins the thread, and returns the program's stop code.
     ///
     /// # Errors
-    /// Nothing was started, the thread could not sit on its CPU, or the program panicked.
+    /// Nothing was started, the thread could not be pinned, or the program panicked.
     pub fn wait(&mut self) -> Result<u32, WorkerError> {
         let thread = self.running.take().ok_or(WorkerError::NotStarted)?;
-        // This thread sends and reads nothing meanwhile: a program that waits for it ends.
+        // This thread sends and reads nothing meanwhile, so a program that waits for it is ended.
         self.desk.abandon(true);
         self.mailboxes.ring();
         let joined = thread.join();
@@ -112,7 +110,7 @@ impl ThreadContext {
         ran
     }
 
-    /// Makes a thread, runs the program, and joins it.
+    /// Creates a thread, runs the program, and joins it.
     ///
     /// # Errors
     /// The errors of [`ThreadContext::start`] and [`ThreadContext::wait`].
@@ -124,7 +122,7 @@ impl ThreadContext {
     /// Writes the inbound mailbox; waits while it is full.
     ///
     /// # Errors
-    /// It is full, and no program runs that could read it.
+    /// It is full, and no running program could read it.
     pub fn mailbox_write(&mut self, value: u32) -> Result<(), WorkerError> {
         let number = self.run_number();
         let ThreadContext { desk, mailboxes, .. } = self;
@@ -138,7 +136,7 @@ impl ThreadContext {
     /// Reads the outbound mailbox; waits while it is empty.
     ///
     /// # Errors
-    /// It is empty, and no program runs that could write it.
+    /// It is empty, and no running program could write it.
     pub fn mailbox_read(&mut self) -> Result<u32, WorkerError> {
         let number = self.run_number();
         let ThreadContext { desk, mailboxes, .. } = self;
@@ -146,16 +144,16 @@ impl ThreadContext {
         read.ok_or_else(|| desk.why_silent(number).unwrap_or(WorkerError::NotStarted))
     }
 
-    /// Whether a message waits in the outbound mailbox.
+    /// Whether there is a message in the outbound mailbox.
     ///
     /// # Errors
-    /// None waits, and the program has ended, so that none will come.
+    /// There is none, and the program has ended, so none can come.
     pub fn mailbox_poll(&self) -> Result<bool, WorkerError> {
         if self.mailboxes.waiting() > 0 {
             return Ok(true);
         }
         match self.desk.why_silent(self.run_number()) {
-            // It may have written before it ended.
+            // The program may have written before it ended.
             Some(why) if self.mailboxes.waiting() == 0 => Err(why),
             Some(_) => Ok(true),
             None => Ok(false),
@@ -166,7 +164,7 @@ impl ThreadContext {
         self.running.as_ref().map(|_| self.number)
     }
 
-    /// Messages that wait in the outbound mailbox.
+    /// Messages in the outbound mailbox.
     #[must_use]
     pub fn mailbox_waiting(&self) -> u32 {
         self.mailboxes.waiting()
@@ -177,7 +175,7 @@ fn taken(view: &Mutex<Option<WorkerView>>) -> Option<WorkerView> {
     view.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// The life of a thread. However it ends, those who wait for a message of it are told.
+/// Runs a program on a new thread, whose end wakes the threads that wait for its messages.
 fn run(number: u32, mut inside: WorkerView, program: &dyn WorkerProgram, argument: u64) -> Ran {
     let desk = Arc::clone(&inside.desk);
     let cpu = desk.cpu;
@@ -196,8 +194,8 @@ fn run(number: u32, mut inside: WorkerView, program: &dyn WorkerProgram, argumen
 }
 
 impl Drop for ThreadContext {
-    /// Waits for a thread that still runs. A program that waits for a message ends, since nobody
-    /// will send it.
+    /// Waits for a running thread. A program that waits for a message is ended, because none will
+    /// come.
     fn drop(&mut self) {
         self.desk.abandon(true);
         self.mailboxes.ring();
@@ -217,7 +215,7 @@ mod tests {
             inside.mailbox_write(argument as u32 + 1);
             7
         }));
-        // No address space has room for this stack.
+        // A stack for which no address space has room.
         let builder = Builder::new().stack_size(isize::MAX as usize / 2);
         let error = context.start_by(builder, 1).unwrap_err();
         assert!(matches!(error, WorkerError::Seat { .. }), "{error}");

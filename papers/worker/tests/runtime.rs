@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// One worker that sleeps, so that a test can share its CPU with the rest.
+/// One worker that sleeps, so that a test can share its CPU.
 fn one(options: WorkerOptions) -> Runtime {
     Runtime::new(&allowed_cpus().unwrap()[..1], options).unwrap()
 }
@@ -91,8 +91,7 @@ fn transfers_keep_inside_the_store() {
     context.load(Arc::new(move |inside: &mut WorkerView, _: u64| {
         let at = seen.as_ptr().cast_mut().cast::<u8>();
         let end = inside.store().len();
-        // SAFETY: 512 bytes behind `at` belong to `seen`, and no other thread touches them while
-        // this runs.
+        // SAFETY: 512 bytes from `at` belong to `seen`, and no other thread touches them meanwhile.
         unsafe {
             assert!(
                 inside.get(128, at, 512)
@@ -172,7 +171,7 @@ fn a_context_outlives_its_runtime() {
         (context.wait().unwrap(), context.has_ended(), context.store_bytes()),
         (0, false, 256 << 10)
     );
-    // SAFETY: the store is there as long as the context, and no program runs.
+    // SAFETY: the store exists as long as the context, and no program runs.
     assert_eq!(unsafe { context.store_address().add(7).read() }, 8);
 }
 
@@ -202,7 +201,6 @@ fn a_thread_answers_the_same_calls() {
     assert_eq!(nowhere.run(0).unwrap_err().to_string(), "no worker could be seated on CPU 500000");
 }
 
-/// A context whose program was started.
 fn started(runtime: &Runtime, program: impl WorkerProgram) -> seatmap_worker::BorrowedWorker {
     let mut context = runtime.context().unwrap();
     context.load(Arc::new(program));
@@ -229,7 +227,7 @@ fn a_message_that_no_program_will_send_is_an_error_that_says_why() {
         drop(context);
         let mut context =
             started(&runtime, |inside: &mut WorkerView, _: u64| inside.mailbox_read());
-        // The program takes one message, four more fit, and then nobody makes room.
+        // The program takes one message, four more fit, and then there is no more room.
         let told = (0..6).find_map(|value| context.mailbox_write(value).err()).unwrap().to_string();
         assert!(told.contains("ended with stop code 0"), "{told}");
     }
@@ -287,11 +285,11 @@ fn a_controller_that_waits_for_the_end_ends_a_program_that_waits_for_it() {
         let mut context = started(&runtime, reads_two);
         assert!(context.wait().unwrap_err().to_string().starts_with(&waited));
         context.start(0).unwrap();
-        // Messages that were sent before the wait are read.
+        // Messages sent before the wait are read.
         [3, 4].into_iter().for_each(|message| context.mailbox_write(message).unwrap());
         assert_eq!(context.wait().unwrap(), 7);
         context.start(0).unwrap();
-        // To load another program is to wait for this one.
+        // Loading another program waits for this one.
         context.load(Arc::new(|inside: &mut WorkerView, _: u64| inside.signal_read(0).unwrap()));
         assert!(context.run(0).unwrap_err().to_string().starts_with(&waited));
         context.load(Arc::new(writes_two));

@@ -1,4 +1,4 @@
-//! `seatmap-advice/1`: the advice for a program, with the evidence that it rests on.
+//! The `seatmap-advice/1` format: the advice for a program and its evidence.
 
 use crate::commands::Paste;
 use crate::conclusion::{AdviceVerdict, Conclusion, Reason, conclude};
@@ -15,18 +15,18 @@ pub struct Advice {
     /// `seatmap-advice/1`.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The version of Seatmap.
+    /// Seatmap's version.
     pub tool_version: String,
-    /// The computer that the program runs on.
+    /// The computer of the program.
     pub machine: String,
-    /// When the look began, as `2026-01-31T12:00:00Z`.
+    /// The start of the look, as `2026-01-31T12:00:00Z`.
     pub begun: String,
     /// The conclusion.
     pub conclusion: Conclusion,
-    /// The command to paste, where there is one.
+    /// The command to paste, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paste: Option<Paste>,
-    /// The figures that it rests on.
+    /// The evidence for the conclusion.
     pub evidence: Evidence,
 }
 

@@ -5,21 +5,21 @@ use seatmap_os::Tid;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The most commands that are pasted for single threads; more are left to `seatmap run --auto`.
+/// With more threads than this, the command is `seatmap run --auto`.
 const MOST_BINDINGS: usize = 4;
 
-/// A command, and the one that undoes it.
+/// A command to paste.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Paste {
     /// The command.
     pub command: String,
-    /// The command that undoes it; null where it undoes itself at its end.
+    /// The command that undoes it; null if it undoes itself when it ends.
     pub undo: Option<String>,
 }
 
 impl Paste {
-    /// The command that gives a program the seats of a trial. Its threads could use `cpus` before.
+    /// The command that gives a program the seats of a trial. `cpus` are its CPUs before.
     #[must_use]
     pub fn of_seats(seats: &TriedSeats, pids: &[Tid], cpus: &str) -> Self {
         let mut by_seat: BTreeMap<&str, Vec<Tid>> = BTreeMap::new();
@@ -33,7 +33,7 @@ impl Paste {
             .collect();
         if bindings.len() > MOST_BINDINGS {
             let pids: Vec<String> = pids.iter().map(|pid| format!("--pid {pid}")).collect();
-            // It keeps the seats while it runs, and gives the masks back when it is ended.
+            // It restores the masks when it ends.
             let command = format!("seatmap run --auto {}", pids.join(" "));
             return Paste { command, undo: None };
         }
@@ -43,7 +43,6 @@ impl Paste {
     }
 }
 
-/// The command that binds one thread.
 fn bind(cpus: &str, tid: Tid) -> String {
     format!("taskset -cp {cpus} {tid}")
 }

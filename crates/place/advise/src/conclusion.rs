@@ -1,54 +1,50 @@
-//! The verdict that follows from the evidence.
+//! Derives the verdict from the evidence.
 //!
-//! The causes that decide most are asked first, so that seats are not advised where a quota, a
-//! neighbour or a client decides. No rule says *do this* by a model: only a setting that is wrong,
-//! or seats that were shown to be better by a trial.
+//! The strongest causes come first, so that seats are not advised if a quota, a neighbour or a
+//! client decides. Only a wrong setting, or a trial that showed better seats, leads to *do this*; a
+//! model never does.
 
 use crate::evidence::{Evidence, NoTrial};
 use crate::trial::TriedSeats;
 use seatmap_watch::Finding;
 use serde::{Deserialize, Serialize};
 
-/// Below this CPU time of the program, in percent of one CPU, it hardly runs.
+/// A program that needs less CPU time than this hardly runs, in percent of one CPU.
 pub const HARDLY_RUNS_PERCENT: f64 = 5.0;
 
-/// The share of a program's CPUs that others must have to be the cause, in percent.
+/// Other programs are the cause if they use at least this share of the program's CPUs, in percent.
 pub const NEIGHBOURS_PERCENT: f64 = 15.0;
 
-/// The time of one CPU, in percent, that others must have for a program of OpenMP with a thread for
-/// each CPU to wait for them: however many threads there are, a barrier waits for the last.
+/// As [`NEIGHBOURS_PERCENT`], for an OpenMP program with a thread for each CPU, in percent of one
+/// CPU: a barrier waits for the last thread.
 pub const NEIGHBOURS_OF_A_BARRIER_PERCENT: f64 = 50.0;
 
-/// The part of one thread, in percent, that such a program must have lost to them.
+/// The time that such a program must have lost to them, in percent of one thread's.
 pub const LOST_TO_NEIGHBOURS_PERCENT: f64 = 25.0;
 
-/// The share of a program's CPUs, in percent, whose loss to the computer's host is the answer
-/// whatever seats would do. Below it a trial tells.
+/// The share of a program's CPUs, in percent, whose loss to a hypervisor decides without a trial.
 pub const STEAL_DECIDES_PERCENT: f64 = 50.0;
 
-/// The share of the time in which its busy threads could run that they must have waited for a CPU,
-/// in percent.
+/// The waiting for a CPU that matters, in percent of the time in which busy threads could run.
 pub const WAITS_PERCENT: f64 = 10.0;
 
-/// Threads that waited for a device all the time, in percent of one thread's time.
+/// The waiting for a device that decides, in percent of one thread's time.
 pub const DEVICE_WAIT_PERCENT: f64 = 50.0;
 
-/// A program that ended before this time, in seconds, has shown too little.
+/// A program that exits within this time, in seconds, shows too little.
 pub const LEAST_LOOK_S: f64 = 0.5;
 
-/// The share of the program's CPU time that its busy threads must have used together, for seats of
-/// threads to matter: the rest is that of threads too short-lived to be seated.
+/// Seats matter if busy threads used at least this share of the program's CPU time; the rest
+/// belongs to short-lived threads.
 pub const BUSY_SHARE: f64 = 0.5;
 
-/// The share of the program's CPU time that one thread must have used to be the only one that
-/// counts.
+/// One thread does the work if it used at least this share of the program's CPU time.
 pub const ONE_THREAD_SHARE: f64 = 0.9;
 
-/// A program outside is at its limit where one of its threads uses this share of a CPU, in percent.
+/// A client is at its limit if one of its threads uses this percentage of a CPU.
 pub const CLIENT_LIMIT_PERCENT: f64 = 80.0;
 
-/// Gains below this share of the program's time cannot be shown by a trial of this length, in
-/// percent.
+/// The smallest gain that such a trial can show, in percent of the program's time.
 pub const SHOWABLE_PERCENT: f64 = 1.0;
 
 /// The verdict.
@@ -56,20 +52,20 @@ pub const SHOWABLE_PERCENT: f64 = 1.0;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AdviceVerdict {
-    /// A command makes the program better.
+    /// A command improves the program.
     DoThis,
-    /// Nothing is to be gained by seats.
+    /// Seats cannot improve it.
     LeaveIt,
-    /// This computer, or this look, cannot tell.
+    /// The evidence on this computer is not enough.
     CannotTell,
 }
 
-/// How certain a conclusion is.
+/// The certainty of a conclusion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
-    /// It rests on things that were not seen.
+    /// Facts that could change it are unknown.
     Low,
     /// It rests on figures that may change.
     Medium,
@@ -82,55 +78,55 @@ pub enum Confidence {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Reason {
-    /// A mask, a quota or another setting is wrong.
+    /// A mask, quota or other setting is wrong.
     Setting {
         /// The fault, with its remedy.
         finding: Finding,
     },
     /// The program hardly runs.
     HardlyRuns,
-    /// Others use its CPUs while it waits for them.
+    /// Other programs use its CPUs while it waits for them.
     Neighbours,
-    /// The host of this virtual machine gives its CPUs to others.
+    /// The hypervisor gives its CPUs to other guests.
     Steal,
     /// It waits for a disk or another device.
     Device,
-    /// It may use one CPU.
+    /// It may use only one CPU.
     OneCpu,
-    /// Its own mask keeps CPUs from it that others use as well.
+    /// Its own mask excludes CPUs that other programs also use.
     OwnMask,
     /// The command failed.
     Failed,
     /// One thread does the work.
     OneThread,
-    /// Processes or threads that live for a moment do the work.
+    /// Short-lived processes or threads do the work.
     ShortTasks,
-    /// Many threads share the work, each of them has little of it, and they talk much.
+    /// Many threads share the work, each has little of it, and they communicate much.
     SmallTasks,
-    /// It ended before there was anything to see.
+    /// It exited too early to observe it.
     TooShort,
-    /// It ended within the look, and nobody had observed it until then.
+    /// It exited during the look, without an observation.
     EndedUnseen,
-    /// The program outside that asks it is at its limit.
+    /// Its client is at its limit.
     ClientAtLimit,
-    /// The talk could not be seen.
+    /// The messages could not be observed.
     TalkUnseen,
-    /// The distances of the machine are not known.
+    /// The distances of the machine are unknown.
     NotMeasured,
     /// Its messages take too little of its time.
     LittleTalk,
-    /// Seats could matter, and they were not tried.
+    /// Seats could matter, but were not tried.
     NotTried {
-        /// Why not.
+        /// The reason.
         why: NoTrial,
     },
-    /// Neighbours, or CPUs that came and went, left too few rounds of the trial.
+    /// Neighbours or changing CPUs left too few rounds of the trial.
     TrialVoid,
-    /// The default differed from itself.
+    /// The default differed from itself in the trial.
     Drift,
-    /// The trial showed no seats to be better.
+    /// The trial showed no better seats.
     NoneBetter,
-    /// The trial showed these seats to be better.
+    /// The trial showed better seats.
     Better {
         /// The seats.
         seats: TriedSeats,
@@ -158,14 +154,14 @@ impl Conclusion {
         Conclusion::new(AdviceVerdict::LeaveIt, reason, confidence)
     }
 
-    /// The same conclusion, with less confidence if facts that decide were not seen. Seats that a
-    /// trial compared and settings whose effect the kernel counted rest on none of them.
+    /// Lowers the confidence if facts that could decide are unknown. Trials, and settings whose
+    /// effect the kernel counts, do not need these facts.
     fn capped_by_unseen(self, evidence: &Evidence) -> Self {
         let is_whole = evidence.unseen.is_empty() && evidence.quotas_unseen.is_none();
         let most = match self.reason {
             Reason::Setting { .. } | Reason::Better { .. } => Confidence::High,
             _ if is_whole || evidence.is_elsewhere => Confidence::High,
-            // A thread that a quota stops waits as one does whose CPU a neighbour has.
+            // A thread stopped by a quota also seems to wait for a neighbour.
             Reason::Neighbours => Confidence::Low,
             _ => Confidence::Medium,
         };
@@ -177,11 +173,11 @@ impl Conclusion {
     }
 }
 
-/// The conclusion from the first look, where it is decisive: nothing has to be tried.
+/// The conclusion from the look alone, if it is enough.
 #[must_use]
 pub fn at_first_sight(evidence: &Evidence) -> Option<Conclusion> {
     let found = if evidence.is_elsewhere {
-        // Neighbours, masks and quotas of this computer say nothing of the other one.
+        // Neighbours, masks and quotas here say nothing about another computer.
         by_load(evidence).or_else(|| by_threads(evidence)).or_else(|| by_talk(evidence))
     } else {
         by_everything_here(evidence)
@@ -199,27 +195,25 @@ fn by_everything_here(evidence: &Evidence) -> Option<Conclusion> {
         .or_else(|| by_talk(evidence))
 }
 
-/// The conclusion from everything that was seen.
+/// The conclusion from all evidence.
 #[must_use]
 pub fn conclude(evidence: &Evidence) -> Conclusion {
     let conclusion = at_first_sight(evidence).unwrap_or_else(|| by_trial(evidence));
     conclusion.capped_by_unseen(evidence)
 }
 
-/// A setting that is wrong comes first: what it costs was measured, and a command mends it. One of
-/// a control group that stops the program comes before all, with a command or without: the kernel
-/// counts it, and counts the program as waiting for a CPU meanwhile.
+/// Concludes from wrong settings, whose cost was measured and which a command corrects. A quota
+/// comes before all, because the kernel counts a stopped program as waiting for a CPU.
 fn by_settings(evidence: &Evidence) -> Option<Conclusion> {
     let candidates = evidence.findings.iter();
     let candidates = candidates.filter(|one| one.rule == "quota" || one.remedy.is_some());
-    // Of two that are alike, the first.
     let finding = candidates.min_by_key(|one| (one.rule != "quota", one.remedy.is_none()))?.clone();
     let verdict =
         if finding.remedy.is_some() { AdviceVerdict::DoThis } else { AdviceVerdict::CannotTell };
     Some(Conclusion::new(verdict, Reason::Setting { finding }, Confidence::High))
 }
 
-/// A setting that is wrong, and that no command for this program mends.
+/// Concludes from the other wrong settings, which no command for this program corrects.
 fn by_faults(evidence: &Evidence) -> Option<Conclusion> {
     let finding = evidence.findings.first()?.clone();
     Some(Conclusion::cannot(Reason::Setting { finding }, Confidence::High))
@@ -232,7 +226,7 @@ fn by_load(evidence: &Evidence) -> Option<Conclusion> {
     if evidence.has_ended && evidence.looked_s < LEAST_LOOK_S {
         return Some(Conclusion::cannot(Reason::TooShort, Confidence::Low));
     }
-    // Only an observation knows threads that have ended: without one nothing is left to read.
+    // Without an observation nothing is known of exited threads.
     if evidence.has_ended && evidence.talk.is_none() && evidence.threads == 0 {
         return Some(Conclusion::cannot(Reason::EndedUnseen, Confidence::Low));
     }
@@ -241,19 +235,19 @@ fn by_load(evidence: &Evidence) -> Option<Conclusion> {
     {
         return Some(Conclusion::leave(Reason::Device, Confidence::Medium));
     }
-    // A program that waits for CPUs which others have does not sleep.
+    // A program that waits for busy CPUs does not sleep.
     let needed = evidence.used_percent.max(evidence.wanted_percent);
     let confidence = if evidence.requests_unseen { Confidence::Medium } else { Confidence::High };
     (needed < HARDLY_RUNS_PERCENT).then(|| Conclusion::leave(Reason::HardlyRuns, confidence))
 }
 
-/// Where the other CPUs are idle, `seatmap check` finds the mask wrong. Where they are busy, nobody
-/// knows how much of them the program would get.
+/// Concludes from the program's own narrow mask. If the other CPUs are idle, `seatmap check`
+/// reports the mask; if they are busy, it is unknown how much of them the program would get.
 fn by_mask(evidence: &Evidence) -> Option<Conclusion> {
     evidence.is_held_by_its_mask().then(|| Conclusion::cannot(Reason::OwnMask, Confidence::Medium))
 }
 
-/// Neighbours decide where the program waits for the CPUs that they have.
+/// Concludes from neighbours, if the program waits for their CPUs.
 fn by_others(evidence: &Evidence) -> Option<Conclusion> {
     if evidence.neighbours.steal_percent >= STEAL_DECIDES_PERCENT {
         return Some(Conclusion::cannot(Reason::Steal, Confidence::High));
@@ -264,8 +258,8 @@ fn by_others(evidence: &Evidence) -> Option<Conclusion> {
         .then(|| Conclusion::cannot(Reason::Neighbours, Confidence::High))
 }
 
-/// On many CPUs one neighbour is a small share of them all, and each thread loses little. A thread
-/// for each CPU leaves none to go to, and at a barrier all of them lose what one has lost.
+/// Whether a neighbour delays the program at barriers. One neighbour on many CPUs takes little from
+/// each thread, but with a thread for each CPU, all threads wait at a barrier for the delayed one.
 fn is_held_up_at_barriers(evidence: &Evidence) -> bool {
     let busy = evidence.busy.len();
     let held_percent = evidence.neighbours.percent * evidence.cpu_count as f64;
@@ -309,13 +303,12 @@ fn by_talk(evidence: &Evidence) -> Option<Conclusion> {
     let Some(most) = &evidence.most_gain else {
         return Some(Conclusion::cannot(Reason::NotMeasured, Confidence::Low));
     };
-    // Threads of one process that work side by side may share memory, which was not looked at.
+    // Parallel threads of a process may share memory, which was not observed.
     let confidence = if most.effect.saw_memory { Confidence::High } else { Confidence::Medium };
     (most.percent < SHOWABLE_PERCENT).then(|| Conclusion::leave(Reason::LittleTalk, confidence))
 }
 
-/// Rounds in which the host took as much in all periods count, so that a trial may tell what a look
-/// cannot.
+/// Concludes from the trial, also next to a hypervisor if it took equal shares in all periods.
 fn by_trial(evidence: &Evidence) -> Conclusion {
     let tells = evidence.trial.as_ref().is_some_and(|trial| !trial.is_void() && !trial.drifts());
     if !tells && evidence.neighbours.steal_percent >= NEIGHBOURS_PERCENT {
@@ -327,7 +320,7 @@ fn by_trial(evidence: &Evidence) -> Conclusion {
 fn by_seats(evidence: &Evidence) -> Conclusion {
     let Some(trial) = &evidence.trial else {
         let why = evidence.no_trial.clone().unwrap_or(NoTrial::Ended);
-        // Where the kernel's choice is the only one, there is nothing to do.
+        // Without other seats, the kernel's placement is the only one.
         return if why == NoTrial::NoSeats {
             Conclusion::leave(Reason::NotTried { why }, Confidence::Medium)
         } else {

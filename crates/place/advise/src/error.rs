@@ -6,25 +6,25 @@ use seatmap_place::PlaceError;
 use seatmap_watch::ChoiceError;
 use std::io;
 
-/// Why there is no advice. Nothing is changed then, and a command that was started runs on.
+/// Why there is no advice. Nothing is changed, and a started command runs on.
 #[derive(Debug, thiserror::Error)]
 pub enum AdviseError {
-    /// There is no such program.
+    /// The program does not exist.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
-    /// The command could not be started, or the observation broke off.
+    /// The command could not be started, or the observation failed.
     #[error(transparent)]
     Observe(#[from] ObserveError),
-    /// The distances do not fit the CPUs.
+    /// The distances do not match the CPUs.
     #[error("no seats can be sought")]
     Place(#[from] PlaceError),
-    /// The metric cannot be read here: a sentence.
+    /// The metric is unavailable: a sentence.
     #[error("{0}")]
     Metric(String),
-    /// A file of the kernel cannot be read, or no process can be started.
+    /// A kernel file is unreadable, or a process cannot be started.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// The user ended it.
+    /// The user stopped it.
     #[error("interrupted: the program has the CPUs that it had before")]
     Interrupted,
 }

@@ -1,4 +1,4 @@
-//! The figures that were seen of a program, before anything is concluded.
+//! The measured facts about a program, before any conclusion.
 
 use crate::gain::MostGain;
 use crate::trial::TrialResult;
@@ -6,145 +6,141 @@ use seatmap_os::{CpuSet, Tid};
 use seatmap_watch::Finding;
 use serde::{Deserialize, Serialize};
 
-/// A thread counts as busy from this share of a CPU on, in percent.
+/// The least load of a busy thread, in percent of a CPU.
 pub const BUSY_PERCENT: f64 = 5.0;
 
-/// A program that is woken from outside less often than this, in times a second, is not asked for
-/// its work: a timer or a signal comes to all.
+/// A program with fewer wakeups from outside per second is not driven by requests: timers and
+/// signals reach every program.
 pub const LEAST_ASKED_PER_S: f64 = 5.0;
 
-/// The same as a share of the messages between its own threads.
+/// The same limit as a share of the messages between its own threads.
 const LEAST_ASKED_SHARE: f64 = 0.05;
 
-/// The CPU time that each thread of a team wants, in percent.
+/// The least load of each thread in a working team, in percent.
 const TEAM_PERCENT: f64 = 75.0;
 
-/// A program that wakes it less often than this, in times a second, is not a client.
+/// A program with fewer wakeups per second is not a client.
 const LEAST_CLIENT_PER_S: f64 = 1.0;
 
-/// Everything that was seen of a program. Shares are in percent of one CPU's time, where nothing
-/// else is said.
+/// The facts about a program. Percentages are of one CPU's time, unless stated otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// The program's name.
     pub name: String,
-    /// The command that was started for the look, as it can be typed; null for a program that ran.
+    /// The started command, quoted for a shell; null for a running program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// The options that chose the program, as they can be typed again: `--name nginx`; null for a
+    /// The options that selected the program, quoted for a shell: `--name nginx`; null for a
     /// command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen_by: Option<String>,
-    /// Its processes; empty where all had ended at the end of the look.
+    /// Its processes; empty if all had exited at the end of the look.
     pub pids: Vec<Tid>,
-    /// For how long it was looked at, in seconds.
+    /// The duration of the look, in seconds.
     pub looked_s: f64,
-    /// Whether it ended meanwhile.
+    /// Whether it exited during the look.
     pub has_ended: bool,
-    /// How the command ended, where it did not end well: `ended with exit code 3`, `was ended by
-    /// signal 9 (SIGKILL)`.
+    /// How the command failed, if it did: `ended with exit code 3`, `was ended by signal 9
+    /// (SIGKILL)`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// Whether that was somebody else's doing, such as timeout(1): the command did well until then.
+    /// Whether another program, such as timeout(1), ended it.
     #[serde(default)]
     pub is_cut: bool,
-    /// The threads that were seen.
+    /// The number of its threads.
     pub threads: usize,
-    /// Those of them that used 5 % of a CPU or more, the busiest first.
+    /// The threads that used at least 5 % of a CPU, busiest first.
     pub busy: Vec<BusyThread>,
-    /// The CPU time of all threads, and of children that lived for a moment.
+    /// The CPU time of all threads and of short-lived children.
     pub used_percent: f64,
     /// The CPU time of the threads that lived for most of the look.
     #[serde(default)]
     pub lasting_percent: f64,
-    /// The CPU time that they used, and the time in which busy ones waited for a CPU.
+    /// The CPU time used, plus the time for which busy threads waited for a CPU.
     #[serde(default)]
     pub wanted_percent: f64,
-    /// The CPUs that its busy threads may use, or all of its threads if none is busy, as a list;
-    /// empty if that was not seen.
+    /// The CPUs that its busy threads (or all, if none is busy) may use, as a list; empty if
+    /// unknown.
     pub cpus: String,
-    /// How many these are.
+    /// The number of these CPUs.
     pub cpu_count: usize,
-    /// The CPUs that it could use if nobody had bound it, as a list; empty where that is not known.
+    /// The CPUs that it could use without its own mask, as a list; empty if unknown.
     #[serde(default)]
     pub unbound_cpus: String,
-    /// The threads that used a CPU or waited for one in 5 % of the time or more.
+    /// The threads that ran or waited for a CPU for at least 5 % of the time.
     #[serde(default)]
     pub ready: usize,
-    /// Facts that decide and that were not seen. The confidence is lower for each.
+    /// Unknown facts that could decide. They lower the confidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<UnseenFact>,
-    /// The share of the time in which its busy threads could have run, and waited for a CPU, in
+    /// The share of the time in which its busy threads could run that they waited for a CPU, in
     /// percent of that time.
     pub waits_percent: f64,
-    /// Threads that waited for a disk or another device, on average: 100 is one thread all the
-    /// time.
+    /// The mean number of threads that waited for a disk or another device, times 100.
     pub device_wait_percent: f64,
-    /// Whether waits for requests that threads gave to the kernel, as by io_uring, could not be
-    /// seen.
+    /// Whether waits for kernel requests, such as io_uring's, could not be observed.
     #[serde(default)]
     pub requests_unseen: bool,
-    /// Whether one of its processes has loaded a runtime of OpenMP, whose threads may spin at
-    /// barriers.
+    /// Whether a process has loaded an OpenMP runtime, whose threads may spin at barriers.
     pub has_openmp: bool,
-    /// Whether one of its processes runs a program of Go, whose goroutines move among its threads.
+    /// Whether a process is a Go program, whose goroutines move among its threads.
     #[serde(default)]
     pub has_goroutines: bool,
-    /// The setting by which all of its busy threads give way to a neighbour, by the kernel's rules
-    /// for the two: `nice 19 against nice 0`, `cpu.weight 10 of the control group /a against ...`.
+    /// The setting by which the kernel prefers a neighbour to all of its busy threads: `nice 19
+    /// against nice 0`, `cpu.weight 10 of the control group /a against ...`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gives_way: Option<String>,
-    /// The command that gives it as much as the neighbour has; null if only a change of the
+    /// The command that gives it the same share as the neighbour; null if only a change of the
     /// neighbour does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gives_way_remedy: Option<String>,
-    /// The work of others on its CPUs.
+    /// The load of other programs on its CPUs.
     pub neighbours: Neighbours,
-    /// Its quotas of CPU time, each as `2 CPUs (FILE)`.
+    /// Its CPU quotas, each as `2 CPUs (FILE)`.
     pub quotas: Vec<String>,
-    /// Why there may be other quotas, which could not be seen; null where all were.
+    /// Why some quotas could not be read; null if all were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quotas_unseen: Option<String>,
-    /// Masks, quotas and seats that are wrong, as `seatmap check` finds them, the gravest first.
+    /// Wrong masks, quotas and placements, as in `seatmap check`, the gravest first.
     pub findings: Vec<Finding>,
-    /// The command that undoes the remedy of the first finding that has one, as things stood.
+    /// The command that undoes the remedy of the first finding that has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
-    /// Its messages; null where that could not be seen.
+    /// Its messages; null if they could not be observed.
     pub talk: Option<ProgramTalk>,
-    /// Why the talk could not be seen, where it could not.
+    /// Why the messages could not be observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub talk_unseen: Option<String>,
-    /// The most that seats could save; null where the distances or the talk are not known.
+    /// The most that seats could save; null if the distances or messages are unknown.
     pub most_gain: Option<MostGain>,
-    /// The trial of seats; null where none was made.
+    /// The trial of seats; null if there was none.
     pub trial: Option<TrialResult>,
-    /// Why none was made though seats could matter.
+    /// Why there was no trial although seats could matter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_trial: Option<NoTrial>,
-    /// Masks that are not as they were before the trial, with the commands that mend them.
+    /// Masks that the trial could not restore, with the commands that do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_changed: Vec<String>,
-    /// Whether the advice is for another machine than the one that the program runs on.
+    /// Whether the advice is for another machine than the one that runs the program.
     #[serde(default)]
     pub is_elsewhere: bool,
 }
 
-/// A fact that was not seen.
+/// A fact that could not be observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum UnseenFact {
-    /// The CPUs that some of its threads might use: they had ended before their masks were read.
+    /// The CPUs of some threads, which exited before their masks were read.
     Masks,
-    /// For how long its threads waited for a CPU.
+    /// How long its threads waited for a CPU.
     Waits,
-    /// How busy some of its CPUs were, and how much of them the host of a virtual machine took.
+    /// How busy some of its CPUs were, and how much of them a hypervisor took.
     Load,
-    /// Which of its threads waited for a device: there were too many to look at.
+    /// Which of its threads waited for a device: there were too many threads.
     DeviceWaits,
-    /// Whether it works with the neighbours: which files it or one of them has open.
+    /// Whether it works with its neighbours, because some processes' open files are hidden.
     Connections,
 }
 
@@ -152,31 +148,29 @@ pub enum UnseenFact {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BusyThread {
-    /// Its number.
+    /// Its thread ID.
     pub tid: Tid,
     /// Its name.
     pub name: String,
     /// The CPU time that it used.
     pub percent: f64,
-    /// The CPUs that it may use, as a list; empty where it had ended before that was read.
+    /// The CPUs that it may use, as a list; empty if it exited too early.
     #[serde(default)]
     pub cpus: String,
 }
 
-/// The work of others on the CPUs that the program may use.
+/// The load of other programs on the program's CPUs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Neighbours {
-    /// The time that others used, in percent of all of these CPUs' time.
+    /// The time that other programs used, in percent of all of these CPUs' time.
     pub percent: f64,
-    /// The time that the host of this virtual machine gave to others, in percent of all of these
-    /// CPUs' time.
+    /// The time that the hypervisor gave to other guests, in percent of all of these CPUs' time.
     pub steal_percent: f64,
-    /// The busiest programs, the busiest first.
+    /// The busiest programs, busiest first.
     pub programs: Vec<NeighbourProgram>,
-    /// Programs that are connected with this one by pipes or sockets, directly or one through
-    /// another, the busiest first. They do not count as neighbours: without them it
-    /// would do other work.
+    /// Programs connected with this one by pipes or sockets, also indirectly, busiest first. They
+    /// do not count as neighbours, because without them it would do other work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub partners: Vec<NeighbourProgram>,
 }
@@ -197,21 +191,21 @@ pub struct NeighbourProgram {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramTalk {
-    /// How they were seen: `wakeups and sockets`.
+    /// How they were observed: `wakeups and sockets`.
     pub methods: String,
-    /// Messages between its threads in a second.
+    /// Messages between its threads, per second.
     pub inside_per_s: f64,
-    /// Pairs of threads that talk.
+    /// Pairs of threads with messages.
     pub pairs: usize,
-    /// Wakeups from outside in a second.
+    /// Wakeups from outside, per second.
     pub outside_per_s: f64,
-    /// The programs outside that wake it most, the kernel's own threads aside.
+    /// The other programs that wake it most, without kernel threads.
     pub clients: Vec<Client>,
-    /// The talk that the methods cannot see.
+    /// The messages that these methods miss.
     pub misses: String,
 }
 
-/// A program outside that wakes the program.
+/// Another program that wakes this one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Client {
@@ -219,34 +213,34 @@ pub struct Client {
     pub pid: Tid,
     /// Its name.
     pub name: String,
-    /// Its wakeups in a second.
+    /// Its wakeups, per second.
     pub per_s: f64,
     /// The CPU time that it used on the program's CPUs.
     pub percent: f64,
-    /// That of its busiest thread.
+    /// The CPU time of its busiest thread.
     #[serde(default)]
     pub busiest_percent: f64,
 }
 
-/// Why no seats were tried though they could matter.
+/// Why no seats were tried although they could matter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum NoTrial {
-    /// Nothing tells how much work the program does.
+    /// The program's work cannot be measured.
     NoWork,
-    /// The metric that was given has told nothing.
+    /// The user's metric gave no value.
     MetricFailed {
-        /// Why, as a sentence.
+        /// The reason, as a sentence.
         why: String,
     },
-    /// Busy threads of it have masks of their own, which seats would not change.
+    /// Busy threads have their own masks, which seats would not change.
     Bound,
-    /// Its goroutines move among its threads, so that seats of threads mean nothing.
+    /// Goroutines move among its threads, so seats of threads mean nothing.
     Goroutines,
-    /// There are no seats that differ from what the kernel does.
+    /// All candidate seats are the same as the kernel's placement.
     NoSeats,
-    /// The program had ended.
+    /// The program had exited.
     Ended,
     /// Its threads belong to another user.
     Refused,
@@ -262,7 +256,7 @@ impl Evidence {
         if self.used_percent > 0.0 { busy / self.used_percent } else { 0.0 }
     }
 
-    /// Whether threads that live on do the work, and not those that live for a moment.
+    /// Whether long-lived threads do the work.
     #[must_use]
     pub fn is_done_by_lasting_threads(&self) -> bool {
         self.lasting_percent * 2.0 >= self.used_percent
@@ -275,16 +269,15 @@ impl Evidence {
         if self.used_percent > 0.0 { busiest / self.used_percent } else { 0.0 }
     }
 
-    /// The busy threads that may not use all CPUs of the program: somebody has bound them one by
-    /// one.
+    /// The busy threads that may not use all CPUs of the program.
     #[must_use]
     pub fn bound_threads(&self) -> Vec<&BusyThread> {
         let bound = self.busy.iter();
         bound.filter(|thread| !thread.cpus.is_empty() && thread.cpus != self.cpus).collect()
     }
 
-    /// How many of its threads ran at a time, on average, where that is of its own making: it has
-    /// several, hardly anything outside wakes it, and hardly any of them waits for a CPU.
+    /// The mean number of running threads, if only the program decides it: several threads are
+    /// busy, and few wakeups come from outside.
     #[must_use]
     pub fn own_order(&self) -> Option<f64> {
         let talk = self.talk.as_ref()?;
@@ -293,8 +286,8 @@ impl Evidence {
         (self.busy.len() > 1 && !is_asked).then_some(self.used_percent / 100.0)
     }
 
-    /// Whether the program's own mask keeps CPUs from it that it wants: it asked for more than it
-    /// may use, and could use others if nobody had bound it.
+    /// Whether its own mask is too narrow: it needs more than its CPUs, and could use others
+    /// without the mask.
     #[must_use]
     pub fn is_held_by_its_mask(&self) -> bool {
         let unbound = CpuSet::of_list(&self.unbound_cpus).unwrap_or_default();
@@ -305,20 +298,19 @@ impl Evidence {
             && self.wanted_percent >= self.enough_percent()
     }
 
-    /// The threads that share its CPUs: where many do, each of them uses little.
+    /// The threads that share its CPUs. If they are many, each of them uses little.
     #[must_use]
     pub fn ready_threads(&self) -> usize {
         self.ready.max(self.busy.len())
     }
 
-    /// The CPU time from which a program wants more than its CPUs have.
+    /// The CPU time above which a program needs more CPUs.
     fn enough_percent(&self) -> f64 {
         110.0 * self.cpu_count as f64
     }
 
-    /// The part of the waiting that others cause, in percent of the time in which its busy threads
-    /// could run: its own threads wait for each other where they outnumber its CPUs, and for the
-    /// programs that they work with.
+    /// The share of waiting that other programs cause, in percent of the time in which busy threads
+    /// could run: without waits for partners, and for its own threads if they outnumber the CPUs.
     #[must_use]
     pub fn waits_for_others_percent(&self) -> f64 {
         let ready = self.ready_threads().max(1) as f64;
@@ -329,8 +321,8 @@ impl Evidence {
         (self.waits_percent - by_itself_percent).max(0.0) * by_others
     }
 
-    /// Whether it has a team of OpenMP that works: its busy threads want a CPU each. A program may
-    /// load the runtime and never use it.
+    /// Whether it has a working OpenMP team, with about a CPU for each busy thread. Other programs
+    /// load the runtime without using it.
     #[must_use]
     pub fn has_team(&self) -> bool {
         let busy = self.busy.len();
@@ -338,7 +330,7 @@ impl Evidence {
         self.has_openmp && busy > 1 && needed_percent >= TEAM_PERCENT * busy as f64
     }
 
-    /// The program outside that wakes it most. One that did so once or twice came by.
+    /// The program that wakes it most, if that is more than once or twice.
     #[must_use]
     pub fn first_client(&self) -> Option<&Client> {
         let client = self.talk.as_ref().and_then(|talk| talk.clients.first());

@@ -1,9 +1,8 @@
-//! How much of its time a program could save by its seats at most, by its messages.
+//! The most time that seats could save, from a program's messages.
 //!
-//! The arithmetic is that of [`Effect`]: all messages that were seen, one after another, between
-//! the farthest CPUs that it may use and between the nearest ones. A program saves less than the
-//! difference, since messages overlap with work and with each other, since not all pairs can sit
-//! nearest, and since the kernel does not put every pair as far apart as it can.
+//! As in [`Effect`]: the time of all observed messages, one after another, between the farthest
+//! CPUs minus that between the nearest ones. The real gain is smaller, because messages overlap,
+//! not all pairs can be nearest, and the kernel does not put every pair farthest apart.
 
 use seatmap_data::machine::Profile;
 use seatmap_data::pattern::Pattern;
@@ -11,21 +10,22 @@ use seatmap_data::plan::Effect;
 use seatmap_place::{PlaceError, PlaceRequest};
 use serde::{Deserialize, Serialize};
 
-/// The most that seats could save by the messages that were seen.
+/// The most that seats could save.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MostGain {
-    /// The machine whose distances were used.
+    /// The machine with these distances.
     pub machine: String,
-    /// The messages that were seen, and the time of one.
+    /// The observed messages and their times.
     pub effect: Effect,
-    /// The most that seats save, in percent of the program's time. Above 100 the messages overlap.
+    /// The most that seats save, in percent of the program's time. Overlapping messages may exceed
+    /// 100.
     pub percent: f64,
 }
 
 impl MostGain {
-    /// The most that seats of these CPUs save; `None` where the machine's distances or the time of
-    /// the pattern are not known.
+    /// The most that seats on these CPUs save; `None` if the distances or the pattern's time are
+    /// unknown.
     ///
     /// # Errors
     /// [`PlaceError`]: the pattern does not fit the machine.
@@ -39,7 +39,7 @@ impl MostGain {
         let first = usable.copied().find(|cpu| distance.index_of(*cpu).is_some());
         let request = PlaceRequest { cpus, ..PlaceRequest::new(machine, pattern) };
         let Some(first) = first else { return Ok(None) };
-        // Any seats do: only the messages and the times of the nearest and farthest ones count.
+        // Any seats will do, because only the nearest and farthest times count.
         let effect = request.effect(&vec![first; pattern.tasks])?;
         Ok(effect.map(|effect| MostGain::by(machine, effect)))
     }

@@ -1,22 +1,21 @@
-//! Says what to do with one program on this computer: *do this*, *leave it*, or *cannot tell here*.
+//! Advice for one program on this computer: *do this*, *leave it*, or *cannot tell here*.
 //!
-//! It looks for a few seconds at what limits the program, computes how much its seats could matter
-//! at most, and tries seats only where that is much. The looking is apart from the concluding: the
-//! function in `conclusion` knows neither a clock nor a process. It takes the [`Evidence`] and
-//! returns a [`Conclusion`], so that each rule is tested on evidence that is made up.
+//! A look of a few seconds finds the program's limits and the most that seats could save; a trial
+//! follows only if that is much. `conclusion` only maps [`Evidence`] to a [`Conclusion`], so tests
+//! can use made-up evidence.
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
-//! | [`request`] | the request, and the way from the first look to the advice |
-//! | [`scope`] | the program: a command, or processes that run |
-//! | [`look`] | a few seconds of watching and observing at once |
-//! | [`evidence`] | what was seen, as figures |
-//! | [`gain`] | how much of its time the program could save by seats at most |
+//! | [`request`] | the request: from the look to the advice |
+//! | [`scope`] | the program: a command or running processes |
+//! | [`look`] | a few seconds of watching and observing |
+//! | [`evidence`] | the facts found |
+//! | [`gain`] | the most time that seats could save |
 //! | [`trial`] | seats in alternating periods, with the default as its own control |
-//! | [`work`] | the work that a period is judged by |
-//! | [`conclusion`] | the verdict that follows from the evidence |
+//! | [`work`] | the work measured in a period |
+//! | [`conclusion`] | the verdict from the evidence |
 //! | [`commands`] | the command to paste, and the one that undoes it |
-//! | [`advice`] | `seatmap-advice/1`, all of it on file |
+//! | [`advice`] | the `seatmap-advice/1` format |
 //! | [`error`] | why there is no advice |
 #![deny(missing_docs)]
 

@@ -1,7 +1,7 @@
-//! A few seconds of watching and observing at once.
+//! A few seconds of watching and observing in parallel.
 //!
-//! The watcher sees masks, quotas, neighbours and waits for a CPU; the observation sees who talks
-//! to whom, also of threads that come and go. Both together cost one look's time.
+//! The watcher reads masks, quotas, neighbours and waits for a CPU; the observation records
+//! messages, also of short-lived threads.
 
 mod devices;
 mod faults;
@@ -28,47 +28,45 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 use waits::{CpuDemand, Waits};
 
-/// The time between two glances at the threads that run.
+/// The shortest pause between two glances at the threads.
 const GLANCE: Duration = Duration::from_millis(25);
 
-/// The longest time between two glances, however much each costs.
 const LONGEST_GLANCE: Duration = Duration::from_millis(500);
 
-/// The time to the next glance is at least so many times the CPU time of the last one: glances
-/// take less than 1 % of a CPU, whatever number of threads there is to look at.
+/// The pause in multiples of a glance's CPU time, so that glances need less than 1 % of a CPU,
+/// whatever the number of threads.
 const GLANCE_REST: u32 = 100;
 
-/// A command is watched from this time on: before it, it may not have become its program yet.
+/// A command is watched after this time, when it has executed its program.
 const SETTLED: Duration = Duration::from_millis(100);
 
-/// A program is seated this often, as it may end: then its last seating is all that is known of
-/// its masks, quotas and groups.
+/// The pause between two seatings. If the program exits, only the last one shows its masks, quotas
+/// and groups.
 const LAST_SEATING: Duration = Duration::from_millis(500);
 
-/// The times of threads are read at every so many glances.
+/// The number of glances for each reading of the threads' times.
 const GLANCES_A_READING: u32 = 4;
 
-/// The most clients that are kept.
 const MOST_LISTED: usize = 5;
 
-/// Files whose names begin like this are runtimes of OpenMP: GCC's, LLVM's and Intel's.
+/// The starts of the names of OpenMP runtimes: GCC's, LLVM's and Intel's.
 const OPENMP: [&str; 3] = ["libgomp.so", "libomp.so", "libiomp5.so"];
 
-/// A look that is over.
+/// The result of a look.
 #[derive(Debug)]
 pub struct ProgramEvidence {
-    /// The figures.
+    /// The facts found.
     pub evidence: Evidence,
-    /// The threads and their talk, where that could be seen.
+    /// The threads and their messages, if observed.
     pub observation: Option<Observation>,
-    /// The command that was started, if it was one.
+    /// The started command, if any.
     pub child: Option<Child>,
 }
 
-/// Looks at a program for so long. A command is started.
+/// Looks at a running program or a new command for this time.
 ///
 /// # Errors
-/// [`AdviseError`]: there is no such program, or a command did not start.
+/// [`AdviseError`]: the program does not exist, or the command did not start.
 pub fn look(
     scope: &Scope,
     time: Duration,
@@ -80,31 +78,22 @@ pub fn look(
     running.end(scope, topology)
 }
 
-/// A look under way.
 struct Running {
     watcher: Option<Watcher>,
     session: Option<ObservationSession>,
-    /// Why there is no session.
     unseen: Option<String>,
-    /// The command, where nobody observes it.
     unobserved: Option<Child>,
-    /// The last seating that had threads.
     last: Option<Seating>,
     last_at: Instant,
-    /// The time from one such seating to the next.
     last_pause: Duration,
     has_openmp: bool,
     has_goroutines: bool,
-    /// The name of the first process when the look began.
     first_name: Option<String>,
-    /// The CPU time of children that its processes have waited for, in seconds: when the look
-    /// began, and since then.
+    /// The CPU time of reaped children, in seconds: before the look, and during it.
     reaped_before_s: f64,
     reaped_s: f64,
-    /// The CPU time of this process when the look began, in seconds.
     own_before_s: f64,
     waits: Waits,
-    /// The time to the next glance.
     pause: Duration,
     begun: Instant,
     has_ended: bool,
@@ -119,12 +108,11 @@ impl Running {
             Scope::Command(_) => None,
         };
         let mut pids = watcher.as_ref().map(Watcher::pids).unwrap_or_default();
-        // A choice such as the children of a shell may hold this process, which is not meant.
+        // A selection such as a shell's children may include this process.
         pids.retain(|pid| *pid != own_pid());
         let (session, unseen) =
             match ObservationSession::begin(None, TracingMechanism::Best, &scope.subject(&pids)) {
                 Ok(session) => (Some(session), None),
-                // The rest of the look needs no observation, in a container as without rights.
                 Err(
                     ObserveError::Forbidden { reasons: why }
                     | ObserveError::Unavailable { reason: why, .. },
@@ -158,7 +146,6 @@ impl Running {
         })
     }
 
-    /// Lets the time pass, with a glance now and then.
     fn pass(&mut self, time: Duration, stop: &dyn Fn() -> bool) -> Result<(), AdviseError> {
         while self.begun.elapsed() < time && !self.has_ended {
             if stop() {
@@ -187,7 +174,6 @@ impl Running {
         if self.watcher.is_none() && self.begun.elapsed() >= SETTLED {
             let pids: Vec<Tid> = self.command_pid().into_iter().collect();
             let choice = ProcessChoice::Processes { pids, with_children: true };
-            // A command that has ended already is not watched, and what it did was observed.
             self.watcher = Watcher::begin(&choice, &options()).ok();
         }
         if let Some(watcher) = &mut self.watcher {
@@ -204,7 +190,7 @@ impl Running {
         self.devices.glance(&threads);
     }
 
-    /// Keeps the seating so far, and what is known of its processes while they live.
+    /// Keeps the present seating, and facts about its processes while they live.
     fn seat(&mut self) {
         let Some(watcher) = &mut self.watcher else { return };
         let cpu_ns = own_cpu_ns();
@@ -225,8 +211,6 @@ impl Running {
         self.reaped_s = self.reaped_s.max(reaped_s(&pids) - self.reaped_before_s);
     }
 
-    /// The threads that live, each with its process: of the observation, or of the processes that
-    /// are watched.
     fn threads(&self) -> Vec<(Tid, Tid)> {
         if let Some(session) = &self.session {
             return session.threads();
@@ -239,7 +223,6 @@ impl Running {
         threads
     }
 
-    /// The process of the command that was started.
     fn command_pid(&self) -> Option<Tid> {
         let observed = self.session.as_ref().and_then(|session| session.child.as_ref());
         Tid::try_from(observed.or(self.unobserved.as_ref())?.id()).ok()
@@ -251,7 +234,7 @@ impl Running {
         let mut seating = self.watcher.as_mut().map(Watcher::seating).unwrap_or_default();
         let is_gone = seating.threads.is_empty();
         if let Some(last) = self.last.take().filter(|_| is_gone) {
-            // The CPUs were watched to the end.
+            // The CPUs were watched until the end of the look.
             let cpus = std::mem::take(&mut seating.cpus);
             seating = Seating { cpus, ..last };
         }
@@ -266,7 +249,6 @@ impl Running {
             }
             None => (None, self.unobserved),
         };
-        // The observation has read the CPU times just now, however long its last look is past.
         let observed_s = self.begun.elapsed().as_secs_f64();
         let has_ended = self.has_ended || is_gone && child.is_none();
         let mut evidence = Evidence {
@@ -309,14 +291,14 @@ impl Running {
         evidence.ready = demand.threads;
         evidence.wanted_percent =
             evidence.used_percent.max(demand.run_percent) + demand.wait_percent;
-        // Clients come before neighbours, which they are not.
+        // Clients are found first, because they are not neighbours.
         evidence.talk = observation.as_ref().map(|seen| talk(seen, &seating));
         neighbours::fill(&mut evidence, &seating, own_percent);
         faults::fill(&mut evidence, &seating, topology);
         Ok(ProgramEvidence { evidence, observation, child })
     }
 
-    /// The program's name: that of its process, in full where the command's file has a longer one.
+    /// The name of the program's process, or the command's longer file name.
     fn name(&self, scope: &Scope, seating: &Seating) -> String {
         let process = seating.processes.first().map(|process| process.name.clone());
         let Scope::Command(command) = scope else {
@@ -326,8 +308,7 @@ impl Running {
         let program = command.words.first().cloned().unwrap_or_default();
         let file = Path::new(&program).file_name().unwrap_or_default();
         let file = file.to_string_lossy().into_owned();
-        // A command such as `timeout` starts the program that is meant, and one such as `taskset`
-        // becomes it.
+        // `timeout` starts the program, but `taskset` becomes it.
         let inner = seating.processes.get(1).filter(|_| STARTERS.contains(&file.as_str()));
         if let Some(inner) = inner {
             return inner.name.clone();
@@ -336,10 +317,9 @@ impl Running {
     }
 }
 
-/// Commands that start another one and wait for it: nobody asks about them.
+/// These commands start the program and wait for it.
 const STARTERS: [&str; 5] = ["timeout", "time", "sudo", "doas", "setsid"];
 
-/// Takes in how a command has ended that did not end well.
 pub(crate) fn fill_failure(evidence: &mut Evidence, child: &mut Child) {
     let status = child.try_wait().ok().flatten();
     if let Some(ending) = status.map(Ending::of).filter(|ending| !ending.is_success()) {
@@ -348,8 +328,7 @@ pub(crate) fn fill_failure(evidence: &mut Evidence, child: &mut Child) {
     }
 }
 
-/// The CPU time of the children that these processes have waited for, in seconds. Those that live
-/// for a moment are in no other account.
+/// The CPU time of reaped children, in seconds. Short-lived ones appear nowhere else.
 fn reaped_s(pids: &[Tid]) -> f64 {
     pids.iter().map(|pid| task::reaped_s(*pid)).sum()
 }
@@ -366,14 +345,13 @@ fn options() -> WatchOptions {
     WatchOptions { every_cpu: true, memory_processes: 0, ..WatchOptions::default() }
 }
 
-/// The command as it can be typed again.
 fn typed(scope: &Scope) -> Option<String> {
     let Scope::Command(command) = scope else { return None };
     let words = command.words.iter().map(|word| shell_escaped(&word.to_string_lossy()));
     Some(words.collect::<Vec<String>>().join(" "))
 }
 
-/// Why not every quota could be seen. Those of a program that has ended go with it.
+/// Why some quotas are unknown. Those of an exited program cannot be read.
 fn quotas_unseen(seating: &Seating, has_ended: bool) -> Option<String> {
     let unseen = seating.unseen.iter().find(|unseen| unseen.what == "quota");
     let is_gone = has_ended && seating.threads.is_empty();
@@ -384,8 +362,7 @@ fn quota(quota: &seatmap_watch::seating::WatchedQuota) -> String {
     format!("{} ({})", counted_number(quota.cpus, "CPU"), quota.file)
 }
 
-/// Whether a process has a runtime of OpenMP in its memory. One whose mappings cannot be read is
-/// taken to have none.
+/// A process with unreadable mappings counts as one without OpenMP.
 fn has_openmp(seating: &Seating) -> bool {
     seating.processes.iter().any(|process| {
         let maps = Root::new("/").read(&format!("/proc/{}/maps", process.pid)).unwrap_or_default();
@@ -406,8 +383,7 @@ fn union<'a>(masks: impl Iterator<Item = &'a str>) -> CpuSet {
     masks.fold(CpuSet::default(), |all, mask| all.with(&mask))
 }
 
-/// The CPUs that its busy threads may use, or all of its threads if none is busy. Threads that have
-/// ended might use those of the last time that they were read.
+/// The masks of exited threads are those of the last reading.
 fn fill_cpus(evidence: &mut Evidence, seating: &Seating, waits: &Waits) {
     for thread in evidence.busy.iter_mut().filter(|thread| thread.cpus.is_empty()) {
         thread.cpus = waits.mask(thread.tid).map(CpuSet::to_string).unwrap_or_default();
@@ -423,8 +399,8 @@ fn fill_cpus(evidence: &mut Evidence, seating: &Seating, waits: &Waits) {
     evidence.cpu_count = cpus.len();
 }
 
-/// The threads and their CPU time: of the observation, which knows those that have ended, or else
-/// of the seating. The observation comes with the seconds until it read the times.
+/// The threads and their CPU time: from the observation, which includes exited threads, or else
+/// from the seating. The observation comes with the time of its reading, in seconds.
 fn fill_loads(
     evidence: &mut Evidence,
     seating: &Seating,
@@ -440,7 +416,7 @@ fn fill_loads(
             tasks
                 .map(|task| BusyThread {
                     tid: task.tid,
-                    // An observation numbers the threads of one name; `ps` shows the plain one.
+                    // An observation numbers threads of the same name; `ps` shows the plain name.
                     name: seated(task.tid).map_or(&task.name, |thread| &thread.name).clone(),
                     percent: task.cpu_s * percent,
                     cpus: mask(task.tid),
@@ -469,8 +445,8 @@ fn fill_loads(
     evidence.busy = threads;
 }
 
-/// The CPU time that busy threads needed, if only the watcher counts it; `None` if the kernel does
-/// not count the waits of one, or no thread was seen.
+/// The CPU time that busy threads needed, as counted by the watcher; `None` if a wait is unknown,
+/// or there are no threads.
 fn demand_of(threads: &[WatchedThread]) -> Option<CpuDemand> {
     let mut sum = CpuDemand::default();
     for thread in threads {
@@ -501,7 +477,6 @@ fn talk(seen: &Observation, seating: &Seating) -> ProgramTalk {
     }
 }
 
-/// The CPU time of each thread of a process.
 fn threads_of(pid: Tid, cpus: &[&CpuActivity]) -> impl Iterator<Item = f64> {
     let strangers = cpus.iter().flat_map(|cpu| &cpu.strangers);
     strangers.filter(move |stranger| stranger.pid == pid).map(|stranger| stranger.run_percent)

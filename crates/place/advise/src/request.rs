@@ -1,4 +1,4 @@
-//! From the first look to the advice.
+//! From the look to the advice.
 
 use crate::conclusion::{Reason, at_first_sight};
 use crate::evidence::{Evidence, NoTrial};
@@ -18,26 +18,26 @@ use seatmap_trial::live::candidates::{Ground, SeatCandidate};
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
-/// How long a program is looked at, where nobody says.
+/// Default time of the look.
 pub const LOOK: Duration = Duration::from_secs(6);
 
-/// How long seats are tried, where nobody says: half a minute in all, with the look, a search and
-/// the start of observations.
+/// Default time of the trial; with the look, a search and the start of observations, half a minute
+/// in all.
 pub const TRIAL: Duration = Duration::from_secs(18);
 
-/// How long seats are tried to prove an advice.
+/// The time of a trial that proves an advice.
 pub const PROOF: Duration = Duration::from_secs(60);
 
-/// Clients that send at least this share of all wakeups from outside belong to the picture.
+/// Clients with at least this share of all wakeups from outside are observed too.
 const CLIENT_SHARE: f64 = 0.1;
 
-/// The distances that messages are weighed by.
+/// The source of the distances.
 #[derive(Clone, Debug)]
 pub enum AdviceDistances {
-    /// Those of another machine, where nothing can be tried.
+    /// Those of another machine, on which seats cannot be tried.
     Elsewhere(Box<Profile>),
-    /// Those of this computer, as this function knows or measures them; `None` where it cannot.
-    /// Only where they decide: a measurement takes time, and a program may end meanwhile.
+    /// Finds or measures the distances of this computer, if possible. It is called only if they
+    /// decide, because a measurement takes time.
     Here(fn(&Topology) -> Option<Profile>),
 }
 
@@ -46,38 +46,38 @@ pub enum AdviceDistances {
 pub struct AdviceRequest {
     /// The program.
     pub scope: Scope,
-    /// How long it is looked at.
+    /// The time of the look.
     pub look: Duration,
-    /// How long seats are tried at most.
+    /// The most time for the trial.
     pub trial: Duration,
-    /// Whether seats are tried though the look shows that they cannot matter.
+    /// Whether seats are tried even if the look shows that they cannot matter.
     pub proves: bool,
-    /// The work by which seats are judged; the bytes that the program passes where nothing is said.
+    /// The metric of work; by default the bytes that the program transfers.
     pub metric: Option<WorkMetric>,
     /// The CPUs of this computer.
     pub topology: Topology,
     /// The distances of the machine in question.
     pub distances: AdviceDistances,
-    /// The command that becomes the guardian, which gives masks back if this process is killed.
+    /// Starts the guardian, which restores masks if this process is killed.
     pub guardian: GuardianCommand,
     /// This computer's name.
     pub machine: String,
-    /// When it begins, as `2026-01-31T12:00:00Z`.
+    /// The start time, as `2026-01-31T12:00:00Z`.
     pub begun: String,
 }
 
-/// The next thing that is done, for people who wait.
+/// The next step, as progress for the user.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AdviceProgress<'a> {
-    /// The program is looked at.
+    /// The look starts.
     Looking,
-    /// Seats are tried; the percentage of the trial that is done.
+    /// The trial runs; its progress in percent.
     Trying(usize),
-    /// The trial failed, and a mask is not as it was before.
+    /// The trial failed, and a mask is not restored.
     LeftChanged(&'a str),
 }
 
-/// The advice, and the command that was started for it.
+/// The advice and its started command.
 #[derive(Debug)]
 pub struct AdviceRun {
     /// The advice.
@@ -86,12 +86,12 @@ pub struct AdviceRun {
 }
 
 impl AdviceRun {
-    /// Whether the command that was started still runs.
+    /// Whether the started command still runs.
     pub fn runs_on(&mut self) -> bool {
         self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)))
     }
 
-    /// Waits for the end of the command that was started; `None` where there was none.
+    /// Waits for the end of the started command, if there is one.
     ///
     /// # Errors
     /// The system cannot wait for it.
@@ -101,7 +101,7 @@ impl AdviceRun {
 }
 
 impl AdviceRequest {
-    /// Looks, tries seats where they could matter, and concludes. Nothing is left changed.
+    /// Looks, tries seats if they could matter, and concludes. Restores all changes.
     ///
     /// # Errors
     /// [`AdviseError`].
@@ -125,7 +125,7 @@ impl AdviceRequest {
                 }
                 None => evidence.no_trial = Some(NoTrial::Ended),
             }
-            // It may have ended while seats were tried.
+            // The command may have exited during the trial.
             if let Some(child) = &mut child {
                 fill_failure(&mut evidence, child);
             }
@@ -133,7 +133,7 @@ impl AdviceRequest {
         Ok(AdviceRun { advice: Advice::of(&self.machine, &self.begun, evidence), child })
     }
 
-    /// The distances, where the look alone does not decide.
+    /// Distances are needed only if the look does not decide.
     fn profile_for(&self, evidence: &Evidence) -> Option<Profile> {
         match &self.distances {
             AdviceDistances::Elsewhere(profile) => Some(Profile::clone(profile)),
@@ -145,7 +145,6 @@ impl AdviceRequest {
         }
     }
 
-    /// Computes how much seats could matter.
     fn weigh(
         &self,
         evidence: &mut Evidence,
@@ -182,7 +181,7 @@ impl AdviceRequest {
         let mut pids = evidence.pids.clone();
         pids.extend(partners(evidence));
         let work = match WorkMeter::begin(&pids, self.metric.take()) {
-            // Bytes cannot be counted here.
+            // Without observation, bytes cannot be counted.
             Err(AdviseError::Observe(
                 ObserveError::Forbidden { .. } | ObserveError::Unavailable { .. },
             )) => {
@@ -201,12 +200,12 @@ impl AdviceRequest {
             stop,
             tell: &|share| tell(AdviceProgress::Trying((100.0 * share) as usize)),
         };
-        // The guardian is there before the first mask is changed.
+        // The guardian must run before the first mask changes.
         let guardian = Guardian::post(&mut self.guardian.command()?)?;
         let (end, left) = trial.run(work, guardian);
         evidence.left_changed = left.sentences().collect();
         if end.is_err() {
-            // No advice says it then.
+            // Without an advice, nothing else reports this.
             evidence.left_changed.iter().for_each(|mask| tell(AdviceProgress::LeftChanged(mask)));
         }
         match end? {
@@ -230,7 +229,6 @@ impl AdviceRequest {
     }
 }
 
-/// Why seats of this program cannot be tried; `None` where they can.
 fn no_trial(evidence: &Evidence) -> Option<NoTrial> {
     match () {
         () if evidence.is_elsewhere => Some(NoTrial::Elsewhere),
@@ -241,7 +239,7 @@ fn no_trial(evidence: &Evidence) -> Option<NoTrial> {
     }
 }
 
-/// The clients on this computer, whose bytes are work of the program.
+/// The local clients, whose bytes are part of the program's work.
 fn partners(evidence: &Evidence) -> Vec<Tid> {
     let Some(talk) = &evidence.talk else { return Vec::new() };
     let least = CLIENT_SHARE * talk.outside_per_s;

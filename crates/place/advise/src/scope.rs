@@ -8,14 +8,14 @@ use seatmap_watch::ProcessChoice;
 /// The program that the advice is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// A command, which is started for the advice and runs on after it.
+    /// A command, which is started and runs on after the advice.
     Command(SubjectCommand),
-    /// Processes that run, with those that they have started.
+    /// Running processes and their children.
     Running(ProcessChoice),
 }
 
 impl Scope {
-    /// The program in words, where its name is not known.
+    /// The program in words, if its name is unknown.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
@@ -26,8 +26,7 @@ impl Scope {
         }
     }
 
-    /// The options that choose the program, as they can be typed again: `--name nginx`. `None` for
-    /// a command, and for a choice that no option makes.
+    /// The options that select the program, if any, quoted for a shell: `--name nginx`.
     #[must_use]
     pub fn options(&self) -> Option<String> {
         let Scope::Running(choice) = self else { return None };
@@ -43,7 +42,7 @@ impl Scope {
         }
     }
 
-    /// The program as an observation takes it; `pids` are the processes of the choice.
+    /// The subject of an observation; `pids` are the selected processes.
     #[must_use]
     pub fn subject(&self, pids: &[Tid]) -> Subject {
         match self {

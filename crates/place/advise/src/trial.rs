@@ -1,9 +1,8 @@
-//! Seats in alternating periods, with the default as its own control.
+//! Tries seats in alternating periods, with the default as its own control.
 //!
-//! In each round every arm has one period, in random order: the default, the default again, and
-//! each candidate. A candidate is compared with the mean of both defaults of its round, so that a
-//! program which becomes faster or slower by itself does so in all arms. The two defaults tell what
-//! this computer shows where nothing was changed.
+//! In each round every arm has one period, in random order: the default twice, and each candidate.
+//! A candidate is compared with the mean of both defaults of its round, so that a trend of the
+//! program's speed affects all arms alike. The two defaults show the difference without a change.
 
 use crate::AdviseError;
 use crate::work::WorkMeter;
@@ -21,84 +20,82 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The length of a period.
 const PERIOD: Duration = Duration::from_millis(300);
 
-/// The share of a period before its reading begins, while caches fill and threads move.
+/// The first part of a period is not read, because caches fill and threads move.
 const SETTLING: f64 = 0.2;
 
-/// New threads are looked for at least so often.
+/// The interval between searches for new threads.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// The periods of the default in a round: itself, and its control.
+/// The default runs twice in a round, as itself and as its control.
 const DEFAULTS: usize = 2;
 
-/// The confidence of the claims that all candidates make together. An advice that is wrong costs
-/// more than one that is not given.
+/// The confidence of the claims of all candidates together. Wrong advice costs more than none.
 const CONFIDENCE: f64 = 0.99;
 
-/// The least gain that is advised, in percent. Below it the trouble is greater.
+/// A smaller gain, in percent, is not worth the effort.
 const LEAST_GAIN_PERCENT: f64 = 2.0;
 
-/// A round is void where other programs, or the computer's host, had more of the program's CPUs in
-/// one of its periods than in another one, by more than this share of them.
+/// A round is void if the shares of other programs or a hypervisor in the CPUs differ between
+/// periods by more than this.
 const MOST_OTHERS_DIFFER: f64 = 0.15;
 
-/// A trial ends after this many rounds without any work that can be read.
+/// A trial ends after this many rounds without readable work.
 const ROUNDS_WITHOUT_WORK: usize = 2;
 
-/// A trial begins no more rounds after so many times its time: on a crowded computer each period
-/// takes longer than it is meant to, and a person waits.
+/// A trial starts no rounds after this multiple of its time: on a busy computer periods take
+/// longer, and the user waits.
 const MOST_OF_TIME: f64 = 1.3;
 
-/// The share of rounds that must count.
+/// The least share of rounds that must count.
 const LEAST_COUNTED: f64 = 0.5;
 
-/// Seats to be tried on a program.
+/// A trial of seats on a program.
 pub struct SeatTrial<'a> {
     /// The seats.
     pub candidates: &'a [SeatCandidate],
-    /// The threads that they are for, in the same order.
+    /// The threads for the seats, in the same order.
     pub tids: &'a [Tid],
-    /// The program's own processes: threads of its clients keep their masks.
+    /// The program's own processes; clients keep their masks.
     pub pids: &'a [Tid],
     /// The CPUs that the program may use.
     pub cpus: &'a CpuSet,
-    /// How long it may take.
+    /// The most time.
     pub time: Duration,
-    /// Seed of the order.
+    /// The seed of the order.
     pub seed: u64,
-    /// Says when to stop.
+    /// Returns whether to stop.
     pub stop: &'a dyn Fn() -> bool,
-    /// Is told of the share that is done, from 0 to 1.
+    /// Receives the progress, from 0 to 1.
     pub tell: &'a dyn Fn(f64),
 }
 
-/// The outcome of a trial.
+/// The result of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrialResult {
-    /// The unit of the work that was compared: `bytes`, or the metric's words.
+    /// The unit of the work: `bytes`, or the metric.
     pub work: String,
-    /// How long it took, in seconds.
+    /// The duration, in seconds.
     pub seconds: f64,
-    /// The rounds in which every arm had a period.
+    /// The complete rounds.
     pub rounds: usize,
-    /// Those of them that count.
+    /// The rounds that count.
     pub counted: usize,
-    /// The control: the default against itself; null where too few rounds count.
+    /// The default compared with itself; null if too few rounds count.
     pub control: Option<RateDifference>,
     /// The candidates.
     pub candidates: Vec<TriedSeats>,
-    /// Threads whose masks the kernel did not change.
+    /// Threads whose masks the kernel refused to change.
     pub refused: usize,
-    /// Threads that were given seats.
+    /// Seated threads.
     #[serde(default)]
     pub seated: usize,
-    /// Those of them that had ended when the trial did.
+    /// Seated threads that exited during the trial.
     #[serde(default)]
     pub gone: usize,
-    /// Whether the program ended meanwhile.
+    /// Whether the program exited.
     pub has_ended: bool,
 }
 
@@ -108,54 +105,53 @@ pub struct TrialResult {
 pub struct TriedSeats {
     /// The seats.
     pub candidate: SeatCandidate,
-    /// The threads of the seats, in the same order.
+    /// The threads, in the order of the seats.
     pub tids: Vec<Tid>,
-    /// The work with these seats against the default; null where too few rounds count.
+    /// The rate of work compared with the default; null if too few rounds count.
     pub difference: Option<RateDifference>,
 }
 
-/// A ratio of work a second, with an interval.
+/// A ratio of rates of work, with an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RateDifference {
-    /// More work than the default, in percent; below 0 it is less.
+    /// The gain over the default, in percent; negative for a loss.
     pub percent: f64,
     /// The lower end of the interval.
     pub low_percent: f64,
-    /// Its upper end.
+    /// The upper end of the interval.
     pub high_percent: f64,
 }
 
-/// The end of a trial that was not broken off.
+/// The end of a complete trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TrialEnd {
     /// The seats were compared.
     Judged(TrialResult),
-    /// The program's work could not be read from the first rounds on; the reason, where a metric
-    /// told one.
+    /// The program's work could not be read from the start; the metric's reason, if any.
     NoWork(Option<String>),
 }
 
 impl TrialResult {
-    /// Whether too much differed in the rounds for any claim.
+    /// Whether the rounds differ too much for any claim.
     #[must_use]
     pub fn is_void(&self) -> bool {
         self.control.is_none() || (self.counted as f64) < LEAST_COUNTED * self.rounds as f64
     }
 
-    /// Whether most of the threads that were given seats ended meanwhile: others do its work now.
+    /// Whether most seated threads exited, so that others do the work.
     #[must_use]
     pub fn lost_its_threads(&self) -> bool {
         2 * self.gone > self.seated
     }
 
-    /// Whether the default differed from itself, so that nothing else can be claimed.
+    /// Whether the default differed from itself, which prevents any claim.
     #[must_use]
     pub fn drifts(&self) -> bool {
         self.control.is_some_and(|control| control.judgement() != Judgement::NotShown)
     }
 
-    /// The candidate that is shown to be better, if there is one: the best of them.
+    /// The best candidate among those shown to be better.
     #[must_use]
     pub fn best(&self) -> Option<&TriedSeats> {
         let floor = self.control.map_or(f64::INFINITY, |control| control.percent.abs());
@@ -176,7 +172,7 @@ impl TriedSeats {
 }
 
 impl RateDifference {
-    /// The difference of logarithms of ratios, one of each round; null where there are too few.
+    /// The logarithms are of ratios, one for each round.
     fn of(logs: &[f64], confidence: f64) -> Option<Self> {
         let shift = signed_rank::shift(logs, confidence)?;
         Some(RateDifference {
@@ -186,7 +182,7 @@ impl RateDifference {
         })
     }
 
-    /// Whether the whole interval lies on one side.
+    /// The verdict of the interval.
     #[must_use]
     pub fn judgement(&self) -> Judgement {
         match () {
@@ -201,29 +197,26 @@ fn percent(log: f64) -> f64 {
     100.0 * log.exp_m1()
 }
 
-/// One period of one arm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Period {
     rate: f64,
-    /// The part of the CPUs that others had.
     others: Others,
 }
 
-/// The shares of the program's CPUs that others had, from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Others {
-    /// Other programs.
     neighbours: f64,
-    /// The host of this computer, which gave its CPUs to somebody else.
+    /// The share that a hypervisor gave to other guests.
     host: f64,
 }
 
 impl SeatTrial<'_> {
-    /// Tries the seats. All threads have their own masks when it returns, whatever it returns, but
-    /// for those that come with it. So have the threads and processes that were born meanwhile.
+    /// Tries the seats. On return all masks are restored, also on threads and processes started
+    /// meanwhile, except those in [`LeftChanged`].
     ///
     /// # Errors
-    /// [`AdviseError`]: the program could not be followed, the guardian is gone, or the user ended it.
+    /// [`AdviseError`]: the program could not be observed, the guardian has exited, or the user
+    /// stopped the trial.
     pub fn run(
         &self,
         mut work: WorkMeter,
@@ -240,9 +233,9 @@ impl SeatTrial<'_> {
         let mut random = Xoshiro::new(self.seed);
         let mut result = TrialResult { work: work.unit(), ..TrialResult::default() };
         let mut complete: Vec<Vec<Option<Period>>> = Vec::new();
-        // Masks can be given to threads that are known.
+        // New threads must be known before they get masks.
         self.adopt(work, masks);
-        // Nobody knows later whose threads those were that have ended.
+        // The program of an exited thread cannot be found later.
         let seated: BTreeSet<Tid> =
             self.candidates.iter().flat_map(|one| self.seated(one)).collect();
         result.seated = seated.len();
@@ -273,18 +266,17 @@ impl SeatTrial<'_> {
         result.seconds = work.session().elapsed().as_secs_f64();
         self.judge(&complete, &mut result);
         result.gone = seated.iter().filter(|tid| task::times(**tid).is_none()).count();
-        // A trial that ended early has told no work either.
+        // A trial that ended early shows no work either.
         if result.counted == 0 && !result.has_ended && !has_work(&complete) {
             return Ok(TrialEnd::NoWork(work.problem()));
         }
         Ok(TrialEnd::Judged(result))
     }
 
-    /// Gives the program the masks of an arm, and returns the threads that were refused.
     fn seat(&self, masks: &mut Masks, arm: usize) -> Result<usize, AdviseError> {
         let Some(candidate) = arm.checked_sub(DEFAULTS).map(|at| &self.candidates[at]) else {
             masks.free();
-            // A thread that ended on its seat takes no mask back, and nobody refused it.
+            // An exited thread does not count as refused.
             return Ok(0);
         };
         let sets = candidate.sets();
@@ -300,18 +292,15 @@ impl SeatTrial<'_> {
         Ok(masks.seat(&seats)?.refused)
     }
 
-    /// The threads that a candidate has seats for.
     fn seated(&self, candidate: &SeatCandidate) -> impl Iterator<Item = Tid> {
         let seats = self.tids.iter().zip(&candidate.seats);
         seats.filter(|(tid, seat)| seat.is_some() && self.is_own(**tid)).map(|(tid, _)| *tid)
     }
 
-    /// Whether a thread belongs to the program, and not to one of its clients.
     fn is_own(&self, tid: Tid) -> bool {
         self.pids.iter().any(|pid| *pid == tid || task::is_thread_of(tid, *pid))
     }
 
-    /// One period; the end, if it came meanwhile.
     fn period(
         &self,
         work: &mut WorkMeter,
@@ -328,7 +317,7 @@ impl SeatTrial<'_> {
         }
         let done = work.end_period(&mut || (self.stop)());
         let others = self.others(&before, done.cpus);
-        // A period in which CPUs were taken away or given back says nothing about the seats.
+        // If the set of CPUs changed, the period says nothing about the seats.
         let is_same = cpus.is_ok_and(|before| Cpus::read().is_ok_and(|now| now == before));
         Ok(Ok(done.rate.filter(|_| is_same).map(|rate| Period { rate, others })))
     }
@@ -351,7 +340,7 @@ impl SeatTrial<'_> {
         Ok(None)
     }
 
-    /// Takes in the threads that are new, and frees those that inherited a seat.
+    /// Adds new threads, and restores the masks of heirs.
     fn adopt(&self, work: &mut WorkMeter, masks: &mut Masks) {
         let threads = work.session().threads();
         let own: Vec<(Tid, Tid)> =
@@ -359,8 +348,8 @@ impl SeatTrial<'_> {
         masks.adopt(&own);
     }
 
-    /// The part of the CPUs that others had since then, where the program used `own` CPUs. Nobody
-    /// is seen where the kernel does not count them.
+    /// The shares of other programs since then, if this one used `own` CPUs; 0 if the kernel does
+    /// not count them.
     fn others(&self, before: &BusyCount, own: f64) -> Others {
         let Some(time) = BusyCount::now().since(before, self.cpus) else {
             return Others::default();
@@ -383,7 +372,7 @@ impl SeatTrial<'_> {
         let control: Vec<f64> =
             whole.iter().map(|all| log_rate(all, 1) - log_rate(all, 0)).collect();
         result.control = RateDifference::of(&control, CONFIDENCE);
-        // Several candidates share the error that one is allowed (Bonferroni).
+        // Several candidates share the error allowed for one (Bonferroni).
         let confidence = 1.0 - (1.0 - CONFIDENCE) / self.candidates.len().max(1) as f64;
         for (at, candidate) in self.candidates.iter().enumerate() {
             let logs: Vec<f64> = whole
@@ -401,23 +390,19 @@ impl SeatTrial<'_> {
     }
 }
 
-/// Whether any period's work could be read.
 fn has_work(rounds: &[Vec<Option<Period>>]) -> bool {
     rounds.iter().flatten().any(Option::is_some)
 }
 
-/// The logarithm of the work a second in an arm's period.
 fn log_rate(periods: &[Period], arm: usize) -> f64 {
     periods[arm].rate.ln()
 }
 
-/// Whether others had as much of the CPUs in all periods of a round.
 fn is_quiet(periods: &[Period]) -> bool {
     range(periods, |others| others.neighbours) <= MOST_OTHERS_DIFFER
         && range(periods, |others| others.host) <= MOST_OTHERS_DIFFER
 }
 
-/// The difference between the period with the most and the one with the least.
 fn range(periods: &[Period], share: fn(&Others) -> f64) -> f64 {
     let most = periods.iter().map(|period| share(&period.others)).fold(0.0, f64::max);
     let least = periods.iter().map(|period| share(&period.others)).fold(1.0, f64::min);
@@ -428,8 +413,8 @@ fn range(periods: &[Period], share: fn(&Others) -> f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The judgement of rounds of two defaults and one candidate, whose work is `ratio` of theirs,
-    /// with noise of 3 % and a drift of 1 % a round. In `crowded` rounds others came and went.
+    /// Judges rounds of two defaults and one candidate with `ratio` times the work, with noise of 3
+    /// % and a drift of 1 % in each round. In `crowded` rounds other programs run in one period.
     fn judged(ratio: f64, rounds: usize, crowded: usize, seed: u64) -> TrialResult {
         let mut random = Xoshiro::new(seed);
         let mut noise = || 0.97 + 0.06 * random.below(1000) as f64 / 1000.0;
@@ -444,7 +429,7 @@ mod tests {
                         let disturbed = is_crowded && arm == 0;
                         let rate = work * drift * noise() * if disturbed { 0.5 } else { 1.0 };
                         let share = if disturbed { 0.5 } else { 0.01 };
-                        // Every other time it is the host that takes the CPUs.
+                        // In every other round, a hypervisor takes the CPUs.
                         let others = if round.is_multiple_of(2) {
                             Others { neighbours: share, host: 0.0 }
                         } else {

@@ -1,8 +1,8 @@
-//! The work that a period of a trial is judged by.
+//! Measures the work in a period of a trial.
 //!
-//! A wrong figure of work makes a wrong advice: threads that share a CPU switch more often for the
-//! same work, or less often. So only figures count that the program cannot do without: the bytes
-//! that pass between its threads and its clients, or a number that the user names.
+//! The measure must be one that the program needs: threads that share a CPU switch more or less
+//! often for the same work. So it is the bytes between its threads and clients, or the user's
+//! metric.
 
 use crate::AdviseError;
 use seatmap_observe::{Method, ObservationSession, ObserveError, Subject, TracingMechanism};
@@ -10,17 +10,17 @@ use seatmap_os::Tid;
 use seatmap_trial::live::WorkMetric;
 use seatmap_trial::live::meter::MetricReader;
 
-/// Bytes a second below which they say nothing of the work: a hundred lines of a log.
+/// Fewer bytes per second say nothing about the work: they are about 100 lines of a log.
 const LEAST_BYTES_PER_S: f64 = 10_000.0;
 
-/// The work of a program, read at both ends of a period.
+/// Reads the work of a program at both ends of a period.
 pub struct WorkMeter {
     session: ObservationSession,
     meter: Option<MetricReader>,
     begun: Total,
 }
 
-/// The work and the CPU time of a program since it is observed, at one moment.
+/// The total work and CPU time at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 struct Total {
     bytes: f64,
@@ -31,24 +31,24 @@ struct Total {
 /// The work of a period.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PeriodWork {
-    /// The work a second; `None` where it cannot be read, or says nothing.
+    /// The work per second; `None` if it is unreadable or says nothing.
     pub rate: Option<f64>,
-    /// The CPUs that the observed processes used, on average.
+    /// The mean number of CPUs that the observed processes used.
     pub cpus: f64,
 }
 
 impl WorkMeter {
-    /// Work by the bytes that these processes pass to each other, or by the user's metric.
+    /// Measures the bytes that these processes exchange, or the user's metric.
     ///
     /// # Errors
-    /// [`AdviseError`]: the metric cannot be read here, or the program cannot be observed.
+    /// [`AdviseError`]: the metric is unavailable, or the program cannot be observed.
     pub fn begin(pids: &[Tid], metric: Option<WorkMetric>) -> Result<Self, AdviseError> {
         let meter = metric
             .map(|metric| MetricReader::new(Some(metric), false))
             .transpose()
             .map_err(AdviseError::Metric)?;
         let subject = Subject::Survivors(pids.to_vec());
-        // Without bytes, new threads must still be seen as they come.
+        // Even without bytes, new threads must be observed.
         let session = match ObservationSession::begin(
             Some(Method::Sockets),
             TracingMechanism::Best,
@@ -64,19 +64,19 @@ impl WorkMeter {
         Ok(WorkMeter { session, meter, begun: Total::default() })
     }
 
-    /// The observation that follows the program's threads.
+    /// The observation of the program's threads.
     pub fn session(&mut self) -> &mut ObservationSession {
         &mut self.session
     }
 
-    /// The unit of the work, for people.
+    /// The unit of the work.
     #[must_use]
     pub fn unit(&self) -> String {
         let metric = self.meter.as_ref().map(|meter| meter.metric().to_string());
         metric.unwrap_or_else(|| "bytes".to_owned())
     }
 
-    /// Why the user's metric gave no number; `None` where there is none, or it gave one.
+    /// Why the user's metric gave no rate; `None` without a metric.
     #[must_use]
     pub fn problem(&self) -> Option<String> {
         let meter = self.meter.as_ref()?;
@@ -84,7 +84,7 @@ impl WorkMeter {
         Some(problem.unwrap_or_else(|| format!("'{}' did not grow", meter.metric())))
     }
 
-    /// Begins a period. A metric's own command is ended where `stop` says so.
+    /// Starts a period. `stop` ends the metric's own command.
     pub fn begin_period(&mut self, stop: &mut dyn FnMut() -> bool) {
         let threads = self.session.threads();
         let messages = self.session.messages();

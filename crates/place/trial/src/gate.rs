@@ -1,19 +1,18 @@
-//! A gate for the speed of a program: its head is compared with its base over several benchmarks,
-//! and a limit is judged.
+//! A gate for a program's speed: compares head with base over several benchmarks, and judges a
+//! limit.
 //!
-//! Two runs of one program differ by more than most slowdowns, and shared runners by 20 % from one
-//! job to the next. So base and head run by turns in one job, in the blocks of
-//! [`mod@crate::tune::bench`], and a slowdown is claimed only where the whole interval lies above
-//! the limit. A session that cannot show such a slowdown says so.
+//! Two runs of a program differ by more than most slowdowns, and shared runners by 20 % between
+//! jobs. So base and head run by turns in one job, in the blocks of [`mod@crate::tune::bench`], and
+//! a slowdown is claimed only if the whole interval is above the limit.
 //!
 //! | module | does |
 //! |---|---|
-//! | [`mod@file`] | `bench.toml`: benchmarks, each with its commands and its limit |
-//! | [`adapter`] | reads what other benchmark programs report of themselves |
+//! | [`mod@file`] | `bench.toml`: benchmarks with commands and limits |
+//! | [`adapter`] | reads the reports of benchmark libraries |
 //! | [`session`] | runs base and head of all benchmarks by turns |
-//! | [`family`] | the confidence of each claim, where several benchmarks are judged |
-//! | [`report`] | `seatmap-gate/1`, the result on file |
-//! | [`history`] | `seatmap-bench-history/1`, results over time, and their change points |
+//! | [`family`] | the confidence of each claim among several benchmarks |
+//! | [`report`] | the `seatmap-gate/1` result |
+//! | [`history`] | `seatmap-bench-history/1`: results over time, and their change points |
 
 pub mod adapter;
 pub mod family;

@@ -1,6 +1,7 @@
-//! Trials of the real program: seats raced, versions compared, a living program reseated.
+//! Trials of the real program: races of seats, comparisons of versions, seats for a running
+//! program.
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
 //! | [`gate`] | Compares two versions of a program, judges a limit, and keeps their history |
 //! | [`live`] | Seats the threads of a running program, and keeps only seats shown to be better |

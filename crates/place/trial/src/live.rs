@@ -1,25 +1,25 @@
-//! Seats for a program that runs: observed, tried and kept only where they are shown to be better.
+//! Seats for a running program: it is observed, seats are tried, and kept only if shown to be
+//! better.
 //!
-//! The decisions are apart from the doing. An [`LiveEngine`] takes [`ProgramEvent`]s (what was
-//! observed, what a period read) and answers with [`Decision`]s; it knows neither a clock nor a
-//! thread, so that the log of a run can be played again and gives the same decisions. A
-//! [`Conductor`] does as it says to a living program.
+//! Decisions are separate from actions. A [`LiveEngine`] takes [`ProgramEvent`]s (an observation,
+//! the reading of a period) and returns [`Decision`]s. It has no clock and no threads, so replaying
+//! a log gives the same decisions. A [`Conductor`] carries them out.
 //!
-//! | module | what it has |
+//! | module | contents |
 //! |---|---|
-//! | [`engine`] | the state machine: observe, try in alternating periods, keep or put back, rest |
-//! | [`event`] | what the engine is told and what it answers |
-//! | [`log`] | both on file, `seatmap-auto/1`, and the file played again |
-//! | [`candidates`] | seats worth a try, by the observed pattern and the distances of the machine |
-//! | [`masks`] | the masks of living threads: given in one sweep, and given back |
-//! | [`guard`] | the process that gives them back if this one is killed |
+//! | [`engine`] | the state machine: observe, try in alternating periods, keep or remove, rest |
+//! | [`event`] | the engine's events and decisions |
+//! | [`log`] | both on file (`seatmap-auto/1`), and the replay of a file |
+//! | [`candidates`] | candidate seats, from the observed pattern and the distances of the machine |
+//! | [`masks`] | the masks of running threads: set in one sweep, and restored |
+//! | [`guard`] | the process that restores them if this one is killed |
 //! | [`meter`] | the work that a program does in a period |
-//! | `foreign` | the time that others used of the CPUs in each period |
-//! | [`conductor`] | all of it together |
-//! | [`auto`] | one program from its start to its end, as a person means it |
+//! | `foreign` | the CPU time that other programs took in each period |
+//! | [`conductor`] | carries out the decisions |
+//! | [`auto`] | runs one program from start to end |
 //!
-//! The crate stands beside `tune`, which races whole runs of a command. A program that runs for
-//! days has one run, so its periods are compared instead.
+//! `tune` compares whole runs; a program that runs for days has only one, so this module compares
+//! periods.
 
 pub mod auto;
 pub mod candidates;

@@ -1,34 +1,33 @@
 //! Compares commands by running them, and claims only what the runs show.
 //!
-//! Two runs of one command differ by more than most changes that people want to see, and the state
-//! of a computer drifts while it is measured. So each comparison is made within *blocks*: in one
-//! block every command runs once, in random order, and the first one runs twice. The difference of
-//! the first command from itself is the least that this computer can show, in the same minutes and
-//! with the same disturbances as all the rest.
+//! Two runs of a command differ by more than most changes of interest, and the computer drifts. So
+//! comparisons are made within *blocks*: in each, every command runs once, in random order, and the
+//! first one twice. The first command's difference from itself is the smallest that this computer
+//! can show now.
 //!
 //! | module | does |
 //! |---|---|
-//! | [`metric`] | what is read from a run: its time, a printed figure, an event of the kernel |
-//! | [`trial`] | runs a command once, on its seats, and reads the metric |
-//! | [`mod@bench`] | compares commands: seats for them, the session, the result |
-//! | [`activity`] | the work of others on each CPU |
+//! | [`metric`] | the reading of a run: its time, a printed figure, an event of the kernel |
+//! | [`trial`] | runs a command once on its seats and reads the metric |
+//! | [`mod@bench`] | compares commands: seats, session and result |
+//! | [`activity`] | the load of other programs on each CPU |
 //! | [`seats`] | chooses equal and quiet cores |
-//! | [`blocks`] | the order of runs: warm-ups, then randomised blocks |
-//! | [`session`] | runs all blocks, until there are enough or somebody stops it |
-//! | [`disturbance`] | the time that others took from a run, and runs from which they took more |
-//! | [`verdict`] | differences with intervals, and the smallest difference that could be shown |
-//! | [`limit`] | a comparison beside the most by which a command may be worse |
+//! | [`blocks`] | the order of runs in randomised blocks |
+//! | [`session`] | runs blocks until there are enough or the user stops it |
+//! | [`disturbance`] | the CPU time that other programs took from a run, and disturbed runs |
+//! | [`verdict`] | differences with intervals, and the smallest difference that can be shown |
+//! | [`limit`] | judges a comparison against a limit |
 //! | [`program_race`] | races ways to seat a program, on this computer or a cluster |
 //! | [`model_race`] | races ways to seat a pattern's tasks on a simulated machine |
-//! | [`race`] | drops candidates that are worse, and confirms the best with fresh runs |
-//! | [`on_model`] | runs of a pattern's messages on a simulated machine |
-//! | [`factorial`] | judges candidates of which each ran equally often |
-//! | [`varied`] | switches of the kernel that a race turns and puts back |
+//! | [`race`] | drops worse candidates, and confirms the best with fresh runs |
+//! | [`on_model`] | runs a pattern's messages on a simulated machine |
+//! | [`factorial`] | judges candidates with equal numbers of runs |
+//! | [`varied`] | sets kernel switches for a race and restores them |
 //! | [`winner`] | the plan of a race's winner |
-//! | [`fingerprint`] | what must be equal for two results to be comparable |
-//! | [`document`] | `seatmap-bench/1`, the result on file |
-//! | [`tuned`] | `seatmap-tune/1`, a race on file |
-//! | [`candidate_result`] | the end of each candidate's race, by runs of one kind |
+//! | [`fingerprint`] | the facts that must agree for two results to be comparable |
+//! | [`document`] | the `seatmap-bench/1` result |
+//! | [`tuned`] | the `seatmap-tune/1` race |
+//! | [`candidate_result`] | the result of each candidate of a race |
 
 pub mod activity;
 pub mod bench;

@@ -1,5 +1,5 @@
-//! The same experiment written twice: in C against libspe2, and in Rust over `Channels`. On the
-//! simulated Cell both take the same time, within 2 %.
+//! The same experiment twice: in C against libspe2, and in Rust over `Channels`. On the simulated
+//! Cell the times agree within 2 %.
 
 use crate::tool::Tool;
 use seatmap_cell_sim::channels::{Atomic, Bed, ChannelProgram, Channels, ProgramNeeds};
@@ -10,10 +10,9 @@ use seatmap_experiments::cell_stats::{CellStatsPrimitive, Rooms, StatsOptions, m
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How far apart the two may be.
 const APART: f64 = 0.02;
 
-/// An example of the Cell, with the name of its embedded program.
+/// An example program of the Cell, by the name of its embedded program.
 fn example(tool: &Tool, name: &str) -> PathBuf {
     let folder = tool.source("../examples");
     let folder = folder.to_str().unwrap();
@@ -26,7 +25,7 @@ fn example(tool: &Tool, name: &str) -> PathBuf {
     tool.path(name)
 }
 
-/// Runs it where only the work counts that it names, as in the workloads.
+/// Runs it with only the work that it states, as in the workloads.
 fn run(program: &PathBuf, machine: &str, arguments: &[&str]) -> String {
     let mut command = std::process::Command::new(program);
     command.args(arguments).env("SEATMAP_SPE", machine).env("SEATMAP_SPE_COMPUTE", "none");
@@ -39,8 +38,8 @@ fn run(program: &PathBuf, machine: &str, arguments: &[&str]) -> String {
 }
 
 const ROUNDS: u32 = 1000;
-/// Small packets in one direction circulate in phases that lock, and the two programs find
-/// different ones: 2.2 % apart in 1,000 rounds, 2.5 % in 4,000. This misses the bar.
+/// Small packets in one direction circulate in phases that lock, differently in the two programs:
+/// 2.2 % apart in 1,000 rounds, 2.5 % in 4,000.
 const APART_IN_PHASE: f64 = 0.03;
 
 fn model(name: &str) -> Arc<CellModel> {
@@ -51,8 +50,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// A program whose tasks begin when the PPE has written their mailboxes: where they disturb each
-/// other, their phases decide how long they take.
+/// A program whose tasks start when the PPE writes their mailboxes, because the start phases decide
+/// the time of tasks that disturb each other.
 struct Begun<P> {
     program: P,
     begins: Vec<u64>,
@@ -71,13 +70,11 @@ impl<P: ChannelProgram> ChannelProgram for Begun<P> {
     }
 }
 
-/// Runs a program on the first SPEs of a model, and gives what each reports.
 fn begun<P: ChannelProgram>(model: &Arc<CellModel>, program: P) -> Vec<P::Output> {
     let seats: Vec<u32> = (0..program.shape().tasks as u32).collect();
     begun_on(model, &seats, program)
 }
 
-/// Runs a program on these SPEs of a model, and gives what each reports.
 fn begun_on<P: ChannelProgram>(
     model: &Arc<CellModel>,
     seats: &[u32],
@@ -87,8 +84,8 @@ fn begun_on<P: ChannelProgram>(
     CellBed::new(Arc::clone(model)).run(seats, &program, 0).unwrap()
 }
 
-/// When the message arrives that lets each SPE begin: the PPE looks for room, stores, and goes on
-/// to the next; a store takes half a load.
+/// When the PPE starts each SPE: it checks for room, stores, and continues with the next; a store
+/// takes half a load.
 fn begins(model: &CellModel, seats: &[u32]) -> Vec<u64> {
     let mut now = 0.0;
     let arrives = |seat: &u32| {
@@ -151,14 +148,13 @@ fn the_ring_takes_as_long_in_c_as_in_rust() {
     }
 }
 
-/// The output of the C program.
 fn printed_ns(program: &PathBuf, arguments: &[&str]) -> f64 {
     let said = run(program, "cell-qs20", arguments);
     said.trim().strip_suffix(" ns").unwrap().rsplit(' ').next().unwrap().parse().unwrap()
 }
 
-/// SPEs that change one word: each one's reservation is lost by the others' stores, and the phases
-/// in which they begin decide who starves. From the same phases both take the same time.
+/// Stores by other SPEs break each reservation, and the start phases decide which SPE starves. From
+/// the same phases both take the same time.
 #[test]
 fn contended_atomics_take_as_long_in_c_as_in_rust() {
     let Some(tool) = Tool::new() else { return };
@@ -194,7 +190,6 @@ fn contended_atomics_take_as_long_in_c_as_in_rust() {
     }
 }
 
-/// The machine of a model, as `seatmap-papers stats` sees it.
 fn rooms(model: &CellModel) -> Rooms {
     let each = model.spes.len() as u32;
     let chips =
@@ -204,7 +199,6 @@ fn rooms(model: &CellModel) -> Rooms {
     Rooms { chips, controller, modules, worker: "SPE", is_deterministic: true, has_system: true }
 }
 
-/// CellStats' options as its command line has them.
 fn options(text: &str) -> StatsOptions {
     let mut words = text.split(' ');
     let name = words.next().unwrap();
@@ -229,7 +223,7 @@ fn options(text: &str) -> StatsOptions {
     options
 }
 
-/// The mean latency of an experiment on the workloads' side, of as many operations as in C.
+/// The mean latency of an experiment in Rust, with as many operations as in C.
 fn rust_ns(model: &Arc<CellModel>, rooms: &Rooms, options: &StatsOptions) -> f64 {
     let of_transfers = |seats: Vec<u32>| Transfers {
         is_get: options.function.transfer().unwrap(),
@@ -245,7 +239,7 @@ fn rust_ns(model: &Arc<CellModel>, rooms: &Rooms, options: &StatsOptions) -> f64
         warm_up: options.warm_up,
         iterations: options.iterations,
     };
-    // Transfers of several SPEs disturb each other, from the phases in which they begin.
+    // Transfers of several SPEs disturb each other, depending on their start phases.
     if options.function.transfer().is_some() {
         let seats = if options.between_workers {
             rooms.workers_beside_the_first(options.chip, options.workers.max(2) - 1).unwrap()

@@ -1,4 +1,4 @@
-//! Cellule's programs compute what they should and say what is measured, in both styles of the
+//! Cellule's programs compute the right results and print their measurements, in both styles of the
 //! library.
 
 use crate::tool::Tool;
@@ -9,7 +9,6 @@ use seatmap_experiments::cellule::libspe2::style::LibraryStyle;
 fn measured_programs_are_right_in_both_styles() {
     let Some(tool) = Tool::new() else { return };
     let compiler = tool.install().join("../../../bin/seatmap-cellcc");
-    // Each with small numbers, and the lines that it says.
     let programs: [(PpeProgram, &[u32], &str, usize); 6] = [
         (PpeProgram::Calls, &[3, 2], "CtxRun", 3),
         (PpeProgram::Matrix, &[128, 2, 2, 3], "run", 3),
@@ -21,7 +20,7 @@ fn measured_programs_are_right_in_both_styles() {
     let built = CompiledPrograms::build(&compiler, &programs.map(|program| program.0)).unwrap();
     for (program, numbers, line, times) in programs {
         for style in [LibraryStyle::Cell, LibraryStyle::Linux] {
-            // It fails where a result is wrong.
+            // A wrong result is an error.
             let said = built.run(program, numbers, style, &[0]).unwrap();
             assert_eq!(said.all(line).len(), times, "{program:?} in the style {}", style.word());
         }

@@ -1,12 +1,12 @@
-//! The conformance suite: one program for each group of calls, on every machine and in both styles.
+//! The conformance suite: a program for each group of calls, on every machine and in both styles.
 
 use crate::MACHINES;
 use crate::tool::Tool;
 
-/// The groups: a source for both sides each.
+/// Each group has one source for both sides.
 const GROUPS: [&str; 7] =
     ["contexts", "programs", "runs", "events", "mailboxes", "transfers", "areas"];
-/// A group with calls that have no context.
+/// The calls of this group have no context.
 const CALLBACKS: &str = "callbacks";
 
 fn conforms(name: &str) {
@@ -63,7 +63,6 @@ fn callbacks_conform() {
     conforms(CALLBACKS);
 }
 
-/// The functions that the header declares.
 fn calls(header: &str) -> Vec<&str> {
     let before = header
         .split('(')
@@ -85,7 +84,7 @@ fn every_call_succeeds_and_fails_in_the_suite() {
         let fails =
             ["FAILS", "IS_NULL"].map(|check| suite.matches(&format!("{check}({call}(")).count());
         let fails: usize = fails.iter().sum();
-        // Only a lack of memory makes this one fail.
+        // It fails only without memory.
         assert!(fails > 0 || call == "spe_event_handler_create", "no error of {call} is tested");
         assert!(suite.matches(call).count() > fails, "no success of {call} is tested");
     }

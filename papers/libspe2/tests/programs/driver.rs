@@ -1,4 +1,4 @@
-//! The compiler driver: words and instructions of the Cell's compilers, names on the path, and
+//! The compiler driver: keywords and instructions of the Cell's compilers, names on the path, and
 //! Makefiles.
 
 use crate::tool::Tool;
@@ -68,7 +68,6 @@ fn headers_have_the_names_of_the_sdk() {
     tool.succeed(&tool.path("names"), &[]);
 }
 
-/// A folder first on the path.
 fn path_with(first: &Path) -> String {
     format!("{}:{}", first.display(), std::env::var("PATH").unwrap_or_default())
 }

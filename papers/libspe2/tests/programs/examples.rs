@@ -1,4 +1,4 @@
-//! The ladder of examples, built by its own Makefile, on this computer and on simulated Cells.
+//! The examples, built by their own Makefile, on this computer and on simulated Cells.
 
 use crate::MACHINES;
 use crate::sdk::copy;

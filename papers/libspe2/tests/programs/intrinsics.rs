@@ -1,9 +1,8 @@
-//! Vector intrinsics: their results in both languages, and the instructions that they become.
+//! Vector intrinsics: their results in both languages, and their instructions.
 
 use crate::tool::Tool;
 use std::process::Command;
 
-/// A program that counts the checks that fail, as it is in the file or as C++.
 fn agrees(name: &str, text: &str) {
     let tool = if name.ends_with(".cc") { Tool::with_cplusplus() } else { Tool::new() };
     let Some(tool) = tool else { return };
@@ -32,7 +31,6 @@ fn specific_ones_agree_with_bytes_in_cplusplus() {
     agrees("specific.cc", include_str!("specific.c"));
 }
 
-/// A program of the PPE, as it is in the file or as C++.
 fn ppe_agrees(name: &str) {
     let tool = if name.ends_with(".cc") { Tool::with_cplusplus() } else { Tool::new() };
     let Some(tool) = tool else { return };
@@ -56,7 +54,7 @@ fn those_of_the_ppe_agree_with_elements_in_cplusplus() {
     ppe_agrees("altivec.cc");
 }
 
-/// Each function's name ends with how its only instruction begins.
+/// Each function's name ends with the start of its only instruction.
 #[test]
 fn an_intrinsic_is_one_instruction_where_there_is_one() {
     let Some(tool) = Tool::new() else { return };
@@ -88,8 +86,7 @@ fn an_intrinsic_is_one_instruction_where_there_is_one() {
     }
 }
 
-/// The functions in a disassembly, each with the names of its instructions without its return and
-/// filling.
+/// The functions of a disassembly, with their instructions except return and padding.
 fn disassembled(text: &str) -> Vec<(String, Vec<String>)> {
     let mut functions: Vec<(String, Vec<String>)> = Vec::new();
     for line in text.lines() {

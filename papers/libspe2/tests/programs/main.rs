@@ -1,5 +1,5 @@
-//! C programs for the PPE and the SPU, compiled by `seatmap-cellcc` against the library that cargo
-//! built, and run.
+//! C programs for the PPE and the SPU, compiled by `seatmap-cellcc` against cargo's library, and
+//! run.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -19,10 +19,8 @@ mod tool;
 
 use tool::Tool;
 
-/// The machines on which every program does the same.
 const MACHINES: [&str; 4] = ["host", "cell-ps3", "cell-qs20", "cell-qs22"];
 
-/// The programs with both sides in one file. Each prints the checks that fail.
 fn passes(name: &str) {
     let Some(tool) = Tool::new() else { return };
     let source = tool.source(&format!("tests/programs/{name}.c"));
@@ -171,7 +169,6 @@ fn a_deadlock_behind_a_lock_has_names_too() {
         );
         assert!(ended.status.success() && said.contains(&line), "{kind}: {said}");
     }
-    // Another process may post, and so may a handler.
     for how in ["shared", "handled"] {
         let ended = tool.execute(&program, &[("KIND", "semaphore"), ("HOW", how)]);
         let said = String::from_utf8_lossy(&ended.stderr);
@@ -189,7 +186,7 @@ fn objects_are_constructed_and_destroyed_in_order() {
     let Some(tool) = Tool::with_cplusplus() else { return };
     let spu = tool.source("tests/programs/objects_spu.cc");
     let ppu = tool.source("tests/programs/objects.cc");
-    // A second run keeps the variables, and so the third object's mark that it was made.
+    // A second run keeps the variables, including the mark of the third object.
     let first =
         "made 1\nmade 2\nmade 3\nvector float: 4 numbers, 1.5 2\ngone 3\ngone 2\ngone 1\nlast\n";
     let second = "made 1\nmade 2\nvector float: 4 numbers, 1.5 2\ngone 2\ngone 1\nlast\n";
@@ -220,7 +217,7 @@ fn programs_for_a_larger_store_get_one() {
     let ppu = tool.write("host.c", include_str!("run_one.c"));
     let program = tool.build_with(&spu, &ppu, &["--ls-size=512k"]);
     assert_eq!(tool.execute(&program, &[]).status.code(), Some(0));
-    // A program that is only loaded later cannot ask for it before its context is there.
+    // A program that is loaded later cannot request it before its context exists.
     let opens = tool.write("opens.c", include_str!("open_one.c"));
     tool.cellcc(&["ppu", "-o", "program", opens.to_str().unwrap()]).unwrap();
     let late = tool.execute(&program, &[]);

@@ -1,17 +1,16 @@
-//! Nested intrinsics: each argument stands once in what an intrinsic becomes, so that programs may
-//! nest them as deep as they like.
+//! Nested intrinsics: each argument appears once in an expansion, so that programs may nest them to
+//! any depth.
 
 use crate::tool::Tool;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// How deep the intrinsics are nested.
 const DEPTH: usize = 8;
-/// Kilobytes of address space and seconds that a compiler gets for all of them. A macro that names
-/// an argument three times needs gigabytes.
+/// The compiler's limits of memory in KiB, and of time in seconds. A macro that repeats an argument
+/// three times needs gigabytes.
 const LIMITS: (u32, u32) = (1_500_000, 60);
 
-/// The macros with arguments in the headers whose names begin like this, and how many each has.
+/// The headers' macros with this prefix, with their numbers of arguments.
 fn macros(tool: &Tool, start: &str) -> BTreeMap<String, usize> {
     let folder = std::fs::read_dir(tool.source("include")).unwrap();
     let files = folder.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
@@ -27,7 +26,6 @@ fn macros(tool: &Tool, start: &str) -> BTreeMap<String, usize> {
         .collect()
 }
 
-/// One call in the other's place of this argument.
 fn nested(name: &str, arguments: usize, place: usize, depth: usize) -> String {
     (0..depth).fold("x".to_owned(), |inner, _| {
         let all: Vec<&str> =
@@ -36,7 +34,6 @@ fn nested(name: &str, arguments: usize, place: usize, depth: usize) -> String {
     })
 }
 
-/// Runs the compiler driver within the limits.
 fn limited(tool: &Tool, arguments: &str) -> Vec<u8> {
     let driver = tool.source("cell/seatmap-cellcc");
     let script = format!(
@@ -96,7 +93,7 @@ fn what_the_ppes_intrinsics_become_grows_with_their_depth() {
     grows_with_the_depth("ppu", "vec_", "altivec.h", 200);
 }
 
-/// A call with `$` for its nested argument, of which the result has the type.
+/// Calls with `$` for the nested argument, whose type the result has.
 const SPU: &[&str] = &[
     "spu_add($, w)",
     "spu_add(w, $)",

@@ -1,17 +1,14 @@
-//! The guide's page on programs for the Cell, and that of the examples: what they say to type works
-//! as written.
+//! The guide's pages on programs for the Cell and on the examples: their commands work as written.
 
 use crate::sdk::copy;
 use crate::tool::Tool;
 use std::process::Command;
 
-/// The blocks of a page in a language.
 fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     let opening = format!("```{language}\n");
     page.split(&opening).skip(1).filter_map(|rest| rest.split("```").next()).collect()
 }
 
-/// Runs a block as a person would type it, and gives what it printed.
 fn typed(tool: &Tool, block: &str, home: &str) -> String {
     let path = format!("{home}/cell/bin:{}", std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new("sh");
@@ -25,7 +22,7 @@ fn typed(tool: &Tool, block: &str, home: &str) -> String {
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
 }
 
-/// A home in which `make install-lib PREFIX=$HOME/cell` has run.
+/// A home directory after `make install-lib PREFIX=$HOME/cell`.
 fn home(tool: &Tool) -> String {
     tool.install();
     std::os::unix::fs::symlink(tool.path("prefix"), tool.path("cell")).unwrap();
@@ -55,7 +52,7 @@ fn the_commands_of_the_examples_page_work_as_written() {
         return;
     }
     let block = blocks(include_str!("../../../examples/README.md"), "sh")[0];
-    // The library was built by cargo before this test.
+    // Cargo built the library before this test.
     let (install, rest) = block.split_once('\n').unwrap();
     assert_eq!(install, "make install-lib PREFIX=$HOME/cell");
     std::fs::create_dir(tool.path("papers")).unwrap();

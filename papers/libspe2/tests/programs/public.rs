@@ -1,4 +1,4 @@
-//! Programs in the manner of public ones, each built by its own Makefile with the names of the
+//! Programs in the style of public ones, each built by its own Makefile with the names of the
 //! Cell's tools.
 
 use crate::sdk::copy;
@@ -6,7 +6,7 @@ use crate::tool::Tool;
 use std::path::Path;
 use std::process::Command;
 
-/// Builds and runs the program in a folder on a machine, and gives what went wrong.
+/// Builds and runs a folder's program, and returns any error.
 fn check(folder: &Path, tools: &Path, machine: &str) -> Option<String> {
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new("make");
@@ -18,7 +18,7 @@ fn check(folder: &Path, tools: &Path, machine: &str) -> Option<String> {
 
 #[test]
 fn programs_like_public_ones_run_unchanged() {
-    // Some of them are in C++.
+    // Some are in C++.
     let Some(tool) = Tool::with_cplusplus() else { return };
     if !seatmap_needs::tool("make") {
         return;

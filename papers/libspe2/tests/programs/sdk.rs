@@ -1,10 +1,10 @@
-//! A tree of Makefiles in the manner of the Cell's SDK, built with the library as it is installed.
+//! A tree of Makefiles in the style of the Cell's SDK, built with the installed library.
 
 use crate::tool::Tool;
 use std::path::Path;
 use std::process::Command;
 
-/// Copies a folder with all that is in it.
+/// Copies a folder with its contents.
 pub fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
@@ -17,7 +17,6 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Runs make in the tree; its output.
 fn make(tree: &Path, top: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("make");
     command
@@ -25,8 +24,7 @@ fn make(tree: &Path, top: &Path, arguments: &[&str]) -> String {
         .args(arguments)
         .current_dir(tree)
         .env("CELL_TOP", top);
-    // A make that runs the tests is not this one's parent, and a compiler installed elsewhere is
-    // not the one tested.
+    // An outer make must have no effect, nor a compiler installed elsewhere.
     for name in ["MAKEFLAGS", "MAKELEVEL", "SEATMAP_CELLCC"] {
         command.env_remove(name);
     }
@@ -46,7 +44,7 @@ fn a_tree_of_the_sdk_builds_unchanged() {
     let tree = tool.path("tree");
     copy(&tool.source("tests/sdk"), &tree);
     assert_eq!(make(&tree, &top, &["-j2", "run"]), "sum 405136, largest 99\n");
-    // A header that changes is noticed in all folders.
+    // All folders notice a changed header.
     let header = std::fs::read_to_string(tree.join("statistics.h")).unwrap();
     std::fs::write(tree.join("statistics.h"), header.replace("2048", "1024")).unwrap();
     assert_eq!(make(&tree, &top, &["run"]), "sum 202560, largest 99\n");

@@ -1,5 +1,5 @@
-//! The simulated Cell: the same virtual time again, waits without a call, deadlocks, and words for
-//! bad choices.
+//! The simulated Cell: reproducible virtual time, waits without a call, deadlocks, and messages
+//! about wrong choices.
 
 use crate::tool::Tool;
 use std::path::PathBuf;
@@ -9,7 +9,6 @@ fn words(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A program with both sides in one file.
 fn program(tool: &Tool, name: &str) -> PathBuf {
     let source = tool.source(&format!("tests/programs/{name}.c"));
     tool.build(&source, &source)
@@ -30,7 +29,6 @@ fn a_run_takes_the_same_virtual_time_again() {
     assert_ne!(on("cell-ps3"), on("cell-qs20"), "they have other time bases");
 }
 
-/// The ticks that some work takes, and twice as much.
 fn work_ticks(tool: &Tool, program: &std::path::Path, compute: &str) -> (f64, f64) {
     let said =
         tool.succeed(program, &[("SEATMAP_SPE", "cell-ps3"), ("SEATMAP_SPE_COMPUTE", compute)]);
@@ -56,7 +54,7 @@ fn work_is_charged_as_it_was_counted() {
     );
     let (half, _) = work_ticks(&tool, &program, "count:0.5");
     assert!((half * 2.0 / once - 1.0).abs() < 0.01, "{half} is half of {once}");
-    // The reads of the decrementer themselves take three nanoseconds.
+    // The reads of the decrementer themselves take 3 ns.
     assert!(work_ticks(&tool, &program, "none").1 < 2.0);
     let (here, _) = work_ticks(&tool, &program, "host:1000");
     assert!(here > 0.0);

@@ -1,15 +1,15 @@
-//! The compiler for both sides, with the library in a folder as it is installed.
+//! The compiler for both sides, with an installed library.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// `seatmap-cellcc` and a folder for what it makes.
+/// `seatmap-cellcc` and an output folder.
 pub struct Tool {
     folder: tempfile::TempDir,
 }
 
 impl Tool {
-    /// The compiler; `None`, visibly, on a computer without gcc or with another processor.
+    /// The compiler; `None`, with a message, without gcc or on another processor.
     pub fn new() -> Option<Self> {
         if !cfg!(target_arch = "x86_64") {
             seatmap_needs::skip("needs x86-64");
@@ -19,7 +19,7 @@ impl Tool {
             return None;
         }
         let folder = tempfile::tempdir().unwrap();
-        // Cargo puts the libraries that a test needs beside it.
+        // Cargo puts the libraries of a test next to it.
         let built = std::env::current_exe().unwrap().parent().unwrap().join("libspe2.so");
         for name in ["libspe2.so", "libspe2.so.2"] {
             std::os::unix::fs::symlink(&built, folder.path().join(name)).unwrap();
@@ -27,7 +27,7 @@ impl Tool {
         Some(Tool { folder })
     }
 
-    /// As [`Tool::new`], on a computer that builds programs in C++ as well.
+    /// As [`Tool::new`], if g++ also exists.
     pub fn with_cplusplus() -> Option<Self> {
         if !seatmap_needs::tool("g++") {
             return None;
@@ -47,12 +47,12 @@ impl Tool {
         path
     }
 
-    /// Where a file of the folder is.
+    /// The path of a file in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Installs the library as `make install-lib` does; where its make rules are.
+    /// Runs `make install-lib`; returns the folder of its make rules.
     pub fn install(&self) -> PathBuf {
         let script = self.source("../../scripts/install-lib");
         let prefix = self.path("prefix");
@@ -63,12 +63,12 @@ impl Tool {
         prefix.join("share/seatmap/cell")
     }
 
-    /// Runs the compiler driver; its words on the standard error where it fails.
+    /// Runs the compiler driver; returns its stderr on failure.
     pub fn cellcc(&self, arguments: &[&str]) -> Result<(), String> {
         self.cellcc_for("", arguments)
     }
 
-    /// As [`Tool::cellcc`], for another processor than this one.
+    /// As [`Tool::cellcc`], for another processor.
     pub fn cellcc_for(&self, processor: &str, arguments: &[&str]) -> Result<(), String> {
         let mut command = Command::new("sh");
         command
@@ -88,8 +88,7 @@ impl Tool {
         self.build_with(spu, ppu, &[])
     }
 
-    /// As [`Tool::build`], with more arguments for the SPU program's compiler. Sources that end in
-    /// `.cc` are C++.
+    /// As [`Tool::build`], with compiler arguments for the SPU program. `.cc` sources are C++.
     pub fn build_with(&self, spu: &Path, ppu: &Path, more: &[&str]) -> PathBuf {
         let strict = ["-O2", "-Wall", "-Wextra", "-Wno-parentheses", "-Wno-main"];
         let language = |source: &Path, tool: &str| {
@@ -120,12 +119,12 @@ impl Tool {
         command.output().unwrap()
     }
 
-    /// Builds and runs a program that must succeed, and gives what it printed.
+    /// Builds and runs a program that must succeed, and returns its output.
     pub fn run(&self, spu: &Path, ppu: &Path) -> String {
         self.succeed(&self.build(spu, ppu), &[])
     }
 
-    /// Runs a program that must succeed, and gives what it printed.
+    /// Runs a program that must succeed, and returns its output.
     pub fn succeed(&self, program: &Path, environment: &[(&str, &str)]) -> String {
         let output = self.execute(program, environment);
         let said = String::from_utf8_lossy(&output.stdout);

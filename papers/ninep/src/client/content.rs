@@ -10,7 +10,7 @@ use crate::wire::Data;
 use std::io::{self, ErrorKind, Read, Write};
 
 impl<S: Read + Write> FileClient<S> {
-    /// Reads from an offset; how many bytes, 0 at the end of the file.
+    /// Reads from an offset. Returns the number of bytes, 0 at the end of the file.
     ///
     /// # Errors
     /// The server's error.
@@ -25,7 +25,7 @@ impl<S: Read + Write> FileClient<S> {
         }
     }
 
-    /// Writes at an offset; how many bytes.
+    /// Writes at an offset. Returns the number of bytes.
     ///
     /// # Errors
     /// The server's error.
@@ -38,7 +38,7 @@ impl<S: Read + Write> FileClient<S> {
         }
     }
 
-    /// Writes all of it.
+    /// Writes all of the data.
     ///
     /// # Errors
     /// The server's error, or that it writes no more.
@@ -58,7 +58,7 @@ impl<S: Read + Write> FileClient<S> {
         Ok(())
     }
 
-    /// Has what was written put on disk.
+    /// Writes the file's data to disk.
     ///
     /// # Errors
     /// The server's error.
@@ -66,7 +66,7 @@ impl<S: Read + Write> FileClient<S> {
         self.ask(&FileRequest::Sync { fid: file.0, only_data: 0 }).map(|_| ())
     }
 
-    /// Gives a file another length.
+    /// Changes the length of a file.
     ///
     /// # Errors
     /// The server's error.
@@ -100,7 +100,7 @@ impl<S: Read + Write> FileClient<S> {
         let mut offset = 0;
         let listed = loop {
             match self.list_from(folder.0, offset, &mut names) {
-                // A server that stays at one offset would be asked for ever.
+                // Otherwise a server that repeats an offset would make this endless.
                 Ok(Some(last)) if last != offset => offset = last,
                 Ok(_) => break Ok(names),
                 Err(error) => break Err(error),
@@ -110,7 +110,7 @@ impl<S: Read + Write> FileClient<S> {
         listed
     }
 
-    /// The offset of the last entry, if there was one.
+    /// Returns the offset of the last entry, if any.
     fn list_from(
         &mut self,
         fid: u32,

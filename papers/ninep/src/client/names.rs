@@ -5,7 +5,7 @@ use crate::request::FileRequest;
 use std::io::{self, Read, Write};
 
 impl<S: Read + Write> FileClient<S> {
-    /// Makes a folder.
+    /// Creates a folder.
     ///
     /// # Errors
     /// The server's error.
@@ -38,7 +38,7 @@ impl<S: Read + Write> FileClient<S> {
         self.within(folder, |fid| FileRequest::Remove { fid, name: name.as_bytes(), flags })
     }
 
-    /// Gives a file another name, in the same folder or in another.
+    /// Renames or moves a file.
     ///
     /// # Errors
     /// The server's error.
@@ -53,7 +53,6 @@ impl<S: Read + Write> FileClient<S> {
         renamed
     }
 
-    /// Asks for something in a folder, for which it gets a fid meanwhile.
     fn within<'a>(
         &mut self,
         folder: &str,

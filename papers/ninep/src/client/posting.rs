@@ -1,7 +1,6 @@
-//! Writing without waiting: a program that only writes need not sleep once a request.
+//! Writes without waiting, so that a program need not sleep for each request.
 //!
-//! The server answers requests in their order, so that the replies to posted requests come before
-//! the reply to the next request.
+//! The server answers in order, so the replies to posted requests come before the next request's.
 
 use super::{FileClient, OpenFile, nonsense};
 use crate::frame;
@@ -11,39 +10,37 @@ use crate::request::FileRequest;
 use crate::wire::Data;
 use std::io::{self, ErrorKind, Read, Write};
 
-/// How many requests may be unanswered: a guess. Their replies, of eleven bytes, must fit into a
-/// socket's buffer, or both ends would wait for the other to read.
+/// The most unanswered requests, a guess. Their replies of 11 bytes must fit into a socket's
+/// buffer, or both ends would wait for each other.
 const MOST_POSTED: usize = 64;
 
-/// Small requests are sent together when they are this long: sending wakes the other end, which
-/// costs more than the bytes.
+/// Small requests are collected up to this length, because waking the other end costs more than the
+/// bytes.
 const GATHERED_BYTES: usize = 32 * 1024;
 
-/// Writes that were posted and not yet answered, the oldest first: how long each is, in bytes.
+/// The lengths of unanswered posted writes in bytes, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct PostedWrites {
     lengths: std::collections::VecDeque<usize>,
-    /// The first failure, until the caller is told.
     failure: Option<io::Error>,
     tag: u16,
-    /// Requests that are still to be sent.
     unsent: Vec<u8>,
 }
 
 impl<S: Read + Write> FileClient<S> {
-    /// Writes all of it at an offset, and does not wait for it to be done, or sent.
-    /// [`FileClient::settle`] does, and so does whatever else is asked; what was posted and not
-    /// settled may be lost with the client.
+    /// Writes all of the data at an offset, but waits for neither write nor transmission.
+    /// [`FileClient::settle`] and all other requests do. Unsettled data may be lost with the
+    /// client.
     ///
     /// # Errors
-    /// The server has gone. A failed write is reported by `settle`.
+    /// The server has exited. `settle` reports a failed write.
     pub fn post(&mut self, file: &OpenFile, mut offset: u64, data: &[u8]) -> io::Result<()> {
         for block in data.chunks(self.unit_bytes()) {
             if self.posted.lengths.len() >= MOST_POSTED {
-                // Half of the replies at once, so that both ends have work meanwhile.
+                // Half of the replies are read at once, so that both ends have work.
                 self.hear_posted(MOST_POSTED / 2)?;
             }
-            // Tag 0 is that of requests that are waited for.
+            // Tag 0 is for other requests.
             self.posted.tag = self.posted.tag % MOST_POSTED as u16 + 1;
             FileRequest::Write { fid: file.0, offset, data: Data(block) }
                 .frame(self.posted.tag, &mut self.out);
@@ -57,10 +54,10 @@ impl<S: Read + Write> FileClient<S> {
         Ok(())
     }
 
-    /// Waits until all that was posted is written.
+    /// Waits until all posted data is written.
     ///
     /// # Errors
-    /// The server's error for the first write that failed.
+    /// The server's error for the first failed write.
     pub fn settle(&mut self) -> io::Result<()> {
         self.hear_posted(0)?;
         self.posted.failure.take().map_or(Ok(()), Err)
@@ -72,7 +69,7 @@ impl<S: Read + Write> FileClient<S> {
         Ok(())
     }
 
-    /// Hears what became of the oldest, until no more than these are unanswered.
+    /// Reads the oldest replies until at most `most` are missing.
     pub(super) fn hear_posted(&mut self, most: usize) -> io::Result<()> {
         if self.posted.lengths.len() > most {
             self.send_posted()?;
@@ -86,14 +83,14 @@ impl<S: Read + Write> FileClient<S> {
         Ok(())
     }
 
-    /// Why the oldest, of this length, was not written.
+    /// Reads the reply to the oldest write, of this length; returns its failure.
     fn hear_one(&mut self, length: usize) -> io::Result<Option<io::Error>> {
         let head = frame::read(&mut self.stream, self.agreed_bytes, &mut self.body)?;
         let head = head.ok_or_else(frame::closed)?;
         match Reply::parse(head.number, &self.body) {
             Ok(Reply::Write { count }) if count as usize == length => Ok(None),
-            // A shorter count is a failure: the data behind it was posted at its own offset
-            // already.
+            // A shorter count is a failure, because the data after it was posted with its own
+            // offset.
             Ok(Reply::Write { count }) if (count as usize) < length => {
                 Ok(Some(ErrorKind::WriteZero.into()))
             }

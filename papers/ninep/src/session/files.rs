@@ -1,4 +1,4 @@
-//! Opened files and folders.
+//! Open files and folders.
 
 use super::{CONSOLE, CONSOLE_QID, FILES, FileSession, INPUT, INPUT_QID, ROOT_QID, qid_of};
 use crate::entry::FolderEntry;
@@ -13,7 +13,7 @@ use rustix::io as raw;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Bytes of a folder that are read at once.
+/// The bytes of a folder read at once.
 const LISTED_BYTES: usize = 16 * 1024;
 
 impl FileSession {
@@ -54,7 +54,7 @@ impl FileSession {
         let into = self.block.get_mut(..count).unwrap_or_default();
         let count = match (&self.fids.get(fid)?.opened, &mut self.input) {
             (Opened::File(file), _) => raw::pread(file, into, offset)?,
-            // It has no places: what was read is gone.
+            // The input has no offsets.
             (Opened::Input, Some(input)) => input.read(into)?,
             _ => return Err(Refusal::FID),
         };
@@ -131,7 +131,7 @@ fn list_folder(
     most_bytes: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
-    // Offsets are the file system's own, and mean something to it alone.
+    // The file system itself has chosen these offsets.
     fs::seek(folder, SeekFrom::Start(offset))?;
     let device = qid::device(&host::stat(folder)?);
     let mut buffer = [MaybeUninit::uninit(); LISTED_BYTES];
@@ -145,7 +145,7 @@ fn list_folder(
             FolderEntry { qid, offset: entry.next_entry_cookie(), kind: dirent(kind), name };
         match (entry.fits_into(out, most_bytes), out.is_empty()) {
             (true, _) => {}
-            // An answer without an entry would mean that the folder has no more.
+            // An empty reply would mean the end of the folder.
             (false, true) => return Err(Refusal::INVALID),
             (false, false) => break,
         }
@@ -153,7 +153,7 @@ fn list_folder(
     Ok(())
 }
 
-/// `DT_*` of readdir(3): the file type as in a mode, moved down (`IFTODT`).
+/// `DT_*` of readdir(3): the file type of a mode, shifted (`IFTODT`).
 fn dirent(kind: FileType) -> u8 {
     match kind {
         FileType::Unknown => 0,

@@ -1,4 +1,4 @@
-//! The kinds of files, and operations on their names.
+//! File attributes, and operations on names.
 
 use super::{CONSOLE_QID, FileSession, INPUT_QID, ROOT_QID};
 use crate::attributes::{AttributeChange, BASIC, FileAttributes};
@@ -11,10 +11,10 @@ use crate::space::Space;
 use rustix::fs;
 use std::os::fd::AsFd;
 
-/// The root is a folder that all users may read.
+/// All users may read the root.
 const ROOT_MODE: u32 = libc::S_IFDIR | 0o555;
 
-/// Ordinary files as far as a client can tell: a kernel would open a device itself.
+/// Ordinary files for a client, because its kernel would open a device by itself.
 const CONSOLE_MODE: u32 = libc::S_IFREG | 0o222;
 const INPUT_MODE: u32 = libc::S_IFREG | 0o444;
 
@@ -40,7 +40,7 @@ impl FileSession {
         let fid = self.fids.get(fid)?;
         match &fid.node {
             FidTarget::Root | FidTarget::Input => return Err(Refusal::ACCESS),
-            // A client that opens it to write anew cuts it first: there is nothing to cut.
+            // A client that opens it to overwrite it truncates it first, which has no effect.
             FidTarget::Console => {}
             FidTarget::File(_) if self.export.is_read_only => return Err(Refusal::READ_ONLY),
             FidTarget::File(file) => host::change(file.as_fd(), fid.opened.file(), change)?,

@@ -1,4 +1,4 @@
-//! The guide's page: its example is the one that is compiled.
+//! The guide's page shows the compiled example.
 
 #[test]
 fn the_page_shows_the_example_word_for_word() {

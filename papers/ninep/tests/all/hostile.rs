@@ -1,5 +1,4 @@
-//! Random conversations: whatever a client says, it gets an answer to each request, and nothing
-//! outside is touched.
+//! Random conversations: each request gets an answer, and nothing outside is touched.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -12,7 +11,6 @@ use std::fs;
 use std::io::{self, Cursor, Read, Write};
 use std::path::Path;
 
-/// The bytes that come in, and those that go out.
 struct Wire<'a> {
     incoming: Cursor<&'a [u8]>,
     outgoing: Vec<u8>,
@@ -34,7 +32,7 @@ impl Read for &mut Wire<'_> {
     }
 }
 
-/// A folder that is shown, with a secret beside it and links to it.
+/// An exported folder, a secret next to it, and links to the secret.
 fn place() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join("shown/a/b")).unwrap();
@@ -45,7 +43,6 @@ fn place() -> tempfile::TempDir {
     folder
 }
 
-/// The server's answer to these bytes.
 fn said(folder: &Path, bytes: &[u8]) -> Vec<u8> {
     let session = FileSession::new(
         ExportedFolder::new(&folder.join("shown"), false).unwrap(),
@@ -83,7 +80,7 @@ const NAMES: [&[u8]; 13] = [
     b"\0",
 ];
 
-/// A request of few fids and names, so that one builds on another.
+/// Few fids and names, so that requests depend on each other.
 fn request() -> impl Strategy<Value = Vec<u8>> {
     let name = || prop::sample::select(&NAMES[..]);
     let names = prop::collection::vec(name(), 0..4);
@@ -131,7 +128,6 @@ fn request() -> impl Strategy<Value = Vec<u8>> {
     )
 }
 
-/// A client over the same: it reads what a hostile server says.
 fn use_all(wire: &mut Wire<'_>) -> io::Result<()> {
     let mut client = FileClient::new(wire)?;
     let _ = client.list("files");

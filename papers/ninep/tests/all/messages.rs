@@ -1,5 +1,4 @@
-//! Every message is read back as it was written, and nothing that is read makes anything worse than
-//! an error.
+//! Every message is read back as written, and invalid bytes give only errors.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -12,7 +11,6 @@ use seatmap_ninep::space::Space;
 use seatmap_ninep::wire::{Data, MOST_NAMES, Malformed};
 use seatmap_ninep::{FileRequest, Reply};
 
-/// Material for fields: as many numbers, texts and bytes as the largest message has.
 #[derive(Clone, Debug)]
 struct Stuff {
     numbers: Vec<u64>,
@@ -159,7 +157,6 @@ fn replies(of: &Stuff) -> Vec<Reply<'_>> {
     ]
 }
 
-/// A frame's head and body, by the reader of frames.
 fn read(mut bytes: &[u8]) -> (FrameHeader, Vec<u8>) {
     let mut body = Vec::new();
     let head = frame::read(&mut bytes, LONGEST_BYTES, &mut body).unwrap().unwrap();
@@ -214,7 +211,7 @@ fn lists_and_numbers_have_bounds() {
     assert_eq!(Reply::parse(6, &[]), Err(Malformed::Unknown(6)));
 }
 
-/// The bytes are those that Linux 6.12's client sends, taken from `net/9p/client.c`.
+/// The bytes of Linux 6.12's client, from `net/9p/client.c`.
 #[test]
 fn bytes_are_those_of_linux() {
     let mut out = Vec::new();

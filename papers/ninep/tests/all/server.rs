@@ -1,4 +1,4 @@
-//! The server, asked by its own client and by hostile ones, over a pair of sockets.
+//! The server with its own client and with hostile ones, over a pair of sockets.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -18,7 +18,6 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-/// Brings what is written to the console to the test.
 struct Console(Sender<Vec<u8>>);
 
 impl Write for Console {
@@ -32,7 +31,7 @@ impl Write for Console {
     }
 }
 
-/// A folder, a secret beside it, and a server of the folder; the other end of its socket.
+/// A folder with a secret next to it, its server, and the other end of the socket.
 struct Served {
     folder: tempfile::TempDir,
     stream: UnixStream,
@@ -67,7 +66,7 @@ impl Served {
         FileClient::new(self.stream.try_clone().unwrap()).unwrap()
     }
 
-    /// Sends a request that our client would never send; `Ok` with the reply's number.
+    /// Sends a request that our client never sends. Returns the reply's number.
     fn ask(&mut self, request: &FileRequest<'_>) -> Result<u8, Refusal> {
         let mut bytes = Vec::new();
         request.frame(5, &mut bytes);
@@ -88,14 +87,12 @@ impl Served {
         self.ask(&FileRequest::Walk { fid: 0, new, names: names.to_vec() })
     }
 
-    /// Attached as fid 0.
     fn attached(mut self) -> Self {
         self.ask(&FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION }).unwrap();
         self.ask(&FileRequest::Attach { fid: 0, auth: 0, user: b"", tree: b"/", uid: 0 }).unwrap();
         self
     }
 
-    /// Checks that the server still answers.
     fn is_alive(&mut self) {
         self.walk(4711, &[b"files", b"file"]).unwrap();
         self.ask(&FileRequest::Clunk { fid: 4711 }).unwrap();
@@ -394,7 +391,7 @@ fn fids_are_ones_own_and_not_too_many() {
     assert_eq!(served.walk(10_001, &[]), Err(Refusal::MANY));
     served.ask(&FileRequest::Clunk { fid: 2 }).unwrap();
     served.is_alive();
-    // A new version forgets them all.
+    // A new version drops them all.
     let mut served = served.attached();
     served.is_alive();
 }
@@ -421,8 +418,8 @@ fn counts_and_lengths_are_not_believed() {
     assert!(
         served.ask(&FileRequest::Write { fid: 1, offset: u64::MAX - 1, data: Data(b"x") }).is_err()
     );
-    // More data than the frame has, a name beyond it, a request cut short, one with something
-    // behind it.
+    // More data than the frame has, a longer name than it has, a cut request, one with further
+    // bytes.
     assert_eq!(
         served.ask_bytes(b"\x18\0\0\0\x76\x05\0\x01\0\0\0\0\0\0\0\0\0\0\0\xff\xff\xff\xffx"),
         Err(Refusal::INVALID)
@@ -470,7 +467,7 @@ fn who_never_reads_stops_only_himself() {
     let mut bytes = Vec::new();
     FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION }.frame(0, &mut bytes);
     while (&served.stream).write(&bytes).is_ok() {}
-    // Its server waits to be read from, and ends with the connection.
+    // The server waits for a reader, and ends with the connection.
     served.stream.shutdown(std::net::Shutdown::Both).unwrap();
     let _ = served.thread.join().unwrap();
 }
@@ -495,7 +492,6 @@ fn there_must_be_a_folder() {
     assert!(ExportedFolder::new(Path::new("/proc/version"), false).is_err());
 }
 
-/// A server that sends an answer that no client asked for, for one client each.
 fn lied_to(answer: impl Fn(&mut UnixStream) + Send + 'static) -> io::Error {
     let (own, mut other) = UnixStream::pair().unwrap();
     let liar = std::thread::spawn(move || {

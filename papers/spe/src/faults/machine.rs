@@ -1,4 +1,4 @@
-//! The handlers of faults on x86-64 Linux, and what they do with a thread.
+//! Fault handlers on x86-64 Linux.
 
 use super::ProgramPlace;
 use crate::operand::{self, Operand};
@@ -10,48 +10,43 @@ use seatmap_cell_sim::os::guarded;
 use std::cell::{Cell, RefCell};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Bytes of the stack on which a thread handles faults: the kernel saves all registers there.
+/// The handlers' stack, on which the kernel saves all registers.
 const STACK_BYTES: usize = 64 << 10;
-/// Bytes that the stop of a program needs on the program's stack.
+/// The room on the program's stack to stop it.
 const ROOM_BYTES: u64 = 8 << 10;
 /// Bytes below the stack pointer that a function may use (the psABI of x86-64).
 const RED_ZONE_BYTES: u64 = 128;
-/// The flag of the processor that makes it trap after one instruction.
+/// The flag that makes the processor trap after one instruction.
 const TRAP_FLAG: i64 = 0x100;
 /// The direction flag, which functions expect to be clear.
 const DIRECTION_FLAG: i64 = 0x400;
-/// A fault that the kernel can give no address for: one that is not canonical, or an operand
-/// that is not aligned (`SI_KERNEL` of its headers).
+/// The code of a fault without an address: a non-canonical address or a misaligned operand
+/// (`SI_KERNEL` of the kernel's headers).
 const NO_ADDRESS: c_int = 0x80;
-/// The longest instruction.
+/// The longest x86-64 instruction, in bytes.
 const LONGEST: usize = 15;
-/// The longest operand in memory.
+/// The longest operand in memory, in bytes.
 const WIDEST: u64 = 64;
-/// The signals of faults.
 const SIGNALS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
 
-/// An instruction that runs with another address than its own.
 #[derive(Clone, Copy)]
 struct Redirection {
-    /// Where the instruction is.
     at: i64,
-    /// A register that was changed, with its own value and the one for the instruction.
+    /// The changed register, its own value, and the temporary one.
     register: usize,
     before: i64,
     during: i64,
-    /// Bytes that the instruction is longer where it is than where it runs, if that is in the
-    /// thread's own page.
+    /// The instruction's length minus that of the copy, if a copy runs in the thread's page.
     moved_bytes: Option<i64>,
-    /// Whether the instruction advances the register, as those on strings do.
+    /// Whether the instruction advances the register, as string instructions do.
     advances: bool,
-    /// Whether somebody else steps through the program.
+    /// Whether a debugger steps through the program.
     was_stepping: bool,
-    /// The address of a register of an SPE for which the instruction has [`WORDS`], and its
-    /// value there.
+    /// The address and value of an SPE register for which the instruction uses [`WORDS`].
     word: Option<(u64, u32)>,
 }
 
-/// Words that stand for those around a register of an SPE, which is the one in the middle.
+/// A copy of the words around an SPE register, which is in the middle.
 const WORDS: usize = 32;
 const MIDDLE: usize = WORDS / 2;
 
@@ -61,17 +56,16 @@ thread_local! {
     /// The last instruction that ran in the thread's page without a trap.
     static MOVED: Cell<Option<Redirection>> = const { Cell::new(None) };
     static STACK: RefCell<Option<OwnStack>> = const { RefCell::new(None) };
-    /// A page in which a changed instruction runs.
+    /// A page for copies of instructions.
     static PAGE: Cell<*mut u8> = const { Cell::new(std::ptr::null_mut()) };
     static AROUND: [Cell<u32>; WORDS] = const { [const { Cell::new(0) }; WORDS] };
 }
 
-/// A stack for handlers, as long as the thread lives.
 struct OwnStack {
     memory: *mut c_void,
 }
 
-/// Bytes of the page behind the stack.
+/// The thread's page for instructions, behind the stack.
 const PAGE_BYTES: usize = 4096;
 
 impl OwnStack {
@@ -87,18 +81,18 @@ impl OwnStack {
         }
         // SAFETY: within the mapping.
         let page = unsafe { memory.byte_add(STACK_BYTES) };
-        // Where the kernel refuses it, an instruction without a register stops the program.
-        // SAFETY: the mapping's last page, which nobody uses yet.
+        // If the kernel refuses this, an instruction without a register stops the program. SAFETY:
+        // the mapping's last page, which is unused so far.
         if unsafe { libc::mprotect(page, PAGE_BYTES, protection | libc::PROT_EXEC) } == 0 {
             PAGE.set(page.cast());
         }
         let mut before: libc::stack_t = NO_STACK;
-        // SAFETY: asks only.
+        // SAFETY: only a query.
         unsafe { libc::sigaltstack(std::ptr::null(), &raw mut before) };
-        // A thread that has one keeps it.
+        // A thread keeps its existing stack.
         if before.ss_flags & libc::SS_DISABLE != 0 {
             let stack = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: STACK_BYTES };
-            // SAFETY: the memory is there as long as the thread.
+            // SAFETY: the memory exists as long as the thread.
             unsafe { libc::sigaltstack(&raw const stack, std::ptr::null_mut()) };
         }
         Some(OwnStack { memory })
@@ -111,20 +105,20 @@ const NO_STACK: libc::stack_t =
 impl Drop for OwnStack {
     fn drop(&mut self) {
         let mut now = NO_STACK;
-        // SAFETY: asks only.
+        // SAFETY: only a query.
         unsafe { libc::sigaltstack(std::ptr::null(), &raw mut now) };
         if now.ss_sp == self.memory {
             let none = libc::stack_t { ss_flags: libc::SS_DISABLE, ..NO_STACK };
-            // SAFETY: nothing runs on the stack: its thread is here.
+            // SAFETY: nothing runs on the stack, because its thread is here.
             unsafe { libc::sigaltstack(&raw const none, std::ptr::null_mut()) };
         }
         PAGE.set(std::ptr::null_mut());
-        // SAFETY: exactly the mapping made in `new`, which nobody uses any more.
+        // SAFETY: exactly the mapping made in `new`, which is no longer used.
         unsafe { libc::munmap(self.memory, STACK_BYTES + PAGE_BYTES) };
     }
 }
 
-/// Runs a program at a place, and takes its faults meanwhile.
+/// Runs a program at a place, and handles its faults.
 #[inline]
 pub fn running<T>(place: &ProgramPlace, run: impl FnOnce() -> T) -> T {
     if PAGE.get().is_null() {
@@ -137,7 +131,7 @@ pub fn running<T>(place: &ProgramPlace, run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Sets the handlers, once a process.
+/// Sets the handlers, once for each process.
 pub fn prepare() {
     static SET: OnceLock<()> = OnceLock::new();
     SET.get_or_init(|| {
@@ -148,8 +142,8 @@ pub fn prepare() {
     });
 }
 
-/// Takes the signals back from handlers that the program has set past [`disposition`]: a handler
-/// that returns would have an SPU program's fault come again for ever.
+/// Sets the handlers again if the program has replaced them without [`disposition`]. After the
+/// program's handler, the fault would repeat forever.
 pub fn retake() {
     _ = guarded::retake(want);
     for signal in &SIGNALS[2..] {
@@ -161,15 +155,14 @@ pub fn retake() {
     }
 }
 
-/// Notes the action that the program wants for a signal.
 fn want(signal: c_int, action: libc::sigaction) {
     if let Some(place) = place_of(signal) {
         WANTED.lock().unwrap_or_else(PoisonError::into_inner)[place] = Some(action);
     }
 }
 
-/// Gives the calling thread a stack for handlers, and takes single steps. The simulated Cell's
-/// thread has a handler for them by now.
+/// Gives the calling thread a stack for handlers, and handles single steps, after the simulated
+/// Cell's thread has set its handler.
 #[cold]
 fn prepare_thread() {
     BEFORE_STEPS.get_or_init(|| own(libc::SIGTRAP));
@@ -180,29 +173,27 @@ fn prepare_thread() {
     });
 }
 
-/// The action for single steps that was there before.
 static BEFORE_STEPS: OnceLock<Option<libc::sigaction>> = OnceLock::new();
 
-/// The actions that the program wants for these signals: those that were set before, and what
-/// it sets later.
+/// The program's own actions for these signals.
 static WANTED: Mutex<[Option<libc::sigaction>; SIGNALS.len()]> = Mutex::new([None; SIGNALS.len()]);
 
-/// Sets the handler of a signal; the action that was there before.
+/// Sets the handler of a signal and returns the previous action.
 fn own(signal: c_int) -> Option<libc::sigaction> {
-    // SAFETY: all fields of it may be zero.
+    // SAFETY: all fields may be zero.
     let mut ours: libc::sigaction = unsafe { std::mem::zeroed() };
     // SAFETY: as above.
     let mut before: libc::sigaction = unsafe { std::mem::zeroed() };
-    // SAFETY: asks only.
+    // SAFETY: only a query.
     unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut before) };
-    // The handler before may rely on the signals that it held back.
+    // The previous handler may rely on its blocked signals.
     ours.sa_mask = before.sa_mask;
     ours.sa_sigaction = on_signal as *const () as usize;
     ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
     if signal != libc::SIGTRAP {
         ours.sa_flags |= libc::SA_NODEFER;
     }
-    // SAFETY: both structures are whole, and the handler may come at any point of any thread.
+    // SAFETY: both structures are complete, and the handler may run at any point of any thread.
     let status = unsafe { libc::sigaction(signal, &raw const ours, &raw mut before) };
     (status == 0).then_some(before)
 }
@@ -211,13 +202,13 @@ fn place_of(signal: c_int) -> Option<usize> {
     SIGNALS.iter().position(|known| *known == signal)
 }
 
-/// Takes the place of `sigaction` for the signals of faults: the program's handler gets those
-/// that are not an SPU program's. `None`: another signal, which is the C library's.
+/// Replaces `sigaction` for fault signals: the program's handler receives faults of other code.
+/// `None` for other signals.
 pub fn disposition(signal: c_int, new: Option<&libc::sigaction>) -> Option<libc::sigaction> {
     let place = place_of(signal)?;
     prepare();
     let mut wanted = WANTED.lock().unwrap_or_else(PoisonError::into_inner);
-    // SAFETY: all fields of it may be zero: the default action.
+    // SAFETY: all fields may be zero: the default action.
     let before = wanted[place].unwrap_or_else(|| unsafe { std::mem::zeroed() });
     if let Some(new) = new {
         wanted[place] = Some(*new);
@@ -232,9 +223,8 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
     }
 }
 
-/// Lets the fault happen again, with the default action.
 fn give_up(signal: c_int) {
-    // SAFETY: resets a signal; one that does not come again by itself is sent.
+    // SAFETY: resets a signal, and sends one that does not repeat by itself.
     unsafe {
         libc::signal(signal, libc::SIG_DFL);
         if signal == libc::SIGTRAP {
@@ -243,10 +233,10 @@ fn give_up(signal: c_int) {
     }
 }
 
-/// Does what a fault asks for. False: it is nobody's here.
+/// Handles a fault; returns false if it belongs to other code.
 ///
 /// # Safety
-/// Called with what the kernel gave to a handler with `SA_SIGINFO`.
+/// The arguments are those that the kernel passed to a handler with `SA_SIGINFO`.
 unsafe fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void) -> bool {
     // SAFETY: set while the program runs on this thread.
     let place = unsafe { PLACE.get().as_ref() };
@@ -315,15 +305,14 @@ impl Redirection {
     }
 }
 
-/// The operand of the instruction at which the thread faulted, the operand's address, and the
-/// instruction.
+/// Decodes the instruction at which the thread faulted: operand, address and bytes.
 fn operand_at(
     registers: &[i64; 23],
     address: Option<u64>,
 ) -> Option<(Operand, u64, [u8; LONGEST])> {
     let at = registers[libc::REG_RIP as usize];
     let mut code = [0; LONGEST];
-    // SAFETY: the bytes are our own; the code may end a mapping, which is then an error.
+    // SAFETY: the destination is ours. The code may end at a mapping's end, which is then an error.
     unsafe { guarded::copy(at as *const u8, code.as_mut_ptr(), LONGEST) }.ok()?;
     let operand = operand::decode(&code)?.at(registers, address);
     let target = operand.address(registers, address)?;
@@ -331,8 +320,8 @@ fn operand_at(
     is_near.then_some((operand, target, code))
 }
 
-/// Has an instruction of the PPE that [`seatmap_cell_sim::os::registers`] does not know reach a
-/// register of an SPE: it loads the register's word, alone or as a part of more, or changes it.
+/// Emulates an access to an SPE register that [`seatmap_cell_sim::os::registers`] does not know:
+/// the instruction loads the register's word, alone or within more, or changes it.
 fn reach(registers: &mut [i64; 23], address: u64) -> bool {
     if problem::register(address).is_none() {
         return false;
@@ -352,12 +341,11 @@ fn reach(registers: &mut [i64; 23], address: u64) -> bool {
     step(registers, (operand, target, code), wanted, Some((word, value)))
 }
 
-/// Has the instruction at which the thread faulted reach the local store, at the address that
-/// the Cell would have used. False: it is none that loads or stores, or its operand is not
-/// understood.
+/// Makes the faulting instruction access the local store as the Cell would. Returns false if it
+/// cannot be decoded or accesses no memory.
 fn redirect(place: &ProgramPlace, registers: &mut [i64; 23], address: Option<u64>) -> bool {
     let Some((operand, target, code)) = operand_at(registers, address) else { return false };
-    // Without an address, the operand is not aligned: an SPU drops the last four bits.
+    // Without an address, the operand is misaligned, and an SPU ignores the last four bits.
     let offset = target & (place.bytes.next_power_of_two() - 1);
     let offset = if address.is_some() { offset } else { offset & !15 };
     if offset >= place.bytes {
@@ -366,7 +354,6 @@ fn redirect(place: &ProgramPlace, registers: &mut [i64; 23], address: Option<u64
     step(registers, (operand, target, code), (place.effective + offset) as i64, None)
 }
 
-/// Lets one instruction have another address for its operand.
 fn step(
     registers: &mut [i64; 23],
     (operand, target, code): (Operand, u64, [u8; LONGEST]),
@@ -401,7 +388,7 @@ fn step(
             if page.is_null() {
                 return false;
             }
-            // SAFETY: the thread's own page, which can be written, and executed by it alone.
+            // SAFETY: the thread's own page, which only this thread writes and executes.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), page, bytes.len()) };
             step.register = register;
             step.before = registers[register];
@@ -416,8 +403,8 @@ fn step(
     true
 }
 
-/// Lets an instruction run in the thread's page, from where it goes on by itself: a trap costs many
-/// times as much, on a virtual computer above all.
+/// Runs an instruction in the thread's page without a trap, which is many times slower, especially
+/// on a virtual machine.
 fn run_moved(
     registers: &mut [i64; 23],
     operand: Operand,
@@ -431,7 +418,7 @@ fn run_moved(
     if page.is_null() {
         return false;
     }
-    // SAFETY: the thread's own page, which can be written, and executed by it alone.
+    // SAFETY: the thread's own page, which only this thread writes and executes.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), page, bytes.len()) };
     registers[step.register] = step.during;
     registers[libc::REG_RIP as usize] = page as i64;
@@ -439,14 +426,13 @@ fn run_moved(
     true
 }
 
-/// The instruction that faulted in the thread's page.
 fn moved(registers: &[i64; 23]) -> Option<Redirection> {
     let page = PAGE.get() as i64;
     let is_there = (page..page + PAGE_BYTES as i64).contains(&registers[libc::REG_RIP as usize]);
     MOVED.take().filter(|_| is_there && page != 0)
 }
 
-/// Has the thread leave the program when the handler has returned.
+/// Makes the thread leave the program after the handler returns.
 fn stop(place: &ProgramPlace, registers: &mut [i64; 23], signal: c_int, address: u64) {
     let at = registers[libc::REG_RIP as usize] as u64;
     let stack = registers[libc::REG_RSP as usize] as u64;
@@ -459,14 +445,14 @@ fn stop(place: &ProgramPlace, registers: &mut [i64; 23], signal: c_int, address:
         _ if !is_stack => FaultKind::Stack,
         _ => FaultKind::Access,
     };
-    // A jump has left the place that it came from on the stack.
+    // A call has left its return address on the stack.
     let at = if kind == FaultKind::Jump && is_stack {
         // SAFETY: in the store, by the check above.
         unsafe { (stack as *const u64).read_unaligned() }
     } else {
         at
     };
-    // SAFETY: the SPU's state is its program's, which is interrupted and does not go on.
+    // SAFETY: the SPU's state belongs to its program, which is interrupted and does not continue.
     unsafe { (*place.spu).fault = Some(ProgramFault { kind, address, at, ..Default::default() }) };
     let top = if is_stack { stack - RED_ZONE_BYTES } else { place.base + place.bytes - 4096 };
     registers[libc::REG_RSP as usize] = ((top & !15) - 8) as i64;
@@ -475,17 +461,17 @@ fn stop(place: &ProgramPlace, registers: &mut [i64; 23], signal: c_int, address:
     registers[libc::REG_EFL as usize] &= !(TRAP_FLAG | DIRECTION_FLAG);
 }
 
-/// On the program's stack, in its place: it does not go on.
+/// Runs on the program's stack and does not return to it.
 unsafe extern "C" fn leave(spu: *mut SpuState) {
-    // SAFETY: set by `stop`, from the place of the program that runs on this thread.
+    // SAFETY: set by `stop`, from the place of the program on this thread.
     let spu = unsafe { &mut *spu };
     let fault = spu.fault.take().unwrap_or_default();
     let context = spu.spe().number();
     spu.fail(StopReason::Fault(ProgramFault { context, ..fault }));
 }
 
-/// Gives a fault that is not an SPU program's to the handler that the program of the PPE has
-/// set. False: it has set none.
+/// Passes a fault of other code to the handler that the PPE's program has set. Returns false if
+/// there is none.
 unsafe fn to_program(signal: c_int, info: *mut siginfo_t, context: *mut c_void) -> bool {
     let wanted = match place_of(signal) {
         Some(place) => WANTED.try_lock().ok().and_then(|wanted| wanted[place]),

@@ -1,30 +1,30 @@
-//! The way by which a thread of the PPE and the driver wake each other: one waits, any others ring.
+//! Wakeups between a thread of the PPE and the driver.
 //!
-//! One of the two runs while the other waits, and they change places with each call, several
-//! hundred thousand times a second. So a waiter looks for about a microsecond before it sleeps, and
-//! a ring is a system call only if somebody sleeps. Looking longer is worse on a computer whose
-//! CPUs others want too: 2,000 looks halve the messages a second, with six threads on two CPUs.
+//! One waits while the other runs, and they alternate several hundred thousand times per second. So
+//! a waiter spins for about a microsecond before it sleeps, and a ring is a system call only for a
+//! sleeper. More spinning is worse on a busy computer: 2,000 looks halve the message rate of six
+//! threads on two CPUs.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Nobody has rung.
+/// No ring.
 const QUIET: u32 = 0;
-/// Somebody has rung, and nobody has noticed.
+/// An unnoticed ring.
 const RUNG: u32 = 1;
 /// The waiter sleeps.
 const ASLEEP: u32 = 2;
-/// The most looks before a waiter sleeps: about a microsecond, in which most calls are answered.
+/// The most looks before a waiter sleeps: about a microsecond, enough for most calls.
 const MOST_LOOKS: u32 = 32;
-/// The least looks, where looking was not worth it.
+/// The fewest looks, after looks without success.
 const LEAST_LOOKS: u32 = 4;
 
 /// A bell.
 #[derive(Debug)]
 pub struct TurnBell {
     state: AtomicU32,
-    /// How often the waiter looks before it sleeps. Only the waiter changes it.
+    /// The looks before a waiter sleeps. Only the waiter changes it.
     looks: AtomicU32,
 }
 
@@ -35,7 +35,7 @@ impl Default for TurnBell {
 }
 
 impl TurnBell {
-    /// Rings. The waiter sees everything that was written before.
+    /// Rings. The waiter sees all earlier writes.
     #[inline]
     pub fn ring(&self) {
         if self.state.swap(RUNG, Ordering::AcqRel) == ASLEEP {
@@ -43,8 +43,7 @@ impl TurnBell {
         }
     }
 
-    /// Waits for a ring since the last one that was heard, or until a time. Returns whether there
-    /// was one.
+    /// Waits for a new ring or until a deadline. Returns whether there was a ring.
     #[inline]
     pub fn wait(&self, deadline: Option<Instant>) -> bool {
         let looks = if has_company() { self.looks.load(Ordering::Relaxed) } else { 1 };
@@ -86,14 +85,14 @@ fn has_company() -> bool {
     *CPUS.get_or_init(|| seatmap_os::affinity::current().map_or(1, |cpus| cpus.len())) > 1
 }
 
-/// `futex(2)`. An error is a wait that is over.
+/// `futex(2)`. An error ends the wait.
 fn futex(word: &AtomicU32, what: libc::c_int, value: u32, timeout: Option<Duration>) {
     let time = timeout.map(|timeout| libc::timespec {
         tv_sec: timeout.as_secs().try_into().unwrap_or(libc::time_t::MAX),
         tv_nsec: timeout.subsec_nanos().into(),
     });
     let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-    // SAFETY: the word and the time are there until the call returns.
+    // SAFETY: the word and the time exist until the call returns.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), what, value, time) };
 }
 

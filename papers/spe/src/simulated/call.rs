@@ -7,12 +7,11 @@ use seatmap_cell_sim::session::{CellBeSession, CommandKind, ProgramCommand, Sess
 
 /// The session of a running program, and its task.
 pub fn session(spu: &mut SpuState) -> (&mut CellBeSession, u16) {
-    // SAFETY: the driver sets it before it lets the program run, and leaves it alone meanwhile.
+    // SAFETY: the driver sets it before it runs the program, and does not touch it meanwhile.
     (unsafe { &mut *spu.simulated.session }, spu.simulated.turn.task)
 }
 
-/// Makes a call that takes virtual time, and returns its answer. A fault of the context stops the
-/// program here.
+/// Makes a call that takes virtual time. A fault stops the program here.
 pub fn call(spu: &mut SpuState, call: SessionCall) -> u64 {
     pause(spu, Pause::Call(call));
     let (session, task) = session(spu);
@@ -24,13 +23,13 @@ pub fn call(spu: &mut SpuState, call: SessionCall) -> u64 {
 }
 
 fn pause(spu: &mut SpuState, pause: Pause) {
-    // SAFETY: set while the program runs on its coroutine, and only the program comes here.
+    // SAFETY: set while the program runs on its coroutine, and only the program calls this.
     if let Some(yielder) = unsafe { spu.yielder.as_ref() } {
         yielder.suspend(pause);
     }
 }
 
-/// The fault of a command whose address cannot be read or written, by the context's number.
+/// The fault of a command with an inaccessible address.
 #[must_use]
 pub fn failed(context: u32, command: ProgramCommand) -> TransferFault {
     let ProgramCommand { name, kind, local, effective, bytes, tag } = command;

@@ -1,7 +1,7 @@
 //! The channels of an SPU on the simulated Cell.
 //!
-//! A read takes time, and waits where the hardware would; so does a count. A write that only sets a
-//! register of the SPU takes no time beside the instruction itself.
+//! Reads and counts take time, and wait as in hardware. A write that only sets a register takes
+//! only its instruction's time.
 
 use crate::channel::{number, spu_event};
 use crate::hooks::{HALT, Hooks};
@@ -22,7 +22,7 @@ pub static SIMULATED: Hooks = Hooks {
     work: way::work,
 };
 
-/// The way into the table's functions: notes the register in which programs count their work.
+/// Wraps the table's functions to save the register in which programs count their work.
 #[cfg(target_arch = "x86_64")]
 mod way {
     use crate::spu::SpuState;
@@ -60,14 +60,12 @@ mod way {
     };
 }
 
-/// The state behind the pointer that the loader wrote into the image, with what the program has
-/// counted.
+/// The state at the pointer that the loader wrote into the image, with the program's count.
 ///
 /// # Safety
-/// The pointer is the one of a running program.
+/// The pointer is that of a running program.
 unsafe fn state<'a>(spu: *mut SpuState) -> &'a mut SpuState {
-    // SAFETY: the state outlives the run, and the thread that runs the program is the only one that
-    // touches it.
+    // SAFETY: the state outlives the run, and only the thread that runs the program touches it.
     let spu = unsafe { &mut *spu };
     spu.simulated.count.note();
     spu
@@ -118,7 +116,8 @@ unsafe extern "C" fn on_work(spu: *mut SpuState, cycles: u32) {
     }
 }
 
-/// The channels at which a program waits, and what a wait that cannot end is called.
+/// For a channel at which a program waits: the session's name of it, and the words for an endless
+/// wait.
 fn reading(channel: u32) -> Option<(ReadChannel, &'static str)> {
     Some(match channel {
         number::IN_MBOX => (ReadChannel::Mailbox, ""),

@@ -1,8 +1,7 @@
-//! The commands of an SPU for its transfer unit on the simulated Cell.
+//! An SPU's commands for its transfer unit, on the simulated Cell.
 //!
-//! The rules that need no look at the machine are checked here, as on this computer: a program that
-//! breaks one stops at its command. An address that cannot be read or written stops it when the
-//! bytes would move.
+//! A broken rule that does not depend on the machine stops the program at its command. An
+//! inaccessible address stops it when the bytes would move.
 
 use crate::command::{is_list, name, opcode};
 use crate::list::{DecodedElement, List};
@@ -13,9 +12,9 @@ use crate::transfer::{LocalStoreTransfer, TAGS, TransferDirection, TransferRule}
 use seatmap_cell_sim::channels::TransferOrder;
 use seatmap_cell_sim::session::{CommandKind, ListElement, ProgramCommand, SessionCall};
 
-/// Gives the transfer unit a command; a rule that it breaks stops the program.
+/// Passes a command to the transfer unit; a broken rule stops the program.
 pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {
-    // The upper half holds hints for caches and replacement, which nothing here has.
+    // The upper half holds cache and replacement hints, which have no effect here.
     let command = command & 0xff;
     let (name, direction) = name(command);
     let transfer = LocalStoreTransfer { command: name, direction, local, effective, bytes, tag };
@@ -87,7 +86,7 @@ fn in_store(spu: &SpuState, local: u32, bytes: u32) -> Result<(), TransferRule> 
     spu.spe().store().at(local, bytes as usize).map(|_| ()).ok_or(TransferRule::Local)
 }
 
-/// A list command: the low half of the effective address is where its elements are.
+/// Starts a list command. The low half of its effective address is the address of its elements.
 fn begin_list(
     spu: &mut SpuState,
     whole: LocalStoreTransfer,
@@ -110,7 +109,6 @@ fn begin_list(
     Ok(())
 }
 
-/// A transfer of a list.
 struct Part {
     local: u32,
     effective: u64,
@@ -123,8 +121,7 @@ impl Part {
     }
 }
 
-/// Reads a list's elements up to the next one that stalls it. Returns them, and whether others
-/// follow.
+/// Reads a list's elements up to the next stall. Returns them, and whether others follow.
 fn part(spu: &SpuState, list: &mut List) -> Result<(Vec<Part>, bool), TransferRule> {
     let mut parts = Vec::new();
     while let Some(DecodedElement { transfer, stalls }) = list.next(spu.spe())? {
@@ -141,7 +138,7 @@ fn part(spu: &SpuState, list: &mut List) -> Result<(Vec<Part>, bool), TransferRu
     Ok((parts, false))
 }
 
-/// Lets the stalled lists of a tag go on; their further elements are read now.
+/// Continues the stalled lists of a tag, and reads their next elements.
 pub fn acknowledge_stall(spu: &mut SpuState, tag: u32) {
     let (machine, task) = session(spu);
     for entry in machine.stalled_lists(task, tag) {

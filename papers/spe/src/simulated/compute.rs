@@ -1,27 +1,26 @@
-//! The charge for the work between two calls: `SEATMAP_SPE_COMPUTE`.
+//! The charge for work between two calls: `SEATMAP_SPE_COMPUTE`.
 //!
-//! Programs that `seatmap-cellcc` built count their instructions (`cell/count-work` has the table).
-//! That is the choice if nothing is said: the same program takes the same time again.
+//! By default the instruction counts of programs built by `seatmap-cellcc` (table in
+//! `cell/count-work`), so that a program always takes the same time.
 
 use std::sync::OnceLock;
 
 /// The charge for work between two calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Compute {
-    /// Nothing but what a program names itself.
+    /// Only the work that a program states.
     None,
-    /// The cycles that SPU programs count, times a factor. Threads of the PPE work for nothing.
+    /// The cycles that SPU programs count, times a factor. The PPE's threads are free.
     Count(f64),
-    /// The CPU time that this computer needs, times a factor. No two runs take exactly the same
-    /// virtual time.
+    /// This computer's CPU time, times a factor. Virtual times differ between runs.
     Host(f64),
 }
 
 impl Compute {
-    /// Reads a choice.
+    /// Parses a choice.
     ///
     /// # Errors
-    /// Words that say what is expected.
+    /// The expected values.
     pub fn parse(text: Option<&str>) -> Result<Self, String> {
         let Some(text) = text.filter(|text| !text.is_empty()) else {
             return Ok(Compute::Count(1.0));
@@ -39,8 +38,7 @@ impl Compute {
         }
     }
 
-    /// The core cycles for work that took this much time here, and counted so much, on a machine of
-    /// this clock.
+    /// The core cycles for this time and count, at this clock.
     #[must_use]
     pub fn cycles(self, worked_ns: u64, counted: u64, frequency_ghz: f64) -> u64 {
         match self {
@@ -51,10 +49,10 @@ impl Compute {
     }
 }
 
-/// The choice of the environment, once a machine has been started.
+/// The environment's choice, set when a machine starts.
 pub static CHOICE: OnceLock<Compute> = OnceLock::new();
 
-/// The CPU time that the calling thread has used, if it is charged.
+/// The CPU time of the calling thread, if it is charged.
 #[must_use]
 pub fn spent_ns() -> u64 {
     match CHOICE.get() {

@@ -1,4 +1,4 @@
-//! Where a thread of the PPE hands in its calls, and waits for the answer.
+//! The calls of the PPE's threads, which wait here for the answers.
 
 use crate::simulated::compute;
 pub use crate::simulated::request::DriverSlot;
@@ -9,13 +9,11 @@ use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-/// A thread that is known to the driver, until it ends.
 struct Seated {
     driver: Arc<Driver>,
     desk: Arc<DriverSlot>,
-    /// The thread's CPU time when it was let go on.
     since_ns: u64,
-    /// The context that its last call looked at, if that was all it did.
+    /// The context of its last call, if it only looked.
     looked_at: Option<u16>,
 }
 
@@ -41,7 +39,7 @@ impl Seated {
 
 impl Drop for Seated {
     fn drop(&mut self) {
-        // The process's first thread ends with the process, which virtual time does not outlive.
+        // The first thread ends with the process and its virtual time.
         if seatmap_os::task::own_tid() == std::process::id() as seatmap_os::Tid {
             return;
         }
@@ -54,7 +52,7 @@ impl Drop for Seated {
 }
 
 fn with_seat<T>(driver: &Arc<Driver>, work: impl FnOnce(&mut Seated) -> T) -> Option<T> {
-    // A thread that is ending has no seat any more.
+    // An ending thread has no seat.
     SEATED
         .try_with(|seated| {
             let mut seated = seated.try_borrow_mut().ok()?;
@@ -72,7 +70,7 @@ fn with_seat<T>(driver: &Arc<Driver>, work: impl FnOnce(&mut Seated) -> T) -> Op
         .flatten()
 }
 
-/// Asks the driver, and waits for the answer. A thread that is unknown becomes known.
+/// Sends a request and waits for the answer. Registers an unknown thread.
 pub fn ask(driver: &Arc<Driver>, ask: DriverRequest) -> u64 {
     with_seat(driver, |seated| seated.ask(ask)).unwrap_or_default()
 }
@@ -82,7 +80,7 @@ pub fn call(driver: &Arc<Driver>, call: SessionCall) -> u64 {
     ask(driver, DriverRequest::Call(call))
 }
 
-/// Whether the last call of this thread only looked at this context.
+/// Whether this thread's last call only looked at this context.
 #[must_use]
 pub fn looks_again(context: u16) -> bool {
     SEATED
@@ -92,7 +90,7 @@ pub fn looks_again(context: u16) -> bool {
         == Some(context)
 }
 
-/// Does something with the session at once.
+/// Runs work on the session without virtual time.
 pub fn now(
     driver: &Arc<Driver>,
     work: impl FnOnce(&mut CellBeSession) -> u64 + Send + 'static,
@@ -100,7 +98,7 @@ pub fn now(
     ask(driver, DriverRequest::Now(Box::new(work)))
 }
 
-/// Runs the program of a context, from its beginning if it is fresh, and says why it stopped.
+/// Runs a context's program, from its start if fresh; returns why it stopped.
 pub fn run(
     driver: &Arc<Driver>,
     context: u16,
@@ -114,14 +112,14 @@ pub fn run(
     stopped.flatten().unwrap_or(StopReason::Defect)
 }
 
-/// Makes a desk for a thread that the calling one is about to create.
+/// Creates a slot for a thread that will be created next.
 pub fn open(driver: &Arc<Driver>) -> Arc<DriverSlot> {
     let desk = Arc::new(DriverSlot::default());
     ask(driver, DriverRequest::Open(Arc::clone(&desk)));
     desk
 }
 
-/// The calling thread, which is new, takes its desk and waits for its first turn.
+/// The new calling thread takes its slot and waits for its first turn.
 pub fn take(driver: &Arc<Driver>, desk: Arc<DriverSlot>) {
     desk.tid.store(seatmap_os::task::own_tid(), Ordering::Release);
     desk.wait();
@@ -130,12 +128,12 @@ pub fn take(driver: &Arc<Driver>, desk: Arc<DriverSlot>) {
     _ = SEATED.try_with(|place| place.replace(Some(seated)));
 }
 
-/// The calling thread ends as a task; it may run on, and the driver does not wait for it.
+/// The calling thread ends as a task. It may run on, and the driver does not wait for it.
 pub fn leave() {
     _ = SEATED.try_with(|place| place.take());
 }
 
-/// A thread that was to be is not.
+/// Removes the slot of a thread that could not be created.
 pub fn close(driver: &Arc<Driver>, desk: Arc<DriverSlot>) {
     driver.send(Request { desk, worked_ns: 0, ask: DriverRequest::Leave });
 }

@@ -1,4 +1,4 @@
-//! The thread that owns the session, and in which the programs take turns.
+//! The thread that owns the session and runs the programs by turns.
 
 use crate::simulated::compute::{CHOICE, Compute};
 use crate::simulated::finish::{self, Wishes};
@@ -15,7 +15,7 @@ use std::time::Instant;
 /// Starts the driver of a machine.
 ///
 /// # Errors
-/// Words: what in the environment is wrong, or why there is no thread.
+/// A message: a wrong environment variable, or no thread.
 pub fn start(model: &Arc<CellModel>) -> Result<Arc<Driver>, String> {
     let compute = Compute::parse(std::env::var("SEATMAP_SPE_COMPUTE").ok().as_deref())?;
     let seats = seats(std::env::var("SEATMAP_SPE_SEATS").ok().as_deref(), model)?;
@@ -25,7 +25,7 @@ pub fn start(model: &Arc<CellModel>) -> Result<Arc<Driver>, String> {
     let driver = Arc::new(Driver::new(Arc::clone(model)));
     let own = Arc::clone(&driver);
     let thread = std::thread::Builder::new().name("simulated-cell".into()).spawn(move || {
-        // A broken invariant has said what it is. Nothing of the program could go on.
+        // The broken invariant has already been reported, and nothing can continue.
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             Turns::new(own, &seats, compute, wants_trace).take()
         }))
@@ -39,7 +39,7 @@ pub fn start(model: &Arc<CellModel>) -> Result<Arc<Driver>, String> {
     thread.map(|_| driver).map_err(|error| format!("no thread for the simulated Cell: {error}"))
 }
 
-/// The SPEs in the order in which contexts take them.
+/// The SPEs in the order of new contexts.
 fn seats(listed: Option<&str>, model: &CellModel) -> Result<Vec<u16>, String> {
     let Some(text) = listed else { return Ok(Vec::new()) };
     let list = text
@@ -56,27 +56,25 @@ fn seats(listed: Option<&str>, model: &CellModel) -> Result<Vec<u16>, String> {
     }
 }
 
-/// A task of the session, as the driver knows it.
 enum Task {
     Free,
     Thread(Arc<DriverSlot>),
     Spu(Arc<dyn Resumable>),
 }
 
-/// The driver's own: the session, and the tasks in it.
 struct Turns {
     driver: Arc<Driver>,
     session: CellBeSession,
     compute: Compute,
     tasks: Vec<Task>,
     threads: u32,
-    /// Threads that run on this computer, between two calls: virtual time stands still.
+    /// Threads that run on this computer, while virtual time stops.
     running: Vec<RunningThread>,
-    /// Threads that spin until memory changes, beside which time goes on.
+    /// Threads that spin until memory changes, while virtual time continues.
     spinning: Vec<SpinningThread>,
-    /// Calls of threads that were taken for spinning, until their turn to look comes.
+    /// Calls of threads marked as spinning, until their next look.
     held: Vec<Request>,
-    /// When a standstill with threads that spin began.
+    /// The start of a standstill with spinning threads.
     still_since: Option<Instant>,
 }
 
@@ -99,9 +97,8 @@ impl Turns {
         }
     }
 
-    /// Takes turns as long as the process lives.
     fn take(&mut self) {
-        // Without it, an SPU program that spins is not found out.
+        // Without ticks, a spinning SPU program is not detected.
         let _ticks = spin::begin();
         loop {
             self.receive();
@@ -116,8 +113,7 @@ impl Turns {
         }
     }
 
-    /// Serves the requests that have come; those of threads that are taken for spinning wait for
-    /// their look.
+    /// Serves new requests, except those of threads marked as spinning.
     fn receive(&mut self) {
         while let Some(request) = self.driver.take() {
             let task = task_of(&request.desk);
@@ -129,7 +125,7 @@ impl Turns {
         }
     }
 
-    /// Waits for a call of a thread that runs. If none comes, looks at what they do.
+    /// Waits for a call of a running thread. Without a call, observes the threads.
     fn await_call(&mut self) {
         if let Some(request) = self.driver.take_within(watch::PATIENCE) {
             return self.serve(request);
@@ -145,7 +141,7 @@ impl Turns {
         self.session.memory_changed();
     }
 
-    /// Lets time pass until something is stored, and then those look who spin.
+    /// Advances until a store, and then lets spinning threads look.
     fn advance_beside_spinning(&mut self) {
         match self.session.advance_to_store() {
             Some(Next::Turn(turn)) => self.turn(turn),
@@ -156,11 +152,11 @@ impl Turns {
             None => return self.stand_still(),
         }
         self.still_since = None;
-        // A program of an SPU may have stored to its local store in its turn.
+        // An SPU's program may also have stored to its local store.
         self.look_at_memory(SpinningThread::stored);
     }
 
-    /// Lets those threads look at memory that spin and that `is_due` names. A thread that no longer
+    /// Lets the spinning threads for which `is_due` is true look at memory. A thread that no longer
     /// spins runs again.
     fn look_at_memory(&mut self, is_due: impl Fn(&mut SpinningThread) -> bool) {
         for mut spinning in std::mem::take(&mut self.spinning) {
@@ -180,7 +176,6 @@ impl Turns {
         }
     }
 
-    /// Whether a thread that was taken for spinning has made a call.
     fn has_called(&mut self, task: u16) -> bool {
         while let Some(request) = self.driver.take() {
             self.held.push(request);
@@ -198,7 +193,7 @@ impl Turns {
         match self.tasks.get(usize::from(turn.task)) {
             Some(Task::Spu(program)) => {
                 let program: *const dyn Resumable = Arc::as_ptr(program);
-                // SAFETY: the program is kept in `tasks` until it has stopped.
+                // SAFETY: `tasks` keeps the program until it has stopped.
                 self.spu_turn(turn, unsafe { &*program });
             }
             Some(Task::Thread(desk)) => {
@@ -209,17 +204,15 @@ impl Turns {
         }
     }
 
-    /// Lets a thread go on with an answer.
     fn let_go(&mut self, desk: &Arc<DriverSlot>, answer: u64) {
         self.running.push(RunningThread::new(task_of(desk), Arc::clone(desk)));
         desk.answer(answer);
     }
 
-    /// Lets an SPU's program run to its next call or stop.
     fn spu_turn(&mut self, turn: ProgramTurn, program: &dyn Resumable) {
         let session = &raw mut self.session;
-        // SAFETY: the thread that runs the program waits for its end; the session is used by the
-        // program alone meanwhile.
+        // SAFETY: the thread that runs the program waits for its end, and only the program uses the
+        // session meanwhile.
         let Turned { pause, worked_ns, counted } =
             unsafe { program.resume_simulated(session, turn) };
         let work = self.compute.cycles(worked_ns, counted, self.driver.model().frequency_ghz);
@@ -239,7 +232,6 @@ impl Turns {
         self.session.stopped(task, !goes_on);
     }
 
-    /// Does what a thread asks, or begins it.
     fn serve(&mut self, request: Request) {
         let Request { desk, worked_ns, ask } = request;
         let task = task_of(&desk);
@@ -296,8 +288,8 @@ impl Turns {
         self.put(task, Task::Free);
     }
 
-    /// Nothing is under way, and no known thread runs: either a thread of the process can still
-    /// make a call, or all wait for ever.
+    /// Handles a standstill, if nothing is in progress and no known thread runs: either another
+    /// thread can still make a call, or all wait forever.
     fn stand_still(&mut self) {
         if let Some(at) = (!self.held.is_empty()).then_some(0) {
             let request = self.held.remove(at);
@@ -320,8 +312,7 @@ impl Turns {
         self.report_deadlock();
     }
 
-    /// Whether the process has threads that are not known, or that are neither in a call nor spin:
-    /// they may do something that others wait for.
+    /// Whether any thread neither waits in a call nor spins, and so might end a wait.
     fn has_strangers(&self) -> bool {
         let threads =
             self.tasks.iter().enumerate().filter(|(_, task)| matches!(task, Task::Thread(_)));
@@ -329,7 +320,7 @@ impl Turns {
             .filter(|(at, _)| self.session.is_waiting(*at as u16) || self.is_spinning(*at as u16))
             .count();
         let all = seatmap_os::task::threads(std::process::id() as seatmap_os::Tid);
-        // The driver is one of them. A list that cannot be read may hold others.
+        // The driver is one of them. An unreadable list may contain others.
         all.map_or(true, |all| all.len() > known + 1)
     }
 
@@ -337,7 +328,6 @@ impl Turns {
         self.spinning.iter().any(|spinning| spinning.task == task)
     }
 
-    /// Says who waits for what, and ends the process, none of whose threads could ever go on.
     fn report_deadlock(&mut self) -> ! {
         let waiting: Vec<String> = self
             .session

@@ -1,5 +1,5 @@
-//! The files and figures that a run leaves at its end: a trace (`SEATMAP_SPE_TRACE=FILE`) and a
-//! summary (`SEATMAP_SPE_SUMMARY=yes`).
+//! The trace (`SEATMAP_SPE_TRACE=FILE`) and summary (`SEATMAP_SPE_SUMMARY=yes`) at the end of a
+//! run.
 
 use crate::simulated::request::{Driver, DriverRequest, DriverSlot, Request};
 use seatmap_cell_sim::session::{CellBeSession, Spent};
@@ -11,11 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-/// How long the end of the process waits for the driver, which may be in an SPU program that does
-/// not stop.
+/// How long an ending process waits for the driver, which may be in an endless SPU program.
 const WAITS: Duration = Duration::from_secs(5);
 
-/// The wishes of the environment.
+/// The environment's requests.
 #[derive(Debug)]
 pub struct Wishes {
     trace: Option<(String, File)>,
@@ -28,10 +27,10 @@ static DRIVER: OnceLock<Arc<Driver>> = OnceLock::new();
 static IS_DONE: AtomicBool = AtomicBool::new(false);
 
 impl Wishes {
-    /// Reads the environment, and makes the trace's file.
+    /// Reads the environment, and creates the trace's file.
     ///
     /// # Errors
-    /// Words: the file cannot be written, or a value means nothing.
+    /// A message: the file cannot be written, or a value is invalid.
     pub fn read() -> Result<Self, String> {
         let trace = match std::env::var("SEATMAP_SPE_TRACE") {
             Ok(name) if !name.is_empty() => {
@@ -49,27 +48,27 @@ impl Wishes {
         Ok(Wishes { trace, wants_summary, began: Instant::now() })
     }
 
-    /// Whether a trace is to be kept.
+    /// Whether a trace is requested.
     #[must_use]
     pub fn wants_trace(&self) -> bool {
         self.trace.is_some()
     }
 }
 
-/// Has the process leave them at its end.
+/// Registers the output for the end of the process.
 pub fn at_end(driver: &Arc<Driver>, wishes: Wishes) {
     if WISHES.set(Mutex::new(wishes)).is_ok() && DRIVER.set(Arc::clone(driver)).is_ok() {
-        // SAFETY: the function is there as long as the library, which a program does not unload.
+        // SAFETY: the function exists as long as the library, which programs do not unload.
         unsafe { libc::atexit(on_exit) };
     }
 }
 
-/// On a thread of the program, which ends the process: the driver writes.
+/// Runs at the process's end, and lets the driver write.
 extern "C" fn on_exit() {
     let Some(driver) = DRIVER.get().filter(|_| !IS_DONE.load(Ordering::Acquire)) else { return };
     let (report, reports) = mpsc::channel();
     let desk = Arc::new(DriverSlot::default());
-    // The number of no task.
+    // No task has this number.
     desk.task.store(u32::MAX, Ordering::Release);
     let ask = DriverRequest::Now(Box::new(move |session: &mut CellBeSession| {
         leave(session);
@@ -82,7 +81,7 @@ extern "C" fn on_exit() {
     }
 }
 
-/// Writes what was asked for, once.
+/// Writes the requested output, once.
 pub fn leave(session: &mut CellBeSession) {
     let Some(wishes) = WISHES.get().filter(|_| !IS_DONE.swap(true, Ordering::AcqRel)) else {
         return;
@@ -96,7 +95,7 @@ pub fn leave(session: &mut CellBeSession) {
     }
 }
 
-/// The simulator has a defect: nothing is left.
+/// Reports a bug of the simulator; there is no output.
 pub fn give_up() {
     eprintln!("libspe2: the simulated Cell has a defect; the line above says which");
     IS_DONE.store(true, Ordering::Release);
@@ -113,7 +112,7 @@ fn write_trace(session: &mut CellBeSession, name: &str, file: File) {
     }
 }
 
-/// A table of what each SPE did, what the machine counted, and how fast it was simulated.
+/// Each SPE's work, the machine's counters, and the simulation's speed.
 fn summary(session: &CellBeSession, took: Duration) -> String {
     let model = session.model();
     let counters = session.counters();

@@ -1,4 +1,4 @@
-//! Which machine stands under the library: `SEATMAP_SPE`.
+//! Chooses the machine below the library: `SEATMAP_SPE`.
 
 use crate::error::SpeError;
 use crate::pool;
@@ -17,17 +17,17 @@ pub enum SpeMachine {
     Simulated(Arc<Driver>),
 }
 
-/// The machine that the environment asks for: it is the same as long as the process lives.
+/// The machine of the environment, chosen once for the process.
 ///
 /// # Errors
-/// [`SpeError::Machine`], again and again.
+/// [`SpeError::Machine`], at every call.
 pub fn machine() -> Result<&'static SpeMachine, SpeError> {
     static MACHINE: OnceLock<Result<SpeMachine, String>> = OnceLock::new();
     let found = MACHINE.get_or_init(|| open(std::env::var("SEATMAP_SPE").ok().as_deref()));
     found.as_ref().map_err(|words| SpeError::Machine(words.clone()))
 }
 
-/// The driver of the simulated Cell, if one stands under the library.
+/// The driver of the simulated Cell, if that is the machine.
 #[must_use]
 pub fn simulated() -> Option<&'static Arc<Driver>> {
     match machine() {
@@ -36,8 +36,7 @@ pub fn simulated() -> Option<&'static Arc<Driver>> {
     }
 }
 
-/// The numbers of chips and of SPEs; on this computer one chip, and the CPUs that SPEs are pinned
-/// to.
+/// The numbers of chips and SPEs; on this computer, one chip and the CPUs of the SPEs.
 ///
 /// # Errors
 /// [`SpeError::Machine`].
@@ -55,7 +54,6 @@ fn open(setting: Option<&str>) -> Result<SpeMachine, String> {
     }
 }
 
-/// The model with this name, or in this file.
 fn model(name: &str) -> Result<Arc<CellModel>, String> {
     if let Some(found) = catalog::load(name) {
         return found.map_err(|error| format!("SEATMAP_SPE={name}: {error}"));

@@ -1,26 +1,26 @@
 //! The simulated Cell as the machine below libspe2: the same programs, in virtual time.
 //!
 //! One thread, the driver, owns the [session](seatmap_cell_sim::session::CellBeSession). SPU
-//! programs run on it as coroutines, each until its next call. Threads of the PPE are the process's
-//! own. A thread's call goes to the driver and waits there until its virtual time has come; then
-//! the thread runs on this computer until its next call. While it does, virtual time stands still
-//! and nothing else runs, so that the same program gives the same times.
+//! programs run on it as coroutines, each until its next call. The PPE's threads are threads of the
+//! process. Their calls wait at the driver for their virtual time. Between two calls a thread runs
+//! on this computer; meanwhile virtual time stops and nothing else runs, so that a program always
+//! gives the same times.
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
-//! | [`mod@machine`] | which machine the environment asks for |
-//! | [`layout`] | where contexts and memory lie on it |
-//! | [`driver`] | the thread that owns the session: turns, and their ends |
-//! | [`compute`] | what is charged for the work between two calls |
+//! | [`mod@machine`] | the choice of the machine by the environment |
+//! | [`layout`] | the places of contexts and memory |
+//! | [`driver`] | the thread that owns the session and its turns |
+//! | [`compute`] | the charge for work between two calls |
 //! | [`finish`] | the trace and the summary at the end |
-//! | [`bell`] | how they wake each other |
-//! | [`desk`] | where a thread of the PPE hands in its calls and waits |
-//! | [`request`] | what it hands in |
+//! | [`bell`] | wakeups between driver and threads |
+//! | [`desk`] | the calls of the PPE's threads, and their waits |
+//! | [`request`] | the requests to the driver |
 //! | [`channels`], [`commands`] | the channels of an SPU; its commands for the transfer unit |
-//! | [`call`] | how an SPU program makes a call, and waits for its turn |
+//! | [`call`] | the calls of an SPU program |
 //! | [`watch`], [`spin`] | threads and SPU programs that wait for memory without a call |
-//! | [`spu`] | what an SPU's state has for this machine |
-//! | [`ppe`], [`thread`] | what threads do with a context; their waits for each other |
+//! | [`spu`] | this machine's part of an SPU's state |
+//! | [`ppe`], [`thread`] | calls of threads on a context; their waits for each other |
 
 pub mod bell;
 pub mod call;

@@ -17,11 +17,10 @@ use seatmap_cell_sim::session::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The most looks that a call makes before it tells a thread that there is nothing. A thread that
-/// looks again and again at the same thing gets its answers less often, and the looks take the same
-/// virtual time.
+/// The most looks in one call. A thread that polls without success gets answers less often, for the
+/// same virtual time.
 const MOST_LOOKS: u32 = 1024;
-/// A message was there.
+/// The bit of an answer that contains a message.
 const FOUND: u64 = 1 << 32;
 
 /// A context as a task of the session.
@@ -30,7 +29,7 @@ pub struct SimulatedContext {
     driver: Arc<Driver>,
     task: u16,
     by_kernel: bool,
-    /// Looks in a row that found nothing, and which count they looked at.
+    /// The consecutive looks without success.
     looks: AtomicU32,
 }
 
@@ -89,7 +88,7 @@ impl SimulatedContext {
         desk::run(&self.driver, self.task, program, is_fresh)
     }
 
-    /// Another program was loaded.
+    /// Records that another program was loaded.
     pub fn renew(&self) {
         self.now(|session, task| {
             session.renew(task);
@@ -97,31 +96,30 @@ impl SimulatedContext {
         });
     }
 
-    /// Ends the context when its transfers are complete.
+    /// Ends the context after its transfers.
     pub fn destroy(&self) {
         self.call(SessionCall::Destroy(self.task));
     }
 
-    /// Writes a message to the SPU, if there is room.
+    /// Sends a message to the SPU, if there is room.
     #[must_use]
     pub fn send(&self, value: u32) -> bool {
         self.call(SessionCall::Send { to: self.task, value, by_kernel: self.by_kernel }) != 0
     }
 
-    /// Takes a message of the SPU.
+    /// Receives a message from the SPU.
     #[must_use]
     pub fn receive(&self, mailbox: Outbound) -> Option<u32> {
         let answer = self.looking(|from, looks| SessionCall::Receive { from, mailbox, looks });
         (answer & FOUND != 0).then_some(answer as u32)
     }
 
-    /// Looks at a count.
+    /// Reads a count.
     #[must_use]
     pub fn count(&self, what: MailboxCount) -> usize {
         self.looking(|of, looks| SessionCall::Count { of, what, looks }) as usize
     }
 
-    /// Makes a call that looks at something, with more looks if the ones before found nothing.
     fn looking(&self, call: impl FnOnce(u16, u32) -> SessionCall) -> u64 {
         let in_a_row =
             if desk::looks_again(self.task) { self.looks.load(Ordering::Relaxed) } else { 1 };
@@ -136,7 +134,7 @@ impl SimulatedContext {
         self.call(SessionCall::Await { of: self.task, what });
     }
 
-    /// Whether waits are calls of the operating system, and not looks again and again.
+    /// Whether waits are system calls instead of polling.
     #[must_use]
     pub fn sleeps(&self) -> bool {
         self.by_kernel
@@ -153,7 +151,7 @@ impl SimulatedContext {
         });
     }
 
-    /// Hands the transfer unit a proxy command.
+    /// Passes a proxy command to the transfer unit.
     pub fn proxy(&self, transfer: LocalStoreTransfer) {
         let LocalStoreTransfer { command, direction, local, effective, bytes, tag } = transfer;
         let order = match command.as_bytes().last() {
@@ -171,10 +169,10 @@ impl SimulatedContext {
         ));
     }
 
-    /// Waits for proxy commands. Returns the tags that are complete.
+    /// Waits for proxy commands. Returns the complete tags.
     ///
     /// # Errors
-    /// [`SpeError::Transfer`]: one of them had an address that cannot be read or written.
+    /// [`SpeError::Transfer`]: the address of one was inaccessible.
     pub fn await_proxies(
         &self,
         number: u32,
@@ -193,7 +191,7 @@ impl SimulatedContext {
         }
     }
 
-    /// Notes how many ends of the program wait to be taken.
+    /// Sets the number of recorded ends of the program.
     pub fn set_ends(&self, ends: usize) {
         self.now(move |session, task| {
             session.set_ends(task, ends as u32);
@@ -201,20 +199,19 @@ impl SimulatedContext {
         });
     }
 
-    /// Events that have happened, as [`event`](crate::event) numbers them.
+    /// Events that have happened, as numbered in [`event`](crate::event).
     #[must_use]
     pub fn happened(&self) -> u32 {
         self.now(|session, task| u64::from(session.happened(task))) as u32
     }
 
-    /// The core cycle of the machine at which a time in nanoseconds from now is over.
+    /// The machine's core cycle after this time in nanoseconds.
     #[must_use]
     pub fn cycle_in(driver: &Arc<Driver>, ns: u64) -> u64 {
         desk::now(driver, move |session| session.now().saturating_add(session.cycle_at(ns)))
     }
 
-    /// Waits until one of these events has happened, or until a core cycle. Returns whether one
-    /// has.
+    /// Waits until one of these events or a core cycle. Returns whether there was an event.
     #[must_use]
     pub fn await_events(
         driver: &Arc<Driver>,
@@ -229,7 +226,7 @@ impl SimulatedContext {
         desk::call(driver, call) != 0
     }
 
-    /// The event that a thread waits for.
+    /// This context's part of a wait for events.
     #[must_use]
     pub fn watched_events(&self, events: u32) -> WatchedEvents {
         WatchedEvents { context: self.task, events }

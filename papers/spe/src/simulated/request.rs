@@ -1,4 +1,4 @@
-//! Requests of the PPE's threads to the driver, and the ways there and back.
+//! The requests of the PPE's threads to the driver.
 
 use crate::simulated::bell::TurnBell;
 use crate::stop::{Resumable, StopReason};
@@ -9,61 +9,60 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Work on the session that takes no virtual time.
 type Now = Box<dyn FnOnce(&mut CellBeSession) -> u64 + Send>;
 
 /// A request of a thread to the driver.
 pub enum DriverRequest {
-    /// To be known, and to run on.
+    /// Registers the thread, which runs on.
     Join,
     /// A call that takes virtual time.
     Call(SessionCall),
-    /// A run of the program of a context.
+    /// A run of a context's program.
     Run {
         /// The context's task.
         context: u16,
         /// The program.
         program: Arc<dyn Resumable>,
-        /// Whether it begins, and does not go on from where it stopped.
+        /// Whether it starts instead of resuming.
         is_fresh: bool,
     },
-    /// Something at once.
+    /// Work without virtual time.
     Now(Now),
-    /// A desk for a thread that is about to begin; it has its turn when virtual time goes on.
+    /// A slot for a new thread, which starts when virtual time continues.
     Open(Arc<DriverSlot>),
-    /// Nothing more: the thread ends. Nobody waits for the answer.
+    /// The thread ends without waiting for an answer.
     Leave,
 }
 
-/// A request on its way to the driver.
+/// A request to the driver.
 pub struct Request {
-    /// The desk of the thread that asks.
+    /// The slot of the thread.
     pub desk: Arc<DriverSlot>,
-    /// CPU time that the thread has used since its last call, if that is charged.
+    /// The thread's CPU time since its last call, if charged.
     pub worked_ns: u64,
     /// The request itself.
     pub ask: DriverRequest,
 }
 
-// SAFETY: the pointers in a call lead to memory of the thread that asks, which waits until the call
+// SAFETY: the pointers in a call refer to memory of the calling thread, which waits until the call
 // is done.
 unsafe impl Send for Request {}
 
-/// A thread's place at the driver.
+/// A thread's slot at the driver.
 #[derive(Debug, Default)]
 pub struct DriverSlot {
-    /// The thread's task in the session; the driver sets it.
+    /// The thread's task in the session, set by the driver.
     pub task: AtomicU32,
-    /// The kernel's number of the thread, once it has begun.
+    /// The thread's kernel ID, after its start.
     pub tid: AtomicI32,
     answer: AtomicU64,
     bell: TurnBell,
-    /// How the last run of a context ended.
+    /// The end of the last run of a context.
     pub stop: Mutex<Option<StopReason>>,
 }
 
 impl DriverSlot {
-    /// Answers the thread, which goes on.
+    /// Answers and resumes the thread.
     pub fn answer(&self, answer: u64) {
         self.answer.store(answer, Ordering::Relaxed);
         self.bell.ring();
@@ -76,7 +75,7 @@ impl DriverSlot {
     }
 }
 
-/// The way to the driver.
+/// The connection to the driver.
 #[derive(Debug)]
 pub struct Driver {
     model: Arc<CellModel>,
@@ -85,7 +84,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// The way to the driver of this model, to which nobody has sent anything yet.
+    /// A new connection.
     #[must_use]
     pub fn new(model: Arc<CellModel>) -> Self {
         Driver { model, inbox: Mutex::default(), bell: TurnBell::default() }
@@ -103,13 +102,13 @@ impl Driver {
         self.bell.ring();
     }
 
-    /// Takes the oldest request, and waits for one as long as `time`.
+    /// Takes the oldest request, and waits up to `time` for one.
     pub fn take_within(&self, time: Duration) -> Option<Request> {
         if let Some(request) = self.take() {
             return Some(request);
         }
         let deadline = Some(Instant::now() + time);
-        // A ring may be that of a request that was taken before.
+        // The bell may have rung for an earlier request.
         while self.bell.wait(deadline) {
             if let Some(request) = self.take() {
                 return Some(request);

@@ -1,11 +1,9 @@
-//! SPU programs that wait for a change of their local store without a call, found out and put
-//! aside.
+//! Detects SPU programs that spin on their local store without a call.
 //!
-//! While a program has its turn, its thread looks at itself every few milliseconds of its CPU time.
-//! If the registers and all bytes of the local store are as they were in an earlier look, the
-//! program does the same for ever unless its store changes from outside. It then waits in virtual
-//! time until bytes arrive there. A program that computes is never in the same state twice, however
-//! long it takes.
+//! During a program's turn, its thread samples itself every few milliseconds of CPU time. If the
+//! registers and the whole local store are as in an earlier sample, the program spins until its
+//! store changes from outside, and waits in virtual time for new bytes. A program that computes is
+//! never in the same state twice.
 
 use crate::image::LoadedProgram;
 use crate::simulated::call::call;
@@ -18,24 +16,21 @@ use std::io;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::Duration;
 
-/// How often a thread looks at itself: a look at a store of 256 KiB takes a hundredth of it.
+/// The CPU time between samples. A sample of a store of 256 KiB takes 1/100 of it.
 const EVERY: Duration = Duration::from_millis(4);
-/// States that are kept of one turn.
+/// The states kept in a turn.
 const KEPT: usize = 64;
-/// Bytes of the stack that a program must have left, so that it can be interrupted: the kernel
-/// saves its registers there.
+/// The stack for an interruption: the kernel saves the registers there.
 const ROOM_BYTES: u64 = 8 << 10;
 
-/// The turn of a program that is looked at.
 struct Watch {
-    /// Its store as it sees it, and its length.
+    /// Its store in its own view, and the length.
     base: u64,
     bytes: u64,
     /// Its store as others see it.
     words: *const u64,
-    /// Where its stack ends.
+    /// The end of its stack.
     limit: u64,
-    /// Whether it counts its work.
     counts: bool,
     spu: *mut SpuState,
     states: [Cell<u64>; KEPT],
@@ -44,15 +39,15 @@ struct Watch {
 
 static WATCH: AtomicPtr<Watch> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Begins to look at programs that run on the calling thread.
+/// Starts to observe programs on the calling thread.
 ///
 /// # Errors
-/// The kernel's error: then programs that spin are not found out.
+/// The kernel's error: spinning programs are then not detected.
 pub fn begin() -> io::Result<Ticks> {
     Ticks::begin(EVERY, look, interrupt)
 }
 
-/// Lets a program have its turn, while it is looked at.
+/// Gives a program its turn and observes it.
 pub fn watched<T>(
     store: &SpeStore,
     loaded: &LoadedProgram,
@@ -73,17 +68,16 @@ pub fn watched<T>(
 }
 
 fn watch<'a>() -> Option<&'a Watch> {
-    // SAFETY: it is set only while the thread that looks is in `watched`.
+    // SAFETY: it is set only while the sampling thread is in `watched`.
     unsafe { WATCH.load(Ordering::Acquire).as_ref() }
 }
 
-/// Whether the program is in a state in which it was before.
 fn look(sample: ThreadSample) -> bool {
     let Some(watch) = watch() else { return false };
     if !watch.can_be_interrupted(sample) {
         return false;
     }
-    // A program that counts its work is in the same state if only that has changed.
+    // In a program that counts its work, the counter is not part of the state.
     let counter = if watch.counts { 0 } else { sample.counter };
     let state = watch.number() ^ sample.registers ^ counter;
     let count = watch.count.get();
@@ -94,16 +88,15 @@ fn look(sample: ThreadSample) -> bool {
 }
 
 impl Watch {
-    /// Whether the program is in its own code, with room on its stack.
     fn can_be_interrupted(&self, sample: ThreadSample) -> bool {
         let is_own_code = sample.at.wrapping_sub(self.base) < self.bytes;
         is_own_code && (self.limit + ROOM_BYTES..self.base + self.bytes).contains(&sample.stack)
     }
 
-    /// A number for all bytes of the store.
+    /// A hash of the whole store.
     fn number(&self) -> u64 {
-        // FNV-1a over words, with a turn so that high bits count.
-        // SAFETY: within the store, which outlives the turn.
+        // FNV-1a over words, with a rotation for the high bits. SAFETY: within the store, which
+        // outlives the turn.
         (0..self.bytes as usize / 8)
             .fold(0, |number, at| mixed(number, unsafe { self.words.add(at).read_volatile() }))
     }
@@ -113,12 +106,11 @@ fn mixed(number: u64, word: u64) -> u64 {
     (number ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
 }
 
-/// On the program's own stack, at the lowest place where it spins: waits in virtual time. The work
-/// that it counted since its last call is not charged, because that depends on how long the
-/// spinning took here.
+/// Waits in virtual time, on the program's own stack. Does not charge the work since the last call,
+/// because it depends on the time of spinning here.
 fn interrupt(sample: ThreadSample) {
     if let Some(watch) = watch().filter(|watch| watch.can_be_interrupted(sample)) {
-        // SAFETY: the program is interrupted in its own code, so that nothing else uses its state.
+        // SAFETY: the program is interrupted in its own code, so nothing else uses its state.
         let spu = unsafe { &mut *watch.spu };
         spu.simulated.count.forget(sample.counter);
         call(spu, SessionCall::AwaitStore);

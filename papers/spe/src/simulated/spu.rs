@@ -1,4 +1,4 @@
-//! The part of an SPU's state that serves the simulated Cell.
+//! The simulated Cell's part of an SPU's state.
 
 use crate::list::List;
 use seatmap_cell_sim::session::{CellBeSession, ProgramTurn};
@@ -6,48 +6,47 @@ use seatmap_cell_sim::session::{CellBeSession, ProgramTurn};
 /// An SPU as a task of a session.
 #[derive(Debug)]
 pub struct SimulatedSpu {
-    /// The session, while the program runs; the program has it alone then.
+    /// The session, which belongs to the program while it runs.
     pub session: *mut CellBeSession,
-    /// The turn that the program has.
+    /// The program's turn.
     pub turn: ProgramTurn,
-    /// The CPU time of the driver when the turn began, if it is charged.
+    /// The driver's CPU time at the start of the turn, if charged.
     pub since_ns: u64,
-    /// Lists that may stall, by the entry of their command.
+    /// Lists that may stall, with the queue entries of their commands.
     pub lists: Vec<(u8, List)>,
-    /// The work that the program counts.
+    /// The program's count of its work.
     pub count: CycleCount,
 }
 
-/// The core cycles that a program counts in a register, as far as they were not charged.
+/// The uncharged core cycles that a program counts in a register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CycleCount {
-    /// The register when the program called last. The way into the table's functions writes it.
+    /// The register at the program's last call, stored by the table's functions.
     pub register: u64,
-    /// The register as far as it was looked at.
+    /// The part of the register already added.
     seen: u64,
     sum: u64,
 }
 
 impl CycleCount {
-    /// Adds what the program counted until its call. A register that has gone back, as a long jump
-    /// does, adds nothing.
+    /// Adds the count since the last call. A smaller value, after a long jump, adds nothing.
     pub fn note(&mut self) {
         let more = self.register.wrapping_sub(self.seen);
         self.sum += if more < 1 << 63 { more } else { 0 };
         self.seen = self.register;
     }
 
-    /// Forgets what the program counted until the register had this value.
+    /// Discards the count up to this register value.
     pub fn forget(&mut self, register: u64) {
         self.seen = register;
     }
 
-    /// Takes what was not charged.
+    /// Takes the uncharged count.
     pub fn take(&mut self) -> u64 {
         std::mem::take(&mut self.sum)
     }
 
-    /// Whether something was not charged.
+    /// Whether there is an uncharged count.
     #[must_use]
     pub fn has_some(&self) -> bool {
         self.sum > 0

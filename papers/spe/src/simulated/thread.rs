@@ -1,4 +1,4 @@
-//! Threads of the PPE that the program creates, and their waits for each other, in virtual time.
+//! Threads of the PPE created by the program, and their waits for each other in virtual time.
 
 use crate::simulated::desk;
 use crate::simulated::machine::simulated;
@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Threads that have not ended, by the number that their creator knows them by.
+/// Living threads, by their creator's ID.
 static LIVING: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
-/// Whether a simulated Cell stands under the library.
+/// Whether the machine is a simulated Cell.
 #[must_use]
 pub fn is_simulated() -> bool {
     simulated().is_some()
@@ -21,18 +21,18 @@ fn with<T>(work: impl FnOnce(&Arc<Driver>) -> T) -> Option<T> {
     simulated().map(work)
 }
 
-/// A desk for a thread that the calling one is about to create; `None` on this computer.
+/// Creates a slot for a thread that will be created next; `None` on this computer.
 #[must_use]
 pub fn open() -> Option<Arc<DriverSlot>> {
     with(desk::open)
 }
 
-/// The thread for this desk could not be created.
+/// Removes the slot of a thread that could not be created.
 pub fn close(desk: Arc<DriverSlot>) {
     with(|driver| desk::close(driver, desk));
 }
 
-/// The thread for this desk was created. It cannot have begun: its creator runs.
+/// Records the new thread of this slot. It has not yet started, because its creator runs.
 pub fn born(desk: &DriverSlot, thread: u64) {
     let task = desk.task.load(Ordering::Acquire) as u16;
     with(|driver| {
@@ -44,12 +44,12 @@ pub fn born(desk: &DriverSlot, thread: u64) {
     LIVING.lock().unwrap_or_else(PoisonError::into_inner).insert(thread);
 }
 
-/// The calling thread begins, at its desk.
+/// Starts the calling thread at its slot.
 pub fn begin(desk: Arc<DriverSlot>) {
     with(|driver| desk::take(driver, desk));
 }
 
-/// The calling thread ends, and those who wait for that go on.
+/// Ends the calling thread, and wakes the threads that wait for that.
 pub fn end(thread: u64) {
     LIVING.lock().unwrap_or_else(PoisonError::into_inner).remove(&thread);
     wake(thread, u32::MAX);
@@ -62,7 +62,7 @@ pub fn lives(thread: u64) -> bool {
     LIVING.lock().unwrap_or_else(PoisonError::into_inner).contains(&thread)
 }
 
-/// Waits until another thread wakes the waiters of a key, or until a time in nanoseconds. Returns
+/// Waits until another thread wakes this key's waiters, or until a time in nanoseconds. Returns
 /// whether it was woken.
 #[must_use]
 pub fn park(key: u64, until_ns: Option<u64>) -> bool {
@@ -79,14 +79,14 @@ pub fn wake(key: u64, most: u32) {
     with(|driver| desk::now(driver, move |session| session.wake(key, most as usize) as u64));
 }
 
-/// Lets virtual time pass.
+/// Waits in virtual time.
 pub fn sleep(ns: u64) {
     with(|driver| {
         desk::call(driver, SessionCall::Work(((ns as f64) * driver.model().frequency_ghz) as u64))
     });
 }
 
-/// Nanoseconds since the machine's beginning.
+/// Nanoseconds since the machine's start.
 #[must_use]
 pub fn time_ns() -> u64 {
     with(|driver| {

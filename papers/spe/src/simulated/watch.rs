@@ -1,10 +1,10 @@
-//! Threads of the PPE that make no call: they wait in the kernel, or spin until memory changes.
+//! Observes threads of the PPE that make no call: they wait in the kernel, or spin until memory
+//! changes.
 //!
-//! While a thread runs, virtual time stands still. A thread that sleeps in the kernel for a while
-//! is left alone, and time goes on. So is a thread that is in the same state again: same registers,
-//! same end of its stack. It spins, and its next look at memory counts when something has been
-//! stored: after the first store, then after two more, four, and so on. Its next actions have the
-//! virtual time of that store. A thread that computes is waited for, however long it takes.
+//! While a thread runs, virtual time stops. It continues if the thread sleeps in the kernel for a
+//! while, or spins: is in the same state again (registers and stack top). A spinning thread's next
+//! look at memory counts after the first store, then after two more, four, and so on; its next
+//! actions have the virtual time of that store. For a thread that computes, virtual time waits.
 
 use crate::simulated::request::DriverSlot;
 use seatmap_cell_sim::os::sample;
@@ -15,21 +15,21 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// How long a thread may make no call before somebody looks at it, and between two looks.
+/// The time without a call until a thread is observed, and between two looks.
 pub const PATIENCE: Duration = Duration::from_millis(20);
-/// Looks in a row that must find a thread asleep.
+/// The consecutive looks that must find a thread asleep.
 const ASLEEP: u32 = 2;
-/// Samples in which a state must come again.
+/// The samples among which a state must repeat.
 const SAMPLES: u32 = 64;
-/// CPU time between two samples: many times that of the sample itself. A thread that has to wait
-/// for a CPU is in the same state all the while.
+/// The CPU time between samples, many times that of a sample. Without it, a thread that waits for a
+/// CPU would seem to spin.
 const APART_NS: u64 = 200_000;
-/// How long a sample may take: the thread may have to wait for a CPU.
+/// The time limit of a sample, because the thread may wait for a CPU.
 const SAMPLE_WITHIN: Duration = Duration::from_secs(2);
-/// The most stores after which a thread that spins looks again.
+/// The most stores between two looks of a spinning thread.
 const MOST_STORES: u64 = 1024;
 
-/// A thread that runs, as far as the driver has looked at it.
+/// A running thread.
 #[derive(Debug)]
 pub struct RunningThread {
     /// Its task.
@@ -41,11 +41,11 @@ pub struct RunningThread {
 /// The result of a look at a thread.
 #[derive(Debug)]
 pub enum ThreadState {
-    /// It computes, or has not been looked at long enough.
+    /// It computes, or needs more looks.
     Running,
     /// It waits in the kernel.
     Away,
-    /// It is no longer there.
+    /// It has exited.
     Gone,
     /// It spins, in these states.
     Spinning(SpinningThread),
@@ -58,14 +58,12 @@ pub struct SpinningThread {
     pub task: u16,
     tid: Tid,
     states: HashSet<sample::ThreadSample>,
-    /// Stores since it looked at memory.
     unseen: u64,
-    /// Stores after which it looks again.
     patience: u64,
 }
 
 impl RunningThread {
-    /// A thread that was let go on.
+    /// A resumed thread.
     #[must_use]
     pub fn new(task: u16, desk: Arc<DriverSlot>) -> Self {
         RunningThread { task, desk, asleep: 0 }
@@ -92,7 +90,7 @@ impl RunningThread {
         let mut states = HashSet::new();
         let mut is_known = false;
         for _ in 0..SAMPLES {
-            // A thread that sleeps or makes a call uses no CPU.
+            // A sleeping or calling thread uses no CPU.
             let Some(state) =
                 works(tid, || false).then(|| sample::of(tid, SAMPLE_WITHIN)).flatten()
             else {
@@ -114,8 +112,7 @@ impl RunningThread {
     }
 }
 
-/// Waits until a thread has used its CPU for a while; false if it no longer does, or if `is_enough`
-/// says so.
+/// Waits until a thread has used CPU time; false if it stops, or `is_enough` returns true.
 fn works(tid: Tid, mut is_enough: impl FnMut() -> bool) -> bool {
     let Some(since_ns) = usage::cpu_ns(tid) else { return false };
     while usage::cpu_ns(tid).is_some_and(|now| now < since_ns + APART_NS) {
@@ -129,20 +126,19 @@ fn works(tid: Tid, mut is_enough: impl FnMut() -> bool) -> bool {
 }
 
 impl SpinningThread {
-    /// Something was stored. Returns whether the thread is to look now.
+    /// Records a store. Returns whether the thread's next look is due.
     pub fn stored(&mut self) -> bool {
         self.unseen += 1;
         self.unseen >= self.patience
     }
 
-    /// Whether something was stored since it looked.
+    /// Whether there was a store since its last look.
     #[must_use]
     pub fn has_unseen(&self) -> bool {
         self.unseen > 0
     }
 
-    /// Lets the thread look at memory for some of its CPU time. Returns whether it still spins;
-    /// `has_called` says whether it has made a call meanwhile.
+    /// Lets the thread look at memory. Returns whether it still spins; `has_called` reports a call.
     pub fn looks(&mut self, mut has_called: impl FnMut() -> bool) -> bool {
         self.unseen = 0;
         self.patience = (2 * self.patience).min(MOST_STORES);
@@ -160,7 +156,7 @@ impl SpinningThread {
     }
 }
 
-/// A thread that spins alone, with nothing under way, is given up after this.
+/// A deadlock is reported after this time, if only spinning threads are left.
 pub const GIVES_UP: Duration = Duration::from_secs(10);
 
 /// Whether a standstill has lasted too long.

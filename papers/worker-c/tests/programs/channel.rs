@@ -1,4 +1,4 @@
-//! A program in C whose files and console are at the other end of a socket.
+//! A program in C whose files and console are behind a socket.
 
 use crate::installed::{How, can_compile, library};
 use seatmap_ninep::{ExportedFolder, FileSession, serve};
@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::Output;
 
-/// Runs it with a server of this folder, and with its own standard input as the channel.
+/// Runs it with a server of this folder on its standard input.
 fn run(how: How, folder: &std::path::Path) -> Output {
     let (own, other) = UnixStream::pair().unwrap();
     let console = fs::File::create(folder.join("console")).unwrap();

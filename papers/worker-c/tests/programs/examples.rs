@@ -1,4 +1,4 @@
-//! The examples say what they compute.
+//! The output of the examples.
 
 use crate::installed::{can_compile, library};
 

@@ -1,5 +1,4 @@
-//! The guide's page on workers: these tests compile its programs and check that they do as the page
-//! says.
+//! The guide's page on workers: its programs compile and do as the page says.
 
 use crate::installed::{How, can_compile, example, library, stdout};
 use std::path::Path;

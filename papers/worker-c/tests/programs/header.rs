@@ -1,9 +1,9 @@
-//! The header that is checked in is the one that the sources make.
+//! The committed header is the generated one.
 //!
-//! `SEATMAP_HEADER=write cargo test -p seatmap-worker-c --test programs header` renews it; look at
-//! the difference before it is committed: C programs were compiled against it.
+//! `SEATMAP_HEADER=write cargo test -p seatmap-worker-c --test programs header` renews it. Check
+//! the difference before committing, because existing C programs use the header.
 
-/// In the order in which a reader meets them.
+/// The sources, in the order for readers of the header.
 const SOURCES: [&str; 8] = [
     "src/version.rs",
     "src/status.rs",

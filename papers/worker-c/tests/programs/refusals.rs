@@ -1,4 +1,4 @@
-//! Checks the mistakes that a caller can make.
+//! The mistakes that a caller can make.
 
 use crate::installed::{can_compile, library};
 

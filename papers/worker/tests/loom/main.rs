@@ -1,9 +1,9 @@
-//! Mailboxes and bells under the interleavings that the memory model allows with up to five
-//! preemptions, seconds in all. Those with more have shown nothing yet and take a minute:
-//! `LOOM_MAX_PREEMPTIONS=100 cargo test --test loom`.
+//! Mailboxes and bells under all interleavings of the memory model with up to five preemptions, in
+//! seconds. More preemptions have found nothing so far and take a minute: `LOOM_MAX_PREEMPTIONS=100
+//! cargo test --test loom`.
 //!
-//! The modules are those of the library, over loom's atomics. Without a test harness, as their own
-//! tests are on real threads and would be built with it.
+//! The modules are those of the library, over loom's atomics. A test harness would also build their
+//! own tests, which need real threads.
 #![allow(
     dead_code,
     unused_imports,
@@ -38,7 +38,7 @@ const MODELS: [fn(); 4] = [
 ];
 
 fn main() {
-    // Models share nothing, so each has a thread, whose panic ends the scope with one.
+    // Each model has a thread, and its panic ends the scope with one.
     std::thread::scope(|scope| {
         for model in MODELS {
             scope.spawn(model);
@@ -47,7 +47,7 @@ fn main() {
     println!("loom: {} models hold", MODELS.len());
 }
 
-/// The model under every interleaving of so many preemptions.
+/// Runs the model under all interleavings with so many preemptions.
 fn hold(model: fn()) {
     let mut explorer = loom::model::Builder::new();
     explorer.preemption_bound = explorer.preemption_bound.or(Some(5));
@@ -67,7 +67,7 @@ fn never() -> bool {
     false
 }
 
-/// The writer may leave a message before it goes, and that one is read.
+/// A message that the writer leaves before it exits is read.
 fn a_sleeping_reader_learns_that_the_writer_is_gone() {
     hold(|| {
         let (mut reader, mut writer) = mailboxes([1, 1], Polling::Sleep);

@@ -1,8 +1,8 @@
-//! Atomics and sleeping as loom sees them.
+//! Atomics and sleeping for loom.
 
 pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-/// A word that a thread can sleep on.
+/// A word on which a thread can sleep.
 pub struct Futex {
     word: AtomicU32,
     woken: loom::sync::Notify,
@@ -17,8 +17,8 @@ impl Futex {
         &self.word
     }
 
-    /// As the kernel's: it sleeps only where the word has the value, and a wake-up between that
-    /// look and the sleep counts.
+    /// As in the kernel: sleeps only if the word has the value, and a wakeup between that check and
+    /// the sleep counts.
     pub fn wait(&self, value: u32) {
         if self.word.load(Ordering::SeqCst) == value {
             self.woken.wait();
@@ -30,7 +30,7 @@ impl Futex {
     }
 }
 
-/// Between two looks at a line that another core will write.
+/// Pauses between two looks at a line that another core will write.
 pub fn pause() {
     loom::thread::yield_now();
 }

@@ -1,4 +1,4 @@
-//! Each rule on evidence that is made up.
+//! Each rule, with made-up evidence.
 
 mod made;
 
@@ -9,7 +9,6 @@ use crate::trial::TrialResult;
 use made::{talkers, trial};
 use seatmap_watch::Gravity;
 
-/// Evidence of the same program with something changed.
 fn with(change: impl FnOnce(&mut Evidence)) -> Evidence {
     let mut evidence = talkers();
     change(&mut evidence);
@@ -27,11 +26,10 @@ fn only_a_trial_that_shows_it_is_followed() {
     let better = with(|all| all.trial = Some(trial(quiet, [5.0, 8.0, 11.0])));
     assert_eq!(verdict(&better).0, AdviceVerdict::DoThis);
     for (control, seats, expected) in [
-        // Not shown, shown to be worse, and too little to be worth the trouble.
         (quiet, [-1.0, 8.0, 11.0], Reason::NoneBetter),
         (quiet, [-9.0, -5.0, -2.0], Reason::NoneBetter),
         (quiet, [0.5, 1.5, 2.0], Reason::NoneBetter),
-        // Less than the control shows where nothing was changed.
+        // The gain is smaller than that of the control, where nothing changed.
         ([-9.0, -7.0, 1.0], [2.0, 6.0, 9.0], Reason::NoneBetter),
         ([1.0, 3.0, 5.0], [5.0, 8.0, 11.0], Reason::Drift),
     ] {
@@ -57,7 +55,7 @@ fn only_a_trial_that_shows_it_is_followed() {
 fn a_bound_that_is_small_is_enough() {
     let little = with(|all| {
         all.most_gain.as_mut().unwrap().percent = 0.9;
-        // Even a trial that seems to show more: the program's messages do not take that time.
+        // The messages take less time than this trial seems to save.
         all.trial = Some(trial([-1.0, 0.1, 1.0], [5.0, 8.0, 11.0]));
     });
     assert_eq!(verdict(&little), (AdviceVerdict::LeaveIt, Reason::LittleTalk));
@@ -110,12 +108,12 @@ fn neighbours_decide_only_where_the_program_waits_for_them() {
     };
     assert_eq!(verdict(&crowd(30.0)), (AdviceVerdict::CannotTell, Reason::Neighbours));
     assert_eq!(verdict(&crowd(2.0)), (AdviceVerdict::LeaveIt, Reason::NoneBetter));
-    // Two threads on one CPU wait for each other in half of the time.
+    // Two threads on one CPU wait for each other half of the time.
     let own = Evidence { cpu_count: 1, ..crowd(55.0) };
     assert_eq!(verdict(&own).1, Reason::OneCpu);
     let both = Evidence { cpu_count: 1, ..crowd(75.0) };
     assert_eq!(verdict(&both).1, Reason::Neighbours);
-    // A program that gets next to nothing of its CPUs does not sleep.
+    // A program that hardly gets any CPU time does not sleep.
     let starved = Evidence { used_percent: 3.0, wanted_percent: 100.0, ..crowd(97.0) };
     assert_eq!(verdict(&starved), (AdviceVerdict::CannotTell, Reason::Neighbours));
     let elsewhere = Evidence { is_elsewhere: true, ..crowd(30.0) };
@@ -218,7 +216,7 @@ fn programs_without_two_threads_to_seat_are_left() {
         all.used_percent = 190.0;
     });
     assert_eq!(verdict(&short).1, Reason::ShortTasks);
-    // A hundred threads with a little each live on, and it hangs on what they say to each other.
+    // A hundred long-lived threads each do little, so their messages decide.
     let spread = |percent: f64| {
         with(|all| {
             all.busy.clear();
@@ -238,7 +236,7 @@ fn programs_without_two_threads_to_seat_are_left() {
         all.looked_s = 0.1;
     });
     assert_eq!(verdict(&moment), (AdviceVerdict::CannotTell, Reason::TooShort));
-    // Without an observation the threads of a program that has ended are not known.
+    // Without an observation, the threads of an exited program are unknown.
     let ended = |threads| {
         with(|all| {
             all.has_ended = true;
@@ -302,7 +300,7 @@ fn a_command_that_was_cut_short_is_judged_by_what_was_seen() {
     assert_eq!(verdict(&idle), (AdviceVerdict::LeaveIt, Reason::HardlyRuns));
     let moment = Evidence { looked_s: 0.1, ..cut.clone() };
     assert_eq!(verdict(&moment), (AdviceVerdict::CannotTell, Reason::TooShort));
-    // In a trial that had no time to compare anything.
+    // The trial had no time for a comparison.
     let begun = TrialResult { has_ended: true, control: None, ..TrialResult::default() };
     let in_trial = Evidence { has_ended: false, trial: Some(begun), ..cut };
     assert_eq!(verdict(&in_trial), (AdviceVerdict::CannotTell, untried));
@@ -338,7 +336,7 @@ fn a_setting_that_is_wrong_comes_first() {
     assert_eq!(verdict(&without).0, AdviceVerdict::CannotTell);
 }
 
-/// A program that a quota stops waits for a CPU, and wants more than its mask has.
+/// A program stopped by a quota waits for a CPU, and needs more than its mask.
 #[test]
 fn a_quota_comes_before_neighbours_and_masks_though_no_command_mends_it() {
     let quota = Finding { pid: Some(7), ..Finding::wrong("quota", "it was stopped") };
@@ -355,7 +353,7 @@ fn a_quota_comes_before_neighbours_and_masks_though_no_command_mends_it() {
     assert_eq!(conclude(&stopped).confidence, Confidence::High);
 }
 
-/// Eight threads on two CPUs wait for each other, however little each of them uses.
+/// Eight threads on two CPUs wait for each other, however little each uses.
 #[test]
 fn threads_that_share_their_cpus_do_not_wait_for_neighbours() {
     let many = |ready| {

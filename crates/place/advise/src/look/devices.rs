@@ -1,29 +1,26 @@
-//! The time in which threads waited for a disk or another device.
+//! The time for which threads waited for a disk or another device.
 
 use seatmap_os::{Tid, task, waiting};
 use std::collections::BTreeMap;
 
-/// The most threads whose states are read at a glance.
 const MOST_THREADS: usize = 64;
 
-/// Threads that were seen to wait for a device, at glances.
+/// Counts threads that wait for a device.
 #[derive(Debug, Default)]
 pub struct DeviceWaits {
     glances: u32,
     waits: u32,
-    /// The bytes that processes whose threads wait for requests have moved, at the last glance.
+    /// The bytes moved by processes that wait for requests, at the last glance.
     moved_bytes: BTreeMap<Tid, u64>,
-    /// Whether the kernel kept these bytes of a process, or the function that a thread waits in,
-    /// from this user.
+    /// Whether the kernel hid these bytes, or a thread's wait function, from this user.
     is_kept: bool,
-    /// Whether there were more threads than are looked at.
     is_partial: bool,
 }
 
 impl DeviceWaits {
-    /// Looks at these threads, each with its process. A thread may give its requests to the kernel
-    /// and wait for them, as with io_uring. They are a device's where its process has moved bytes
-    /// of one since the glance before, and may be a socket's where it has not.
+    /// Looks at these threads, given as process and thread ID. Waits for kernel requests, as of
+    /// io_uring, count if the process has moved bytes of a device since the last glance; otherwise
+    /// they may be for a socket.
     pub fn glance(&mut self, threads: &[(Tid, Tid)]) {
         self.glances += 1;
         self.is_partial |= threads.len() > MOST_THREADS;
@@ -50,18 +47,18 @@ impl DeviceWaits {
         self.moved_bytes.insert(pid, now).is_some_and(|before| before != now)
     }
 
-    /// Whether threads may have waited for requests that they gave to the kernel, unseen: it tells
-    /// the bytes of a process to its user and to root.
+    /// Whether waits for kernel requests may have been missed: the kernel shows a process's bytes
+    /// only to its user and to root.
     pub fn may_have_missed_requests(&self) -> bool {
         self.is_kept
     }
 
-    /// Whether waits of some threads were not looked for, as there were too many.
+    /// Whether there were too many threads to look at all.
     pub fn is_partial(&self) -> bool {
         self.is_partial
     }
 
-    /// Threads that waited for a device, on average: 100 is one thread all the time.
+    /// The mean number of threads that waited for a device, times 100.
     pub fn percent(&self) -> f64 {
         100.0 * f64::from(self.waits) / f64::from(self.glances.max(1))
     }

@@ -1,4 +1,4 @@
-//! Settings that are wrong, and what may be done about them for this program alone.
+//! Wrong settings, and their remedies for this program alone.
 
 use crate::evidence::Evidence;
 use seatmap_data::machine::Topology;
@@ -7,8 +7,8 @@ use seatmap_watch::judge::unbound_cpus;
 use seatmap_watch::remedy::{SeatingRemedyKind, undo_of};
 use seatmap_watch::{Criteria, Finding, Gravity, Seating, judge};
 
-/// Fills in what `seatmap check` finds wrong, the command that undoes its remedy, and the CPUs that
-/// the program could use if nobody had bound it.
+/// Adds the findings of `seatmap check`, the command that undoes the remedy, and the CPUs that the
+/// program could use without its mask.
 pub fn fill(evidence: &mut Evidence, seating: &Seating, topology: &Topology) {
     let findings = judge(seating, topology, &Criteria::default());
     let pids = &evidence.pids;
@@ -21,8 +21,7 @@ pub fn fill(evidence: &mut Evidence, seating: &Seating, topology: &Topology) {
     }
 }
 
-/// The same finding, with a sentence in place of a command that changes more than this program.
-/// That is for the owner of the other one, or of the computer, to decide.
+/// Replaces a command that changes other programs by a sentence, because their owners must decide.
 fn for_one_program(finding: Finding, pids: &[Tid]) -> Finding {
     let Some(command) = &finding.remedy else { return finding };
     let advice = match finding.remedy_kind {
@@ -33,7 +32,7 @@ fn for_one_program(finding: Finding, pids: &[Tid]) -> Finding {
         Some(SeatingRemedyKind::MoveInterrupt) => {
             format!("'{command}' moves an interrupt of the whole computer: its owner decides")
         }
-        // Fewer threads come before a higher quota.
+        // The first advice is fewer threads, before a higher quota.
         Some(
             SeatingRemedyKind::RaiseQuotaV1
             | SeatingRemedyKind::RaiseQuotaV2
@@ -53,7 +52,6 @@ fn for_one_program(finding: Finding, pids: &[Tid]) -> Finding {
     Finding { remedy: None, remedy_kind: None, advice: Some(advice), ..finding }
 }
 
-/// Whether a command names a process or thread that is not the program's.
 fn changes_others(command: &str, pids: &[Tid]) -> bool {
     command.split("; ").any(|part| {
         let words: Vec<&str> = part.split(' ').collect();

@@ -1,4 +1,4 @@
-//! The others on the program's CPUs.
+//! Other programs on the program's CPUs.
 
 use crate::evidence::{
     BUSY_PERCENT, Evidence, LEAST_ASKED_PER_S, NeighbourProgram, Neighbours, UnseenFact,
@@ -10,22 +10,21 @@ use seatmap_watch::Seating;
 use seatmap_watch::seating::{CpuActivity, WatchedThread};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most neighbours that are kept.
 const MOST_LISTED: usize = 5;
 
-/// A neighbour that used less than this share of a CPU, in percent, decides nothing.
+/// A neighbour with a smaller load, in percent of a CPU, is ignored.
 const LEAST_PERCENT: f64 = 5.0;
 
-/// The most threads that are compared with those of neighbours: each costs some small files.
+/// The most threads compared with a neighbour's, because each needs several small files.
 const MOST_COMPARED: usize = 8;
 
-/// A program that used less than this is not asked whether it is a partner: each costs a look at
-/// all of its open files.
+/// A program with a smaller load is not checked for being a partner, because that reads all of its
+/// open files.
 const LEAST_PARTNER_PERCENT: f64 = 1.0;
 
-/// Fills in the others that use the program's CPUs. Its CPUs, its CPU time and its clients are
-/// known by then. Those that ask it, and those that it asks, do not count: it would do
-/// nothing, or something else, without them. This process used `own_percent` of a CPU.
+/// Adds the other programs on the program's CPUs. The evidence must already contain the CPUs, the
+/// CPU time and the clients. Clients and partners do not count: without them the program would do
+/// something else. This process used `own_percent` of a CPU.
 pub fn fill(evidence: &mut Evidence, seating: &Seating, own_percent: f64) {
     let cpus = CpuSet::of_list(&evidence.cpus).unwrap_or_default();
     let shown: Vec<&CpuActivity> =
@@ -63,7 +62,6 @@ pub fn fill(evidence: &mut Evidence, seating: &Seating, own_percent: f64) {
     };
 }
 
-/// The programs that work with this one: those that wake it, and those that are connected with it.
 fn partners(evidence: &Evidence, strangers: &[NeighbourProgram]) -> BTreeSet<Tid> {
     let busy = strangers.iter().filter(|one| one.percent >= LEAST_PARTNER_PERCENT);
     let others: Vec<Tid> = busy.map(|one| one.pid).collect();
@@ -73,8 +71,7 @@ fn partners(evidence: &Evidence, strangers: &[NeighbourProgram]) -> BTreeSet<Tid
     found
 }
 
-/// The setting by which all threads that want a CPU give way to the busiest neighbour for which
-/// there is one. They need not get any time.
+/// The setting by which all of the program's threads give way to a neighbour.
 fn gives_way(
     threads: &[WatchedThread],
     against: &[NeighbourProgram],
@@ -92,7 +89,7 @@ fn gives_way(
         let each = own.map(|thread| priority::gives_way(&root, thread.tid, busiest.tid));
         let each: Vec<GivesWay> = each.collect::<Option<_>>()?;
         let first = each.first()?.clone();
-        // Each thread has a nice value of its own, and all of a group one weight.
+        // Threads have separate nice values, but a group has one weight.
         let commands: BTreeSet<String> = each.into_iter().filter_map(|one| one.remedy).collect();
         let is_of_threads = commands.iter().all(|command| !command.starts_with("echo "));
         let all = commands.into_iter().collect::<Vec<String>>().join("; ");
@@ -101,19 +98,16 @@ fn gives_way(
     })
 }
 
-/// The part of the time in which a thread ran, or waited for a CPU as far as that is counted.
 fn wanted(thread: &WatchedThread) -> f64 {
     thread.run_percent + thread.wait_percent.unwrap_or(0.0)
 }
 
-/// The other programs on these CPUs, by process.
 fn by_program(cpus: &[&CpuActivity]) -> Vec<NeighbourProgram> {
     let mut by_pid: BTreeMap<Tid, NeighbourProgram> = BTreeMap::new();
     for stranger in cpus.iter().flat_map(|cpu| &cpu.strangers) {
         let one = by_pid.entry(stranger.pid).or_insert_with(|| NeighbourProgram {
             pid: stranger.pid,
-            // A thread may have a name of its own, which says nothing to a person who has to find
-            // the program.
+            // A thread's own name does not help to find its program.
             name: task::name(&Root::new("/"), stranger.pid)
                 .unwrap_or_else(|| stranger.name.clone()),
             percent: 0.0,
@@ -123,7 +117,6 @@ fn by_program(cpus: &[&CpuActivity]) -> Vec<NeighbourProgram> {
     by_pid.into_values().collect()
 }
 
-/// The busiest of these programs.
 fn busiest(mut all: Vec<NeighbourProgram>) -> Vec<NeighbourProgram> {
     all.retain(|one| one.percent >= LEAST_PERCENT);
     all.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.pid.cmp(&b.pid)));
@@ -139,7 +132,6 @@ mod tests {
     use std::process::Stdio;
 
     fn stranger(pid: Tid, run_percent: f64) -> Stranger {
-        // Numbers that no process has.
         let pid = (1 << 30) + pid;
         Stranger { tid: pid, pid, name: format!("n{pid}"), run_percent, ..Stranger::default() }
     }

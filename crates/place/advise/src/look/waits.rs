@@ -1,34 +1,32 @@
-//! The time that threads ran, and waited for a CPU, and the CPUs that they might use, also of those
-//! that end meanwhile.
+//! How long threads ran and waited for a CPU, and their CPUs.
 //!
-//! The kernel forgets a thread as it ends. A command that ends within the look would have waited
-//! for nothing then, however crowded its CPUs were, and be bound by nothing.
+//! The kernel forgets exited threads. Without these readings, a command that exits early would seem
+//! to wait for nothing and have no mask.
 
 use crate::evidence::BUSY_PERCENT;
 use seatmap_os::sched::ThreadTimes;
 use seatmap_os::{CpuSet, Tid, task};
 use std::collections::BTreeMap;
 
-/// The most threads that are followed: each costs a file at every reading.
+/// The most observed threads, because each reading needs a file.
 const MOST_THREADS: usize = 64;
 
-/// Threads at their first and latest readings.
+/// The first and latest readings of each thread.
 #[derive(Debug, Default)]
 pub struct Waits {
     threads: BTreeMap<Tid, (ThreadTimes, ThreadTimes)>,
     masks: BTreeMap<Tid, CpuSet>,
-    /// Whether there were more threads than are followed.
     is_partial: bool,
 }
 
-/// The time of busy threads, in percent of one CPU's time.
+/// The time of busy threads, in percent of one CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CpuDemand {
-    /// The time on a CPU.
+    /// The running time.
     pub run_percent: f64,
-    /// The time in which they were ready, and others had the CPU.
+    /// The time ready to run, while other threads had the CPU.
     pub wait_percent: f64,
-    /// How many they are.
+    /// The number of threads.
     pub threads: usize,
 }
 
@@ -40,27 +38,25 @@ impl Waits {
             if let Some(now) = task::times(tid) {
                 self.threads.entry(tid).or_insert((now, now)).1 = now;
             }
-            // A command such as taskset changes its mask as it becomes the program: the last holds.
+            // A command such as taskset changes its mask before it executes the program.
             if let Ok(mask) = CpuSet::of_thread(tid) {
                 self.masks.insert(tid, mask);
             }
         }
     }
 
-    /// The CPUs that a thread might use when it was last read; `None` if it never was.
+    /// The last known CPUs of a thread, if any.
     pub fn mask(&self, tid: Tid) -> Option<&CpuSet> {
         self.masks.get(&tid)
     }
 
-    /// The CPUs that any thread might use when it was last read.
+    /// The last known CPUs of all threads.
     pub fn all_masks(&self) -> CpuSet {
         self.masks.values().fold(CpuSet::default(), |all, mask| all.with(mask))
     }
 
-    /// The CPU time of those threads that needed 5 % of these seconds or more; `None` where the
-    /// kernel does not count it, or where there were more threads than are followed: the busy ones
-    /// may be among the others. Threads that wake for a moment wait for a moment, which limits
-    /// nothing.
+    /// The demand of threads that needed at least 5 % of this time; `None` if the kernel does not
+    /// count it, or there were too many threads.
     pub fn demand(&self, seconds: f64) -> Option<CpuDemand> {
         if self.is_partial {
             return None;
@@ -80,7 +76,7 @@ impl Waits {
 }
 
 impl CpuDemand {
-    /// Adds the shares of a thread, if it is one that needs a CPU.
+    /// Adds a thread, if it needs a CPU.
     pub fn add(&mut self, run_percent: f64, wait_percent: f64) {
         if run_percent + wait_percent >= BUSY_PERCENT {
             self.run_percent += run_percent;
@@ -89,8 +85,7 @@ impl CpuDemand {
         }
     }
 
-    /// The share of the time in which threads could run that they waited for a CPU, in percent of
-    /// that time.
+    /// The share of waiting, in percent of the time in which threads could run.
     pub fn waits_percent(&self) -> f64 {
         let all = self.run_percent + self.wait_percent;
         if all > 0.0 { 100.0 * self.wait_percent / all } else { 0.0 }

@@ -1,8 +1,7 @@
-//! The reports of other benchmark programs, read as seconds by name.
+//! Reads the reports of benchmark libraries: times in seconds by name.
 //!
-//! A program that measures itself prints one reading for each of its benchmarks. An adapter asks it
-//! for its own file where it writes one, and reads that. Nothing is guessed: a unit that is not
-//! known, a reading that is not above 0 and a report without a benchmark are errors.
+//! If the program can write a report file, the adapter requests one. Nothing is guessed: an unknown
+//! unit, a reading that is not above 0, or a report without benchmarks is an error.
 //!
 //! | module | reads |
 //! |---|---|
@@ -29,17 +28,15 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// The most of a report that is read, in bytes. The largest ones that programs write hold every
-/// sample, and are some megabytes.
+/// The largest accepted report, in bytes. Reports with every sample have some megabytes.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// The most benchmarks of one report.
+/// The most benchmarks in one report.
 pub const MOST_BENCHMARKS: usize = 10_000;
 
-/// The word in a command that stands for the file of its report.
+/// The word in a command that stands for the report file.
 pub const OUTPUT: &str = "{output}";
 
-/// The name of a report's file in the folder of its run.
 const FILE: &str = "report.json";
 
 /// A kind of benchmark program.
@@ -51,7 +48,7 @@ pub enum Adapter {
     Criterion,
     /// pytest with pytest-benchmark.
     PytestBenchmark,
-    /// A program of Google Benchmark.
+    /// A Google Benchmark program.
     GoogleBenchmark,
     /// hyperfine.
     Hyperfine,
@@ -64,14 +61,14 @@ pub enum Adapter {
 pub struct AdapterReading {
     /// The benchmark's name in its program.
     pub name: String,
-    /// Its typical time, in seconds: the program's own median where it states one.
+    /// Its median time, in seconds.
     pub value_s: f64,
 }
 
-/// Why a report has no readings.
+/// Why a report gives no readings.
 #[derive(Debug, thiserror::Error)]
 pub enum AdapterError {
-    /// The file of the report is absent.
+    /// There is no report file.
     #[error(
         "{adapter} wrote no report; the options that ask for it stand at the end of the command, \
          or write {OUTPUT} where the file's name belongs"
@@ -80,7 +77,7 @@ pub enum AdapterError {
         /// The kind of program.
         adapter: Adapter,
     },
-    /// The report cannot be read.
+    /// The report file is unreadable.
     #[error("the report of {adapter} cannot be read")]
     Unreadable {
         /// The kind of program.
@@ -89,35 +86,35 @@ pub enum AdapterError {
         #[source]
         source: io::Error,
     },
-    /// The report is longer than any that is read.
+    /// The report is too long.
     #[error("the report of {adapter} is longer than 64 MiB")]
     TooLong {
         /// The kind of program.
         adapter: Adapter,
     },
-    /// The report is not what such a program writes.
+    /// The report does not have the program's format.
     #[error("the report of {adapter} cannot be understood: {problem}")]
     Malformed {
         /// The kind of program.
         adapter: Adapter,
-        /// The mistake, with its place.
+        /// The mistake and its position.
         problem: String,
     },
-    /// The report lists nothing.
+    /// The report contains no benchmarks.
     #[error("{adapter} reported no benchmark; check the filter in the command")]
     Empty {
         /// The kind of program.
         adapter: Adapter,
     },
-    /// The report lists more than is compared.
+    /// The report contains too many benchmarks.
     #[error("{adapter} reported {count} benchmarks, and at most {MOST_BENCHMARKS} are compared")]
     TooMany {
         /// The kind of program.
         adapter: Adapter,
-        /// How many.
+        /// The number of benchmarks.
         count: usize,
     },
-    /// A reading has another unit than a time, or none.
+    /// A reading's unit is not a time.
     #[error(
         "benchmark '{name}' has the unit '{unit}', and times are compared in ps, ns, us, ms, s"
     )]
@@ -132,10 +129,10 @@ pub enum AdapterError {
     Missing {
         /// The benchmark.
         name: String,
-        /// The figure that it lacks.
+        /// The missing figure.
         what: &'static str,
     },
-    /// A reading that has no ratio.
+    /// A reading is not above 0, so it has no ratio.
     #[error(
         "benchmark '{name}' reads {value}; readings are compared as ratios and must be above 0"
     )]
@@ -145,7 +142,7 @@ pub enum AdapterError {
         /// The reading, in seconds.
         value: f64,
     },
-    /// The program says that a benchmark failed.
+    /// The program reports a failed benchmark.
     #[error("benchmark '{name}' failed: {message}")]
     Failed {
         /// The benchmark.
@@ -170,21 +167,21 @@ impl fmt::Display for Adapter {
 /// A command that writes a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReportingCommand {
-    /// The program that runs the command with another environment; empty for none.
+    /// A program that sets the command's environment; may be empty.
     pub launcher: Vec<OsString>,
     /// The program and its arguments.
     pub words: Vec<OsString>,
 }
 
 impl Adapter {
-    /// The command, asked to write its report into this folder.
+    /// The command, with the options that write its report into this folder.
     #[must_use]
     pub fn reporting(self, words: &[OsString], folder: &Path) -> ReportingCommand {
         let file = folder.join(FILE);
         let mut launcher = Vec::new();
         if self == Adapter::Criterion {
-            // Read by criterion 0.3.4 and later; its folder is otherwise below `target`, where the
-            // runs of base and head would meet.
+            // Criterion 0.3.4 and later reads this. Its default folder below `target` would mix the
+            // runs of base and head.
             let mut variable = OsString::from("CRITERION_HOME=");
             variable.push(folder);
             launcher = vec!["env".into(), variable];
@@ -197,7 +194,6 @@ impl Adapter {
         ReportingCommand { launcher, words }
     }
 
-    /// The options that ask for a report in this file.
     fn options(self, file: &Path) -> Vec<OsString> {
         match self {
             Adapter::Criterion | Adapter::Go => Vec::new(),
@@ -209,8 +205,7 @@ impl Adapter {
         }
     }
 
-    /// The readings of a run that has ended: from the folder of its report, or from what it printed
-    /// on stdout. Each name is there once; of several readings it is the median.
+    /// The median reading of each name in a finished run's report.
     ///
     /// # Errors
     /// [`AdapterError`].
@@ -229,7 +224,6 @@ impl Adapter {
         read_text(self, &folder.join(FILE))?.ok_or(AdapterError::NoReport { adapter: self })
     }
 
-    /// Readings above 0, one for each name, in the order of names.
     fn checked(self, found: Vec<AdapterReading>) -> Result<Vec<AdapterReading>, AdapterError> {
         let mut by_name: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for AdapterReading { name, value_s } in found {
@@ -251,14 +245,12 @@ impl Adapter {
     }
 }
 
-/// An option with its value in one word.
 fn joined(option: &str, value: &Path) -> OsString {
     let mut word = OsString::from(option);
     word.push(value);
     word
 }
 
-/// A word of a command, with the file in its place.
 fn placed(word: &OsString, file: &Path) -> OsString {
     let text = word.to_string_lossy();
     match text.split_once(OUTPUT) {
@@ -272,7 +264,7 @@ fn placed(word: &OsString, file: &Path) -> OsString {
     }
 }
 
-/// The text of a file; `None` where it is absent or empty.
+/// A file's text; `None` if absent or empty.
 fn read_text(adapter: Adapter, path: &Path) -> Result<Option<String>, AdapterError> {
     let bytes = match named_file::read(path, MOST_BYTES) {
         Ok(bytes) => bytes,
@@ -286,18 +278,16 @@ fn read_text(adapter: Adapter, path: &Path) -> Result<Option<String>, AdapterErr
     Ok(if text.trim().is_empty() { None } else { Some(text) })
 }
 
-/// A report's JSON as the keys that matter here.
 fn json<T: DeserializeOwned>(adapter: Adapter, text: &str) -> Result<T, AdapterError> {
     seatmap_data::document::from_json(text)
         .map_err(|error| AdapterError::Malformed { adapter, problem: json_problem(error) })
 }
 
-/// A time in seconds, by the unit behind it; an error for every other unit.
 fn seconds(name: &str, value: f64, unit: &str) -> Result<f64, AdapterError> {
     let scale = match unit {
         "ps" => 1e-12,
         "ns" => 1e-9,
-        // Two characters that look the same, the micro sign and the Greek letter, are both in use.
+        // The micro sign and the Greek letter are both in use.
         "us" | "\u{b5}s" | "\u{3bc}s" => 1e-6,
         "ms" => 1e-3,
         "s" => 1.0,

@@ -1,16 +1,15 @@
-//! The confidence of each claim, where several comparisons are judged together.
+//! The confidence of each claim if several comparisons are judged together.
 //!
-//! At 95 % each, one of twenty equal benchmarks is called different. So the confidence holds for
+//! At 95 % for each, 1 of 20 equal benchmarks would be called different. So the confidence is for
 //! all claims of a session together, by the steps of Holm 1979 ("A simple sequentially rejective
-//! multiple test procedure", Scandinavian Journal of Statistics 6): with `n` comparisons that are
-//! not yet decided, each is judged at a share of doubt that is a part in `n` of the whole. Those
-//! that are shown then are decided, and the rest share what is left. It needs no independence,
-//! which benchmarks that run by turns on one computer do not have.
+//! multiple test procedure", Scandinavian Journal of Statistics 6): each of `n` undecided
+//! comparisons is judged at 1/n of the allowed error. The step repeats without those that show
+//! their claim. It does not need independent benchmarks.
 
 use std::collections::BTreeSet;
 
-/// The confidence (0 to 1) at which each of so many comparisons is judged, so that all claims
-/// together have this one. `is_shown` says whether a comparison shows its claim at a confidence.
+/// The confidence (0 to 1) of each comparison, so that all claims together have the given one.
+/// `is_shown` returns whether a comparison shows its claim at a confidence.
 #[must_use]
 pub fn confidences(
     count: usize,
@@ -31,7 +30,7 @@ pub fn confidences(
     judged_at
 }
 
-/// The confidence of each of so many claims, where all together are to have this one.
+/// The confidence of each of `count` claims, so that all together have the given one.
 #[must_use]
 pub fn each(confidence: f64, count: usize) -> f64 {
     1.0 - (1.0 - confidence) / count.max(1) as f64
@@ -42,8 +41,7 @@ mod tests {
     use super::*;
     use seatmap_data::statistics::{normal, signed_rank};
 
-    /// With p-values 0.01, 0.02, 0.02 and 0.4 at 5 % the first one alone is shown: 0.02 is above
-    /// 0.05 / 3.
+    /// At 5 %, only the p-value 0.01 is shown: 0.02 is above 0.05 / 3.
     #[test]
     fn claims_step_down() {
         let shown = |p_values: &[f64]| {
@@ -57,7 +55,6 @@ mod tests {
         assert_eq!(shown(&[]), [0; 0]);
     }
 
-    /// Of sessions of twenty equal benchmarks at most 5 % may claim anything.
     #[test]
     fn equal_benchmarks_are_seldom_told_apart_however_many() {
         let mut chance = fastrand::Rng::with_seed(5);
@@ -74,7 +71,7 @@ mod tests {
             together += usize::from((0..20).any(|at| is_shown(at, judged_at[at])));
             alone += usize::from((0..20).any(|at| is_shown(at, 0.95)));
         }
-        // 5 % of 300 are 15; three deviations above are 26.
+        // 5 % of 300 are 15; three standard deviations above are 26.
         assert!(together <= 26, "{together} of {sessions}");
         assert!(alone > sessions / 3, "{alone}: one by one many are claimed");
     }

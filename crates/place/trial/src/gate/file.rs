@@ -1,4 +1,4 @@
-//! `bench.toml`: the benchmarks of a program, as a person lists them.
+//! `bench.toml`: a program's list of benchmarks.
 
 use crate::gate::adapter::Adapter;
 use crate::tune::{Better, Length, Metric, MetricError};
@@ -12,19 +12,18 @@ use std::time::Duration;
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-benchmarks/1";
 
-/// The word in a command that stands for the program of the side that runs.
+/// The word in a command for the program of each side.
 pub const BINARY: &str = "{binary}";
 
 /// The most benchmarks of one file.
 pub const MOST_BENCHMARKS: usize = 1000;
 
-/// The most blocks that anybody waits for.
 const MOST_BLOCKS: usize = 100_000;
 
-/// The longest session, in seconds: a week.
+/// The longest time of a benchmark's runs: one week, in seconds.
 const LONGEST_S: f64 = 604_800.0;
 
-/// The benchmarks of a program, in two versions: base, and head, which is the newer one.
+/// The benchmarks of a program in two versions: base and the newer head.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -32,68 +31,66 @@ pub struct BenchmarksFile {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The program of base, which `{binary}` stands for in its commands; `--base` replaces it.
+    /// The base program, for `{binary}`; `--base` overrides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<PathBuf>,
-    /// The program of head; `--head` replaces it.
+    /// The head program; `--head` overrides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<PathBuf>,
-    /// The limit of benchmarks that have none of their own, in percent: the gate fails where head
-    /// is shown to be worse by more. `--fail-above` replaces it.
+    /// The default limit, in percent: the gate fails if head is shown to be worse by more.
+    /// `--fail-above` overrides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail_above_percent: Option<f64>,
-    /// The blocks of benchmarks that say nothing. In a block base runs once, and head twice.
+    /// The default number of blocks. A block runs base once and head twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<usize>,
-    /// The time for the runs of each benchmark that says nothing, in seconds.
+    /// The default time of a benchmark's runs, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// The benchmarks, in the order of the result.
+    /// The benchmarks, in order of the results.
     #[serde(default, rename = "benchmark")]
     pub benchmarks: Vec<Benchmark>,
 }
 
-/// One benchmark: a command of both sides, and the figure that is read from a run of it.
+/// A benchmark: the commands of both sides, and the metric.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Benchmark {
-    /// Its name in tables and messages. That of an adapter stands before the names that its
-    /// program reports.
+    /// Its name. For an adapter it precedes each reported name.
     pub name: String,
-    /// The command of both sides: words and quotes as in a shell, but no shell. `{binary}` stands
-    /// for the program of the side.
+    /// The command of both sides, quoted as for a shell, but run without one. `{binary}` stands for
+    /// the program of each side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// The command of base, where it is another one.
+    /// The command of base, if the two differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// The command of head, where it is another one.
+    /// The command of head, if the two differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
-    /// The figure that is read from a run: `time`, `cpu`, `regex:PATTERN`, `command:LINE`,
-    /// `perf:EVENT`; `time` where nothing is said.
+    /// The metric: `time`, `cpu`, `regex:PATTERN`, `command:LINE`, `perf:EVENT`. Default: `time`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
-    /// The better readings; times and events are better where they are lower.
+    /// Whether lower or higher readings are better. Default for times and events: lower.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
-    /// The benchmark program whose own report is read, instead of a metric.
+    /// The benchmark library whose report is read, instead of a metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapter: Option<Adapter>,
-    /// A line for the shell that runs once, before the first run of this benchmark.
+    /// A shell command that runs once, before the first run of this benchmark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setup: Option<String>,
-    /// Its limit, in percent, instead of the file's.
+    /// Its limit in percent, instead of the file's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail_above_percent: Option<f64>,
     /// Its blocks, instead of the file's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<usize>,
-    /// The time for its runs, in seconds, instead of the file's.
+    /// The time of its runs in seconds, instead of the file's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// The runs of each side that nobody reads, before the first block; 1 where nothing is said.
+    /// Warm-up runs of each side. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup: Option<u16>,
 }
@@ -103,14 +100,14 @@ pub struct Benchmark {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ProgramVersion {
-    /// The newer one, which is judged.
+    /// The newer version, which is judged.
     Head,
-    /// The older one, with which it is compared.
+    /// The older version, for comparison.
     Base,
 }
 
 impl ProgramVersion {
-    /// Both, in the order of a comparison.
+    /// Both versions, head first.
     pub const BOTH: [ProgramVersion; 2] = [ProgramVersion::Head, ProgramVersion::Base];
 
     /// Its word.
@@ -123,30 +120,30 @@ impl ProgramVersion {
     }
 }
 
-/// A mistake in `bench.toml`, or in what was asked for beside it.
+/// A mistake in `bench.toml` or its options.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchmarksFileError {
-    /// The text is not such TOML.
+    /// The text is not valid TOML for this format.
     #[error("{position}: {problem}")]
     Syntax {
-        /// Where.
+        /// Its position.
         position: Position,
-        /// The parser's sentence.
+        /// The parser's message.
         problem: String,
     },
-    /// Another format, or another version.
+    /// The format is unknown.
     #[error("the format is '{0}'; write format = \"{FORMAT}\"")]
     Format(String),
     /// The file lists nothing.
     #[error("the file lists no benchmark; write [[benchmark]] with a name and a command")]
     Empty,
-    /// The file lists more than is run in one job; how many it lists.
+    /// The file lists too many benchmarks; their number.
     #[error("the file lists {0} benchmarks, and at most {MOST_BENCHMARKS} run in one job")]
     TooMany(usize),
-    /// A name is empty or long.
+    /// A name is empty or too long.
     #[error("the name '{0}' is empty or longer than 100 letters")]
     Name(String),
-    /// Two benchmarks have one name.
+    /// Two benchmarks have the same name.
     #[error("the name '{0}' is there twice; give each benchmark a name of its own")]
     SameName(String),
     /// A side has no command, or two.
@@ -163,7 +160,7 @@ pub enum BenchmarksFileError {
         /// The command.
         line: String,
     },
-    /// A command needs a program that nobody named.
+    /// A command needs a program that was not given.
     #[error(
         "benchmark '{name}': nothing says what {BINARY} stands for in {side}; write {side} = \
          \"PROGRAM\" before the first [[benchmark]], or add --{side} PROGRAM",
@@ -175,7 +172,7 @@ pub enum BenchmarksFileError {
         /// The side.
         side: ProgramVersion,
     },
-    /// Both sides run the same words.
+    /// Both sides run the same command.
     #[error(
         "benchmark '{name}': base and head are the same command, so that nothing is compared; \
          write {BINARY} where the program stands, or give 'base' and 'head'"
@@ -184,7 +181,7 @@ pub enum BenchmarksFileError {
         /// The benchmark.
         name: String,
     },
-    /// The metric cannot be read.
+    /// The metric is invalid.
     #[error("benchmark '{name}'")]
     Metric {
         /// The benchmark.
@@ -192,13 +189,13 @@ pub enum BenchmarksFileError {
         /// The mistake.
         source: MetricError,
     },
-    /// A metric and an adapter.
+    /// The benchmark has a metric and an adapter.
     #[error("benchmark '{name}' has a metric and an adapter; give one of the two")]
     MetricAndAdapter {
         /// The benchmark.
         name: String,
     },
-    /// Readings without a direction, and a limit.
+    /// There is a limit, but no direction.
     #[error(
         "benchmark '{name}' has a limit, and nothing says which readings are better; write better \
          = \"lower\" or better = \"higher\""
@@ -207,16 +204,16 @@ pub enum BenchmarksFileError {
         /// The benchmark.
         name: String,
     },
-    /// A limit out of range.
+    /// A limit is out of range.
     #[error("fail_above_percent is {0}; write a number from 0 to 10000")]
     Limit(f64),
-    /// Blocks out of range.
+    /// The number of blocks is out of range.
     #[error("runs is {0}; write a number from 1 to {MOST_BLOCKS}")]
     Runs(usize),
-    /// A time out of range.
+    /// A time is out of range.
     #[error("seconds is {0}; write a number from 0.05 to {LONGEST_S}")]
     Seconds(f64),
-    /// Blocks and a time for one benchmark.
+    /// A benchmark has both blocks and a time.
     #[error("'runs' and 'seconds' stand beside each other; give one of the two")]
     RunsAndSeconds,
 }
@@ -230,9 +227,9 @@ impl Blame for BenchmarksFileError {
 /// The programs of both sides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Binaries {
-    /// That of base.
+    /// The base program.
     pub base: Option<PathBuf>,
-    /// That of head.
+    /// The head program.
     pub head: Option<PathBuf>,
 }
 
@@ -245,35 +242,35 @@ impl Binaries {
     }
 }
 
-/// The way to get readings of a run.
+/// The source of readings.
 #[derive(Clone, Debug)]
 pub enum ReadingSource {
-    /// One figure.
+    /// A metric.
     Metric(Metric),
-    /// The report of a benchmark program.
+    /// The report of a benchmark library.
     Adapter(Adapter),
 }
 
-/// A benchmark that can be run.
+/// A benchmark, ready to run.
 #[derive(Clone, Debug)]
 pub struct PlannedBenchmark {
     /// Its name.
     pub name: String,
-    /// The words of head's command, and of base's.
+    /// The words of head's command and of base's.
     pub words: [Vec<OsString>; 2],
-    /// The figures that are read.
+    /// The source of its readings.
     pub source: ReadingSource,
-    /// The better readings, where anybody knows.
+    /// Whether lower or higher readings are better, if known.
     pub better: Option<Better>,
-    /// A line for the shell before the first run.
+    /// A shell command before the first run.
     pub setup: Option<String>,
-    /// How long it goes on.
+    /// The length of its session.
     pub length: Length,
     /// The limit, in percent.
     pub fail_above_percent: Option<f64>,
 }
 
-/// Wishes that come before those of the file.
+/// Options that override the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overrides {
     /// The programs of both sides.
@@ -287,8 +284,7 @@ pub struct Overrides {
 }
 
 impl BenchmarksFile {
-    /// The file that would hold this command alone, read by this metric; its name is its words
-    /// where it was given none.
+    /// A file with only this command and metric. The default name is the command.
     #[must_use]
     pub fn of_command(
         name: Option<&str>,
@@ -299,7 +295,7 @@ impl BenchmarksFile {
     ) -> Self {
         let texts: Vec<String> =
             words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        // A word with a NUL byte has no quotes; no command line can have one.
+        // No command line contains a NUL byte, which cannot be quoted.
         let line = shlex::try_join(texts.iter().map(String::as_str)).unwrap_or_default();
         let benchmark = Benchmark {
             name: name.map_or_else(|| texts.join(" "), str::to_owned),
@@ -320,10 +316,10 @@ impl BenchmarksFile {
         }
     }
 
-    /// Reads the file and checks that its parts fit together.
+    /// Reads the file and checks that its parts are consistent.
     ///
     /// # Errors
-    /// [`BenchmarksFileError`], with line and column for text that is not such TOML.
+    /// [`BenchmarksFileError`], with line and column for invalid TOML.
     pub fn from_toml(text: &str) -> Result<Self, BenchmarksFileError> {
         let read = toml::from_str(text).and_then(|_: Outline| toml::from_str(text));
         let file: BenchmarksFile = read.map_err(|error| BenchmarksFileError::Syntax {
@@ -361,7 +357,7 @@ impl BenchmarksFile {
         Ok(())
     }
 
-    /// The benchmarks as they are to be run, at this confidence of all claims together.
+    /// The benchmarks, ready to run, with this confidence of all claims together.
     ///
     /// # Errors
     /// [`BenchmarksFileError`]: a command is incomplete, or a limit cannot be judged.
@@ -412,7 +408,7 @@ impl BenchmarksFile {
         })
     }
 
-    /// The length of a benchmark: as typed, as its own entry says, or as the file says.
+    /// The options override the benchmark's entry, which overrides the file.
     fn length(&self, benchmark: &Benchmark, typed: &Overrides, confidence: f64) -> Length {
         let typed_s = typed.seconds.map(|time| time.as_secs_f64());
         let choices =
@@ -434,7 +430,6 @@ impl Benchmark {
             .map_err(|source| BenchmarksFileError::Metric { name: self.name.clone(), source })
     }
 
-    /// The words of a side's command.
     fn words(
         &self,
         side: ProgramVersion,
@@ -445,7 +440,7 @@ impl Benchmark {
             ProgramVersion::Base => &self.base,
         };
         let name = self.name.clone();
-        // Both a common command and one of a side would leave open which of them counts.
+        // Otherwise it would be unclear which command counts.
         let line = match (&self.command, own) {
             (Some(line), None) if self.base.is_none() && self.head.is_none() => line,
             (None, Some(line)) => line,

@@ -1,9 +1,9 @@
-//! `seatmap-bench-history/1`: results over time, one JSON document a line, and their change points.
+//! `seatmap-bench-history/1`: results over time, one JSON document per line, and their change
+//! points.
 //!
-//! The file is made to live in a repository: lines are only appended, and each one stands for
-//! itself. Readings of different computers are never set beside each other; two lines are of the
-//! same kind of computer where their fingerprints agree but for the name, which hosted runners
-//! change with every job.
+//! The file is meant to live in a repository: lines are independent and only appended. Readings are
+//! compared only on one kind of computer: with equal fingerprints except for the name, which
+//! differs for each job of a hosted runner.
 
 use crate::gate::report::{BenchmarkResult, GateReport};
 use crate::tune::{Better, Fingerprint};
@@ -21,25 +21,24 @@ pub const FORMAT: &str = "seatmap-bench-history/1";
 /// The format's name of a trend.
 pub const TREND_FORMAT: &str = "seatmap-bench-trend/1";
 
-/// The largest history that is read, in bytes.
+/// The largest accepted history, in bytes.
 const MOST_BYTES: u64 = 512 << 20;
 
-/// The newest results of one benchmark that are searched for changes: the search grows with the
-/// square of their number.
+/// Only the newest results are searched, because the time grows with the square of their number.
 const MOST_POINTS: usize = 400;
 
-/// The benchmarks of one session in a history.
+/// One session in a history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryEntry {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The version of Seatmap.
+    /// Seatmap's version.
     pub tool_version: String,
-    /// When the session began, as RFC 3339 has it, in UTC.
+    /// The start of the session, in UTC (RFC 3339).
     pub begun: String,
-    /// The name of head, such as its commit; absent where it was given none.
+    /// The name of head, such as its commit; absent if unnamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The computer and its settings.
@@ -54,23 +53,23 @@ pub struct HistoryEntry {
 pub struct HistoryReading {
     /// Its name.
     pub name: String,
-    /// The unit of its readings; empty where it is not known.
+    /// The unit of its readings; empty if unknown.
     #[serde(default)]
     pub unit: String,
-    /// The better readings; absent where nobody said.
+    /// Whether lower or higher readings are better; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The median of head's readings.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub median: f64,
-    /// The blocks that it is of.
+    /// The blocks behind the median.
     pub blocks: usize,
 }
 
 /// Why a history cannot be read or continued.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
-    /// A line is not such a document.
+    /// A line is not a valid document.
     #[error("line {line}: {problem}")]
     Line {
         /// The line, from 1.
@@ -78,10 +77,10 @@ pub enum HistoryError {
         /// The mistake.
         problem: String,
     },
-    /// The file has no line.
+    /// The file has no lines.
     #[error("the history is empty; 'seatmap bench --file bench.toml --history FILE' adds to it")]
     Empty,
-    /// A reading has no logarithm.
+    /// A reading is not above 0.
     #[error("line {line}: benchmark '{name}' reads {value}, and readings are above 0")]
     NotPositive {
         /// The line, from 1.
@@ -93,13 +92,13 @@ pub enum HistoryError {
     },
 }
 
-/// Why no history can be appended to a file.
+/// Why a history cannot be appended to a file.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryPlaceError {
-    /// It cannot be read or written.
+    /// The file cannot be read or written.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// It holds something else.
+    /// The file is not a history.
     #[error(transparent)]
     Content(#[from] HistoryError),
 }
@@ -111,7 +110,7 @@ impl Blame for HistoryError {
 }
 
 impl HistoryEntry {
-    /// The medians of head.
+    /// The medians of head in a report.
     #[must_use]
     pub fn of(report: &GateReport) -> Self {
         HistoryEntry {
@@ -124,10 +123,10 @@ impl HistoryEntry {
         }
     }
 
-    /// Checks that a history can be appended to this file, before the work that it is of.
+    /// Checks, before the runs, that a history can be appended to this file.
     ///
     /// # Errors
-    /// [`HistoryError`] of a file that is something else, and the system's error.
+    /// [`HistoryError`] if the file is not a history, or the system's error.
     pub fn check_place(path: &Path) -> Result<(), HistoryPlaceError> {
         let place = whole_file::behind_links(path)?;
         whole_file::check_writable(place.as_deref().unwrap_or(path))?;
@@ -136,7 +135,7 @@ impl HistoryEntry {
             Ok(Ok(text)) => Ok(read(&text).map(drop)?),
             Ok(Err(error)) => Err(io::Error::new(io::ErrorKind::InvalidData, error).into()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // A missing folder would come up after all runs, which would be lost.
+                // A missing folder would otherwise be found only after all runs.
                 let has_folder = whole_file::folder_of(path).is_dir();
                 if has_folder { Ok(()) } else { Err(error.into()) }
             }
@@ -144,14 +143,14 @@ impl HistoryEntry {
         }
     }
 
-    /// Appends it to a file, which is created where it is absent.
+    /// Appends the entry to a file, or creates it.
     ///
     /// # Errors
     /// The system's error.
     pub fn append(&self, path: &Path) -> io::Result<()> {
         let mut file = whole_file::append(path)?;
         let mut text = String::new();
-        // An editor may have left the last line without its end.
+        // An editor may have removed the final newline.
         if file.seek(SeekFrom::End(0))? > 0 {
             file.seek(SeekFrom::End(-1))?;
             let mut last = [0];
@@ -161,14 +160,13 @@ impl HistoryEntry {
             }
         }
         text += &seatmap_data::document::written(self);
-        // In one call, so that two jobs at once do not mix their lines.
+        // One call, so that concurrent jobs do not mix their lines.
         file.write_all(text.as_bytes())?;
         file.sync_all()
     }
 }
 
 impl HistoryReading {
-    /// The median of head; `None` where it never ran to an end.
     fn of(result: &BenchmarkResult) -> Option<Self> {
         Some(HistoryReading {
             name: result.name.clone(),
@@ -179,13 +177,12 @@ impl HistoryReading {
         })
     }
 
-    /// Whether it has a logarithm.
     fn is_positive(&self) -> bool {
         self.median > 0.0 && self.median.is_finite()
     }
 }
 
-/// Reads all lines of a history, in their order.
+/// Reads all lines of a history, in order.
 ///
 /// # Errors
 /// [`HistoryError`] with the line.
@@ -210,14 +207,14 @@ pub fn read(text: &str) -> Result<Vec<HistoryEntry>, HistoryError> {
 pub struct Trend {
     /// The benchmark.
     pub name: String,
-    /// The unit of its readings; empty where it is not known.
+    /// The unit of its readings; empty if unknown.
     pub unit: String,
-    /// The better readings; absent where nobody said.
+    /// Whether lower or higher readings are better; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
-    /// The kind of computer, from 1 in the order of the history.
+    /// The kind of computer, from 1.
     pub computer: usize,
-    /// Its results, in the order of the history.
+    /// Its results, in order.
     pub points: Vec<TrendPoint>,
     /// The changes of its level.
     pub changes: Vec<TrendChange>,
@@ -227,9 +224,9 @@ pub struct Trend {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrendPoint {
-    /// When its session began.
+    /// The start of its session.
     pub begun: String,
-    /// The name of head, where it has one.
+    /// The name of head, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The median.
@@ -240,23 +237,22 @@ pub struct TrendPoint {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrendChange {
-    /// The first point after it, counted from 0.
+    /// The first point after the change, from 0.
     pub at: usize,
-    /// The change of the median from the level before to the level after, in percent.
+    /// The change of the median level, in percent of the level before.
     pub change_percent: f64,
-    /// How sure it is, in percent: 100 less the share of random orders of the same results that
-    /// would look as changed.
+    /// 100 minus the percentage of random orders of the results with as large a change.
     pub certainty_percent: f64,
 }
 
-/// The benchmarks of a history over time: the result of `seatmap bench history`.
+/// The trends of a history: the result of `seatmap bench history`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trends {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = TREND_FORMAT)))]
     pub format: String,
-    /// The kinds of computers, each with the facts in which it differs from the first one.
+    /// The kinds of computers.
     pub computers: Vec<ComputerKind>,
     /// Each benchmark on each kind of computer.
     pub trends: Vec<Trend>,
@@ -266,17 +262,16 @@ pub struct Trends {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComputerKind {
-    /// Its fingerprint; the name is that of the first such computer.
+    /// Its fingerprint, with the name of the first such computer.
     pub fingerprint: Fingerprint,
-    /// The sessions on it.
+    /// The number of sessions on it.
     pub sessions: usize,
-    /// The facts in which it differs from the first kind, each with both values.
+    /// The differences from the first kind, each with both values.
     pub differences: Vec<String>,
 }
 
 impl Trends {
-    /// The trends of these sessions, which are in the order of time. The same seed gives the same
-    /// changes.
+    /// The trends of these sessions, given in order of time. A seed makes the changes repeatable.
     #[must_use]
     pub fn of(entries: &[HistoryEntry], seed: u64) -> Self {
         let mut computers: Vec<ComputerKind> = Vec::new();
@@ -313,7 +308,7 @@ impl Trends {
         Trends { format: TREND_FORMAT.to_owned(), computers, trends }
     }
 
-    /// As JSON with a final newline.
+    /// JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
         seatmap_data::document::written(self)
@@ -321,30 +316,30 @@ impl Trends {
 }
 
 impl Trend {
-    /// Whether a reading continues it: of another unit or direction it is another benchmark.
+    /// Whether a reading is of this benchmark; another unit or direction makes another one.
     fn is_of(&self, reading: &HistoryReading) -> bool {
         self.name == reading.name && self.unit == reading.unit && self.better == reading.better
     }
 
-    /// Whether a change is for the worse; `None` where nobody said which readings are better.
+    /// Whether a change is for the worse; `None` without a direction.
     #[must_use]
     pub fn is_worse(&self, change: &TrendChange) -> Option<bool> {
         self.better.map(|better| (change.change_percent > 0.0) == (better == Better::Lower))
     }
 
-    /// The results that a change needs on both sides, where there are too few.
+    /// Whether there are too few results to find a change.
     #[must_use]
     pub fn is_too_short(&self) -> bool {
         self.points.len() < 2 * change_points::FEWEST
     }
 }
 
-/// A fingerprint without the computer's name, which hosted runners change with every job.
+/// The fingerprint without the computer's name, which hosted runners change with each job.
 fn unnamed(fingerprint: &Fingerprint) -> Fingerprint {
     Fingerprint { machine: String::new(), ..fingerprint.clone() }
 }
 
-/// The number of the kind of this computer, which is added where it is new.
+/// The number of this kind of computer, added if new.
 fn kind(computers: &mut Vec<ComputerKind>, fingerprint: &Fingerprint) -> usize {
     let own = unnamed(fingerprint);
     if let Some(at) = computers.iter().position(|known| unnamed(&known.fingerprint) == own) {
@@ -413,7 +408,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("h.jsonl");
         entry(0, 1.0, "6.1").append(&path).unwrap();
-        // Without the end of its line, as an editor may leave it.
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, text.trim_end()).unwrap();
         entry(1, 2.0, "6.1").append(&path).unwrap();
@@ -440,7 +434,6 @@ mod tests {
         assert_eq!(trend.is_worse(change), Some(true));
     }
 
-    /// Another kernel is another computer, and a runner with another name is not.
     #[test]
     fn another_computer_is_not_a_change() {
         let entries: Vec<HistoryEntry> = (0..40)

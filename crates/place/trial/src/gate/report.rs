@@ -1,4 +1,4 @@
-//! `seatmap-gate/1`: what was run of base and head, and what the runs show.
+//! The `seatmap-gate/1` format: the runs of base and head, and their comparison.
 
 use crate::gate::family;
 use crate::gate::file::{PlannedBenchmark, ProgramVersion, ReadingSource};
@@ -17,48 +17,48 @@ use std::ffi::OsString;
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-gate/1";
 
-/// A benchmark of both sides: its runs, and what they show.
+/// A benchmark's runs on both sides, and their comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchmarkResult {
     /// Its name.
     pub name: String,
-    /// The figure that was read: a metric, or the name of an adapter.
+    /// The metric or adapter.
     pub metric: String,
-    /// The unit of the readings; empty where it is not known.
+    /// The unit of the readings; empty if unknown.
     #[serde(default)]
     pub unit: String,
-    /// The better readings; absent where nobody said.
+    /// Whether lower or higher readings are better; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
-    /// Head and base, with the medians of their readings.
+    /// Head and base, with their medians.
     pub commands: [BenchCommand; 2],
-    /// The smallest difference that could be shown; absent for fewer than two blocks.
+    /// The smallest detectable difference; absent for fewer than two blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub itself: Option<NoiseFloor>,
-    /// Head against base, with an interval of `tested_confidence`; absent without a whole block.
+    /// Head compared with base, at `tested_confidence`; absent without a complete block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<CommandComparison>,
-    /// The confidence of this comparison alone, by which all together have that of the report.
+    /// The confidence of this comparison; all together have that of the report.
     pub tested_confidence: f64,
-    /// The limit, in percent; absent where there is none.
+    /// The limit in percent, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail_above_percent: Option<f64>,
-    /// The outcome beside the limit; absent where there is none.
+    /// The outcome of the limit, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<LimitOutcome>,
-    /// The least slowdown that this session would show to be above the limit, in percent; absent
-    /// where no limit was given, or the blocks were too few.
+    /// The smallest slowdown that this session would show to be above the limit, in percent; absent
+    /// without a limit or with too few blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shows_above_percent: Option<f64>,
-    /// The runs beside which others did more than usual; absent where there were none.
+    /// The disturbed runs; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<DisturbedRuns>,
-    /// Every run but the warm-ups, in the order of time. Command 0 is head, and 1 is base.
+    /// All runs except warm-ups, in order. Command 0 is head, 1 is base.
     pub runs: Vec<BlockRun>,
 }
 
-/// A benchmark that one side alone has.
+/// A benchmark of only one side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unpaired {
@@ -68,62 +68,57 @@ pub struct Unpaired {
     pub only: ProgramVersion,
 }
 
-/// Base and head compared by running their benchmarks: the result of `seatmap bench --file`.
+/// Base and head compared over their benchmarks: the result of `seatmap bench --file`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateReport {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The version of Seatmap.
+    /// Seatmap's version.
     pub tool_version: String,
-    /// When, where and how it was run.
+    /// The time, place and settings.
     #[serde(flatten)]
     pub header: GateHeader,
-    /// The benchmarks that both sides have.
+    /// The benchmarks of both sides.
     pub benchmarks: Vec<BenchmarkResult>,
-    /// Benchmarks that one side alone reported: nothing is compared for them.
+    /// Benchmarks reported by only one side.
     #[serde(default)]
     pub unpaired: Vec<Unpaired>,
 }
 
-/// When, where and how benchmarks were run.
+/// The time, place and settings of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateHeader {
-    /// When the first run began, as RFC 3339 has it, in UTC.
+    /// The start of the first run, in UTC (RFC 3339).
     pub begun: String,
-    /// Whether all blocks that were asked for were run.
+    /// Whether all requested blocks were run.
     pub complete: bool,
-    /// The name of head, such as its commit; absent where it was given none.
+    /// The name of head, such as its commit; absent if unnamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The computer and its settings.
     pub fingerprint: Fingerprint,
     /// The confidence of all claims together, 0 to 1.
     pub confidence: f64,
-    /// The seed of the order of the runs.
+    /// The seed of the run order.
     pub seed: u64,
     /// The seats of the commands.
     pub seats: SeatsUsed,
-    /// The quotas of CPU time that were used up while the commands ran, as a sentence; absent where
-    /// none was.
+    /// Exhausted CPU quotas, as a sentence; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<String>,
 }
 
-/// The readings of one benchmark while it runs.
+/// The readings of one benchmark during its runs.
 #[derive(Clone, Debug)]
 pub struct BenchmarkReadings {
-    /// The benchmark's name.
     pub(crate) name: String,
-    /// The limit, in percent.
     pub(crate) fail_above_percent: Option<f64>,
-    /// Head and base, as commands that are compared.
     pub(crate) results: BenchResults,
 }
 
-/// The command of a side, by its words.
 fn command((side, words): (ProgramVersion, &Vec<OsString>)) -> BenchCommand {
     BenchCommand {
         name: side.word().to_owned(),
@@ -133,7 +128,6 @@ fn command((side, words): (ProgramVersion, &Vec<OsString>)) -> BenchCommand {
 }
 
 impl BenchmarkReadings {
-    /// A benchmark without a run.
     pub(crate) fn new(name: String, planned: &PlannedBenchmark, header: &GateHeader) -> Self {
         let (metric, unit) = match &planned.source {
             ReadingSource::Metric(metric) => (metric.to_string(), metric.unit()),
@@ -162,7 +156,7 @@ impl BenchmarkReadings {
         BenchmarkReadings { name, fail_above_percent: planned.fail_above_percent, results }
     }
 
-    /// The side that alone has runs, where one has.
+    /// The side with runs, if the other one has none.
     fn only(&self) -> Option<ProgramVersion> {
         let runs = self.results.runs.iter();
         let with_runs: BTreeSet<usize> = runs.map(|run| run.command).collect();
@@ -172,13 +166,11 @@ impl BenchmarkReadings {
         }
     }
 
-    /// Its comparison at a confidence of its own.
     fn compared(&self, blocks: &[Vec<f64>], confidence: f64) -> Option<CommandComparison> {
         let BenchResults { better, itself, .. } = &self.results;
         verdict::comparisons(blocks, confidence, *better, itself.as_ref()).into_iter().next()
     }
 
-    /// Whether it shows a difference at a confidence.
     fn is_different(&self, blocks: &[Vec<f64>], confidence: f64) -> bool {
         let found = self.compared(blocks, confidence);
         found.is_some_and(|found| {
@@ -186,16 +178,13 @@ impl BenchmarkReadings {
         })
     }
 
-    /// The outcome beside its limit at a confidence; `None` where it has no limit, or nobody knows
-    /// which readings are better.
+    /// Judges the limit; `None` without a limit or direction.
     fn outcome(&self, blocks: &[Vec<f64>], confidence: f64) -> Option<LimitOutcome> {
         let (better, limit) = self.results.better.zip(self.fail_above_percent)?;
         let found = self.compared(blocks, confidence);
         Some(found.map_or(LimitOutcome::CannotTell, |found| found.beside_limit(better, limit)))
     }
 
-    /// The result of its runs, where claims of a difference and claims beside the limit have these
-    /// confidences.
     fn result(self, blocks: &[Vec<f64>], of_difference: f64, of_limit: f64) -> BenchmarkResult {
         let comparison = self.compared(blocks, of_difference);
         let outcome = self.outcome(blocks, of_limit);
@@ -225,13 +214,13 @@ impl BenchmarkReadings {
     }
 }
 
-/// Why a gate does not let head pass.
+/// Why head does not pass.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LimitsNotMet {
     /// A benchmark is shown to be worse by more than its limit.
     #[error("{}", .0.join("; "))]
     Above(Vec<String>),
-    /// A benchmark does not show whether it is, and only shown ones may pass.
+    /// `--strict` is set, and a benchmark is not shown to be within its limit.
     #[error("--strict: {}", .0.join("; "))]
     CannotTell(Vec<String>),
     /// Nothing was compared.
@@ -251,8 +240,8 @@ impl GateReport {
         rows.retain(|row| row.only().is_none());
         rows.iter_mut().for_each(|row| row.results.judge());
         let blocks: Vec<Vec<Vec<f64>>> = rows.iter().map(|row| row.results.blocks()).collect();
-        // Two families: a benchmark that is worse, but within its limit, takes nothing from the
-        // claims beside limits.
+        // Separate families: a benchmark that is worse but within its limit must not weaken the
+        // claims about limits.
         let of_differences =
             family::confidences(rows.len(), header.confidence, &|at, confidence| {
                 rows[at].is_different(&blocks[at], confidence)
@@ -281,8 +270,8 @@ impl GateReport {
         self.benchmarks.iter().filter(|result| result.outcome == Some(outcome)).collect()
     }
 
-    /// Checks that no benchmark is shown to be worse by more than its limit; with `is_strict` also
-    /// that each one with a limit is shown not to be, and that both sides have it.
+    /// Checks that no benchmark is shown to be worse by more than its limit. With `is_strict`, each
+    /// one must also have both sides and be shown to be within its limit, if any.
     ///
     /// # Errors
     /// [`LimitsNotMet`].
@@ -306,15 +295,14 @@ impl GateReport {
         Ok(())
     }
 
-    /// A sentence without its full stop for each benchmark of which nothing is shown beside its
-    /// limit.
+    /// A sentence, without its full stop, for each benchmark that cannot be judged.
     #[must_use]
     pub fn unshown(&self) -> Vec<String> {
         let unshown = self.with_outcome(LimitOutcome::CannotTell).into_iter();
         unshown.filter_map(BenchmarkResult::cannot_tell).collect()
     }
 
-    /// The verdict of all benchmarks in one line, without a full stop.
+    /// The verdict on all benchmarks in one line, without a full stop.
     #[must_use]
     pub fn verdict(&self) -> String {
         let count = self.benchmarks.len();
@@ -356,13 +344,12 @@ impl GateReport {
         format!("{worse} of {all} worse than base, {better} better{cut}")
     }
 
-    /// The number of benchmarks with this verdict.
     fn shown(&self, verdict: ComparisonVerdict) -> usize {
         let compared = self.benchmarks.iter().filter_map(|result| result.comparison.as_ref());
         compared.filter(|found| found.verdict == verdict).count()
     }
 
-    /// The result as JSON with a final newline.
+    /// JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
         seatmap_data::document::written(self)
@@ -371,14 +358,13 @@ impl GateReport {
     /// Reads a result.
     ///
     /// # Errors
-    /// [`DocumentError`], with line and column for text that is not such JSON.
+    /// [`DocumentError`], with line and column for invalid JSON.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         seatmap_data::document::read(text, FORMAT)
     }
 }
 
 impl BenchmarkResult {
-    /// `'parse' is worse by at least 4.2 %, and 3 % is the limit`.
     fn above(&self) -> Option<String> {
         let least = self.comparison.as_ref()?.worse_by_at_least_percent(self.better?)?;
         let limit = self.fail_above_percent?;

@@ -1,8 +1,8 @@
-//! Base and head of all benchmarks, run by turns in one job.
+//! Runs base and head of all benchmarks by turns in one job.
 //!
-//! In each round every benchmark runs one block, in random order: base once and head twice. The
-//! blocks of each benchmark so lie all over the job, and a neighbour who comes meanwhile meets a
-//! part of each. Within a block the runs stand next to each other, where drift is smallest.
+//! In each round every benchmark runs one block, in random order: base once and head twice. So a
+//! temporary neighbour affects only a part of each benchmark. The runs of a block follow each
+//! other, because drift is then smallest.
 
 use crate::gate::adapter::{Adapter, AdapterError};
 use crate::gate::family;
@@ -33,24 +33,23 @@ pub struct GateRequest {
     pub benchmarks: Vec<PlannedBenchmark>,
     /// The confidence of all claims together, 0 to 1.
     pub confidence: f64,
-    /// The start of the random order.
+    /// The seed of the random order.
     pub seed: u64,
-    /// The CPUs.
+    /// The request for quiet CPUs.
     pub room: RoomRequest,
     /// The name of head in a history, such as its commit.
     pub label: Option<String>,
     /// The computer's name.
     pub machine: String,
-    /// The moment as RFC 3339 has it.
+    /// Returns the current time (RFC 3339).
     pub now: fn() -> String,
 }
 
 impl GateRequest {
-    /// Checks that the commands can be started. Those of a benchmark with a setup may come to be by
-    /// it.
+    /// Checks that the commands exist, except those that a setup may create.
     ///
     /// # Errors
-    /// [`ProgramError`]: a program is not there.
+    /// [`ProgramError`]: a program does not exist.
     pub fn check(&self) -> Result<(), ProgramError> {
         let without_setup = self.benchmarks.iter().filter(|planned| planned.setup.is_none());
         let mut commands = without_setup.flat_map(|planned| &planned.words);
@@ -58,10 +57,10 @@ impl GateRequest {
     }
 }
 
-/// Why nothing was run.
+/// Why nothing ran.
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
-    /// There are no such seats.
+    /// The requested seats do not exist.
     #[error(transparent)]
     Room(#[from] RoomError),
 }
@@ -73,21 +72,21 @@ impl Blame for GateError {
     }
 }
 
-/// Why a session has fewer blocks than were asked for.
+/// Why a session has fewer blocks than requested.
 #[derive(Debug, thiserror::Error)]
 pub enum GateEnd {
-    /// Somebody stopped it.
+    /// The user stopped it.
     #[error("interrupted after {}", counted(*.runs, "run"))]
     Stopped {
-        /// The runs until then.
+        /// The finished runs.
         runs: usize,
     },
-    /// The line before the first run failed.
+    /// The setup command failed.
     #[error("the setup of benchmark '{name}' failed")]
     Setup {
         /// The benchmark.
         name: String,
-        /// How.
+        /// Its error.
         source: TrialError,
     },
     /// A run failed.
@@ -97,26 +96,26 @@ pub enum GateEnd {
         name: String,
         /// The side.
         side: ProgramVersion,
-        /// How.
+        /// Its error.
         source: TrialError,
     },
-    /// The report of a run has no readings.
+    /// The report of a run gives no readings.
     #[error("benchmark '{name}', {side}", side = .side.word())]
     Report {
         /// The benchmark.
         name: String,
         /// The side.
         side: ProgramVersion,
-        /// Why.
+        /// The reason.
         source: AdapterError,
     },
 }
 
-/// Runs all benchmarks, and judges them. The result holds the runs before an end that came early.
-/// `stop` says that it is time to stop, also within a run; `hear` is told of the events meanwhile.
+/// Runs all benchmarks and judges the finished runs, also after an early end. `stop` ends the
+/// session, also during a run; `hear` receives the events.
 ///
 /// # Errors
-/// [`GateError`]: nothing was run.
+/// [`GateError`]: nothing ran.
 pub fn run(
     request: &GateRequest,
     stop: &dyn Fn() -> bool,
@@ -137,7 +136,6 @@ pub fn run(
     Ok((GateReport::judged(header, rows), end))
 }
 
-/// The result before the first run.
 fn header(request: &GateRequest, room: &QuietSeats) -> GateHeader {
     GateHeader {
         begun: (request.now)(),
@@ -160,18 +158,15 @@ fn header(request: &GateRequest, room: &QuietSeats) -> GateHeader {
     }
 }
 
-/// A benchmark under way.
 struct Track<'a> {
     planned: &'a PlannedBenchmark,
-    /// Head, then base.
+    /// The commands of head and base.
     contestants: [Contestant; 2],
     runner: CommandRunner,
-    /// The order within its blocks.
     order: Blocks,
     blocks: usize,
-    /// The time that its runs took, warm-ups included, in seconds.
     spent_s: f64,
-    /// Its readings: one row, or one for each benchmark that its program reports.
+    /// One row, or one for each benchmark in its report.
     rows: Vec<BenchmarkReadings>,
 }
 
@@ -202,10 +197,10 @@ impl<'a> Track<'a> {
         }
     }
 
-    /// Whether it has enough blocks, where so many comparisons share the confidence.
+    /// Whether the benchmark has enough blocks, if so many comparisons share the confidence.
     fn is_over(&mut self, confidence: f64, comparisons: usize) -> bool {
         let mut length = self.planned.length;
-        // Many comparisons need more blocks for an interval, unless their number was typed.
+        // More comparisons need more blocks, unless the user fixed their number.
         if length.most_blocks > length.least_blocks {
             let fewest = signed_rank::fewest(family::each(confidence, comparisons));
             length.least_blocks = length.least_blocks.max(fewest);
@@ -214,7 +209,7 @@ impl<'a> Track<'a> {
         let is_late = self.spent_s + per_block > length.time.as_secs_f64();
         match self.rows.first_mut() {
             None => false,
-            // The runs of all its rows are the same, and so are those beside which others worked.
+            // All rows have the same runs.
             Some(row) => length.is_over(self.blocks, is_late, &mut row.results),
         }
     }
@@ -230,7 +225,6 @@ impl<'a> Track<'a> {
         }
     }
 
-    /// The names and values of a run: one, or those of the report.
     fn readings(
         &self,
         reading: RunReading,
@@ -249,7 +243,6 @@ impl<'a> Track<'a> {
     }
 }
 
-/// A job under way.
 struct Job<'a> {
     stop: &'a dyn Fn() -> bool,
     hear: &'a mut dyn FnMut(BenchEvent<'_>),
@@ -288,7 +281,7 @@ impl Job<'_> {
     fn set_up(&self, track: &Track<'_>) -> Result<(), GateEnd> {
         let Some(line) = &track.planned.setup else { return Ok(()) };
         let command = ["/bin/sh", "-c", line].map(Into::into).to_vec();
-        // On all CPUs: it prepares, and nobody reads its time.
+        // The time of a setup does not count.
         let contestant = Contestant { command, ..Contestant::default() };
         let made = CommandRunner::new(Metric::Time).run(&contestant, self.stop);
         match made {
@@ -320,7 +313,6 @@ impl Job<'_> {
         (self.hear)(BenchEvent::RunMade { runs: self.runs, of: expected.max(self.runs) });
     }
 
-    /// Makes a run of a side, and reads it.
     fn once(
         &mut self,
         track: &Track<'_>,
@@ -347,7 +339,7 @@ impl Job<'_> {
     }
 }
 
-/// A run with the folder of its report, where it writes one, and the text that it printed.
+/// A run with its report folder, if any, and stdout.
 type Reported = (RunReading, (Option<Scratch>, String));
 
 fn with_report(
@@ -359,14 +351,13 @@ fn with_report(
         let reading = track.runner.run(contestant, stop)?;
         return Ok(reading.map(|reading| (reading, (None, String::new()))));
     };
-    // A folder of its own for each run: a report that a run before left would pass for its own.
+    // The report of an earlier run would pass for this run's.
     let folder = Scratch::new("bench").map_err(TrialError::Output)?;
     let reporting = reporting(adapter, contestant, folder.path());
     let made = track.runner.run_with_output(&reporting, stop)?;
     Ok(made.map(|(reading, printed)| (reading, (Some(folder), printed))))
 }
 
-/// The command that writes its report into this folder.
 fn reporting(adapter: Adapter, contestant: &Contestant, folder: &Path) -> Contestant {
     let command = adapter.reporting(&contestant.command, folder);
     let mut launcher = contestant.launcher.clone();

@@ -1,5 +1,4 @@
-//! One program from its start to its end: it is observed, seats are tried on it, and a log tells of
-//! them.
+//! Runs one program from start to end: observes it, tries seats and keeps a log.
 
 use crate::live::conductor::ConductorSetup;
 use crate::live::log::{FORMAT, LogFile, LogHeader};
@@ -18,72 +17,71 @@ use seatmap_os::{CpuSet, Tid, task};
 use std::io;
 use std::time::Duration;
 
-/// The time for which a program is observed before seats are tried, where nobody says: about a
-/// hundred messages of each pair.
+/// Default time of observation: about 100 messages of each pair.
 pub const OBSERVED: Duration = Duration::from_secs(2);
 
-/// A period where nobody says: long beside a slice of the scheduler (a few ms) and short beside a
-/// drift (many seconds).
+/// Default length of a period: long against a scheduler slice (a few ms), short against drift (many
+/// seconds).
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// A program for which seats are sought while it runs.
+/// A request to seek seats for a running program.
 #[derive(Debug)]
 pub struct AutoRequest {
     /// The program.
     pub subject: Subject,
-    /// Its name in the log.
+    /// Its name, for the log.
     pub program: String,
-    /// The distances of this computer, where it was measured.
+    /// The distances of this computer, if measured.
     pub profile: Option<Profile>,
-    /// The work by which seats are judged; the meter's own choice where nothing is said.
+    /// The metric of its work; by default the meter chooses.
     pub metric: Option<WorkMetric>,
-    /// How long the program is observed before seats are tried; 2 s where nothing is said.
+    /// The time of observation; 2 s by default.
     pub observe: Option<Duration>,
-    /// The length of a period; 500 ms where nothing is said.
+    /// The length of a period; 500 ms by default.
     pub period: Option<Duration>,
-    /// When to stop at the latest; `None` for the program's end.
+    /// The time limit; `None`: until the program ends.
     pub time: Option<Duration>,
-    /// Whether threads get the caches of their seats.
+    /// Whether seats are the CPUs of a cache.
     pub soft: bool,
-    /// The log, where one is kept.
+    /// The log, if any.
     pub log: Option<LogFile>,
-    /// This computer's name, and the time, for the log.
+    /// This computer's name, for the log.
     pub machine: String,
-    /// When it begins, as `2026-01-31T12:00:00Z`.
+    /// The start time for the log, as `2026-01-31T12:00:00Z`.
     pub begun: String,
-    /// The command that becomes the guardian, which gives masks back if this process is killed.
+    /// Starts the guardian, which restores masks if this process is killed.
     pub guardian: GuardianCommand,
 }
 
-/// The outcome of an [`AutoRequest`].
+/// The result of an [`AutoRequest`].
 #[derive(Debug)]
 pub struct AutoRun {
-    /// The seats that were tried and kept.
+    /// The tried and kept seats.
     pub outcome: LiveOutcome,
-    /// The work by which they were judged.
+    /// The metric of its work.
     pub metric: WorkMetric,
-    /// How the command ended; well, where the program ran already.
+    /// How the command ended; success for a program that already ran.
     pub ending: Ending,
-    /// Why the seats are in charge of nobody any more, where that was not the end.
+    /// Why seating ended early, if it did.
     pub failure: Option<LiveError>,
 }
 
 /// Why seats cannot be sought.
 #[derive(Debug, thiserror::Error)]
 pub enum AutoError {
-    /// The CPUs or threads could not be read, or no guardian could be started.
+    /// The CPUs or threads cannot be read, or no guardian started.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// The parts of this computer could not be read.
+    /// The topology of this computer cannot be read.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// The metric cannot be read here: a sentence.
+    /// The metric is unavailable: a sentence.
     #[error("{0}")]
     Metric(String),
-    /// The program could not be observed.
+    /// The program cannot be observed.
     #[error(transparent)]
     Observe(#[from] ObserveError),
-    /// Seats of a program that runs are sought on one CPU.
+    /// A running program has only one CPU.
     #[error(
         "no seats can be tried: this process may use {} alone; run it where it may use more CPUs",
         .0.named()
@@ -102,7 +100,7 @@ impl Blame for AutoError {
 }
 
 impl AutoRequest {
-    /// Seeks seats until the program ends, the time is over, or `stop` says so.
+    /// Seeks seats until the program ends, the time is over, or `stop` returns true.
     ///
     /// # Errors
     /// [`AutoError`]: nothing was changed, and no command runs.
@@ -113,14 +111,14 @@ impl AutoRequest {
         };
         let allowed = seats(pids)?;
         let topology = seatmap_machines::host::topology::reachable()?;
-        // A program that runs goes on without Seatmap. A command must be run all the same.
+        // A command runs even without seats to try.
         let here: CpuSet = topology.os_indices().filter(|cpu| allowed.contains(*cpu)).collect();
         if here.len() < 2 && matches!(self.subject, Subject::Processes(_)) {
             return Err(AutoError::OneCpu(here));
         }
-        // The guardian is there before the first mask is changed.
+        // The guardian must run before the first mask changes.
         let guardian = Guardian::post(&mut self.guardian.command()?)?;
-        // The counter counts what is executed next, so the program comes right after it.
+        // The counter counts the next executed program.
         let is_command = matches!(self.subject, Subject::Command(_));
         let meter = MetricReader::new(self.metric.take(), is_command).map_err(AutoError::Metric)?;
         let metric = meter.metric().clone();
@@ -172,8 +170,7 @@ impl AutoRequest {
     }
 }
 
-/// The CPUs for seats: those of this process's mask, and those that the kernel was started to set
-/// apart where threads of the program were put there already.
+/// This process's CPUs, and isolated CPUs (kernel parameter) already in the program's masks.
 fn seats(pids: &[Tid]) -> io::Result<CpuSet> {
     let own = CpuSet::of_thread(0)?;
     let set_apart: CpuSet = Cpus::read()?.set_apart.into_iter().collect();
@@ -186,7 +183,6 @@ fn seats(pids: &[Tid]) -> io::Result<CpuSet> {
     Ok(with_named(own, &set_apart, masks))
 }
 
-/// A process's CPUs with those that are set apart and stand in one of these masks.
 fn with_named(own: CpuSet, set_apart: &CpuSet, masks: impl Iterator<Item = CpuSet>) -> CpuSet {
     masks.fold(own, |all, mask| all.with(&mask.within(set_apart)))
 }

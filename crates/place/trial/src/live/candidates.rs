@@ -1,10 +1,9 @@
-//! Seats worth a try, from the observed pattern and the distances of the machine.
+//! Candidate seats, from the observed pattern and the distances of the machine.
 //!
-//! Two ideas are tried. *Nearest*: each busy thread on a CPU of its own, those that talk on CPUs
-//! that are near each other, as `seatmap place` finds it. *Together*: threads that talk share a
-//! CPU, evenly. A wakeup on the own CPU needs no interrupt to another one, and costs less where
-//! threads mostly wait for each other; where they work side by side it costs the parallelism. No
-//! distance says which of the two holds for a program, so both are tried.
+//! *Nearest*: each busy thread gets its own CPU, near those that it communicates with, as by
+//! `seatmap place`. *Together*: threads that communicate share a CPU, evenly. A wakeup on the same
+//! CPU needs no interrupt and costs less if threads mostly wait for each other; if they work in
+//! parallel, it costs the parallelism. Distances do not show which is better, so both are tried.
 
 use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Topology};
 use seatmap_data::pattern::{Edge, Pattern};
@@ -14,31 +13,29 @@ use seatmap_place::search::SearchLimit;
 use seatmap_place::{PlaceError, PlaceRequest, Weight};
 use serde::{Deserialize, Serialize};
 
-/// A thread that uses less of a CPU than this, and sends and gets less than [`LEAST_MESSAGES`], is
-/// left alone.
+/// A thread with less load than this, in CPUs, and fewer messages than [`LEAST_MESSAGES`] gets no
+/// seat.
 const LEAST_LOAD: f64 = 0.005;
 
-/// The share of all messages from which a thread counts.
+/// The least share of all messages that counts as busy.
 const LEAST_MESSAGES: f64 = 0.002;
 
-/// Kicks of a search: the program waits, and the periods decide.
+/// The search uses few kicks, because the program waits and the periods decide.
 const KICKS: u64 = 200;
 
-/// The longest search, in seconds.
 const LONGEST_SEARCH_S: f64 = 1.0;
 
-/// How far it is to a thread on the same CPU, in parts of the way to the nearest other CPU. Only
-/// its order matters: nearer than any other CPU.
+/// The distance of two threads on one CPU, as a part of the smallest distance between CPUs. Only
+/// the order matters.
 const SAME_CPU: f64 = 0.5;
 
 /// Seats for the threads of a program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeatCandidate {
-    /// The idea behind it: `nearest` or `together`.
+    /// Its kind: `nearest` or `together`.
     pub name: String,
-    /// The CPUs of each thread in the order of creation, as a list; `null` for one that is left
-    /// alone.
+    /// The CPUs of each thread in order of creation, as a list; `null` without a seat.
     pub seats: Vec<Option<String>>,
 }
 
@@ -56,47 +53,46 @@ impl SeatCandidate {
             .collect()
     }
 
-    /// The number of threads that get seats.
+    /// The number of seated threads.
     #[must_use]
     pub fn seated(&self) -> usize {
         self.seats.iter().flatten().count()
     }
 }
 
-/// Groups of CPUs in place of single ones: the kernel still chooses among the CPUs of a cache.
+/// Seats are groups of CPUs, in which the kernel chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Soft;
 
 impl Soft {
-    /// The CPUs that share the last-level cache with this one; without known caches those of its
-    /// NUMA node or package.
+    /// The CPUs that share the last-level cache with this one, or else its NUMA node or package.
     #[must_use]
     pub fn group(self, topology: &Topology, cpu: u32) -> CpuSet {
         sets::around(topology, cpu)
     }
 }
 
-/// Why there are no seats worth a try.
+/// Why there are no candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoSeats {
-    /// There is one CPU for the program.
+    /// The program may use only one CPU.
     OneCpu,
     /// The program has one thread.
     OneThread,
-    /// No thread was seen to talk to another one.
+    /// The threads exchange no messages.
     Silent,
-    /// So many threads talk a little that each one's share is too small to count.
+    /// Each thread's share of the messages is too small.
     Spread,
-    /// Each group of CPUs that a thread would get is all CPUs.
+    /// Each group of CPUs would be all CPUs.
     AllCpus,
 }
 
-/// A machine on which candidates are sought.
+/// The machine for which candidates are sought.
 #[derive(Clone, Debug)]
 pub struct Ground<'a> {
-    /// The CPUs with what they share.
+    /// The CPUs and the hardware that they share.
     pub topology: &'a Topology,
-    /// The measured distances, where this computer was measured.
+    /// The measured distances, if any.
     pub profile: Option<&'a Profile>,
     /// The CPUs that the program may use.
     pub allowed: &'a CpuSet,
@@ -105,11 +101,10 @@ pub struct Ground<'a> {
 }
 
 impl Ground<'_> {
-    /// The candidates for an observed pattern; none where one CPU is all there is, or where no
-    /// threads talk.
+    /// The candidates for an observed pattern; none with one CPU or without messages.
     ///
     /// # Errors
-    /// [`PlaceError`]: the distances do not fit these CPUs.
+    /// [`PlaceError`]: the distances do not match these CPUs.
     pub fn candidates(&self, pattern: &Pattern) -> Result<Vec<SeatCandidate>, PlaceError> {
         let busy = busy(pattern);
         let part = part(pattern, &busy);
@@ -120,25 +115,24 @@ impl Ground<'_> {
         }
         let near = self.distances(&cpus);
         let mut found = Vec::new();
-        // One thread a CPU while there is room; and as few CPUs as hold all, whose caches the
-        // threads then share.
+        // One thread on each CPU; and as few CPUs as hold all threads, which then share caches.
         for (name, slots) in [("nearest", 1), ("together", busy.len().div_ceil(cpus.len()).max(2))]
         {
-            // More threads than seats are cycled over them, which is the other idea badly done.
+            // With more threads than seats, this would be a bad version of the other kind.
             if busy.len() <= slots * cpus.len() {
                 let sets = self.placed(&part, &cpus, &near, slots)?;
                 found.push(self.candidate(name, pattern.tasks, &busy, &sets));
             }
         }
-        // A trial costs the program time, so the same seats are not tried twice.
+        // Equal candidates are tried once, because a trial costs the program time.
         found.dedup_by(|later, first| later.seats == first.seats);
-        // Groups that are all CPUs change nothing.
+        // Groups of all CPUs change nothing.
         let all = self.allowed.list().to_string();
         found.retain(|candidate| candidate.seats.iter().flatten().any(|seat| *seat != all));
         Ok(found)
     }
 
-    /// Why this pattern has no candidates here, where it has none.
+    /// Why this pattern has no candidates, if it has none.
     #[must_use]
     pub fn reason_against(&self, pattern: &Pattern) -> NoSeats {
         let cpus = self.topology.os_indices().filter(|cpu| self.allowed.contains(*cpu));
@@ -151,7 +145,7 @@ impl Ground<'_> {
         }
     }
 
-    /// The distance of every two CPUs: as measured, or by what they share.
+    /// Measured distances, or estimates from shared hardware.
     fn distances(&self, cpus: &[u32]) -> Matrix {
         let measured = self.profile.and_then(|profile| profile.core_distance.as_ref());
         let rows: Option<Vec<usize>> =
@@ -169,12 +163,10 @@ impl Ground<'_> {
         }
     }
 
-    /// A distance without a measurement: the wider the smallest thing that two CPUs share, the
-    /// longer.
     fn steps(&self, a: u32, b: u32) -> f64 {
         let (Some(a), Some(b)) = (self.topology.pu(a), self.topology.pu(b)) else { return 100.0 };
         match () {
-            // Nanoseconds of the size that published machines have; the order alone decides.
+            // Nanoseconds, about as on published machines; only their order matters.
             () if share(a.core, b.core) => 20.0,
             () if share(a.l2, b.l2) || share(a.cluster, b.cluster) => 30.0,
             () if share(a.l3, b.l3) => 50.0,
@@ -183,7 +175,6 @@ impl Ground<'_> {
         }
     }
 
-    /// The CPU of each busy thread, with so many seats on each CPU.
     fn placed(
         &self,
         part: &Pattern,
@@ -203,15 +194,13 @@ impl Ground<'_> {
         let mut machine = Profile::new("seats", origin, Topology::unknown(numbers.iter().copied()));
         let apart = Matrix::from_fn(seats, |a, b| match (a / slots, b / slots) {
             _ if a == b => 0.0,
-            // Two threads on one CPU take turns: cheaper than any way between two CPUs, and not
-            // free.
+            // Two threads on one CPU take turns: cheap, but not free.
             (one, other) if one == other => SAME_CPU * nearest,
             (one, other) => near[(one, other)],
         });
         machine.core_distance = Some(CoreDistance::imported(numbers, apart));
         let mut request = PlaceRequest::new(&machine, part);
         request.weight = Some(Weight::Messages);
-        // The first of the two limits ends the search.
         request.limit = SearchLimit {
             kicks: SearchLimit::kicks(KICKS).kicks,
             ..SearchLimit::seconds(LONGEST_SEARCH_S)
@@ -236,7 +225,6 @@ fn share(one: Option<u32>, other: Option<u32>) -> bool {
     one.is_some() && one == other
 }
 
-/// The tasks that work or talk enough to be worth a seat.
 fn busy(pattern: &Pattern) -> Vec<usize> {
     let total: f64 = pattern.edges.iter().map(|edge| edge.messages).sum();
     let mut messages = vec![0.0; pattern.tasks];
@@ -252,9 +240,8 @@ fn busy(pattern: &Pattern) -> Vec<usize> {
         .collect()
 }
 
-/// The pattern of these tasks alone.
 fn part(pattern: &Pattern, tasks: &[usize]) -> Pattern {
-    // Tasks ascend, as `busy` finds them.
+    // `busy` returns tasks in ascending order.
     let kept = pattern.edges.iter().filter_map(|edge| {
         let from = tasks.binary_search(&edge.from).ok()?;
         let to = tasks.binary_search(&edge.to).ok()?;
@@ -263,17 +250,15 @@ fn part(pattern: &Pattern, tasks: &[usize]) -> Pattern {
     Pattern::gathered("busy", tasks.len(), kept)
 }
 
-/// How far two patterns are apart: 1 less the cosine of the angle between their vectors of
-/// messages. 0 where the later one says too little, with fewer than 16 messages for each pair; 1
-/// where only the later one has messages.
+/// 1 minus the cosine of the angle between the message vectors of two patterns. 0 if the later one
+/// has fewer than 16 messages for each pair; 1 if only the later one has messages.
 #[must_use]
 pub fn distance(before: &Pattern, now: &Pattern) -> f64 {
     let messages: f64 = now.edges.iter().map(|edge| edge.messages).sum();
-    // A few messages do not tell a pattern.
     if messages < 16.0 * now.edges.len().max(1) as f64 {
         return 0.0;
     }
-    // Both are in the order of their ends.
+    // The edges of both are sorted by their ends.
     let lengths = (square(before) * square(now)).sqrt();
     if lengths > 0.0 {
         let both = now.edges.iter().map(|edge| {
@@ -283,7 +268,7 @@ pub fn distance(before: &Pattern, now: &Pattern) -> f64 {
         });
         (1.0 - both.sum::<f64>() / lengths).clamp(0.0, 1.0)
     } else {
-        // A program that slept when it was observed, and works now.
+        // The program slept during one of the observations.
         f64::from(u8::from(square(now) > 0.0))
     }
 }
@@ -297,7 +282,7 @@ mod tests {
     use super::*;
     use seatmap_data::machine::Pu;
 
-    /// Pairs of threads that talk: 0 with n, 1 with n + 1, and so on, and an idle one.
+    /// Pairs of communicating threads (0 with n, 1 with n + 1, and so on) and an idle one.
     fn pairs(pairs: usize) -> Pattern {
         let edge = |from, to| Edge { from, to, bytes: 1e6, messages: 1e6 };
         let edges =
@@ -308,7 +293,6 @@ mod tests {
         pattern
     }
 
-    /// Two caches of two CPUs each.
     fn topology(cpus: u32) -> Topology {
         let pu =
             |os| Pu { os, core: Some(os), l3: Some(os / 2), package: Some(0), ..Pu::default() };
@@ -359,7 +343,7 @@ mod tests {
             || seat == "2-3"
             || seat == "0,1"
             || seat == "2,3"));
-        // One cache for all is what the kernel has anyway.
+        // One cache for all CPUs is the same as no seats.
         assert!(found(&pairs(2), 2, Some(Soft)).is_empty());
         assert_eq!(reason(&pairs(2), 2, Some(Soft)), NoSeats::AllCpus);
     }

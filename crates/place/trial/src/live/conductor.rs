@@ -1,4 +1,4 @@
-//! Does to a living program as the engine says.
+//! Carries out the engine's decisions on a running program.
 
 use crate::live::candidates::{Ground, NoSeats, SeatCandidate, Soft, distance};
 use crate::live::engine::{DecisionRules, LiveEngine};
@@ -20,34 +20,33 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
-/// The share of a period before its reading begins, while caches fill.
+/// The first part of a period is not read, because caches fill.
 const SETTLING: f64 = 0.2;
 
-/// The share of a rest in which the program is watched, if it talks enough.
+/// The part of a rest that is observed if the program sends many messages.
 const WATCHED: f64 = 0.1;
 
-/// Messages that say whether the pattern is still the same: a hundred for each of some ten pairs.
+/// The comparison of patterns needs 100 messages for each of about 10 pairs.
 const ENOUGH_MESSAGES: f64 = 1000.0;
 
-/// How often a void period is made again, and how often in all of an attempt: a neighbour that
-/// stays must not keep an attempt from its end.
+/// The most repetitions of a void period, and of all periods of an attempt, because an attempt must
+/// end even if a neighbour stays.
 const AGAIN: usize = 2;
 const AGAIN_IN_ALL: usize = 20;
 
-/// New threads are looked for at least so often.
+/// The interval between searches for new threads.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// Why the seats of a living program are in charge of nobody any more. The program runs on, with
-/// its own masks.
+/// Why seating ended early. The program runs on, with its own masks.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
     /// The observation failed.
     #[error(transparent)]
     Observe(#[from] ObserveError),
-    /// The distances do not fit.
+    /// The distances do not match.
     #[error("no seats can be sought")]
     Place(#[from] PlaceError),
-    /// The guardian is gone, so that a SIGKILL would leave threads on their seats.
+    /// The guardian has exited, so a SIGKILL would leave threads on their seats.
     #[error("the process that gives masks back is gone")]
     Guard(#[source] io::Error),
     /// The log cannot be written.
@@ -55,104 +54,100 @@ pub enum LiveError {
     Log(#[source] io::Error),
 }
 
-/// The things that do not change.
+/// The fixed settings.
 pub struct ConductorSetup<'a> {
-    /// The CPUs with what they share.
+    /// The CPUs and their shared hardware.
     pub topology: &'a Topology,
-    /// The measured distances, where there are some.
+    /// The measured distances, if any.
     pub profile: Option<&'a Profile>,
     /// The CPUs that the program may use.
     pub allowed: &'a CpuSet,
-    /// Groups of CPUs instead of single ones.
+    /// Groups of CPUs as seats.
     pub soft: Option<Soft>,
-    /// How long the program is observed before an attempt.
+    /// The time of observation before an attempt.
     pub observe: Duration,
     /// The length of a period.
     pub period: Duration,
-    /// The engine's numbers.
+    /// The engine's parameters.
     pub rules: DecisionRules,
-    /// Says when to stop.
+    /// Returns whether to stop.
     pub stop: &'a dyn Fn() -> bool,
-    /// When to stop at the latest, counted from the beginning.
+    /// The time limit, from the start.
     pub time: Option<Duration>,
 }
 
-/// A candidate that has had its periods.
+/// A judged candidate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attempt {
-    /// When the judgement was made, in seconds since the beginning.
+    /// The time of the verdict, in seconds from the start.
     pub at_s: f64,
     /// The seats.
     pub candidate: SeatCandidate,
-    /// The judgement.
+    /// The verdict.
     pub verdict: CandidateVerdict,
     /// The difference.
     pub gain: Option<RateGain>,
 }
 
-/// All that happened.
+/// The result of seating a program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveOutcome {
-    /// Every candidate that was judged, in the order of time.
+    /// Every judged candidate, in order of time.
     pub attempts: Vec<Attempt>,
     /// Every sweep that changed masks.
     pub sweeps: Vec<Sweep>,
     /// The seats in force at the end.
     pub kept: Option<SeatCandidate>,
-    /// The messages of the last observation, a second.
+    /// The last observed message rate, per second.
     pub messages_per_s: Option<f64>,
-    /// Why the last observation gave no seats to try, where it gave none.
+    /// Why the last observation gave no candidates.
     pub no_seats: Option<NoSeats>,
-    /// Processes of the program that did not run when the last observation gave no seats to try.
+    /// The program's stopped processes, if there were no candidates.
     pub halted: Vec<HaltedProcess>,
-    /// Periods that were void, since others took more of the CPUs than in the other ones.
+    /// Void periods with more load of other programs than usual.
     pub disturbed: usize,
-    /// Periods that were void, since CPUs were taken away or given back meanwhile.
+    /// Void periods with a change of the available CPUs.
     pub torn: usize,
-    /// Void periods that were made again.
+    /// Repeated void periods.
     pub repeated: usize,
-    /// How long it lasted, in seconds.
+    /// The duration, in seconds.
     pub seconds: f64,
-    /// Threads that chose masks of their own.
+    /// Threads with masks of their own choice.
     pub own: usize,
-    /// The threads while they had seats, as looks found them.
+    /// The state of the threads on their seats.
     pub held: SeatStatus,
-    /// The masks that are still changed though no seats are kept.
+    /// Masks that are still changed although no seats are kept.
     pub left_changed: LeftChanged,
-    /// Why the metric's own command gave no number, where it could not be run to its end.
+    /// Why the metric's own command last gave no number, if ever.
     pub metric_problem: Option<String>,
     /// Why it ended.
     pub end: Option<ObservationEnd>,
 }
 
-/// A living program, with everything that seats it.
+/// A running program and the state of its seating.
 pub struct Conductor<'a> {
     setting: ConductorSetup<'a>,
     session: ObservationSession,
     meter: MetricReader,
     masks: Masks,
     log: &'a mut dyn FnMut(&LogLine) -> io::Result<()>,
-    /// The pattern of the last observation and the threads of its tasks.
     pattern: Option<Pattern>,
     tids: Vec<Tid>,
     candidates: Vec<SeatCandidate>,
-    /// The time of others in the periods since the last observation.
     foreign: ForeignTime,
-    /// Periods that may still be made again in this attempt.
     repeats_left: usize,
     outcome: LiveOutcome,
 }
 
-/// A period that has passed.
 enum Period {
-    /// The metric's count, where it gave one.
+    /// The metric's count, if it gave one.
     Counted(Option<f64>),
-    /// It says nothing about the seats.
+    /// The period says nothing about the seats.
     Void,
 }
 
 impl<'a> Conductor<'a> {
-    /// Takes charge of a program under observation.
+    /// Prepares to seat an observed program.
     #[must_use]
     pub fn new(
         setting: ConductorSetup<'a>,
@@ -176,17 +171,17 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Seats the program until it ends, the time is over or somebody says stop. At the end the
-    /// masks are given back, unless the time was over or the program is: seats that were shown to
-    /// be better stay. Whatever happens, the session is handed back, for the program may live on.
+    /// Seats the program until it ends, the time is over or `stop` returns true. Then it restores
+    /// the masks; but at the time limit, seats shown to be better stay. The session is returned
+    /// because the program may run on.
     pub fn conduct(mut self) -> (LiveOutcome, Result<(), LiveError>, ObservationSession) {
         let done = self.play();
         self.outcome.seconds = self.session.elapsed().as_secs_f64();
-        // Before masks are given back, after which no thread has a seat.
+        // This is the last look, because no thread has a seat afterwards.
         self.masks.look_now();
         self.outcome.held = self.masks.held();
         self.outcome.left_changed = match self.seats_to_keep(&done) {
-            // Another look at them may be under way, without them.
+            // A repeated comparison may just have released the kept seats.
             Some(kept) if self.give(Some(kept)).is_ok() => self.masks.keep(),
             _ => self.masks.end(),
         };
@@ -198,7 +193,6 @@ impl<'a> Conductor<'a> {
         (self.outcome, done.map(drop), self.session)
     }
 
-    /// The seats that were shown to be better, if only the time is over.
     fn seats_to_keep(&self, done: &Result<ObservationEnd, LiveError>) -> Option<usize> {
         let kept =
             self.outcome.kept.as_ref().filter(|_| matches!(done, Ok(ObservationEnd::Time)))?;
@@ -232,7 +226,7 @@ impl<'a> Conductor<'a> {
         (self.log)(&LogLine { at_s, said }).map_err(LiveError::Log)
     }
 
-    /// Remembers what a decision says, and does what takes no time.
+    /// Records a decision, and carries out the immediate ones.
     fn note(&mut self, decision: &Decision) -> Result<(), LiveError> {
         match decision {
             Decision::Tried { candidate, verdict, gain } => {
@@ -258,7 +252,7 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// Does the next thing; the end, if it came meanwhile.
+    /// Carries out the next step; returns the end of the observation if it came meanwhile.
     fn act(&mut self, next: &Decision) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
         match next {
             Decision::Observe => self.observe(),
@@ -269,7 +263,7 @@ impl<'a> Conductor<'a> {
     }
 
     fn observe(&mut self) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
-        // The pattern is to be the program's own, without seats.
+        // The observed pattern must be that without seats.
         self.give(None)?;
         self.session.pause(false)?;
         self.session.forget();
@@ -290,7 +284,7 @@ impl<'a> Conductor<'a> {
         self.foreign = ForeignTime::default();
         self.repeats_left = AGAIN_IN_ALL;
         self.outcome.no_seats = self.candidates.is_empty().then(|| ground.reason_against(&pattern));
-        // The silence of a program that does not run says nothing of it.
+        // A stopped program's silence says nothing about it.
         self.outcome.halted = match self.outcome.no_seats {
             Some(_) => halted::among(&Root::new("/"), self.processes()),
             None => Vec::new(),
@@ -306,8 +300,7 @@ impl<'a> Conductor<'a> {
         self.session.threads().into_iter().map(|(pid, _)| pid).collect()
     }
 
-    /// A period with these seats; one that is void is made again at once, beside the same
-    /// neighbours in time.
+    /// Measures a period. A void one is repeated at once, next to the same neighbours.
     fn measure(
         &mut self,
         candidate: Option<usize>,
@@ -353,10 +346,9 @@ impl<'a> Conductor<'a> {
             Err(end) => return Ok(Err(end)),
         };
         self.outcome.metric_problem = self.meter.problem().map(str::to_owned);
-        // A period in which CPUs were taken away or given back says nothing about the seats, nor
-        // does one for which that could not be seen.
+        // A period says nothing about the seats if the available CPUs changed or are unknown,
         let is_same = cpus.is_ok_and(|before| Cpus::read().is_ok_and(|now| now == before));
-        // Nor does one in which a neighbour came.
+        // or if the load of a neighbour changed.
         let foreign = watch.end(&self.session.threads(), self.setting.allowed);
         let has_moved = self.foreign.has_moved(candidate, foreign);
         self.outcome.disturbed += usize::from(has_moved);
@@ -365,8 +357,8 @@ impl<'a> Conductor<'a> {
         Ok(Ok(if is_void { Period::Void } else { Period::Counted(count) }))
     }
 
-    /// Lets the meter read at one end of a period. The metric's own command, which may take some
-    /// seconds, is ended with the program, with the time, and where somebody says stop.
+    /// Reads the metric. Its own command may take seconds; it is ended with the program, at the
+    /// time limit, or by `stop`.
     fn read<T>(
         &mut self,
         at: impl FnOnce(&mut MetricReader, f64, &[(Tid, Tid)], &mut dyn FnMut() -> bool) -> T,
@@ -376,7 +368,7 @@ impl<'a> Conductor<'a> {
         let ConductorSetup { stop, time, .. } = self.setting;
         let mut cut = Ok(ObservationEnd::Time);
         let mut is_over = || {
-            // A wait of no time that is cut by nothing else has lasted its time.
+            // `Time` is the normal result of a wait of no time.
             cut = self.session.watch(Some(Duration::ZERO), stop);
             let is_late = time.is_some_and(|time| self.session.elapsed() >= time);
             is_late || !matches!(cut, Ok(ObservationEnd::Time))
@@ -397,8 +389,8 @@ impl<'a> Conductor<'a> {
         Ok(Err(end))
     }
 
-    /// Looks whether the program still does the same. One that talks much is watched for a short
-    /// part of the time, and costs nothing for the rest of it.
+    /// Waits, and observes the pattern. If the program sends many messages, only a short part of
+    /// the time is observed, because observation has a cost.
     fn rest(&mut self, time: Duration) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
         self.session.pause(false)?;
         self.session.forget();
@@ -414,12 +406,12 @@ impl<'a> Conductor<'a> {
         self.session.pause(true)?;
         let seen = self.session.seen();
         let now = seen.pattern("now");
-        // Tasks keep their places while threads only come.
+        // New threads do not change task numbers.
         let distance = self.pattern.as_ref().map_or(0.0, |before| on_file(distance(before, &now)));
         Ok(Ok(ProgramEvent::Watched { distance }))
     }
 
-    /// Lets time pass, and takes in new threads meanwhile.
+    /// Waits, and meanwhile adopts new threads.
     fn pass(&mut self, time: Duration) -> Result<Option<ObservationEnd>, LiveError> {
         let until = self.session.elapsed() + time;
         while self.session.elapsed() < until {
@@ -428,7 +420,7 @@ impl<'a> Conductor<'a> {
             self.masks.adopt(&self.session.threads());
             self.masks.look();
             let is_late = self.setting.time.is_some_and(|time| self.session.elapsed() >= time);
-            // The end of a slice is not that of the time.
+            // The end of a slice is not the time limit.
             let end = if is_late {
                 Some(ObservationEnd::Time)
             } else {
@@ -441,7 +433,6 @@ impl<'a> Conductor<'a> {
         Ok(None)
     }
 
-    /// Gives the program the seats of a candidate, or its own masks.
     fn give(&mut self, candidate: Option<usize>) -> Result<(), LiveError> {
         invariant!(
             candidate.is_none_or(|candidate| candidate < self.candidates.len()),

@@ -1,12 +1,11 @@
-//! The decisions about the seats of a living program, without a clock and without a system call.
+//! Decides about the seats of a running program, without a clock or system calls.
 //!
-//! Each candidate is tried in alternating periods: without seats, with, with, without, and so on,
-//! so that a program that becomes faster or slower by itself does so in both. Neighbours give the
-//! logarithm of a ratio, and all ratios an interval by signed ranks
-//! ([`seatmap_data::statistics::signed_rank`]). Seats are kept if the whole interval says that they
-//! are better; several candidates share the error that one is allowed (Bonferroni). Seats that are
-//! kept stay until they are shown to be worse, or until the pattern changes; after a failure the
-//! pattern must have changed too, and the program is left alone for a time that doubles. So chance
+//! Each candidate is tried in alternating periods (without seats, with, with, without, and so on),
+//! so that a trend affects both alike. Pairs of consecutive periods give log ratios, and signed
+//! ranks their interval ([`seatmap_data::statistics::signed_rank`]). Seats are kept if the whole
+//! interval says that they are better; several candidates share the error allowed for one
+//! (Bonferroni). Kept seats stay until they are shown to be worse or the pattern changes. After a
+//! failure the next attempt needs a changed pattern and a pause, which doubles each time. So chance
 //! cannot make the seats flap.
 
 use crate::live::event::{CandidateVerdict, Decision, ProgramEvent, RateGain, Why, on_file};
@@ -14,37 +13,35 @@ use seatmap_data::invariant;
 use seatmap_data::statistics::{median, signed_rank};
 use serde::{Deserialize, Serialize};
 
-/// The order of a group of periods: whether each is with seats.
+/// Whether each period of a group has seats.
 const GROUP: [bool; 4] = [false, true, true, false];
 
-/// A candidate is left early if, after so many pairs, the (upper) median of its ratios is below
-/// this share. A trial costs a program mostly the time with bad seats, and to leave them claims
-/// nothing.
+/// A candidate is dropped early if, after this number of pairs, the upper median of its ratios is
+/// below this share. Bad seats are most of a trial's cost, and dropping them claims nothing.
 const EARLY: [(usize, f64); 2] = [(2, 0.7), (4, 0.9)];
 
-/// The longest time between two attempts, and between two checks of seats that are kept.
+/// The longest pause between attempts, or between checks of kept seats.
 const LONGEST_S: f64 = 1024.0;
 
-/// The name of this part in a report of a mistake.
 const ENGINE: &str = "engine of live seats";
 
-/// The numbers that the decisions depend on.
+/// The parameters of the decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DecisionRules {
     /// The confidence of a claim, over all candidates of an attempt.
     pub confidence: f64,
-    /// The pairs of periods that each candidate gets.
+    /// The pairs of periods for each candidate.
     pub pairs: usize,
-    /// The least gain that is worth seats: 0.01 is one percent.
+    /// The least gain that justifies seats: 0.01 is 1 %.
     pub least_gain: f64,
-    /// The distance of patterns from which the program does something else.
+    /// The distance from which a pattern counts as changed.
     pub changed: f64,
-    /// How long the program is left alone between two looks, in seconds.
+    /// The pause between two observations, in seconds.
     pub rest_s: f64,
-    /// The time after a first failure before another attempt, in seconds.
+    /// The time from a first failed attempt to the next one, in seconds.
     pub patience_s: f64,
-    /// The time after which seats that are kept are tried again, at first, in seconds.
+    /// The time until kept seats are first tried again, in seconds.
     pub recheck_s: f64,
 }
 
@@ -62,11 +59,9 @@ impl Default for DecisionRules {
     }
 }
 
-/// A candidate on trial.
 #[derive(Clone, Debug, PartialEq)]
 struct Trial {
     candidate: usize,
-    /// Whether the seats are kept already, and are only tried again.
     is_recheck: bool,
     readings: Vec<Option<f64>>,
 }
@@ -75,7 +70,7 @@ struct Trial {
 enum State {
     Observing,
     Trying(Trial),
-    /// With seats or without, for so long since the last attempt.
+    /// The time since the last attempt.
     Resting {
         kept: Option<usize>,
         rested_s: f64,
@@ -83,21 +78,20 @@ enum State {
     Over,
 }
 
-/// The state machine. It is told what happened and answers what to do; the last decision of an
-/// answer is the next thing to do, and those before it say what was found.
+/// Takes events and returns decisions: the last one is the next step, those before it are results.
 #[derive(Clone, Debug)]
 pub struct LiveEngine {
     rules: DecisionRules,
     state: State,
     candidates: usize,
-    /// The best candidate of this attempt that is shown to be better, with its ratio.
+    /// The best candidate so far, if one is shown to be better, and its ratio.
     best: Option<(usize, f64)>,
     patience_s: f64,
     recheck_s: f64,
 }
 
 impl LiveEngine {
-    /// A new engine; the first thing to do is [`Decision::Observe`].
+    /// A new engine; its first decision is [`Decision::Observe`].
     #[must_use]
     pub fn new(rules: DecisionRules) -> Self {
         let DecisionRules { patience_s, recheck_s, .. } = rules;
@@ -111,8 +105,8 @@ impl LiveEngine {
         }
     }
 
-    /// The decisions that follow from an event. An event that does not answer the last decision
-    /// ends it all.
+    /// The decisions after an event. An event that does not match the last decision ends the
+    /// session.
     pub fn take(&mut self, event: &ProgramEvent) -> Vec<Decision> {
         let state = std::mem::replace(&mut self.state, State::Over);
         let decisions = match (state, event) {
@@ -129,8 +123,7 @@ impl LiveEngine {
         decisions
     }
 
-    /// After each event, whatever it says, the last decision is the one that the state waits for,
-    /// and candidates are those of this attempt.
+    /// The state must wait for the last decision, with a candidate of this attempt.
     fn check(&self, decisions: &[Decision]) {
         let candidate = match &self.state {
             State::Trying(trial) => Some(trial.candidate),
@@ -183,12 +176,11 @@ impl LiveEngine {
         }
     }
 
-    /// The judgement of a trial, once it has one.
     fn judged(&self, trial: &Trial) -> Option<(CandidateVerdict, Option<RateGain>)> {
         let pairs = pairs(&trial.readings);
         let whole = trial.readings.len() / 2;
         if whole < self.rules.pairs {
-            // Seats that are kept were shown to be better, and a few bad pairs do not refute that.
+            // Kept seats were shown to be better; a few bad pairs do not refute that.
             return (!trial.is_recheck && is_dire(&pairs))
                 .then_some((CandidateVerdict::LeftEarly, None));
         }
@@ -291,16 +283,16 @@ impl LiveEngine {
     }
 }
 
-/// Whether a candidate is so bad in its first pairs that the rest is not worth its cost.
+/// Whether the rest of a trial is not worth its cost.
 fn is_dire(pairs: &[(f64, f64)]) -> bool {
     let mut ratios: Vec<f64> = pairs.iter().map(|(free, seated)| seated / free).collect();
     ratios.sort_by(f64::total_cmp);
-    // Of two pairs the better one, of three or four the second best.
+    // This is the better one of two pairs, and the second best of three or four.
     let Some(&upper) = ratios.get(ratios.len() / 2) else { return false };
     EARLY.into_iter().any(|(least, share)| pairs.len() >= least && upper < share)
 }
 
-/// The rates without seats and with them of each pair of neighbours in which the program worked.
+/// The rates without and with seats of each pair in which the program worked.
 fn pairs(readings: &[Option<f64>]) -> Vec<(f64, f64)> {
     readings
         .chunks(2)

@@ -1,75 +1,73 @@
-//! The events that an engine is told, and the decisions that it answers.
+//! The events that the engine takes, and its decisions.
 
 use crate::live::candidates::SeatCandidate;
 use serde::{Deserialize, Serialize};
 
-/// A figure with three decimals: as many as a file gives back to the bit, so that a log decides the
-/// same again.
+/// Rounds to three decimals, which a file stores exactly, so that a replay decides the same.
 #[must_use]
 pub fn on_file(figure: f64) -> f64 {
     (figure * 1e3).round() / 1e3
 }
 
-/// Something that happened to the program.
+/// An event of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ProgramEvent {
-    /// The program was observed for a while, without seats.
+    /// The program was observed without seats.
     Observed {
-        /// The messages between its threads in a second.
+        /// The messages between its threads, per second.
         messages_per_s: f64,
-        /// Seats worth a try, the most promising first.
+        /// Candidate seats, the most promising first.
         candidates: Vec<SeatCandidate>,
     },
     /// A period is over.
     Read {
-        /// The work done in a second, in the unit of the metric; null where it could not be read.
+        /// The work per second, in the metric's unit; null if unreadable.
         rate: Option<f64>,
     },
     /// A rest is over.
     Watched {
-        /// How far the pattern is from the one that was observed last: 0 is the same, 1 has no pair
-        /// in common.
+        /// The distance from the last observed pattern: 0 is equal, 1 has no common pair.
         distance: f64,
     },
-    /// The program has ended, or the user has.
+    /// The program has ended, or the user stopped the session.
     Ended,
 }
 
-/// The next thing to do, or a finding.
+/// The next thing to do, or a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Decision {
     /// Observe the program without seats.
     Observe,
-    /// Let a period pass with these seats, or without any, and read the metric.
+    /// Run a period with or without seats, and read the metric.
     Measure {
-        /// The candidate's place in the last observation; null for no seats.
+        /// The candidate's index in the last observation; null for no seats.
         candidate: Option<usize>,
     },
-    /// A candidate has had its periods.
+    /// The trial of a candidate is complete.
     Tried {
         /// The candidate.
         candidate: usize,
-        /// The judgement.
+        /// The verdict.
         verdict: CandidateVerdict,
-        /// The difference, where an interval is known.
+        /// The difference, if there is an interval.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         gain: Option<RateGain>,
     },
-    /// Give the program these seats until something changes.
+    /// Keep these seats until something changes.
     Keep {
         /// The candidate.
         candidate: usize,
     },
-    /// Take the seats away: the program is where the kernel puts it.
+    /// Remove the seats: the kernel places the threads.
     PutBack {
         /// The reason.
         why: Why,
     },
-    /// Leave everything as it is for this time.
+    /// Change nothing for this time.
     Rest {
         /// The time, in seconds.
         seconds: f64,
@@ -78,40 +76,39 @@ pub enum Decision {
     Finish,
 }
 
-/// The judgement of a candidate.
+/// The verdict of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CandidateVerdict {
-    /// Better than no seats: the whole interval says so.
+    /// Better than no seats, over the whole interval.
     Better,
-    /// No difference is shown, or one that is too small to bother.
+    /// No difference is shown, or only a very small one.
     NotShown,
-    /// Worse: the whole interval says so.
+    /// Worse than no seats, over the whole interval.
     Worse,
-    /// So much worse in its first periods that it was not tried to the end. Nothing is claimed of
-    /// it.
+    /// Much worse in its first periods, so the trial was cut short. This claims nothing.
     LeftEarly,
-    /// The program did next to nothing in most periods, or its work could not be read.
+    /// The program did almost nothing in most periods, or its work was unreadable.
     Unread,
 }
 
-/// Why seats were taken away.
+/// Why seats were removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
     /// No candidate is shown to be better.
     NoneBetter,
-    /// There is nothing to try.
+    /// There are no candidates.
     NoCandidates,
-    /// The threads talk in another pattern now.
+    /// The pattern of messages has changed.
     PatternChanged,
-    /// Tried again, the seats are worse than none.
+    /// In a repeated trial the seats are worse than none.
     WorseNow,
 }
 
-/// A difference in the rate of work: with the seats over without.
+/// The ratio of the rates of work with and without seats.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RateGain {
@@ -119,12 +116,12 @@ pub struct RateGain {
     pub ratio: f64,
     /// The lower end of its interval.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of its interval.
     pub high: f64,
-    /// The median rate without seats, a second.
+    /// The median rate without seats, per second.
     pub free: f64,
-    /// The median rate with them.
+    /// The median rate with seats, per second.
     pub seated: f64,
-    /// The pairs of periods behind it.
+    /// The pairs of periods behind the ratio.
     pub pairs: usize,
 }

@@ -1,10 +1,10 @@
-//! The time that others used of a program's CPUs in each period.
+//! The CPU time that other programs took from a program in each period.
 //!
-//! A neighbour who comes in one period and goes in the next moves the rate of work more than seats
-//! do. So a period is void in which others, or a hypervisor, took more of the CPUs than in a quiet
-//! one with the same seats: more by 5 % and by what the kernel's count may be off. Quiet is the
-//! lower quartile, as in `seatmap bench`. With other seats the program may do more, and so may its
-//! clients, who are others too.
+//! A neighbour that starts or stops changes the rate of work more than seats do. So a period is
+//! void if other programs or a hypervisor took more of the CPUs than in a quiet one with the same
+//! seats, by 5 % and the kernel's counting error. Quiet is the lower quartile, as in `seatmap
+//! bench`. With other seats the program and its clients may do more, so seats are compared
+//! separately.
 
 use seatmap_data::statistics::quantile;
 use seatmap_os::busy::BusyCount;
@@ -12,36 +12,36 @@ use seatmap_os::usage::{ResourceUsage, process_cpu_ns};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More than this beyond a quiet period, in percent of the CPUs' time, makes a period void.
+/// A period is void if other programs took this much more than in a quiet one, in percent of the
+/// CPUs' time.
 const MOVED_PERCENT: f64 = 5.0;
 
-/// Periods with the same seats before anybody knows what is usual.
+/// The usual load is known after this many periods with the same seats.
 const FEWEST: usize = 4;
 
-/// The CPUs of a program and its own time at the beginning of a period.
 pub(crate) struct ForeignWatch {
     count: BusyCount,
     own_ns: BTreeMap<Tid, u64>,
     seatmap: ResourceUsage,
 }
 
-/// The shares of the periods so far, for each candidate, and for no seats.
+/// The loads of past periods, for each candidate and for no seats.
 #[derive(Default)]
 pub(crate) struct ForeignTime(BTreeMap<Option<usize>, Vec<f64>>);
 
 impl ForeignWatch {
-    /// Begins to watch a program that has these threads, each behind its process.
+    /// Starts a period; the threads are pairs of process and thread ID.
     pub(crate) fn begin(threads: &[(Tid, Tid)]) -> Self {
         let own_ns = own_ns(threads);
         ForeignWatch { count: BusyCount::now(), own_ns, seatmap: seatmap() }
     }
 
-    /// The share of these CPUs that others used since then, and how far it may be off, in percent.
-    /// The time of a process that has ended meanwhile counts as another's.
+    /// The share of these CPUs that other programs used, and its possible error, in percent. An
+    /// exited process of the program counts as another program.
     pub(crate) fn end(self, threads: &[(Tid, Tid)], cpus: &CpuSet) -> Option<[f64; 2]> {
         let time = BusyCount::now().since(&self.count, cpus)?;
         let program = own_ns(threads).into_iter().map(|(pid, now)| {
-            // A child of the program that came meanwhile began with nothing.
+            // A new child started at 0.
             now.saturating_sub(self.own_ns.get(&pid).copied().unwrap_or(0))
         });
         let seatmap = seatmap().since(self.seatmap);
@@ -53,8 +53,7 @@ impl ForeignWatch {
 }
 
 impl ForeignTime {
-    /// Whether others took more in a period with these seats than usual; the period counts for
-    /// those after it.
+    /// Whether other programs took more than usual; remembers the period.
     pub(crate) fn has_moved(&mut self, candidate: Option<usize>, period: Option<[f64; 2]>) -> bool {
         let Some([percent, unsure]) = period else { return false };
         let before = self.0.entry(candidate).or_default();
@@ -64,13 +63,12 @@ impl ForeignTime {
     }
 }
 
-/// The CPU time of each process so far.
 fn own_ns(threads: &[(Tid, Tid)]) -> BTreeMap<Tid, u64> {
     let pids: BTreeSet<Tid> = threads.iter().map(|(pid, _)| *pid).collect();
     pids.into_iter().filter_map(|pid| Some((pid, process_cpu_ns(pid)?))).collect()
 }
 
-/// The time of this process and of its helpers that have ended.
+/// The CPU time of this process and its exited helpers.
 fn seatmap() -> ResourceUsage {
     let mut all = ResourceUsage::of_process();
     all += ResourceUsage::of_children();

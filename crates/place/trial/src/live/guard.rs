@@ -1,12 +1,11 @@
 //! Restores masks if `run --auto` or a trial of `advise` is killed.
 //!
 //! The lines to the [guardian](seatmap_os::guardian) are those of a [`SeatLedger`]: each names a
-//! seat before it is given. After its creator's death the guardian gives their own masks to all
-//! threads on seats, and to the threads and processes that inherited one, until no more appear for
-//! a second.
+//! seat before its mask is set. After its creator's death the guardian restores the masks of all
+//! seated threads and their heirs, until no more appear for a second.
 //!
-//! Old kernels take CPUs that are offline out of masks that are given back. Then the guardian stays
-//! until these CPUs come ([`owed`](seatmap_os::owed)), after a kill as after an ordered end.
+//! Old kernels remove offline CPUs from restored masks. Then the guardian stays until these CPUs
+//! are online again ([`owed`](seatmap_os::owed)), after a kill and after an orderly end.
 
 use seatmap_os::forgotten::ForgottenCpus;
 use seatmap_os::guardian::{self, Guardian, Parting};
@@ -14,13 +13,12 @@ use seatmap_os::heirs::SeatLedger;
 use seatmap_os::owed::{MaskKernel, OwedMasks, RunningKernel};
 use std::io;
 
-/// Looks without an heir after which a guardian ends, the last a second after the first: on a
-/// crowded computer a new thread may be halted between the copy of its creator's mask and its first
-/// sight.
+/// The guardian ends after this many looks without an heir, in one second: on a busy computer a
+/// new thread may be stopped between inheriting a mask and becoming visible.
 const LAST_LOOKS: usize = 8;
 
-/// Parts from a guardian of masks. If threads lack CPUs, it stays without this process until it can
-/// restore their masks, and they name it as the one that waits.
+/// Dismisses a guardian of masks. If threads lack CPUs, it stays until it has restored their masks,
+/// and they name it as their waiter.
 pub fn dismiss(guardian: Guardian, forgotten: &mut [ForgottenCpus]) {
     if forgotten.is_empty() {
         return guardian.end();
@@ -29,10 +27,10 @@ pub fn dismiss(guardian: Guardian, forgotten: &mut [ForgottenCpus]) {
     forgotten.iter_mut().for_each(|one| one.waiter = waiter);
 }
 
-/// A guardian's life.
+/// Runs a guardian of masks until its work is done.
 ///
 /// # Errors
-/// Its creator does not read that it is ready.
+/// The creator does not read that it is ready.
 pub fn serve() -> io::Result<()> {
     let mut ledger = SeatLedger::default();
     let parting = guardian::attend(|line| read(&mut ledger, line))?;
@@ -40,13 +38,13 @@ pub fn serve() -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a line of the ledger, which wants no answer.
+/// Reads a line of the ledger. It needs no answer.
 fn read(ledger: &mut SeatLedger, line: &str) -> Option<bool> {
     ledger.read_line(line);
     None
 }
 
-/// Gives masks back after this parting. Returns those that lack CPUs.
+/// Restores masks after this parting. Returns those that lack CPUs.
 fn give_back(parting: Parting, ledger: SeatLedger) -> OwedMasks {
     match parting {
         Parting::Death => end_seats(ledger),
@@ -54,7 +52,6 @@ fn give_back(parting: Parting, ledger: SeatLedger) -> OwedMasks {
     }
 }
 
-/// Gives their own masks to all who have a seat's, and to those that lacked CPUs before.
 fn end_seats(mut ledger: SeatLedger) -> OwedMasks {
     ledger.end_seats();
     let forgotten = RunningKernel.forgotten_cpus();
@@ -65,7 +62,7 @@ fn end_seats(mut ledger: SeatLedger) -> OwedMasks {
         })
     });
     let mut owed = OwedMasks::give(&mut RunningKernel, lacking);
-    // Without /proc nothing can be found, and nobody is there to be told.
+    // Without /proc no thread can be found, and there is no recipient for an error.
     let _ = ledger.settle(LAST_LOOKS, |heir| {
         heir.thread.cpus.give(heir.thread.tid)?;
         owed.note(&RunningKernel, heir.thread.tid, &heir.thread.cpus);
@@ -98,7 +95,6 @@ mod tests {
         child.wait().unwrap();
     }
 
-    /// The lines by which a guard knows of a seat.
     fn seat_line(mask: &ThreadMask, seat: &CpuSet) -> String {
         let mut ledger = SeatLedger::default();
         ledger.lend(Loan { pid: mask.tid, thread: mask.clone(), seat: seat.clone() });

@@ -1,8 +1,6 @@
-//! `seatmap-auto/1`: everything that an engine was told and what it answered, a line each, and the
-//! same played again.
+//! `seatmap-auto/1`: the engine's events and decisions, one per line, and their replay.
 //!
-//! The first line is the header. A file whose last line was cut off, because the disk was full or
-//! the process was killed, is read up to there.
+//! The first line is the header. A cut last line, after a full disk or a kill, is ignored.
 
 use crate::live::engine::{DecisionRules, LiveEngine};
 use crate::live::event::{Decision, ProgramEvent};
@@ -23,23 +21,23 @@ pub struct LogHeader {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The version of Seatmap.
+    /// Seatmap's version.
     pub tool_version: String,
-    /// When it began, as RFC 3339 has it, in UTC.
+    /// The start time, in UTC (RFC 3339).
     pub begun: String,
-    /// The computer.
+    /// The computer's name.
     pub machine: String,
-    /// The program: its words, or `process 4711`.
+    /// The program: its command, or `process 4711`.
     pub program: String,
-    /// The figure by which seats are judged: `instructions`, `wakeups`, `switches`, `command:LINE`.
+    /// The metric: `instructions`, `wakeups`, `switches`, `command:LINE`.
     pub metric: String,
     /// How the program was observed.
     pub means: String,
     /// The length of a period, in seconds.
     pub period_s: f64,
-    /// Whether threads got the CPUs of a cache in place of one.
+    /// Whether seats are the CPUs of a cache.
     pub soft: bool,
-    /// The numbers that the decisions depend on.
+    /// The parameters of the decisions.
     pub rules: DecisionRules,
 }
 
@@ -59,23 +57,22 @@ pub struct LogLine {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LogContent {
-    /// Something that happened.
+    /// An event of the program.
     Event(ProgramEvent),
-    /// The answer to the event before.
+    /// A decision after the event.
     Decision(Decision),
 }
 
-/// A log that grows line by line, so that nothing is lost when this process is killed.
+/// A log written line by line, so that a kill loses nothing.
 #[derive(Debug)]
 pub struct LogFile {
     path: PathBuf,
     file: File,
-    /// Why the header could not be written.
     failure: Option<io::Error>,
 }
 
 impl LogFile {
-    /// A new file; one that was there is replaced.
+    /// Creates the file, or replaces an existing one.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -84,12 +81,11 @@ impl LogFile {
         Ok(LogFile { path: path.to_owned(), file, failure: None })
     }
 
-    /// Writes the header. The program runs already, so that a failure is the first line's.
+    /// Writes the header. The program already runs, so an error is reported with the first line.
     pub(crate) fn begin(&mut self, header: &LogHeader) {
         self.failure = self.write(header).err();
     }
 
-    /// Adds a line.
     pub(crate) fn add(&mut self, line: &LogLine) -> io::Result<()> {
         match self.failure.take() {
             Some(failure) => Err(failure),
@@ -107,30 +103,30 @@ impl LogFile {
     }
 }
 
-/// A log that was read.
+/// A parsed log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Log {
     /// The first line.
     pub header: LogHeader,
-    /// The others.
+    /// The other lines.
     pub lines: Vec<LogLine>,
     /// Whether the last line was cut off.
     pub is_cut_off: bool,
 }
 
-/// Why a text cannot be read as a log, or has other decisions.
+/// Why a log is invalid, or its replay differs.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// Nothing in it.
+    /// The log is empty.
     #[error("it is empty")]
     Empty,
-    /// The first line is another file's.
+    /// The first line is not a header.
     #[error("line 1: this is not a log of 'seatmap run --auto'")]
     NoHeader,
-    /// Another format.
+    /// The format is another.
     #[error("line 1: its format is '{0}', and this version reads '{FORMAT}'")]
     Format(String),
-    /// A line in the middle is damaged.
+    /// A line before the last is damaged.
     #[error("line {line}: {problem}")]
     Damaged {
         /// The line, from 1.
@@ -138,20 +134,20 @@ pub enum LogError {
         /// The mistake.
         problem: String,
     },
-    /// Played again, something else is decided.
+    /// The replay gives another decision.
     #[error("line {line}: the log has {logged}, and the engine decides {decided}")]
     Differs {
         /// The line, from 1.
         line: usize,
-        /// The decision on file.
+        /// The logged decision.
         logged: String,
-        /// The decision now.
+        /// The decision in the replay.
         decided: String,
     },
 }
 
 impl Log {
-    /// Reads a log.
+    /// Parses a log.
     ///
     /// # Errors
     /// [`LogError`] with the line.
@@ -182,10 +178,10 @@ impl Log {
         Ok(Log { header, lines, is_cut_off })
     }
 
-    /// Tells an engine the events of this log again, and checks that it decides the same.
+    /// Passes the events to a new engine, and checks that it decides the same.
     ///
     /// # Errors
-    /// [`LogError::Differs`] at the first decision that is another one.
+    /// [`LogError::Differs`] at the first different decision.
     pub fn replay(&self) -> Result<(), LogError> {
         let mut engine = LiveEngine::new(self.header.rules);
         let mut expected = vec![Decision::Observe];
@@ -205,7 +201,7 @@ impl Log {
 }
 
 fn differs(at: usize, logged: &dyn std::fmt::Debug, decided: &dyn std::fmt::Debug) -> LogError {
-    // Lines count from 1, and the first one is the header.
+    // Lines count from 1, and the first is the header.
     LogError::Differs {
         line: at + 2,
         logged: format!("{logged:?}"),
@@ -213,10 +209,10 @@ fn differs(at: usize, logged: &dyn std::fmt::Debug, decided: &dyn std::fmt::Debu
     }
 }
 
-/// A header or a line as it stands on file.
+/// A header or line as text for the file.
 ///
 /// # Errors
-/// A number that JSON has no word for.
+/// A number that JSON cannot represent.
 pub fn written(line: &impl Serialize) -> Result<String, serde_json::Error> {
     serde_json::to_string(line).map(|text| text + "\n")
 }
@@ -241,7 +237,7 @@ mod tests {
         }
     }
 
-    /// A log of a program to which seats give this much.
+    /// With seats, the program's rate changes by this factor.
     fn log(gain: f64) -> String {
         let mut engine = LiveEngine::new(DecisionRules::default());
         let mut text = written(&header()).unwrap();

@@ -1,9 +1,9 @@
-//! The masks of living threads: changed in one sweep, and given back, to those as well that
+//! Affinity masks of running threads: changed in one sweep and restored, also on threads that
 //! inherited one ([`heirs`](seatmap_os::heirs)).
 //!
-//! A sweep is nothing but one system call a thread. A thread that sleeps is not woken; one that
-//! runs on another CPU is moved at once. Threads whose mask was narrower than their process's
-//! before anybody looked have seats of their own, and are left alone.
+//! A sweep is one system call for each thread. The kernel does not wake a sleeping thread, and
+//! moves one on another CPU at once. A thread whose mask was narrower than its process's from the
+//! start is left alone.
 
 use crate::live::guard;
 use seatmap_data::invariant;
@@ -19,24 +19,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// A thread, and the mask that it had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sitter {
     pid: Tid,
     started_ticks: u64,
-    /// The mask that it has without seats.
+    /// Its mask without a seat.
     base: CpuSet,
-    /// The mask that was given to it; `None` where it has its own.
+    /// `None` if it has its own mask.
     seat: Option<CpuSet>,
-    /// The CPUs that its own mask had before it had seats, those that are offline as far as it
-    /// told.
+    /// The original mask, including offline CPUs if the kernel reported them.
     had: CpuSet,
-    /// Those of them that it lacks since its mask was given back: they were offline then, and this
-    /// kernel forgets such.
+    /// CPUs missing from its restored mask: this kernel forgets offline CPUs.
     lost: CpuSet,
     /// Whether it chose a narrower mask by itself.
     is_own: bool,
-    /// Since when it has waited for a CPU of its seat, at the latest look.
+    /// The start of its wait for a CPU of its seat.
     ready: Option<Ready>,
 }
 
@@ -54,40 +51,38 @@ impl Sitter {
         }
     }
 
-    /// Whether the thread of this number is the one that was met.
     fn is_same(&self, tid: Tid) -> bool {
         ThreadStat::of(tid).is_some_and(|task| task.started_ticks == self.started_ticks)
     }
 
-    /// Gives the thread its own mask.
     fn give_back(&mut self, tid: Tid) -> io::Result<()> {
         self.base.give(tid)?;
         self.lost = forgotten::lost(tid, &self.had);
         Ok(())
     }
 
-    /// Whether the thread has the mask that it was given back, which lacks CPUs.
+    /// Whether it still has its restored mask, which lacks CPUs.
     fn has_lost(&self, tid: Tid) -> bool {
         !self.lost.is_empty() && forgotten::lost(tid, &self.had) == self.lost
     }
 }
 
-/// Looking takes at most this part of one CPU's time.
+/// A pause between looks is this multiple of a look's time, so that looks use at most 1/50 of one
+/// CPU's time.
 const SHARE: u32 = 50;
 
-/// Threads that have seats, as looks found them.
+/// The state of seated threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeatStatus {
-    /// The threads that were on their seats at the last look, as far as any lived then.
+    /// The threads on their seats at the last look with living threads.
     pub on_seats: usize,
-    /// The threads whose masks had been changed at some look: by somebody else, or by the program.
+    /// Threads whose masks were changed from outside or by the program.
     pub moved: usize,
-    /// The threads that waited at some look, and had not got a CPU of their seat since they began
-    /// to.
+    /// The threads that got no CPU of their seat.
     pub starved: Vec<Starved>,
 }
 
-/// A thread that waited for a CPU of its seat, and got none for several ticks of the clock.
+/// A thread that waited for a CPU of its seat, and got none for several clock ticks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Starved {
     /// The thread.
@@ -101,25 +96,25 @@ pub struct Starved {
 /// One sweep over the threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sweep {
-    /// Threads whose mask was changed.
+    /// Threads with a changed mask.
     pub threads: usize,
-    /// Threads that live, and that the kernel did not move: they belong to somebody else.
+    /// Living threads of another user, which the kernel refused to change.
     pub refused: usize,
-    /// From the first call to the last.
+    /// The time from the first call to the last.
     pub took: Duration,
 }
 
-/// The masks that are not as they were before the first seat was given.
+/// The masks that differ from the original ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftChanged {
-    /// The threads whose masks were given back, and lack CPUs that were offline then.
+    /// The threads whose restored masks lack CPUs that were offline then.
     pub forgotten: Vec<ForgottenCpus>,
     /// The threads that still have a seat's mask.
     pub seated: Vec<StillSeated>,
 }
 
 impl LeftChanged {
-    /// A sentence about each, with the command that gives the masks back.
+    /// Sentences with the commands that restore the masks.
     pub fn sentences(&self) -> impl Iterator<Item = String> {
         let forgotten = self.forgotten.iter().map(ToString::to_string);
         forgotten.chain(self.seated.iter().map(ToString::to_string))
@@ -129,15 +124,14 @@ impl LeftChanged {
 /// The threads of a program.
 #[derive(Debug, Default)]
 pub struct Masks {
-    /// The process that gives masks back after a kill; `None` where nobody waits.
+    /// Restores masks after a kill.
     guardian: Option<Guardian>,
     ledger: SeatLedger,
     sitters: BTreeMap<Tid, Sitter>,
-    /// The mask of each process's first thread.
     processes: BTreeMap<Tid, CpuSet>,
-    /// When to look next.
+    /// The next look.
     due: Option<Instant>,
-    /// When to look for heirs next.
+    /// The next search for heirs.
     heirs_due: Option<Instant>,
     on_seats: usize,
     moved: BTreeSet<(Tid, u64)>,
@@ -145,15 +139,14 @@ pub struct Masks {
 }
 
 impl Masks {
-    /// Masks that this guardian gives back if this process is killed.
+    /// Masks that this guardian restores if this process is killed.
     #[must_use]
     pub fn guarded_by(guardian: Guardian) -> Self {
         Masks { guardian: Some(guardian), ..Masks::default() }
     }
 
-    /// Takes in these threads, by process and number; those that are known stay as they are. A
-    /// thread or process that was born from one with a seat has that one's mask, and gets the mask
-    /// without a seat at once. Returns how many are new.
+    /// Adds these threads, by process and thread ID. New threads and processes that inherited a
+    /// seat's mask get their own at once. Returns the number of new threads.
     pub fn adopt(&mut self, threads: &[(Tid, Tid)]) -> usize {
         let known = self.sitters.len();
         for (pid, tid) in threads {
@@ -186,26 +179,25 @@ impl Masks {
         Some(())
     }
 
-    /// Gives a thread that inherited a seat the mask without it.
     fn free_heir(&mut self, heir: &StillSeated) {
         let ThreadMask { tid, started_ticks, cpus } = heir.thread.clone();
         let pid = ThreadStat::of(tid).map_or(tid, |task| task.pid);
         let mut sitter = Sitter::new(pid, started_ticks, cpus.clone(), cpus);
-        // It ends between two looks, or it has the mask.
+        // The thread may have ended.
         let _ = sitter.give_back(tid);
         self.sitters.insert(tid, sitter);
     }
 
-    /// Forgets threads that have ended.
+    /// Forgets ended threads.
     pub fn forget_dead(&mut self) {
         self.sitters.retain(|tid, sitter| sitter.is_same(*tid));
     }
 
-    /// Gives each of these threads its CPUs, as far as its own mask has them. The guardian hears of
-    /// all before the first gets them.
+    /// Gives each of these threads its CPUs within its own mask. The guardian receives the list
+    /// first.
     ///
     /// # Errors
-    /// The guardian is gone; no mask was changed.
+    /// The guardian has exited; no mask was changed.
     pub fn seat(&mut self, seats: &[(Tid, CpuSet)]) -> io::Result<Sweep> {
         let mut loans = Vec::new();
         for (tid, cpus) in seats {
@@ -244,8 +236,8 @@ impl Masks {
         Ok(Sweep { took: begun.elapsed(), ..sweep })
     }
 
-    /// Ends all seats: gives masks back to the threads and to those that inherited one, reads every
-    /// mask again, and lets the guardian go. Returns the masks that are still changed.
+    /// Restores the masks of the threads and their heirs, reads every mask again, and dismisses the
+    /// guardian. Returns the masks that are still changed.
     pub fn end(&mut self) -> LeftChanged {
         self.free();
         let mut heirs = Vec::new();
@@ -259,11 +251,11 @@ impl Masks {
         });
         let mut forgotten = self.forgotten();
         forgotten.extend(ForgottenCpus::gather(lost));
-        // Without /proc no program could have been observed.
+        // Unreachable: without /proc no program could be observed.
         self.dismiss(LeftChanged { forgotten, seated: left.unwrap_or_default() })
     }
 
-    /// Leaves the seats as they are, and lets the guardian go.
+    /// Leaves the seats as they are, and dismisses the guardian.
     pub fn keep(&mut self) -> LeftChanged {
         let forgotten = self.forgotten();
         self.dismiss(LeftChanged { forgotten, seated: Vec::new() })
@@ -276,8 +268,7 @@ impl Masks {
         left
     }
 
-    /// Gives all threads their own masks back, and once more those that lacked CPUs after the last
-    /// time. One whose mask somebody else has changed since keeps that.
+    /// Restores all masks, and again those that lacked CPUs. Masks changed by another program stay.
     pub fn free(&mut self) -> Sweep {
         let begun = Instant::now();
         let mut sweep = Sweep::default();
@@ -299,7 +290,6 @@ impl Masks {
         Sweep { took: begun.elapsed(), ..sweep }
     }
 
-    /// The threads whose masks lack CPUs that were offline when they were given back.
     fn forgotten(&self) -> Vec<ForgottenCpus> {
         let freed = self.sitters.iter().filter(|(tid, sitter)| sitter.has_lost(**tid));
         ForgottenCpus::gather(freed.map(|(tid, sitter)| {
@@ -309,8 +299,7 @@ impl Masks {
         }))
     }
 
-    /// After each sweep, a seat is a part of the mask that is given back for it, and a thread that
-    /// chose its own mask has none.
+    /// Checks that each seat is part of the thread's own mask.
     fn check(&self) {
         for (tid, sitter) in &self.sitters {
             let Some(seat) = &sitter.seat else { continue };
@@ -323,8 +312,8 @@ impl Masks {
         }
     }
 
-    /// Looks whether threads are still on their seats and get CPUs there, unless the look before
-    /// was a moment ago.
+    /// Looks whether threads are on their seats and get CPUs there, unless the last look was a
+    /// moment ago.
     pub fn look(&mut self) {
         let begun = Instant::now();
         if self.due.is_none_or(|due| due <= begun) {
@@ -334,7 +323,7 @@ impl Masks {
         }
     }
 
-    /// Looks at once, however short a time ago the look before was.
+    /// Looks at once.
     pub fn look_now(&mut self) {
         let without_tick = starved::without_tick(&Root::new("/"));
         let now_ns = boot::nanoseconds();
@@ -359,26 +348,26 @@ impl Masks {
                 self.starved.insert((*tid, sitter.started_ticks), starved);
             }
         }
-        // A program that has ended keeps the figure of the last look at it.
+        // The last figure of an ended program stays.
         if living > 0 {
             self.on_seats = on_seats;
         }
     }
 
-    /// The threads as the looks so far found them.
+    /// The state of the threads, from all looks so far.
     #[must_use]
     pub fn held(&self) -> SeatStatus {
         let starved = self.starved.values().cloned().collect();
         SeatStatus { on_seats: self.on_seats, moved: self.moved.len(), starved }
     }
 
-    /// How many threads have seats.
+    /// The number of seated threads.
     #[must_use]
     pub fn seated(&self) -> usize {
         self.sitters.values().filter(|sitter| sitter.seat.is_some()).count()
     }
 
-    /// How many threads chose masks of their own, and are left alone.
+    /// The number of threads with masks of their own choice.
     #[must_use]
     pub fn own(&self) -> usize {
         self.sitters.values().filter(|sitter| sitter.is_own).count()
@@ -390,7 +379,6 @@ mod tests {
     use super::*;
     use std::sync::mpsc::{Receiver, Sender, channel};
 
-    /// A thread that waits, and may start another.
     struct Sleeper {
         tid: Tid,
         orders: Sender<Sender<Sleeper>>,

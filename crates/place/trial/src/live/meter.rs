@@ -1,4 +1,4 @@
-//! The work that a program does in a period: a count that grows, read at both ends.
+//! Measures a program's work in a period: the growth of a count between its ends.
 
 use seatmap_data::document::printed_number;
 use seatmap_os::Tid;
@@ -10,28 +10,28 @@ use std::fmt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// How long a metric's own command may take. It runs twice in each period, and seats cannot be
-/// changed meanwhile.
+/// The time limit of the metric's own command. It runs twice in each period, and seats cannot
+/// change meanwhile.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// The count by which seats are judged.
+/// The count that measures work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkMetric {
-    /// Instructions of the program, where the processor counts them.
+    /// Instructions of the program, if the processor counts them.
     Instructions,
-    /// Wakeups of the program's threads by each other.
+    /// Wakeups between the program's threads.
     Wakeups,
-    /// Voluntary switches: the waits of the program's threads.
+    /// Voluntary context switches: waits of the program's threads.
     Switches,
-    /// The number that a line for the shell prints: a total that grows with the work done.
+    /// A growing total, printed by a shell command.
     Command(String),
 }
 
 impl WorkMetric {
-    /// Reads a metric as it is typed.
+    /// Parses a metric.
     ///
     /// # Errors
-    /// A sentence with what there is.
+    /// A sentence that lists the metrics.
     pub fn parse(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
             None if text == "instructions" => Ok(WorkMetric::Instructions),
@@ -47,7 +47,7 @@ impl WorkMetric {
         }
     }
 
-    /// A warning of larger figures that mean no more work.
+    /// Why a larger figure may not mean more work.
     #[must_use]
     pub fn caution(&self) -> &'static str {
         match self {
@@ -79,26 +79,23 @@ impl fmt::Display for WorkMetric {
 pub struct MetricReader {
     metric: WorkMetric,
     counter: Option<Counter>,
-    /// The switches of each thread when the period began.
     switches: HashMap<Tid, u64>,
     begun: Option<f64>,
-    /// When the count was read at the period's beginning.
+    /// The time of the period's first reading.
     read_at: Instant,
-    /// The time between the readings at both ends of the latest period.
+    /// The time between the readings of the latest period.
     between: Duration,
-    /// How long a metric's own command may take.
     limit: Duration,
-    /// Why the metric's own command gave no number the last time that it gave none.
+    /// Why the metric's own command last gave no number.
     problem: Option<String>,
 }
 
 impl MetricReader {
-    /// A meter for a command that starts next, or for a program that runs. Without a wish it counts
-    /// instructions where it can, else voluntary switches: to count wakeups costs each wakeup
-    /// something.
+    /// A meter for the next command or a running program. By default it counts instructions if
+    /// possible, else voluntary switches, because counting wakeups slows them.
     ///
     /// # Errors
-    /// The wish cannot be met: a sentence.
+    /// The metric is unavailable: a sentence.
     pub fn new(wish: Option<WorkMetric>, is_command: bool) -> Result<Self, String> {
         let counter = match wish {
             None | Some(WorkMetric::Instructions) if is_command => instructions(),
@@ -127,13 +124,13 @@ impl MetricReader {
         })
     }
 
-    /// The metric that is read.
+    /// The metric.
     #[must_use]
     pub fn metric(&self) -> &WorkMetric {
         &self.metric
     }
 
-    /// Why the metric's own command could not be run to its end; `None` where it always ended.
+    /// Why the metric's own command last gave no number, if ever.
     #[must_use]
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
@@ -145,8 +142,8 @@ impl MetricReader {
         self.metric == WorkMetric::Wakeups
     }
 
-    /// Begins a period: the wakeups so far and the living threads are the caller's to know. The
-    /// metric's own command is ended where `stop` becomes true meanwhile.
+    /// Starts a period, given the number of wakeups and the living threads. `stop` ends the
+    /// metric's own command.
     pub fn begin(&mut self, wakeups: f64, threads: &[(Tid, Tid)], stop: &mut dyn FnMut() -> bool) {
         self.switches =
             if self.metric == WorkMetric::Switches { switches(threads) } else { HashMap::new() };
@@ -154,13 +151,11 @@ impl MetricReader {
             WorkMetric::Switches => Some(0.0),
             _ => self.total(wakeups, stop),
         };
-        // A metric's own command may take as long as the period: the time until it has printed is
-        // before its count.
+        // The period starts when the metric's own command has printed.
         self.read_at = Instant::now();
     }
 
-    /// The count since the period began; `None` where it cannot be read, or where `stop` became
-    /// true before the metric's own command had ended.
+    /// The count since the start of the period; `None` if unreadable or stopped.
     pub fn end(
         &mut self,
         wakeups: f64,
@@ -169,7 +164,7 @@ impl MetricReader {
     ) -> Option<f64> {
         let begun = self.begun.take()?;
         let now = match self.metric {
-            // Threads that came or went between are not compared.
+            // Only threads that exist at both ends count.
             WorkMetric::Switches => switches(threads)
                 .iter()
                 .filter_map(|(tid, now)| Some(now.saturating_sub(*self.switches.get(tid)?) as f64))
@@ -177,14 +172,14 @@ impl MetricReader {
             _ => self.total(wakeups, stop)?,
         };
         self.between = self.read_at.elapsed();
-        // A command may print a counter that began again.
+        // The command may print a counter that was reset.
         Some(now - begun).filter(|count| *count >= 0.0)
     }
 
-    /// The time that the latest count is of, in seconds.
+    /// The time of the latest count, in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
-        // A clock may stand still for a moment, and counts are divided by this.
+        // A coarse clock may show no time.
         self.between.as_secs_f64().max(1e-9)
     }
 
@@ -227,16 +222,14 @@ fn switches(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
         .collect()
 }
 
-/// The outcome of a line for the shell.
 enum Printed {
     Number(f64),
-    /// It failed, or printed no number.
+    /// It failed or printed no number.
     Nothing,
-    /// It was ended, as somebody asked to stop.
+    /// `stop` returned true.
     Stopped,
 }
 
-/// The last number that a line prints.
 fn printed(
     line: &str,
     limit: Duration,
@@ -246,13 +239,12 @@ fn printed(
     let mut shell = Command::new("sh");
     let output = limited::output_unless(&name, shell.args(["-c", line]), limit, stop)?;
     let Some(output) = output else { return Ok(Printed::Stopped) };
-    // A number that a failed command printed says nothing.
+    // A number printed by a failed command means nothing.
     let read = last_number(&String::from_utf8_lossy(&output.stdout));
     Ok(read.filter(|_| output.status.success()).map_or(Printed::Nothing, Printed::Number))
 }
 
-/// The last number in some text. No earlier word counts instead where the last word with digits can
-/// be read in two ways ("1.234,5").
+/// The last number of a text. An ambiguous last word ("1.234,5") is not replaced by an earlier one.
 fn last_number(text: &str) -> Option<f64> {
     let mut words = text.split(|character: char| !is_of_number(character));
     let last = words.rfind(|word| word.contains(|character: char| character.is_ascii_digit()))?;
@@ -308,7 +300,7 @@ mod tests {
         let begun = Instant::now();
         meter.begin(0.0, &[], &mut || false);
         assert_eq!(meter.end(0.0, &[], &mut || false), Some(0.0));
-        // The first command's time is not in it, and the second one's is.
+        // The time includes the second command, but not the first.
         let all_s = begun.elapsed().as_secs_f64();
         assert!((0.1..=all_s - 0.1).contains(&meter.seconds()), "{} of {all_s}", meter.seconds());
     }

@@ -1,4 +1,4 @@
-//! The work of others on the CPUs of this computer, before a measurement begins.
+//! The load of other programs on each CPU before a measurement.
 
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::interrupts::Interrupts;
@@ -6,43 +6,42 @@ use seatmap_os::{CpuSet, Root};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// A CPU on which others run for more than this share of the time is not quiet, in percent.
+/// The largest load of a quiet CPU, in percent of the time.
 pub const QUIET_PERCENT: f64 = 5.0;
 
-/// More interrupts of devices than this a second make a CPU not quiet.
+/// The most device interrupts per second of a quiet CPU.
 pub const QUIET_INTERRUPTS: f64 = 200.0;
 
-/// The work of others on a CPU.
+/// The load of other programs on a CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Activity {
     /// The share of the time in which something ran, in percent.
     pub busy_percent: f64,
-    /// Interrupts of devices that came in a second.
+    /// Device interrupts per second.
     pub interrupts_per_s: f64,
 }
 
 impl Activity {
-    /// Whether so little happens that a measurement does not notice.
+    /// Whether the load is too small to affect a measurement.
     #[must_use]
     pub fn is_quiet(self) -> bool {
         self.busy_percent <= QUIET_PERCENT && self.interrupts_per_s <= QUIET_INTERRUPTS
     }
 }
 
-/// Looks for this long at what runs on these CPUs. A CPU that the kernel does not count seems
-/// quiet.
+/// Observes these CPUs. One that the kernel does not count seems quiet.
 #[must_use]
 pub fn look(cpus: &CpuSet, time: Duration) -> BTreeMap<u32, Activity> {
     let before = Counts::read();
     let began = Instant::now();
     std::thread::sleep(time);
     let now = Counts::read();
-    // The time that has passed and not the one asked for: a busy computer wakes a sleeper late.
+    // A busy computer wakes a sleeper late.
     let seconds = began.elapsed().as_secs_f64();
     cpus.iter().map(|cpu| (cpu, now.since(&before, cpu, seconds))).collect()
 }
 
-/// The kernel's counts at one moment; a file that cannot be read counts nothing.
+/// The kernel's counts of time and interrupts; an unreadable file counts nothing.
 struct Counts {
     times: CpuTimes,
     interrupts: Interrupts,
@@ -50,7 +49,6 @@ struct Counts {
 
 impl Counts {
     fn read() -> Self {
-        // A computer may not show one of them; then nothing is known to run.
         let [times, interrupts] =
             ["/proc/stat", "/proc/interrupts"].map(|path| std::fs::read(path).unwrap_or_default());
         Counts {
@@ -61,7 +59,7 @@ impl Counts {
 
     fn since(&self, before: &Counts, cpu: u32, seconds: f64) -> Activity {
         let came = self.interrupts.since(&before.interrupts, cpu);
-        // The kernel's own interrupts have letters for numbers: timers, calls between CPUs.
+        // The kernel's own interrupts have letters instead of numbers.
         let of_devices =
             came.iter().filter(|came| came.irq.bytes().all(|byte| byte.is_ascii_digit()));
         Activity {

@@ -1,8 +1,8 @@
-//! Commands compared with each other, from a request to what the runs show.
+//! Compares commands: from a request to the result.
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
-//! | [`room`] | the CPUs that the commands run on, and how others are kept away |
+//! | [`room`] | the CPUs of the commands, and how they are kept quiet |
 //! | `lease` | a cell that is renewed while the commands run |
 
 mod lease;
@@ -24,7 +24,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// The time between two writes of the result, in multiples of the time that one takes.
+/// The pause between writes of the result, in multiples of the time of a write.
 const KEPT_SHARE: u32 = 20;
 
 /// A command with its name.
@@ -37,12 +37,12 @@ pub struct NamedCommand {
 }
 
 impl NamedCommand {
-    /// A command that can be started. Its name is its words where it was given none.
+    /// A command that exists. Its default name is its command line.
     ///
     /// # Errors
     /// [`ProgramError`]: it cannot be started.
     pub fn new(name: Option<&str>, words: &[OsString]) -> Result<Self, ProgramError> {
-        // Before the first run, so that a misspelt second command does not cost a block.
+        // Checked before all runs, so that a misspelt second command does not cost a block.
         Executable::find(words)?;
         let words = words.to_vec();
         let unnamed = Contestant { command: words.clone(), ..Contestant::default() };
@@ -50,8 +50,7 @@ impl NamedCommand {
     }
 }
 
-/// The commands with names of their own: the second of one name gets a number behind it, so that a
-/// sentence about both can be understood.
+/// Numbers repeated names, so that messages are clear.
 #[must_use]
 pub fn told_apart(mut commands: Vec<NamedCommand>) -> Vec<NamedCommand> {
     for at in 1..commands.len() {
@@ -69,7 +68,7 @@ pub fn told_apart(mut commands: Vec<NamedCommand>) -> Vec<NamedCommand> {
 /// Why no run can show that the first command is worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NothingToShow {
-    /// Nobody knows which readings are worse.
+    /// It is unknown which readings are worse.
     #[error(
         "--fail-above needs to know which readings are worse: add --higher-is-better or \
          --lower-is-better"
@@ -87,25 +86,25 @@ pub enum NothingToShow {
 pub struct BenchRequest {
     /// The commands; the first is compared with each of the others.
     pub commands: Vec<NamedCommand>,
-    /// The figure that is read from each run.
+    /// The metric.
     pub metric: Metric,
-    /// The better readings, where anybody knows.
+    /// Whether lower or higher readings are better, if known.
     pub better: Option<Better>,
     /// The confidence of all intervals, 0 to 1.
     pub confidence: f64,
-    /// The start of the random order.
+    /// The seed of the random order.
     pub seed: u64,
-    /// How long it goes on.
+    /// The length of the session.
     pub length: Length,
-    /// An earlier result to compare the first command with.
+    /// An earlier result to compare with the first command.
     pub baseline: Option<BenchResults>,
-    /// The CPUs.
+    /// The request for quiet CPUs.
     pub room: RoomRequest,
-    /// The file that keeps the runs so far, if one does.
+    /// The file for the runs so far, if any.
     pub kept: Option<PathBuf>,
     /// The computer's name.
     pub machine: String,
-    /// The moment as RFC 3339 has it.
+    /// Returns the current time (RFC 3339).
     pub now: fn() -> String,
 }
 
@@ -123,57 +122,56 @@ impl BenchRequest {
     }
 }
 
-/// The wishes for the CPUs.
+/// A request for quiet CPUs.
 #[derive(Clone, Debug)]
 pub struct RoomRequest {
-    /// The CPUs to run on, if they were named.
+    /// The requested CPUs, if any.
     pub cpus: Option<CpuSet>,
-    /// The number of seats to choose; all equal and quiet cores where nothing is said.
+    /// The number of CPUs to choose; by default all equal and quiet cores.
     pub seats: Option<usize>,
-    /// Others are to be kept away.
+    /// Whether to keep other programs away.
     pub is_quiet: bool,
-    /// How this program keeps and enters cells.
+    /// How this program handles cells.
     pub cells: OwnCells,
 }
 
-/// The command lines of this program that have to do with cells.
+/// The command lines by which this program handles cells.
 #[derive(Clone, Debug)]
 pub struct OwnCells {
-    /// Undoes a cell if its creator dies.
+    /// Destroys a cell if its creator is killed.
     pub guardian: GuardianCommand,
-    /// Stands before a command that is to run in a cell.
+    /// The prefix that runs a command in a cell.
     pub in_cell: fn(&Name) -> Vec<OsString>,
 }
 
-/// Something that is told while commands run.
+/// An event of a session.
 #[derive(Debug)]
 pub enum BenchEvent<'a> {
     /// A run has ended.
     RunMade {
         /// Runs so far, warm-ups too.
         runs: usize,
-        /// Runs until the end, as far as that is known.
+        /// Runs until the end, as far as known.
         of: usize,
     },
-    /// It takes longer than it may.
+    /// The session takes longer than its limit.
     TooLong(TooLong),
-    /// A setting of the cell was not put back.
+    /// A setting of the cell was not restored.
     SettingLeft(&'a Left),
-    /// The cell could not be undone.
+    /// The cell could not be destroyed.
     CellStays {
         /// Its name.
         name: &'a Name,
-        /// Why.
+        /// The reason.
         error: &'a LeaseError,
     },
 }
 
-/// Runs the commands in blocks on seats of their own, and compares them. Now and then the runs so
-/// far go into the file. `stop` says that it is time to stop, also within a run; `hear` is told of
-/// the events meanwhile.
+/// Runs the commands in blocks on quiet seats, and compares them. `stop` ends the session, also
+/// during a run; `hear` receives the events.
 ///
 /// # Errors
-/// [`RoomError`]: there are no such seats, and nothing was run.
+/// [`RoomError`]: the seats do not exist, and nothing ran.
 pub fn run(
     request: &BenchRequest,
     stop: &dyn Fn() -> bool,
@@ -203,7 +201,7 @@ pub fn run(
         },
     };
     let end = session.run(&request.length, &mut results);
-    // Others get these CPUs back before anything else is done.
+    // Other programs get these CPUs back first.
     room.leave(hear);
     if let Some(then) = &request.baseline {
         results.compare_with(then);
@@ -211,7 +209,6 @@ pub fn run(
     Ok((results, end))
 }
 
-/// The result before the first run.
 fn begun(request: &BenchRequest, room: &QuietSeats) -> BenchResults {
     let commands = request.commands.iter().map(|named| BenchCommand {
         name: named.name.clone(),
@@ -249,10 +246,8 @@ fn begun(request: &BenchRequest, room: &QuietSeats) -> BenchResults {
     }
 }
 
-/// A file that keeps the runs so far.
 struct Kept<'a> {
     file: &'a Path,
-    /// When it is to be written next.
     next: Instant,
 }
 
@@ -261,11 +256,10 @@ impl<'a> Kept<'a> {
         Kept { file, next: Instant::now() }
     }
 
-    /// Writes the runs so far after a block, so that little is lost with a power cut. The file
-    /// holds all runs: it is written again once that takes a small part of the time, or many short
-    /// blocks would do little else. A failure comes up again at the end.
+    /// Saves the runs after a block, against a power cut. Each write contains all runs, so writes
+    /// must be rare. The end reports an error.
     fn keep(&mut self, results: &BenchResults) {
-        // In a block each command runs once, and the first one twice.
+        // The first command runs twice.
         let of_block = results.commands.len() + 1;
         let is_whole = !results.runs.is_empty() && results.runs.len().is_multiple_of(of_block);
         let began = Instant::now();

@@ -1,15 +1,15 @@
-//! The order of the runs: warm-ups first, then randomised complete blocks.
+//! The order of runs in randomised complete blocks.
 //!
-//! Consecutive repeats of one command confuse it with the drift of the computer: in simulation they
-//! find a command within 1 % of the best in a third to a half of all cases, and randomised blocks
-//! in 98 % at the same cost.
+//! If the runs of each command follow one another, the computer's drift looks like a difference
+//! between commands. In simulation that order finds a command within 1 % of the best in a third to
+//! a half of all cases, and randomised blocks in 98 %, at the same cost.
 
 use crate::tune::disturbance::Disturbance;
 use seatmap_data::statistics::Xoshiro;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One run, by its place in the order.
+/// A run and its position in the order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockRun {
@@ -25,16 +25,16 @@ pub struct BlockRun {
     pub value: f64,
     /// How long the run took, in seconds.
     pub seconds: f64,
-    /// The CPU time that others took from it; absent in older documents.
+    /// The CPU time taken from it; absent in older documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Disturbance>,
-    /// Whether its block is left out of all figures, since a run of it was disturbed.
+    /// Whether its block is excluded from all figures, because a run was disturbed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub left_out: bool,
 }
 
 impl BlockRun {
-    /// The run of a command in a block that read this and, for all that is known, took as long.
+    /// A run with this reading and, in seconds, this duration.
     #[must_use]
     pub fn new(block: usize, command: usize, value: f64) -> Self {
         BlockRun {
@@ -49,7 +49,7 @@ impl BlockRun {
     }
 }
 
-/// The order in which commands run: in every block each command once and the first one twice.
+/// The order of runs: in every block each command once and the first one twice.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     commands: usize,
@@ -63,8 +63,8 @@ impl Blocks {
         Blocks { commands, random: Xoshiro::new(seed) }
     }
 
-    /// The runs of the next block: the command, and whether it is the first command's second run.
-    /// Which of its two runs comes first is random as well.
+    /// The next block in random order: each command, and whether it is the first command's second
+    /// run.
     pub fn next_block(&mut self) -> Vec<(usize, bool)> {
         let once = (0..self.commands).map(|command| (command, false));
         let mut order: Vec<(usize, bool)> = once.chain([(0, true)]).collect();
@@ -73,8 +73,8 @@ impl Blocks {
     }
 }
 
-/// The readings of each complete block that is not left out: those of the first command, its
-/// second, and the others in their order.
+/// The readings of each complete block without excluded runs: the first command's two, then the
+/// others.
 #[must_use]
 pub fn complete(runs: &[BlockRun], commands: usize) -> Vec<Vec<f64>> {
     let mut blocks: BTreeMap<usize, Vec<Option<f64>>> = BTreeMap::new();
@@ -86,7 +86,7 @@ pub fn complete(runs: &[BlockRun], commands: usize) -> Vec<Vec<f64>> {
             (_, true) => continue,
         };
         let readings = blocks.entry(run.block).or_insert_with(|| vec![None; commands + 1]);
-        // A file may claim a command that it does not list, or a run twice: the first one counts.
+        // A damaged file may contain unlisted commands or repeated runs.
         if let Some(reading) = readings.get_mut(place) {
             reading.get_or_insert(run.value);
         }

@@ -1,14 +1,13 @@
-//! The end of each candidate's race, all of it by runs of one kind.
+//! The result of each candidate of a race, from one kind of runs.
 //!
-//! The race chooses the winner, and so is kind to it. Fresh runs judge the winner and those that it
-//! was compared with, and the race judges the others: figures of the race beside a claim of the
-//! fresh runs would contradict it.
+//! The race's figures favour its winner. So fresh runs judge the winner and the candidates compared
+//! with it, and the race judges the others.
 
 use crate::tune::metric::Better;
 use crate::tune::race::{DEFAULT, RacePhase};
 use crate::tune::tuned::{ConfirmedDifference, TuneVerdict, Tuned};
 
-/// The runs that a candidate is judged by.
+/// The kind of runs that judge a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JudgedBy {
     /// The blocks of the race.
@@ -17,43 +16,42 @@ pub enum JudgedBy {
     FreshRuns,
 }
 
-/// The end of a candidate's race.
+/// The result of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CandidateEnd {
-    /// The winner, which is shown to be better than all that it was compared with.
+    /// The winner, shown to be better than all candidates compared with it.
     Best,
-    /// The winner, of which fresh runs do not show that.
+    /// The winner, but not shown to be better.
     BestInRace,
-    /// It is shown to be worse than the winner.
+    /// Shown to be worse than the winner.
     ShownWorse,
-    /// It is shown to be better than the winner: the race was wrong.
+    /// Shown to be better than the winner: the race was wrong.
     ShownBetter,
     /// Fresh runs show no difference from the winner.
     NoDifference,
     /// There are too few fresh runs for an interval.
     TooFewRuns,
-    /// It left the race before its end, and nothing is claimed of it.
+    /// Dropped before the end of the race, which claims nothing.
     LeftEarly,
-    /// It was in the race until its end.
+    /// In the race until its end.
     NotRejected,
 }
 
 /// A candidate at the end of a race.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CandidateResult {
-    /// The runs that everything here comes from.
+    /// The runs that judge it.
     pub judged_by: JudgedBy,
     /// Their readings.
     pub values: Vec<f64>,
-    /// The difference from the winner's reading, in percent of it: of runs in the same block or
-    /// group of four.
+    /// The difference from the winner's reading in the same blocks or groups, in percent of it.
     pub above_winner_percent: f64,
-    /// The end of its race.
+    /// Its result.
     pub end: CandidateEnd,
 }
 
 impl Tuned {
-    /// A candidate at the end of the race.
+    /// The result of a candidate.
     #[must_use]
     pub fn result_of(&self, verdict: &TuneVerdict, candidate: usize) -> CandidateResult {
         let compared = verdict.confirmed.iter().find(|found| found.with == candidate);
@@ -93,7 +91,6 @@ impl Tuned {
         } else if !found.shows_direction() {
             CandidateEnd::NoDifference
         } else if (found.percent < 0.0) == (self.better == Better::Lower) {
-            // The winner's reading is the better one of the two.
             CandidateEnd::ShownWorse
         } else {
             CandidateEnd::ShownBetter
@@ -109,7 +106,7 @@ impl Tuned {
                 CandidateEnd::BestInRace
             };
         }
-        // One that was shown to be worse has left early as well.
+        // This case comes first, because rejected candidates also lack later blocks.
         if verdict.rejected.contains(&candidate) {
             CandidateEnd::ShownWorse
         } else if self.values(candidate, RacePhase::Race).len() < verdict.blocks {
@@ -119,7 +116,6 @@ impl Tuned {
         }
     }
 
-    /// The readings of a candidate in one part of the race.
     fn values(&self, candidate: usize, phase: RacePhase) -> Vec<f64> {
         let runs = self.runs.iter().filter(|run| {
             let turn = run.turn;
@@ -130,14 +126,14 @@ impl Tuned {
 }
 
 impl ConfirmedDifference {
-    /// Whether its interval leaves 0 out.
+    /// Whether its interval excludes 0.
     #[must_use]
     pub fn shows_direction(&self) -> bool {
         self.interval_percent.is_some_and(|[low, high]| low > 0.0 || high < 0.0)
     }
 }
 
-/// The difference of a from b, in percent of b, as that of b from a in percent of a.
+/// Converts a difference of a from b, in percent of b, to that of b from a, in percent of a.
 fn other_way_round(percent: f64) -> f64 {
     100.0 * ((1.0 + percent / 100.0).recip() - 1.0)
 }
@@ -165,14 +161,13 @@ mod tests {
                 assert!(!compared.values.is_empty());
             }
             assert_eq!((bad.judged_by, bad.end), (JudgedBy::Race, CandidateEnd::ShownWorse));
-            // 10.5 % more time, or 9.5 % less of a rate.
+            // This is 10.5 % more time, or a rate lower by 9.5 %.
             let above = if better == Better::Lower { 10.5 } else { -9.5 };
             assert!((default.above_winner_percent - above).abs() < 1.0, "{default:?}");
             assert!(tuned.shows_gain(verdict));
         }
     }
 
-    /// The race had shown that the default is worse, and fresh runs do not.
     #[test]
     fn a_difference_that_fresh_runs_do_not_show_is_not_claimed() {
         let mut tuned = made(Better::Lower);

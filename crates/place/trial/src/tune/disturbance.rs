@@ -1,11 +1,11 @@
-//! Disturbances of a run from outside: others on its CPUs, a hypervisor, a quota, CPUs taken away.
+//! Disturbances of a run: other programs on its CPUs, a hypervisor, a quota, CPUs taken away.
 //!
-//! A run is disturbed if one of these took more of its CPUs' time than it takes beside a quiet run
-//! of the same command, by more than [`DISTURBED_PERCENT`] and what the kernel's count may be off.
-//! Quiet is the lower quartile of all runs of the command: a program that talks to a server has
-//! that server beside it always. Blocks that hold a disturbed run are left out of all figures, if
-//! the others are a quarter of all and enough for an interval. Else nothing is left out, and the
-//! result holds beside these neighbours only.
+//! A run is disturbed if one of these took clearly more of its CPUs' time than of a quiet run's: by
+//! [`DISTURBED_PERCENT`] and the kernel's counting error. The quiet run of a command is the lower
+//! quartile of its runs, because some programs always have a neighbour: the server that they talk
+//! to. Blocks with a disturbed run are excluded from all figures, if the remaining blocks are a
+//! quarter of all and enough for an interval. Otherwise the result holds only next to these
+//! neighbours.
 
 use crate::tune::blocks::BlockRun;
 use seatmap_data::statistics::{median, quantile};
@@ -16,38 +16,36 @@ use seatmap_os::{CpuSet, Root};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A run is disturbed if more than this share of its CPUs' time was taken from it beyond the usual,
-/// in percent. It is the share from which on a CPU is not quiet before a session
-/// ([`crate::tune::activity::QUIET_PERCENT`]).
+/// A run is disturbed if more than this share of its CPUs' time was taken beyond the usual, in
+/// percent: as for a quiet CPU ([`crate::tune::activity::QUIET_PERCENT`]).
 pub const DISTURBED_PERCENT: f64 = crate::tune::activity::QUIET_PERCENT;
 
-/// Runs so short that the kernel's count may be off by more than this share of their time, in
-/// percent, are not counted.
+/// A run's shares are unknown if the kernel's counting error exceeds this share of its time, in
+/// percent.
 const MOST_UNSURE_PERCENT: f64 = 50.0;
 
-/// The share of the runs, or of the blocks, that may count as quiet.
+/// The least quiet share of the runs, and of the blocks.
 const QUIET_SHARE: f64 = 0.25;
 
-/// The time that others took from a run, in percent of the time of the CPUs that it may use.
+/// The CPU time taken from a run, in percent of the time of its allowed CPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {
-    /// Others ran: the busy time of the CPUs less the CPU time of the run's own processes. A server
-    /// that the run did not start counts as another. Absent where the run was too short for the
-    /// kernel's count.
+    /// The share of other programs: the CPUs' busy time minus that of the run's own processes. A
+    /// server that the run did not start counts. Absent if the run was too short for the kernel's
+    /// count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign_percent: Option<f64>,
-    /// A hypervisor gave the CPUs to others; absent as above.
+    /// The hypervisor's share; absent as above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_percent: Option<f64>,
-    /// How far both may be off.
+    /// The counting error of both.
     #[serde(default, skip_serializing_if = "is_none")]
     pub unsure_percent: f64,
-    /// A quota stopped the members of a control group; all groups up to the root add up, so that
-    /// this may exceed 100.
+    /// The share of quotas. All groups up to the root add up, so this may exceed 100.
     #[serde(default, skip_serializing_if = "is_none")]
     pub throttled_percent: f64,
-    /// How often the run was made again since CPUs had been taken away from it.
+    /// How often the run was repeated because CPUs were taken away.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub void_tries: u32,
 }
@@ -61,7 +59,6 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl Disturbance {
-    /// The three shares: of others, of a hypervisor, of quotas.
     fn shares(&self) -> [f64; 3] {
         let counted = [self.foreign_percent, self.steal_percent];
         let [foreign, steal] = counted.map(|percent| percent.unwrap_or(0.0));
@@ -74,7 +71,7 @@ impl Disturbance {
         self.shares().into_iter().fold(0.0, f64::max)
     }
 
-    /// Whether more was taken from the run than usual.
+    /// Whether more was taken than usual.
     #[must_use]
     pub fn exceeds(&self, usual: &Usual) -> bool {
         let unsure = [self.unsure_percent, self.unsure_percent, 0.0];
@@ -99,26 +96,24 @@ impl Usual {
     }
 }
 
-/// The runs of a session beside which others did more than usual.
+/// The disturbed runs of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DisturbedRuns {
-    /// How many there are.
+    /// The number of such runs.
     pub runs: usize,
-    /// The whole blocks that hold one.
+    /// The blocks that contain one.
     pub blocks: usize,
-    /// Whether those blocks are left out of all figures. If not, too few others are there, and the
-    /// result holds beside these neighbours only.
+    /// Whether those blocks are excluded from all figures. If not, there are too few others.
     pub left_out: bool,
-    /// The time of its CPUs that was taken from such a run, in the median.
+    /// The median shares of such runs.
     pub during: Disturbance,
-    /// The same of the other runs; absent where there are none.
+    /// The median shares of the other runs; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Disturbance>,
 }
 
-/// Judges the runs of a session, and marks those that are left out. `fewest` blocks are enough for
-/// an interval.
+/// Finds the disturbed runs, and marks excluded ones. An interval needs the `fewest` blocks.
 pub(crate) fn judge(
     runs: &mut [BlockRun],
     commands: usize,
@@ -153,7 +148,6 @@ fn usual(runs: &[BlockRun], command: usize) -> Usual {
     Usual::of(own.filter_map(|run| run.disturbance.as_ref()))
 }
 
-/// The medians of some runs; `None` where nothing is known of any.
 pub(crate) fn middle(runs: &[&BlockRun]) -> Option<Disturbance> {
     let known: Vec<Disturbance> = runs.iter().filter_map(|run| run.disturbance).collect();
     let of = |part: fn(&Disturbance) -> Option<f64>| {
@@ -167,7 +161,6 @@ pub(crate) fn middle(runs: &[&BlockRun]) -> Option<Disturbance> {
     })
 }
 
-/// Watches the CPUs of a run.
 pub(crate) struct DisturbanceWatch<'a> {
     quotas: &'a Quotas,
     stopped_ns: u64,
@@ -176,13 +169,13 @@ pub(crate) struct DisturbanceWatch<'a> {
 }
 
 impl<'a> DisturbanceWatch<'a> {
-    /// Begins to watch, just before the run. The quotas are those on this process.
+    /// Starts to measure a run; the quotas are those on this process.
     pub(crate) fn begin(quotas: &'a Quotas) -> Self {
         let stopped_ns = quotas.stopped_ns(&Root::new("/"));
         DisturbanceWatch { quotas, stopped_ns, own_s: own_s(), count: BusyCount::now() }
     }
 
-    /// The time that was taken from the run, whose processes have ended and been waited for.
+    /// The disturbance of the run, whose processes must have been reaped.
     pub(crate) fn end(self, cpus: &CpuSet) -> Disturbance {
         let count = BusyCount::now();
         let own_s = own_s() - self.own_s;
@@ -202,14 +195,14 @@ impl<'a> DisturbanceWatch<'a> {
     }
 }
 
-/// The CPU time of this process and of its children that have ended, in seconds.
+/// The CPU time of this process and its reaped children.
 fn own_s() -> f64 {
     let mut own = ResourceUsage::of_children();
     own += ResourceUsage::of_process();
     (own.user + own.kernel).as_secs_f64()
 }
 
-/// A hundredth of a percent is less than any count can tell.
+/// Rounds to 0.01 %, less than any counting error.
 fn rounded(percent: f64) -> f64 {
     (100.0 * percent).round() / 100.0
 }
@@ -227,7 +220,7 @@ mod tests {
         BlockRun { disturbance: Some(disturbance), ..BlockRun::new(block, command, 1.0) }
     }
 
-    /// Blocks of two commands; the second one always has a server beside it.
+    /// The second command always has a server next to it.
     fn session(blocks: usize, loud: &[usize]) -> Vec<BlockRun> {
         (0..blocks)
             .flat_map(|block| {

@@ -1,4 +1,4 @@
-//! `seatmap-bench/1`: what was run, where, and what the runs say.
+//! The `seatmap-bench/1` format: commands, computer, runs and their comparison.
 
 use crate::tune::blocks::{self, BlockRun};
 use crate::tune::disturbance::{self, DISTURBED_PERCENT, Disturbance, DisturbedRuns};
@@ -17,18 +17,18 @@ use serde::{Deserialize, Serialize};
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-bench/1";
 
-/// More runs than anybody waits for; a file that claims more would only fill the memory.
+/// Limit on runs in a document, to save memory.
 pub const MAX_RUNS: usize = 1 << 20;
 
 /// A command that was run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchCommand {
-    /// Its name: as given, or the command itself.
+    /// Its name: as given, or the command line.
     pub name: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// The median of its readings; absent where it never ran to an end.
+    /// The median of its readings; absent if no run finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median: Option<f64>,
 }
@@ -39,38 +39,36 @@ pub struct BenchCommand {
 pub struct SeatsUsed {
     /// The CPUs, as a list.
     pub cpus: String,
-    /// Remarks from their choice, each as a sentence.
+    /// Remarks on the choice of seats, each a sentence.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// The largest share of the time before the start that others ran on one of their cores, in
-    /// percent; absent in a cell, where nobody else runs, and in older documents.
+    /// The largest load of other programs on one of these cores before the start, in percent;
+    /// absent in a cell, where none run, and in older documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others_percent: Option<f64>,
 }
 
-/// Loads of others before the start that differ by more than this, in percent of a core, explain
-/// any difference between two results. The look before the start is short, and others come and go.
+/// Different loads before the start, in percent of a core, may explain a difference between
+/// results. The limit is wide because the look is short.
 const OTHER_LOAD_PERCENT: f64 = 50.0;
 
-/// The same of the time that others used while the commands ran, in percent of their CPUs.
+/// The same limit for loads during the runs, in percent of the CPUs.
 const OTHERS_BESIDE_PERCENT: f64 = 20.0;
 
 impl SeatsUsed {
-    /// Adds a remark on runs that were void, since these CPUs were missing, once for each such
-    /// list.
+    /// Adds a remark on void runs; once for each list of missing CPUs.
     pub fn tell_void(&mut self, cpus: &str, holder: &Holder) {
         let note = format!(
             "runs were void and made again, since CPUs were taken away from them: {cpus} ({})",
             holder.or(TAKEN)
         );
-        // A cpuset that keeps changing would fill the report with one sentence.
+        // A changing cpuset would otherwise fill the report.
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }
 
-    /// The load of others, where it differs so much from an earlier one that the results are not
-    /// comparable.
+    /// Both loads in words, if they differ too much to compare the results.
     fn load_difference(&self, then: &SeatsUsed) -> Option<String> {
         differing_loads(self.others_percent?, then.others_percent?, OTHER_LOAD_PERCENT)
     }
@@ -81,23 +79,23 @@ fn differing_loads(now: f64, then: f64, most: f64) -> Option<String> {
     is_other.then(|| format!("others on its CPUs: {now:.0} % of the time, then {then:.0} %"))
 }
 
-/// Why an earlier result cannot be compared with.
+/// Why a baseline result cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchBaselineError {
-    /// It cannot be read.
+    /// The document is unreadable.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// Its readings are of something else.
+    /// It holds readings of another metric.
     #[error("its metric is '{then}', and this one is '{now}'; give both the same --metric")]
     Metric {
-        /// The earlier metric.
+        /// The baseline's metric.
         then: String,
-        /// The present one.
+        /// The present metric.
         now: String,
     },
 }
 
-/// The first command against the first one of an earlier result.
+/// The first command compared with the first one of an earlier result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BaselineComparison {
@@ -105,75 +103,74 @@ pub struct BaselineComparison {
     pub name: String,
     /// When its first block began.
     pub begun: String,
-    /// The facts in which the computer and its settings differ from the earlier ones, each with
-    /// both values. Where there is one, the two results are not comparable.
+    /// The differences between the computers and settings, each with both values. With any, the
+    /// results are not comparable.
     pub differences: Vec<String>,
-    /// The comparison; absent where the results are not comparable, or where one has too few runs.
+    /// The comparison; absent if the results are not comparable or one has too few runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<CommandComparison>,
 }
 
-/// Commands compared by running them in blocks: the result of `seatmap bench`.
+/// Commands compared in blocks of runs: the result of `seatmap bench`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchResults {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The version of Seatmap.
+    /// Seatmap's version.
     pub tool_version: String,
-    /// When the first block began, as RFC 3339 has it, in UTC.
+    /// The start of the first block, in UTC (RFC 3339).
     pub begun: String,
-    /// Whether all blocks that were asked for were run.
+    /// Whether all requested blocks were run.
     pub complete: bool,
-    /// The computer and its settings. Results with other ones are not comparable.
+    /// The computer and its settings, which must agree for results to be comparable.
     pub fingerprint: Fingerprint,
-    /// The figure that was read from each run, as it was typed: `time`, `cpu`,
-    /// `regex:PATTERN`, `command:LINE`, `perf:EVENT`.
+    /// The metric, as given on the command line: `time`, `cpu`, `regex:PATTERN`, `command:LINE`,
+    /// `perf:EVENT`.
     pub metric: String,
-    /// The unit of the readings; empty where it is not known.
+    /// The unit of the readings; empty if unknown.
     #[serde(default)]
     pub unit: String,
-    /// The better readings; absent where nobody said.
+    /// Whether lower or higher readings are better; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The confidence of all intervals, 0 to 1.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMaximum" = 1)))]
     pub confidence: f64,
-    /// The seed of the order of the runs.
+    /// The seed of the run order.
     pub seed: u64,
     /// The seats of the commands.
     pub seats: SeatsUsed,
-    /// The commands; the first is compared with each of the others, and runs twice in each block.
+    /// The commands. The first runs twice in each block and is compared with each of the others.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub commands: Vec<BenchCommand>,
-    /// The quotas of CPU time that were used up while the commands ran, as a sentence; absent where
-    /// none was.
+    /// Exhausted CPU quotas, as a sentence; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<String>,
-    /// The runs beside which others did more than usual; absent where there were none.
+    /// The disturbed runs; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<DisturbedRuns>,
-    /// The smallest difference that could be shown; absent for fewer than two blocks.
+    /// The smallest detectable difference; absent for fewer than two blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub itself: Option<NoiseFloor>,
-    /// The first command against each of the others.
+    /// The first command compared with each of the others.
     #[serde(default)]
     pub comparisons: Vec<CommandComparison>,
-    /// The first command against that of an earlier result, where one was named.
+    /// The first command compared with that of the baseline, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineComparison>,
-    /// Every run but the warm-ups, in the order of time.
+    /// All runs except warm-ups, in order.
     pub runs: Vec<BlockRun>,
 }
 
-/// The first command is worse than others by more than it may be.
+/// The first command is worse than others by more than the limit.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", .0.join("; "))]
 pub struct WorseThanLimit(Vec<String>);
 
-/// The runs do not show whether the first command is worse than others by more than it may be.
+/// The runs do not show whether the first command is worse than others by more than the limit.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("cannot tell {}", .0.join("; "))]
 pub struct LimitNotShown(Vec<String>);
@@ -184,7 +181,7 @@ impl BenchResults {
         self.runs.push(run);
     }
 
-    /// Computes medians, floor and comparisons from the runs, without the blocks that are left out.
+    /// Computes medians, floor and comparisons from the runs of undisturbed blocks.
     pub fn judge(&mut self) {
         self.quiet_blocks();
         self.itself = verdict::floor(&self.blocks(), self.seed);
@@ -194,7 +191,6 @@ impl BenchResults {
         }
     }
 
-    /// Compares the commands, whose floor is known.
     fn compare(&mut self) {
         self.comparisons = verdict::comparisons(
             &self.blocks(),
@@ -204,7 +200,7 @@ impl BenchResults {
         );
     }
 
-    /// Finds the blocks that hold a disturbed run. Returns how many do not.
+    /// Marks disturbed blocks and returns the number of the others.
     pub(crate) fn quiet_blocks(&mut self) -> usize {
         let fewest = signed_rank::fewest(self.confidence);
         self.disturbed = disturbance::judge(&mut self.runs, self.commands.len(), fewest);
@@ -212,16 +208,14 @@ impl BenchResults {
         all - self.disturbed.as_ref().map_or(0, |disturbed| disturbed.blocks.min(all))
     }
 
-    /// The time of its CPUs that was taken from a run in the median, of those that are not left
-    /// out; `None` where nothing is known.
+    /// The median share that other programs took from the judged runs, if known.
     #[must_use]
     pub fn beside(&self) -> Option<Disturbance> {
         let judged: Vec<&BlockRun> = self.runs.iter().filter(|run| !run.left_out).collect();
         disturbance::middle(&judged)
     }
 
-    /// Whether others took so much from the runs that are judged that the result holds beside them
-    /// only.
+    /// Whether the result holds only next to the present load of other programs.
     #[must_use]
     pub fn has_neighbours(&self) -> bool {
         let taken = self.beside().and_then(|beside| beside.foreign_percent);
@@ -229,21 +223,21 @@ impl BenchResults {
             || self.disturbed.as_ref().is_some_and(|disturbed| !disturbed.left_out)
     }
 
-    /// The readings of each complete block that is not left out.
+    /// The readings of each complete block, without excluded runs.
     #[must_use]
     pub fn blocks(&self) -> Vec<Vec<f64>> {
         blocks::complete(&self.runs, self.commands.len())
     }
 
-    /// The readings of a command, in the order of time, without those that are left out.
+    /// The readings of a command in order of time, without excluded runs.
     #[must_use]
     pub fn values(&self, command: usize) -> Vec<f64> {
         let own = self.runs.iter().filter(|run| run.command == command && !run.left_out);
         own.map(|run| run.value).collect()
     }
 
-    /// Compares the first command with the first one of an earlier result. The two did not run in
-    /// the same blocks, so that the drift between the two days is in it.
+    /// Compares the first command with that of an earlier result, including the computer's drift in
+    /// between.
     pub fn compare_with(&mut self, then: &BenchResults) {
         let mut differences = self.fingerprint.differences(&then.fingerprint);
         differences.extend(self.load_difference(then));
@@ -253,8 +247,7 @@ impl BenchResults {
             let [now, before] = [now, before].map(Better::word);
             differences.push(format!("better readings: {now}, then {before}"));
         }
-        // Another kernel or governor explains any difference; a figure beside it would be taken for
-        // the command's.
+        // Another kernel or governor can explain any difference.
         let comparison = if differences.is_empty() { self.since(then) } else { None };
         if differences.is_empty()
             && let Some((own, before)) = self.itself.as_mut().zip(then.itself.as_ref())
@@ -267,8 +260,7 @@ impl BenchResults {
         self.baseline = Some(BaselineComparison { name, begun, differences, comparison });
     }
 
-    /// The load of others, where it differs too much from an earlier one: that during the runs, or
-    /// before them where no other is known.
+    /// Both loads in words, if they differ too much: during the runs or, if unknown, before them.
     fn load_difference(&self, then: &BenchResults) -> Option<String> {
         let beside =
             [self, then].map(|results| results.beside().and_then(|beside| beside.foreign_percent));
@@ -279,20 +271,18 @@ impl BenchResults {
     }
 
     fn since(&self, then: &BenchResults) -> Option<CommandComparison> {
-        // Logarithms: the shift between two samples is then a ratio, as it is within blocks.
+        // In logarithms, a shift is a ratio, as within blocks.
         let logs = [then, self]
             .map(|results| results.values(0).iter().map(|value| value.ln()).collect::<Vec<f64>>());
         let [before, now] = &logs;
         let shift = signed_rank::between(before, now, self.confidence)?;
-        // The two share no blocks, so that each one's drift is in it.
+        // Without common blocks, each result's drift widens the interval.
         let wider = logs.iter().map(|logs| widening(logs, self.confidence)).fold(1.0, f64::max);
         let floors = [&self.itself, &then.itself].into_iter().flatten();
         let floor = floors.max_by(|a, b| a.floor_percent.total_cmp(&b.floor_percent));
         Some(CommandComparison::of_shift(0, &shift.widened(wider), self.better, floor))
     }
 
-    /// The comparisons of the first command with the others and with an earlier result, each with
-    /// the other's name.
     fn compared(&self) -> impl Iterator<Item = (&CommandComparison, &str)> {
         let earlier = self.baseline.as_ref();
         let earlier =
@@ -301,15 +291,13 @@ impl BenchResults {
         others.map(|found| (found, self.commands[found.with].name.as_str())).chain(earlier)
     }
 
-    /// Checks that the first command is not shown to be worse than another by more than this.
-    /// Nothing is shown by results that are not comparable, by too few runs, and where nobody knows
-    /// which readings are better.
+    /// Checks that the first command is not shown to be worse than another by more than this limit.
+    /// Results that are not comparable, too few runs, or an unknown direction show nothing.
     ///
     /// # Errors
     /// [`WorseThanLimit`], which names the commands.
     pub fn check_limit(&self, most_percent: f64) -> Result<(), WorseThanLimit> {
-        // A figure that the command prints may be a time or a rate: without a direction nothing is
-        // worse.
+        // A printed figure may be a time or a rate.
         let Some(better) = self.better else { return Ok(()) };
         let own = &self.commands[0].name;
         let worse: Vec<String> = self
@@ -326,10 +314,11 @@ impl BenchResults {
         if worse.is_empty() { Ok(()) } else { Err(WorseThanLimit(worse)) }
     }
 
-    /// Checks that every comparison shows whether the first command is worse by more than this.
+    /// Checks that each comparison shows whether the first command is worse by more than this
+    /// limit.
     ///
     /// # Errors
-    /// [`LimitNotShown`], which says for each one that does not what this session would have shown.
+    /// [`LimitNotShown`], which says for each other comparison what this session could have shown.
     pub fn check_shown(&self, most_percent: f64) -> Result<(), LimitNotShown> {
         let mut unshown: Vec<String> = Vec::new();
         for (found, name) in self.compared() {
@@ -347,23 +336,22 @@ impl BenchResults {
         if unshown.is_empty() { Ok(()) } else { Err(LimitNotShown(unshown)) }
     }
 
-    /// The end of a sentence about a comparison that shows nothing beside its limit.
     fn unshown(&self, other: &str, most_percent: f64, why: &str) -> String {
         let own = &self.commands[0].name;
         format!("whether '{own}' is worse than '{other}' by more than {most_percent} %: {why}")
     }
 
-    /// Reads a result and checks that its parts fit together.
+    /// Reads a result and checks that its parts are consistent.
     ///
     /// # Errors
-    /// [`DocumentError`], with line and column for text that is not such JSON.
+    /// [`DocumentError`], with line and column for invalid JSON.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         let results: BenchResults = seatmap_data::document::read(text, FORMAT)?;
         results.check()?;
         Ok(results)
     }
 
-    /// Reads an earlier result, whose readings are to be compared with others of this metric.
+    /// Reads a baseline result, which must have this metric.
     ///
     /// # Errors
     /// [`BenchBaselineError`].
@@ -408,8 +396,7 @@ impl BenchResults {
             if !(run.value > 0.0 && run.value.is_finite()) {
                 return wrong(format!("runs[{at}].value: {} is not above 0", run.value));
             }
-            // Blocks are counted from 0, and each has a run: a larger number is not one that this
-            // program wrote.
+            // Each block has a run, so Seatmap never writes a larger number.
             if run.block > self.runs.len() {
                 return wrong(format!(
                     "runs[{at}].block: {} of {}",
@@ -430,7 +417,7 @@ fn wrong(what: String) -> Result<(), DocumentError> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A result of two commands, the second 5 % slower, in this many blocks.
+    /// A result of two commands, the second 5 % slower.
     pub(crate) fn made(count: usize) -> BenchResults {
         let run = |block, command, again| {
             let noise = 1.0 + 0.002 * ((block * 5 + command * 3 + usize::from(again)) % 7) as f64;
@@ -471,7 +458,7 @@ pub(crate) mod tests {
         results
     }
 
-    /// Twenty thousand blocks would take hours if the judging grew with the square of their number.
+    /// Quadratic time for 20,000 blocks would be hours.
     #[test]
     fn many_blocks_are_judged_as_fast_as_they_are_read() {
         let results = made(20_000);

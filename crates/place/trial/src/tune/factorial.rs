@@ -1,32 +1,29 @@
-//! The judgement of candidates of which each has run equally often, all under the same
-//! circumstances.
+//! Judges candidates with equal numbers of runs under the same conditions.
 //!
-//! A first part of the runs chooses the winner. It was chosen for its luck too, so that the other
-//! runs alone say by how much it is better, as the confirmation of a [`race`](crate::tune::race)
-//! does with fresh runs.
+//! The first part of the runs chooses the winner, partly by luck. So only the other runs show by
+//! how much it is better, like the fresh runs at the end of a [`race`](crate::tune::race).
 
 use crate::tune::race::{Confirmed, DEFAULT, RaceOutcome};
 use seatmap_data::statistics::friedman::worse_than_best;
 use seatmap_data::statistics::signed_rank::{self, shift};
 
-/// The fewest runs that choose where nobody gives a confidence that needs more, and as many that
-/// confirm.
+/// The fewest runs of a candidate for the choice, and for the confirmation.
 const FEWEST_OF_HALF: usize = 6;
 
-/// The fewest runs of each candidate, half of which choose and half confirm: fewer have no interval
-/// of this confidence.
+/// The fewest runs of each candidate, half to choose and half to confirm, that have an interval of
+/// this confidence.
 #[must_use]
 pub fn fewest_runs(confidence: f64) -> usize {
     2 * FEWEST_OF_HALF.max(signed_rank::fewest(confidence))
 }
 
-/// Judges candidates by the log costs of their runs, a row a candidate. The runs of one number are
-/// a block. The first `choosing` of them choose the winner: the least mean of those that Friedman's
+/// Judges candidates by the log costs of their runs, one row each; runs of the same index form a
+/// block. The first `choosing` blocks choose the winner: the least mean among those that Friedman's
 /// test does not find worse.
 ///
 /// # Panics
-/// There are fewer than two candidates, or rows of different lengths, or nothing is left to confirm
-/// with.
+/// There are fewer than two candidates, rows of different lengths, or no blocks for the
+/// confirmation.
 #[must_use]
 pub fn judge(costs: &[Vec<f64>], choosing: usize, confidence: f64) -> RaceOutcome {
     let runs = costs.first().map_or(0, Vec::len);
@@ -43,7 +40,7 @@ pub fn judge(costs: &[Vec<f64>], choosing: usize, confidence: f64) -> RaceOutcom
     let mut order: Vec<usize> = (0..costs.len()).collect();
     order.sort_by(|a, b| {
         let means = mean(a).partial_cmp(&mean(b)).unwrap_or(std::cmp::Ordering::Equal);
-        // A candidate that the test rejects may still have a smaller mean, by one lucky run.
+        // A rejected candidate may still have a smaller mean, by one lucky run.
         rejected.contains(a).cmp(&rejected.contains(b)).then(means)
     });
     let winner = order[0];
@@ -52,7 +49,7 @@ pub fn judge(costs: &[Vec<f64>], choosing: usize, confidence: f64) -> RaceOutcom
     with.dedup();
     with.retain(|other| *other != winner);
     let confirmed = with.into_iter().map(|other| {
-        // Blocks that chose the winner favour it: only later ones show how much better it is.
+        // Only later blocks show how much better the winner is.
         let fresh = costs[winner].iter().zip(&costs[other]).skip(choosing);
         let differences: Vec<f64> = fresh.map(|(own, other)| own - other).collect();
         let shift = shift(&differences, confidence);

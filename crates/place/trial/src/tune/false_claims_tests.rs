@@ -1,5 +1,5 @@
-//! Sessions that are made up: how often they claim a difference that is not there, and find one
-//! that is, beside neighbours who come and go.
+//! Simulated sessions with changing neighbours: how often they claim a difference that does not
+//! exist, and find one that does.
 
 use crate::tune::blocks::Blocks;
 use crate::tune::disturbance::Disturbance;
@@ -8,39 +8,37 @@ use crate::tune::metric::Better;
 use crate::tune::{BenchResults, BlockRun, ComparisonVerdict};
 use seatmap_data::statistics::{Xoshiro, normal};
 
-/// Blocks of a session.
 const BLOCKS: usize = 25;
 
-/// A computer with neighbours, one of whom is there or not.
 struct Neighbours {
     chance: fastrand::Rng,
-    /// How likely one comes before a run, and goes.
+    /// Probabilities, before each run.
     comes: f64,
     goes: f64,
     is_there: bool,
 }
 
 impl Neighbours {
-    /// The time of a run that takes so long alone, and the share of the CPU that the neighbour
-    /// had of it: as much as the run, or none.
+    /// The time of a run, and the neighbour's share of the CPU in percent.
     fn run(&mut self, alone: f64) -> (f64, f64) {
         let moves = if self.is_there { self.goes } else { self.comes };
         if self.chance.f64() < moves {
             self.is_there = !self.is_there;
         }
         let noise = (0.02 * normal(&mut self.chance)).exp();
-        // One that comes or goes within the run has a part of it.
+        // A neighbour that starts or stops meanwhile has a smaller share.
         let share = if self.is_there { 0.3 + 0.2 * self.chance.f64() } else { 0.0 };
         (alone * noise / (1.0 - share), 100.0 * share)
     }
 
-    /// A session in which the first command takes so much longer than the other.
+    /// The first command takes longer by the factor `planted`.
     fn session(&mut self, planted: f64, seed: u64) -> BenchResults {
         let mut results = made(0);
         results.seed = seed;
         let mut order = Blocks::new(2, seed);
         for block in 0.. {
-            // As a session that is to have so many: a disturbed block is run again, up to twice.
+            // As in a real session, disturbed blocks are repeated, up to twice the number of
+            // blocks.
             let is_enough = block >= BLOCKS && results.quiet_blocks() >= BLOCKS;
             if is_enough || block >= 2 * BLOCKS {
                 break;
@@ -66,7 +64,6 @@ impl Neighbours {
     }
 }
 
-/// The verdicts of so many sessions beside such neighbours.
 fn verdicts(comes: f64, goes: f64, planted: f64, sessions: u64) -> Vec<ComparisonVerdict> {
     let chance = fastrand::Rng::with_seed(11);
     let mut neighbours = Neighbours { chance, comes, goes, is_there: false };
@@ -79,8 +76,8 @@ fn count(verdicts: &[ComparisonVerdict], of: &[ComparisonVerdict]) -> usize {
 
 #[test]
 fn equal_commands_are_seldom_told_apart_and_five_percent_are_found() {
-    // There for 5 runs of 25; for 10 runs of 20; for 100 of 200, more than a session has: what is
-    // left of sessions that are loud from end to end finds less, and claims no more.
+    // The neighbour is active for 5 runs of 25, 10 of 20, or 100 of 200, which exceeds a session.
+    // Sessions disturbed throughout find less, but claim no more.
     for (comes, goes, least) in [(0.05, 0.2, 90), (0.1, 0.1, 90), (0.01, 0.01, 50)] {
         let same = verdicts(comes, goes, 1.0, 200);
         let claims = count(&same, &[ComparisonVerdict::Better, ComparisonVerdict::Worse]);
@@ -90,10 +87,8 @@ fn equal_commands_are_seldom_told_apart_and_five_percent_are_found() {
     }
 }
 
-/// The logarithm of the time of each run, one after the other, on a computer of some kind.
 type Slots = Box<dyn FnMut() -> f64>;
 
-/// Runs of which each is so much like the one before.
 fn correlated(rho: f64, seed: u64) -> Slots {
     let mut own = fastrand::Rng::with_seed(seed);
     let mut value = normal(&mut own);
@@ -103,8 +98,8 @@ fn correlated(rho: f64, seed: u64) -> Slots {
     })
 }
 
-/// Runs of which each is so much like the one before, and runs beside a neighbour who doubles the
-/// time of a dozen runs, on a computer that grows slower, and with heavy tails.
+/// The kinds of noise: correlated runs; a computer that becomes slower; a neighbour that doubles
+/// the time of about 12 runs; heavy tails.
 fn kinds(seed: u64) -> Vec<(&'static str, Slots)> {
     let mut chance = fastrand::Rng::with_seed(seed);
     let mut drifting = chance.fork();
@@ -136,7 +131,7 @@ fn kinds(seed: u64) -> Vec<(&'static str, Slots)> {
     ]
 }
 
-/// The verdict of a session of so many blocks, the first command of which takes so much longer.
+/// The first command takes longer by the factor `planted`.
 fn judged(blocks: usize, seed: u64, planted: f64, slots: &mut Slots) -> ComparisonVerdict {
     let mut results = made(0);
     results.seed = seed;
@@ -167,17 +162,16 @@ fn few_blocks_claim_no_more_than_many_and_find_a_factor_of_three() {
                 assert_ne!(verdict, ComparisonVerdict::Better, "{name}");
                 found += u64::from(verdict == ComparisonVerdict::Worse);
             }
-            // A neighbour who doubles the time, or a tail, hides a factor of three from six blocks
-            // now and then.
+            // A neighbour or a heavy tail sometimes hides a factor of three from six blocks.
             let least = if at < 4 { sessions } else { sessions * 7 / 10 };
             assert!(found >= least, "kind {at}, {blocks} blocks: {found} of {sessions}");
         }
-        // 5 % of 240 are 12, and three deviations more are 22.
+        // 5 % of 240 are 12; three standard deviations above are 22.
         assert!(claims <= 22, "kind {at}: {claims} of {}", 4 * sessions);
     }
 }
 
-/// A mean of two runs against a single one is skewed where noise is, and claims too much.
+/// A mean of two runs minus a single one would be skewed like the noise, and claim too much.
 #[test]
 fn spikes_make_equal_commands_no_different() {
     let mut random = Xoshiro::new(3);
@@ -197,6 +191,6 @@ fn spikes_make_equal_commands_no_different() {
             results.comparisons[0].verdict != ComparisonVerdict::NotShown
         })
         .count();
-    // Without the floor 5 % of 400 are 20.
+    // 5 % of 400 are 20, without the floor.
     assert!(claims <= 26, "{claims} of 400");
 }

@@ -1,12 +1,11 @@
-//! The facts of a computer that must be equal for two results to be comparable.
+//! The facts of a computer that must agree for two results to be comparable.
 
 use seatmap_data::machine::Environment;
 use seatmap_data::machine::smt_word;
 use seatmap_os::Root;
 use serde::{Deserialize, Serialize};
 
-/// The computer and its settings, as far as they decide how fast a program runs. A word is absent
-/// where the computer does not say.
+/// The computer and its settings that affect a program's speed. Unknown values are absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -37,24 +36,23 @@ pub struct Fingerprint {
     /// Transparent huge pages, in the kernel's word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thp: Option<String>,
-    /// The mitigations of the processor's faults, one digest for all.
+    /// A digest of the mitigations of processor vulnerabilities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mitigations: Option<String>,
-    /// The smallest quota of CPU time that a control group sets, in words.
+    /// The smallest CPU quota of a control group, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quota: Option<String>,
-    /// How much of a contested CPU the commands get, in words; absent where that is as usual, and
-    /// in older documents.
+    /// The commands' share of a contested CPU, in words; absent if usual, and in older documents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<String>,
-    /// The number of CPUs that the commands had, with the number of their cores.
+    /// The number of CPUs and cores of the commands.
     pub seats: String,
-    /// The way the seats were kept quiet: `a cell`, `preference`, or `nobody`.
+    /// How the seats were kept quiet: `a cell`, `preference`, or `nobody`.
     pub quiet: String,
 }
 
 impl Fingerprint {
-    /// The fingerprint of this computer in this environment.
+    /// The fingerprint of this computer.
     #[must_use]
     pub fn new(machine: String, environment: Environment, seats: String, quiet: String) -> Self {
         let mitigations: String = environment
@@ -72,8 +70,7 @@ impl Fingerprint {
             turbo: environment.turbo,
             smt: environment.smt,
             thp: environment.thp,
-            // A digest is enough to see that something has changed, and kernels list more faults
-            // every year.
+            // A digest is short; kernels list more vulnerabilities every year.
             mitigations: (!mitigations.is_empty())
                 .then(|| format!("{:08x}", fnv(mitigations.as_bytes()))),
             quota: environment.quota,
@@ -83,8 +80,8 @@ impl Fingerprint {
         }
     }
 
-    /// Each thing in which the other one differs, as `kernel: 6.1.0, then 6.12.0`. A result is
-    /// comparable with another where there is none.
+    /// The differences from another fingerprint, as `kernel: 6.1.0, then 6.12.0`. Results are
+    /// comparable without differences.
     #[must_use]
     pub fn differences(&self, then: &Fingerprint) -> Vec<String> {
         let [now, then] = [self, then].map(Fingerprint::words);
@@ -95,7 +92,7 @@ impl Fingerprint {
             .collect()
     }
 
-    /// Each fact with its value, `unknown` where the computer does not say.
+    /// Each fact with its value, `unknown` if absent.
     #[must_use]
     pub fn words(&self) -> Vec<(&'static str, String)> {
         let turbo = self.turbo.map(|on| if on { "on" } else { "off" }.to_owned());
@@ -123,7 +120,6 @@ fn fnv(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
 
-/// A fact in a word, `unknown` where the computer does not say.
 fn word(fact: &Option<String>) -> String {
     fact.clone().unwrap_or_else(|| "unknown".to_owned())
 }

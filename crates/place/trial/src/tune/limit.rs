@@ -1,27 +1,27 @@
-//! A comparison beside the most by which the first command may be worse.
+//! Judges a comparison against the most by which the first command may be worse.
 //!
-//! "Not shown to be above" is not "within": a loud session shows neither. So there are three
-//! outcomes, and the third one comes with the least that the session would have shown.
+//! "Not shown to be above" is not "within": a noisy session shows neither. The third outcome
+//! includes the smallest slowdown that the session could have shown.
 
 use crate::tune::metric::Better;
 use crate::tune::verdict::{CommandComparison, ComparisonVerdict, NoiseFloor, percent};
 use serde::{Deserialize, Serialize};
 
-/// Where a comparison stands beside its limit.
+/// The outcome of a comparison with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitOutcome {
-    /// Worse by more than the limit: the whole interval says so.
+    /// Worse by more than the limit, over the whole interval.
     Above,
-    /// Not worse by more than the limit: the whole interval says so.
+    /// Not worse by more than the limit, over the whole interval.
     Within,
-    /// The interval holds the limit, or there is none.
+    /// The interval contains the limit, or there is no interval.
     CannotTell,
 }
 
 impl CommandComparison {
-    /// The outcome beside this limit, in percent of the other's reading.
+    /// The outcome for this limit, in percent of the other's reading.
     #[must_use]
     pub fn beside_limit(&self, better: Better, limit_percent: f64) -> LimitOutcome {
         let least = self.worse_by_at_least_percent(better);
@@ -37,8 +37,8 @@ impl CommandComparison {
         }
     }
 
-    /// The most by which the first command is worse than the other, in percent of the other's
-    /// reading, at the confidence; `None` where no interval is known.
+    /// The most by which the first command is worse, in percent of the other's reading, at the
+    /// confidence, if there is an interval.
     #[must_use]
     pub fn worse_by_at_most_percent(&self, better: Better) -> Option<f64> {
         match better {
@@ -47,9 +47,8 @@ impl CommandComparison {
         }
     }
 
-    /// The least slowdown that this session would show to be above the limit, in percent: as much
-    /// as the floor, and so far from the limit that an interval as wide as this one would not hold
-    /// it. `None` where no interval is known.
+    /// The smallest slowdown, in percent, that this session would show to be above the limit, given
+    /// the floor and the interval's width, if there is one.
     #[must_use]
     pub fn shows_above_percent(
         &self,
@@ -69,7 +68,7 @@ impl CommandComparison {
     }
 }
 
-/// The least slowdown that a session shows, as the end of a sentence.
+/// The smallest slowdown that a session can show, as the end of a sentence.
 #[must_use]
 pub fn shows(least_percent: Option<f64>) -> String {
     least_percent.map_or_else(
@@ -103,7 +102,7 @@ mod tests {
             (Some([0.98, 1.02]), ComparisonVerdict::NotShown, Within),
             (Some([0.9, 1.1]), ComparisonVerdict::NotShown, CannotTell),
             (Some([0.5, 0.6]), ComparisonVerdict::Better, Within),
-            // Above the limit, but no more than the first command may differ from itself.
+            // Above the limit, but the first command may differ as much from itself.
             (Some([1.04, 1.06]), ComparisonVerdict::NotShown, CannotTell),
             (None, ComparisonVerdict::TooFew, CannotTell),
         ] {

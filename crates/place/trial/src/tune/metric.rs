@@ -1,4 +1,4 @@
-//! The figure that is read from a run of a command.
+//! The metric of a command's run.
 
 use regex_lite::{Regex, RegexBuilder};
 use seatmap_data::document::printed_number;
@@ -6,14 +6,14 @@ use seatmap_os::counter::CounterEvent;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Whether a smaller or a larger reading is the better one.
+/// Whether lower or higher readings are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
-    /// Smaller is better, as with time.
+    /// Lower is better, as for times.
     Lower,
-    /// Larger is better, as with requests a second.
+    /// Higher is better, as for requests per second.
     Higher,
 }
 
@@ -28,34 +28,32 @@ impl Better {
     }
 }
 
-/// The figure that is read from a run.
+/// The figure read from a run.
 #[derive(Clone, Debug)]
 pub enum Metric {
     /// The time from the start of the command to its end, in seconds.
     Time,
-    /// The CPU time of the command and of all that it starts and waits for, in seconds. Neighbours
-    /// who take turns on its CPUs do not lengthen it.
+    /// The CPU time of the command and its reaped descendants, in seconds, which neighbours on its
+    /// CPUs do not lengthen.
     CpuTime,
-    /// The number in the first group of a regular expression, where it matches last in what the
-    /// command prints.
+    /// The first group of a regular expression at its last match in the output.
     Printed(Regex),
-    /// The number that another command prints afterwards.
+    /// The number that another command prints after the run.
     Command(String),
-    /// An event that the kernel or the processor counts over the command and all that it starts;
-    /// clocks in ns.
+    /// An event counted for the command and its descendants; clocks in ns.
     Counted(CounterEvent),
 }
 
-/// Why a text names no metric.
+/// Why a metric is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum MetricError {
-    /// None of the words.
+    /// The metric is unknown.
     #[error(
         "metric {0:?} is not known; give 'time', 'cpu', 'regex:PATTERN', 'command:SHELL COMMAND' \
          or 'perf:EVENT'"
     )]
     Unknown(String),
-    /// The regular expression cannot be read.
+    /// The regular expression is invalid.
     #[error("metric {text:?}: the pattern cannot be read")]
     Pattern {
         /// The pattern.
@@ -64,27 +62,27 @@ pub enum MetricError {
         #[source]
         source: regex_lite::Error,
     },
-    /// The regular expression says nowhere where the number is.
+    /// The regular expression has no group for the number.
     #[error(
         "metric {0:?}: the pattern has no group; put parentheses around the number, such as 'took \
          ([0-9.]+) ms'"
     )]
     NoGroup(String),
-    /// No such event.
+    /// The event is unknown.
     #[error(
         "metric 'perf:{0}': there is no such event; known are {names}, and r and a hexadecimal \
          number",
         names = CounterEvent::names().collect::<Vec<_>>().join(", ")
     )]
     Event(String),
-    /// Nothing to run.
+    /// The command is empty.
     #[error("metric 'command:' has no command")]
     NoCommand,
 }
 
 impl Metric {
-    /// The better readings: as the user says, or as everybody knows of times and events. `None`
-    /// where nobody knows.
+    /// Whether lower or higher readings are better, if known: as the user says, or lower for times
+    /// and events.
     #[must_use]
     pub fn better(&self, said: Option<Better>) -> Option<Better> {
         said.or(match self {
@@ -93,11 +91,10 @@ impl Metric {
         })
     }
 
-    /// Reads a metric as it is typed: `time`, `cpu`, `regex:PATTERN`, `command:SHELL COMMAND`,
-    /// `perf:EVENT`.
+    /// Parses a metric: `time`, `cpu`, `regex:PATTERN`, `command:SHELL COMMAND`, `perf:EVENT`.
     ///
     /// # Errors
-    /// [`MetricError`] with what is wrong and what there is.
+    /// [`MetricError`], with the mistake and the alternatives.
     pub fn parse(text: &str) -> Result<Self, MetricError> {
         match text.split_once(':') {
             None if text == "time" => Ok(Metric::Time),
@@ -112,13 +109,13 @@ impl Metric {
         }
     }
 
-    /// Whether a command of its own reads it, which takes time after each run.
+    /// Whether the metric needs a separate command after each run.
     #[must_use]
     pub fn has_command(&self) -> bool {
         matches!(self, Metric::Command(_))
     }
 
-    /// The unit of the readings; empty where only the user knows it.
+    /// The unit of the readings; empty if unknown.
     #[must_use]
     pub fn unit(&self) -> &'static str {
         match self {
@@ -127,8 +124,7 @@ impl Metric {
         }
     }
 
-    /// The number where the pattern matches last in some text. An earlier match does not count
-    /// instead where no number stands there: it would be another reading.
+    /// The number at the pattern's last match. If there is none, earlier matches do not replace it.
     #[must_use]
     pub fn last_number(pattern: &Regex, text: &str) -> Option<f64> {
         let places = pattern.captures_iter(text).filter_map(|groups| groups.get(1));
@@ -137,11 +133,11 @@ impl Metric {
 }
 
 fn printed(pattern: &str) -> Result<Metric, MetricError> {
-    // Programs print lines, so that ^ and $ are those of a line.
+    // The ^ and $ of the pattern match at each line.
     let built = RegexBuilder::new(pattern).multi_line(true).build();
     let regex =
         built.map_err(|source| MetricError::Pattern { text: pattern.to_owned(), source })?;
-    // The whole match is group 0: one group means that the user wrote no parentheses.
+    // Group 0 is the whole match.
     match regex.captures_len() {
         1 => Err(MetricError::NoGroup(pattern.to_owned())),
         _ => Ok(Metric::Printed(regex)),

@@ -1,7 +1,7 @@
-//! A race of ways to seat a pattern's tasks on a simulated machine.
+//! Races ways to seat a pattern's tasks on a simulated machine.
 //!
-//! Each candidate runs equally often there, and all runs can be made at once: on the CPUs of this
-//! computer, or by all ranks of a start. The result is the same to the byte.
+//! Each candidate has the same number of runs, made in parallel on this computer or by MPI ranks,
+//! with results identical to the byte.
 
 use crate::tune::on_model::{OnModel, SimulatedRun, drawn, skew};
 use crate::tune::program_race::candidates::{default, placements};
@@ -19,48 +19,46 @@ use std::error::Error;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-/// Runs of each candidate where nobody says and the confidence needs no more: half choose the
-/// winner, half confirm it.
+/// The default number of runs, unless the confidence needs more: half choose the winner, half
+/// confirm it.
 const RUNS_EACH: usize = 20;
 
-/// Kicks of each search for candidates: a search by count finds the same everywhere.
+/// A search limited by kicks has the same result everywhere.
 const KICKS: u64 = 2000;
 
-/// Runs after which one who waits is told.
+/// The runs between two reports of progress.
 const AT_ONCE: usize = 64;
 
-/// A run with its place among all.
+/// A run and its index among all.
 pub type NumberedJob = (usize, SimulatedRun);
 
-/// Takes the times of some runs, in nanoseconds, and says whether the others are still of interest.
+/// Receives the times of some runs, in nanoseconds, and returns whether to continue.
 pub type TakeTimes<'a> = dyn FnMut(&[NumberedJob], &[f64]) -> ControlFlow<()> + 'a;
 
-/// Makes all runs, and hands over their times in any order, each once. It may stop once it is told
-/// to.
+/// Makes all runs and passes on their times, in any order.
 pub type JobExecutor<'a> =
     dyn FnMut(&[NumberedJob], &mut TakeTimes<'_>) -> Result<(), Box<dyn Error>> + 'a;
 
 /// A race on a model.
 #[derive(Debug)]
 pub struct ModelRace {
-    /// The pattern whose tasks are seated.
+    /// The pattern of the tasks.
     pub pattern: Pattern,
     /// Its messages on the model.
     pub messages: OnModel,
-    /// The distances of the model, by which candidates are found.
+    /// The distances on the model, for the search of candidates.
     pub profile: Profile,
     /// How often all messages are sent.
     pub rounds: u32,
-    /// The most candidates, the default among them.
+    /// The most candidates, including the default.
     pub candidates: usize,
-    /// The most runs; by default as many as the confidence needs, but at least 20 of each
-    /// candidate.
+    /// The most runs; by default as many as the confidence needs, at least 20 for each candidate.
     pub runs: Option<usize>,
     /// The confidence of all tests and intervals, 0 to 1.
     pub confidence: f64,
-    /// The start of all random choices.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// The origin that a plan of the winner names.
+    /// The origin recorded in a plan of the winner.
     pub provenance: Provenance,
 }
 
@@ -70,30 +68,30 @@ pub enum ModelRaceError {
     /// The pattern cannot be placed on the model.
     #[error(transparent)]
     Place(#[from] PlaceError),
-    /// The budget does not suffice.
+    /// The budget is too small.
     #[error(
         "{} need {}, {fewest} each; raise --budget, or lower --candidates",
         counted(*.candidates, "candidate"),
         counted(*.candidates * *.fewest, "run")
     )]
     TooFewRuns {
-        /// The candidates.
+        /// The number of candidates.
         candidates: usize,
-        /// The runs that each needs.
+        /// The fewest runs of each candidate.
         fewest: usize,
     },
     /// A run failed.
     #[error("{0}")]
     Run(String),
-    /// The runs could not be made elsewhere.
+    /// The external executor failed.
     #[error(transparent)]
     Elsewhere(Box<dyn Error>),
     /// The caller stopped it.
     #[error("interrupted after {known} of {}", counted(*.of, "run"))]
     Stopped {
-        /// Runs whose time is known.
+        /// The number of finished runs.
         known: usize,
-        /// All runs.
+        /// The number of all runs.
         of: usize,
     },
 }
@@ -105,8 +103,8 @@ impl Blame for ModelRaceError {
 }
 
 impl ModelRace {
-    /// Runs the race. `elsewhere` makes the runs, if there is one, else the CPUs of this computer
-    /// do. `stop` says that it is time to stop, and `show` is told how many runs of all are known.
+    /// Runs the race: by `elsewhere`, or on this computer. `stop` ends it, and `show` receives the
+    /// numbers of finished and all runs.
     ///
     /// # Errors
     /// [`ModelRaceError`].
@@ -122,7 +120,7 @@ impl ModelRace {
         let mut times_ns = vec![0.0; jobs.len()];
         let mut known = 0;
         let mut take = |part: &[NumberedJob], ns: &[f64]| {
-            // Rounded as a file has them, so that the verdict is that of the times on file.
+            // Rounded as in a file, so that the verdict agrees with it.
             part.iter().zip(ns).for_each(|((at, _), ns)| times_ns[*at] = rounded_ns(*ns));
             known += part.len();
             show(known, jobs.len());
@@ -143,7 +141,6 @@ impl ModelRace {
         Ok(RaceEnd { tuned, plan })
     }
 
-    /// The default, and placements that the model's distances favour.
     fn entrants(&self) -> Result<Vec<Entrant>, ModelRaceError> {
         let request = PlaceRequest {
             limit: SearchLimit::kicks(KICKS),
@@ -164,8 +161,7 @@ impl ModelRace {
         }
     }
 
-    /// The runs of each candidate, one candidate after the other. Runs of one number have the same
-    /// skew.
+    /// The runs, one candidate after another. Runs of the same index have the same skew.
     fn jobs(&self, entrants: &[Entrant], runs: usize) -> Vec<NumberedJob> {
         let pus: Vec<u32> = self.profile.topology.os_indices().collect();
         let mut jobs = Vec::with_capacity(entrants.len() * runs);
@@ -174,8 +170,7 @@ impl ModelRace {
                 let skew = skew(self.seed, run);
                 let seats = match &entrant.seats {
                     CandidateSeats::Placement(placement) => placement.clone(),
-                    // Without a plan threads land anywhere: the default is another draw in each
-                    // run.
+                    // Without a plan the kernel may put threads anywhere.
                     _ => drawn(&pus, self.pattern.tasks, skew),
                 };
                 jobs.push((jobs.len(), SimulatedRun { seats, skew }));
@@ -184,9 +179,8 @@ impl ModelRace {
         jobs
     }
 
-    /// Makes the runs on the CPUs of this computer.
     fn here(&self, jobs: &[NumberedJob], take: &mut TakeTimes<'_>) -> Result<(), ModelRaceError> {
-        // In parts, so that Ctrl-C is seen and progress shown between them.
+        // After each part, Ctrl-C and progress are handled.
         for part in jobs.chunks(AT_ONCE) {
             let times = self.messages.numbered_times_ns(part, &AtomicBool::new(false));
             if take(part, &times.map_err(ModelRaceError::Run)?).is_break() {
@@ -196,10 +190,9 @@ impl ModelRace {
         Ok(())
     }
 
-    /// The race with all its runs and its verdict.
     fn judged(&self, candidates: Vec<Entrant>, runs: usize, times_ns: &[f64]) -> Tuned {
         let all = candidates.len();
-        // An odd run goes to the confirmation, whose interval is what is claimed.
+        // An odd run goes to the confirmation, which makes the claim.
         let choosing = runs / 2;
         let mut made = Vec::with_capacity(all * runs);
         for number in 0..runs {
@@ -236,7 +229,6 @@ impl ModelRace {
     }
 }
 
-/// The part of the race that a run belongs to, by its number among those of its candidate.
 fn turn(number: usize, choosing: usize, candidate: usize) -> RaceTurn {
     if number < choosing {
         RaceTurn { phase: RacePhase::Race, block: number, candidate }
@@ -281,7 +273,6 @@ mod tests {
         let verdict = here.tuned.verdict.as_ref().unwrap();
         assert_eq!(verdict.blocks, 6, "half of the runs choose");
         let mut elsewhere = |jobs: &[NumberedJob], take: &mut TakeTimes<'_>| {
-            // One by one, the last first.
             for job in jobs.iter().rev() {
                 let ns = race.messages.time_ns(&job.1).unwrap();
                 if take(std::slice::from_ref(job), &[ns]).is_break() {

@@ -1,8 +1,7 @@
-//! A pattern's messages on a simulated machine, as runs of which the time is read.
+//! Runs a pattern's messages on a simulated machine, and measures the time.
 //!
-//! A run depends on the seats and on the skew with which the tasks begin, and on nothing else: it
-//! can be made on any CPU, on any computer, and again. The time is that of the messages alone,
-//! without the work between them.
+//! A run depends only on the seats and the skew between the tasks' starts, so it is repeatable on
+//! any computer. The time excludes work between messages.
 
 use seatmap_data::pattern::Pattern;
 use seatmap_machines::workload::{Handoffs, handoffs_ns};
@@ -19,19 +18,19 @@ pub struct OnModel {
     handoffs: Handoffs,
 }
 
-/// A run.
+/// A simulated run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SimulatedRun {
     /// The PU of each task.
     pub seats: Vec<u32>,
-    /// The seed of the skews with which tasks begin.
+    /// The seed of the skews between the tasks' starts.
     pub skew: u64,
 }
 
-/// Why a pattern's messages are not run.
+/// Why a pattern cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OnModelError {
-    /// Nothing is sent.
+    /// The pattern has no messages.
     #[error("a race on {0} takes a pattern of 2 or more tasks that send something")]
     Silent(String),
 }
@@ -53,18 +52,18 @@ impl OnModel {
         Ok(OnModel { model: Arc::clone(model), handoffs })
     }
 
-    /// Nanoseconds from the first task's beginning to the last one's end.
+    /// Nanoseconds from the first task's start to the last one's end.
     ///
     /// # Errors
-    /// The machine's words: a seat is not one of its PUs.
+    /// The machine's message: a seat is not one of its PUs.
     pub fn time_ns(&self, job: &SimulatedRun) -> Result<f64, String> {
-        // A machine that has run nothing before: no run depends on an earlier one.
+        // A new machine, so that runs are independent.
         let mut bed = CoherentBed::new(Arc::clone(&self.model));
         bed.seed = job.skew;
         handoffs_ns(&mut bed, &self.handoffs, &job.seats).map_err(|error| error.to_string())
     }
 
-    /// The times of some runs, in nanoseconds, on all CPUs at once.
+    /// The times of some runs, in nanoseconds, in parallel on all CPUs.
     ///
     /// # Errors
     /// As [`OnModel::time_ns`], or the flag was set.
@@ -77,7 +76,7 @@ impl OnModel {
             jobs,
             || (),
             |_, job| {
-                // A flag alone, which orders no other memory.
+                // The flag orders no other memory.
                 if is_over.load(Ordering::Relaxed) {
                     return Err("nobody wants the result any more".to_owned());
                 }
@@ -86,7 +85,7 @@ impl OnModel {
         )
     }
 
-    /// The times of some runs that have a place among all, as [`OnModel::times_ns`] has them.
+    /// The times of some runs given with their indices, as [`OnModel::times_ns`].
     ///
     /// # Errors
     /// As [`OnModel::times_ns`].
@@ -100,14 +99,14 @@ impl OnModel {
     }
 }
 
-/// The seed of the skews of a run, by its number. All candidates have the same ones.
+/// The seed of a run's skews, the same for all candidates.
 #[must_use]
 pub fn skew(seed: u64, run: usize) -> u64 {
-    // Zero would be a start without skew.
+    // Zero would mean no skew.
     fastrand::Rng::with_seed(seed.wrapping_add((run as u64 + 1) << 32)).u64(1..)
 }
 
-/// The seats of a run where nobody chooses: a draw of its own.
+/// Random seats, for a run without a plan.
 #[must_use]
 pub fn drawn(pus: &[u32], tasks: usize, seed: u64) -> Vec<u32> {
     let mut pus = pus.to_vec();

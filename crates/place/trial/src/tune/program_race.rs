@@ -1,17 +1,16 @@
-//! A race of ways to seat a program, from a request to a winner.
+//! Races ways to seat a program: from a request to a winner.
 //!
-//! The candidates come from the computer or the cluster that the program runs on; the order of the
-//! runs, and what they show, from [`race`](crate::tune::race). Here each run is made, again where
-//! it says nothing about its candidate, and kept on file.
+//! [`race`](crate::tune::race) decides the order of runs and the verdict. This module makes each
+//! run, repeats it if it says nothing about its candidate, and records it.
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
-//! | [`request`] | what is to race, and where |
-//! | `field` | the candidates, and how each of them runs |
+//! | [`request`] | the request for a race |
+//! | `field` | the candidates and how to run them |
 //! | `candidates` | the candidates on one computer |
-//! | [`cluster_job`] | the candidates on a cluster: orders of ranks, one start of the job a run |
+//! | [`cluster_job`] | the candidates on a cluster: orders of ranks; each run starts the job |
 //! | `limit` | the candidates that fit into a time |
-//! | [`event`] | what is told while it goes on |
+//! | [`event`] | the events of a race |
 //! | [`error`] | why there is no winner |
 
 pub(crate) mod candidates;
@@ -40,39 +39,38 @@ use seatmap_os::root::Root;
 use seatmap_os::whole_file;
 use std::time::{Duration, Instant};
 
-/// Runs of each candidate where nobody says.
+/// Default runs of each candidate.
 const RUNS_EACH: usize = 10;
 
-/// How often a run is made whose CPUs are taken away meanwhile.
+/// Tries of a run that loses CPUs.
 const VOID_TRIES: u32 = 10;
 
-/// How often a run is made again beside which others did more than usual. They may stay.
+/// Repetitions of a disturbed run, whose neighbours may stay.
 const DISTURBED_TRIES: u32 = 2;
 
-/// Of so many runs one may be made again for that, or a race would take longer than it may.
+/// One disturbed run may be repeated for each of this many runs, which limits the time.
 const RUNS_OF_DISTURBED: usize = 8;
 
-/// The pause before a run that failed is made again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Races ways to seat a program. Each run is on file before the next one begins. `stop` says that
-/// it is time to stop, also within a run; `hear` is told of everything that is worth a line.
+/// Races ways to seat a program. Each run is on file before the next one starts. `stop` ends the
+/// race, also during a run; `hear` receives the events.
 ///
 /// # Errors
-/// [`ProgramRaceError`]. The runs that were made are kept.
+/// [`ProgramRaceError`]. Finished runs are kept.
 pub fn run(
     request: &RaceRequest,
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(RaceEvent<'_>),
 ) -> Result<RaceEnd, ProgramRaceError> {
     let mut field = RaceField::new(request, stop, hear)?;
-    // An earlier race has left candidates out already, and goes on with the same ones.
+    // A resumed race keeps its candidates.
     if request.earlier.is_none() {
         limit::keep_to(request, &mut field, stop, hear)?;
     }
     let mut tuned = begun(request, &field);
     let rules = tuned.rules();
-    // After candidates were left out for time: the budget must do for those that are left.
+    // The budget need only be enough for the candidates left.
     limit::check_budget(request, &rules)?;
     let recorded = recorded(request, &mut tuned)?;
     let racing = Racing {
@@ -88,13 +86,12 @@ pub fn run(
     let outcome = racing.run(&rules)?;
     tuned.judge(&outcome);
     limit::tell_excess(request, &tuned, hear);
-    // The verdict is on file before its plan is made, which may find that there is none.
+    // The verdict is saved before the plan, which may not exist.
     keep(request, &tuned)?;
     let plan = field.winners_plan(&tuned, request)?;
     Ok(RaceEnd { tuned, plan })
 }
 
-/// The race before its first run.
 fn begun(request: &RaceRequest, field: &RaceField) -> Tuned {
     let candidates = field.entrants.len();
     let fewest = limit::fewest_runs(candidates, request.confidence);
@@ -114,7 +111,7 @@ fn begun(request: &RaceRequest, field: &RaceField) -> Tuned {
         confidence: request.confidence,
         seed: request.seed,
         budget_runs: match request.time {
-            // Time and a number of runs exclude each other, and time was named.
+            // The user gave a time instead.
             Some(_) => None,
             None => Some(request.runs.unwrap_or(RUNS_EACH * candidates + fewest)),
         },
@@ -123,7 +120,7 @@ fn begun(request: &RaceRequest, field: &RaceField) -> Tuned {
     }
 }
 
-/// The parts of the kernel that move threads and memory too.
+/// Kernel features that also move threads and memory.
 fn rivals() -> Vec<String> {
     let kernel = SchedulerSettings::read(&Root::new("/"));
     let scheduler = kernel
@@ -140,39 +137,35 @@ fn on_or_off(is_on: bool) -> &'static str {
     if is_on { "on" } else { "off" }
 }
 
-/// The runs of an earlier race, if it had the same rules.
+/// An earlier race's runs, if it had the same rules.
 fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<RaceRun>, ProgramRaceError> {
     let Some(earlier) = &request.earlier else { return Ok(Vec::new()) };
     if let Some(difference) = tuned.differs_from(earlier) {
         let record = request.record.display().to_string();
         return Err(ProgramRaceError::OtherRace { record, difference });
     }
-    // The race began with its first run, which an earlier process made.
+    // An earlier process made the first run.
     tuned.begun.clone_from(&earlier.begun);
     Ok(earlier.runs.clone())
 }
 
-/// Writes all that is known of the race: a crash loses the run under way at most.
+/// Saves the race, so that a crash loses at most the current run.
 fn keep(request: &RaceRequest, tuned: &Tuned) -> Result<(), ProgramRaceError> {
     whole_file::replace(&request.record, tuned.to_json().as_bytes())
         .map_err(|source| ProgramRaceError::unwritten(&request.record, source))
 }
 
-/// Why a race ended before its time.
 enum Cut {
     Stopped,
     Failed(ProgramRaceError),
     Unkept(ProgramRaceError),
 }
 
-/// A race under way.
 struct Racing<'a> {
     request: &'a RaceRequest,
     field: &'a RaceField,
     runner: CommandRunner,
-    /// Runs that an earlier race has made.
     recorded: std::vec::IntoIter<RaceRun>,
-    /// Runs that were void, since others did more than usual.
     disturbed: usize,
     tuned: &'a mut Tuned,
     stop: &'a dyn Fn() -> bool,
@@ -194,17 +187,16 @@ impl Racing<'_> {
                 error
             }
             Cut::Unkept(error) => {
-                // The last run is in memory alone.
+                // The last run is only in memory.
                 (self.hear)(RaceEvent::RunLost { before: runs.saturating_sub(1) });
                 error
             }
         })
     }
 
-    /// The cost of a run, which is on file by then.
+    /// Makes a run or takes it from the record; it is on file afterwards.
     fn turn(&mut self, turn: RaceTurn) -> Result<RunCost, Cut> {
-        // With the same readings a race takes the same way, and asks for the recorded runs in
-        // their order.
+        // A resumed race has the same turns, because they depend only on the readings.
         let run = match self.recorded.next() {
             Some(run) if run.turn == turn => run,
             _ => self.made(turn)?,
@@ -218,7 +210,7 @@ impl Racing<'_> {
         Ok(cost)
     }
 
-    /// Makes a run; again where it said nothing about its candidate.
+    /// Repeats a run that says nothing about its candidate.
     fn made(&mut self, turn: RaceTurn) -> Result<RaceRun, Cut> {
         assert!(
             turn.candidate < self.field.entrants.len(),
@@ -250,23 +242,21 @@ impl Racing<'_> {
                 None => return Err(Cut::Failed(error)),
             }
             tries += 1;
-            // CPUs that were taken away and a cluster's failed start mend themselves after a
-            // moment, if at all.
+            // Missing CPUs and failed starts on a cluster are often temporary.
             std::thread::sleep(PAUSE);
         }
     }
 
-    /// Whether others took more from a run than from a quiet one of this race, and it may be made
-    /// again.
+    /// Whether a run is disturbed compared with quiet ones, and may be repeated.
     fn is_disturbed(&self, disturbance: &Disturbance) -> bool {
         let runs = &self.tuned.runs;
-        // With fewer runs nobody knows what is usual.
+        // With fewer runs the usual load is unknown.
         let may_repeat = RUNS_OF_DISTURBED * (self.disturbed + 1) <= runs.len();
         let before = runs.iter().filter_map(|run| run.disturbance.as_ref());
         may_repeat && disturbance.exceeds(&Usual::of(before))
     }
 
-    /// Makes a run; `None` where the race was stopped meanwhile.
+    /// Runs a candidate once; `None` if the race was stopped.
     fn attempt(&self, candidate: usize) -> Result<Option<RunReading>, ProgramRaceError> {
         let contestant = self.field.contestant(self.request, candidate);
         let limit = self.field.limit(longest_s(self.tuned));
@@ -276,7 +266,7 @@ impl Racing<'_> {
                 (self.stop)() || limit.is_some_and(|limit| began.elapsed() > limit)
             })
         })??;
-        // Nobody stopped it: the limit did.
+        // The time limit ended the run.
         if reading.is_none() && !(self.stop)() {
             let limit = limit.unwrap_or_default();
             return Err(ProgramRaceError::Late { command: contestant.line(), limit });
@@ -285,7 +275,7 @@ impl Racing<'_> {
     }
 }
 
-/// Why a run that failed says nothing about its candidate, if so many tries may be made.
+/// Why a failed run says nothing about its candidate, if it may be repeated.
 fn excuse<'e>(field: &RaceField, error: &'e ProgramRaceError, tries: u32) -> Option<RaceEvent<'e>> {
     match error {
         ProgramRaceError::Trial(TrialError::CpusTaken { cpus, holder, .. })
@@ -298,7 +288,6 @@ fn excuse<'e>(field: &RaceField, error: &'e ProgramRaceError, tries: u32) -> Opt
     }
 }
 
-/// The time of the longest run so far, in seconds.
 fn longest_s(tuned: &Tuned) -> f64 {
     tuned.runs.iter().map(|run| run.seconds).fold(0.0, f64::max)
 }

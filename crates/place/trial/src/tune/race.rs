@@ -1,52 +1,45 @@
-//! A race among candidates under noise and drift: blocks, elimination, and a confirmation with
-//! fresh runs.
+//! A race of candidates under noise and drift: blocks, elimination, and confirmation by fresh runs.
 //!
-//! 1. Every candidate that is still in the race runs once in each block, in random order, so that
-//!    the drift of the computer hits all alike.
-//! 2. From the fifth block on, candidates leave the race that Friedman's test finds worse than the
-//!    best: F-race (Birattari et al. 2002). So that a budget is spent on the good ones, the worse
-//!    third leaves also at fixed shares of the budget, as the worse half does in sequential halving
-//!    (Karnin, Koren and Somekh 2013, "Almost optimal exploration in multi-armed bandits"); with a
-//!    drifting computer's disturbed runs halves lose the best too often. The first kind is
-//!    rejected, the second only not tried further.
-//! 3. The best is chosen for its luck too. So it runs again, against the default and against the
-//!    runner-up, in fresh groups of four: A B B A, which cancels a drift that is even over the
-//!    four.
+//! 1. Each remaining candidate runs once in each block, in random order, so that the computer's
+//!    drift affects all alike.
+//! 2. From the fifth block on, the race rejects each candidate that Friedman's test finds worse
+//!    than the best: F-race (Birattari et al. 2002). At fixed shares of the budget it also drops
+//!    the worst third, as sequential halving drops half (Karnin, Koren and Somekh 2013, "Almost
+//!    optimal exploration in multi-armed bandits"). Half would lose the best too often to disturbed
+//!    runs. A dropped candidate is not proved worse.
+//! 3. The winner is chosen partly by luck. So it runs again, against the default and the runner-up,
+//!    in groups of four fresh runs: A B B A, which cancels a linear drift.
 //!
-//! A race asks for one run after the other and decides by nothing else. Given the same readings it
-//! takes the same way, so that one that was cut off goes on from its recorded runs.
+//! The readings alone decide the next run, so an interrupted race continues from its recorded runs.
 
 use seatmap_data::statistics::Xoshiro;
 use seatmap_data::statistics::friedman::worse_than_best;
 use seatmap_data::statistics::signed_rank::{self, Shift};
 use serde::{Deserialize, Serialize};
 
-/// Blocks before the first test.
 const BLOCKS_BEFORE_TEST: usize = 5;
 
 /// The share of the candidates that a cut keeps.
 const KEPT: f64 = 2.0 / 3.0;
 
-/// The share of a budget that is kept for the confirmation.
 const CONFIRMED_SHARE: f64 = 0.3;
 
-/// The fewest groups of four for each comparison of the confirmation where nobody gives a
-/// confidence that needs more, and the most: intervals shrink slowly from there.
+/// The fewest groups of four for each comparison, unless the confidence needs more, and the most:
+/// beyond that, intervals shrink slowly.
 const FEWEST_FOURS: usize = 6;
 const MOST_FOURS: usize = 24;
 
-/// Runs of a group of four.
 const RUNS_OF_FOUR: usize = 4;
 
-/// The candidate that the others must beat: the kernel's own choice of seats.
+/// The candidate that the others must beat: the kernel's own placement.
 pub const DEFAULT: usize = 0;
 
-/// The part of a race that a run belongs to.
+/// The phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RacePhase {
-    /// A first run, which is not judged.
+    /// A first run, which does not count.
     WarmUp,
     /// A block of the race.
     Race,
@@ -58,7 +51,7 @@ pub enum RacePhase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RaceTurn {
-    /// The part of the race.
+    /// The phase.
     pub phase: RacePhase,
     /// The block or group of four, from 0.
     pub block: usize,
@@ -66,47 +59,45 @@ pub struct RaceTurn {
     pub candidate: usize,
 }
 
-/// The reading of a run.
+/// The cost of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunCost {
-    /// The logarithm of the reading; of its inverse where large readings are better.
+    /// The logarithm of the reading, or of its inverse if higher readings are better.
     pub log: f64,
     /// How long the run took, in seconds.
     pub seconds: f64,
 }
 
-/// How much may be spent on a race.
+/// The limit on the runs of a race.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
-    /// This many runs, warm-ups included.
+    /// A number of runs, warm-ups included.
     Runs(usize),
-    /// The runs that fit in this time, in seconds.
+    /// A time for all runs, in seconds.
     Seconds(f64),
 }
 
 /// The rules of a race.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RaceRules {
-    /// Candidates; the first is [`DEFAULT`].
+    /// The number of candidates; the first is [`DEFAULT`].
     pub candidates: usize,
     /// The budget.
     pub budget: Budget,
     /// The confidence of each test and interval, 0 to 1.
     pub confidence: f64,
-    /// The start of the random orders.
+    /// The seed of the random orders.
     pub seed: u64,
 }
 
 impl RaceRules {
-    /// The fewest runs that a race by these rules needs: a warm-up and two blocks of all, and a
-    /// confirmation.
+    /// The fewest runs: a warm-up and two blocks of all candidates, and the confirmation.
     #[must_use]
     pub fn fewest_runs(&self) -> usize {
         3 * self.candidates + RUNS_OF_FOUR * self.comparisons() * self.fewest_fours()
     }
 
-    /// The most comparisons of the confirmation: with the default and with the runner-up, which are
-    /// one of two.
+    /// The winner is compared with the default and the runner-up; of two candidates these are one.
     fn comparisons(&self) -> usize {
         if self.candidates == 2 { 1 } else { 2 }
     }
@@ -116,14 +107,14 @@ impl RaceRules {
     }
 }
 
-/// A comparison with fresh runs.
+/// A comparison by fresh runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Confirmed {
-    /// The candidate that the winner was compared with.
+    /// The other candidate.
     pub with: usize,
-    /// The winner's log costs less those of the other, a figure for each group of four.
+    /// The winner's log cost minus the other's, for each group of four.
     pub differences: Vec<f64>,
-    /// Their shift; `None` where there are too few.
+    /// Their shift; `None` if there are too few groups.
     pub shift: Option<Shift>,
 }
 
@@ -132,35 +123,34 @@ pub struct Confirmed {
 pub struct RaceOutcome {
     /// The candidate with the least cost in the race.
     pub winner: usize,
-    /// Each candidate's log cost above the winner's, over the blocks in which both ran.
+    /// Each candidate's log cost above the winner's, over the blocks of both.
     pub above_winner: Vec<f64>,
-    /// The candidates that were found worse than the best at the confidence, in the order in which
-    /// they left.
+    /// The candidates found worse than the best, in order of rejection.
     pub rejected: Vec<usize>,
-    /// Whole blocks that were run.
+    /// Complete blocks.
     pub blocks: usize,
-    /// The confirmation: against the default unless that won, and against the runner-up.
+    /// The winner compared with the default (unless that won) and with the runner-up.
     pub confirmed: Vec<Confirmed>,
 }
 
 impl RaceOutcome {
-    /// The comparison with the default; `None` where the default itself won.
+    /// The comparison with the default; `None` if the default won.
     #[must_use]
     pub fn against_default(&self) -> Option<&Confirmed> {
         self.confirmed.iter().find(|found| found.with == DEFAULT)
     }
 
-    /// Whether the winner is worth to be written down: another one than the default, no dearer than
-    /// it as far as the fresh runs say, and shown to be dearer by no more than this share.
+    /// Whether the winner is worth saving: it is not the default, costs no more in the fresh runs,
+    /// and its interval excludes a cost higher by this share.
     #[must_use]
     pub fn is_safe(&self, share: f64) -> bool {
         let shift = self.against_default().and_then(|found| found.shift.as_ref());
-        // Costs are logarithms: a share of 2 % is ln 1.02 there.
+        // In logarithms, a share of 2 % is ln 1.02.
         shift.is_some_and(|shift| shift.centre <= 0.0 && shift.high < share.ln_1p())
     }
 }
 
-/// Runs a race: `run` makes each run and tells its cost.
+/// Runs a race: `run` makes each run and returns its cost.
 ///
 /// # Errors
 /// Those of `run`.
@@ -193,13 +183,12 @@ struct Race<'a, E> {
     rules: &'a RaceRules,
     run: &'a mut dyn FnMut(RaceTurn) -> Result<RunCost, E>,
     random: Xoshiro,
-    /// The candidates in the race.
     alive: Vec<usize>,
-    /// The log costs of each candidate, one for each block from the first until it left.
+    /// The log costs of each candidate, one for each of its blocks.
     costs: Vec<Vec<f64>>,
     rejected: Vec<usize>,
     blocks: usize,
-    /// The number of blocks at which the candidates are tested again.
+    /// The number of blocks at the next test.
     next_test: usize,
     runs: usize,
     seconds: f64,
@@ -218,7 +207,7 @@ impl<E> Race<'_, E> {
             .try_for_each(|candidate| self.once(RacePhase::WarmUp, 0, candidate).map(drop))
     }
 
-    /// The number of runs that the whole budget is worth, by the mean length of those so far.
+    /// The budget in runs, from their mean length so far.
     fn whole_budget(&self) -> f64 {
         match self.rules.budget {
             Budget::Runs(runs) => runs as f64,
@@ -228,7 +217,6 @@ impl<E> Race<'_, E> {
         }
     }
 
-    /// The runs that the confirmation gets, whatever the race comes to.
     fn confirmation(&self) -> f64 {
         let of_all = (RUNS_OF_FOUR * self.rules.comparisons()) as f64;
         let wanted = (CONFIRMED_SHARE * self.whole_budget() / of_all) as usize;
@@ -237,8 +225,6 @@ impl<E> Race<'_, E> {
         of_all * fours as f64
     }
 
-    /// The groups of four for each comparison that the rest of the budget pays: a race that ended
-    /// early leaves more.
     fn fours_left(&self, comparisons: usize) -> usize {
         let left = (self.whole_budget() - self.runs as f64).max(0.0);
         let paid = (left / (RUNS_OF_FOUR * comparisons) as f64) as usize;
@@ -247,18 +233,16 @@ impl<E> Race<'_, E> {
     }
 
     fn eliminate(&mut self) -> Result<(), E> {
-        // Cuts until one is left, if each keeps two thirds; they are spread evenly over the race's
-        // part of the budget.
+        // Cuts until one is left, spread evenly over the race's part of the budget.
         let rounds = (self.rules.candidates as f64).log(KEPT.recip()).ceil().max(1.0);
-        // Warm-ups are paid for already, and do not belong to the race.
+        // The race's part of the budget excludes warm-ups.
         let begun = self.runs as f64;
         let mut round = 1.0;
         loop {
-            // Anew in each round: where time is the budget, the mean length of a run becomes known
-            // better.
+            // The estimated length of a run improves in each round.
             let race = self.whole_budget() - begun - self.confirmation();
             let spent = self.runs as f64 - begun;
-            // Two blocks are run whatever they take, because nothing can be said by fewer.
+            // Two blocks always run, because fewer say nothing.
             let has_room = self.blocks < 2 || spent + self.alive.len() as f64 <= race;
             if self.alive.len() < 2 || !has_room {
                 return Ok(());
@@ -266,7 +250,7 @@ impl<E> Race<'_, E> {
             self.block()?;
             self.reject();
             let spent = self.runs as f64 - begun;
-            // A block of many candidates may pass several shares at once.
+            // A block of many candidates may pass several cuts at once.
             while self.alive.len() > 2 && spent >= race * round / rounds {
                 self.cut();
                 round += 1.0;
@@ -282,7 +266,6 @@ impl<E> Race<'_, E> {
             self.costs[candidate].push(log);
         }
         self.blocks += 1;
-        // Tests and orders compare the candidates in the race block by block.
         assert!(
             self.alive.iter().all(|candidate| self.costs[*candidate].len() == self.blocks),
             "a candidate in the race has not one cost for each of {} blocks",
@@ -291,42 +274,37 @@ impl<E> Race<'_, E> {
         Ok(())
     }
 
-    /// Drops the candidates that are shown to be worse.
     fn reject(&mut self) {
         if self.blocks < self.next_test {
             return;
         }
-        // A look after each of many blocks would take long, and each look may err.
+        // Frequent tests would take long, and each may err.
         self.next_test = self.blocks + 1 + self.blocks / 8;
         let blocks: Vec<Vec<f64>> = (0..self.blocks).map(|block| self.of_block(block)).collect();
         let worse = worse_than_best(&blocks, self.rules.confidence);
         self.rejected.extend(worse.iter().map(|at| self.alive[*at]));
         let mut at = 0;
         self.alive.retain(|_| {
-            // `retain` tells no places, and the test's answer is by place among those alive.
+            // `worse` holds indices into `alive`.
             at += 1;
             !worse.contains(&(at - 1))
         });
         assert!(!self.alive.is_empty(), "the best candidate is rejected by itself");
     }
 
-    /// Keeps the better ones.
     fn cut(&mut self) {
         let order = self.in_order();
         let kept = (KEPT * order.len() as f64).ceil() as usize;
-        // At least one leaves, however the share rounds; two stay, since the winner needs a
-        // runner-up.
+        // The winner needs a runner-up.
         self.alive = order[..kept.clamp(2, order.len() - 1)].to_vec();
         self.alive.sort_unstable();
     }
 
-    /// The log costs of the candidates in the race in a block.
     fn of_block(&self, block: usize) -> Vec<f64> {
         self.alive.iter().map(|candidate| self.costs[*candidate][block]).collect()
     }
 
-    /// The candidates in the race, the best first: by the centre of their log costs, each less its
-    /// block's median.
+    /// The candidates in order of the centre of their log costs, each minus its block's median.
     fn in_order(&self) -> Vec<usize> {
         let middles: Vec<f64> = (0..self.blocks)
             .map(|block| seatmap_data::statistics::median(&self.of_block(block)).unwrap_or(0.0))
@@ -344,7 +322,8 @@ impl<E> Race<'_, E> {
         scored.into_iter().map(|(_, candidate)| candidate).collect()
     }
 
-    /// A candidate's log cost above that of another which was in the race at least as long.
+    /// The centre of a candidate's log costs minus those of another one, which raced at least as
+    /// long.
     fn above(&self, candidate: usize, other: usize) -> f64 {
         let pairs = self.costs[candidate].iter().zip(&self.costs[other]);
         signed_rank::centre(&pairs.map(|(own, other)| own - other).collect::<Vec<_>>())
@@ -357,7 +336,7 @@ impl<E> Race<'_, E> {
             (0..self.rules.candidates).map(|candidate| self.above(candidate, winner)).collect();
         let others = (0..self.rules.candidates).filter(|candidate| *candidate != winner);
         let mut others: Vec<usize> = others.collect();
-        // Of those that were dropped early little is known: the longer in the race, the better.
+        // Little is known of candidates that were dropped early.
         others.sort_by(|a, b| {
             let costs = above_winner[*a].partial_cmp(&above_winner[*b]);
             self.costs[*b]
@@ -381,7 +360,7 @@ impl<E> Race<'_, E> {
             .into_iter()
             .zip(differences)
             .map(|(with, differences)| {
-                // The groups are in the order of time, and one neighbour may stay for several.
+                // A neighbour may affect several groups in a row.
                 let shift = signed_rank::shift_in_order(&differences, self.rules.confidence);
                 Confirmed { with, differences, shift }
             })
@@ -395,7 +374,7 @@ impl<E> Race<'_, E> {
         })
     }
 
-    /// The winner and another in the order A B B A or B A A B: the winner's mean less the other's.
+    /// Runs A B B A or B A A B. Returns the difference of the means.
     fn four(&mut self, block: usize, winner: usize, other: usize) -> Result<f64, E> {
         let [first, second] =
             if self.random.below(2) == 0 { [winner, other] } else { [other, winner] };
@@ -404,7 +383,6 @@ impl<E> Race<'_, E> {
             sums[usize::from(candidate == other)] +=
                 self.once(RacePhase::Confirm, block, candidate)?;
         }
-        // Each ran twice.
         Ok(0.5 * (sums[0] - sums[1]))
     }
 }

@@ -1,8 +1,7 @@
 //! Chooses equal and quiet cores for a measurement.
 //!
-//! Cores of one kind are compared with each other only; hardware threads share a core's units, so a
-//! core goes whole to a command or not at all; and a core on which something else runs is left out
-//! where others are left.
+//! All chosen cores are of one kind. Hardware threads share a core's units, so a core is used whole
+//! or not at all. Busy cores are used only if there are no others.
 
 use crate::tune::activity::{Activity, QUIET_PERCENT};
 use seatmap_data::machine::{CoreKind, Topology};
@@ -13,22 +12,22 @@ use std::collections::BTreeMap;
 /// The chosen CPUs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChosenCpus {
-    /// The CPUs that commands may use.
+    /// The CPUs for the commands.
     pub cpus: CpuSet,
-    /// The CPUs of whole cores: those above and their idle siblings.
+    /// The whole cores, including idle siblings.
     pub whole: CpuSet,
     /// The number of cores.
     pub cores: usize,
-    /// Why others were left out and what is not as it should be, each as a sentence.
+    /// Excluded cores and other problems, each as a sentence.
     pub notes: Vec<String>,
-    /// The largest share of the time before that others ran on one of the cores.
+    /// The largest load of other programs on one of the cores before.
     pub others_percent: f64,
 }
 
-/// Why there are no such seats.
+/// Why the requested seats do not exist.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum SeatsError {
-    /// Fewer CPUs than asked for.
+    /// There are fewer CPUs than requested.
     #[error(
         "{} {} asked for, and there {} {}{}",
         counted(*.requested, "seat"),
@@ -38,11 +37,11 @@ pub enum SeatsError {
         hint(*.mixed)
     )]
     TooFew {
-        /// The number asked for.
+        /// The requested number.
         requested: usize,
-        /// The number there is.
+        /// The existing number.
         there: usize,
-        /// Whether others of another kind were left out.
+        /// Whether cores of another kind were excluded.
         mixed: bool,
     },
 }
@@ -51,15 +50,14 @@ fn hint(mixed: bool) -> &'static str {
     if mixed { "; name CPUs of several kinds with --cpus" } else { "" }
 }
 
-/// A core with its allowed PUs.
 struct Core {
     pus: Vec<u32>,
     kind: Option<CoreKind>,
     activity: Activity,
 }
 
-/// Chooses seats among the allowed CPUs: `requested` of them, each on a core of its own as far as
-/// the cores go; all hardware threads of all equal quiet cores where no number is given.
+/// Chooses `requested` of the allowed CPUs, on separate cores if there are enough; by default all
+/// hardware threads of all equal quiet cores.
 ///
 /// # Errors
 /// [`SeatsError::TooFew`].
@@ -75,11 +73,11 @@ pub fn choose(
     if requested.is_some_and(|requested| requested > there || requested == 0) {
         return Err(SeatsError::TooFew { requested: requested.unwrap_or(0), there, mixed });
     }
-    // Least busy first; equal ones keep the order of their numbers, the last first: CPU 0 has most
-    // of a system's work.
+    // Least busy first. Among equal ones the last is first, because CPU 0 has most of a system's
+    // work.
     cores.reverse();
     cores.sort_by(|a, b| a.activity.busy_percent.total_cmp(&b.activity.busy_percent));
-    // A stable sort after the other: quiet cores first, and among each sort the least busy ones.
+    // Quiet cores come first; the sort is stable.
     cores.sort_by_key(|core| !core.activity.is_quiet());
     let taken = taken(&cores, requested);
     notes.extend(disturbed(&cores[..taken.len()]));
@@ -94,19 +92,17 @@ pub fn choose(
     })
 }
 
-/// The PUs taken of each core, for as many cores as are needed.
 fn taken(cores: &[Core], requested: Option<usize>) -> Vec<Vec<u32>> {
     let Some(requested) = requested else {
         let quiet = cores.iter().filter(|core| core.activity.is_quiet()).count();
-        // On a computer that is busy everywhere all cores are as good, and the notes say so.
+        // Without quiet cores all are used, and the notes say so.
         let used = if quiet > 0 { quiet } else { cores.len() };
         return cores[..used].iter().map(|core| core.pus.clone()).collect();
     };
     let mut taken: Vec<Vec<u32>> = vec![Vec::new(); requested.min(cores.len())];
     let widest = cores.iter().map(|core| core.pus.len()).max().unwrap_or(0);
     let mut left = requested;
-    // The first hardware thread of every core, then the second ones: tasks share a core only when
-    // none is left.
+    // Tasks share a core only if there are too few cores.
     for rank in 0..widest {
         for (core, taken) in cores.iter().zip(&mut taken) {
             if let Some(pu) = core.pus.get(rank).filter(|_| left > 0) {
@@ -121,7 +117,7 @@ fn taken(cores: &[Core], requested: Option<usize>) -> Vec<Vec<u32>> {
 fn cores(topology: &Topology, allowed: &CpuSet, activity: &BTreeMap<u32, Activity>) -> Vec<Core> {
     let mut cores: BTreeMap<(Option<u32>, u32), Core> = BTreeMap::new();
     for pu in topology.pus.iter().filter(|pu| allowed.contains(pu.os)) {
-        // A PU whose core is not known is a core of its own.
+        // A PU of unknown core counts as its own core.
         let number = pu.core.map_or((None, pu.os), |core| (Some(core), 0));
         let core = cores.entry(number).or_insert(Core {
             pus: Vec::new(),
@@ -139,13 +135,13 @@ fn cores(topology: &Topology, allowed: &CpuSet, activity: &BTreeMap<u32, Activit
     cores
 }
 
-/// The activity on a core: the busiest of its hardware threads, forbidden ones too.
+/// The activity of a core's busiest hardware thread, also outside the mask.
 fn of_all(activity: &BTreeMap<u32, Activity>, pus: &[u32], topology: &Topology) -> Activity {
     let core = pus.first().and_then(|pu| topology.pu(*pu)).and_then(|pu| pu.core);
     topology
         .pus
         .iter()
-        // A sibling outside the process's mask slows the core down as much as one inside.
+        // A sibling outside the process's mask slows the core as much as one inside.
         .filter(|pu| pus.contains(&pu.os) || (core.is_some() && pu.core == core))
         .map(|pu| activity.get(&pu.os).copied().unwrap_or_default())
         .fold(Activity::default(), |most, one| Activity {
@@ -154,7 +150,7 @@ fn of_all(activity: &BTreeMap<u32, Activity>, pus: &[u32], topology: &Topology) 
         })
 }
 
-/// The cores of the kind that matters: performance cores where a processor has several kinds.
+/// Keeps the performance cores, if there are several kinds.
 fn of_one_kind(cores: Vec<Core>, notes: &mut Vec<String>) -> (Vec<Core>, bool) {
     let (fast, slow): (Vec<Core>, Vec<Core>) =
         cores.into_iter().partition(|core| core.kind == Some(CoreKind::Performance));
@@ -174,15 +170,13 @@ fn of_one_kind(cores: Vec<Core>, notes: &mut Vec<String>) -> (Vec<Core>, bool) {
     (fast, true)
 }
 
-/// The chosen cores that are not quiet, each as a sentence.
 fn disturbed(cores: &[Core]) -> Vec<String> {
     let noisy = cores.iter().filter(|core| !core.activity.is_quiet());
     noisy
         .map(|core| {
             let Activity { busy_percent, interrupts_per_s } = core.activity;
             let cpus = CpuList(core.pus.clone()).named();
-            // One sentence a core: a program that runs there disturbs more than the interrupts that
-            // it causes.
+            // A program on a core disturbs more than its interrupts.
             if busy_percent > QUIET_PERCENT {
                 return format!(
                     "something else ran on {cpus} for {busy_percent:.0} % of the time before \
@@ -200,8 +194,8 @@ mod tests {
     use super::*;
     use seatmap_data::machine::Pu;
 
-    /// Cores of two hardware threads: PU i and i + `cores` share core i; the last `slow` cores are
-    /// efficiency cores of one thread.
+    /// PU i and i + `cores` share core i. The last `slow` cores are efficiency cores with one
+    /// thread.
     fn machine(cores: u32, slow: u32) -> Topology {
         let kind = (slow > 0).then_some(CoreKind::Performance);
         let fast =

@@ -9,57 +9,56 @@ use seatmap_os::holder::Holder;
 use seatmap_os::quota::QuotaWatch;
 use std::time::{Duration, Instant};
 
-/// How often a run is made again whose CPUs were taken away meanwhile, and the pause before that:
-/// ten seconds in all. Somebody else's cell may have them for a moment.
+/// Repetitions of a run that lost CPUs: 10 s in all, because another program's cell may hold them
+/// for a moment.
 const VOID_TRIES: u32 = 50;
 const VOID_PAUSE: Duration = Duration::from_millis(200);
 
-/// Runs that take less than this times the time that they were given kept to it: the last one ends
-/// when it ends.
+/// A session is late only beyond this factor, because the last run ends after the limit.
 pub(crate) const WORTH_TELLING: f64 = 1.05;
 
-/// How long a session goes on.
+/// The length of a session.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Length {
-    /// Runs of each command that nobody reads, before the first block.
+    /// Warm-up runs of each command.
     pub warm_ups: usize,
-    /// The fewest blocks without a disturbed run, unless twice as many are run by then.
+    /// The fewest undisturbed blocks, unless twice as many have run.
     pub least_blocks: usize,
-    /// The most blocks, but for those that take the place of disturbed ones.
+    /// The most blocks, not counting repeated ones.
     pub most_blocks: usize,
-    /// Between the two, another block is begun while it is likely to end within this time, warm-ups
-    /// included.
+    /// Between the two, another block starts if it is likely to end within this time, including
+    /// warm-ups.
     pub time: Duration,
-    /// The time that the user gave for all of it.
+    /// The user's time limit for the whole session.
     pub limit: Option<Duration>,
 }
 
-/// A session or a race whose fewest runs take longer than its user gave it, by the first of them.
+/// The fewest runs exceed the user's limit, estimated from the first runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TooLong {
-    /// The time that the fewest runs take, in seconds.
+    /// The time for the fewest runs, in seconds.
     pub needed_s: f64,
-    /// The time that was given, in seconds.
+    /// The user's limit, in seconds.
     pub limit_s: f64,
     /// The fewest runs.
     pub runs: usize,
-    /// The time of one of the first runs, in seconds, that of the metric's own command included.
+    /// The mean time of the first runs, in seconds, with the metric's own command.
     pub run_s: f64,
     /// Whether the metric has a command of its own.
     pub has_command: bool,
 }
 
-/// Default blocks of a session. Runs that scatter by 5 % show a difference of 10 % in 82 of 100
-/// sessions of 8 blocks, and in 98 of 15.
+/// If runs scatter by 5 %, 82 of 100 sessions of 8 blocks show a difference of 10 %, and 98 of 100
+/// sessions of 15.
 const USUAL_BLOCKS: usize = 15;
 
-/// Short commands get more blocks, for this long and up to so many.
+/// Short commands get more blocks: those that fit into this time, up to a limit.
 const USUAL_TIME: Duration = Duration::from_secs(3);
 const MOST_USUAL_BLOCKS: usize = 100;
 
 impl Length {
-    /// This many blocks; or those that fit in this time, but enough for an interval of this
-    /// confidence; or the usual ones, more of short commands.
+    /// The given number of blocks; or those that fit in the time, but enough for an interval; or
+    /// the default, with more for short commands.
     #[must_use]
     pub fn new(
         warm_ups: usize,
@@ -77,15 +76,14 @@ impl Length {
         Length { warm_ups, least_blocks, most_blocks, time: usual, limit }
     }
 
-    /// Whether so many blocks are enough, of which the results hold the runs. `is_late` says that
-    /// another one would end after the time that was given.
+    /// Whether these blocks are enough. `is_late`: another one would end after the time.
     #[must_use]
     pub fn is_over(&self, blocks: usize, is_late: bool, results: &mut BenchResults) -> bool {
         let Length { least_blocks, most_blocks, .. } = *self;
         if blocks < least_blocks {
             return false;
         }
-        // A disturbed block is run again, but neighbours who stay must not double the time twice.
+        // Neighbours that stay must at most double the blocks.
         let may_repeat = blocks < least_blocks.saturating_mul(2);
         if may_repeat && results.quiet_blocks() < least_blocks {
             return false;
@@ -93,7 +91,7 @@ impl Length {
         is_late || blocks >= most_blocks
     }
 
-    /// The number of runs until the end as far as it is known, for a session of this many commands.
+    /// The least number of runs of a session with this many commands.
     #[must_use]
     pub fn runs(&self, commands: usize) -> usize {
         self.warm_ups * commands + self.least_blocks * (commands + 1)
@@ -103,21 +101,21 @@ impl Length {
 /// How a session ended.
 #[derive(Debug)]
 pub enum SessionEnd {
-    /// All blocks were run.
+    /// All blocks have run.
     Complete,
-    /// Somebody stopped it.
+    /// The user stopped it.
     Stopped,
     /// A run failed.
     Failed(TrialError),
 }
 
-/// Why a session has fewer blocks than were asked for.
+/// Why a session has fewer blocks than requested.
 #[derive(Debug, thiserror::Error)]
 pub enum Unfinished {
-    /// Somebody stopped it.
+    /// The user stopped it.
     #[error("interrupted after {}", counted(*.blocks, "whole block"))]
     Stopped {
-        /// Whole blocks that were run.
+        /// Complete blocks.
         blocks: usize,
     },
     /// A run failed.
@@ -126,10 +124,10 @@ pub enum Unfinished {
 }
 
 impl SessionEnd {
-    /// Whether all blocks were run.
+    /// Checks that all blocks have run.
     ///
     /// # Errors
-    /// [`Unfinished`]: the results hold the runs before that.
+    /// [`Unfinished`]: the results contain the runs before that.
     pub fn check(self, results: &BenchResults) -> Result<(), Unfinished> {
         match self {
             SessionEnd::Complete => Ok(()),
@@ -139,33 +137,32 @@ impl SessionEnd {
     }
 }
 
-/// A session under way.
+/// A running session.
 pub struct RunSession<'a> {
     /// Runs the commands.
     pub runner: &'a CommandRunner,
     /// The commands; the first one runs twice in each block.
     pub contestants: &'a [Contestant],
-    /// Says that it is time to stop, also within a run.
+    /// Returns whether to stop, also during a run.
     pub stop: &'a dyn Fn() -> bool,
-    /// Hears of the events meanwhile.
+    /// Receives the events.
     pub hear: &'a mut dyn FnMut(SessionEvent<'_>),
 }
 
-/// Something that happens in a session.
+/// An event of a session.
 #[derive(Clone, Copy, Debug)]
 pub enum SessionEvent<'a> {
-    /// A run has ended, a warm-up too: the results so far, and how many runs there were.
+    /// A run or warm-up has ended: the results so far, and the number of runs.
     RunMade(&'a BenchResults, usize),
-    /// The session takes longer than its user gave it.
+    /// The session takes longer than the user's limit.
     TooLong(TooLong),
 }
 
 impl RunSession<'_> {
-    /// Runs to the end, adds each run to the results, and judges them. Whatever happens, the runs
-    /// done so far are there.
+    /// Runs the session and judges all finished runs, also after an early end.
     ///
     /// # Panics
-    /// The results are of another number of commands.
+    /// The results have another number of commands.
     pub fn run(mut self, length: &Length, results: &mut BenchResults) -> SessionEnd {
         assert_eq!(
             self.contestants.len(),
@@ -173,8 +170,7 @@ impl RunSession<'_> {
             "results are of the commands that run"
         );
         let quotas = QuotaWatch::begin();
-        // An early end travels as an error, so that `?` leaves the loops; both ends are judged
-        // alike.
+        // As an error, an early end leaves the loops by `?`.
         let end = self.blocks(length, results).unwrap_or_else(|end| end);
         results.throttled = quotas.used_up();
         results.complete = matches!(end, SessionEnd::Complete);
@@ -195,11 +191,10 @@ impl RunSession<'_> {
             (self.hear)(SessionEvent::RunMade(results, done));
         }
         self.check_limit(length, begun.elapsed(), done);
-        // The warm-ups are a part of the time that the user gives.
+        // Warm-ups count in the time limit.
         let warm = Instant::now();
         let mut order = Blocks::new(self.contestants.len(), results.seed);
         for block in 0.. {
-            // The next block takes about as long as the mean of those before.
             let is_late = begun.elapsed() + per_block(warm, block) > length.time;
             if length.is_over(block, is_late, results) {
                 break;
@@ -228,7 +223,7 @@ impl RunSession<'_> {
         Ok(SessionEnd::Complete)
     }
 
-    /// Says so if the fewest runs take longer than the user gave them, by those that were made.
+    /// Reports a session that will exceed the limit, estimated from the runs so far.
     fn check_limit(&mut self, length: &Length, taken: Duration, made: usize) {
         let Some(limit) = length.limit.filter(|_| made > 0) else { return };
         let runs = length.runs(self.contestants.len());
@@ -256,8 +251,8 @@ impl RunSession<'_> {
     }
 }
 
-/// Makes a run; once more where its CPUs were taken away meanwhile, and are back soon. `tell_void`
-/// hears of each void run, with the CPUs that were missing and the cell that had them.
+/// Makes a run, and repeats it if its CPUs were taken away for a moment. `tell_void` receives the
+/// missing CPUs and the cell that held them.
 ///
 /// # Errors
 /// [`SessionEnd::Stopped`] and [`SessionEnd::Failed`].
@@ -284,7 +279,6 @@ pub fn unless_void<T>(
     }
 }
 
-/// The mean time of the blocks so far.
 fn per_block(began: Instant, blocks: usize) -> Duration {
     began.elapsed() / u32::try_from(blocks.max(1)).unwrap_or(u32::MAX)
 }
@@ -339,7 +333,7 @@ mod tests {
     fn a_session_runs_all_its_blocks_and_judges() {
         let (end, results, done) = session(&["echo 2", "echo 1"], LENGTH, usize::MAX);
         assert!(matches!(end, SessionEnd::Complete) && results.complete);
-        // Neighbours may come while this is tested, whose blocks are run again.
+        // Neighbours that start during this test cause repeated blocks.
         let runs = results.runs.len();
         assert!((18..=36).contains(&runs) && runs.is_multiple_of(3), "{runs}");
         assert_eq!((done, LENGTH.runs(2)), (runs + 2, 20));
@@ -351,7 +345,7 @@ mod tests {
 
     #[test]
     fn disturbed_blocks_are_run_again_up_to_twice() {
-        // The second runs of the first command stay quiet, so that somebody knows what is usual.
+        // These runs stay quiet, so that the usual load is known.
         let beside = |run: &BlockRun, loud: usize| {
             let percent = if run.block < loud && !run.again { 50.0 } else { 0.0 };
             crate::tune::Disturbance { foreign_percent: Some(percent), ..Default::default() }

@@ -1,4 +1,4 @@
-//! Runs a command once, on its seats, and reads the metric.
+//! Runs a command once on its seats and reads the metric.
 
 mod process;
 mod taken;
@@ -18,38 +18,38 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use taken::Needed;
 
-/// The reasons for which CPUs are taken from a run, where no cell has them.
+/// The reason for missing CPUs if no cell holds them.
 pub(crate) const TAKEN: &str = "a cpuset or a taskset was changed, or one went offline";
 
-/// The end of what a failed command printed, in an error.
+/// The part of a failed command's output in its error.
 const TAIL_BYTES: u64 = 2000;
 
-/// The most of a command's output that is searched for the metric, from its end.
+/// The part of a command's output that is searched for the metric.
 const SEARCHED_BYTES: u64 = 64 << 20;
 
-/// A command, and how it is seated.
+/// A command and its seats.
 #[derive(Clone, Debug, Default)]
 pub struct Contestant {
     /// Its name in the result.
     pub name: String,
     /// The program and its arguments.
     pub command: Vec<OsString>,
-    /// Another program that runs it, with that one's arguments: `seatmap run --plan FILE --`. Empty
-    /// for none.
+    /// A program that starts the command, with arguments: `seatmap run --plan FILE --`. May be
+    /// empty.
     pub launcher: Vec<OsString>,
-    /// The file that takes the members of its control group, where it has one of its own.
+    /// The file that adds processes to its control group, if any.
     pub group: Option<PathBuf>,
-    /// The CPUs that it may use; all of the caller's where nothing is said.
+    /// The CPUs that it may use; by default the caller's.
     pub cpus: Option<CpuSet>,
-    /// The CPUs of the cell that it runs in, where there is one: this process is outside of it.
+    /// The CPUs of its cell, if any, outside of which this process is.
     pub cell: Option<CpuSet>,
-    /// How long processes that it leaves may take to end by themselves: the daemons of launchers
-    /// end a moment after their jobs. No time by default.
+    /// How long leftover processes may take to end: launchers' daemons outlive their jobs for a
+    /// moment. Default: 0.
     pub patience: Duration,
 }
 
 impl Contestant {
-    /// The command as a line of text.
+    /// The command line as text.
     #[must_use]
     pub fn line(&self) -> String {
         let words: Vec<String> =
@@ -63,16 +63,16 @@ impl Contestant {
 pub struct RunReading {
     /// The metric's value.
     pub value: f64,
-    /// How long the command ran, and after it the metric's own command, in seconds.
+    /// The duration, including the metric's own command, in seconds.
     pub seconds: f64,
-    /// The CPU time that others took from it.
+    /// The CPU time taken from it.
     pub disturbance: Disturbance,
 }
 
 /// Why a run has no reading.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
-    /// The program was not found, or the system refused a process.
+    /// The program was not found, or the system refused to create a process.
     #[error("'{command}' cannot be started")]
     Start {
         /// The command.
@@ -95,10 +95,10 @@ pub enum TrialError {
         command: String,
         /// Its exit code or signal.
         how: Ending,
-        /// The end of what it printed.
+        /// The end of its output.
         said: String,
     },
-    /// It ended, and something that it started did not.
+    /// It ended, but left a process running.
     #[error(
         "'{command}' ended and left process {pid} ('{name}') running, which was ended now: a run \
          of a program that goes to the background cannot be told from the next one; keep it in the \
@@ -107,12 +107,12 @@ pub enum TrialError {
     LeftRunning {
         /// The command.
         command: String,
-        /// The process.
+        /// The leftover process.
         pid: i32,
         /// Its name.
         name: String,
     },
-    /// It ended, and processes cannot be listed.
+    /// It ended, but the leftover processes cannot be listed.
     #[error("'{command}' has ended, and it cannot be seen whether it left a process running")]
     Unseen {
         /// The command.
@@ -121,7 +121,7 @@ pub enum TrialError {
         #[source]
         source: io::Error,
     },
-    /// It printed nothing that matches.
+    /// The output has no match.
     #[error(
         "the metric '{metric}' matches no number (digits, with a point for decimals) that \
          '{command}' printed{said}"
@@ -131,15 +131,15 @@ pub enum TrialError {
         metric: String,
         /// The command.
         command: String,
-        /// The end of what it printed.
+        /// The end of the output.
         said: String,
     },
-    /// The metric's own command failed; a number that it printed says nothing.
+    /// The metric's own command failed, so a number that it printed means nothing.
     #[error("the metric '{metric}' {how}")]
     MetricFailed {
         /// The metric.
         metric: String,
-        /// How it ended.
+        /// Its exit code or signal.
         how: Ending,
     },
     /// The metric's own command did not print a number.
@@ -150,11 +150,11 @@ pub enum TrialError {
     NotANumber {
         /// The metric.
         metric: String,
-        /// The text that it printed.
+        /// The printed text.
         printed: String,
     },
-    /// A CPU of the run was missing before it, during it or after it: a cpuset or a mask was
-    /// changed, or it went offline.
+    /// A CPU of the run was missing at some time: a cpuset or mask was changed, or the CPU went
+    /// offline.
     #[error(
         "'{command}': the run is void, since its {} {}: {}",
         cpu_list::named(.cpus),
@@ -170,14 +170,14 @@ pub enum TrialError {
     CpusTaken {
         /// The command.
         command: String,
-        /// The CPUs that are missing, or those of the run where all are back.
+        /// The missing CPUs, or those of the run if all are back.
         cpus: String,
         /// Whether all are back.
         is_back: bool,
-        /// The cell that had them, if one had.
+        /// The cell that held them, if one did.
         holder: Holder,
     },
-    /// The CPUs of the run could not be looked at before it, during it or after it.
+    /// The CPUs of the run could not be checked.
     #[error(
         "'{command}': the run is void, since it cannot be seen whether its {} stayed there",
         cpu_list::named(.cpus)
@@ -190,7 +190,7 @@ pub enum TrialError {
         /// The kernel's error.
         source: io::Error,
     },
-    /// The metric's own command does not end.
+    /// The metric's own command did not end in time.
     #[error(
         "the metric '{metric}' had not ended after {limit:?}{} and was ended; let it print a \
          number of the run at once, or let the command itself print it and read it with \
@@ -200,12 +200,12 @@ pub enum TrialError {
     MetricLate {
         /// The metric.
         metric: String,
-        /// How long it may take.
+        /// Its time limit.
         limit: Duration,
-        /// Whether that is the time of all runs together.
+        /// Whether the limit is the time of all runs together.
         is_whole_time: bool,
     },
-    /// Ratios need readings above 0.
+    /// A reading is not above 0, so it has no ratio.
     #[error(
         "the metric '{metric}' read {value} from '{command}'; readings are compared as ratios and \
          must be above 0"
@@ -218,44 +218,37 @@ pub enum TrialError {
         /// The reading.
         value: f64,
     },
-    /// The kernel does not count this.
+    /// The kernel cannot count this event.
     #[error("'perf:{event}' cannot be counted here{hint}")]
     Counter {
         /// The event.
         event: String,
-        /// Advice, where there is some.
+        /// Advice; may be empty.
         hint: &'static str,
         /// Why.
         #[source]
         source: io::Error,
     },
-    /// The command's output could not be kept or read.
+    /// The output could not be stored or read.
     #[error("the command's output cannot be kept")]
     Output(#[source] io::Error),
 }
 
-/// Runs commands one at a time. Each gets a session of its own and no input; its output is kept for
-/// the metric, and the processes that it leaves running are ended.
+/// Runs commands one at a time, each in its own session and without input. It stores their output
+/// and ends leftover processes.
 #[derive(Clone, Debug)]
 pub struct CommandRunner {
     metric: Metric,
-    /// Whether each command's session gets the largest share of the CPUs that the kernel gives to
-    /// any.
     raised: bool,
-    /// How long the metric's own command may take.
     metric_limit: Duration,
-    /// Whether that is the time of all runs together.
     is_whole_time: bool,
-    /// The quotas on this process when the runner was made.
     quotas: Quotas,
 }
 
-/// How long a metric's own command may take where nobody says. It prints a number of a run that is
-/// over.
+/// The time limit of the metric's own command, which prints a number of a finished run.
 const METRIC_LIMIT: Duration = Duration::from_secs(30);
 
-/// The time that a metric's own command gets in any case: a shell takes milliseconds to start, and
-/// more on a busy computer.
+/// The shortest limit: a shell starts within milliseconds, or later on a busy computer.
 const LEAST_METRIC_LIMIT: Duration = Duration::from_secs(1);
 
 impl CommandRunner {
@@ -272,20 +265,19 @@ impl CommandRunner {
         }
     }
 
-    /// The same, with the kernel told to prefer the command to all other sessions (autogroups,
-    /// sched(7)). It takes privileges; without them nothing changes.
+    /// Makes the kernel prefer the command to other sessions (autogroups, sched(7)), if privileged.
     #[must_use]
     pub fn raised(self, raised: bool) -> Self {
         CommandRunner { raised, ..self }
     }
 
-    /// The same, with another limit for the metric's own command.
+    /// Sets the time limit of the metric's own command.
     #[must_use]
     pub fn metric_limit(self, metric_limit: Duration) -> Self {
         CommandRunner { metric_limit, ..self }
     }
 
-    /// The same, where all runs together get this time: the metric's own command gets no more.
+    /// Limits the metric's own command to the time of all runs together.
     #[must_use]
     pub fn within(self, time: Option<Duration>) -> Self {
         match time.map(|time| time.max(LEAST_METRIC_LIMIT)) {
@@ -302,13 +294,12 @@ impl CommandRunner {
         &self.metric
     }
 
-    /// Runs a command to its end. `None` where `stop` became true meanwhile: the command and all
-    /// that it started have been ended.
+    /// Runs a command to its end. `None` if `stop` became true; all its processes have then been
+    /// ended.
     ///
     /// # Errors
-    /// [`TrialError`]. A run whose CPUs were not all there from its beginning to its end is
-    /// [`TrialError::CpusTaken`], or [`TrialError::CpusUnseen`] where they could not be looked at,
-    /// whatever it read.
+    /// [`TrialError`]. If a CPU was missing at any time, [`TrialError::CpusTaken`], or
+    /// [`TrialError::CpusUnseen`] if the CPUs could not be checked.
     pub fn run(
         &self,
         contestant: &Contestant,
@@ -317,7 +308,8 @@ impl CommandRunner {
         Ok(self.printing(contestant, stop)?.map(|(reading, _)| reading))
     }
 
-    /// The same, with what the command printed on stdout: the last 64 MiB of it.
+    /// Runs a command as [`CommandRunner::run`] does, and returns also the last 64 MiB of its
+    /// stdout.
     ///
     /// # Errors
     /// As [`CommandRunner::run`].
@@ -341,8 +333,7 @@ impl CommandRunner {
             return Err(needed.error(contestant));
         }
         let reading = self.once(contestant, needed.cpus(), &|| stop() || needed.are_short());
-        // Looked at again after the end: a CPU may have gone since the last look, and the reading
-        // is void.
+        // A CPU may have gone since the last check.
         if needed.are_short() && !stop() { Err(needed.error(contestant)) } else { reading }
     }
 
@@ -352,13 +343,13 @@ impl CommandRunner {
         cpus: &CpuSet,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<(RunReading, Printed)>, TrialError> {
-        // A short command is over before the first look while it runs.
+        // A short command ends before the first check.
         if stop() {
             return Ok(None);
         }
         let printed = Printed::new().map_err(TrialError::Output)?;
-        // Before the start: a child inherits only a counter that is there when it is created
-        // (perf_event_open(2), `inherit`).
+        // A child inherits only counters that exist at its creation (perf_event_open(2),
+        // `inherit`).
         let mut counter = self.counter()?;
         let watch = DisturbanceWatch::begin(&self.quotas);
         let started = RunProcess::new(contestant, self.raised, &printed)
@@ -368,8 +359,7 @@ impl CommandRunner {
             .map_err(|source| TrialError::Unseen { command: contestant.line(), source })?;
         let Some(ended) = ended else { return Ok(None) };
         let disturbance = watch.end(cpus);
-        // A failed run is an error before its metric is read: a figure that it printed says
-        // nothing.
+        // A figure printed by a failed run means nothing.
         self.check(contestant, &ended, &printed)?;
         let asked = Instant::now();
         let read = match &self.metric {
@@ -456,7 +446,6 @@ impl CommandRunner {
         }
     }
 
-    /// The number that the metric's own command prints; `None` where `stop` became true meanwhile.
     fn by_command(
         &self,
         line: &str,
@@ -499,21 +488,20 @@ impl CommandRunner {
     }
 }
 
-/// The output of a command, in files without a name. A pipe would end only with the last process
-/// that holds it.
+/// The output of a run in unnamed files, because a pipe ends only with the last process that holds
+/// it.
 pub(crate) struct Printed {
     out: File,
     error: File,
 }
 
-/// The end of a file, no more of it than this.
 fn end_of(mut file: &File, most: u64) -> io::Result<String> {
     let length = file.seek(SeekFrom::End(0))?;
-    // The end of a long output: the last match counts.
+    // The last match counts.
     file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes)?;
-    // The cut may fall inside a character.
+    // The cut may split a character.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -522,12 +510,11 @@ impl Printed {
         Ok(Printed { out: scratch::file()?, error: scratch::file()? })
     }
 
-    /// Its output on stdout and on stderr, no more of each than this from the end.
     fn read(&self, most: u64) -> io::Result<[String; 2]> {
         Ok([end_of(&self.out, most)?, end_of(&self.error, most)?])
     }
 
-    /// The last lines on stderr, or else on stdout, as the end of an error.
+    /// The last lines of stderr, or else of stdout.
     fn tail(&self) -> String {
         let read = self.read(TAIL_BYTES).unwrap_or_default();
         let said = read.iter().rev().map(|text| text.trim()).find(|text| !text.is_empty());
@@ -538,13 +525,12 @@ impl Printed {
     }
 }
 
-/// The last three lines as one.
 fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines[lines.len().saturating_sub(3)..].join(" | ")
 }
 
-/// How long a run that is asked to stop may take to end by itself.
+/// The time for a process to end by itself after SIGTERM.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
 #[cfg(test)]

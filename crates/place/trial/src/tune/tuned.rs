@@ -1,4 +1,4 @@
-//! `seatmap-tune/1`: the candidates of a race, every run, and what the runs show.
+//! The `seatmap-tune/1` format: the candidates of a race, every run, and the verdict.
 
 use crate::tune::disturbance::Disturbance;
 use crate::tune::fingerprint::Fingerprint;
@@ -12,14 +12,13 @@ use serde::{Deserialize, Serialize};
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-tune/1";
 
-/// More candidates than anybody runs.
+/// Limit on candidates in a document.
 pub const MAX_CANDIDATES: usize = 4096;
 
-/// More runs than anybody waits for.
+/// Limit on runs in a document.
 pub const MAX_RUNS: usize = 1 << 20;
 
-/// A winner is written down only if it is shown to be dearer than the default by no more than this
-/// share.
+/// The winner is saved only if its interval excludes a cost above the default's by this share.
 pub const SAFE_SHARE: f64 = 0.02;
 
 /// The seats of a candidate.
@@ -27,25 +26,26 @@ pub const SAFE_SHARE: f64 = 0.02;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CandidateSeats {
-    /// None: the kernel decides, and changes its mind.
+    /// No seats: the kernel places the threads, and may move them.
     Free,
     /// The kernel decides among these CPUs.
     Within(String),
-    /// A CPU for each thread, in the order of creation, over and over.
+    /// One CPU for each thread, in order of creation. With more threads than CPUs, the order
+    /// repeats.
     Order(String),
-    /// A CPU for each task, as a plan has it.
+    /// One CPU for each task, as in a plan.
     Placement(Vec<u32>),
     /// A node and CPUs for each rank of a job.
     Ranks(Vec<RankSeat>),
-    /// None, with a switch of the kernel turned while the program runs.
+    /// No seats, but a changed kernel switch.
     Kernel(KernelSwitch),
 }
 
-/// A switch of the kernel, on or off.
+/// A kernel switch, on or off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelSwitch {
-    /// The switch's word: `numa-balancing`, `sched-cache`.
+    /// The name of the switch: `numa-balancing`, `sched-cache`.
     pub switch: String,
     /// Its position.
     pub on: bool,
@@ -57,11 +57,11 @@ pub struct KernelSwitch {
 pub struct RankSeat {
     /// Its node, by host name.
     pub node: String,
-    /// Its CPUs there.
+    /// Its CPUs on that node.
     pub cpus: Vec<u32>,
 }
 
-/// A way to seat the program.
+/// A candidate: one way to seat the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entrant {
@@ -69,7 +69,7 @@ pub struct Entrant {
     pub name: String,
     /// Its seats.
     pub seats: CandidateSeats,
-    /// Its cost by the model; absent where there is none.
+    /// Its cost estimated by the model; absent without an estimate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicted: Option<f64>,
 }
@@ -78,7 +78,7 @@ pub struct Entrant {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RaceRun {
-    /// The part of the race, the block, and the candidate.
+    /// Its phase, block and candidate.
     #[serde(flatten)]
     pub turn: RaceTurn,
     /// The reading, in the metric's unit.
@@ -86,50 +86,50 @@ pub struct RaceRun {
     pub value: f64,
     /// How long the run took, in seconds.
     pub seconds: f64,
-    /// The CPU time that others took from it; absent in older documents, and on a simulated
-    /// machine.
+    /// The CPU time taken from it; absent in older documents and on a simulated machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Disturbance>,
 }
 
-/// The winner's difference from another candidate by fresh runs, in percent of the other's reading.
+/// The winner's difference from another candidate in fresh runs, in percent of the other's reading.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfirmedDifference {
     /// The other candidate.
     pub with: usize,
-    /// The difference: below 0 where the winner reads less.
+    /// The difference; below 0 if the winner reads less.
     pub percent: f64,
-    /// The ends of its interval; absent where there are too few runs.
+    /// The ends of its interval; absent if there are too few runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_percent: Option<[f64; 2]>,
     /// Groups of four runs.
     pub groups: usize,
 }
 
-/// The judgement at the end of a race.
+/// The verdict of a race.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TuneVerdict {
     /// The winner.
     pub winner: usize,
-    /// The difference of each candidate's reading from the winner's in the race, in percent.
+    /// Each candidate's difference from the winner's reading in the race, in percent.
     pub above_winner_percent: Vec<f64>,
-    /// The candidates that were shown to be worse than the best, in the order in which they left.
+    /// The candidates shown to be worse than the best, in order of rejection.
     pub rejected: Vec<usize>,
-    /// Whole blocks of the race.
+    /// Complete blocks of the race.
     pub blocks: usize,
-    /// The winner against the default, unless that won, and against the runner-up.
+    /// The winner compared with the default (unless that won) and with the runner-up.
     pub confirmed: Vec<ConfirmedDifference>,
-    /// Whether the winner is worth to be written down.
+    /// Whether the winner is worth saving: not the default, no higher cost in fresh runs, and an
+    /// interval that excludes 2 % more.
     pub safe: bool,
-    /// Spearman's correlation of the model's costs with the readings; absent for fewer than three
-    /// costs.
+    /// Spearman's correlation of estimated costs with readings; absent for fewer than three
+    /// estimates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank_correlation: Option<f64>,
 }
 
-/// Messages that ran on a simulated machine, in the place of a program.
+/// Messages on a simulated machine, in place of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SimulatedMessages {
@@ -137,7 +137,7 @@ pub struct SimulatedMessages {
     pub machine: String,
     /// The pattern of the messages.
     pub pattern: String,
-    /// Bytes of the heaviest edge's message; absent where messages are cache lines.
+    /// Bytes of the heaviest edge's message; absent if messages are cache lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet_bytes: Option<u32>,
     /// How often all messages were sent.
@@ -153,56 +153,54 @@ pub struct Tuned {
     pub format: String,
     /// The version of Seatmap.
     pub tool_version: String,
-    /// When the first run began, as RFC 3339 has it; absent for a race on a model, whose time is
-    /// its own.
+    /// The start of the first run (RFC 3339); absent for a race on a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun: Option<String>,
-    /// The program and its arguments; empty on a model.
+    /// The program and its arguments; empty for a race on a model.
     pub command: Vec<String>,
     /// The computer and its settings.
     pub fingerprint: Fingerprint,
-    /// The messages that ran in its place on a model.
+    /// The simulated messages of a race on a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated: Option<SimulatedMessages>,
-    /// Parts of the kernel that move threads and memory too, with their state, each as a sentence.
+    /// Kernel features that also move threads or memory, each a sentence.
     #[serde(default)]
     pub rivals: Vec<String>,
-    /// The quotas of CPU time that were used up during the race, as a sentence; absent where none
-    /// was.
+    /// Exhausted CPU quotas, as a sentence; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<String>,
-    /// The figure that was read from each run, as it was typed: `time`, `cpu`,
-    /// `regex:PATTERN`, `command:LINE`, `perf:EVENT`.
+    /// The metric, as given on the command line: `time`, `cpu`, `regex:PATTERN`, `command:LINE`,
+    /// `perf:EVENT`.
     pub metric: String,
-    /// The unit of the readings; empty where it is not known.
+    /// The unit of the readings; empty if unknown.
     #[serde(default)]
     pub unit: String,
-    /// The better readings.
+    /// Whether lower or higher readings are better.
     pub better: Better,
     /// The confidence of all tests and intervals, 0 to 1.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMaximum" = 1)))]
     pub confidence: f64,
-    /// The start of the random orders.
+    /// The seed of the random orders.
     pub seed: u64,
-    /// The most runs, where they were limited.
+    /// The limit on runs, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_runs: Option<usize>,
-    /// The most time, in seconds, where it was limited.
+    /// The limit on time in seconds, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_seconds: Option<f64>,
     /// The candidates; the first is the default.
     #[cfg_attr(feature = "schema", schemars(length(min = 2, max = MAX_CANDIDATES)))]
     pub candidates: Vec<Entrant>,
-    /// Every run, in the order of time.
+    /// All runs, in order.
     pub runs: Vec<RaceRun>,
-    /// The judgement; absent until the race is over.
+    /// The verdict; absent until the race is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<TuneVerdict>,
 }
 
 impl Tuned {
-    /// A race of the shortest time before its first run, without a program or a budget.
+    /// A race before its first run.
     pub(crate) fn before(candidates: Vec<Entrant>, fingerprint: Fingerprint) -> Self {
         Tuned {
             format: FORMAT.to_owned(),
@@ -244,13 +242,12 @@ impl Tuned {
     /// The cost of a reading.
     #[must_use]
     pub fn cost(&self, value: f64, seconds: f64) -> RunCost {
-        // A race looks for the least cost; the logarithm of the reciprocal turns a rate into one.
+        // A race looks for the least cost; the reciprocal turns a rate into one.
         let log = if self.better == Better::Lower { value.ln() } else { -value.ln() };
         RunCost { log, seconds }
     }
 
-    /// The first thing in which an earlier race differs from this one, so that its runs cannot be
-    /// taken over.
+    /// The first difference from an earlier race that prevents reusing its runs.
     #[must_use]
     pub fn differs_from(&self, then: &Tuned) -> Option<String> {
         for ((what, now), (_, then)) in self.words().into_iter().zip(then.words()) {
@@ -258,7 +255,7 @@ impl Tuned {
                 return Some(format!("{what}: {now}, then {then}"));
             }
         }
-        // The names are the same by now: seats differ where a name means something else.
+        // The same name may stand for other seats.
         let mut both = self.candidates.iter().zip(&then.candidates);
         if both.any(|(now, then)| now.seats != then.seats) {
             return Some("the seats of the candidates".to_owned());
@@ -266,7 +263,6 @@ impl Tuned {
         self.fingerprint.differences(&then.fingerprint).into_iter().next()
     }
 
-    /// The things that make a race another one, each with its value.
     fn words(&self) -> [(&'static str, String); 7] {
         let candidates: Vec<&str> =
             self.candidates.iter().map(|candidate| &*candidate.name).collect();
@@ -281,7 +277,7 @@ impl Tuned {
         ]
     }
 
-    /// Writes down how the race ended.
+    /// Records the outcome of the race.
     pub fn judge(&mut self, outcome: &RaceOutcome) {
         self.verdict = Some(TuneVerdict {
             winner: outcome.winner,
@@ -306,21 +302,20 @@ impl Tuned {
             percent: self.percent_of_log(centre),
             interval_percent: confirmed.shift.map(|shift| {
                 let [a, b] = [shift.low, shift.high].map(|log| self.percent_of_log(log));
-                // Where higher is better, the ends change places with the sign.
+                // If higher is better, the ends swap with the sign.
                 if a < b { [a, b] } else { [b, a] }
             }),
             groups: confirmed.differences.len(),
         }
     }
 
-    /// A difference of log costs in percent of the reading. A cost is the reciprocal of a reading
-    /// of which higher is better.
+    /// A difference of log costs in percent of the reading. If higher is better, a cost is the
+    /// reciprocal of the reading.
     fn percent_of_log(&self, log: f64) -> f64 {
         let sign = if self.better == Better::Lower { 1.0 } else { -1.0 };
         percent((sign * log).exp())
     }
 
-    /// How well the model's order is that of the runs.
     fn rank_correlation(&self, measured: &[f64]) -> Option<f64> {
         let known = self
             .candidates
@@ -328,14 +323,14 @@ impl Tuned {
             .zip(measured)
             .filter_map(|(entrant, log)| Some((entrant.predicted?, *log)));
         let (predicted, measured): (Vec<f64>, Vec<f64>) = known.unzip();
-        // Two ranks always agree or disagree wholly.
+        // Two ranks always agree or disagree completely.
         spearman(&predicted, &measured).filter(|_| predicted.len() > 2)
     }
 
-    /// Reads a race and checks that its parts fit together.
+    /// Reads a race and checks that its parts are consistent.
     ///
     /// # Errors
-    /// [`DocumentError`], with line and column for text that is not such JSON.
+    /// [`DocumentError`], with line and column for invalid JSON.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         let tuned: Tuned = seatmap_data::document::read(text, FORMAT)?;
         match tuned.wrong() {
@@ -396,7 +391,6 @@ pub(crate) mod tests {
     use crate::tune::race::race;
     use std::convert::Infallible;
 
-    /// A race of the default, a good placement and a bad one.
     pub(crate) fn made(better: Better) -> Tuned {
         let entrant =
             |name: &str, seats, predicted| Entrant { name: name.to_owned(), seats, predicted };
@@ -457,7 +451,7 @@ pub(crate) mod tests {
     fn keys_of_a_later_program_are_ignored() {
         let tuned = made(Better::Lower);
         let mut document: serde_json::Value = serde_json::from_str(&tuned.to_json()).unwrap();
-        // The key of `seats` is one of the ways to seat a program, and a new way is a new format.
+        // The key of `seats` is the kind of seats, and a new kind needs a new format.
         seatmap_data::document::schema::add_later_keys(&mut document, &["mitigations", "seats"]);
         assert_eq!(Tuned::from_json(&document.to_string()).unwrap(), tuned);
     }

@@ -1,7 +1,7 @@
-//! Switches of the kernel that a race turns for some candidates, and puts back whatever happens.
+//! Sets kernel switches for some candidates of a race, and always restores them.
 //!
-//! A switch is turned for each run of such a candidate, and put back after it. A
-//! [guardian](seatmap_os::guardian) knows the text of each, and writes it if this process dies.
+//! Each run of such a candidate sets its switch and restores it. If this process is killed, a
+//! [guardian](seatmap_os::guardian) restores the original contents.
 
 use crate::tune::tuned::{CandidateSeats, KernelSwitch};
 use seatmap_os::guardian::{self, Guardian, GuardianCommand};
@@ -13,26 +13,26 @@ use std::io;
 /// Why a switch cannot be varied.
 #[derive(Debug, thiserror::Error)]
 pub enum VariedError {
-    /// The kernel has none.
+    /// The kernel lacks this switch.
     #[error(
         "this kernel has no switch for {0}, or does not show it to this user; leave --vary {word} \
          out",
         word = .0.word()
     )]
     Absent(Switch),
-    /// The user may not turn it.
+    /// The user may not set it.
     #[error(
         "{0} cannot be turned; run it {by}, or leave --vary {word} out",
         by = rights::as_root(),
         word = .0.word()
     )]
     Refused(Switch, #[source] FileError),
-    /// The process that puts it back cannot be started.
+    /// The guard cannot be started.
     #[error("the process that puts switches of the kernel back cannot be started")]
     Guard(#[from] io::Error),
 }
 
-/// Switches that a race turns, until this is dropped.
+/// Kernel switches that a race sets, until this is dropped.
 #[derive(Debug)]
 pub struct Varied {
     root: Root,
@@ -42,21 +42,21 @@ pub struct Varied {
 }
 
 impl Varied {
-    /// Finds the switches, and starts the process that puts them back: this command becomes one by
+    /// Finds the switches, and starts the guardian that restores them: this command must call
     /// [`serve`].
     ///
     /// # Errors
-    /// [`VariedError`]: nothing was turned.
+    /// [`VariedError`]: no switch was set.
     pub fn begin(switches: &[Switch], command: &GuardianCommand) -> Result<Self, VariedError> {
         let root = Root::new("/");
         let mut positions = Vec::with_capacity(switches.len());
         for switch in switches {
             let position = switch.find(&root).ok_or(VariedError::Absent(*switch))?;
-            // A user who may put it back may turn it.
+            // Shows that the user may also set it.
             position.put_back(&root).map_err(|error| VariedError::Refused(*switch, error))?;
             positions.push((*switch, position));
         }
-        // It knows what it must write before the first switch is turned.
+        // The guardian must know the contents before the first switch is set.
         let mut guardian = Guardian::post(&mut command.command()?)?;
         let lines: String =
             positions.iter().map(|(switch, position)| line(*switch, position)).collect();
@@ -64,7 +64,7 @@ impl Varied {
         Ok(Varied { root, positions, guardian: Some(guardian) })
     }
 
-    /// The settings that differ from those found, with a name for each: one for each switch.
+    /// The opposite of each original setting, with a name.
     #[must_use]
     pub fn settings(&self) -> Vec<(String, CandidateSeats)> {
         self.positions
@@ -80,7 +80,7 @@ impl Varied {
             .collect()
     }
 
-    /// Does something while a switch is turned as this setting says.
+    /// Calls `work` while a switch has this setting.
     ///
     /// # Errors
     /// [`VariedError`]: the switch is unknown, or the kernel refuses.
@@ -92,7 +92,7 @@ impl Varied {
         let Some((switch, position)) =
             self.positions.iter().find(|(switch, _)| switch.word() == setting.switch)
         else {
-            // For a word from a file that no switch has, the error needs some switch to name.
+            // The error needs a switch, even for an unknown word.
             return Err(VariedError::Absent(
                 Switch::of_word(&setting.switch).unwrap_or(Switch::NumaBalancing),
             ));
@@ -107,8 +107,7 @@ impl Varied {
 }
 
 impl Drop for Varied {
-    /// Everything is put back by now; the guardian looks once more, as a panic may have come
-    /// between.
+    /// After a panic, the guardian restores the switches.
     fn drop(&mut self) {
         if let Some(guardian) = self.guardian.take() {
             guardian.end();
@@ -120,10 +119,10 @@ fn line(switch: Switch, position: &SwitchState) -> String {
     format!("{} {}\n", switch.word(), position.original)
 }
 
-/// A guardian's life: it restores switches after its creator's end, whatever that was.
+/// Runs a guardian of switches: it restores them after its creator's end, however that came.
 ///
 /// # Errors
-/// Its creator does not read that it is ready.
+/// The creator does not read that it is ready.
 pub fn serve(root: &Root) -> io::Result<()> {
     let mut lines = Vec::new();
     guardian::attend(|line| {
@@ -134,12 +133,12 @@ pub fn serve(root: &Root) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts the switches back that are not as these lines have them.
+/// Restores the switches that differ from these lines.
 fn put_back(lines: &[String], root: &Root) {
     for (word, found) in lines.iter().filter_map(|line| line.split_once(' ')) {
         let position = Switch::of_word(word).and_then(|switch| switch.find(root));
         if let Some(position) = position.filter(|position| position.original != found) {
-            // Nobody is there to be told.
+            // There is no recipient for an error.
             let _ = root.write(position.file, found);
         }
     }

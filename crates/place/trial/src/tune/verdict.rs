@@ -1,17 +1,16 @@
 //! Differences with intervals, and the smallest difference that a computer can show.
 //!
-//! The first command is the one in question, and all figures are its ratios to the others. Within a
-//! block its reading is divided by another's, both as logarithms, and the blocks' log ratios give a
-//! shift with its interval ([`seatmap_data::statistics::signed_rank`]). Neighbours who stay for
-//! several blocks make readings alike, and not these ratios: all commands run on the same CPUs, and
-//! if two are equal, the random order in each block alone decides which of its readings is whose.
-//! So the signs of the ratios are independent whatever the neighbours do (Fisher 1935, "The Design
-//! of Experiments", section 21), and the interval is that of independent values.
+//! Each block gives the log ratio of the first command's reading to another's, and the blocks
+//! together a shift with its interval ([`seatmap_data::statistics::signed_rank`]). Neighbours that
+//! stay for several blocks make readings alike, but not these ratios: all commands run on the same
+//! CPUs, and if two are equal, only the random order within a block decides which reading belongs
+//! to which. So the signs of the ratios are independent whatever the neighbours do (Fisher 1935,
+//! "The Design of Experiments", section 21), as the interval requires.
 //!
-//! The first command's second reading serves the floor alone: the order of two single runs is
-//! random, so that the log ratios of equal commands are as likely above 0 as below, whatever the
-//! noise. A mean of two runs less a single one is not: skewed noise then makes equal commands
-//! differ in up to 11 % of sessions of a hundred blocks.
+//! The first command's second reading serves only the floor. The order of two single runs is
+//! random, so the log ratios of equal commands are above 0 as often as below, whatever the noise. A
+//! mean of two runs minus a single one has no such symmetry: with skewed noise, equal commands
+//! would differ in up to 11 % of sessions of 100 blocks.
 
 use crate::tune::metric::Better;
 use seatmap_data::statistics::signed_rank::{self, Shift, normal_quantile};
@@ -19,38 +18,37 @@ use seatmap_data::statistics::{MAD_TO_SIGMA, mad};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::FRAC_PI_3;
 
-/// The share of sessions in which [`blocks_to_show`] blocks are to show a difference.
 const POWER: f64 = 0.8;
 
-/// The judgement of the runs about the first command beside another.
+/// The judgement of the first command against another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparisonVerdict {
-    /// Better than the other: the whole interval says so.
+    /// Better than the other, over the whole interval.
     Better,
-    /// Worse than the other.
+    /// Worse than the other, over the whole interval.
     Worse,
-    /// Its readings differ, and nobody said which are better.
+    /// The readings differ, but it is unknown which are better.
     Different,
-    /// No difference is shown.
+    /// The runs show no difference.
     NotShown,
-    /// Fewer blocks than any interval needs.
+    /// There are fewer blocks than an interval needs.
     TooFew,
 }
 
-/// The first command against another. Ratios are the first one's readings over the other's.
+/// The first command compared with another, in ratios of the first's readings to the other's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CommandComparison {
-    /// The other command, from 1; 0 for the first command of an earlier result.
+    /// The other command, from 1; 0 for the first command of the baseline.
     pub with: usize,
     /// The ratio.
     pub ratio: f64,
-    /// The lower end of its interval; absent where there are too few blocks.
+    /// The lower end of its interval; absent if there are too few blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_low: Option<f64>,
-    /// The upper end.
+    /// The upper end of its interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_high: Option<f64>,
     /// The judgement by that interval.
@@ -58,7 +56,6 @@ pub struct CommandComparison {
 }
 
 impl CommandComparison {
-    /// The comparison by the log ratios of blocks.
     fn of(
         with: usize,
         logs: &[f64],
@@ -66,8 +63,7 @@ impl CommandComparison {
         better: Option<Better>,
         floor: Option<&NoiseFloor>,
     ) -> Option<Self> {
-        // So few blocks have no interval of this confidence: the ratio is shown, and claims
-        // nothing.
+        // Without an interval, the ratio claims nothing.
         let Some(shift) = signed_rank::shift(logs, confidence) else {
             let ratio = signed_rank::centre(logs)?.exp();
             return Some(CommandComparison {
@@ -81,7 +77,6 @@ impl CommandComparison {
         Some(CommandComparison::of_shift(with, &shift, better, floor))
     }
 
-    /// The comparison that a shift of log readings stands for, on a computer with this floor.
     pub(crate) fn of_shift(
         with: usize,
         shift: &Shift,
@@ -97,9 +92,8 @@ impl CommandComparison {
         }
     }
 
-    /// The least by which the first command is worse than the other, in percent of the other's
-    /// reading, at the confidence; `None` where no interval is known. Below 0 where it may be
-    /// better.
+    /// The least by which the first command is worse, in percent of the other's reading, at the
+    /// confidence; negative if it may be better.
     #[must_use]
     pub fn worse_by_at_least_percent(&self, better: Better) -> Option<f64> {
         match better {
@@ -112,9 +106,9 @@ impl CommandComparison {
 fn verdict(shift: &Shift, better: Option<Better>, floor: f64) -> ComparisonVerdict {
     let is_higher = shift.low > 0.0;
     match better {
-        // The interval holds 0, a ratio of 1.
+        // The interval contains a ratio of 1.
         _ if !is_higher && shift.high >= 0.0 => ComparisonVerdict::NotShown,
-        // As much as the first command may differ from itself.
+        // The first command may differ as much from itself.
         _ if shift.centre.abs() <= floor => ComparisonVerdict::NotShown,
         None => ComparisonVerdict::Different,
         Some(better) if is_higher == (better == Better::Higher) => ComparisonVerdict::Better,
@@ -128,8 +122,8 @@ pub fn percent(ratio: f64) -> f64 {
     100.0 * (ratio - 1.0)
 }
 
-/// The first command against each of the others, from complete blocks
-/// ([`crate::tune::blocks::complete`]). A difference within the floor is not shown.
+/// The first command compared with each of the others, from complete blocks
+/// ([`crate::tune::blocks::complete`]).
 #[must_use]
 pub fn comparisons(
     blocks: &[Vec<f64>],
@@ -144,19 +138,16 @@ pub fn comparisons(
         .collect()
 }
 
-/// The number of commands in these blocks, of which the first has two readings in each.
 fn commands(blocks: &[Vec<f64>]) -> usize {
     blocks.first().map_or(0, |block| block.len().saturating_sub(1))
 }
 
-/// The logarithms of the first reading over the one in another place, of each block.
 fn log_ratios(blocks: &[Vec<f64>], place: usize) -> Vec<f64> {
     blocks.iter().map(|block| block[0].ln() - block[place].ln()).collect()
 }
 
-/// The number of blocks with which four sessions of five show a difference of this many percent,
-/// by the spread of the ratios in these blocks: that of the loudest pair of readings, the first
-/// command's own two among them. `None` for fewer than two blocks.
+/// The number of blocks that show this difference in four sessions of five, estimated from the
+/// noisiest pair of readings. `None` for fewer than two blocks.
 #[must_use]
 pub fn blocks_to_show(blocks: &[Vec<f64>], percent: f64, confidence: f64) -> Option<usize> {
     let spreads = (1..=commands(blocks)).map(|place| spread(&log_ratios(blocks, place)));
@@ -165,15 +156,15 @@ pub fn blocks_to_show(blocks: &[Vec<f64>], percent: f64, confidence: f64) -> Opt
     let reach = outside + normal_quantile(POWER);
     // The signed-rank test needs pi / 3 times as many normal values as the mean does (Hodges and
     // Lehmann 1956, "The efficiency of some nonparametric competitors of the t-test"). The last
-    // term is for the spread, which is estimated as well (Guenther 1981, "Sample size formulas for
-    // normal theory t tests").
+    // term is for the estimated spread (Guenther 1981, "Sample size formulas for normal theory t
+    // tests").
     let needed =
         FRAC_PI_3 * (reach * most / (0.01 * percent).ln_1p()).powi(2) + 0.5 * outside.powi(2);
     Some((needed.ceil() as usize).max(signed_rank::fewest(confidence)))
 }
 
-/// The standard deviation of log ratios, by their median deviation if that is larger: few values
-/// are often alike by chance.
+/// The standard deviation, but at least the scaled median deviation: a few values are often alike
+/// by chance.
 fn spread(logs: &[f64]) -> f64 {
     let mean = logs.iter().sum::<f64>() / logs.len() as f64;
     let squares = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
@@ -181,24 +172,21 @@ fn spread(logs: &[f64]) -> f64 {
     deviation.max(MAD_TO_SIGMA * mad(logs).unwrap_or(0.0))
 }
 
-/// The first command against itself.
+/// The difference of the first command from itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoiseFloor {
-    /// Differences above this, in percent, can be shown by as many blocks as these: a bound that at
-    /// least 90 % of further differences of a command from itself stay below, beside the same
-    /// neighbours. A reading is as far below another as above it where the ratios are inverse, so
-    /// that the floor for a smaller reading is 100 - 10000 / (100 + this) percent. A later session
-    /// may have noisier neighbours, and differ by more.
+    /// The largest difference, in percent, that is not shown: a bound on at least 90 % of further
+    /// differences of a command from itself, next to the same neighbours. It is for higher
+    /// readings; for lower ones the floor is 100 - 10000 / (100 + this) percent. A later session
+    /// may have noisier neighbours.
     pub floor_percent: f64,
-    /// The sessions that the floor is known from, of which the one with the largest decides: this
-    /// one, and that of an earlier result.
+    /// The sessions behind the floor: this one and any baseline. The largest floor counts.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub sessions: usize,
     /// The difference between the two runs of the first command, in percent.
     pub difference_percent: f64,
-    /// Whether the two differ so clearly (at 99 %) that something is wrong: a run changes what the
-    /// next one finds.
+    /// Whether the two differ clearly (at 99 %): a run affects the next.
     pub differs_from_itself: bool,
 }
 
@@ -211,13 +199,12 @@ fn is_one(sessions: &usize) -> bool {
 }
 
 impl NoiseFloor {
-    /// The floor of a logarithm of a ratio.
     fn log(&self) -> f64 {
         (0.01 * self.floor_percent).ln_1p()
     }
 
-    /// The differences that are just not shown, below and above, in percent: those within the
-    /// floor, and those whose interval would hold 0 with the spread that these comparisons have.
+    /// The largest differences below and above that would not be shown, in percent: within the
+    /// floor, or with an interval around 0 of the comparisons' width.
     #[must_use]
     pub fn ends_percent(&self, comparisons: &[CommandComparison]) -> [f64; 2] {
         let mut below = self.log();
@@ -232,18 +219,17 @@ impl NoiseFloor {
         [percent((-below).exp()), percent(above.exp())]
     }
 
-    /// Makes it hold for an earlier session too.
     pub(crate) fn raise(&mut self, earlier: &NoiseFloor) {
         self.floor_percent = self.floor_percent.max(earlier.floor_percent);
         self.sessions += earlier.sessions;
     }
 }
 
-/// The judgement of the first command's difference from itself; `None` for fewer than two blocks.
+/// The first command's difference from itself; `None` for fewer than two blocks.
 #[must_use]
 pub fn floor(blocks: &[Vec<f64>], seed: u64) -> Option<NoiseFloor> {
     let logs: Vec<f64> = blocks.iter().map(|block| block[1].ln() - block[0].ln()).collect();
-    // 99 % and not the user's confidence: a false alarm would discredit a good result.
+    // A false alarm at the user's confidence would discredit a good result.
     let shift = signed_rank::shift(&logs, 0.99);
     Some(NoiseFloor {
         floor_percent: percent(signed_rank::floor(&logs, seed)?.exp()),
@@ -291,7 +277,6 @@ mod tests {
         );
     }
 
-    /// Sessions of two commands whose readings scatter by 20 %, the first so many times the second.
     fn scattered(ratio: f64, count: usize, chance: &mut fastrand::Rng) -> Vec<Vec<f64>> {
         let mut reading = |ratio: f64| ratio * (0.2 * normal(chance)).exp();
         (0..count).map(|_| vec![reading(ratio), reading(ratio), reading(1.0)]).collect()
@@ -327,7 +312,6 @@ mod tests {
         assert_eq!(blocks_to_show(&self::blocks(1.0, 9), 10.0, 0.95), Some(6), "quiet");
     }
 
-    /// A session whose runs hang together shows less than its runs one by one suggest.
     #[test]
     fn no_difference_is_promised_that_the_intervals_would_hide() {
         let floor = floor(&blocks(1.0, 10), 1).unwrap();

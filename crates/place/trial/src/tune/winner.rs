@@ -10,20 +10,20 @@ use seatmap_place::ranks::RankPlan;
 pub struct Provenance {
     /// The machine of the race.
     pub machine: String,
-    /// The pattern, where one was named.
+    /// The pattern, if one was given.
     pub pattern: Option<String>,
-    /// The day, as `YYYY-MM-DD`.
+    /// The date, as `YYYY-MM-DD`.
     pub date: String,
-    /// The program with its version.
+    /// The program and its version.
     pub tool: String,
 }
 
-/// A race that is over.
+/// A finished race.
 #[derive(Debug)]
 pub struct RaceEnd {
     /// The race with its verdict.
     pub tuned: Tuned,
-    /// The winner's plan, or the reason why it has none.
+    /// The winner's plan, or why it has none.
     pub plan: Result<WinnersPlan, NoPlan>,
 }
 
@@ -47,29 +47,28 @@ impl WinnersPlan {
     }
 }
 
-/// Why a race has no plan of its winner.
+/// Why a race gives no plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoPlan {
     /// The default won.
     #[error("no plan is written: no candidate was better than the default")]
     DefaultWon,
-    /// Fresh runs did not show that the winner is safe to take.
+    /// Fresh runs did not show that the winner is as good as the default.
     #[error("no plan is written: the winner is not shown to be as good as the default")]
     NotShown,
-    /// The winner leaves the choice among these CPUs to the kernel.
+    /// The winner lets the kernel choose among these CPUs.
     #[error("no plan is written: the winner is a mask; 'taskset -c {0}' gives it")]
     Mask(String),
-    /// The winner is the kernel's own way, with a switch of this name turned.
+    /// The winner is the kernel's placement with this switch changed.
     #[error("no plan is written: the winner is a switch of the kernel, {0}")]
     Switch(String),
 }
 
-/// How a plan says that a race found it.
 pub(crate) fn method(winner: &Entrant) -> String {
     format!("raced: {}", winner.name)
 }
 
-/// The winner, if it is safe to take.
+/// The winner, if it is safe to use.
 ///
 /// # Errors
 /// [`NoPlan`].
@@ -86,15 +85,15 @@ pub(crate) fn safe(tuned: &Tuned) -> Result<&Entrant, NoPlan> {
 /// The plan of a winner on one machine.
 ///
 /// # Errors
-/// [`NoPlan`]: its seats are none that a plan holds.
+/// [`NoPlan`]: a plan cannot represent its seats.
 pub(crate) fn plan(winner: &Entrant, provenance: &Provenance) -> Result<WinnersPlan, NoPlan> {
     let placement = match &winner.seats {
         CandidateSeats::Placement(placement) => placement.clone(),
-        // An order of CPUs is a placement: task k on the k-th CPU.
+        // In an order of CPUs, task k is on the k-th CPU.
         CandidateSeats::Order(list) => {
             list.parse::<CpuList>().map(|list| list.0).unwrap_or_default()
         }
-        // A plan seats each task on a CPU of its own, and a mask leaves that to the kernel.
+        // A mask leaves the choice to the kernel.
         CandidateSeats::Within(list) => return Err(NoPlan::Mask(list.clone())),
         CandidateSeats::Kernel(setting) => return Err(NoPlan::Switch(setting.switch.clone())),
         CandidateSeats::Free | CandidateSeats::Ranks(_) => return Err(NoPlan::DefaultWon),

@@ -1,4 +1,4 @@
-//! Evidence that is made up, for tests.
+//! Made-up evidence for tests.
 
 use crate::evidence::{BusyThread, Evidence, Neighbours, ProgramTalk};
 use crate::gain::MostGain;
@@ -6,7 +6,7 @@ use crate::trial::{RateDifference, TrialResult, TriedSeats};
 use seatmap_data::plan::Effect;
 use seatmap_trial::live::SeatCandidate;
 
-/// Two threads on four quiet CPUs that talk so much that seats could save a fifth of their time.
+/// Two threads on four quiet CPUs, whose seats could save a fifth of their time.
 pub fn talkers() -> Evidence {
     let thread =
         |tid| BusyThread { tid, name: format!("w{tid}"), percent: 60.0, cpus: "0-3".to_owned() };
@@ -45,7 +45,7 @@ pub fn talkers() -> Evidence {
     }
 }
 
-/// A trial of one candidate with these differences, in percent with their intervals.
+/// A trial of one candidate, with these differences and intervals in percent.
 pub fn trial(control: [f64; 3], seats: [f64; 3]) -> TrialResult {
     let difference = |[low_percent, percent, high_percent]: [f64; 3]| {
         Some(RateDifference { percent, low_percent, high_percent })

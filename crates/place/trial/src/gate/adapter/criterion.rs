@@ -1,9 +1,9 @@
 //! Criterion.rs: its folder of estimates, or its console.
 //!
 //! Each benchmark has a folder `GROUP/FUNCTION/PARAMETER/new` with `benchmark.json`,
-//! `estimates.json` and `sample.json` (criterion's user guide, "CSV output" and the source of
-//! `criterion/src/analysis/mod.rs`). The files do not name their unit: a measurement of another
-//! kind, such as cycles, writes the same numbers. The console does, so it must state a time.
+//! `estimates.json` and `sample.json` (criterion's user guide, "CSV output", and the source of
+//! `criterion/src/analysis/mod.rs`). The files omit the unit: another measurement, such as cycles,
+//! writes the same numbers. So the console must show a time.
 
 use super::{Adapter, AdapterError, AdapterReading, json, read_text, seconds};
 use seatmap_data::document::{decimal_number, visible};
@@ -13,10 +13,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Folders below each other: three parts of a name, and `new`.
+/// The deepest folder: three parts of a name, and `new`.
 const DEEPEST: usize = 5;
 
-/// The words before the three figures of a line on the console.
 const TIME: &str = "time:   [";
 
 #[derive(Deserialize)]
@@ -40,7 +39,7 @@ struct Sample {
     times: Vec<f64>,
 }
 
-/// The readings of a run: those of the files, or those of the console where there are no files.
+/// The readings in the files, or on the console if there are none.
 pub(super) fn read(folder: &Path, printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     let of_console = console(printed)?;
     let mut found = Vec::new();
@@ -61,7 +60,7 @@ fn unreadable(source: io::Error) -> AdapterError {
 fn walk(folder: &Path, depth: usize, found: &mut Vec<AdapterReading>) -> Result<(), AdapterError> {
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
-        // Links are not followed: they may lead in a circle.
+        // Links could form a cycle.
         if !entry.file_type().map_err(unreadable)?.is_dir() {
             continue;
         }
@@ -74,7 +73,6 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<AdapterReading>) -> Result<
     Ok(())
 }
 
-/// The reading of a benchmark's folder; `None` for a folder that is not one.
 fn of_folder(folder: &Path) -> Result<Option<AdapterReading>, AdapterError> {
     let adapter = Adapter::Criterion;
     let Some(benchmark) = read_text(adapter, &folder.join("benchmark.json"))? else {
@@ -91,12 +89,11 @@ fn of_folder(folder: &Path) -> Result<Option<AdapterReading>, AdapterError> {
     Ok(Some(AdapterReading { name, value_s: 1e-9 * ns }))
 }
 
-/// The median of `estimates.json`, in ns.
 pub(super) fn estimate(text: &str) -> Result<f64, AdapterError> {
     json(Adapter::Criterion, text).map(|estimates: Estimates| estimates.median.point_estimate)
 }
 
-/// The median time of an iteration by `sample.json`, in ns.
+/// The median time of an iteration, in ns.
 pub(super) fn sample(name: &str, text: &str) -> Result<f64, AdapterError> {
     let Sample { iters, times } = json(Adapter::Criterion, text)?;
     let each: Vec<f64> = times.iter().zip(&iters).map(|(time, count)| time / count).collect();
@@ -106,8 +103,7 @@ pub(super) fn sample(name: &str, text: &str) -> Result<f64, AdapterError> {
         .ok_or_else(|| AdapterError::Missing { name: visible(name), what })
 }
 
-/// The readings of the console: the middle of the three figures. A long name has a line of its own
-/// before them.
+/// Reads the middle one of the three figures on the console. A long name is on the line before.
 pub(super) fn console(printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     let mut found = Vec::new();
     let mut above = "";
@@ -122,7 +118,7 @@ pub(super) fn console(printed: &str) -> Result<Vec<AdapterReading>, AdapterError
     Ok(found)
 }
 
-/// `26.029 µs 26.251 µs 26.505 µs]`, the ends of an interval around its middle.
+/// Reads `26.029 µs 26.251 µs 26.505 µs]`: the ends of an interval and its middle.
 fn of_line(name: &str, figures: &str) -> Result<AdapterReading, AdapterError> {
     let figures = figures.split_once(']').map_or(figures, |(within, _)| within);
     let words: Vec<&str> = figures.split_whitespace().collect();

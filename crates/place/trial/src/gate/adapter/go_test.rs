@@ -1,7 +1,7 @@
 //! Go: the lines of `go test -bench`, in the format of the Go project's proposal 14313.
 //!
 //! A line is a name, a count of iterations, and pairs of a figure and its unit. `ns/op` is the time
-//! of an iteration; memory, rates and units of the program's own are other figures.
+//! of an iteration; other units are memory, rates and the program's own.
 
 use super::{AdapterError, AdapterReading, seconds};
 use seatmap_data::document::{decimal_number, visible, whole_number};
@@ -19,7 +19,6 @@ pub(super) fn parse(printed: &str) -> Result<Vec<AdapterReading>, AdapterError> 
     Ok(found)
 }
 
-/// The reading of a line; `None` for a line that is not a result, such as what the program prints.
 fn of_line(package: &str, line: &str) -> Result<Option<AdapterReading>, AdapterError> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [name, iterations, ref figures @ ..] = words[..] else { return Ok(None) };

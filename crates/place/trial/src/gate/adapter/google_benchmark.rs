@@ -1,4 +1,4 @@
-//! Google Benchmark: the JSON of `--benchmark_out`, each entry with a unit of its own
+//! Google Benchmark: the JSON of `--benchmark_out`, whose entries have their own units
 //! (`docs/user_guide.md` of that project, "Output Formats").
 
 use super::{Adapter, AdapterError, AdapterReading, json, seconds};
@@ -11,7 +11,6 @@ struct Report {
     benchmarks: Vec<Entry>,
 }
 
-/// A repetition of a benchmark, or a figure of all its repetitions.
 #[derive(Deserialize)]
 struct Entry {
     name: String,
@@ -35,7 +34,7 @@ impl Entry {
     }
 }
 
-/// The program's own median of repetitions, or else every repetition.
+/// Reads every repetition, or the program's own median if the report omits them.
 pub(super) fn parse(text: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     let report: Report = json(Adapter::GoogleBenchmark, text)?;
     let entries = &report.benchmarks;
@@ -47,8 +46,8 @@ pub(super) fn parse(text: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     }
     let repetitions = entries.iter().filter(|entry| !entry.is_aggregate());
     let repeated: BTreeSet<&str> = repetitions.map(Entry::benchmark).collect();
-    // With `--benchmark_report_aggregates_only` there are no repetitions; the other aggregates are
-    // means, deviations, and the fit of a complexity.
+    // With `--benchmark_report_aggregates_only` there are no repetitions, and of the aggregates
+    // only the median is a reading.
     let counting = entries.iter().filter(|entry| {
         let is_median = entry.aggregate_name.as_deref() == Some("median");
         !entry.is_aggregate() || is_median && !repeated.contains(entry.benchmark())
@@ -56,7 +55,6 @@ pub(super) fn parse(text: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     counting.map(reading).collect()
 }
 
-/// A benchmark without a figure.
 fn missing(name: &str, what: &'static str) -> AdapterError {
     AdapterError::Missing { name: visible(name), what }
 }

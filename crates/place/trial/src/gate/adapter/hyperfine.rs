@@ -1,4 +1,4 @@
-//! hyperfine: the file of `--export-json`, whose times are in seconds.
+//! hyperfine: the file of `--export-json`, with times in seconds.
 
 use super::{Adapter, AdapterError, AdapterReading, json};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! pytest-benchmark: the file of `--benchmark-json`, whose times are in seconds.
+//! pytest-benchmark: the file of `--benchmark-json`, with times in seconds.
 
 use super::{Adapter, AdapterError, AdapterReading, json};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! Reports as programs write them, and reports that are damaged.
+//! Valid and damaged reports.
 
 use super::*;
 use proptest::prelude::*;
@@ -12,7 +12,6 @@ const ALL: [Adapter; 5] = [
     Adapter::Go,
 ];
 
-/// The readings of a report in a folder of its own.
 fn read(
     adapter: Adapter,
     report: &str,
@@ -63,7 +62,6 @@ fn reports_are_read_as_seconds() {
     assert_eq!(names_and_times(&pytest), [("t.py::test_a", 2.5e-6)]);
     let hyperfine = read(Adapter::Hyperfine, HYPERFINE, "").unwrap();
     assert_eq!(names_and_times(&hyperfine), [("sleep 0.1", 0.1021)]);
-    // The median of the repetitions that are listed; the aggregate where none is.
     let google = read(Adapter::GoogleBenchmark, GOOGLE, "").unwrap();
     assert_eq!(google[0].name, "BM_a");
     assert!((google[0].value_s - 4e-6).abs() < 1e-15 && (google[1].value_s - 9e-3).abs() < 1e-12);
@@ -89,7 +87,6 @@ fn criterions_files_come_before_its_console() {
     fs::write(new.join("estimates.json"), estimates).unwrap();
     let estimated = Adapter::Criterion.read(folder.path(), CRITERION).unwrap();
     assert_eq!(names_and_times(&estimated), [("group/fib/20", 8e-9)]);
-    // The files alone do not say that their figures are times.
     let silent = Adapter::Criterion.read(folder.path(), "").unwrap_err().to_string();
     assert!(silent.contains("no time on the console"), "{silent}");
 }
@@ -140,7 +137,6 @@ fn commands_are_asked_for_their_report() {
     assert_eq!(asked(Adapter::Go, "go test"), "go test");
 }
 
-/// A report with some of its bytes replaced.
 fn damaged(text: &str, places: &[(usize, u8)]) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for (at, byte) in places {

@@ -1,4 +1,4 @@
-//! Reports of made-up readings.
+//! Reports of synthetic readings.
 
 use super::*;
 use crate::gate::file::{BenchmarksFile, Overrides};
@@ -18,7 +18,6 @@ fn header() -> GateHeader {
     }
 }
 
-/// A benchmark whose head takes so many times as long as its base, with this noise.
 fn row(name: &str, ratio: f64, noise: f64, seed: u64) -> BenchmarkReadings {
     let text = format!(
         "format = \"seatmap-benchmarks/1\"\nfail_above_percent = 3\n[[benchmark]]\n\
@@ -44,8 +43,8 @@ fn judged(rows: Vec<BenchmarkReadings>) -> GateReport {
 
 #[test]
 fn a_slower_head_fails_and_is_named() {
-    // Noise of 1 % would do in most series. In this one neighbours happen to be alike, and the
-    // interval is 12 times as wide for that.
+    // Noise of 1 % is too much here: consecutive readings happen to be alike, which makes the
+    // interval 12 times as wide.
     let report = judged(vec![row("same", 1.0, 0.01, 1), row("slow", 1.10, 0.002, 2)]);
     let error = report.check(false).unwrap_err();
     assert!(matches!(&error, LimitsNotMet::Above(said) if said.len() == 1), "{error}");
@@ -82,7 +81,6 @@ fn a_benchmark_of_one_side_is_not_compared_and_not_forgotten() {
     assert_eq!(judged(vec![alone]).check(false), Err(LimitsNotMet::NothingCompared));
 }
 
-/// One limit of twenty would otherwise fail by chance now and then.
 #[test]
 fn many_equal_benchmarks_seldom_fail() {
     let failed = (0..15)
@@ -91,8 +89,8 @@ fn many_equal_benchmarks_seldom_fail() {
             judged(rows).check(false).is_err()
         })
         .count();
-    // All are at the limit exactly. 5 % of 15 are 0.75; three deviations above are 3. One by one, a
-    // half of all sessions would fail.
+    // All are exactly at the limit. 5 % of 15 are 0.75; three standard deviations above are 3.
+    // Judged one by one, half of all sessions would fail.
     assert!(failed <= 3, "{failed} of 15");
 }
 

@@ -1,4 +1,4 @@
-//! Sessions of commands that print fixed figures, and of programs of other tools' kinds.
+//! Sessions of commands that print fixed figures, and of simulated benchmark programs.
 
 use super::*;
 use crate::gate::file::{BenchmarksFile, Overrides};
@@ -7,7 +7,6 @@ use crate::tune::bench::OwnCells;
 use seatmap_cell::GuardianCommand;
 use seatmap_os::CpuSet;
 
-/// Runs these benchmarks on the CPUs of the test.
 fn session(benchmarks: &str) -> (GateReport, Result<(), GateEnd>) {
     let text = format!("format = \"seatmap-benchmarks/1\"\nruns = 8\n{benchmarks}");
     let file = BenchmarksFile::from_toml(&text).unwrap();
@@ -28,7 +27,7 @@ fn session(benchmarks: &str) -> (GateReport, Result<(), GateEnd>) {
     run(&request, &|| false, &mut |_| {}).unwrap()
 }
 
-/// Processes that one test starts are children of this process, which waits for all.
+/// A run waits for all children of this process, so these tests take turns.
 static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 fn alone() -> std::sync::MutexGuard<'static, ()> {
@@ -82,7 +81,7 @@ fn a_failure_names_benchmark_and_side_and_keeps_the_runs_before_it() {
     assert_eq!((name.as_str(), report.header.complete), ("a", false));
 }
 
-/// A program that reports two benchmarks in the form of `go test`, the second one slower in head.
+/// The second benchmark is slower in head.
 #[test]
 fn each_benchmark_of_a_report_is_compared() {
     let _turn = alone();

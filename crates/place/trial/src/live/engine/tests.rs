@@ -1,9 +1,8 @@
-//! Programs that are simulated: their rates drift, jump and are noisy.
+//! The engine with simulated programs, whose rates drift, jump and are noisy.
 
 use super::*;
 use crate::live::candidates::SeatCandidate;
 
-/// A program whose rate each candidate multiplies.
 struct World {
     rng: fastrand::Rng,
     gains: Vec<f64>,
@@ -13,7 +12,6 @@ struct World {
     changes_s: f64,
 }
 
-/// The end of it.
 #[derive(Debug, Default)]
 struct Playthrough {
     kept: Option<usize>,
@@ -28,7 +26,7 @@ impl World {
         World { rng, gains: gains.to_vec(), noise: 0.03, drift: 0.002, changes_s: f64::INFINITY }
     }
 
-    /// About normal, by the sum of twelve uniform numbers.
+    /// The sum of 12 uniform values.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.rng.f64()).sum::<f64>() - 6.0
     }
@@ -38,7 +36,6 @@ impl World {
         gain * (self.drift * at_s + self.noise * self.normal()).exp()
     }
 
-    /// The engine in charge of this program for a time.
     fn play(&mut self, rules: DecisionRules, length_s: f64) -> Playthrough {
         let mut engine = LiveEngine::new(rules);
         let mut played = Playthrough::default();
@@ -81,7 +78,7 @@ impl Playthrough {
     }
 }
 
-/// How many of a thousand programs keep seats after two minutes.
+/// The number of 1000 programs with seats after two minutes.
 fn kept(gains: &[f64]) -> usize {
     (0..1000)
         .filter(|seed| {
@@ -92,7 +89,7 @@ fn kept(gains: &[f64]) -> usize {
 
 #[test]
 fn seats_that_change_nothing_are_not_kept() {
-    // 2.5 % is the share that the interval allows in all, and a gain below 1 % is not worth seats.
+    // The interval allows 2.5 % in all, and a gain below 1 % does not justify seats.
     assert!(kept(&[1.0, 1.0, 1.0]) <= 40, "{} of 1000", kept(&[1.0, 1.0, 1.0]));
     assert_eq!(kept(&[0.95, 0.9]), 0);
 }
@@ -136,7 +133,6 @@ fn a_pattern_that_changes_is_looked_at_again_and_ever_more_rarely() {
 
 #[test]
 fn a_dire_candidate_is_left_early() {
-    // The readings after which one with this share of the free rate is left.
     let left_after = |share: f64| {
         let mut engine = LiveEngine::new(DecisionRules::default());
         engine.take(&ProgramEvent::Observed {

@@ -12,19 +12,18 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A cell outlives a program that was killed by this long.
+/// How long a cell outlives a killed program.
 const LEASE_S: u64 = 15;
 
-/// The lease is renewed this often.
 const RENEWED: Duration = Duration::from_secs(5);
 
-/// Why there is no cell, or why one is still there.
+/// Why a cell cannot be created or destroyed.
 #[derive(Debug, thiserror::Error)]
 pub enum LeaseError {
-    /// The cell cannot be made or undone.
+    /// The cell cannot be created or destroyed.
     #[error(transparent)]
     Cell(#[from] CellError),
-    /// Its name is none.
+    /// Its name is invalid.
     #[error(transparent)]
     Name(#[from] NameError),
     /// The lease cannot be renewed.
@@ -32,26 +31,22 @@ pub enum LeaseError {
     Renewal(io::Error),
 }
 
-/// A cell that is renewed while this lives, and undone when it is left or dropped.
+/// The cell of a bench, until it is left or dropped.
 pub(super) struct Lease {
     name: Name,
-    /// The CPUs of the cell.
     pub(super) cpus: CpuSet,
-    /// The cores that they belong to.
     pub(super) cores: usize,
-    /// The file that takes its members.
+    /// Adds processes to the cell.
     pub(super) group: Option<PathBuf>,
     own: OwnCells,
-    /// This process's threads, which would be in the way of the commands; they come back when the
-    /// cell is gone.
+    /// This process's threads would disturb the commands in the cell.
     _aside: SteppedAside,
     renewal: Option<Renewal>,
     is_undone: bool,
 }
 
-/// The thread that renews a lease.
 struct Renewal {
-    /// Dropped to end the thread.
+    /// Dropping it ends the renewal thread.
     alive: Sender<()>,
     thread: JoinHandle<()>,
 }
@@ -60,9 +55,9 @@ impl Renewal {
     fn begin(host: CellHost, name: Name) -> Result<Self, LeaseError> {
         let (alive, ended) = mpsc::channel();
         let thread = std::thread::Builder::new().spawn(move || {
-            // A dropped sender ends the wait at once, so that leaving takes no five seconds.
+            // Dropping the sender ends this wait at once.
             while ended.recv_timeout(RENEWED) == Err(RecvTimeoutError::Timeout) {
-                // A cell that somebody else has undone cannot be renewed; 'cell run' will say so.
+                // If another program destroyed the cell, 'cell run' will report that.
                 let _ = seatmap_cell::renew(&host, &name, LEASE_S);
             }
         });
@@ -76,7 +71,6 @@ impl Renewal {
 }
 
 impl Lease {
-    /// Makes a cell of these CPUs, or of the best ones.
     pub(super) fn take(
         request: &RoomRequest,
         named: Option<&CpuSet>,
@@ -92,24 +86,24 @@ impl Lease {
                 choice.best(Some(request.seats.unwrap_or_else(|| all_but_one(&choice))), None)?
             }
         };
-        // Two benches on one computer have cells of their own.
+        // Two benches at once need separate cells.
         let name: Name = format!("bench-{}", std::process::id()).parse()?;
         let wish = CellRequest {
             name,
             cpus,
-            // A cell by affinity alone would let new threads of others in while the commands run.
+            // A cell by affinity alone would admit new threads of other programs.
             require: CellBackend::V1Exclusive,
             noise_limit: None,
             lease_s: Some(LEASE_S),
             memory_bytes: 0,
         };
-        // Before there is a cell that they could be found in, and before the thread that renews it
-        // begins with the same mask.
+        // The threads must leave before the cell exists, and before the renewal thread inherits
+        // their mask.
         let aside = step_aside(&host.root, &wish.cpus);
         let record = seatmap_cell::create(&host, &wish, None)?;
         let cpus = record.set();
         let group = record.group.as_ref();
-        // From here on the cell is undone when the lease is dropped.
+        // From here on a dropped lease destroys the cell.
         let mut lease = Lease {
             cores: choice.cores.iter().filter(|core| core.meets(&cpus)).count(),
             group: group.map(|group| host.root.path(&group::members_file(&host.root, group))),
@@ -132,12 +126,11 @@ impl Lease {
         }
     }
 
-    /// Stands before a command that is to run in the cell.
     pub(super) fn launcher(&self) -> Vec<OsString> {
         (self.own.in_cell)(&self.name)
     }
 
-    /// Undoes the cell, and tells of what could not be put back.
+    /// Destroys the cell, and reports settings that could not be restored.
     pub(super) fn leave(mut self, hear: &mut dyn FnMut(BenchEvent<'_>)) {
         match self.undo() {
             Ok(left) => left.iter().for_each(|left| hear(BenchEvent::SettingLeft(left))),
@@ -148,7 +141,7 @@ impl Lease {
     fn undo(&mut self) -> Result<Vec<Left>, LeaseError> {
         assert!(!self.is_undone, "the cell '{}' is undone twice", self.name);
         self.is_undone = true;
-        // Before the cell is undone: a renewal that came later would find it gone.
+        // A later renewal would fail.
         if let Some(renewal) = self.renewal.take() {
             renewal.end();
         }
@@ -158,7 +151,8 @@ impl Lease {
 }
 
 impl Drop for Lease {
-    /// A panic came between; the guardian, or the end of the lease, undoes what this cannot.
+    /// Destroys the cell after a panic. If this fails, the guardian or the end of the lease
+    /// destroys it.
     fn drop(&mut self) {
         if !self.is_undone {
             let _ = self.undo();
@@ -167,7 +161,7 @@ impl Drop for Lease {
 }
 
 fn all_but_one(choice: &CpuChoice) -> usize {
-    // The widest core, so that one whole core is left whichever it is.
+    // Leaves one whole core, whichever it is.
     let core = choice.cores.iter().map(CpuSet::len).max().unwrap_or(1);
     choice.free.len().saturating_sub(core).max(1)
 }

@@ -1,4 +1,4 @@
-//! The CPUs that commands run on, and who is kept away from them.
+//! The CPUs of the commands, and how other programs are kept away.
 
 use super::lease::Lease;
 use super::{BenchEvent, NamedCommand, RoomRequest};
@@ -16,26 +16,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 
-/// How long others are watched before seats are chosen.
+/// The time of the look at the load before seats are chosen.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A word for the reader of a result whose commands ran in a cell.
 const PINNED: &str = "the kernel moves no threads about in a cell, so each thread of a command has \
                       one CPU, and keeps it";
 
 /// Why there are no seats.
 #[derive(Debug, thiserror::Error)]
 pub enum RoomError {
-    /// The kernel does not say which CPUs there are.
+    /// The kernel does not report its CPUs.
     #[error(transparent)]
     System(#[from] io::Error),
     /// This computer's topology cannot be read.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// A CPU that was named is not available.
+    /// A requested CPU is not available.
     #[error(transparent)]
     Cpu(#[from] CpuError),
-    /// There are too few.
+    /// There are too few CPUs.
     #[error(transparent)]
     Seats(#[from] SeatsError),
 }
@@ -46,22 +45,22 @@ impl Blame for RoomError {
     }
 }
 
-/// Seats, kept quiet until this is left or dropped.
+/// Seats that stay quiet until this is left or dropped.
 pub struct QuietSeats {
     /// The CPUs.
     pub cpus: CpuSet,
     cores: usize,
-    /// Sentences about them.
+    /// Remarks, each a sentence.
     pub notes: Vec<String>,
-    /// The largest share of the time before the start that others ran on one of their cores.
+    /// The largest load of other programs on one of the cores before the start.
     pub others_percent: Option<f64>,
     is_quiet: bool,
     cell: Option<Lease>,
 }
 
 impl QuietSeats {
-    /// Chooses seats unless they were named, or are those of an earlier result, and closes them
-    /// where the user wants quiet and may have it.
+    /// Takes the requested seats, those of an earlier result, or quiet ones; in a cell, if
+    /// requested and allowed.
     ///
     /// # Errors
     /// [`RoomError`].
@@ -75,8 +74,7 @@ impl QuietSeats {
         let named = named(request, earlier);
         let mut notes = Vec::new();
         if request.is_quiet {
-            // A quiet room is a wish: without privileges the comparison is still run, and the
-            // result says how.
+            // Without the privileges for a cell, the comparison still runs.
             match Lease::take(request, named.as_ref(), hear) {
                 Ok(cell) => return Ok(QuietSeats::in_cell(cell)),
                 Err(error) => notes.push(format!(
@@ -88,7 +86,7 @@ impl QuietSeats {
         let chosen = match &named {
             Some(cpus) => as_named(cpus, &topology, &activity::look(cpus, LOOK))?,
             None => {
-                // All CPUs and not the allowed ones: a forbidden sibling disturbs its core as well.
+                // A sibling outside the mask also disturbs its core.
                 let all = topology.pus.iter().map(|pu| pu.os).collect();
                 let activity = activity::look(&all, LOOK);
                 seats::choose(&topology, &allowed, &activity, request.seats)?
@@ -111,7 +109,7 @@ impl QuietSeats {
             cpus: cell.cpus.clone(),
             cores: cell.cores,
             notes: is_pinned.then(|| PINNED.to_owned()).into_iter().collect(),
-            // Nobody else runs in a cell.
+            // Other programs cannot run in a cell.
             others_percent: None,
             is_quiet: true,
             cell: Some(cell),
@@ -127,7 +125,7 @@ impl QuietSeats {
             ..Contestant::default()
         };
         match &self.cell {
-            // One CPU needs no seats, and the launcher takes its time.
+            // On one CPU the threads need no seats, and a launcher would take time.
             Some(Lease { group: Some(members), cpus, .. }) if cpus.len() == 1 => {
                 Contestant { group: Some(members.clone()), cell: Some(cpus.clone()), ..seated }
             }
@@ -138,13 +136,13 @@ impl QuietSeats {
         }
     }
 
-    /// How many there are, in words.
+    /// The number of CPUs and cores, in words.
     #[must_use]
     pub fn size(&self) -> String {
         format!("{} on {}", counted(self.cpus.len(), "CPU"), counted(self.cores, "core"))
     }
 
-    /// The way they are kept quiet, as a fingerprint has it.
+    /// How they are kept quiet, as in a fingerprint.
     #[must_use]
     pub fn kept_by(&self) -> &'static str {
         match (&self.cell, self.is_quiet) {
@@ -154,13 +152,13 @@ impl QuietSeats {
         }
     }
 
-    /// Whether the kernel is asked to prefer the commands to others.
+    /// Whether the kernel prefers the commands to other sessions.
     #[must_use]
     pub fn is_preferred(&self) -> bool {
         self.is_quiet && self.cell.is_none()
     }
 
-    /// Gives the seats back, and tells of what could not be put back.
+    /// Releases the seats, and reports settings that could not be restored.
     pub fn leave(self, hear: &mut dyn FnMut(BenchEvent<'_>)) {
         if let Some(cell) = self.cell {
             cell.leave(hear);
@@ -168,8 +166,8 @@ impl QuietSeats {
     }
 }
 
-/// The CPUs that the user named, or else those of the earlier result: on others the two would not
-/// be comparable, and which CPUs are quiet changes from hour to hour.
+/// The requested CPUs, or those of the earlier result, because results on others are not comparable
+/// and quiet CPUs change from hour to hour.
 fn named(request: &RoomRequest, earlier: Option<&SeatsUsed>) -> Option<CpuSet> {
     if request.cpus.is_some() {
         return request.cpus.clone();
@@ -179,14 +177,13 @@ fn named(request: &RoomRequest, earlier: Option<&SeatsUsed>) -> Option<CpuSet> {
     (request.seats.is_none() && are_here).then(|| before.into_iter().collect())
 }
 
-/// CPUs that were named, which are taken as they are.
 fn as_named(
     cpus: &CpuSet,
     topology: &Topology,
     activity: &BTreeMap<u32, Activity>,
 ) -> Result<ChosenCpus, RoomError> {
     Cpus::read()?.check(&cpus.list().0)?;
-    // A CPU whose core is not known is a core of its own.
+    // A CPU of unknown core counts as its own core.
     let cores: BTreeSet<(Option<u32>, Option<u32>)> = cpus
         .iter()
         .map(|cpu| match topology.pu(cpu).and_then(|pu| pu.core) {

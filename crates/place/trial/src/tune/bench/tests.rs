@@ -1,4 +1,4 @@
-//! Comparisons of commands that print fixed figures, from the request to the result.
+//! Comparisons of commands that print fixed figures, from request to result.
 
 use super::*;
 use crate::tune::trial::one_at_a_time;
@@ -53,7 +53,7 @@ fn commands_are_compared_and_every_run_is_told() {
     })
     .unwrap();
     assert!(matches!(end, SessionEnd::Complete) && results.complete);
-    // Neighbours may come while this is tested, whose blocks are run again.
+    // Neighbours that start during this test cause repeated blocks.
     let runs = results.runs.len();
     assert!((18..=36).contains(&runs) && results.blocks().len() >= 6, "{results:?}");
     assert_eq!((told.len(), told.last()), (runs, Some(&(runs, runs))));
@@ -69,7 +69,6 @@ fn commands_are_compared_and_every_run_is_told() {
 
 #[test]
 fn too_few_runs_show_nothing() {
-    // Twice as many where neighbours come.
     let mut request = request(&["echo rate 110", "echo rate 100"], 3);
     request.confidence = 0.99;
     assert_eq!(made(&request).0.check_limit(3.0), Ok(()), "six blocks have no interval at 99 %");

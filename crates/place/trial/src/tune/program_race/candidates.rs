@@ -5,7 +5,7 @@ use seatmap_data::machine::{Matrix, Topology};
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_place::{Level, PlaceError, PlaceRequest, orders};
 
-/// The levels whose groups of CPUs race, the widest first, with a name for each.
+/// The levels of shared hardware, the widest first.
 const LEVELS: [(Level, &str); 4] = [
     (Level::Package, "package"),
     (Level::Numa, "NUMA node"),
@@ -13,12 +13,11 @@ const LEVELS: [(Level, &str); 4] = [
     (Level::Core, "core"),
 ];
 
-/// The candidate that the others must beat.
 pub(crate) fn default() -> Entrant {
     Entrant { name: "default".to_owned(), seats: CandidateSeats::Free, predicted: None }
 }
 
-/// At most so many placements that meet a request, a core for each task where there are enough.
+/// At most `most` placements, with a core for each task if there are enough.
 ///
 /// # Errors
 /// The request cannot be met on its machine.
@@ -39,20 +38,20 @@ pub(crate) fn placements(
         .collect())
 }
 
-/// Where nobody knows who talks to whom: a CPU for each thread in the usual orders, and the groups
-/// of CPUs that share something.
+/// The candidates without a known pattern: a CPU for each thread in the usual orders, and groups of
+/// CPUs that share hardware.
 pub(crate) fn orders_and_groups(topology: &Topology, cpus: &CpuSet) -> Vec<Entrant> {
     let pus: Vec<u32> = cpus.iter().collect();
-    // The usual orders go by what CPUs share: distances are for the CPUs of which nothing is known.
+    // Distances matter only for CPUs without topology.
     let nowhere = Matrix::from_fn(pus.len(), |_, _| 1.0);
     let mut entrants = vec![
         ordered("compact", orders::compact(topology, &pus, &nowhere)),
         ordered("scatter", orders::scatter(topology, &pus, &nowhere)),
     ];
     entrants.extend(LEVELS.iter().filter_map(|(level, name)| group(topology, &pus, *level, name)));
-    // The last one: CPU 0 has most of a system's work.
+    // CPU 0 has most of a system's work.
     entrants.extend(pus.last().map(|cpu| within("one CPU", &CpuSet::single(*cpu))));
-    // Where levels are the same, the name of the widest stays.
+    // If levels coincide, the name of the widest stays.
     let mut kept: Vec<Entrant> = Vec::new();
     for entrant in entrants {
         if !kept.iter().any(|other| other.seats == entrant.seats) {
@@ -62,7 +61,6 @@ pub(crate) fn orders_and_groups(topology: &Topology, cpus: &CpuSet) -> Vec<Entra
     kept
 }
 
-/// The first group of a level with two CPUs or more, unless that is all there is.
 fn group(topology: &Topology, pus: &[u32], level: Level, name: &str) -> Option<Entrant> {
     let group_of = level.groups(topology, pus)?;
     let first = group_of.first()?;

@@ -1,5 +1,5 @@
-//! The orders of a job's ranks on a cluster as candidates. Each run is one start of the job, by its
-//! own launcher.
+//! Candidates on a cluster: orders of a job's ranks. Each run is one start of the job by its own
+//! launcher.
 
 use crate::tune::program_race::request::HostsWriter;
 use crate::tune::program_race::{
@@ -22,23 +22,21 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The word in a command that stands for a file with the hosts.
+/// The placeholder in a command for the hosts file.
 pub const HOSTS: &str = "{hosts}";
 
-/// The word in a command that stands for the words which seat a rank.
+/// The placeholder in a command for the words that seat a rank.
 pub const SEAT: &str = "{seat}";
 
-/// How long the model searches for each candidate.
+/// The model's search time for each candidate.
 const SEARCH_S: f64 = 2.0;
 
-/// Starts of a job, one of which must succeed.
+/// The most tries of a start, because starts on a cluster sometimes fail.
 const TRIES: u32 = 3;
 
-/// How long a launcher's daemons may live on after a run. Those of Open MPI take a few
-/// milliseconds.
+/// The time for a launcher's daemons to end after a run. Those of Open MPI need a few milliseconds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The request for the places of the ranks.
 fn rank_request<'a>(
     wishes: &RankWishes,
     nodes: &'a ClusterNodes,
@@ -50,18 +48,16 @@ fn rank_request<'a>(
     RankRequest { wishes, limit, seed, ..RankRequest::new(nodes, pattern) }
 }
 
-/// Whether a command has a word such as [`HOSTS`], alone or within another one.
+/// Whether a command contains a placeholder such as [`HOSTS`].
 #[must_use]
 pub fn holds(command: &[OsString], word: &str) -> bool {
     command.iter().any(|part| part.to_string_lossy().contains(word))
 }
 
-/// Whether a start of a job may have failed so often: on a cluster, starts fail.
 pub(super) fn may_fail(tries: u32) -> bool {
     tries < TRIES
 }
 
-/// A job, and the files for its candidates.
 pub(super) struct ClusterJob {
     nodes: ClusterNodes,
     pattern: Pattern,
@@ -73,7 +69,7 @@ pub(super) struct ClusterJob {
 }
 
 impl ClusterJob {
-    /// The job on a cluster, with the pattern that was named, or that one start of it shows.
+    /// Prepares a job. Its pattern is the given one, or that of one observed start.
     pub(super) fn new(
         request: &RaceRequest,
         ground: &ClusterGround,
@@ -95,7 +91,7 @@ impl ClusterJob {
             has_seat: holds(&request.command, SEAT),
             files,
         };
-        // Wishes that no nodes meet are an error now, and not after the first run.
+        // Fails now if no nodes meet the request, and not after the first run.
         job.request().seats()?;
         Ok(job)
     }
@@ -104,11 +100,10 @@ impl ClusterJob {
         rank_request(&self.wishes, &self.nodes, &self.pattern, self.seed)
     }
 
-    /// The candidates besides the default.
     pub(super) fn entrants(&self, request: &RaceRequest) -> Result<Vec<Entrant>, ProgramRaceError> {
         let found = self.request().candidates(request.candidates)?;
         let block = self.block()?;
-        // Without seats on the nodes, the order of the default needs no second candidate.
+        // Without seats on the nodes, this order is the default's.
         let others = found
             .iter()
             .filter(|candidate| self.has_seat || candidate.plan.node_of_rank != block)
@@ -117,18 +112,16 @@ impl ClusterJob {
         if entrants.is_empty() { Err(ProgramRaceError::OneOrder) } else { Ok(entrants) }
     }
 
-    /// The order in which launchers start ranks if nothing is said.
     fn block(&self) -> Result<Vec<usize>, ProgramRaceError> {
         Ok(orders::block(self.pattern.tasks, &self.request().seats()?))
     }
 
-    /// Writes the files of each candidate.
     pub(super) fn write_files(&self, entrants: &[Entrant]) -> Result<(), ProgramRaceError> {
         for (at, Entrant { name, seats, .. }) in entrants.iter().enumerate() {
             let plan = match seats {
                 CandidateSeats::Ranks(_) => self.plan(name, seats)?,
                 _ => {
-                    // The default has no seats; a plan must have CPUs, and nobody reads these.
+                    // A plan must have CPUs, but the default's are never read.
                     let cpus = vec![vec![0]; self.pattern.tasks];
                     self.request().ordered(name, self.block()?, cpus)
                 }
@@ -139,7 +132,6 @@ impl ClusterJob {
         Ok(())
     }
 
-    /// A candidate as a plan.
     pub(super) fn plan(
         &self,
         name: &str,
@@ -168,8 +160,7 @@ impl ClusterJob {
             .ok_or_else(|| ProgramRaceError::NoSuchNode(name.to_owned()))
     }
 
-    /// The command of a candidate: its hosts, and the words that seat a rank of it; none for the
-    /// default.
+    /// The command with its hosts and the words that seat a rank (none for the default).
     pub(super) fn command(
         &self,
         command: &[OsString],
@@ -183,7 +174,6 @@ impl ClusterJob {
         filled(command, &self.files.hosts(candidate), &seat)
     }
 
-    /// The ranks and nodes, in words.
     pub(super) fn seats(&self) -> String {
         let ranks = self.pattern.tasks;
         let nodes = self.nodes.nodes.len();
@@ -191,9 +181,8 @@ impl ClusterJob {
     }
 }
 
-/// The files of a job's candidates, and this program as other nodes start it.
 struct JobFiles {
-    /// Beside the record: a folder that other nodes see as well.
+    /// The folder of the job's files, next to the record, because other nodes must see it.
     folder: Scratch,
     program: PathBuf,
     own: OwnCommands,
@@ -216,10 +205,10 @@ impl JobFiles {
         self.file(candidate, "plan.json")
     }
 
-    /// A file of a candidate, by its whole path: launchers start ranks in folders of their own.
+    /// The path of a candidate's file. It is absolute, because launchers start ranks in other
+    /// folders.
     fn file(&self, candidate: usize, kind: &str) -> PathBuf {
         let name = self.folder.path().join(format!("{candidate}-{kind}"));
-        // Without a current folder the relative path is as good as any.
         std::path::absolute(&name).unwrap_or(name)
     }
 
@@ -244,28 +233,28 @@ fn write(path: &Path, text: &str) -> Result<(), ProgramRaceError> {
     std::fs::write(path, text).map_err(|source| ProgramRaceError::unwritten(path, source))
 }
 
-/// A command with its hosts and the words that seat a rank. Where these are a part of a word, as in
-/// a line for a shell, they are quoted for it.
+/// Fills in a command's placeholders. Within a word, such as a shell command, the words that seat a
+/// rank are quoted.
 fn filled(command: &[OsString], hosts: &Path, seat: &[OsString]) -> Vec<OsString> {
     let seat: Vec<String> = seat.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let line = shlex::try_join(seat.iter().map(String::as_str)).unwrap_or_default();
     let mut words: Vec<OsString> = Vec::new();
     for word in command {
         match word.to_str() {
-            // A word of its own becomes as many words as the seat has, or none for the default.
+            // A whole word becomes all words of the seat, or none for the default.
             Some(SEAT) => words.extend(seat.iter().map(Into::into)),
             Some(text) => {
                 let text = text.replace(HOSTS, &hosts.to_string_lossy()).replace(SEAT, &line);
                 words.push(text.into());
             }
-            // A word that is not UTF-8 holds neither mark.
+            // A word that is not UTF-8 contains no placeholder.
             None => words.push(word.clone()),
         }
     }
     words
 }
 
-/// The pattern of one start of the job in block order, whose ranks write down their messages.
+/// Observes one start of the job in block order, from the ranks' message logs.
 fn observed(
     request: &RaceRequest,
     ground: &ClusterGround,
@@ -282,7 +271,7 @@ fn observed(
         patience: PATIENCE,
         ..Contestant::default()
     };
-    // Its time is not of interest: the ranks' files are.
+    // Only the ranks' files matter.
     let runner = CommandRunner::new(Metric::Time);
     let mut tries = 1;
     loop {
@@ -311,7 +300,7 @@ fn written_by_ranks(path: &Path) -> Result<Pattern, ProgramRaceError> {
     }
 }
 
-/// Ranks on all seats in block order: before the job was seen, nobody knows how many ranks it has.
+/// Takes all seats, because the number of ranks is not yet known.
 fn every_seat(request: &RaceRequest, ground: &ClusterGround) -> Result<RankPlan, ProgramRaceError> {
     let none = Pattern::silent("none", 0);
     let nodes = (ground.nodes)(&none).map_err(ProgramRaceError::Nodes)?;

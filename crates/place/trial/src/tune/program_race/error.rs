@@ -1,4 +1,4 @@
-//! Why a race of a program has no winner.
+//! Why a race has no winner.
 
 use crate::tune::trial::TrialError;
 use crate::tune::varied::VariedError;
@@ -18,46 +18,46 @@ use std::time::Duration;
 /// Why a race of a program has no winner.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramRaceError {
-    /// The kernel does not say which CPUs there are, or takes no files.
+    /// The kernel does not report its CPUs, or files cannot be written.
     #[error(transparent)]
     System(#[from] io::Error),
     /// This computer's topology cannot be read.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// A CPU that was named is not available.
+    /// A requested CPU is not available.
     #[error(transparent)]
     Cpu(#[from] CpuError),
-    /// Nothing can be chosen on one CPU.
+    /// There is only one CPU.
     #[error("there is one CPU, and nothing to choose")]
     OneCpu,
-    /// A pattern cannot be placed.
+    /// The pattern cannot be placed.
     #[error(transparent)]
     Place(#[from] PlaceError),
     /// The program cannot be observed.
     #[error(transparent)]
     Observe(#[from] ObserveError),
-    /// A run that was observed showed no messages.
+    /// The observed run had no messages.
     #[error(
         "no thread was seen to talk to another, so that no placement is better than another by the \
          model; leave --observe out to race orders and groups of CPUs"
     )]
     Silent,
-    /// A switch of the kernel cannot be turned.
+    /// A kernel switch cannot be set.
     #[error(transparent)]
     Varied(#[from] VariedError),
-    /// A candidate of an earlier race needs a switch, which was not named.
+    /// A candidate of an earlier race needs a switch that was not given.
     #[error("a candidate turns a switch of the kernel; add --vary {0}")]
     NotVaried(String),
-    /// The cluster's nodes cannot take the ranks of a job.
+    /// The cluster's nodes cannot hold the ranks of the job.
     #[error(transparent)]
     Nodes(Box<dyn Error>),
-    /// The ranks of a job cannot be placed.
+    /// The ranks of the job cannot be placed.
     #[error(transparent)]
     Ranks(#[from] RanksError),
-    /// A job has only one order.
+    /// The job has only one order.
     #[error("there is one order of these ranks, and nothing to choose")]
     OneOrder,
-    /// An earlier race was for another number of ranks.
+    /// The earlier race had another number of ranks.
     #[error("the race was for {}, and the pattern has {pattern}", counted(*.race, "rank"))]
     OtherRanks {
         /// Ranks of the race.
@@ -65,26 +65,26 @@ pub enum ProgramRaceError {
         /// Ranks of the pattern.
         pattern: usize,
     },
-    /// An earlier race used a node that is not there.
+    /// The earlier race used a node that is not in the cluster.
     #[error("the race used {0}, which is not in the cluster")]
     NoSuchNode(String),
-    /// The folder for the files of a job cannot be made.
+    /// The folder for the files of the job cannot be created.
     #[error("{folder}")]
     Folder {
-        /// Where.
+        /// Its parent folder.
         folder: String,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// The pattern that the ranks of a job should have written cannot be read.
+    /// The ranks' pattern file cannot be read.
     #[error("{file}")]
     Unread {
         /// The file.
         file: String,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// The pattern that the ranks of a job wrote cannot be understood.
+    /// The ranks' pattern file is invalid.
     #[error("{file}")]
     Pattern {
         /// The file.
@@ -97,21 +97,21 @@ pub enum ProgramRaceError {
     Unwritten {
         /// The file.
         file: String,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// A run has no reading.
+    /// A run gave no reading.
     #[error(transparent)]
     Trial(#[from] TrialError),
-    /// A start of a job hung, and was ended.
+    /// A start of the job hung and was ended.
     #[error("'{command}' had not ended after {limit:?}")]
     Late {
         /// The command.
         command: String,
-        /// How long it was given.
+        /// Its time limit.
         limit: Duration,
     },
-    /// The budget does not suffice.
+    /// The budget is too small.
     #[error(
         "a race of {} needs at least {}; {}",
         counted(*.candidates, "candidate"),
@@ -119,11 +119,11 @@ pub enum ProgramRaceError {
         way_out(*.enough_for)
     )]
     TooFewRuns {
-        /// The candidates.
+        /// The number of candidates.
         candidates: usize,
-        /// The runs that they need.
+        /// The fewest runs that they need.
         fewest: usize,
-        /// The candidates for which the budget suffices, if it does for any.
+        /// The number of candidates for which the budget is enough, if any.
         enough_for: Option<usize>,
     },
     /// The record is of another race.
@@ -131,28 +131,27 @@ pub enum ProgramRaceError {
     OtherRace {
         /// The file.
         record: String,
-        /// The first thing in which the two differ.
+        /// The first difference between the two.
         difference: String,
     },
-    /// The caller stopped it before the first run.
+    /// The user stopped it before the first run.
     #[error("interrupted before the first run of the race")]
     StoppedEarly,
-    /// The caller stopped it while a start of the job was observed.
+    /// The user stopped it during the observed start of the job.
     #[error("interrupted while the job was observed")]
     StoppedObserving,
-    /// The caller stopped it.
+    /// The user stopped it.
     #[error(
         "the race was interrupted; its {} are kept, and --resume goes on with them",
         counted(*.runs, "run")
     )]
     Stopped {
-        /// Runs so far.
+        /// The number of finished runs.
         runs: usize,
     },
 }
 
 impl ProgramRaceError {
-    /// A file that cannot be written.
     pub(crate) fn unwritten(file: &Path, source: io::Error) -> Self {
         ProgramRaceError::Unwritten { file: file.display().to_string(), source }
     }
@@ -183,7 +182,6 @@ impl Blame for ProgramRaceError {
     }
 }
 
-/// The remedy for a budget that does not suffice.
 fn way_out(enough_for: Option<usize>) -> String {
     match enough_for {
         Some(candidates) => format!("raise --budget, or add --candidates {candidates}"),

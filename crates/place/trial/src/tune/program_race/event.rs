@@ -1,74 +1,73 @@
-//! The events that a race tells of while it goes on.
+//! The events of a race.
 
 use crate::tune::program_race::ProgramRaceError;
 use crate::tune::session::TooLong;
 use seatmap_os::holder::Holder;
 
-/// Something that a race tells while it goes on.
+/// An event of a race.
 #[derive(Debug)]
 pub enum RaceEvent<'a> {
-    /// A run has ended, and is to be kept.
+    /// A run has ended and will be recorded.
     RunMade {
         /// Runs so far.
         runs: usize,
-        /// Runs until the end, as far as that is known.
+        /// Runs until the end, as far as known.
         of: usize,
     },
-    /// Candidates were left out, because the fewest runs of a race with all of them do not fit.
+    /// Candidates were dropped, because the shortest race with all of them exceeds the limit.
     CandidatesLeftOut {
-        /// Those that race.
+        /// The number of remaining candidates.
         racing: usize,
-        /// All.
+        /// The number of all candidates.
         all: usize,
         /// The time of a run of the default, in seconds.
         run_s: f64,
-        /// The time that the race may take, in seconds.
+        /// The time limit of the race, in seconds.
         limit_s: f64,
     },
-    /// The shortest race takes longer than it may.
+    /// The shortest race exceeds the limit.
     TooLong(TooLong),
-    /// The runs took longer than they were allowed.
+    /// The runs took longer than the limit.
     TookLonger {
-        /// The time that they took, in seconds.
+        /// Their time, in seconds.
         taken_s: f64,
-        /// The time that they were allowed, in seconds.
+        /// The limit, in seconds.
         limit_s: f64,
     },
-    /// A run is void, and is made again: these CPUs were taken from it.
+    /// A run is void and will be repeated, because CPUs were taken from it.
     CpusTaken {
-        /// The CPUs, as a list.
+        /// The missing CPUs, as a list.
         cpus: &'a str,
-        /// The cell that had them, if one had.
+        /// The cell that held them, if one did.
         holder: &'a Holder,
     },
-    /// A run is void, and is made again: others used so much of its CPUs meanwhile, or a hypervisor
-    /// or a quota took it.
+    /// A run is void and will be repeated, because too much of its CPU time was taken.
     Disturbed {
         /// The largest of the three shares, in percent of the CPUs' time.
         percent: f64,
-        /// The runs of the race that were made again for that so far, this one included.
+        /// The number of runs repeated for this reason, including this one.
         runs: usize,
     },
-    /// A run failed, and is made again: the race's CPUs were not all this process's for a moment.
+    /// A run failed and will be repeated: the race's CPUs were not all available.
     CpusetShrunk,
-    /// A start of a job failed, and is made again.
+    /// A start of the job failed and will be repeated.
     StartFailed {
-        /// Why.
+        /// The reason.
         error: &'a ProgramRaceError,
     },
-    /// The start of a job that was observed failed, and is made again.
+    /// The observed start of the job failed and will be repeated.
     ObservedStartFailed {
-        /// Why.
+        /// The reason.
         error: &'a ProgramRaceError,
     },
-    /// The race ends with a failure, and these runs are kept for another one.
+    /// The race failed, but its runs are kept for another one.
     RunsKept {
-        /// How many.
+        /// The number of kept runs.
         runs: usize,
     },
-    /// The last run could not be kept, as those before it were.
+    /// The last run could not be saved, but those before it were.
     RunLost {
-        /// Runs that were kept.
+        /// The number of saved runs.
         before: usize,
     },
 }

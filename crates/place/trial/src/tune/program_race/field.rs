@@ -1,4 +1,4 @@
-//! The candidates of a race, and how each of them runs.
+//! The candidates of a race and how to run them.
 
 use crate::tune::program_race::candidates::{default, orders_and_groups, placements};
 use crate::tune::program_race::cluster_job::{self, ClusterJob};
@@ -24,32 +24,28 @@ use seatmap_place::ranks::RankPlan;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Runs of one turn where the race's cpuset had lost CPUs meanwhile.
+/// Tries of a run if the race's cpuset loses CPUs.
 const CPUSET_TRIES: u32 = 10;
 
-/// A start of a job hangs if it takes so much longer than the longest one that ended, in seconds
-/// and times.
+/// A start of a job counts as hung after this time, in seconds, plus this multiple of the longest
+/// run.
 const LATE_S: f64 = 20.0;
 const LATE_TIMES: f64 = 5.0;
 
-/// Ways to seat the program, and the files for those that need some.
 pub(super) struct RaceField {
     /// The candidates, the default first.
     pub(super) entrants: Vec<Entrant>,
     seating: Seating,
 }
 
-/// The seating of the program.
 enum Seating {
-    /// This computer: a plan for each candidate that needs one, and the switches that are turned
-    /// for some.
+    /// Plans and kernel switches on this computer.
     Host { cpus: CpuSet, plans: Scratch, varied: Option<Varied> },
-    /// The launcher of a job on a cluster.
+    /// The job's launcher on a cluster.
     Job(Box<ClusterJob>),
 }
 
 impl RaceField {
-    /// The candidates of an earlier race, or new ones.
     pub(super) fn new(
         request: &RaceRequest,
         stop: &dyn Fn() -> bool,
@@ -83,7 +79,7 @@ impl RaceField {
         let topology = topology::of_group()?;
         let cpus = match &ground.cpus {
             Some(list) => {
-                // The kernel would silently drop CPUs that are offline from a mask.
+                // The kernel would silently ignore offline CPUs.
                 Cpus::read()?.check(&list.0)?;
                 list.0.iter().copied().collect()
             }
@@ -103,24 +99,21 @@ impl RaceField {
             }
         };
         let varied = varied(request, &ground.switches)?;
-        // An earlier race that varied switches has them among its candidates already.
         if entrants.iter().all(|entrant| !matches!(entrant.seats, CandidateSeats::Kernel(_))) {
-            // The kernel's own ways come right after its default, so that others are left out
-            // first.
+            // Switches follow the default, so that other candidates are dropped first.
             let settings = varied.iter().flat_map(Varied::settings);
             entrants.splice(
                 1..1,
                 settings.map(|(name, seats)| Entrant { name, seats, predicted: None }),
             );
         }
-        // The model's favourites, or the plain orders, come first: the tail is worth least.
+        // The most promising candidates come first.
         entrants.truncate(request.candidates);
         let plans = Scratch::new("tune")?;
         write_plans(&request.provenance.machine, &entrants, &plans)?;
         Ok(RaceField { entrants, seating: Seating::Host { cpus, plans, varied } })
     }
 
-    /// A candidate as it runs.
     pub(super) fn contestant(&self, request: &RaceRequest, candidate: usize) -> Contestant {
         let Entrant { name, seats, .. } = &self.entrants[candidate];
         let free = Contestant {
@@ -148,15 +141,13 @@ impl RaceField {
                 let plan = plan_file(plans, candidate);
                 Contestant { launcher: on_seats(&["--plan", &plan.to_string_lossy()]), ..free }
             }
-            // The kernel's own choice, but among the same CPUs: else the default would have more
-            // than its rivals.
+            // The default uses the same CPUs as the others, and no more.
             CandidateSeats::Free | CandidateSeats::Ranks(_) | CandidateSeats::Kernel(_) => {
                 Contestant { cpus: Some(cpus.clone()), ..free }
             }
         }
     }
 
-    /// Makes a run of a candidate, with the kernel's switch turned meanwhile where it has one.
     pub(super) fn with_its_kernel<T>(
         &self,
         candidate: usize,
@@ -166,7 +157,7 @@ impl RaceField {
             (CandidateSeats::Kernel(setting), Seating::Host { varied: Some(varied), .. }) => {
                 Ok(varied.with(setting, run)?)
             }
-            // A record that names a switch, raced again without it.
+            // A resumed record names the switch.
             (CandidateSeats::Kernel(setting), _) => {
                 Err(ProgramRaceError::NotVaried(setting.switch.clone()))
             }
@@ -174,7 +165,6 @@ impl RaceField {
         }
     }
 
-    /// The seats that the candidates share, in words.
     pub(super) fn seats(&self) -> String {
         match &self.seating {
             Seating::Host { cpus, .. } => {
@@ -184,9 +174,8 @@ impl RaceField {
         }
     }
 
-    /// Why a run that failed says nothing about its candidate, if so many tries may be made. On
-    /// this computer, the kernel drops those CPUs from masks that the process's cpuset has lost for
-    /// a moment.
+    /// Why a failed run says nothing about its candidate, if it may be repeated. Here, the kernel
+    /// removes CPUs from masks while the cpuset lacks them.
     pub(super) fn excuse<'e>(
         &self,
         error: &'e ProgramRaceError,
@@ -204,14 +193,13 @@ impl RaceField {
         }
     }
 
-    /// How long a run may take after the longest one so far: a start of a job may hang for ever.
+    /// The time limit of a run, because a start of a job may hang.
     pub(super) fn limit(&self, longest_s: f64) -> Option<Duration> {
-        // Before the first run has ended, nothing is known of the length of one.
+        // The limit needs the length of an earlier run.
         let is_job = matches!(self.seating, Seating::Job(_)) && longest_s > 0.0;
         is_job.then(|| Duration::from_secs_f64((LATE_S + LATE_TIMES * longest_s).ceil()))
     }
 
-    /// The plan of the race's winner, or the reason why it has none.
     pub(super) fn winners_plan(
         &self,
         tuned: &Tuned,
@@ -231,7 +219,6 @@ impl RaceField {
     }
 }
 
-/// Placements of the tasks that talk to each other in a program.
 fn placed(
     request: &RaceRequest,
     traffic: &ProgramTraffic,
@@ -255,15 +242,13 @@ fn placed(
     Ok(placements(place, request.candidates.saturating_sub(1))?)
 }
 
-/// The pattern of one run of the program.
 fn seen(request: &RaceRequest, stop: &dyn Fn() -> bool) -> Result<Pattern, ProgramRaceError> {
     let command = SubjectCommand { words: request.command.clone(), leaves_stdout: true };
     let pattern = one_run(&command, stop)?.pattern("observed");
-    // Without traffic all placements cost the same, and the model has nothing to choose by.
+    // All placements would cost the same.
     if pattern.edges.is_empty() { Err(ProgramRaceError::Silent) } else { Ok(pattern) }
 }
 
-/// The switches that are to be turned, each once.
 fn varied(request: &RaceRequest, switches: &[Switch]) -> Result<Option<Varied>, ProgramRaceError> {
     let mut once: Vec<Switch> = Vec::new();
     for switch in switches {
@@ -277,7 +262,6 @@ fn varied(request: &RaceRequest, switches: &[Switch]) -> Result<Option<Varied>, 
     Ok(Some(Varied::begin(&once, &(request.own.switch_guardian)())?))
 }
 
-/// The file with a candidate's plan.
 fn plan_file(plans: &Scratch, candidate: usize) -> PathBuf {
     plans.path().join(format!("{candidate}.json"))
 }

@@ -1,4 +1,4 @@
-//! The time and the runs that a race may take, and the candidates that fit into them.
+//! The limits on time and runs of a race, and the candidates that fit into them.
 
 use crate::tune::program_race::field::RaceField;
 use crate::tune::program_race::{ProgramRaceError, RaceEvent, RaceRequest};
@@ -6,14 +6,14 @@ use crate::tune::race::{Budget, DEFAULT, RaceRules};
 use crate::tune::session::{TooLong, WORTH_TELLING};
 use crate::tune::{CommandRunner, Tuned};
 
-/// The fewest candidates of a race: the default, and one to beat it.
+/// The fewest candidates: the default and another one.
 const FEWEST: usize = 2;
 
-/// Times one run of the default, and drops the last candidates if the fewest runs of a race with
-/// all of them take longer than they may. Says so before the race begins.
+/// Times one run of the default, and drops the last candidates if the shortest race exceeds the
+/// time limit.
 ///
 /// # Errors
-/// The program fails, or the caller stopped it.
+/// The program fails, or the user stopped it.
 pub(super) fn keep_to(
     request: &RaceRequest,
     field: &mut RaceField,
@@ -25,7 +25,7 @@ pub(super) fn keep_to(
     let reading = runner.run(&field.contestant(request, DEFAULT), stop)?;
     let run_s = reading.ok_or(ProgramRaceError::StoppedEarly)?.seconds;
     let all = field.entrants.len();
-    // The timed run counts: the user gave a time for everything.
+    // The timed run counts.
     let left_s = limit_s - run_s;
     let racing = fitting(all, left_s, run_s, request.confidence);
     field.entrants.truncate(racing);
@@ -34,7 +34,7 @@ pub(super) fn keep_to(
     }
     let runs = fewest_runs(racing, request.confidence);
     let needed_s = run_s * runs as f64;
-    // Two candidates are the least: such a race is run, and the user is told before it begins.
+    // Two candidates race in any case; the user is warned before.
     if needed_s > left_s {
         let has_command = request.metric.has_command();
         hear(RaceEvent::TooLong(TooLong { needed_s, limit_s, runs, run_s, has_command }));
@@ -42,7 +42,6 @@ pub(super) fn keep_to(
     Ok(())
 }
 
-/// Says by how much a race took longer than it was allowed.
 pub(super) fn tell_excess(
     request: &RaceRequest,
     tuned: &Tuned,
@@ -50,16 +49,16 @@ pub(super) fn tell_excess(
 ) {
     let Some(limit_s) = request.time.map(|time| time.as_secs_f64()) else { return };
     let taken_s: f64 = tuned.runs.iter().map(|run| run.seconds).sum();
-    // Told in whole seconds: less than half of one would be "0 s more".
+    // The report rounds to whole seconds, and "0 s more" would be confusing.
     if taken_s > limit_s * WORTH_TELLING && (taken_s - limit_s).round() >= 1.0 {
         hear(RaceEvent::TookLonger { taken_s, limit_s });
     }
 }
 
-/// Checks that the runs that were asked for make a race.
+/// Checks that the requested runs are enough.
 ///
 /// # Errors
-/// [`ProgramRaceError::TooFewRuns`], with the number of candidates for which they do.
+/// [`ProgramRaceError::TooFewRuns`], with the number of candidates for which they are.
 pub(super) fn check_budget(
     request: &RaceRequest,
     rules: &RaceRules,
@@ -77,12 +76,10 @@ pub(super) fn check_budget(
     }
 }
 
-/// The fewest runs of a race.
 pub(super) fn fewest_runs(candidates: usize, confidence: f64) -> usize {
     RaceRules { candidates, budget: Budget::Runs(0), confidence, seed: 1 }.fewest_runs()
 }
 
-/// The most candidates whose fewest runs fit.
 fn fitting(all: usize, left_s: f64, run_s: f64, confidence: f64) -> usize {
     (FEWEST..=all)
         .rev()

@@ -1,4 +1,4 @@
-//! A race as its caller means it: of which program, where, and how long.
+//! The request for a race of ways to seat a program.
 
 use crate::tune::metric::{Better, Metric};
 use crate::tune::tuned::Tuned;
@@ -19,93 +19,91 @@ use std::time::Duration;
 pub struct RaceRequest {
     /// The program and its arguments.
     pub command: Vec<OsString>,
-    /// Where it runs.
+    /// The computer or cluster.
     pub ground: RaceGround,
-    /// The figure that is read from each run.
+    /// The metric.
     pub metric: Metric,
-    /// The better readings.
+    /// Whether lower or higher readings are better.
     pub better: Better,
     /// The confidence of all tests and intervals, 0 to 1.
     pub confidence: f64,
-    /// The start of all random orders.
+    /// The seed of all random orders.
     pub seed: u64,
-    /// The most candidates, the default among them.
+    /// The most candidates, including the default.
     pub candidates: usize,
-    /// The most runs; ten of each candidate and the confirmation where nothing is said.
+    /// The most runs; by default 10 of each candidate and the confirmation.
     pub runs: Option<usize>,
-    /// The time for all runs, which then decides instead of their number.
+    /// The time for all runs, instead of their number.
     pub time: Option<Duration>,
-    /// The file with the race, which is written again after every run.
+    /// The file of the race, rewritten after every run.
     pub record: PathBuf,
-    /// The race of that file, if its runs are to be taken over. Its candidates race.
+    /// That race, to resume it with its candidates.
     pub earlier: Option<Tuned>,
-    /// The origin that a plan of the winner names.
+    /// The origin recorded in a plan of the winner.
     pub provenance: Provenance,
-    /// The moment as RFC 3339 has it.
+    /// Returns the current time (RFC 3339).
     pub now: fn() -> String,
-    /// How this program is started again.
+    /// The command lines of this program.
     pub own: OwnCommands,
 }
 
-/// Where a program is seated.
+/// The place of a race.
 pub enum RaceGround {
-    /// On this computer.
+    /// This computer.
     Host(HostGround),
-    /// On the nodes of a cluster.
+    /// The nodes of a cluster.
     Cluster(Box<ClusterGround>),
 }
 
 /// A race on this computer.
 pub struct HostGround {
-    /// The CPUs to seat the program on; all that this process may use where nothing is said.
+    /// The CPUs for the program; by default all that this process may use.
     pub cpus: Option<CpuList>,
-    /// The traffic in the program. Orders and groups of CPUs race where nobody knows it.
+    /// The program's messages. If unknown, orders and groups of CPUs race.
     pub traffic: Option<Box<ProgramTraffic>>,
-    /// Switches of the kernel that race as well.
+    /// Kernel switches that also race.
     pub switches: Vec<Switch>,
 }
 
-/// The traffic in a program: who talks to whom, and how placements are ranked by it.
+/// The messages in a program, and the ranking of placements.
 pub struct ProgramTraffic {
-    /// The pattern; `None` has one run of the program observed.
+    /// The pattern; `None`: observe one run.
     pub pattern: Option<Pattern>,
     /// The distances of this computer.
     pub profile: Profile,
-    /// The objective by which the model ranks placements; `None` for the usual one of the pattern.
+    /// The objective; `None`: the usual one for the pattern.
     pub objective: Option<Objective>,
 }
 
-/// The nodes of a cluster as places for the ranks of a pattern, whose messages decide which
-/// distances count.
+/// A cluster's nodes for a pattern's ranks, whose messages decide which distances count.
 pub type NodesFor = Box<dyn Fn(&Pattern) -> Result<ClusterNodes, Box<dyn Error>>>;
 
-/// Writes the file with the hosts of a plan, as a launcher reads it.
+/// Formats the hosts of a plan for a launcher.
 pub type HostsWriter = fn(&RankPlan) -> String;
 
-/// A race on a cluster: a run is one start of a job, by its own launcher.
+/// A race on a cluster: a run is one start of the job by its own launcher.
 pub struct ClusterGround {
-    /// The pattern of the job's ranks; `None` has one start of the job observed.
+    /// The pattern of the ranks; `None`: observe one start.
     pub pattern: Option<Pattern>,
     /// The nodes.
     pub nodes: NodesFor,
-    /// The wishes for ranks.
+    /// The user's constraints on ranks.
     pub wishes: RankWishes,
-    /// Writes the file with the hosts, as the launcher reads it.
+    /// Formats the hosts file for the launcher.
     pub hosts: HostsWriter,
-    /// The file of this program, as the nodes find it.
+    /// The path of this program on the nodes.
     pub program: PathBuf,
 }
 
-/// The command lines of this program itself, which knows its own words.
+/// Command lines of this program.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnCommands {
-    /// Stands before a command that is to run on seats; these options say which.
+    /// The prefix that runs a command on seats, given by these options.
     pub on_seats: fn(&[&str]) -> Vec<OsString>,
-    /// Puts the kernel's switches back after the end of this process, by
-    /// [`varied::serve`](crate::tune::varied::serve).
+    /// Starts the guardian of kernel switches, by [`varied::serve`](crate::tune::varied::serve).
     pub switch_guardian: fn() -> GuardianCommand,
-    /// Stands before a rank, with this program's file first: the plan has the rank's seat.
+    /// The prefix that seats a rank; arguments: this program's path and the plan.
     pub rank_on_seats: fn(&Path, &Path) -> Vec<OsString>,
-    /// Stands before a rank, with this program's file first: the messages go to the other file.
+    /// The prefix that observes a rank; arguments: this program's path and the message file.
     pub rank_observed: fn(&Path, &Path) -> Vec<OsString>,
 }

@@ -1,4 +1,4 @@
-//! Races of programs that print fixed figures: nothing here depends on how fast anything runs.
+//! Races of programs that print fixed figures, so that speed does not matter.
 
 use super::*;
 use crate::tune::metric::{Better, Metric};
@@ -11,11 +11,10 @@ use seatmap_os::CpuSet;
 use seatmap_os::guardian::GuardianCommand;
 use std::path::Path;
 
-/// Prints 9 where it may run on one CPU alone, and 10 else.
+/// Prints 9 if it may run on only one CPU, else 10.
 const BEST_ALONE: &str =
     "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 9 || echo took 10";
 
-/// Prints 10 where it may run on one CPU alone, and 9 else.
 const BEST_FREE: &str =
     "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 10 || echo took 9";
 
@@ -23,7 +22,7 @@ fn has_two_cpus() -> bool {
     CpuSet::of_thread(0).unwrap().len() > 1
 }
 
-/// Gives a program the first of the CPUs: it stands for `run --cpus LIST --`.
+/// Runs a program on the first of the CPUs, in place of `run --cpus LIST --`.
 fn on_seats(options: &[&str]) -> Vec<std::ffi::OsString> {
     assert_eq!(options[0], "--cpus");
     let first = options[1].split([',', '-']).next().unwrap();
@@ -82,7 +81,7 @@ fn better_seats_win_and_all_is_on_file() {
     assert!(end.tuned.runs.len() <= 70);
     assert_eq!(kept(&request), end.tuned);
     let winner = &end.tuned.candidates[verdict.winner];
-    // A mask is told, and an order is a plan.
+    // A mask is reported; an order becomes a plan.
     assert_eq!(matches!(winner.seats, CandidateSeats::Order(_)), end.plan.is_ok(), "{winner:?}");
 }
 
@@ -105,7 +104,6 @@ fn a_race_that_failed_goes_on_with_its_runs() {
     }
     let _turn = one_at_a_time();
     let folder = tempfile::tempdir().unwrap();
-    // Fails at the thirtieth run until a file says that all is well.
     let script = format!(
         "cd {}; echo x >> n; test -e well || test $(wc -l < n) -lt 30 || exit 3; echo took 5",
         folder.path().display()
@@ -123,7 +121,6 @@ fn a_race_that_failed_goes_on_with_its_runs() {
     let failed = failed.unwrap_err();
     assert!(!failed.is_input() && failed.to_string().contains("exit code 3"), "{failed}");
     let half = kept(&request);
-    // Neighbours may come while this is tested.
     let kept = 29 - disturbed;
     assert_eq!((half.runs.len(), told, half.verdict.is_none()), (kept, Some(kept), true));
     std::fs::write(folder.path().join("well"), "").unwrap();

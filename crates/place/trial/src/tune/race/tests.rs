@@ -1,15 +1,13 @@
-//! Races in simulation, on a computer whose speed drifts: the promises that a race makes, held
-//! thousands of times.
+//! Simulated races on a drifting computer.
 
 use super::*;
 use seatmap_data::statistics::normal;
 use std::convert::Infallible;
 
-/// A computer on which a run takes its candidate's time, with noise and drift.
+/// A run takes its candidate's time, with noise and drift.
 ///
-/// Slow waves and a random walk stand for temperature and neighbours, a twentieth of all runs is
-/// disturbed by a tenth and more, and the rest scatters by 2 %: about the figures of shared virtual
-/// machines.
+/// Slow waves and a random walk model temperature and neighbours, 1/20 of all runs is disturbed by
+/// 10 % or more, and the rest scatters by 2 %: about as on shared virtual machines.
 struct Computer {
     random: fastrand::Rng,
     runs: f64,
@@ -34,7 +32,6 @@ impl Computer {
     }
 }
 
-/// A race of candidates with these true log costs.
 fn run(costs: &[f64], runs: usize, seed: u64, noise: f64) -> RaceOutcome {
     let mut computer = Computer::new(seed, noise);
     let rules =
@@ -48,7 +45,7 @@ fn run(costs: &[f64], runs: usize, seed: u64, noise: f64) -> RaceOutcome {
     outcome.unwrap_or_else(|never| match never {})
 }
 
-/// True costs from the best to a third above it, in any order.
+/// Costs from the best to a third above it.
 fn spread(candidates: usize, random: &mut fastrand::Rng) -> Vec<f64> {
     (0..candidates).map(|_| 0.3 * random.f64()).collect()
 }
@@ -59,7 +56,7 @@ fn the_winner_is_within_a_percent_of_the_best() {
         let near = |seed: u64| {
             let costs = spread(candidates, &mut fastrand::Rng::with_seed(1000 + seed));
             let best = costs.iter().copied().fold(f64::INFINITY, f64::min);
-            // Ten runs each, after the warm-up and without the confirmation.
+            // Ten runs each, besides the warm-up and the confirmation.
             let fours = 8
                 * ((CONFIRMED_SHARE * 16.0 * candidates as f64 / 8.0) as usize)
                     .clamp(FEWEST_FOURS, MOST_FOURS);
@@ -87,7 +84,7 @@ fn identical_placements_are_seldom_told_apart() {
 
 #[test]
 fn a_placement_that_is_worse_than_the_default_is_not_written() {
-    // All others are 2 % worse, so that one of them wins whenever noise hides the default.
+    // All others are 2 % worse, so one of them wins if noise hides the default.
     let is_written = |seed: &u64| {
         let outcome = run(&[0.0, 0.02, 0.02, 0.02, 0.02, 0.02], 100, *seed, 0.02);
         outcome.winner != DEFAULT && outcome.is_safe(0.02)
@@ -141,7 +138,6 @@ fn a_race_goes_the_same_way_with_the_same_readings() {
 
 #[test]
 fn a_race_keeps_to_its_budget() {
-    // `run` checks the count of each.
     for candidates in 2..=9 {
         let rules = RaceRules { candidates, budget: Budget::Runs(0), confidence: 0.95, seed: 1 };
         for more in [0, 1, 7, 40] {

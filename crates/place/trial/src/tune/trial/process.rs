@@ -1,4 +1,4 @@
-//! The process of one run, and everything that it starts.
+//! The process of one run and its descendants.
 
 use super::{Contestant, GRACE, Printed};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -18,30 +18,26 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How often a wait looks whether it was asked to stop. The end of the process is noticed at once.
+/// The interval between calls of `stop`; the end of the process also ends a wait.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// The pause between two looks at processes that are to end.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A run that is over.
 pub(super) struct FinishedRun {
     pub(super) elapsed: Duration,
-    /// The CPU time of the process and of all descendants that were waited for.
+    /// The CPU time of the process and its reaped descendants.
     pub(super) cpu_time: Duration,
     pub(super) ending: Ending,
-    /// A process that lived on, and its name.
     pub(super) left: Option<(i32, String)>,
 }
 
-/// A run under way. It leads a session of its own, so that a Ctrl-C reaches it only through this
-/// process.
+/// It leads its own session, so Ctrl-C reaches it only through this process.
 pub(super) struct RunProcess {
     pid: Pid,
     handle: OwnedFd,
     begun: Instant,
     patience: Duration,
-    /// Children of this process that have nothing to do with the run.
+    /// Children of this process outside the run.
     others: BTreeSet<i32>,
 }
 
@@ -51,10 +47,9 @@ impl RunProcess {
         raised: bool,
         printed: &Printed,
     ) -> io::Result<Self> {
-        // A process that the command leaves behind becomes this one's child, and is found.
+        // Leftover processes become children of this process, and are found.
         set_child_subreaper(Some(rustix::process::getpid()))?;
-        // Taken before the command starts: a guard or an earlier helper of this process is not the
-        // run's.
+        // A guard or earlier helper does not belong to the run.
         let others = children()?;
         let mut words = contestant.launcher.iter().chain(&contestant.command);
         let program = words.next().ok_or_else(|| io::Error::other("there is no command"))?;
@@ -67,17 +62,16 @@ impl RunProcess {
         let group = contestant
             .group
             .as_ref()
-            // Opened here: in the child, between fork and exec, nothing may allocate.
+            // The child must not allocate between fork and exec.
             .map(|members| Root::new("/").control_file(members))
             .transpose()?;
-        // The process takes its CPUs itself: the mask of this thread, taken and given back while a
-        // CPU is offline, would lack that CPU for good on old kernels, and so would later runs.
+        // The child sets its own mask. If this thread changed and restored its own while a CPU is
+        // offline, old kernels would remove that CPU for good.
         let mask = contestant.cpus.as_ref().map(CpuSet::prepared).transpose()?;
         // SAFETY: between fork and exec the closure makes system calls only.
         unsafe { command.pre_exec(move || prepare(raised, group.as_ref(), mask.as_ref())) };
         let begun = Instant::now();
-        // The standard library's handle would wait for this process alone; here all children are
-        // waited for.
+        // The library's handle waits only for this process; here all children are reaped.
         let child =
             command.spawn().map_err(|error| interpreter::explained(Path::new(program), error))?;
         let pid = Pid::from_child(&child);
@@ -85,10 +79,10 @@ impl RunProcess {
         Ok(RunProcess { pid, handle, begun, patience: contestant.patience, others })
     }
 
-    /// Waits for the end; `None` where it was asked to stop before.
+    /// Waits for the end of the run; `None` if `stop` returned true first.
     ///
     /// # Errors
-    /// The processes that it left behind cannot be listed.
+    /// The leftover processes cannot be listed.
     pub(super) fn wait(self, stop: &dyn Fn() -> bool) -> io::Result<Option<FinishedRun>> {
         while !self.is_over() {
             if stop() {
@@ -98,7 +92,7 @@ impl RunProcess {
         }
         let elapsed = self.begun.elapsed();
         let Some((ending, cpu_time)) = self.reap() else { return Ok(None) };
-        // After the time was taken: a launcher's daemons do not count as the run.
+        // A launcher's daemons do not count in the time.
         let until = Instant::now() + self.patience;
         while left_behind(&self.others)?.is_some() && Instant::now() < until {
             std::thread::sleep(PAUSE);
@@ -110,13 +104,13 @@ impl RunProcess {
         Ok(Some(FinishedRun { elapsed, cpu_time, ending, left }))
     }
 
-    /// Whether the process has ended, after a wait of [`LOOK`] at most.
+    /// Whether the process has ended; waits for that at most [`LOOK`].
     fn is_over(&self) -> bool {
         let mut watched = [PollFd::new(&self.handle, PollFlags::IN)];
         matches!(poll(&mut watched, Some(&LOOK)), Ok(1..))
     }
 
-    /// The end of the process with its CPU time, which the kernel tells at this moment only.
+    /// Reaps the process, because the kernel reports the CPU time only then.
     fn reap(&self) -> Option<(Ending, Duration)> {
         let mut status = 0;
         // SAFETY: a structure of numbers, for which zeros are valid.
@@ -131,10 +125,8 @@ impl RunProcess {
         (reaped == pid).then(|| (Ending::of(ExitStatus::from_raw(status)), times.into_iter().sum()))
     }
 
-    /// Ends the run: politely, then by force.
     fn end(&self) {
-        // The process group of the session's leader. Processes that have left it become children of
-        // this subreaper, and are ended below.
+        // Processes that left the group become children of this subreaper, and are ended below.
         let _ = kill_process_group(self.pid, Signal::TERM);
         let until = Instant::now() + GRACE;
         while !self.is_over() && Instant::now() < until {}
@@ -144,28 +136,26 @@ impl RunProcess {
     }
 }
 
-/// Runs in the new process before it becomes the command.
 fn prepare(raised: bool, mut group: Option<&File>, mask: Option<&PreparedMask>) -> io::Result<()> {
-    // First of all: an autogroup belongs to a session, and is made with it.
+    // This comes first, because an autogroup is created with its session.
     rustix::process::setsid()?;
     if let Some(mask) = mask {
         mask.give(0)?;
     }
-    // A Seatmap that is killed cannot end its run, and the run must not go on beside the next one.
+    // The run must not outlive a killed Seatmap.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     if let Some(members) = &mut group {
-        // 0 stands for the process that writes it.
+        // 0 means the writing process.
         members.write_all(b"0")?;
     }
     if raised {
-        // Kernels without autogroups, and users without privileges, leave the share as it is.
+        // Without autogroups or privileges the share stays as it is.
         let _ = seatmap_os::sched::prefer_own_session();
     }
     Ok(())
 }
 
-/// A child of this process that lives though the command has ended. Children that have ended are
-/// reaped, but `others` are left alone.
+/// Reaps ended children, except `others`.
 fn left_behind(others: &BTreeSet<i32>) -> io::Result<Option<i32>> {
     Ok(children()?
         .difference(others)
@@ -182,12 +172,10 @@ fn children() -> io::Result<BTreeSet<i32>> {
     task::children(&Root::new("/"), own, &task::threads(own)?).map_err(|error| error.source)
 }
 
-/// Ends all children but `others`, and what becomes a child when they have ended. Where children
-/// cannot be listed, none is ended: the list might hold others.
+/// Ends all children except `others`; none if they cannot be listed.
 fn end_all(others: &BTreeSet<i32>) {
     let until = Instant::now() + GRACE;
-    // The end of a parent makes its children this process's, so that one signal to all known ones
-    // is not enough.
+    // When a parent ends, its children become this process's, so one signal is not enough.
     for signal in [Signal::TERM, Signal::KILL] {
         while left_behind(others).is_ok_and(|left| left.is_some())
             && (signal == Signal::KILL || Instant::now() < until)

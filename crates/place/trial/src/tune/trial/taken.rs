@@ -1,6 +1,5 @@
-//! The CPUs of a run, looked at before it, while it goes on, and after it.
-//!
-//! A CPU that is taken away during a run makes the run slower, and says nothing about the command.
+//! Checks a run's CPUs before, during and after it. A run without one of them is slower, which says
+//! nothing about the command.
 
 use super::{Contestant, TrialError};
 use seatmap_os::CpuSet;
@@ -9,22 +8,18 @@ use seatmap_os::holder::Holder;
 use std::cell::{Cell, RefCell};
 use std::io;
 
-/// The CPUs that a run needs.
 pub(super) struct Needed {
     cpus: CpuSet,
-    /// Whether they belong to a cell, which this process is outside of.
+    /// Whether they belong to a cell, outside of which this process is.
     is_cell: bool,
-    /// Whether one was missing at any look, or a look failed; and the cell that had them then, if
-    /// one had.
+    /// A check failed or found a missing CPU; the cell that held it, if any.
     was_short: RefCell<Option<Holder>>,
-    /// The error of a look that failed.
     failed: Cell<Option<io::Error>>,
-    /// Reads the CPUs of this computer.
     read: fn() -> io::Result<Cpus>,
 }
 
 impl Needed {
-    /// Those of this contestant; all that this process may use where it names none.
+    /// The CPUs needed by a command: by default all that this process may use.
     pub(super) fn by(contestant: &Contestant) -> io::Result<Self> {
         let (cpus, is_cell) = match (&contestant.cell, &contestant.cpus) {
             (Some(cell), _) => (cell.clone(), true),
@@ -35,16 +30,13 @@ impl Needed {
         Ok(Needed { cpus, is_cell, was_short, failed: Cell::default(), read: Cpus::read })
     }
 
-    /// All of them.
     pub(super) fn cpus(&self) -> &CpuSet {
         &self.cpus
     }
 
-    /// Whether one of them is missing now, or was at an earlier look. A look that fails has not
-    /// seen that all are there.
+    /// Whether a CPU is missing or was at an earlier check. A failed check counts as missing.
     pub(super) fn are_short(&self) -> bool {
-        // Once short, short for good: the CPUs may be back at the next look, and the run is void
-        // all the same.
+        // The run stays void even if the CPUs are back.
         let mut was_short = self.was_short.borrow_mut();
         if was_short.is_none() {
             let missing = self.missing();
@@ -53,7 +45,6 @@ impl Needed {
         was_short.is_some()
     }
 
-    /// The error of a run that was short of CPUs.
     pub(super) fn error(&self, contestant: &Contestant) -> TrialError {
         let command = contestant.line();
         let missing = self.missing();
@@ -66,16 +57,15 @@ impl Needed {
         TrialError::CpusTaken { command, cpus, is_back, holder }
     }
 
-    /// The cell that has these CPUs. The own cell of the run has driven nobody out of it.
+    /// The cell that holds the missing CPUs; none if the run has its own cell.
     fn holder(&self, missing: &CpuSet) -> Holder {
         if self.is_cell { Holder::default() } else { Holder::of(missing) }
     }
 
-    /// Those that are missing now: all of them where this cannot be seen.
+    /// The missing CPUs; all needed ones if the check fails.
     fn missing(&self) -> CpuSet {
         let here = match (self.read)() {
-            // A cell's CPUs are not in this process's own set, so that being online is all that can
-            // be seen.
+            // A cell's CPUs are outside this process's own set.
             Ok(here) if self.is_cell => here.online,
             Ok(here) => here.reachable(),
             Err(error) => {

@@ -1,12 +1,11 @@
-//! Runs of real programs, and the words for each way to fail.
+//! Runs of real programs, and the message of each failure.
 
 use super::*;
 use std::sync::{Mutex, MutexGuard};
 
-/// Whatever a run leaves behind becomes a child of this process, so runs take turns.
+/// Leftover processes become children of this process, so runs take turns.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The turn of a test that runs programs.
 pub(crate) fn one_at_a_time() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
@@ -143,8 +142,7 @@ fn a_run_whose_cpus_are_missing_is_void() {
     let absent = Contestant { cpus: Some([500_000].into_iter().collect()), ..shell("true") };
     let told = run("time", &absent).unwrap_err().to_string();
     assert!(told.contains("the run is void, since its CPU 500000 cannot be had now"), "{told}");
-    // The command takes its maker's CPU away, as a cpuset does, and goes on until a look has found
-    // that: however late the look comes, it ends the run.
+    // The command takes a CPU from this thread, as a cpuset does, and runs until a check ends it.
     let cpus = CpuSet::of_thread(0).unwrap();
     let Some(last) = cpus.last().filter(|_| cpus.len() > 1) else {
         return seatmap_needs::skipped!("this needs two CPUs");
