@@ -19,10 +19,10 @@ fn the_shortest_distance_finds_the_directory() {
 fn seats_near_the_home_are_worth_their_search() {
     let place = Place::new();
     let ask = "channels producer-consumer --iterations 3 --on xeon-phi-5110p --json";
-    let gain = place.json(&ask);
+    let gain = place.json(ask);
     let figure = |name: &str| gain[name].as_f64().unwrap_or_default();
     assert!(figure("mean") > 1.0 && figure("mean_without_search") > figure("mean"), "{gain}");
-    assert_eq!(gain, place.json(&ask), "the same each time");
+    assert_eq!(gain, place.json(ask), "the same each time");
 }
 
 /// Figures of this computer are its own; that they are there, and what does not fit, is not.
@@ -36,7 +36,7 @@ fn this_computer_is_a_machine_too() {
         return seatmap_needs::skipped!("one CPU");
     }
     let slices = "channels slices --pairs 1 --sections 1 --runs 1 --json";
-    let found = place.run(&slices);
+    let found = place.run(slices);
     match found.status.code() {
         Some(0) => {
             let found: serde_json::Value = serde_json::from_slice(&found.stdout).unwrap();
@@ -46,7 +46,7 @@ fn this_computer_is_a_machine_too() {
             );
             assert_eq!(found["load"], serde_json::Value::Null, "nobody counts");
             let gain = "channels producer-consumer --iterations 2 --values 50 --json";
-            assert_eq!(place.json(&gain)["speed_ups"].as_array().map(Vec::len), Some(2));
+            assert_eq!(place.json(gain)["speed_ups"].as_array().map(Vec::len), Some(2));
         }
         // Two hardware threads of one core.
         code => assert_eq!(code, Some(2), "{}", stderr(&found)),
@@ -70,7 +70,7 @@ fn cycles_of_a_twin_are_those_of_its_clock() {
 fn lines_without_homes_are_at_home_nowhere() {
     let place = Place::new();
     let ask = "channels slices --pairs 4 --sections 2 --runs 1 --on xeon-e5-2680-2s";
-    assert!(place.stdout(&ask).contains("no homes are told apart"));
+    assert!(place.stdout(ask).contains("no homes are told apart"));
     let told = place.json((ask, "--json"));
     assert_eq!(told.get("at_home_share"), Some(&serde_json::Value::Null), "{told}");
 }
@@ -88,7 +88,7 @@ fn producer_consumer_and_line_are_drawn() {
     assert_eq!(page.matches("class=\"taken\"").count(), 4, "two threads, before and after");
     assert_eq!(page.matches(": the lines of 0 to 1<").count(), 2, "one line, before and after");
     let slices = "channels slices --runs 1 --pairs 8 --on xeon-phi-5110p --html -";
-    assert_eq!(place.stdout(&slices).matches("class=\"taken\"").count(), 2 * 16);
+    assert_eq!(place.stdout(slices).matches("class=\"taken\"").count(), 2 * 16);
     assert!(place.refusal((ask, "--html - --json")).contains("only one of"));
 }
 

@@ -8,10 +8,10 @@ use std::process::Command;
 #[test]
 fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
     let study = "rank --runs 2 --on cell-qs20 --pattern ring:4";
-    let Some(output) = with_one_thread(&study) else { return };
+    let Some(output) = with_one_thread(study) else { return };
     let said = stderr(&output);
     assert!(output.status.success() && !said.contains("panicked"), "{said}");
-    assert_eq!(output.stdout, Place::new().run(&study).stdout);
+    assert_eq!(output.stdout, Place::new().run(study).stdout);
     let Some(output) = with_one_thread("workers") else { return };
     let said = stderr(&output);
     assert!(matches!(output.status.code(), Some(1 | 2)) && !said.contains("panicked"), "{said}");

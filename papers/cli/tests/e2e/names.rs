@@ -26,7 +26,7 @@ fn names_are_shown_in_every_medium() {
         "rank --on twin.toml --pattern ring:3 --runs 1 --sample 3 --svg -",
         "rank --on twin.toml --pattern ring:3 --runs 1 --sample 3 --html -",
     ] {
-        let output = place.run(&arguments.split(' ').collect::<Vec<_>>());
+        let output = place.run(arguments.split(' ').collect::<Vec<_>>());
         assert!(output.status.success(), "{arguments}: {}", stderr(&output));
         let text = stdout(&output);
         assert!(
@@ -40,7 +40,7 @@ fn names_are_shown_in_every_medium() {
 
 #[test]
 fn what_was_typed_is_shown_too() {
-    let output = Place::new().run(&["workers", NAME]);
+    let output = Place::new().run(["workers", NAME]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("\\u{202e}"));
     assert_shown("workers", &output.stderr);

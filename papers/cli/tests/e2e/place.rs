@@ -34,7 +34,7 @@ fn what_cannot_be_run_is_refused() {
     let place = Place::new();
     let refused = |on: &str, more: &str, why: &str| {
         let words = ["place", "--on", on, "--pattern"].into_iter().chain(more.split(' '));
-        let said = place.refusal(&words.collect::<Vec<_>>());
+        let said = place.refusal(words.collect::<Vec<_>>());
         assert_contains(&said, why);
     };
     refused("cell-ps3", "ring:32", "2 to 31 tasks");

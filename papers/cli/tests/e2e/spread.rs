@@ -72,7 +72,7 @@ fn mpirun_starts_a_study() {
         return;
     }
     let place = Place::new();
-    let program = place.command(&[]).get_program().to_string_lossy().into_owned();
+    let program = place.command([]).get_program().to_string_lossy().into_owned();
     let options = ["--allow-run-as-root", "--oversubscribe", "-np", "3", &program];
     let mut job = Command::new("mpirun");
     let output = outside(&mut job)

@@ -84,7 +84,7 @@ fn every_primitive_ends_on_every_machine() {
         let warm_up = if line.starts_with(['b', 'r']) { "" } else { " -w 4" };
         let typed = format!("stats --on {machine} -i 32{warm_up} --json -f {line}");
         let found: serde_json::Value =
-            serde_json::from_str(&place.stdout(&typed.split(' ').collect::<Vec<_>>())).unwrap();
+            serde_json::from_str(&place.stdout(typed.split(' ').collect::<Vec<_>>())).unwrap();
         assert!(found["latency_ns"].as_f64() > Some(0.0), "{typed}: {found}");
     }
 }
@@ -94,7 +94,7 @@ fn the_same_line_prints_the_same_bytes() {
     let place = Place::new();
     let print = || {
         let typed = "stats -f dmaput -n 5 -i 200 -b 2k --on cell-qs22 --json";
-        place.command(&typed.split(' ').collect::<Vec<_>>()).output().unwrap().stdout
+        place.command(typed.split(' ').collect::<Vec<_>>()).output().unwrap().stdout
     };
     assert_eq!(print(), print());
 }
@@ -104,7 +104,7 @@ fn what_the_hardware_would_refuse_is_refused() {
     let place = Place::new();
     place.file("duo.csv", ",\n40.5,\n");
     let refusal = |line: &str| {
-        let output = place.command(&line.split(' ').collect::<Vec<_>>()).output().unwrap();
+        let output = place.command(line.split(' ').collect::<Vec<_>>()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{line}: {output:?}");
         assert!(output.stdout.is_empty(), "{line}");
         stderr(&output).lines().next().unwrap_or_default().to_owned()
@@ -139,7 +139,7 @@ fn a_collective_operation_takes_longer_for_more_bytes() {
     let place = Place::new();
     let latency_ns = |function: &str, size: &str| {
         let line = format!("stats --on cell-qs20 -n 16 -f {function} -b {size} --json");
-        place.json(&line.split(' ').collect::<Vec<_>>())["latency_ns"].number()
+        place.json(line.split(' ').collect::<Vec<_>>())["latency_ns"].number()
     };
     for function in ["broadcast", "reduce"] {
         let small = latency_ns(function, "1k");
@@ -152,9 +152,7 @@ fn a_collective_operation_takes_longer_for_more_bytes() {
 fn a_trace_goes_to_its_file() {
     let place = Place::new();
     let typed = "stats --on cell-ps3 -f dmaget -n 2 -i 50 -b 1k --trace trace.json";
-    assert!(
-        place.command(&typed.split(' ').collect::<Vec<_>>()).output().unwrap().status.success()
-    );
+    assert!(place.command(typed.split(' ').collect::<Vec<_>>()).output().unwrap().status.success());
     let text = std::fs::read_to_string(place.folder().join("trace.json")).unwrap();
     let trace: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert!(trace["traceEvents"].elements().len() > 100);
@@ -164,7 +162,7 @@ fn a_trace_goes_to_its_file() {
 fn chips_of_this_computer_are_groups_of_a_class() {
     let place = Place::new();
     let on = "stats -f fetchadd -N 1 -i 200 -w 10 --json";
-    let packages = place.json(&on);
+    let packages = place.json(on);
     let cores = place.json((on, "--class core"));
     assert_eq!(packages["per_spe"].elements().len(), cores["per_spe"].elements().len());
     // There are as many cores as that, and no more.
@@ -227,7 +225,7 @@ fn an_option_that_would_change_nothing_is_refused() {
     .iter()
     .map(|line| {
         let line = format!("stats {line} --on cell-qs20");
-        place.one_line_refusal(&line.split(' ').collect::<Vec<_>>())
+        place.one_line_refusal(line.split(' ').collect::<Vec<_>>())
     })
     .collect();
     insta::assert_snapshot!(told.join("\n"));

@@ -37,7 +37,7 @@ fn programs_compute_what_plain_code_does() {
     let cpu = two_cpus().unwrap_or_else(|| "0".to_owned()).split(',').next().unwrap().to_owned();
     for program in ["matrix:64:2", "black-scholes:1:1"] {
         // The command checks the results itself, and fails where they are wrong.
-        let found = place.json(&["workers", program, "--cpus", &cpu, "--turns", "1", "--json"]);
+        let found = place.json(["workers", program, "--cpus", &cpu, "--turns", "1", "--json"]);
         let [runtime, threads] = ["runtime", "thread_per_worker"]
             .map(|way| number(&found["program"], &format!("/{way}/median_ns")));
         let gain = number(&found, "/program/gain_percent/thread_per_worker");
@@ -62,7 +62,7 @@ fn streams_are_told_in_the_papers_configurations() {
 fn a_model_gives_the_papers_table_and_gains_that_fade() {
     let place = Place::new();
     let line = "workers cellule --on cell-qs20 --workers 1 --turns 1 --json --html x.html";
-    let found = place.json(&line.split(' ').collect::<Vec<_>>());
+    let found = place.json(line.split(' ').collect::<Vec<_>>());
     assert_eq!(found["cpus"], serde_json::json!([16, 0]));
     let median = |call: &str, style: &str| {
         number(&found["cellule"], &format!("/calls/0/times/{call}/{style}/median_ns"))

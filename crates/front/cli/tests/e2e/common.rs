@@ -14,8 +14,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// A part of a command line. A text is written as one would type it, and its words are what lies
-/// between blanks; a word with a blank in it is an element of a list. Tuples are their parts in order.
+/// A part of a command line: a text as a user types it, with words between blanks; a list, for
+/// words that have blanks; or a tuple of parts in their order.
 pub trait Arguments: Debug {
     fn words(&self) -> Vec<&str>;
 }
@@ -68,7 +68,7 @@ impl<A: Arguments, B: Arguments, C: Arguments> Arguments for (A, B, C) {
     }
 }
 
-/// What a test expects a part of a document to be; it fails where that is another thing.
+/// Parts of a document, each of the kind that a test expects.
 pub trait Json {
     fn elements(&self) -> &Vec<Value>;
     fn text(&self) -> &str;
@@ -209,7 +209,7 @@ impl Place {
     }
 }
 
-/// What a program printed.
+/// The text that a program printed.
 pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
