@@ -54,9 +54,8 @@ pub enum StatsError<E: std::error::Error> {
 /// Runs an experiment.
 ///
 /// # Errors
-/// [`StatsError`]: more workers, chips or memories than exist; a transfer that the hardware would refuse; on a real machine, workers that never overlapped enough however long they ran.
-/// would refuse; on a real machine, workers that were not at work at the same time however long
-/// they ran.
+/// [`StatsError`]: more workers, chips or memories than exist; a transfer that the hardware would
+/// refuse; on a real machine, workers that never overlapped enough however long they ran.
 pub fn measure<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
