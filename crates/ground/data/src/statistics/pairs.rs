@@ -6,6 +6,7 @@
 //! walks, and the same result to the last bit as from a sorted list. (Johnson and Mizoguchi 1978
 //! select without bisection; for these lists bisection is as fast, and simpler.)
 
+/// All pairs of two ascending lists, each with its figure.
 pub struct ValuePairs<'a> {
     kind: Kind,
     first: &'a [f64],

@@ -12,7 +12,7 @@ const THREAD_BYTES: usize = STACK_BYTES + 768 * 1024;
 /// The panic with which a task unwinds when its fiber is dropped.
 struct Dropped;
 
-/// Carries something to the one thread that runs next.
+/// Carries a value to the one thread that runs next.
 struct Handed<T>(T);
 
 // SAFETY: a side that hands over stops until the other side hands something back, so one thread at
@@ -37,13 +37,14 @@ pub struct ThreadYielder<S> {
 impl<S> ThreadYielder<S> {
     /// Stops until the engine resumes the task.
     pub fn suspend(&self, says: S) -> u64 {
-        // The engine does not listen when the fiber is dropped, and then it does not answer either.
+        // The engine has dropped its ends when the fiber is dropped, so this fails and no answer
+        // comes.
         let _ = self.outcomes.send(Handed(Ok(FiberStep::Said(says))));
         self.answers.recv().unwrap_or_else(|_| resume_unwind(Box::new(Dropped)))
     }
 }
 
-/// The stack on which a task runs, which is empty here: its thread has a stack of its own.
+/// An empty stand-in for a stack, because a thread has its own.
 pub struct Stack;
 
 impl Stack {
@@ -55,7 +56,7 @@ impl Stack {
 
 /// A task that stops and continues. If it is dropped before its end, it unwinds.
 pub struct ThreadFiber<S> {
-    /// `None` if the thread could not be made.
+    /// `None` if the thread could not be created.
     thread: Option<JoinHandle<()>>,
     answers: Option<Sender<u64>>,
     outcomes: Receiver<Outcome<S>>,
@@ -99,7 +100,7 @@ impl<S> ThreadFiber<S> {
 
 impl<S> Drop for ThreadFiber<S> {
     fn drop(&mut self) {
-        // Without a sender, the task waits in vain for its answer and unwinds (`Dropped`).
+        // Without a sender, the task's receive fails and it unwinds (`Dropped`).
         self.answers = None;
         if let Some(thread) = self.thread.take() {
             // The thread has already reported its panic as an outcome.
@@ -108,9 +109,9 @@ impl<S> Drop for ThreadFiber<S> {
     }
 }
 
-/// The life of a task's thread.
+/// The body of a task's thread.
 fn live<S>(yielder: &ThreadYielder<S>, task: impl FnOnce(&ThreadYielder<S>)) {
-    // A fiber that is dropped before its first turn never runs its task.
+    // If the fiber is dropped before its first turn, the task never runs.
     if yielder.answers.recv().is_ok() {
         let ended = catch_unwind(AssertUnwindSafe(|| task(yielder)));
         let _ = yielder.outcomes.send(Handed(ended.map(|()| FiberStep::Ended)));
