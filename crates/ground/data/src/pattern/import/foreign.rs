@@ -18,7 +18,7 @@ const NETWORKX: [&str; 2] = [
     "('OLD').to_directed().edges(data='weight', default=1)]\" > NEW.csv",
 ];
 
-/// The remedy for DOT: Graphviz itself reads all of it, subgraphs included, which NetworkX loses.
+/// The command for DOT. Graphviz reads all of it, including subgraphs, which NetworkX loses.
 const GRAPHVIZ: &str = "make a list of edges of it with Graphviz (Debian package graphviz): gvpr \
                         'BEGIN {print(\"from,to,bytes\")} E {string w = hasAttr($, \"weight\") && \
                         aget($, \"weight\") != \"\" ? aget($, \"weight\") : \"1\"; \
@@ -29,14 +29,14 @@ const GRAPHVIZ: &str = "make a list of edges of it with Graphviz (Debian package
 const TRACE: &str = "it is a record of calls, not of who sends how much to whom; 'seatmap observe \
                      --method mpi' makes a pattern of the program itself";
 
-/// A format: its name, and what to do.
+/// A format's name and remedy.
 type Format = (&'static str, String);
 
 fn networkx(reader: &str) -> String {
     format!("make a list of edges of it: {}{reader}{}", NETWORKX[0], NETWORKX[1])
 }
 
-/// The error that names the format of a file that is not read, if it is a known one.
+/// The error for a refused file of a known format.
 pub(super) fn recognised(bytes: &[u8]) -> Option<PatternImportError> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     // The cut may fall inside a character.
