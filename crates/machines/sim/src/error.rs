@@ -1,4 +1,4 @@
-//! Why a run ended early.
+//! Errors of runs and models.
 
 use seatmap_data::document::Blame;
 use seatmap_data::port::channels::DmaError;
@@ -73,7 +73,7 @@ pub enum ModelError {
         /// The mistake.
         message: String,
     },
-    /// The text can be read, but describes an impossible machine.
+    /// The text describes an impossible machine.
     #[error("{name}: {message}")]
     Impossible {
         /// The file.

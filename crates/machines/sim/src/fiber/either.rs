@@ -1,4 +1,4 @@
-//! Fibers of both sorts in one program: the environment variable `SEATMAP_TASKS` decides which.
+//! Fibers of both kinds in one program: the environment variable `SEATMAP_TASKS` decides.
 
 use super::{FiberStep, coroutine, thread};
 use std::io;
@@ -15,7 +15,6 @@ pub enum Yielder<S> {
 }
 
 impl<S> Yielder<S> {
-    /// Stops until the engine resumes the task.
     pub fn suspend(&self, says: S) -> u64 {
         match self {
             // SAFETY: `Fiber::new` makes it of a reference that lives as long as the task.
@@ -26,14 +25,13 @@ impl<S> Yielder<S> {
     }
 }
 
-/// The stack on which a task runs. It can be used again.
+/// The stack of a task, which can be reused.
 pub enum Stack {
     Coroutine(coroutine::Stack),
     Thread(thread::Stack),
 }
 
 impl Stack {
-    /// A new stack.
     pub fn new() -> io::Result<Self> {
         if *ARE_THREADS {
             thread::Stack::new().map(Stack::Thread)
