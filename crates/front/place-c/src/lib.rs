@@ -13,7 +13,7 @@
 //! | [`argument`], [`file`] | the arguments from C |
 //! | [`version`] | the version, which a program can check first |
 //!
-//! Handles are boxes owned by C; a NULL handle is always an error, never a crash.
+//! Handles are boxes owned by C. Every function accepts NULL without a crash.
 #![deny(missing_docs)]
 #![expect(
     clippy::missing_safety_doc,

@@ -1,10 +1,10 @@
-//! Figures with their sources; models consist of them.
+//! Figures of models with their sources.
 
 use crate::ModelError;
 use seatmap_data::machine::description::Basis;
 use serde::{Deserialize, Serialize};
 
-/// One figure, its basis, and the source of that.
+/// One figure, its basis, and its source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFigure {
@@ -12,7 +12,7 @@ pub struct ModelFigure {
     pub value: f64,
     /// The basis of the figure: stated, fitted, or assumed.
     pub kind: Basis,
-    /// The publication that states it, the data to which it is fitted, or the reason to assume it.
+    /// The publication that states it, the data of the fit, or the reason to assume it.
     pub source: String,
 }
 
@@ -51,10 +51,10 @@ macro_rules! figures {
 }
 pub(crate) use figures;
 
-/// The error for a text that is not such TOML, with the position of the mistake.
+/// The error for invalid TOML, with the position of the mistake.
 #[must_use]
 pub fn syntax(name: &str, text: &str, error: &toml::de::Error) -> ModelError {
-    // An error without a place is one of the whole text.
+    // An error without a position concerns the whole text.
     let at = error.span().map_or(0, |span| span.start);
     let (line, column) = place(text, at);
     ModelError::Syntax {

@@ -1,8 +1,8 @@
-//! Why an experiment could not be made.
+//! The errors of experiments.
 
 use seatmap_data::document::Blame;
 
-/// Why an experiment could not be made.
+/// Why an experiment failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelsError {
     /// The experiment does not fit the machine, or its options contradict each other.

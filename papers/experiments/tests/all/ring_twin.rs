@@ -1,4 +1,4 @@
-//! Tests the figures of a twin, whose groups know no ring, for a ring with directories.
+//! Tests the figures of a twin, whose groups form no ring, for a ring with directories.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use fastrand::Rng;
@@ -20,7 +20,7 @@ const PAIRS: [usize; 3] = [1, 24, 48];
 const TASKS: usize = 32;
 const PLACEMENTS: u32 = 12;
 
-/// The model's profile, homes and loaded curve and all.
+/// The model's profile with homes and loaded curve.
 fn measured(model: &Arc<CoherentModel>) -> Profile {
     let mut profile = seatmap_sim::coherent::profile(model).unwrap();
     let pus = profile.core_distance.as_ref().unwrap().pus.clone();
@@ -43,7 +43,7 @@ fn placements() -> Vec<Vec<u32>> {
     (0..PLACEMENTS).map(|placement| rng.choose_multiple(part(placement), TASKS)).collect()
 }
 
-/// How long a ring of messages takes on each of them.
+/// The time of a ring of messages on each placement.
 fn times_ns(model: &Arc<CoherentModel>) -> Vec<f64> {
     let to_next = |from: usize| Handoff {
         from,

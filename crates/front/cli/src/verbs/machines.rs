@@ -11,7 +11,7 @@ use seatmap_machines::catalog::{MachineEntry, MachineList};
 use seatmap_report::gallery::{self as gallery_report, INDEX};
 use std::path::Path;
 
-/// Lists the bundled machines with what each can do and how it was made, or writes their gallery.
+/// Lists the bundled machines with their capabilities and sources, or writes their gallery.
 pub fn run(typed: &Machines) -> Result<(), CliError> {
     if let Some(folder) = &typed.site {
         return site(typed, folder);
@@ -26,7 +26,7 @@ pub fn run(typed: &Machines) -> Result<(), CliError> {
     if typed.json { output::json(&list) } else { output::print(&table(&list.machines)) }
 }
 
-/// Writes the pages, the index last: a folder with an index is whole.
+/// Writes the pages, the index last: a folder with an index is complete.
 fn site(typed: &Machines, folder: &Path) -> Result<(), CliError> {
     let gallery = gallery::of(&typed.profiles)?;
     for machine in gallery.machines().iter().filter(|machine| machine.summary.is_none()) {
@@ -56,7 +56,7 @@ fn table(machines: &[MachineEntry]) -> String {
     for entry in machines {
         let model = if entry.kind == "model" { " (model)" } else { "" };
         let can = entry.can.join(" ");
-        // Plural: a machine has two PUs or more.
+        // Plural: every machine has several PUs.
         table += &format!(
             "{}  {:>3} PUs  {}  {}{model}\n",
             left_aligned(entry.machine, longest),

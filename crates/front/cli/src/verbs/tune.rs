@@ -14,7 +14,7 @@ use seatmap_report::{html, tune, under_way};
 use seatmap_trial::tune::model_race::{NumberedJob, TakeTimes};
 use seatmap_trial::tune::{RaceEnd, RaceEvent, program_race};
 
-/// Races ways to seat a program, and writes the winner down.
+/// Races ways to place a program, and writes the winner.
 pub fn run(typed: &Tune) -> Result<(), CliError> {
     match &typed.on {
         Some(name) if typed.command.is_empty() => on_model(typed, name),
@@ -68,7 +68,7 @@ fn outputs(typed: &Tune) -> Result<Outputs, CliError> {
     typed.forms.outputs(typed.output.as_deref())
 }
 
-/// The bar is gone before a line that says how the race ended.
+/// Prints a line about the race; a bar is removed before the result.
 fn tell(event: &RaceEvent<'_>, bar: &mut Option<Bar>) {
     match event {
         RaceEvent::RunMade { runs, of } => bar.iter().for_each(|bar| bar.show(*runs, *of)),
@@ -82,7 +82,7 @@ fn tell(event: &RaceEvent<'_>, bar: &mut Option<Bar>) {
     }
 }
 
-/// The winner goes into a file where one was named, if it is one that a plan can hold.
+/// Writes the winner to the given file, if a plan can express it.
 fn show(outputs: &Outputs, end: &RaceEnd) -> Result<(), CliError> {
     outputs.show(&end.tuned, html::tune, tune::text)?;
     match (&outputs.file, &end.plan) {

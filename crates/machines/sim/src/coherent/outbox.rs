@@ -45,12 +45,16 @@ pub enum Pending {
 pub enum Notice {
     /// From a home to a cache: the line or the permission for this thread leaves now.
     Coming {
+        /// The cache.
         cache: u16,
+        /// Its thread.
         thread: u16,
     },
     /// From a cache to the homes: it has given the line up.
     Gone {
+        /// The cache.
         cache: u16,
+        /// The line.
         line: u32,
     },
 }

@@ -33,7 +33,6 @@ pub fn table(
         .collect()
 }
 
-/// The spread of a line's numbers over the turns.
 pub(super) fn spread(turns: &[ProgramLines], name: &str) -> Result<SampleSummary, CelluleError> {
     let turns: Vec<Vec<f64>> = turns.iter().map(|said| said.all(name)).collect();
     SampleSummary::of(&turns).ok_or_else(|| CelluleError::Program {

@@ -1,4 +1,4 @@
-//! Studies on a machine made up: a run takes what its seats and its seed say.
+//! Studies on an artificial machine, whose times depend on seats and seed.
 
 use super::*;
 use crate::rank::setup::tests::setup;

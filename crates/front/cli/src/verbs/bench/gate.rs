@@ -34,14 +34,13 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     output::even_unread(outputs.show(&report, html::gate, gate::text))?;
     end.map_err(CliError::work)?;
     if let Some(history) = &typed.history {
-        // A session that was cut off would stand beside whole ones.
+        // Only complete sessions are added.
         let appended = HistoryEntry::of(&report).append(history);
         appended.map_err(|error| CliError::work_at(history, error))?;
     }
     report.check(typed.strict).map_err(CliError::work)
 }
 
-/// The comparison that the user means.
 fn meant(typed: &Bench) -> Result<GateRequest, CliError> {
     let file = match &typed.file {
         Some(path) => input::parsed(path, &input::bytes(path)?, BenchmarksFile::from_toml)?,
@@ -77,7 +76,7 @@ fn meant(typed: &Bench) -> Result<GateRequest, CliError> {
     Ok(request)
 }
 
-/// A mistake in the commands, with the name of the file that they stand in.
+/// A mistake in the commands, with the name of their file.
 fn refusal(typed: &Bench, error: BenchmarksFileError) -> CliError {
     match &typed.file {
         Some(path) => CliError::at(path, error),

@@ -1,4 +1,4 @@
-//! The page of `seatmap measure`: a table, a document, a file, and the profile that is remembered.
+//! The output of `seatmap measure`: a table, a document, a file, and the remembered profile.
 
 use crate::args::MeasureArgs;
 use seatmap_console::error::CliError;
@@ -12,14 +12,14 @@ use seatmap_measure::source::RoundTripSource;
 use seatmap_report::html;
 use seatmap_report::terminal::{self, DrawOptions};
 
-/// Where a profile goes, checked before anything is measured.
+/// The destinations of a profile, checked before any measurement.
 pub struct MeasureOutputs {
-    /// The machine, as it was typed.
+    /// The machine, as given.
     on: String,
     is_document: bool,
     output: Option<Destination>,
     page: Option<Destination>,
-    /// Where the profile for strangers goes.
+    /// The destination of the profile for publication.
     shared: Option<Destination>,
     colour: ColourChoice,
 }
@@ -64,7 +64,7 @@ impl MeasureOutputs {
             (Some(file @ (Destination::File(_) | Destination::Stream(_))), _) => {
                 file.write(&profile.to_json())?;
             }
-            // With a file of its own it is the user's, and this host's memory stays as it is.
+            // A profile in a file is the user's, and does not change the remembered one.
             (_, RoundTripSource::Host { pus, .. }) => {
                 let remembrance = past::remember(profile, pus);
                 remembrance.remark().iter().for_each(|remark| output::tell(remark));
@@ -82,7 +82,7 @@ impl MeasureOutputs {
         output::print(&self.table(profile))
     }
 
-    /// Writes the profile for strangers, and says what is not in it.
+    /// Writes the profile for publication, and reports the omitted facts.
     fn share(&self, profile: &Profile) -> Result<(), CliError> {
         let Some(file) = &self.shared else { return Ok(()) };
         let shared = SharedProfile::of(profile);
@@ -103,7 +103,7 @@ impl MeasureOutputs {
     }
 }
 
-/// Names the file in which the other verbs find the measurement.
+/// Reports the file in which the other verbs find the measurement.
 fn tell_where(remembrance: &Remembrance) {
     if let (Remembrance::Kept { .. }, Some(path)) = (remembrance, host_profile()) {
         let path = path.display();

@@ -1,4 +1,4 @@
-//! Where the answer of `seatmap place` goes, and how.
+//! The outputs of `seatmap place`.
 
 use super::Inputs;
 use crate::args::PlaceArgs;
@@ -8,16 +8,15 @@ use seatmap_measure::appraise::Appraisal;
 use seatmap_report::floor::{self, FloorPlan, SeatingComparison};
 use seatmap_report::{html, placement, remarks};
 
-/// Where the plan, the page and the picture go, and what is printed.
+/// The destinations of plan, page and picture, and the printed form.
 pub(super) struct PlaceOutputs {
     plan: Option<Destination>,
     page: Option<Destination>,
     picture: Option<Destination>,
-    /// `None` where a file has stdout.
+    /// `None` if a file uses stdout.
     printed: Option<Printed>,
 }
 
-/// The kinds of answers that are printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Printed {
     Json,
@@ -46,7 +45,7 @@ impl PlaceOutputs {
         Ok(PlaceOutputs { plan, page, picture, printed })
     }
 
-    /// Whether somebody reads the remarks beside the table.
+    /// Whether the remarks next to the table are shown.
     pub(super) fn shows_remarks(&self) -> bool {
         self.printed == Some(Printed::Table)
     }

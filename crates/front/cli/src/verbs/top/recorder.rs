@@ -1,5 +1,4 @@
-//! Writes a recording as it goes, so that it can be replayed up to the end of this program, however
-//! that came.
+//! Writes a recording line by line, so that it can be replayed even if this program is killed.
 
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
@@ -30,7 +29,7 @@ pub fn new_file() -> Result<Destination, CliError> {
     Destination::new(&unused(Path::new(""), now))
 }
 
-/// A name after the time that no file has: clocks step back, and a key is pressed twice in a
+/// A name after the time that no file has: clocks step back, and a key may be pressed twice in a
 /// second.
 fn unused(folder: &Path, seconds: u64) -> PathBuf {
     let mut path = folder.join(format!("seatmap-recording-{seconds}.jsonl"));
@@ -42,7 +41,7 @@ fn unused(folder: &Path, seconds: u64) -> PathBuf {
     path
 }
 
-/// A recording that is being written.
+/// An open recording.
 pub struct Recorder {
     /// The file with its path; `None` for stdout.
     file: Option<(PathBuf, File)>,
@@ -50,7 +49,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Opens the file; one that was there is replaced.
+    /// Creates the file, or replaces an existing one.
     pub fn begin(destination: Destination) -> Result<Self, CliError> {
         let file = match destination {
             Destination::Stdout => None,
@@ -64,14 +63,12 @@ impl Recorder {
         Ok(Recorder { file, transcript: Transcript::default() })
     }
 
-    /// The file's name.
     pub fn name(&self) -> String {
         self.file
             .as_ref()
             .map_or_else(|| "stdout".to_owned(), |(path, _)| path.display().to_string())
     }
 
-    /// Adds a look.
     pub fn write(
         &mut self,
         watched: &WatchedPrograms,
@@ -86,10 +83,9 @@ impl Recorder {
         }
     }
 
-    /// Ends the recording.
     pub fn end(self) -> Result<(), CliError> {
         match self.file {
-            // Some file systems tell of a full disk only now; a pipe has nothing to be kept.
+            // Some file systems report a full disk only now; a pipe has nothing to sync.
             Some((path, file)) if path.is_file() => {
                 file.sync_data().map_err(|error| CliError::work_at(&path, error))
             }

@@ -1,7 +1,7 @@
-//! The primitives under every interleaving that the memory model allows (loom); seconds in all.
+//! The primitives under every interleaving that the memory model allows (loom); it takes seconds.
 //!
-//! Two tasks each: with two spinning tasks beside a third, loom gives up on the branches that only
-//! spin. Larger barriers are exercised on real threads by the host's conformance tests.
+//! Two tasks each: with two spinning tasks and a third, loom gives up on the branches that only
+//! spin. The host's conformance tests exercise larger barriers on real threads.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -105,7 +105,7 @@ fn a_barrier_can_be_used_again_at_once() {
     });
 }
 
-/// Two tasks, and both bodies run to their ends under every interleaving.
+/// Runs two tasks to their ends under every interleaving.
 fn pair<T: Send + 'static>(
     signals_or: bool,
     one: fn(&LineChannels<'_, LoomPort>) -> T,
@@ -115,7 +115,7 @@ fn pair<T: Send + 'static>(
     let layout =
         ChannelLayout::new(ProgramNeeds { tasks: 2, signals_or, ..ProgramNeeds::default() }, 1)
             .unwrap();
-    // Every defect known in structures like these shows within two preemptions; all of them take
+    // Two preemptions show every known defect of such structures; without the limit the tests take
     // minutes.
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);
@@ -156,7 +156,7 @@ fn a_full_lane_waits_for_its_reader_and_loses_nothing() {
             (1..=7).for_each(|value| channels.mailbox_write(1, value));
             vec![]
         },
-        // The seventh lies where the first lay.
+        // The seventh is where the first was.
         |channels| (1..=3).map(|_| channels.mailbox_read()).collect(),
         |_, read| assert_eq!(read, [1, 2, 3]),
     );

@@ -1,4 +1,4 @@
-//! Damage that may have happened to a file; for the tests of all importers.
+//! Damage to files, for the tests of all importers.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -6,7 +6,7 @@ use proptest::sample::{Index, select};
 /// One change to a file.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// A fragment replaces the text at this place.
+    /// A fragment replaces the text at this position.
     Put(Index, &'static str),
     /// One byte becomes another.
     Byte(Index, u8),
@@ -19,7 +19,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// Makes it, where there is anything to change.
+    /// Makes the change, if the file is not empty.
     pub fn make(&self, bytes: &mut Vec<u8>) {
         if bytes.is_empty() {
             return;
@@ -44,8 +44,7 @@ impl Change {
     }
 }
 
-/// Any of them; fragments that importers are known to stumble over, and how often something may
-/// stand again.
+/// Any change, with fragments that often break importers, and a limit of repetitions.
 pub fn any_change(
     poison: &'static [&'static str],
     most_times: usize,

@@ -7,7 +7,7 @@ use std::path::Path;
 #[derive(Clone, Debug, Default)]
 pub struct Files(pub BTreeMap<String, String>);
 
-/// The PUs with these numbers, as the kernel writes a mask.
+/// The kernel's mask of these PUs.
 pub fn mask(pus: &[u32]) -> String {
     let words = pus.iter().max().map_or(1, |last| *last as usize / 32 + 1);
     let mut mask = vec![0u32; words];
@@ -15,13 +15,13 @@ pub fn mask(pus: &[u32]) -> String {
     mask.iter().rev().map(|word| format!("{word:08x}")).collect::<Vec<_>>().join(",")
 }
 
-/// The PUs with these numbers, as the kernel writes a list.
+/// The kernel's list of these PUs.
 pub fn list(pus: &[u32]) -> String {
     pus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }
 
 impl Files {
-    /// A computer with these PUs, all online, of which only the cores are known.
+    /// A computer with these PUs, all online, with only the cores known.
     pub fn of_pus(pus: &[u32]) -> Self {
         let mut files = Files::default();
         files.put("sys/devices/system/cpu/online", list(pus));
@@ -81,7 +81,6 @@ impl Files {
         self.put(&format!("sys/devices/system/node/node{os}/distance"), distances.join(" "));
     }
 
-    /// Writes all files below a folder.
     pub fn write(&self, folder: &Path) -> std::io::Result<()> {
         std::fs::create_dir_all(folder.join("sys"))?;
         for (path, text) in &self.0 {
