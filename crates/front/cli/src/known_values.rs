@@ -23,7 +23,6 @@ pub fn of(command: &Command, argument: &Arg) -> Option<KnownValues> {
     is_cell.then_some(cells as KnownValues).or(is_plan.then_some(plans as KnownValues))
 }
 
-/// The names of the existing cells; empty if they cannot be listed.
 fn cells() -> Vec<KnownValue> {
     // Listing makes no cell, so these words never start a guardian.
     let cells = CellHost::here(GuardianCommand(Vec::new())).and_then(|host| host.cells());
@@ -33,7 +32,6 @@ fn cells() -> Vec<KnownValue> {
         .collect()
 }
 
-/// The names of the applied plans of services; empty if they cannot be listed.
 fn plans() -> Vec<KnownValue> {
     let host = ServicesHost::here(GuardianCommand(Vec::new()));
     let plans = host.and_then(|host| host.standing()).unwrap_or_default();

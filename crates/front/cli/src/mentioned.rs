@@ -4,7 +4,6 @@ use crate::args::command;
 use clap::error::{ContextKind, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// The source files below a folder, without tests.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();

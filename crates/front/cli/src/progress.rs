@@ -27,7 +27,6 @@ pub struct Display {
 }
 
 impl Display {
-    /// A display for these PUs.
     pub fn new(pus: &[u32], resolution_ns: f64, colour: ColourChoice) -> Self {
         let stderr = std::io::stderr();
         let size = view::size().filter(|_| stderr.is_terminal());
@@ -42,7 +41,6 @@ impl Display {
         Display { live, bars: Bars::default(), next: Instant::now() + LEAST_PAUSE, drawn: false }
     }
 
-    /// Draws a step, if the pause is over.
     pub fn show(&mut self, step: &SurveyProgress) {
         // Without a terminal: a log must not fill with progress.
         if self.live.is_none() || Instant::now() < self.next {

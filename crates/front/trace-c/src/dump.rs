@@ -17,7 +17,6 @@ use std::sync::atomic::Ordering::Relaxed;
 /// The most lines in the file, of each kind of sharing.
 const NAMED: usize = 32;
 
-/// Keeps the folder's name; false if the environment has none.
 pub fn remember_folder() -> bool {
     output::folder().is_some()
 }
@@ -94,7 +93,6 @@ fn cpu_ns(task: &TracedThread, tid: i32) -> i64 {
     threads::cpu_ns(!tid << 3 | 6)
 }
 
-/// The name of a running thread.
 fn living_name(tid: i32, name: &mut [u8; 16]) {
     let Some(mut path) = output::named(b"/proc/self/task/") else { return };
     if write!(path, "{tid}/comm").is_err() {

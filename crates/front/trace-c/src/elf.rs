@@ -16,16 +16,12 @@ const EXPORTED_SYMBOLS: u32 = 11;
 const SYMBOL_BYTES: usize = 24;
 const OBJECT: u8 = 1;
 
-/// A file in memory.
 pub struct ElfImage {
     bytes: &'static [u8],
 }
 
-/// A variable, and the offset of an address in it.
 pub struct VariableOffset<'a> {
-    /// Its name.
     pub name: &'a [u8],
-    /// The offset in bytes.
     pub offset: usize,
 }
 
@@ -48,7 +44,6 @@ impl ElfImage {
         }
     }
 
-    /// The variable at an address of a module loaded at `base`.
     pub fn variable(&self, address: usize, base: usize) -> Option<VariableOffset<'_>> {
         let at =
             if self.u16(TYPE_AT)? == EXECUTABLE { address } else { address.wrapping_sub(base) };
@@ -69,7 +64,6 @@ impl ElfImage {
             .find_map(|symbol| self.symbol(start.checked_add(symbol * SYMBOL_BYTES)?, names, at))
     }
 
-    /// The offset of a section's header; `None` if it is outside the file.
     fn section(&self, number: usize) -> Option<usize> {
         let size = usize::from(self.u16(SECTION_SIZE_AT)?);
         let at = self.u64(SECTIONS_AT)?.checked_add(number.checked_mul(size)?)?;

@@ -5,12 +5,9 @@ use std::ptr::null_mut;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
 
-/// The number of distinguished lines.
 pub const ENTRIES: usize = 1 << 16;
-/// Entries tried for a line.
 const PROBES: usize = 16;
 
-/// How a line was shared this time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineSharing {
     /// The receiver accessed bytes that the owner had written.
@@ -26,9 +23,7 @@ pub enum LineSharing {
 pub struct HotLine {
     /// Its number; 0 in an unused entry.
     pub number: AtomicUsize,
-    /// Transfers with true sharing.
     pub truly: AtomicU64,
-    /// Transfers with false sharing.
     pub falsely: AtomicU64,
     /// The most frequent pair: owner, receiver, and its lead over all others (a majority vote).
     pub pair: AtomicU64,
@@ -41,14 +36,12 @@ pub struct HotLine {
 static TABLE: AtomicPtr<HotLine> = AtomicPtr::new(null_mut());
 static LOST: AtomicU64 = AtomicU64::new(0);
 
-/// Makes the table; false without memory.
 pub fn begin() -> bool {
     let table = memory::zeros(ENTRIES * size_of::<HotLine>());
     TABLE.store(table.cast(), Relaxed);
     !table.is_null()
 }
 
-/// Forgets all lines.
 pub fn clear() {
     memory::clear(TABLE.load(Relaxed).cast(), ENTRIES * size_of::<HotLine>());
     LOST.store(0, Relaxed);

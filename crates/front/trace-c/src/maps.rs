@@ -5,7 +5,6 @@ use std::ffi::{CStr, c_int};
 
 const LONGEST: usize = 512;
 
-/// The memory of an address.
 pub struct Region {
     path: [u8; LONGEST],
     length: usize,
@@ -15,7 +14,6 @@ pub struct Region {
     is_code: bool,
 }
 
-/// A line of the list.
 struct Mapping<'a> {
     from: usize,
     to: usize,
@@ -52,7 +50,6 @@ impl Region {
         Region { path: [0; LONGEST], length: 0, base: 0, is_code: false }
     }
 
-    /// The module's path, `[stack]` and the like; empty for anonymous memory.
     pub fn path(&self) -> &[u8] {
         &self.path[..self.length]
     }
@@ -77,7 +74,6 @@ impl Region {
     }
 }
 
-/// Reads the list until the closure returns something.
 fn lines(mut each: impl FnMut(&[u8]) -> Option<()>) -> Option<()> {
     // SAFETY: the path is a C string.
     let file = unsafe { libc::open(c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
@@ -126,7 +122,6 @@ fn parse(line: &[u8]) -> Option<Mapping<'_>> {
     let to = hex(range.next()?)?;
     let rights = fields.next()?;
     let offset = hex(fields.next()?)?;
-    // The device and the number of the file.
     fields.nth(1)?;
     let start =
         fields.next().map_or(line.len(), |field| field.as_ptr() as usize - line.as_ptr() as usize);

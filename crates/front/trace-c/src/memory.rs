@@ -17,7 +17,6 @@ pub fn zeros(bytes: usize) -> *mut u8 {
     address.cast()
 }
 
-/// Zeros a table from [`zeros`].
 pub fn clear(table: *mut u8, bytes: usize) {
     // SAFETY: the table is a private anonymous mapping of this length, whose dropped pages read as
     // zeros.

@@ -6,7 +6,6 @@ use std::fmt::{self, Arguments, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
 
-/// The format of the files, with its version.
 pub const FORMAT: &str = "seatmap-trace/1";
 
 const LONGEST: usize = libc::PATH_MAX as usize;
@@ -17,7 +16,6 @@ const NAMESAKES: u32 = 1 << 16;
 
 static FOLDER: OnceLock<Option<Path>> = OnceLock::new();
 
-/// A path with its final zero.
 #[derive(Clone)]
 pub struct Path {
     bytes: [u8; LONGEST],

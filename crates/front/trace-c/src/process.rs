@@ -18,12 +18,10 @@ static BEGAN_NS: AtomicI64 = AtomicI64::new(0);
 /// Signals that end a program unless it handles them; the file is written before they do.
 const SIGNALS: [c_int; 3] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
 
-/// Whether accesses are counted.
 pub fn is_active() -> bool {
     STATE.load(Acquire) == ACTIVE
 }
 
-/// The start of the observation, in nanoseconds of `CLOCK_MONOTONIC`.
 pub fn began_ns() -> i64 {
     BEGAN_NS.load(Relaxed)
 }

@@ -17,7 +17,6 @@ use std::sync::atomic::{AtomicPtr, AtomicU64};
 
 /// Bytes of a cache line, as a power of two.
 pub const LINE_BITS: u32 = 6;
-/// Bits of the owner's slot in a key.
 const OWNER_BITS: u32 = 16;
 /// Bytes of an entry, as a power of two.
 const ENTRY_BITS: u32 = 5;
@@ -31,29 +30,24 @@ const OFFSETS: usize = (ENTRIES - 1) << ENTRY_BITS;
 struct Entry {
     /// The line's number, and below it the slot of the owner; 0 in an unused entry.
     key: AtomicU64,
-    /// The threads with a copy, by their bits.
     sharers: AtomicU64,
     /// The sharers that accessed the owner's bytes, or need no further check.
     settled: AtomicU64,
-    /// The bytes that the owner wrote, one bit for each.
     written: AtomicU64,
 }
 
 static TABLE: AtomicPtr<Entry> = AtomicPtr::new(null_mut());
 
-/// Makes the table; false if the kernel refuses.
 pub fn begin() -> bool {
     let table = memory::zeros(ENTRIES * size_of::<Entry>());
     TABLE.store(table.cast(), Relaxed);
     !table.is_null()
 }
 
-/// Forgets all lines.
 pub fn clear() {
     memory::clear(TABLE.load(Relaxed).cast(), ENTRIES * size_of::<Entry>());
 }
 
-/// The number of lines in the table.
 pub fn room() -> usize {
     ENTRIES
 }
@@ -104,7 +98,6 @@ fn slow(address: usize, bytes: u32, is_write: bool) {
     }
 }
 
-/// The key of a line with this owner.
 #[inline(always)]
 fn own(line: u64, slot: u32) -> u64 {
     line << OWNER_BITS | u64::from(slot)

@@ -10,7 +10,6 @@ use std::sync::atomic::{
 /// The number of distinguished threads. All later ones share the last place.
 pub const MOST: usize = 1024;
 
-/// Bytes of a thread's name in the kernel.
 const NAME: usize = 16;
 
 /// Lines that one thread received from another.
@@ -21,12 +20,10 @@ pub struct Received {
     pub falsely: AtomicU64,
 }
 
-/// A thread of this process.
 #[repr(C)]
 pub struct TracedThread {
     /// Its place among all threads, in the order of creation.
     pub slot: AtomicU32,
-    /// The thread that created it.
     pub parent: AtomicU32,
     /// The kernel's thread id; 0 before it runs.
     pub tid: AtomicI32,
@@ -36,7 +33,6 @@ pub struct TracedThread {
     pub replaced: AtomicU64,
     /// Its stack: the lowest address, and the one above the highest.
     pub stack: [AtomicUsize; 2],
-    /// Its name at its end.
     pub name: [AtomicU8; NAME],
     /// Lines received, by the slot of the thread that wrote them.
     pub received: [Received; MOST],
@@ -66,7 +62,6 @@ impl TracedThread {
 static TABLE: AtomicPtr<TracedThread> = AtomicPtr::new(null_mut());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// Makes the table; false without memory.
 pub fn begin() -> bool {
     let table = memory::zeros(MOST * size_of::<TracedThread>());
     TABLE.store(table.cast(), Relaxed);

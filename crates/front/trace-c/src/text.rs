@@ -5,7 +5,6 @@ use std::fmt::{self, Write};
 
 const BUFFER: usize = 4096;
 
-/// A file with a buffer.
 pub struct Text {
     file: c_int,
     buffer: [u8; BUFFER],

@@ -14,7 +14,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicPtr, AtomicU32};
 
 type Start = extern "C" fn(*mut c_void) -> *mut c_void;
-/// The C library's `pthread_create`.
 type Create =
     unsafe extern "C" fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int;
 
@@ -39,7 +38,6 @@ pub fn begin() {
     adopt();
 }
 
-/// Takes a place for this running thread.
 pub fn adopt() -> Option<&'static TracedThread> {
     if !process::is_active() {
         return None;
@@ -49,7 +47,6 @@ pub fn adopt() -> Option<&'static TracedThread> {
     Some(task)
 }
 
-/// Gives this thread a place.
 fn enter(task: &'static TracedThread) {
     // SAFETY: the call has no preconditions.
     task.tid.store(unsafe { libc::gettid() }, Relaxed);
@@ -64,7 +61,6 @@ fn enter(task: &'static TracedThread) {
     }
 }
 
-/// The addresses of this thread's stack; zeros if unknown.
 fn stack() -> [usize; 2] {
     let mut attributes = MaybeUninit::<pthread_attr_t>::uninit();
     let mut low = null_mut();
@@ -93,7 +89,6 @@ extern "C" fn end(task: *mut c_void) {
     task.name.iter().zip(name).for_each(|(kept, byte)| kept.store(byte, Relaxed));
 }
 
-/// The time of a clock in nanoseconds; 0 if it does not exist.
 pub fn cpu_ns(clock: libc::clockid_t) -> i64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call fills a local variable.
@@ -101,7 +96,6 @@ pub fn cpu_ns(clock: libc::clockid_t) -> i64 {
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-/// Finds the C library's function.
 fn create() -> Option<Create> {
     let mut found = CREATE.load(Relaxed);
     if found.is_null() {

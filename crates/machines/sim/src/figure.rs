@@ -23,7 +23,6 @@ impl ModelFigure {
         self.value.round() as u64
     }
 
-    /// Cycles as a whole number of ticks.
     pub(crate) fn ticks(&self, ticks_per_cycle: u32) -> u64 {
         (self.value * f64::from(ticks_per_cycle)).round() as u64
     }
@@ -65,7 +64,6 @@ pub fn syntax(name: &str, text: &str, error: &toml::de::Error) -> ModelError {
     }
 }
 
-/// Line and column of a byte, from 1.
 fn place(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;

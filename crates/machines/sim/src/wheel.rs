@@ -27,7 +27,6 @@ pub struct Wheel<E> {
     scheduled: u64,
 }
 
-/// The events of one cycle, from the first to the last.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     head: u32,

@@ -187,7 +187,6 @@ fn impossible<E: std::error::Error>(text: String) -> Result<(), StatsError<E>> {
     Err(StatsError::Impossible(text))
 }
 
-/// One run of this many operations after a warm-up.
 pub(super) fn once<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,

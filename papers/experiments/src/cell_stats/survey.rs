@@ -153,7 +153,6 @@ struct Plan {
 }
 
 impl Plan {
-    /// The figure, from the results of its experiments in order.
     fn drawn(
         self,
         found: &mut impl Iterator<Item = Result<LatencyPoint, String>>,
@@ -179,7 +178,6 @@ impl Plan {
     }
 }
 
-/// Figures 4 to 12.
 fn figures(rooms: &Rooms, iterations: u64) -> Vec<Plan> {
     let counts = counts(rooms);
     let mut plans = Vec::new();
@@ -334,7 +332,6 @@ fn atomics(rooms: &Rooms, counts: &[usize], iterations: u64) -> Plan {
     }
 }
 
-/// The counts 1, 2, 4 and so on, and all.
 fn counts(rooms: &Rooms) -> Vec<usize> {
     let all = rooms.count();
     let mut counts: Vec<usize> =

@@ -69,7 +69,6 @@ fn exact_normal(x: f64) -> f64 {
     0.5 * libm::erfc(-x / std::f64::consts::SQRT_2)
 }
 
-/// The price of one call.
 fn call([share, strike, years, volatility]: [f32; INPUTS]) -> f32 {
     let deviation = volatility * years.sqrt();
     let d1 = ((share / strike).ln() + (RATE + volatility * volatility * 0.5) * years) / deviation;
@@ -88,7 +87,6 @@ fn normal(x: f32) -> f32 {
 }
 
 impl Data {
-    /// Computes a block; false if the store is too small.
     fn compute(&self, inside: &mut WorkerView, task: usize) -> bool {
         const BLOCK: usize = INPUTS * OPTIONS;
         if !self.inputs.get(inside, 0, task * BLOCK, BLOCK) {

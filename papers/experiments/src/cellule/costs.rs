@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 /// Numbers of the block in the paper's example: 16 KiB.
 const NUMBERS: usize = 4096;
-/// Rounds of a turn.
 const ROUNDS: usize = 40;
 
 /// The calls, in the table's order and by its names. The last two are missing in the table; the

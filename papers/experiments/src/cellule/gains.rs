@@ -4,13 +4,10 @@ use crate::cellule::compare::RuntimeGain;
 use crate::cellule::{CelluleError, CelluleWorkload, WorkerSeats, compare};
 use serde::Serialize;
 
-/// Sizes of figure 4.
 const SIZES: [u32; 5] = [128, 256, 512, 1024, 2048];
-/// Iterations of figure 4 b.
 const ITERATIONS: [u32; 3] = [1, 4, 16];
 /// The largest size with several runs: beyond it a run takes seconds and shows nothing new.
 const LARGEST_REPEATED: u32 = 512;
-/// Cycles of figure 5.
 const CYCLES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// Blocks of figure 5, for each worker.
 const BLOCKS: u32 = 2;

@@ -9,7 +9,6 @@ use kernel::{BLOCK, multiply};
 use seatmap_worker::{WorkerProgram, WorkerView};
 use std::sync::Arc;
 
-/// Numbers of a block.
 const NUMBERS: usize = BLOCK * BLOCK;
 /// Bytes of a block: 16 KiB, the most of one transfer of a Cell's MFC.
 const BYTES: usize = NUMBERS * size_of::<f32>();
@@ -99,7 +98,6 @@ impl Data {
         rows.all(|(at, first)| of.get(inside, local + at * BLOCK * size_of::<f32>(), first, BLOCK))
     }
 
-    /// The positions of a block's rows in memory.
     fn rows(&self, (row, column): (usize, usize)) -> impl Iterator<Item = usize> + use<> {
         let size = self.size;
         (0..BLOCK).map(move |at| (row * BLOCK + at) * size + column * BLOCK)

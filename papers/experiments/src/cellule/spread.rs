@@ -3,7 +3,6 @@
 use seatmap_data::statistics::{quantile, summarise};
 use serde::Serialize;
 
-/// The seed of bootstrap intervals.
 const SEED: u64 = 1;
 
 /// Samples in a few numbers, in nanoseconds.

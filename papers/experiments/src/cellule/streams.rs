@@ -182,7 +182,6 @@ fn arrived(stream: usize, from: TcpStream, began: Instant) -> Option<(u64, f64)>
 }
 
 struct Transferred {
-    /// The chunks, with their times.
     forwarded: Vec<Forwarded>,
     /// Each stream's throughput at its sink, in 10^6 bit/s.
     mbps: Vec<f64>,

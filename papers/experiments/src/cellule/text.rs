@@ -20,7 +20,6 @@ pub(super) fn time(ns: f64) -> String {
     }
 }
 
-/// A median, and the deviation of samples.
 pub(super) fn spread(spread: &SampleSummary) -> String {
     format!("{:>9} +- {:>9}", time(spread.median_ns), time(spread.deviation_ns))
 }

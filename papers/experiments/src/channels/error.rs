@@ -20,7 +20,6 @@ impl Blame for ChannelsError {
 }
 
 impl ChannelsError {
-    /// The machine's own error.
     pub(crate) fn run(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         ChannelsError::Run(Box::new(error))
     }

@@ -21,7 +21,6 @@ pub struct ChannelRuns {
 }
 
 impl ChannelRuns {
-    /// Tasks that communicate two by two.
     pub(super) fn pairs(usual: ChannelSeating, placed: ChannelSeating) -> Self {
         ChannelRuns {
             channels: (0..usual.pus.len() / 2).map(|pair| (2 * pair, 2 * pair + 1)).collect(),

@@ -146,7 +146,6 @@ pub(super) fn in_slices(
     (chosen.into_iter().filter_map(|line| line.or_else(|| rest.next())).collect(), at_home)
 }
 
-/// Seats of the pairs, each at random in its section.
 fn seated(
     chip: &Chip,
     pairs: usize,

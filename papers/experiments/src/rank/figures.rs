@@ -173,7 +173,6 @@ pub(super) fn decimals(figure: f64) -> f64 {
     (figure * 1e4).round() / 1e4
 }
 
-/// A mapping in the paper's notation; empty for an unknown index.
 pub(super) fn notation(tasks: usize, index: u64) -> String {
     TaskMapping::nth(tasks, index).map_or_else(String::new, |mapping| mapping.to_string())
 }

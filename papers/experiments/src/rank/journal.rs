@@ -19,7 +19,6 @@ struct Head {
     setup: Setup,
 }
 
-/// One run of one mapping, on one line.
 #[derive(Serialize, Deserialize)]
 struct Record {
     #[serde(flatten)]

@@ -140,7 +140,6 @@ impl Ranking {
         Ranking::new(read.setup, read.shard, &times).ok_or(RankingError::Incomplete)
     }
 
-    /// Adds these times to others.
     pub(super) fn fill(&self, times: &mut MappingTimes) -> Result<(), RankingError> {
         for row in &self.ranking {
             let fits = row.runs_ns.len() == times.runs();

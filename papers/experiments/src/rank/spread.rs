@@ -73,7 +73,6 @@ pub fn follow<B: Bed>(
     })
 }
 
-/// The setup, on which all times depend: ranks with another setup have other work.
 fn name(setup: &Setup) -> String {
     seatmap_data::document::written(setup)
 }

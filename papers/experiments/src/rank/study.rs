@@ -79,7 +79,6 @@ pub fn in_blocks<B: Bed>(
     ended(jobs.into_iter().try_for_each(|job| keeper.keep(job, time(bed, setup, job))))
 }
 
-/// The time of one run, in nanoseconds.
 pub(super) fn time<B: Bed>(
     bed: &mut B,
     setup: &Setup,
@@ -105,7 +104,6 @@ fn ended<E: std::error::Error>(kept: Result<(), Early<E>>) -> Result<bool, RankS
     }
 }
 
-/// The destinations of times.
 pub(super) struct Keeper<'a, 'o> {
     pub times: &'a mut MappingTimes,
     pub journal: Option<&'a mut RankJournal>,

@@ -18,7 +18,6 @@ use seatmap_trial::tune::{BenchEvent, BenchRequest, BenchResults, Length};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-/// Runs the commands in blocks, and compares them.
 pub fn run(typed: &Bench) -> Result<(), CliError> {
     match &typed.over_time {
         Some(BenchOverTime::History(typed)) => history::run(typed),
@@ -64,7 +63,6 @@ fn commands(typed: &Bench) -> Result<(), CliError> {
     }
 }
 
-/// The destination of `--markdown`, if given.
 fn summary(typed: &Bench, outputs: &Outputs) -> Result<Option<Destination>, CliError> {
     output::beside(typed.markdown.as_deref(), outputs.on_stdout(), "--markdown")
 }
@@ -74,7 +72,6 @@ fn tell(event: &BenchEvent<'_>, bar: &mut Option<Bar>) {
         bar.show(*runs, *of);
     }
     if let Some(line) = under_way::of_bench(event) {
-        // A bar would overwrite the sentence.
         *bar = None;
         output::tell(&line);
         // The runs continue after an estimate of their time.
@@ -84,7 +81,6 @@ fn tell(event: &BenchEvent<'_>, bar: &mut Option<Bar>) {
     }
 }
 
-/// The comparison of the command line.
 fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
     if typed.history.is_some() || typed.label.is_some() {
         return Err(CliError::input(
@@ -129,7 +125,6 @@ fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
     Ok(request)
 }
 
-/// The requested CPUs.
 fn room(typed: &Bench) -> RoomRequest {
     RoomRequest {
         cpus: typed.cpus.as_ref().map(Into::into),

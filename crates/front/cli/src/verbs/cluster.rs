@@ -13,7 +13,6 @@ use seatmap_console::{input, meet, output};
 use seatmap_report::{cluster, counted};
 use std::path::Path;
 
-/// Measures a cluster, or reports what is wrong with one.
 pub fn run(typed: &ClusterArgs) -> Result<(), CliError> {
     match &typed.command {
         ClusterCommand::Measure(typed) => measure(typed),
@@ -31,7 +30,6 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Measured, CliError> {
     input::parsed(path, bytes, Measured::from_json)
 }
 
-/// Shows a cluster.
 pub fn show(cluster: &Measured, json: bool) -> Result<(), CliError> {
     if json { output::json(cluster) } else { output::print(&cluster::page(cluster)) }
 }
@@ -49,7 +47,6 @@ fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
         &mut |so_far| page.keep(so_far),
     )?;
     drop(bars);
-    // Only rank 0 has a result.
     measured.map_or(Ok(()), |measured| page.end(&measured))
 }
 

@@ -16,10 +16,8 @@ use seatmap_services::ServicesPlan;
 use std::error::Error;
 use std::path::Path;
 
-/// Writes a document in one format.
 pub type Writer<T, E = Box<dyn Error>> = fn(&T) -> Result<String, E>;
 
-/// The formats of clusters, by their names on the command line.
 pub const OF_CLUSTERS: [(&str, Writer<Cluster>); 4] = [
     ("topology-conf", |cluster| Ok(topology::conf(cluster)?)),
     ("topology-yaml", |cluster| Ok(topology::yaml(cluster)?)),
@@ -27,7 +25,6 @@ pub const OF_CLUSTERS: [(&str, Writer<Cluster>); 4] = [
     ("json", |cluster| Ok(cluster.to_json())),
 ];
 
-/// The formats of profiles.
 pub const OF_PROFILES: [(&str, Writer<Profile>); 4] = [
     ("csv", |profile| Ok(csv::write(profile)?)),
     ("hwloc-xml", |profile| Ok(hwloc_xml::write(profile)?)),
@@ -35,7 +32,6 @@ pub const OF_PROFILES: [(&str, Writer<Profile>); 4] = [
     ("json", |profile| Ok(profile.to_json())),
 ];
 
-/// Writes a profile, plan or cluster as another tool's file.
 pub fn run(typed: Export) -> Result<(), CliError> {
     let destination = Destination::new(typed.output.as_deref().unwrap_or(Path::new("-")))?;
     destination.write(&text(&typed.document, typed.format)?)

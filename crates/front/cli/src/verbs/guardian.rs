@@ -10,7 +10,6 @@ use seatmap_services::apply::ServicesHost;
 use seatmap_trial::live::guard;
 use seatmap_trial::tune::varied;
 
-/// Waits for the creator's end, and restores its remaining changes.
 pub fn run(typed: &GuardianVerb) -> Result<(), CliError> {
     match typed {
         GuardianVerb::Cell { name } => {

@@ -10,7 +10,6 @@ use seatmap_os::CpuList;
 use seatmap_report::shown;
 use std::path::{Path, PathBuf};
 
-/// Reads files, explains them, and writes profiles.
 pub fn run(typed: Import) -> Result<(), CliError> {
     let options = ImportOptions {
         frequency_hz: typed.frequency,

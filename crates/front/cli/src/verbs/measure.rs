@@ -13,7 +13,6 @@ use seatmap_console::{input, output};
 use seatmap_measure::measurement::MeasureNews;
 use std::ops::ControlFlow;
 
-/// Measures a machine, and shows, prints, writes or remembers the result.
 pub fn run(typed: MeasureArgs, colour: ColourChoice) -> Result<(), CliError> {
     let page = MeasureOutputs::new(&typed, colour)?;
     let machine = input::machine(&typed.on)?;

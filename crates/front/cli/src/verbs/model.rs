@@ -8,14 +8,12 @@ use seatmap_console::waiting::Waiting;
 use seatmap_measure::twin::Needs;
 use seatmap_report::twin as report;
 
-/// Makes models.
 pub fn run(typed: &Model) -> Result<(), CliError> {
     match &typed.action {
         ModelAction::Fit(fit) => fitted(fit),
     }
 }
 
-/// Fits a twin, and reports its similarity to the original.
 fn fitted(typed: &FitArgs) -> Result<(), CliError> {
     // Before the fit, so that a missing folder does not cost the seconds of a fit.
     let destination = output::file(typed.output.as_deref(), typed.json)?;

@@ -12,7 +12,6 @@ use seatmap_os::cpus::Cpus;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_report::{html, svg};
 
-/// Measures the noise of CPUs.
 pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
     // Two meters on one CPU would measure each other.
     super::run::check_sole(SoleWork::Noise)?;

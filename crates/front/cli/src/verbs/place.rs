@@ -58,7 +58,6 @@ fn on_machine(typed: &PlaceArgs) -> Result<(), CliError> {
     outputs.write(&inputs, &appraisal)
 }
 
-/// The inputs of a request.
 struct Inputs {
     pattern: Pattern,
     machine: Machine,
@@ -85,7 +84,6 @@ impl Inputs {
     }
 }
 
-/// The request of the command line.
 fn request<'a>(
     typed: &PlaceArgs,
     inputs: &'a Inputs,
@@ -102,7 +100,6 @@ fn request<'a>(
         fixed: typed.fix.clone(),
         method,
         prefers_cache: typed.prefer == Some(PreferChoice::BigCache),
-        // A placement only by homes is judged by the homes it chose.
         homes: typed.homes || method == PlaceMethod::GetCore,
         threads: typed.threads(),
         seed: typed.seed,

@@ -76,7 +76,6 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
     }
 }
 
-/// The destination of `--svg`, if given.
 fn picture(typed: &Show, page: Option<&Destination>) -> Result<Option<Destination>, CliError> {
     let has_page = (page == Some(&Destination::Stdout)).then_some("--html -");
     let on_stdout = if typed.forms.json { Some("--json") } else { has_page };
@@ -174,7 +173,6 @@ fn machine(
     })
 }
 
-/// Writes the requested page or JSON, or prints the text.
 fn deliver(
     typed: &Show,
     page: Option<Destination>,

@@ -14,7 +14,6 @@ use seatmap_report::{html, tune, under_way};
 use seatmap_trial::tune::model_race::{NumberedJob, TakeTimes};
 use seatmap_trial::tune::{RaceEnd, RaceEvent, program_race};
 
-/// Races ways to place a program, and writes the winner.
 pub fn run(typed: &Tune) -> Result<(), CliError> {
     match &typed.on {
         Some(name) if typed.command.is_empty() => on_model(typed, name),
@@ -82,7 +81,6 @@ fn tell(event: &RaceEvent<'_>, bar: &mut Option<Bar>) {
     }
 }
 
-/// Writes the winner to the given file, if a plan can express it.
 fn show(outputs: &Outputs, end: &RaceEnd) -> Result<(), CliError> {
     outputs.show(&end.tuned, html::tune, tune::text)?;
     match (&outputs.file, &end.plan) {

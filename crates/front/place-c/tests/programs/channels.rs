@@ -6,7 +6,6 @@ use std::path::Path;
 
 const EXAMPLE: &str = "examples/producer_consumer.c";
 
-/// Writes a profile of these CPUs, as if Seatmap had remembered it.
 fn remember(state: &Path, cpus: &[u32]) {
     let origin =
         Origin { kind: OriginKind::Measured, source: "a test".to_owned(), date: None, tool: None };

@@ -21,7 +21,6 @@ fn own_edges_on_an_own_matrix() {
     assert!(expected.iter().all(|lines| printed.contains(lines)), "{printed}");
 }
 
-/// The plan of `examples/plan.c`, made in Rust.
 fn plan_of(machine: &[u8], pattern: &str) -> Plan {
     let machine = import::read(machine, "machine", None).unwrap();
     let pattern = Pattern::from_json(pattern).unwrap();

@@ -7,14 +7,11 @@ use std::sync::{Mutex, OnceLock};
 
 const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
-/// The language of a program and the way of linking.
 #[derive(Clone, Copy, Debug)]
 pub enum How {
     /// C99 with the shared library, by `pkg-config`.
     Shared,
-    /// C99 with the static library.
     Static,
-    /// C++11 with the shared library.
     Cpp,
 }
 
@@ -23,7 +20,6 @@ pub struct Installed {
     prefix: PathBuf,
 }
 
-/// The library, built and installed once for all tests of this run.
 pub fn library() -> &'static Installed {
     static LIBRARY: OnceLock<Installed> = OnceLock::new();
     LIBRARY.get_or_init(Installed::new)

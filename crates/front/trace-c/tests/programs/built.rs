@@ -31,7 +31,6 @@ pub fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name)
 }
 
-/// A program in its own folder, with a folder for its traces.
 pub struct Program {
     folder: TempDir,
 }

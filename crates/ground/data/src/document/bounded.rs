@@ -37,7 +37,6 @@ pub struct Outline {
     pub format: String,
 }
 
-/// A text within the limit.
 struct BoundedText(String);
 
 /// A key, of which only the outline's own is kept.

@@ -165,7 +165,6 @@ pub fn add_later_keys(document: &mut Value, maps: &[&str]) {
     }
 }
 
-/// Turns a derived schema into the published one.
 fn tidy(schema: &mut Schema) {
     let Some(keywords) = schema.as_object_mut() else { return };
     // The sizes of Rust's numbers mean nothing to readers in other languages.

@@ -79,7 +79,6 @@ pub fn parser_sentence(message: &str) -> String {
     about_a_key(&message).or_else(|| about_a_value(&message)).unwrap_or_else(|| plain(&message))
 }
 
-/// A missing, unknown or repeated key or word.
 fn about_a_key(message: &str) -> Option<String> {
     if let Some(key) =
         message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'))
@@ -110,7 +109,6 @@ fn about_a_key(message: &str) -> Option<String> {
     Some(format!("unknown {kind} '{}'; none is expected here", visible(name)))
 }
 
-/// A value of another type, range or length.
 fn about_a_value(message: &str) -> Option<String> {
     // From the end: the value before it is from the file, and may contain these words.
     let (start, expected) = message.rsplit_once(", expected ")?;
@@ -184,7 +182,6 @@ fn is_of_a_type(expected: &str, starts: &[&str]) -> bool {
     starts.iter().any(|start| expected.starts_with(start))
 }
 
-/// The value in the file, in words for its kind.
 fn finding(found: &str) -> String {
     let numbers = ["integer `", "floating point `", "boolean `"];
     if let Some(value) = numbers.iter().find_map(|start| found.strip_prefix(start)) {

@@ -86,7 +86,6 @@ impl SeatSpeed {
         self.spread() > EQUAL_WITHIN
     }
 
-    /// The first problem of these figures.
     pub(crate) fn problem(&self) -> Option<String> {
         let n = self.pus.len();
         if n == 0 {

@@ -2,7 +2,6 @@
 
 use crate::machine::Profile;
 
-/// The name of a machine with an unknown processor.
 const UNNAMED: &str = "a computer";
 
 /// The fact omitted from every profile.

@@ -53,7 +53,6 @@ pub fn kinds_of(speeds: &[Speed]) -> Vec<Option<CoreKind>> {
         .collect()
 }
 
-/// The values of a measure for all cores; `None` if one is unknown.
 fn all_of(speeds: &[Speed], measure: fn(&Speed) -> Option<u64>) -> Option<Vec<u64>> {
     speeds.iter().map(measure).collect()
 }

@@ -149,7 +149,6 @@ impl Wakeups {
         found
     }
 
-    /// The first problem of these figures on a topology.
     pub(crate) fn problem(&self, topology: &Topology) -> Option<String> {
         for (at, pair) in self.pairs.iter().enumerate() {
             if let Some(os) = pair.pus.iter().find(|os| topology.pu(**os).is_none()) {

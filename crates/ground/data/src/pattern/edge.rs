@@ -43,7 +43,6 @@ impl Edge {
         Edge { from, to, bytes: 1.0, messages: 1.0 }
     }
 
-    /// The first problem of this edge in a pattern of `tasks` tasks.
     pub(crate) fn problem(&self, tasks: usize) -> Option<String> {
         let last = self.from.max(self.to);
         if last >= tasks {
@@ -67,7 +66,6 @@ impl Edge {
         })
     }
 
-    /// Both ends, by which edges are sorted.
     pub(crate) fn ends(&self) -> (usize, usize) {
         (self.from, self.to)
     }

@@ -302,7 +302,6 @@ fn wrong_edge(at: usize, what: String) -> Result<(), DocumentError> {
     Err(DocumentError::Inconsistent(format!("edges[{at}]: {what}")))
 }
 
-/// The message that refuses a number of tasks.
 pub(crate) fn tasks_problem(tasks: impl std::fmt::Display) -> String {
     // Always plural: one task is valid.
     format!("{tasks} tasks, and a pattern has 1 to {MAX_TASKS}")

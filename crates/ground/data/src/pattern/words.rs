@@ -5,12 +5,10 @@ use crate::document::Position;
 /// The most characters of a bad word in an error.
 const QUOTED: usize = 24;
 
-/// The words of a text, each with its position.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = (Position, &str)> {
     text.lines().enumerate().flat_map(|(at, line)| words_of_line(at + 1, line))
 }
 
-/// The words of one line, each with its position.
 pub(crate) fn words_of_line(line: usize, text: &str) -> impl Iterator<Item = (Position, &str)> {
     text.split_whitespace().map(move |word| {
         // A word is a part of its line, so the difference of their addresses is the column.
@@ -18,7 +16,6 @@ pub(crate) fn words_of_line(line: usize, text: &str) -> impl Iterator<Item = (Po
     })
 }
 
-/// A word as an error shows it.
 pub(crate) fn quoted(word: &str) -> String {
     let start: String = word.chars().take(QUOTED).collect();
     let more = if start.len() < word.len() { "..." } else { "" };

@@ -59,7 +59,6 @@ fn draw(ranks: &[Vec<u32>], counts: &mut [u32], rng: &mut Rng) -> u32 {
     drawn
 }
 
-/// The median of a resample given as counts over the sorted samples.
 fn median_of(counts: &[u32], ascending: &[f64], drawn: u32) -> Option<f64> {
     // The middle two of an even number, or twice the middle one.
     let lower = (drawn.checked_sub(1)?) / 2;

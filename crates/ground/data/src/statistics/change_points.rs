@@ -29,7 +29,6 @@ pub struct ChangePoint {
     pub certainty: f64,
 }
 
-/// The best split of a part of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Split {
     at: usize,

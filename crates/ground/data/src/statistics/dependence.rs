@@ -55,7 +55,6 @@ fn clipped(values: &[f64]) -> Vec<f64> {
     finite.map(|value| (value - centre).clamp(-most, most)).collect()
 }
 
-/// The sufficient statistics of a series.
 struct Sums {
     count: f64,
     sum: f64,
@@ -70,14 +69,11 @@ struct Sums {
 struct Fit {
     /// The logarithm of this correlation's weight, up to a constant.
     log_weight: f64,
-    /// The mean, by generalised least squares.
     mean: f64,
-    /// Its standard error.
     error: f64,
 }
 
 impl Sums {
-    /// `None` for fewer than three values, and for equal values.
     fn of(values: &[f64]) -> Option<Self> {
         let [first, .., last] = *values else { return None };
         let differ = values.len() > 2 && values.iter().any(|value| *value != first);
@@ -137,7 +133,7 @@ fn half_width(fits: &[Fit], free: usize, confidence: f64) -> Option<f64> {
     while within(high) < confidence {
         high *= 2.0;
     }
-    // 20 halvings reach a thousandth of the width, less than a report shows.
+    // 20 halvings: far more exact than a report shows.
     for _ in 0..20 {
         let middle = 0.5 * (low + high);
         if within(middle) < confidence { low = middle } else { high = middle }
@@ -179,7 +175,6 @@ mod tests {
         }
     }
 
-    /// A first-order autoregressive series.
     fn series(count: usize, rho: f64, rng: &mut fastrand::Rng) -> Vec<f64> {
         let mut value = normal(rng);
         (0..count)

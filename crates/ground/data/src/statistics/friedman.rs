@@ -21,7 +21,6 @@ pub fn worse_than_best(blocks: &[Vec<f64>], confidence: f64) -> Vec<usize> {
     }
 }
 
-/// The worse of two things, by Wilcoxon's signed ranks.
 fn worse_of_two(blocks: &[Vec<f64>], confidence: f64) -> Option<usize> {
     let differences: Vec<f64> = blocks.iter().map(|block| block[1] - block[0]).collect();
     let shift = shift(&differences, confidence)?;

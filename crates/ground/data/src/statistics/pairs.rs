@@ -13,7 +13,6 @@ pub struct ValuePairs<'a> {
     second: &'a [f64],
 }
 
-/// The figure of a pair.
 #[derive(Clone, Copy)]
 enum Kind {
     /// The mean of two values of one list, each pair once, including each value with itself (Walsh
@@ -36,7 +35,6 @@ impl<'a> ValuePairs<'a> {
         ValuePairs { kind: Kind::Difference, first, second }
     }
 
-    /// The number of pairs.
     pub fn count(&self) -> usize {
         match self.kind {
             Kind::Mean => self.first.len() * (self.first.len() + 1) / 2,

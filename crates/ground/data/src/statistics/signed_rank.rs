@@ -128,7 +128,6 @@ pub fn floor(differences: &[f64], seed: u64) -> Option<f64> {
     Some(spread * fewer * quantile(&centres, 0.95)?)
 }
 
-/// The share of each tail outside an interval.
 fn tail(confidence: f64) -> f64 {
     0.5 * (1.0 - confidence)
 }

@@ -365,7 +365,6 @@ impl Machine {
     }
 }
 
-/// The message without the file's name, which the caller adds.
 fn message(error: &ModelError) -> String {
     match error {
         ModelError::Syntax { message, .. } | ModelError::Impossible { message, .. } => {
@@ -400,7 +399,6 @@ fn host_profile(around: &Surroundings) -> Result<Profile, ProfileError> {
     Ok(profile)
 }
 
-/// Whether a name can only mean a file.
 fn looks_like_a_path(name: &str) -> bool {
     name.contains('/') || Path::new(name).extension().is_some_and(|extension| extension.len() <= 4)
 }

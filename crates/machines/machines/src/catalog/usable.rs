@@ -225,7 +225,6 @@ mod tests {
         CpuSet::of_list(text).unwrap().list().0
     }
 
-    /// A computer with the CPUs `known`, of which `measured` were measured.
     fn profile(known: &str, measured: &str) -> Profile {
         let origin =
             Origin { kind: OriginKind::Measured, source: String::new(), date: None, tool: None };

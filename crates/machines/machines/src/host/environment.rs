@@ -54,7 +54,6 @@ pub(crate) fn model_in(cpuinfo: &str) -> Option<String> {
     small::value_of(cpuinfo, "model name").or_else(|| arm::model(cpuinfo))
 }
 
-/// The hypervisor below this computer, or `none`; `None` if unknown.
 fn hypervisor() -> Option<String> {
     small::read("/sys/hypervisor/type")
         .or_else(processors_word)

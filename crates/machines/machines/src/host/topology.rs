@@ -274,7 +274,6 @@ fn number(numbers: &SetNumbers, os: u32, kind: SharingKind) -> Option<u32> {
     numbers.get(&(os, kind)).copied()
 }
 
-/// Gives each PU its rank within its core.
 fn rank_threads(pus: &mut [Pu]) {
     let mut threads_of_core = HashMap::<u32, u32>::new();
     for pu in pus {

@@ -77,7 +77,6 @@ fn timed_ns(clock: &HostClock, work: impl FnOnce()) -> f64 {
     (clock.stamp().ticks - began) as f64 * clock.ns_per_tick()
 }
 
-/// Does the work. Its three chains are independent, so that a wider core is faster.
 fn work(steps: u64) {
     let next: [u16; WORDS] = std::array::from_fn(|at| ((at + STRIDE) % WORDS) as u16);
     let next = black_box(next);

@@ -63,7 +63,6 @@ impl Handoffs {
             .map(|edge| edge.bytes)
             .filter(|bytes| *bytes > 0.0)
             .fold(heaviest, f64::min);
-        // Edges of equal weight send one message each.
         let unit = if heaviest > lightest { heaviest / f64::from(MOST_MESSAGES) } else { heaviest };
         Handoffs {
             tasks: pattern.tasks,

@@ -85,7 +85,6 @@ impl Mandelbrot {
             .collect()
     }
 
-    /// The position of a point, and the distance between points.
     fn point(&self, frame: u32, column: u32, row: u32) -> (f64, f64, f64) {
         let width = self.view.width * self.view.zoom.powi(frame as i32);
         let step = width / f64::from(self.size.0.max(1));
@@ -157,7 +156,6 @@ fn from_middle(step: f64, at: u32, of: u32) -> f64 {
     (f64::from(at) - 0.5 * f64::from(of.saturating_sub(1))) * step
 }
 
-/// Receives the answer to the last message, if there was one.
 fn gather<P: Port>(
     channel: &SpinChannel<P>,
     pending: &mut Option<(usize, u32)>,

@@ -50,7 +50,6 @@ impl PingPong {
         }
     }
 
-    /// The word that starts all tasks.
     fn go(&self) -> Addr {
         self.gate.word(WORDS_PER_LINE)
     }

@@ -14,7 +14,6 @@ const NAME: &str = "cache";
 /// A cache's right to a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LineState {
-    /// No copy.
     #[default]
     Invalid,
     /// The cache may read.
@@ -28,7 +27,6 @@ pub enum LineState {
 /// Why a hardware thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wait {
-    /// It does not wait for the cache.
     Nothing,
     /// The thread's request is on its way to the home, or waits there.
     Asking(u32),
@@ -39,7 +37,6 @@ enum Wait {
     Watching(u32),
 }
 
-/// A hardware thread, as its cache sees it.
 #[derive(Clone, Copy, Debug)]
 struct Thread {
     task: u16,
@@ -53,7 +50,6 @@ pub struct Delivery {
     pub thread: u16,
     /// The value of an answer from a message buffer.
     pub value: Option<u64>,
-    /// The snoop to handle afterwards.
     pub held: Option<u32>,
 }
 
@@ -161,7 +157,6 @@ impl Cache {
         false
     }
 
-    /// Counts the hits that a copy made while it ran ahead.
     #[inline]
     pub fn count_hits(&mut self, hits: u64) {
         self.counts.hits += hits;
@@ -299,7 +294,6 @@ impl Cache {
         *wait = Wait::Coming(line, Some(packet));
     }
 
-    /// Carries out a snoop, and answers the home.
     pub fn answer(&mut self, packet: u32, out: &mut Outbox) {
         let snoop = *out.message(packet);
         self.snoops -= 1;

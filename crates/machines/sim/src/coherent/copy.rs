@@ -22,7 +22,6 @@ pub struct Copying {
     from: u32,
     to: u32,
     steps: u32,
-    /// Steps that have begun.
     begun: u32,
     ahead: Option<Ahead>,
     /// The number of the run ahead whose end counts.
@@ -174,7 +173,6 @@ impl Core {
         }
     }
 
-    /// Loads and stores up to this step.
     fn begin_until(&mut self, thread: u16, until: u32, memory: &mut SharedMemory, now: u64) {
         let HardwareThread { copying, answer, .. } = &mut self.threads[thread as usize];
         self.cache.count_hits(u64::from(until - copying.begun));

@@ -14,13 +14,10 @@ use std::sync::Arc;
 
 const NAME: &str = "core";
 
-/// A hardware thread and its task.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HardwareThread {
     pub task: u16,
-    /// The current request.
     pub request: Option<LineCall>,
-    /// The value that the task gets when it continues.
     pub answer: u64,
     pub copying: Copying,
 }
@@ -158,7 +155,6 @@ impl Core {
         }
     }
 
-    /// Makes the core's cache answer a snoop.
     pub fn answer(&mut self, snoop: u32, memory: &mut SharedMemory, out: &mut Outbox) {
         let &Message { kind, line, .. } = out.message(snoop);
         self.catch_up(line, matches!(kind, MessageKind::Invalidate { .. }), memory, out);
@@ -171,13 +167,11 @@ impl Core {
         self.cache.expect(thread, now);
     }
 
-    /// The value that the task of a thread gets when it continues.
     #[inline]
     pub fn answer_to(&self, thread: u16) -> u64 {
         self.threads[thread as usize].answer
     }
 
-    /// A thread's current request; `None` if its task runs or has ended.
     pub fn doing(&self, thread: u16) -> Option<LineCall> {
         self.threads[thread as usize].request
     }
@@ -186,7 +180,6 @@ impl Core {
         &self.cache
     }
 
-    /// Stops the run unless every request was answered.
     pub fn assert_idle(&self, now: u64) {
         self.cache.assert_idle(now);
         let busy = self.threads.iter().find_map(|thread| Some((thread.task, thread.request?)));

@@ -29,17 +29,13 @@ struct Transaction {
     source: u16,
 }
 
-/// Counts of all directories together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoherenceCounts {
     /// Copies that caches had to give up.
     pub invalidations: u64,
-    /// Lines read from memory.
     pub memory_reads: u64,
 }
 
-/// The directories of a machine.
-///
 /// On a ring or mesh each line has one home, and no two homes share anything, so one table holds
 /// the records of all homes. In a hierarchy the levels share one record of each line, as if each
 /// level knew at once what the others know. A request climbs to the first level with all sharers of
@@ -103,7 +99,6 @@ impl Directory {
         }
     }
 
-    /// Takes a line from memory.
     pub fn memory_read(&mut self, line: u32, out: &mut Outbox) {
         self.one_answer_less(line, None, out);
     }
@@ -156,7 +151,6 @@ impl Directory {
         true
     }
 
-    /// Opens a transaction for a request, and asks the caches that must answer.
     fn begin(&mut self, packet: u32, request: Message, out: &mut Outbox) {
         out.receive(packet);
         let Message { line, cache: own, .. } = request;
@@ -194,7 +188,6 @@ impl Directory {
         out.schedule(CoherentEvent::MemoryRead(request.line), self.layout.timing.memory);
     }
 
-    /// Asks a cache to send the line, or to give it up.
     fn snoop(&mut self, transaction: u32, kind: MessageKind, cache: u16, out: &mut Outbox) {
         let served = self.transactions.get_mut(transaction);
         served.pending += 1;
@@ -303,7 +296,6 @@ impl Directory {
         &self.intake
     }
 
-    /// Stops the run unless every request was answered.
     pub fn assert_idle(&self, now: u64) {
         self.intake.assert_idle(now);
         let open = self.transactions.occupied();

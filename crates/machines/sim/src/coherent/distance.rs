@@ -87,7 +87,6 @@ pub fn routes(layout: &CoherentLayout, pu: u32, line: u32) -> Option<u64> {
     Some(ROUTES * route(layout, cache, home))
 }
 
-/// The node of a line's home, if lines have fixed homes.
 fn fixed_home(layout: &CoherentLayout, line: u32) -> Option<u16> {
     match &layout.homes {
         Homes::Hashed { .. } => Some(layout.first_home(0, line)),

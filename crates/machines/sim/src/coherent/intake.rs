@@ -86,7 +86,6 @@ impl Intake {
         &self.pipelines
     }
 
-    /// Stops the run unless every request has left.
     pub fn assert_idle(&self, now: u64) {
         for (node, pipeline) in self.pipelines.iter().enumerate() {
             invariant!(

@@ -29,17 +29,13 @@ pub struct CoherentTiming {
 /// Caches, homes, the fabric between them, and all times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoherentLayout {
-    /// Nodes, links and routes.
     pub fabric: Fabric,
-    /// The homes of lines.
     pub homes: Homes,
     /// Whether lines stay at their homes, and caches read and write them there.
     pub is_uncached: bool,
-    /// The cache of each PU, by OS index.
     pub cache_of_pu: Vec<Option<u16>>,
     /// The most threads that share a cache.
     pub threads: usize,
-    /// The node of each cache.
     pub node_of_cache: Vec<u16>,
     /// Ticks from a change of a line until a waiting thread looks again, by cache.
     pub looks: Vec<u64>,
@@ -49,7 +45,6 @@ pub struct CoherentLayout {
     /// Additional ticks of a route between each cache (row) and each home at the top; empty if
     /// there are none.
     pub extra: Vec<u32>,
-    /// The times of all other operations.
     pub timing: CoherentTiming,
 }
 
@@ -66,7 +61,6 @@ impl CoherentLayout {
         }
     }
 
-    /// Additional ticks for passing a line from one cache to another.
     #[inline]
     pub fn passing(&self, from: u16, to: u16) -> u64 {
         if self.passing.is_empty() {

@@ -91,7 +91,6 @@ impl LineTable {
         Some((found * 64) as u16 + words[found].trailing_zeros() as u16)
     }
 
-    /// Whether a line has no sharer except this cache.
     #[inline]
     pub fn has_no_sharer_but(&self, line: u32, cache: u16) -> bool {
         self.are_within(line, (cache, cache + 1))

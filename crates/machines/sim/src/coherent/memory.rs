@@ -4,8 +4,6 @@ use crate::moment::at_tick;
 use seatmap_data::invariant::broken;
 use seatmap_data::port::{Addr, WORDS_PER_LINE};
 
-/// The words of the shared memory.
-///
 /// The protocol gives one cache at a time the right to write a line, after every other copy is
 /// invalidated. All copies are therefore equal, and one store of values serves all of them. Cores
 /// and message buffers check their right before they read or write.

@@ -4,7 +4,6 @@ use crate::coherent::fabric::Lane;
 use crate::coherent::request::LineCall;
 use std::fmt;
 
-/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageKind {
     /// A cache asks the home for a missing line, or for the right to write a shared line (step 1 of
@@ -67,7 +66,6 @@ impl MessageKind {
 /// directories have none and stay small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parcel {
-    /// The operation of a request.
     Operation(LineCall),
     /// The value of an answer: that of the word before the operation.
     Value(u64),
@@ -76,10 +74,8 @@ pub enum Parcel {
 /// The number for no parcel.
 pub const NO_PARCEL: u32 = u32::MAX;
 
-/// A message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Its kind.
     pub kind: MessageKind,
     /// The cache that sends or receives it.
     pub cache: u16,
@@ -92,7 +88,6 @@ pub struct Message {
     pub at: u16,
     /// The node that it goes to.
     pub to: u16,
-    /// The line.
     pub line: u32,
     /// The number of its parcel; [`NO_PARCEL`] between caches and directories.
     pub parcel: u32,

@@ -80,7 +80,6 @@ impl Network {
         self.leave(packet, after, now)
     }
 
-    /// Replaces an arrived message with its answer.
     #[inline(always)]
     pub fn answer(&mut self, packet: u32, answer: Message, after: u64, now: u64) -> PacketProgress {
         self.received += 1;
@@ -129,7 +128,6 @@ impl Network {
         PacketProgress::Later { time: start + u64::from(wire.ticks), packet }
     }
 
-    /// A message under way, or an arrived one that waits at its receiver.
     #[inline]
     pub fn message(&self, packet: u32) -> &Message {
         self.packets.get(packet)
@@ -145,14 +143,12 @@ impl Network {
         self.packets.pop(queue)
     }
 
-    /// Takes an arrived message off the network.
     #[inline]
     pub fn receive(&mut self, packet: u32) -> Message {
         self.received += 1;
         self.packets.take(packet)
     }
 
-    /// The lane of a link, by the link's number.
     pub fn wire(&self, link: usize, lane: Lane) -> &LinkLane {
         &self.wires[link * LANES + lane as usize]
     }
@@ -162,7 +158,6 @@ impl Network {
         (self.sent, self.received, self.packets.occupied().into())
     }
 
-    /// Stops the run unless every sent message was received.
     pub fn assert_idle(&self, now: u64) {
         let (sent, received, under_way) = self.traffic();
         let is_idle = sent == received && under_way == 0;

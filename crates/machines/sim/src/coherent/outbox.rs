@@ -12,14 +12,11 @@ use std::sync::Arc;
 /// An event, which the simulation dispatches to a component at its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CoherentEvent {
-    /// A task continues.
     Resume(u16),
     /// The end of a copy's run ahead, with the run's number: it counts only if that run was not
     /// cut.
     Copied(u16, u16),
-    /// A task tries its request.
     Look(u16),
-    /// The network moves a message.
     Hop(u32),
     /// A home has looked a message's line up.
     LookedUp(u32),
@@ -32,7 +29,6 @@ pub enum CoherentEvent {
 /// An action that takes effect in another component in this very tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pending {
-    /// A message is at its destination.
     Arrived(u32),
     /// A message leaves after this many ticks.
     Send(Message, u64),
@@ -74,7 +70,6 @@ pub enum Notice {
 pub struct Outbox {
     queue: Wheel<CoherentEvent>,
     network: Network,
-    /// The parcels of messages under way.
     parcels: Slab<Parcel>,
     pending: Vec<Pending>,
     /// The number of pending actions of components that wait for the present one.
@@ -136,7 +131,6 @@ impl Outbox {
         self.moved(step);
     }
 
-    /// Schedules an event that is due after this many ticks.
     #[inline]
     pub fn schedule(&mut self, event: CoherentEvent, after: u64) {
         if self.pending.len() > self.outer {
@@ -195,18 +189,15 @@ impl Outbox {
         }
     }
 
-    /// An arrived message, which waits until its receiver takes it.
     #[inline]
     pub fn message(&self, packet: u32) -> &Message {
         self.network.message(packet)
     }
 
-    /// Adds an arrived message to the end of a queue.
     pub fn park(&mut self, queue: &mut SlabQueue, packet: u32) {
         self.network.park(queue, packet);
     }
 
-    /// Removes the first message of a queue.
     pub fn unpark(&self, queue: &mut SlabQueue) -> Option<u32> {
         self.network.unpark(queue)
     }
@@ -263,7 +254,6 @@ impl Outbox {
         self.outer = own.start;
     }
 
-    /// Stops the run unless every message and every parcel was received.
     pub fn assert_idle(&self) {
         self.network.assert_idle(self.now());
         let left = self.parcels.occupied() as usize + self.pending.len() + self.notices.len();

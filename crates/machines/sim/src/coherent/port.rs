@@ -5,13 +5,11 @@ use crate::engine::{TaskMessage, TaskYielder};
 use seatmap_data::port::{Addr, Port, Stamp};
 use std::cell::Cell;
 
-/// A task's view of the machine.
 pub struct CoherentPort<'a> {
     /// The time, separate from the machine so that reading it costs nothing.
     pub clock: &'a Cell<u64>,
     pub yielder: &'a TaskYielder<LineCall>,
     pub pu: u32,
-    /// Words of shared memory.
     pub words: u32,
     /// Ticks from one look of a polling loop to the next.
     pub look: u64,

@@ -92,7 +92,6 @@ impl<T: Copy> Slab<T> {
         self.entries[place as usize].value.as_mut().unwrap_or_else(|| vacant(place))
     }
 
-    /// Adds the value at an index to the end of a queue.
     pub fn push(&mut self, queue: &mut SlabQueue, place: u32) {
         // An entry is in at most one queue, so one link each is enough.
         self.entries[place as usize].next = NONE;
@@ -102,7 +101,6 @@ impl<T: Copy> Slab<T> {
         }
     }
 
-    /// Removes the first entry of a queue.
     pub fn pop(&self, queue: &mut SlabQueue) -> Option<u32> {
         let place = queue.first;
         if place == NONE {

@@ -8,7 +8,6 @@ use crate::coherent::message::{Message, MessageKind, NO_PARCEL};
 use crate::coherent::outbox::{CoherentEvent, Notice, Outbox};
 use std::sync::Arc;
 
-/// Ticks of every link.
 pub const LINK: u32 = 3;
 /// Ticks for which messages keep the lanes of a link busy.
 pub const BUSY: [u32; 3] = [1, 4, 2];
@@ -76,7 +75,6 @@ pub fn outbox(layout: &Arc<CoherentLayout>) -> Outbox {
     Outbox::new(Arc::clone(layout))
 }
 
-/// A message between a cache and the home at a node.
 pub fn message(
     layout: &CoherentLayout,
     kind: MessageKind,
@@ -103,7 +101,6 @@ pub fn arrive(out: &mut Outbox, message: Message) -> u32 {
     }
 }
 
-/// An action of a component, as a test sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComponentAction {
     /// A message, and the time at which it was first seen under way.
@@ -132,7 +129,6 @@ pub fn run(
     wishes
 }
 
-/// The actions of a component, without dispatching any event.
 pub fn wishes(out: &mut Outbox) -> Vec<ComponentAction> {
     run(out, &mut |_, _| false)
 }

@@ -16,7 +16,6 @@ use seatmap_data::invariant::broken;
 use std::fmt::Display;
 use std::sync::Arc;
 
-/// The homes of a machine's lines.
 #[derive(Clone, Debug)]
 enum Homes {
     Directory(Directory),
@@ -204,7 +203,6 @@ impl CoherentMachine {
         self.outbox.network()
     }
 
-    /// The directories; `None` on a machine with message buffers.
     pub fn directory(&self) -> Option<&Directory> {
         match &self.homes {
             Homes::Directory(directory) => Some(directory),
@@ -212,7 +210,6 @@ impl CoherentMachine {
         }
     }
 
-    /// The entrances of all homes.
     pub fn intake(&self) -> &Intake {
         match &self.homes {
             Homes::Directory(directory) => directory.intake(),

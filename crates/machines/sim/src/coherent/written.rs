@@ -36,7 +36,6 @@ pub struct Written {
     figures: CoherentFigures,
 }
 
-/// The operating system's numbering of hardware threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Numbering {

@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 static ARE_THREADS: LazyLock<bool> =
     LazyLock::new(|| std::env::var_os("SEATMAP_TASKS").is_some_and(|it| it == "threads"));
 
-/// A task's connection to the engine: the task stops with a message, and continues with the answer.
 pub enum Yielder<S> {
     Coroutine(*const coroutine::Yielder<S>),
     Thread(*const thread::ThreadYielder<S>),
@@ -25,7 +24,6 @@ impl<S> Yielder<S> {
     }
 }
 
-/// The stack of a task, which can be reused.
 pub enum Stack {
     Coroutine(coroutine::Stack),
     Thread(thread::Stack),
@@ -41,15 +39,12 @@ impl Stack {
     }
 }
 
-/// A task that stops and continues. If it is dropped before its end, it unwinds.
 pub enum Fiber<S> {
     Coroutine(coroutine::Fiber<S>),
     Thread(thread::ThreadFiber<S>),
 }
 
 impl<S> Fiber<S> {
-    /// A task that has not begun.
-    ///
     /// # Safety
     /// Everything that the task borrows must outlive the fiber.
     pub unsafe fn new(stack: Stack, task: impl FnOnce(&Yielder<S>)) -> Self {
@@ -69,7 +64,6 @@ impl<S> Fiber<S> {
         }
     }
 
-    /// Lets the task continue with an answer, to its next stop. A panic of the task continues here.
     pub fn resume(&mut self, answer: u64) -> FiberStep<S> {
         match self {
             Fiber::Coroutine(fiber) => fiber.resume(answer),

@@ -22,9 +22,7 @@ const STACK_BYTES: usize = 256 * 1024;
 /// The progress of a task.
 #[derive(Debug, PartialEq, Eq)]
 pub enum FiberStep<S> {
-    /// The task stopped with this message.
     Said(S),
-    /// The task has ended.
     Ended,
 }
 

@@ -28,14 +28,12 @@ impl<T> Handed<T> {
 /// A task's message to the engine: its progress, or its panic.
 type Outcome<S> = Handed<std::thread::Result<FiberStep<S>>>;
 
-/// A task's connection to the engine: the task stops with a message, and continues with the answer.
 pub struct ThreadYielder<S> {
     outcomes: Sender<Outcome<S>>,
     answers: Receiver<u64>,
 }
 
 impl<S> ThreadYielder<S> {
-    /// Stops until the engine resumes the task.
     pub fn suspend(&self, says: S) -> u64 {
         // The engine has dropped its ends when the fiber is dropped, so this fails and no answer
         // comes.
@@ -48,13 +46,11 @@ impl<S> ThreadYielder<S> {
 pub struct Stack;
 
 impl Stack {
-    /// A new stack.
     pub fn new() -> io::Result<Self> {
         Ok(Stack)
     }
 }
 
-/// A task that stops and continues. If it is dropped before its end, it unwinds.
 pub struct ThreadFiber<S> {
     /// `None` if the thread could not be created.
     thread: Option<JoinHandle<()>>,
@@ -64,8 +60,6 @@ pub struct ThreadFiber<S> {
 }
 
 impl<S> ThreadFiber<S> {
-    /// A task that has not begun.
-    ///
     /// # Safety
     /// Everything that the task borrows must outlive the fiber.
     pub unsafe fn new(_: Stack, task: impl FnOnce(&ThreadYielder<S>)) -> Self {
@@ -80,7 +74,6 @@ impl<S> ThreadFiber<S> {
         ThreadFiber { thread, answers: Some(answers), outcomes, has_ended: false }
     }
 
-    /// Lets the task continue with an answer, to its next stop. A panic of the task continues here.
     pub fn resume(&mut self, answer: u64) -> FiberStep<S> {
         let went_on = self.answers.as_ref().is_some_and(|answers| answers.send(answer).is_ok());
         let outcome = self.outcomes.recv().ok().filter(|_| went_on).map(Handed::taken);
@@ -92,7 +85,6 @@ impl<S> ThreadFiber<S> {
         }
     }
 
-    /// The fiber's stack, if the task has ended.
     pub fn into_stack(self) -> Option<Stack> {
         self.has_ended.then_some(Stack)
     }

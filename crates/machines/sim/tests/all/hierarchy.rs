@@ -38,7 +38,6 @@ fn small() -> Hierarchy {
     levels
 }
 
-/// Simulated round trips for the measured line.
 fn simulated(model: CoherentModel) -> seatmap_data::machine::Profile {
     coherent::profile(&Arc::new(model)).unwrap()
 }

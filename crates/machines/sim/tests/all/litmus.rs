@@ -16,7 +16,6 @@ const LONGEST_DELAY_LOG: u32 = 13;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Stores 1 to a variable.
     Write(u32),
     Read(u32),
 }

@@ -7,7 +7,6 @@ use crate::cellule::spread::SampleSummary;
 use crate::cellule::{CelluleError, WorkerSeats};
 use std::collections::BTreeMap;
 
-/// Rounds of a turn.
 const ROUNDS: u32 = 40;
 
 /// The times of each call, for all SPEs one after the other.

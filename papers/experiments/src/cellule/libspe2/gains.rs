@@ -11,11 +11,9 @@ use serde::Serialize;
 
 /// Sizes of figure 4; a run of the paper's largest, 2048, takes seconds and gains nothing.
 const SIZES: [u32; 4] = [128, 256, 512, 1024];
-/// Iterations of figure 4 b.
 const ITERATIONS: [u32; 3] = [1, 4, 16];
 /// The largest size with several runs.
 const LARGEST_REPEATED: u32 = 512;
-/// Cycles of figure 5.
 const CYCLES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// Blocks of figure 5, for each SPE.
 const BLOCKS: u32 = 2;

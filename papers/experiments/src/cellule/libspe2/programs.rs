@@ -7,7 +7,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The variable with the compiler driver.
 const COMPILER: &str = "SEATMAP_CELLCC";
 
 /// All files by name: the study's own, and those of the examples.

@@ -1,6 +1,5 @@
 //! A block times a block.
 
-/// Rows and columns of a block.
 pub const BLOCK: usize = 64;
 
 /// Rows and columns of C kept in registers: eight vectors of AVX2 for the sums.

@@ -14,20 +14,16 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Runs of the microbenchmark in a turn.
 const ROUNDS: u32 = 12;
 /// The most runs of a program of one size. They differ only in the timer's phase, which hardly
 /// affects a long run.
 const MOST_RUNS: u32 = 3;
 const LONG_RUNS: u32 = 1;
 
-/// Sizes of figure 4.
 const SIZES: [u32; 4] = [128, 256, 512, 1024];
-/// Iterations of figure 4 b.
 const ITERATIONS: [u32; 3] = [1, 4, 16];
 /// The largest size with several runs.
 const LARGEST_REPEATED: u32 = 512;
-/// Cycles of figure 5.
 const CYCLES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// Blocks of figure 5, for each SPE.
 const BLOCKS: u32 = 2;
@@ -192,7 +188,6 @@ impl Perturbed {
     }
 }
 
-/// The calls with their growth over one SPE.
 fn growing(all: Vec<(usize, BTreeMap<TimedCall, ByStyle<SampleSummary>>)>) -> Vec<SimulatedCalls> {
     let one = all.first().map(|(_, times)| times.clone()).unwrap_or_default();
     all.into_iter()

@@ -12,7 +12,6 @@ use super::scheduler::{FairScheduler, PickedThread};
 use seatmap_data::port::channels::{Channels, SignalNumber};
 use std::cell::RefCell;
 
-/// The program's own thread.
 const MAIN: usize = 0;
 /// The interval at which the CPU looks for stopped SPEs, in microseconds: shorter than a mailbox
 /// call.
@@ -32,7 +31,6 @@ enum Stage {
     Activating,
     /// Asleep until its SPE stops.
     Running,
-    /// Returning to the program.
     Returning,
     Exiting,
     Ended,
@@ -67,7 +65,6 @@ struct State {
     run_ticks: u64,
 }
 
-/// The PPE under Linux.
 pub(super) struct Linux<'a, C> {
     channels: &'a C,
     run: &'a ProgramRun,
@@ -113,7 +110,6 @@ impl<'a, C: Channels> Linux<'a, C> {
         }
     }
 
-    /// Spends an input's cost in the kernel.
     fn kernel(&self, cost: CostKind) {
         self.pass(self.run.cycles(cost), Mode::Kernel);
     }
@@ -194,7 +190,6 @@ impl<'a, C: Channels> Linux<'a, C> {
         }
     }
 
-    /// The program's own thread sleeps until an event.
     fn wait(&self, wait: Wait) {
         while !self.has_happened(wait) {
             let mut state = self.state.borrow_mut();
@@ -236,7 +231,6 @@ impl<'a, C: Channels> Linux<'a, C> {
         }
     }
 
-    /// Runs the thread of an SPE until it sleeps, ends or is preempted.
     fn run_thread(&self, spe: usize) {
         loop {
             let SpeThread { stage, left, called, .. } = self.state.borrow().spes[spe];

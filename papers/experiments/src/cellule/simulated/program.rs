@@ -45,7 +45,6 @@ impl SpeComputation {
         }
     }
 
-    /// Bytes of memory of all parts.
     fn memory(self, spes: usize) -> u32 {
         match self {
             SpeComputation::Addition => spes as u32 * BLOCK,
@@ -110,10 +109,8 @@ pub(super) struct CallTicks {
 pub(super) trait SpeCalls {
     fn map(&self);
     fn load(&self);
-    /// Makes a thread that runs the program.
     fn create(&self, spe: usize);
     fn write(&self, spe: usize, message: u32);
-    /// Looks once for an answer.
     fn sees_answer(&self, spe: usize) -> bool;
     fn read(&self, spe: usize);
     fn join(&self, spe: usize);

@@ -101,7 +101,6 @@ impl FairScheduler {
         self.entities.push(Entity { runtime, slice: 0, is_runnable: true });
     }
 
-    /// A thread sleeps or ends.
     pub fn sleep(&mut self, thread: usize) {
         self.entities[thread].is_runnable = false;
         if self.current == Some(thread) {

@@ -15,7 +15,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 /// 1448 bytes of the frame, then reaches 941 Mbit/s.
 const RATE: &str = "984400kbit";
 
-/// Both ends of a connection.
 pub type ConnectionEnds = (TcpStream, TcpStream);
 
 /// The connections of some streams: into the service over the loopback of its namespace, and out of
@@ -27,8 +26,6 @@ pub struct PortConnections {
     pub egress: Vec<ConnectionEnds>,
 }
 
-/// Makes ports and connects streams through them.
-///
 /// # Errors
 /// Namespaces require root; `ip` and `tc` are missing, or refuse.
 pub fn connect(streams: usize) -> io::Result<PortConnections> {
@@ -39,7 +36,6 @@ pub fn connect(streams: usize) -> io::Result<PortConnections> {
     })
 }
 
-/// The service's side, in its own namespace.
 fn near_side(streams: usize) -> io::Result<PortConnections> {
     enter_own_namespace()?;
     ip(&["link", "set", "lo", "up"])?;
@@ -83,7 +79,6 @@ fn near_devices(
     addresses.into_iter().map(TcpStream::connect).collect()
 }
 
-/// The sinks' side, in another namespace.
 fn far_side(
     streams: usize,
     tell_tid: &Sender<i32>,

@@ -26,7 +26,6 @@ pub enum StreamOrder {
     Weighted(Vec<usize>),
 }
 
-/// The service's ends of its connections.
 pub struct ServiceConnections {
     pub ingress: Vec<TcpStream>,
     pub egress: Vec<TcpStream>,
@@ -98,7 +97,6 @@ fn receive(mut from: TcpStream, filled: &SyncSender<Vec<u8>>) {
     }
 }
 
-/// The chunks from an Rx thread.
 struct Queue {
     chunks: Receiver<Vec<u8>>,
     /// The first chunk, if already looked at.
@@ -121,7 +119,6 @@ impl Queue {
     }
 }
 
-/// The loop of the Tx thread.
 fn transmit(
     mut queues: Vec<Queue>,
     mut egress: Vec<TcpStream>,

@@ -5,7 +5,6 @@ use crate::rank::setup::tests::setup;
 use crate::rank::{Shard, Variant};
 use seatmap_data::port::channels::ChannelProgram;
 
-/// A machine that runs nothing and fails on request.
 struct Fake {
     runs: u32,
     fails_after: u32,

@@ -13,7 +13,6 @@ use seatmap_trial::gate::file::Overrides;
 use seatmap_trial::gate::session::GateRequest;
 use seatmap_trial::gate::{BenchmarksFile, BenchmarksFileError, Binaries, HistoryEntry};
 
-/// Runs base and head of each benchmark by turns, and judges them.
 pub fn run(typed: &Bench) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let summary = summary(typed, &outputs)?;

@@ -9,7 +9,6 @@ use seatmap_os::CpuSet;
 use seatmap_place::PlaceRequest;
 use std::num::NonZeroUsize;
 
-/// The cell to create here.
 pub fn cell(host: &CellHost, typed: &CellCreate) -> Result<CellRequest, CliError> {
     typed.cell.check(typed.pattern.is_some())?;
     Ok(typed.cell.on(cpus(host, typed)?))
@@ -42,13 +41,10 @@ fn cpus(host: &CellHost, typed: &CellCreate) -> Result<CpuSet, CliError> {
     Ok(choice.best(cell.count.map(NonZeroUsize::get), profile.as_ref())?)
 }
 
-/// A program to run in a cell.
 pub struct ProgramInCell {
-    /// The cell.
     pub cell: CellRecord,
     /// The program, with its cell in its environment.
     pub program: Executable,
-    /// Its CPUs.
     pub seats: GrantedSeats,
 }
 

@@ -17,7 +17,6 @@ pub fn left(left: &[Left]) -> Result<(), CliError> {
     }
 }
 
-/// Shows a cell with its faults.
 pub fn cell(record: &CellRecord, wrong: &[String], json: bool) -> Result<(), CliError> {
     if json {
         output::json(record)
@@ -26,7 +25,6 @@ pub fn cell(record: &CellRecord, wrong: &[String], json: bool) -> Result<(), Cli
     }
 }
 
-/// Shows the cells of this computer.
 pub fn cells(records: &[CellRecord], json: bool) -> Result<(), CliError> {
     if json {
         output::json(&CellList::of(records))

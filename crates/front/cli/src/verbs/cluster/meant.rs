@@ -22,7 +22,6 @@ pub fn options(typed: &ClusterMeasure, rank: &Rank) -> Result<ClusterOptions, Cl
         trips: typed.trips,
         at_once: usize::from(typed.at_once),
         timeout: typed.timeout,
-        // Only rank 0 has the earlier measurement.
         earlier: match &typed.resume {
             Some(path) if rank.rank == 0 => Some(super::read(path, &input::bytes(path)?)?),
             _ => None,

@@ -7,7 +7,6 @@ use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_report::cluster;
 
-/// The destination and form of the result.
 pub struct ClusterOutputs {
     file: Option<Destination>,
     json: bool,
@@ -35,7 +34,6 @@ impl ClusterOutputs {
     }
 }
 
-/// Shows the progress of rank 0.
 pub fn show(progress: ClusterProgress, bars: &mut Bars) {
     match progress {
         ClusterProgress::Done(things, done, of) => bars.show(things, done, of),

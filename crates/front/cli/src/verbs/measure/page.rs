@@ -12,14 +12,11 @@ use seatmap_measure::source::RoundTripSource;
 use seatmap_report::html;
 use seatmap_report::terminal::{self, DrawOptions};
 
-/// The destinations of a profile, checked before any measurement.
 pub struct MeasureOutputs {
-    /// The machine, as given.
     on: String,
     is_document: bool,
     output: Option<Destination>,
     page: Option<Destination>,
-    /// The destination of the profile for publication.
     shared: Option<Destination>,
     colour: ColourChoice,
 }
@@ -82,7 +79,6 @@ impl MeasureOutputs {
         output::print(&self.table(profile))
     }
 
-    /// Writes the profile for publication, and reports the omitted facts.
     fn share(&self, profile: &Profile) -> Result<(), CliError> {
         let Some(file) = &self.shared else { return Ok(()) };
         let shared = SharedProfile::of(profile);

@@ -7,7 +7,6 @@ use seatmap_data::statistics::words::counted;
 use seatmap_observe::{Observation, Sighting};
 use std::path::{Path, PathBuf};
 
-/// The outputs of an observation, checked before the program starts.
 pub struct ObserveOutputs {
     /// The pattern's name: the user's, or the program's.
     name: Option<String>,
@@ -15,7 +14,6 @@ pub struct ObserveOutputs {
     /// Whether the command uses stdout.
     is_command: bool,
     pattern: Option<Destination>,
-    /// The file of the pattern, as given.
     output: Option<PathBuf>,
     phases: Option<PathBuf>,
 }

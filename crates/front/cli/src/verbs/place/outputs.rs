@@ -8,7 +8,6 @@ use seatmap_measure::appraise::Appraisal;
 use seatmap_report::floor::{self, FloorPlan, SeatingComparison};
 use seatmap_report::{html, placement, remarks};
 
-/// The destinations of plan, page and picture, and the printed form.
 pub(super) struct PlaceOutputs {
     plan: Option<Destination>,
     page: Option<Destination>,
@@ -45,7 +44,6 @@ impl PlaceOutputs {
         Ok(PlaceOutputs { plan, page, picture, printed })
     }
 
-    /// Whether the remarks next to the table are shown.
     pub(super) fn shows_remarks(&self) -> bool {
         self.printed == Some(Printed::Table)
     }

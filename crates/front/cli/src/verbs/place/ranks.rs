@@ -15,7 +15,6 @@ use seatmap_report::ranks;
 use std::path::Path;
 use std::time::Instant;
 
-/// Places the ranks of a pattern on nodes and CPUs.
 pub fn run(typed: &PlaceArgs, cluster: &Cluster) -> Result<(), CliError> {
     if let Some(option) = typed.of_one_machine() {
         return Err(CliError::input(format!(
@@ -70,7 +69,6 @@ pub fn pattern(text: &str, wishes: &OnCluster) -> Result<Pattern, CliError> {
     first.with(&others).map_err(CliError::input)
 }
 
-/// The nodes of a cluster as locations for a pattern's ranks.
 pub fn places(
     name: &str,
     cluster: &Cluster,

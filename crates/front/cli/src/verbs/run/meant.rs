@@ -13,9 +13,7 @@ use seatmap_os::Root;
 use seatmap_os::mempolicy::MemoryNodes;
 
 pub enum Meant {
-    /// A program to start.
     Start(Box<RunRequest>),
-    /// Running processes.
     Attach(Box<AttachRequest>),
 }
 

@@ -22,7 +22,6 @@ use std::path::Path;
 pub struct SeatingOutputs {
     report: Option<Destination>,
     page: Option<Destination>,
-    /// The program as the user gave it.
     program: String,
     quiet: bool,
 }
@@ -94,7 +93,6 @@ pub fn named(typed: &RunArgs) -> String {
 /// process in the foreground ends with its exit code.
 pub struct Voice {
     pub files: SeatingOutputs,
-    /// The program's file.
     pub program: String,
     pub has_plan: bool,
 }
@@ -187,7 +185,6 @@ pub fn attached(
     }
 }
 
-/// Reports the peculiarities of the granted seats.
 pub fn remark(remarks: &[SeatingRemark], quiet: bool) {
     for remark in remarks {
         match remark {

@@ -22,7 +22,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// The default file of services.
 const USUAL_FILE: &str = "services.toml";
 
 /// The time that 'show' observes.
@@ -79,7 +78,6 @@ pub fn pictured_machine(plan: &ServicesPlan) -> Profile {
     own.unwrap_or(known)
 }
 
-/// The services and CPUs of the given files.
 pub fn imported(typed: &ServicesImport) -> Result<ImportedSeats, CliError> {
     let mut files: Vec<(String, String, bool)> = Vec::new();
     let mut unopened = Vec::new();
@@ -122,19 +120,16 @@ pub fn imported(typed: &ServicesImport) -> Result<ImportedSeats, CliError> {
     Ok(import::read(&sources, unopened, format, CgroupDriver::here(&Root::new("/")))?)
 }
 
-/// The remark on an unreadable file of a folder.
 fn unread(path: &Path, problem: &str) -> ImportRemark {
     let file = path.to_string_lossy().into_owned();
     let problem = problem.trim_start_matches(&format!("{file}: ")).to_owned();
     ImportRemark::UnreadFile { file, problem }
 }
 
-/// The machine of imported CPUs.
 pub fn profile(name: &str) -> Result<Profile, CliError> {
     input::profile(name)
 }
 
-/// Adds imported services to the given file.
 pub fn add_imported(
     typed: &ServicesImport,
     known: Option<&ServicesFile>,
@@ -157,7 +152,6 @@ fn append(path: &Path, is_there: bool, text: &str) -> Result<String, CliError> {
     Ok(seatmap_report::counted(text.matches("[[service]]").count(), "service"))
 }
 
-/// A short observation of the services of a file.
 pub fn glance(path: &Path) -> Result<RecordRequest, CliError> {
     Ok(RecordRequest {
         file: services(path)?,
@@ -180,13 +174,10 @@ pub fn recording(typed: &ServicesObserve) -> Result<RecordRequest, CliError> {
 
 /// The load that a plan is for.
 pub enum LoadSource {
-    /// A saved record.
     Record(Box<ServicesRecord>),
-    /// An observation now.
     Look(Box<RecordRequest>),
 }
 
-/// The given load, with the limits of the file.
 pub fn load(typed: &ServicesPlanArgs) -> Result<LoadSource, CliError> {
     let Some(path) = &typed.record else {
         let file = typed.file.as_deref().unwrap_or(Path::new(USUAL_FILE));
@@ -201,7 +192,6 @@ pub fn load(typed: &ServicesPlanArgs) -> Result<LoadSource, CliError> {
     Ok(LoadSource::Record(Box::new(limited)))
 }
 
-/// The machine that a plan is for.
 pub fn machine(typed: &ServicesPlanArgs) -> Result<Profile, CliError> {
     input::profile(typed.on.as_deref().unwrap_or("host"))
 }

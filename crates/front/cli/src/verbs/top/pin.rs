@@ -4,7 +4,6 @@ use seatmap_console::error::with_causes;
 use seatmap_os::{CpuSet, Tid, affinity, forgotten};
 use seatmap_report::counted;
 
-/// Pins threads, and returns the result in a sentence.
 pub fn pin(tids: &[Tid], cpus: &CpuSet) -> String {
     let mut failures = Vec::new();
     for tid in tids {

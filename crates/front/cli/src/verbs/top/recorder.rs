@@ -23,7 +23,6 @@ pub fn destination(path: &Path, has_screen: bool) -> Result<Destination, CliErro
     }
 }
 
-/// A new file in this folder, named after the time.
 pub fn new_file() -> Result<Destination, CliError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     Destination::new(&unused(Path::new(""), now))
@@ -41,7 +40,6 @@ fn unused(folder: &Path, seconds: u64) -> PathBuf {
     path
 }
 
-/// An open recording.
 pub struct Recorder {
     /// The file with its path; `None` for stdout.
     file: Option<(PathBuf, File)>,
@@ -49,7 +47,6 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates the file, or replaces an existing one.
     pub fn begin(destination: Destination) -> Result<Self, CliError> {
         let file = match destination {
             Destination::Stdout => None,

@@ -75,7 +75,6 @@ impl Signals {
     }
 }
 
-/// A flag that the signal sets.
 fn flag_of(signal: i32) -> Result<Arc<AtomicBool>, CliError> {
     let flag = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal, Arc::clone(&flag)).map_err(CliError::work)?;
@@ -145,7 +144,6 @@ impl Screen {
         }
     }
 
-    /// Handles a key or a new size of the terminal.
     fn take(
         &mut self,
         event: Event,
@@ -171,7 +169,6 @@ impl Screen {
         Ok(Some(true))
     }
 
-    /// Starts a recording, or ends the running one.
     fn record(&mut self) -> Result<(), CliError> {
         self.view.message = match self.recorder.take() {
             Some(recorder) => {

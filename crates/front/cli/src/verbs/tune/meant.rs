@@ -21,7 +21,6 @@ use seatmap_trial::tune::program_race::{ClusterGround, HostGround, ProgramTraffi
 use seatmap_trial::tune::{ModelRace, OnModel, Provenance, RaceRequest, Tuned};
 use std::path::{Path, PathBuf};
 
-/// A race of ways to place a program.
 pub fn of_program(typed: &Tune) -> Result<RaceRequest, CliError> {
     let record = record(typed)?;
     let better = typed.metric.better(typed.readings.direction()).ok_or_else(|| {
@@ -60,7 +59,6 @@ pub fn of_program(typed: &Tune) -> Result<RaceRequest, CliError> {
     })
 }
 
-/// The file of all runs.
 fn record(typed: &Tune) -> Result<PathBuf, CliError> {
     match Destination::new(&typed.record())? {
         Destination::File(path) => Ok(path),

@@ -11,14 +11,12 @@ use std::sync::atomic::AtomicBool;
 
 /// The ranks of a start, which make the runs of one race.
 pub struct RanksOfRace {
-    /// This process's rank.
     pub start: LaunchedRank,
     /// The inputs of all times besides CPUs and skew: ranks with other inputs are refused.
     pub name: String,
 }
 
 impl RanksOfRace {
-    /// Makes runs for rank 0.
     pub fn follow(&self, messages: &OnModel) -> Result<(), CliError> {
         self.start.ranks().follow(&self.name, &|jobs: &[NumberedJob], is_over: &AtomicBool| {
             messages.numbered_times_ns(jobs, is_over)
@@ -46,7 +44,6 @@ impl RanksOfRace {
     }
 }
 
-/// The error of a failed race.
 pub fn failed(error: ModelRaceError) -> CliError {
     match error {
         ModelRaceError::Elsewhere(error) => match error.downcast::<SpreadError>() {

@@ -11,7 +11,6 @@ pub(super) const MAX_ROUND_TRIP_NS: f64 = 1e6;
 /// The fastest clock, in GHz.
 pub(super) const MAX_FREQUENCY_GHZ: f64 = 100.0;
 
-/// A problem with a key.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Flaw {
     /// Dotted, as in `distance.same_l3`.
@@ -173,7 +172,6 @@ fn check_class(written: &Written, class: PairClass) -> Result<(), Flaw> {
     }
 }
 
-/// The figure in nanoseconds, if it is valid.
 fn check_parameter(
     key: &str,
     parameter: &RoundTripParameter,
@@ -210,7 +208,6 @@ fn check_home(written: &Written) -> Result<(), Flaw> {
 mod tests {
     use super::super::tests::{dual, figure, refusal};
 
-    /// The problem of a two-package description with these figures, without the position.
     fn problem(topology: &str, distance: &str, rest: &str) -> String {
         let error = refusal(&dual(topology, distance, rest));
         error.split_once(": ").unwrap().1.to_owned()

@@ -4,7 +4,6 @@ use super::DescriptionError;
 use super::check::Flaw;
 use toml::de::DeTable;
 
-/// The error for text refused by the TOML reader.
 pub fn refused(text: &str, error: &toml::de::Error) -> DescriptionError {
     let at = error.span().map_or(0, |span| span.start);
     invalid(text, at, crate::document::parser_sentence(error.message()))

@@ -178,7 +178,6 @@ summary = "Two cores"
 sources = ["made up"]
 "#;
 
-    /// A description of two packages.
     pub(super) fn dual(topology: &str, distance: &str, rest: &str) -> String {
         format!("{HEAD}[topology]\npackages = 2\n{topology}\n[distance]\n{distance}\n{rest}")
     }

@@ -7,7 +7,6 @@ use crate::machine::{
 };
 use std::collections::BTreeMap;
 
-/// The round trips of a description, in nanoseconds.
 struct Prediction {
     by_class_ns: [f64; PairClass::ALL.len()],
     home_package: Option<u32>,

@@ -30,7 +30,6 @@ impl DescribedPu {
     }
 }
 
-/// All seats of a checked shape, by OS index.
 pub fn seats(shape: &MachineShape) -> Vec<DescribedPu> {
     let cores = shape.l3_total() * shape.all_cores_per_l3();
     let mut seats: Vec<DescribedPu> = (0..cores).flat_map(|core| threads(shape, core)).collect();

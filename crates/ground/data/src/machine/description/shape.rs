@@ -118,7 +118,6 @@ impl MachineShape {
         self.packages.get() * self.dies_per_package.get() * self.l3_per_die.get()
     }
 
-    /// Cores of both kinds at each L3.
     pub(super) fn all_cores_per_l3(&self) -> u32 {
         self.cores_per_l3.get()
             + self.hybrid.as_ref().map_or(0, |hybrid| hybrid.efficiency_cores_per_l3.get())

@@ -35,7 +35,6 @@ pub struct Speeds {
 }
 
 impl Speeds {
-    /// The first key with a problem, and the problem.
     pub(super) fn flaw(&self, shape: &MachineShape) -> Option<(String, String)> {
         if self.efficiency.is_some() && shape.hybrid.is_none() {
             return speed_flaw(
@@ -74,7 +73,6 @@ impl Speeds {
         None
     }
 
-    /// The speeds of all PUs; the fastest has 1.
     pub(super) fn of_pus(&self, pus: &[Pu]) -> SeatSpeed {
         let alone: Vec<f64> = pus
             .iter()

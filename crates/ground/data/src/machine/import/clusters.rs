@@ -62,7 +62,6 @@ fn first_of(group: &mut [u32], mut pu: usize) -> usize {
     pu
 }
 
-/// Groups by number, 0 for the one of the first PU.
 fn numbered(group: &mut [u32]) -> Vec<u32> {
     let firsts: Vec<usize> = (0..group.len()).map(|pu| first_of(group, pu)).collect();
     let mut number = vec![0; group.len()];

@@ -122,7 +122,6 @@ fn read_row(
     }
 }
 
-/// One cell: NaN if empty.
 fn value(cell: &str, diagonal: bool) -> Result<f64, String> {
     let cell = cell.trim();
     if cell.is_empty() {

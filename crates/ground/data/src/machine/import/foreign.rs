@@ -32,7 +32,6 @@ const OUTPUTS: [(&str, &str, &str); 11] = [
 /// Lines above an output: people copy it with the command, and tools print warnings first.
 const MOST_ABOVE: usize = 4;
 
-/// The error for a known output.
 pub(super) fn recognised(text: &str) -> Option<MachineImportError> {
     // For JSON the first key is known.
     let mut start = text.trim_start().trim_start_matches('{').trim_start();
@@ -46,7 +45,6 @@ pub(super) fn recognised(text: &str) -> Option<MachineImportError> {
     None
 }
 
-/// The error for bytes of a known kind of file that is not text.
 pub(super) fn packed(bytes: &[u8]) -> Option<MachineImportError> {
     let (format, remedy) = crate::document::packed(bytes)?;
     Some(MachineImportError::Foreign { format, remedy })

@@ -75,7 +75,6 @@ pub(super) fn read(
     Ok(Imported { profile, notes })
 }
 
-/// The first line.
 struct Header {
     contexts: usize,
     nodes: usize,
@@ -175,7 +174,6 @@ fn pair(line: &str, n: usize, most: f64) -> Result<Option<(usize, usize, u32)>, 
     }
 }
 
-/// Cores and nodes, from the clusters of the latencies.
 fn topology(header: &Header, distances: &Matrix) -> Topology {
     let levels = Levels::of(distances);
     let cores =

@@ -163,7 +163,6 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    /// A profile named after the file.
     fn profile(&self, tool: &str, topology: Topology) -> Profile {
         let stem = self.name.rsplit_once('.').map_or(self.name, |(stem, _)| stem);
         let origin = Origin {
@@ -175,7 +174,6 @@ impl File<'_> {
         Profile::new(stem, origin, topology)
     }
 
-    /// A profile of a matrix whose rows are the PUs of the topology.
     fn profile_of_matrix(&self, tool: &str, topology: Topology, median_ns: Matrix) -> Profile {
         let pus = topology.os_indices().collect();
         let mut profile = self.profile(tool, topology);

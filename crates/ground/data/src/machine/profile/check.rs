@@ -10,18 +10,14 @@ use seatmap_os::cpu_list::MAX_CPU;
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-/// A time in nanoseconds.
 const TIME_NS: RangeInclusive<f64> = 0.0..=MAX_ROUND_TRIP_NS;
-/// A share of the whole.
 const SHARE: RangeInclusive<f64> = 0.0..=1.0;
 /// A share of a variance; negative if a model is worse than the mean.
 const EXPLAINED: RangeInclusive<f64> = -LARGEST..=1.0;
-/// Any nonnegative number.
 const AMOUNT: RangeInclusive<f64> = 0.0..=LARGEST;
 /// The largest number: it can be added up and printed.
 const LARGEST: f64 = 1e15;
 
-/// All checks of [`Profile::check`].
 pub fn profile(profile: &Profile) -> Result<(), DocumentError> {
     topology(&profile.topology)?;
     circumstances(profile)?;
@@ -51,7 +47,6 @@ fn topology(topology: &Topology) -> Result<(), DocumentError> {
     }
 }
 
-/// A number of a document, if it has one.
 type Figure<'a> = (&'a str, Option<f64>, RangeInclusive<f64>);
 
 /// Checks the numbers of one part of a profile. JSON has neither infinity nor NaN, but a program

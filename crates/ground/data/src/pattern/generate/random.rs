@@ -24,7 +24,6 @@ pub(super) fn random(numbers: &str) -> Result<Edges, String> {
     at_most(tasks.saturating_mul(degree))?;
     let edges = (0..tasks).flat_map(|task| {
         let drawn = draw(tasks - 1, degree, &mut state);
-        // The drawn numbers skip the task itself.
         drawn.into_iter().map(move |other| Edge::unit(task, other + usize::from(other >= task)))
     });
     Ok((tasks, edges.collect()))

@@ -39,7 +39,6 @@ pub(super) fn is_one(text: &str) -> bool {
         && first.iter().flat_map(|row| &row.fields).any(|field| field.is("to"))
 }
 
-/// The positions of the fields in a row.
 struct Columns {
     from: usize,
     to: usize,
@@ -48,7 +47,6 @@ struct Columns {
     count: usize,
 }
 
-/// How the file writes tasks.
 enum Tasks {
     /// Before the first row.
     Open,
@@ -164,7 +162,6 @@ fn figure(row: &CsvRow, at: usize) -> Result<f64, PatternImportError> {
 }
 
 impl Tasks {
-    /// The number of the task in a field.
     fn number(&mut self, field: &CsvField) -> Result<usize, PatternImportError> {
         let wrong =
             |problem: String, remedy| Err(PatternImportError::new(field.place, problem, remedy));

@@ -10,7 +10,6 @@ use crate::pattern::{Edge, Pattern};
 
 const SMALLER: &str = "leave out what hardly counts";
 
-/// The entries of a matrix or list so far.
 #[derive(Debug, Default)]
 pub(super) struct ImportedEntries {
     edges: Vec<Edge>,

@@ -29,7 +29,6 @@ const GRAPHVIZ: &str = "make a list of edges of it with Graphviz (Debian package
 const TRACE: &str = "it is a record of calls, not of who sends how much to whom; 'seatmap observe \
                      --method mpi' makes a pattern of the program itself";
 
-/// A format's name and remedy.
 type Format = (&'static str, String);
 
 fn networkx(reader: &str) -> String {
@@ -67,7 +66,6 @@ fn text(head: &str) -> Option<Format> {
     markup(&lower).or_else(|| words(&lower)).or_else(|| numbers(start))
 }
 
-/// XML and JSON.
 fn markup(lower: &str) -> Option<Format> {
     if lower.starts_with('<') {
         let kinds = [("<graphml", "GraphML", "read_graphml"), ("<gexf", "GEXF", "read_gexf")];
@@ -92,7 +90,6 @@ fn markup(lower: &str) -> Option<Format> {
     })
 }
 
-/// Formats that begin with a word.
 fn words(lower: &str) -> Option<Format> {
     let formats: [(&[&str], &str, String); 7] = [
         (&["*vertices", "*network"], "Pajek", networkx("read_pajek")),

@@ -35,7 +35,6 @@ const KNOWN: [&[&str]; 5] = [
     &["general", "symmetric"],
 ];
 
-/// The facts in the first line and the line of sizes.
 struct Header {
     n: usize,
     /// Lines with coordinates; `None` for an array.
@@ -158,7 +157,6 @@ fn wrong_sizes(at: usize, problem: String) -> Result<(usize, Option<usize>), Pat
     Err(PatternImportError::new(Position { line: at, column: 1 }, problem, SIZES))
 }
 
-/// A matrix under construction.
 struct Matrix {
     header: Header,
     entries: ImportedEntries,

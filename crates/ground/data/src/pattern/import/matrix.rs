@@ -22,9 +22,7 @@ const DIAGONAL: &str =
 
 /// The names around the cells.
 struct Shape {
-    /// The position of the first row.
     start: Position,
-    /// Rows and columns of cells.
     n: usize,
     has_head: bool,
     /// Whether each row begins with its task's name.
@@ -39,16 +37,11 @@ struct Shape {
 struct Doubt {
     /// Every row begins with the numbers of two different tasks.
     like_edges: bool,
-    /// A task sends to itself.
     to_itself: bool,
-    /// All cells of the diagonal are empty.
     empty_diagonal: bool,
-    /// All cells are empty.
     empty: bool,
 }
 
-/// Reads the text of such a file.
-///
 /// # Errors
 /// [`PatternImportError::Malformed`] for a file that is not a square matrix of amounts.
 pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {

@@ -32,10 +32,8 @@ const CHACO: &str = "each line begins with its vertex's own number, as Chaco wri
                      numbers away: awk '/^[%#]/ {next} !h {h = 1; $3 = substr($3, 2)} h++ > 1 {$1 \
                      = \"\"} 1' OLD > NEW";
 
-/// The most weights of a vertex.
 const MAX_WEIGHTS: usize = 64;
 
-/// The first line.
 struct Header {
     place: Position,
     vertices: usize,
@@ -189,7 +187,6 @@ fn number((place, word): &(Position, &str)) -> Result<usize, PatternImportError>
     })
 }
 
-/// A graph under construction.
 struct Graph {
     header: Header,
     ends: Vec<End>,

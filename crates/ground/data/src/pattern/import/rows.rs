@@ -5,7 +5,6 @@ use crate::document::Position;
 use crate::pattern::words::words_of_line;
 use std::borrow::Cow;
 
-/// A field without the blanks and quotation marks around it.
 #[derive(Clone, Debug)]
 pub(super) struct CsvField<'a> {
     pub(super) text: Cow<'a, str>,
@@ -17,7 +16,6 @@ impl CsvField<'_> {
         self.text.eq_ignore_ascii_case(word)
     }
 
-    /// Whether it is not empty and not a number.
     pub(super) fn is_word(&self) -> bool {
         !self.text.is_empty() && self.text.parse::<f64>().is_err()
     }

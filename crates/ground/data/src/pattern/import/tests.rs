@@ -121,7 +121,6 @@ fn what_is_odd_is_told() {
     insta::assert_snapshot!(PatternNote::ToItself { entries: 3 }, @"what tasks send to themselves was left out, as it costs the same anywhere: 3 entries");
 }
 
-/// Each refusal on its own line.
 fn refusals(texts: &[&str]) -> String {
     texts.iter().map(|text| refused(text) + "\n").collect()
 }

@@ -64,7 +64,6 @@ pub const FORMATS: [(&str, PlanWriter); 16] = [
     ("json", |plan| Ok(plan.to_json())),
 ];
 
-/// The parts with a separator.
 fn joined<T: ToString>(parts: impl IntoIterator<Item = T>, separator: &str) -> String {
     parts.into_iter().map(|part| part.to_string()).collect::<Vec<_>>().join(separator)
 }

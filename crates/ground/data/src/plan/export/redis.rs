@@ -31,7 +31,6 @@ pub fn write(plan: &Plan) -> String {
             .collect::<String>()
 }
 
-/// The PUs of each role, ascending.
 fn roles(plan: &Plan) -> [Vec<u32>; ROLES.len()] {
     let mut lists: [Vec<u32>; ROLES.len()] = Default::default();
     let tasks = 0..plan.placement.len();

@@ -60,7 +60,6 @@ const POISON: [&str; 18] = [
     "null",
 ];
 
-/// Reads, and checks the result.
 fn import(bytes: &[u8], name: &str) -> bool {
     let Ok(Imported { profile, .. }) =
         import::read_with(bytes, name, None, &ImportOptions::default())

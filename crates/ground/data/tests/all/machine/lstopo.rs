@@ -59,7 +59,6 @@ fn full() -> Profile {
     profile
 }
 
-/// The matrix that lstopo prints: the PUs of its columns, and the rows.
 fn printed(output: &str) -> (Vec<u32>, Vec<Vec<u64>>) {
     let words = |line: &str| line.split_whitespace().skip(1).map(str::to_owned).collect::<Vec<_>>();
     let mut lines = output.lines().skip_while(|line| !line.trim_start().starts_with("index"));

@@ -45,7 +45,6 @@ const POISON: [&str; 19] = [
     "from,to,bytes\n",
 ];
 
-/// Reads, and checks the result.
 fn import(bytes: &[u8]) -> bool {
     let which = bytes.first().is_some_and(u8::is_ascii_digit).then_some(Which::Second);
     let Ok(Imported { pattern, .. }) = import::read(bytes, "a", None) else {

@@ -87,7 +87,6 @@ fn numbers(text: &str) -> Vec<u32> {
     digits.map(|number| number.parse().unwrap()).collect()
 }
 
-/// The text after `start` on its line, up to any comment.
 fn after<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
     text.lines()
         .filter_map(|line| line.strip_prefix(start))

@@ -56,7 +56,6 @@ impl Port for Shared {
     }
 }
 
-/// Runs a program on threads; an error is the first refusal.
 fn run<T: ChannelProgram>(program: &T, modules: usize) -> Result<Vec<T::Output>, DmaError> {
     let workload = OnLines::new(program, modules).unwrap();
     let shared = Shared::of(workload.layout());
@@ -147,7 +146,6 @@ fn an_outbox_holds_one_value_and_loses_none() {
     assert_eq!(read, wanted);
 }
 
-/// Two readers of one outbox.
 struct TwoReaders;
 
 impl ChannelProgram for TwoReaders {

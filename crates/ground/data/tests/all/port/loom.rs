@@ -105,7 +105,6 @@ fn a_barrier_can_be_used_again_at_once() {
     });
 }
 
-/// Runs two tasks to their ends under every interleaving.
 fn pair<T: Send + 'static>(
     signals_or: bool,
     one: fn(&LineChannels<'_, LoomPort>) -> T,

@@ -3,17 +3,14 @@
 use super::tree::FileTree;
 use seatmap_os::CpuSet;
 
-/// The CPUs and nodes that the gathering process may use; `None` if nothing restricts them.
 #[derive(Debug, Default)]
 pub(super) struct Allowed {
     pub(super) cpus: Option<CpuSet>,
     pub(super) nodes: Option<CpuSet>,
 }
 
-/// A form of cpusets in the kernel's files.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Flavour {
-    /// The unified hierarchy.
     V2,
     /// The cpuset controller of version 1.
     V1,

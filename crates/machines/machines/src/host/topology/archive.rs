@@ -49,7 +49,6 @@ fn broken(error: io::Error) -> GatherError {
     }
 }
 
-/// The archive unpacks to more than [`MAX_UNPACKED_BYTES`].
 #[derive(Debug, thiserror::Error)]
 #[error("too much is in the archive")]
 struct TooMuch;
@@ -106,7 +105,6 @@ impl Unpacked {
         self.keep(path, node)
     }
 
-    /// Adds a node to its folder, and creates missing folders.
     fn keep(&mut self, path: String, node: TreeEntry) -> Result<(), GatherError> {
         let inside = match &node {
             TreeEntry::File(bytes) => bytes.len(),
@@ -166,7 +164,6 @@ fn target_of(entry: &Entry<'_, impl Read>) -> String {
     String::from_utf8_lossy(&target).into_owned()
 }
 
-/// The path of an entry without `.`, empty parts and slashes around it.
 fn path_of(path: &str) -> Result<String, GatherError> {
     let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let refused = parts.contains(&"..") || parts.len() > MAX_DEPTH || path.len() > MAX_PATH_BYTES;

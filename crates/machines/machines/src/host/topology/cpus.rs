@@ -92,11 +92,9 @@ const INDEXES: [&str; 8] =
 #[derive(Default)]
 struct Met {
     cores: CpuSet,
-    /// By the name of the cache's folder.
     caches: HashMap<&'static str, CpuSet>,
 }
 
-/// Reads the CPUs one after the other into a nest.
 pub(super) struct TopologyReader<'a> {
     tree: &'a FileTree,
     running: &'a CpuSet,

@@ -14,17 +14,14 @@ const FOLDER: &str = "proc/device-tree/cpus";
 /// The most entries, one for each core or cache.
 const MAX_ENTRIES: usize = 1 << 14;
 
-/// A core or a cache.
 struct Entry {
     folder: String,
     handle: Option<u32>,
-    /// The handle of the next cache.
     next: Option<u32>,
     /// The PUs of a core; `None` for a cache.
     core: Option<CpuSet>,
 }
 
-/// Adds the cores and caches from the device tree of a POWER computer.
 pub(super) fn add(tree: &FileTree, running: &CpuSet, nest: &mut Nest) {
     if !is_power(tree) {
         return;
@@ -112,7 +109,6 @@ fn holds_data(tree: &FileTree, folder: &str) -> bool {
         .is_some_and(|size| size.first().is_some_and(|bytes| *bytes > 0))
 }
 
-/// The numbers of a property.
 fn words(tree: &FileTree, folder: &str, name: &str) -> Option<Vec<u32>> {
     let bytes = tree.bytes(&format!("{folder}/{name}"))?;
     // Cells of a device tree are big-endian words, whatever the processor (Devicetree Specification

@@ -58,20 +58,17 @@ impl SharingKind {
 pub(super) struct Shared {
     pub(super) kind: SharingKind,
     pub(super) set: CpuSet,
-    /// The operating system's number.
     pub(super) os: Option<u32>,
 }
 
 #[derive(Debug)]
 pub(super) struct Nest {
     shared: Vec<Shared>,
-    /// The sets of each PU.
     of_pu: HashMap<u32, Vec<usize>>,
     /// Sets that contradict an earlier one, each with that one.
     contradictions: Vec<[(SharingKind, CpuSet); 2]>,
 }
 
-/// The numbers of a PU's sets, by kind.
 pub(super) type SetNumbers = HashMap<(u32, SharingKind), u32>;
 
 impl Nest {
@@ -109,7 +106,6 @@ impl Nest {
         }
     }
 
-    /// A note for each omitted set.
     pub(super) fn notes(&self) -> Vec<ProfileNote> {
         self.contradictions
             .iter()

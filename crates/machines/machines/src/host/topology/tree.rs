@@ -38,7 +38,6 @@ enum Store {
     },
 }
 
-/// One path of a tree in memory.
 #[derive(Debug, PartialEq)]
 pub(super) enum TreeEntry {
     File(Vec<u8>),
@@ -46,7 +45,6 @@ pub(super) enum TreeEntry {
     Folder(BTreeSet<String>),
 }
 
-/// A file before links are followed.
 enum PathContent {
     Bytes(Vec<u8>),
     Link(String),
@@ -69,7 +67,6 @@ impl FileTree {
         }
     }
 
-    /// A tree in memory, with one of its folders as the root.
     pub(super) fn in_memory(root: String, nodes: HashMap<String, TreeEntry>) -> Self {
         FileTree::over(Store::Memory { root, nodes })
     }
@@ -109,7 +106,6 @@ impl FileTree {
         None
     }
 
-    /// Whether a file or folder has this path.
     pub(super) fn has(&self, path: &str) -> bool {
         match self.store {
             // The kernel follows its own links, which stay within its files.
@@ -118,7 +114,6 @@ impl FileTree {
         }
     }
 
-    /// The names in a folder, sorted; empty if it is absent.
     pub(super) fn list(&self, path: &str) -> Vec<String> {
         self.real_folder(&normal("", path)).map_or_else(Vec::new, |folder| self.store.list(&folder))
     }

@@ -19,11 +19,9 @@ const RANKINGS: [&str; 2] = ["cpufreq/amd_pstate_prefcore_ranking", "acpi_cppc/h
 const DATA: &[&str] = &["Data", "Unified"];
 const INSTRUCTIONS: &[&str] = &["Instruction"];
 
-/// A level, and types of cache.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct CacheKind(u32, &'static [&'static str]);
 
-/// Adds sizes and ranking, as far as known.
 pub(super) fn add(tree: &FileTree, pus: &mut [Pu]) {
     let mut sizes: HashMap<(CacheKind, u32), Option<u64>> = HashMap::new();
     // Each cache is read once, at its first PU. Caches of the first level belong to their core.
@@ -61,13 +59,11 @@ fn index_file(tree: &FileTree, cpu: u32, index: &str, name: &str) -> Option<Stri
     tree.text(&format!("{FOLDER}/cpu{cpu}/cache/{index}/{name}"))
 }
 
-/// A size as the kernel writes it: `32768K`.
 fn size(text: &str) -> Option<u64> {
     let kibibytes: u64 = text.strip_suffix('K')?.parse().ok()?;
     kibibytes.checked_mul(1024).filter(|bytes| *bytes > 0)
 }
 
-/// The rank of each PU; `None` if a file is missing, or if all ranks are equal.
 fn ranking(tree: &FileTree, pus: &[Pu], file: &str) -> Option<Vec<u32>> {
     let ranks = pus
         .iter()

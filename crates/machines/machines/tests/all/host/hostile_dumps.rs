@@ -16,7 +16,6 @@ fn packed(tar: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// An archive of files, folders and links; the text of a link is its target.
 fn archive(entries: &[(EntryType, &str, &str)]) -> Vec<u8> {
     let mut builder = Builder::new(Vec::new());
     for (kind, path, text) in entries {

@@ -16,7 +16,6 @@ fn read(files: &Files) -> (tempfile::TempDir, Result<Topology, TopologyError>) {
     (folder, read)
 }
 
-/// Our topology, after a check that hwloc's is the same.
 fn judged(name: &str, files: &Files) -> Topology {
     let (folder, ours) = read(files);
     let ours = ours.unwrap();
@@ -30,7 +29,6 @@ fn pus(first: u32, end: u32) -> Vec<u32> {
     (first..end).collect()
 }
 
-/// Eight PUs in two packages of two L2 caches each.
 fn two_packages() -> Files {
     let mut files = Files::of_pus(&pus(0, 8));
     files.package(0, &pus(0, 4));

@@ -39,8 +39,6 @@ fn shared<T: Testbed>(bed: &mut T, seats: [u32; 2]) -> Vec<String> {
     ]
 }
 
-/// Two small images by a coordinator and a worker. Messages have three points; the last message of
-/// a row is shorter.
 fn renderer() -> Mandelbrot {
     Mandelbrot {
         coordinators: 1,

@@ -32,7 +32,6 @@ impl DirectoryHarness {
         self.directory.handle(packet, &mut self.out);
     }
 
-    /// Serves all arrived messages; memory answers. Returns the actions of the directory.
     fn serve(&mut self) -> Vec<ComponentAction> {
         let directory = &mut self.directory;
         testing::run(&mut self.out, &mut |event, out| {
@@ -45,7 +44,6 @@ impl DirectoryHarness {
         })
     }
 
-    /// The messages that a directory sends when it receives one.
     fn receive(&mut self, kind: MessageKind, cache: u16) -> Vec<(MessageKind, u16, u16)> {
         self.arrive(0, kind, cache);
         sent(&self.serve())

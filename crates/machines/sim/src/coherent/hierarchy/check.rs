@@ -19,7 +19,6 @@ const LONGEST_NS: f64 = 1e5;
 const ROUNDING_NS: f64 = 0.05;
 
 impl Hierarchy {
-    /// The first mistake in the file.
     pub(super) fn flaw(&self) -> Option<String> {
         self.head_flaw()
             .or_else(|| self.homes_flaw())

@@ -73,12 +73,10 @@ impl<'a> CoreTree<'a> {
         self.order.len()
     }
 
-    /// The last level, at which all cores meet.
     pub fn last(&self) -> usize {
         self.group_at.len() - 1
     }
 
-    /// All pairs, each once.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         (0..self.cores()).flat_map(|a| (0..a).map(move |b| (a, b)))
     }

@@ -58,7 +58,6 @@ impl Traffic {
         Traffic { world, calls, made, done: Vec::new(), lines: LINES }
     }
 
-    /// Runs until no event is left; checks the machine after each event.
     fn run(&mut self) {
         while let Some((now, event)) = self.world.outbox.next_event() {
             if let Some(task) = self.world.dispatch(event) {
@@ -73,7 +72,6 @@ impl Traffic {
         );
     }
 
-    /// Gives a task its answer, and makes its next call.
     fn goes_on(&mut self, task: u16, now: u64) {
         let at = task as usize;
         if let Some((began, step)) = self.made[at].take() {

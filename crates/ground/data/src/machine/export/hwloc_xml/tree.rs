@@ -54,7 +54,6 @@ impl HwlocObject {
         }
     }
 
-    /// The size of a cache, if its first PU has one.
     pub(super) fn cache_bytes(&self, topology: &Topology) -> Option<u64> {
         let pu = topology.pu(*self.pus.first()?)?;
         match self.level {
@@ -191,7 +190,6 @@ fn checked_pus(topology: &Topology) -> Result<Vec<u32>, ProfileExportError> {
     if pus.is_empty() { Err(ProfileExportError::NoPu) } else { Ok(pus.into_iter().collect()) }
 }
 
-/// The objects of one level, by their number.
 fn objects_of(topology: &Topology, (level, number): Level) -> Vec<HwlocObject> {
     let mut pus = BTreeMap::<u32, BTreeSet<u32>>::new();
     for (number, os) in topology.pus.iter().filter_map(|pu| Some((number(pu)?, pu.os))) {

@@ -16,7 +16,6 @@ const KIND_LATENCY: u64 = 1 << 2;
 /// The longest round trip, in picoseconds.
 const MAX_PS: u64 = (MAX_ROUND_TRIP_NS * 1000.0) as u64;
 
-/// One `<distances2>` of the file.
 #[derive(Debug)]
 pub(super) struct HwlocDistances {
     name: Option<String>,

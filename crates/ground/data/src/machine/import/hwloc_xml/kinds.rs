@@ -8,7 +8,6 @@ use crate::machine::{CoreKind, Speed};
 /// The capacity of the fastest CPU (`SCHED_CAPACITY_SCALE` of `include/linux/sched.h`).
 const LINUX_HIGHEST: i64 = 1024;
 
-/// One `cpukind` of the file.
 #[derive(Debug, Default)]
 pub(super) struct RawKind {
     pub(super) cpuset: HwlocBitmap,
@@ -17,12 +16,10 @@ pub(super) struct RawKind {
     pub(super) efficiency: Option<i64>,
     /// The processor's name for it.
     pub(super) core_type: Option<CoreKind>,
-    /// Its speed, if Linux reports it.
     pub(super) speed: Speed,
 }
 
 impl RawKind {
-    /// Reads one `<info>` of the kind.
     pub(super) fn learn(&mut self, name: &str, value: &str) {
         match name {
             "CoreType" => self.core_type = RawKind::core_type(value),
@@ -61,7 +58,6 @@ fn khz(mhz: &str) -> Option<u64> {
 
 pub(super) struct Kinds<'a> {
     raw: &'a [RawKind],
-    /// Performance or efficiency, for each of them.
     kinds: Vec<Option<CoreKind>>,
 }
 

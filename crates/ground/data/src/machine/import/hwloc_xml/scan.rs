@@ -23,7 +23,6 @@ pub(super) const OLD_VERSION: &str = "this is the old version";
 const REMEDY: &str =
     "make it anew on the machine that it describes, with hwloc 2 or 3: lstopo --of xml FILE.xml";
 
-/// A NUMA node and the PUs to which it is local.
 #[derive(Debug)]
 pub(super) struct NumaNode {
     pub(super) os: u32,
@@ -48,7 +47,6 @@ pub(super) struct Scan {
     numbers: Numbers,
 }
 
-/// The number of objects of each level so far.
 #[derive(Debug, Default)]
 struct Numbers {
     core: u32,
@@ -61,7 +59,6 @@ struct Numbers {
     drawer: u32,
 }
 
-/// An open element.
 #[derive(Clone, Debug)]
 enum Open {
     Topology,
@@ -258,7 +255,6 @@ fn topology(element: &BytesStart<'_>) -> Result<Open, String> {
     Err(format!("{start} {version} of hwloc's XML"))
 }
 
-/// The size of a cache; 0 means unknown.
 fn cache_bytes(element: &BytesStart<'_>) -> Result<Option<u64>, String> {
     Ok(parsed(element, "cache_size", whole_number::<u64>)?.filter(|bytes| *bytes > 0))
 }

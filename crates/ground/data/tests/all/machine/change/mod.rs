@@ -3,23 +3,16 @@
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// One change to a file.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// A fragment replaces the text at this position.
     Put(Index, &'static str),
-    /// One byte becomes another.
     Byte(Index, u8),
-    /// This many bytes are removed.
     Cut(Index, usize),
-    /// This many bytes are repeated this many times.
     Repeat(Index, usize, usize),
-    /// The file ends here.
     Truncate(Index),
 }
 
 impl Change {
-    /// Makes the change, if the file is not empty.
     pub fn make(&self, bytes: &mut Vec<u8>) {
         if bytes.is_empty() {
             return;
