@@ -1,5 +1,5 @@
-//! Names the shared library's binary interface, so that programs never load one that they were not
-//! built for.
+//! Puts the version of the binary interface into the shared library's name, so that programs never
+//! load an incompatible one.
 
 fn main() {
     // Before 1.0 every minor version may break the interface, so it is part of the name.

@@ -2,10 +2,10 @@
 //!
 //! | module | holds | after |
 //! |---|---|---|
-//! | [`rank`] | every mapping of tasks, ranked | Keller & Varbanescu 2010, Sudheer et al. 2009 |
-//! | [`cell_stats`] | what mailboxes, signals, transfers and atomics cost | Abellan et al. 2009 |
-//! | [`channels`] | what the homes of lines are worth to programs of channels | Liu et al. 2015 |
-//! | [`cellule`] | work by pinned workers against work by threads | Gupta et al. 2010 |
+//! | [`rank`] | all mappings of tasks, ranked | Keller & Varbanescu 2010, Sudheer et al. 2009 |
+//! | [`cell_stats`] | costs of mailboxes, signals, transfers, atomics | Abellan et al. 2009 |
+//! | [`channels`] | the gain from homes of lines for programs with channels | Liu et al. 2015 |
+//! | [`cellule`] | work by pinned workers compared with work by threads | Gupta et al. 2010 |
 #![deny(missing_docs)]
 
 pub mod cell_stats;

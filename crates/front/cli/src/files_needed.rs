@@ -1,25 +1,24 @@
-//! Which files of the kernel a verb needs. They are checked before it starts, so that no verb takes
-//! a missing `/proc` for a computer on which nothing runs.
+//! The kernel's files that a verb needs. They are checked before it starts, so that no verb takes a
+//! missing `/proc` for a computer without processes.
 
 use crate::args::{ClusterCommand, SeatmapCommand};
 use seatmap_console::error::CliError;
 use seatmap_console::output;
 use seatmap_os::{Root, proc_mount};
 
-/// Checks that the kernel's files that this command reads are there, and show what it takes them
-/// for.
+/// Checks that the kernel's files for this command exist and have the expected content.
 pub fn check(command: &SeatmapCommand) -> Result<(), CliError> {
     let root = Root::new("/");
     let checked = match command {
-        // A recording holds all that is to be said.
+        // A recording contains everything.
         SeatmapCommand::Run(run) if run.live.replay.is_some() => Ok(()),
-        // The doctor of clusters reads the file of a measurement, and nothing of this computer.
+        // The doctor of clusters only reads the file of a measurement.
         SeatmapCommand::Cluster(cluster)
             if matches!(cluster.command, ClusterCommand::Doctor(_)) =>
         {
             Ok(())
         }
-        // These look for threads: processes under their own numbers suffice.
+        // These look for threads: only the files of processes matter.
         SeatmapCommand::Advise(_)
         | SeatmapCommand::Run(_)
         | SeatmapCommand::Check(_)
@@ -29,15 +28,14 @@ pub fn check(command: &SeatmapCommand) -> Result<(), CliError> {
         | SeatmapCommand::Tune(_)
         | SeatmapCommand::Pretend(_)
         | SeatmapCommand::Cluster(_) => proc_mount::check(&root),
-        // These need the files that describe the whole computer as well, which some sandboxes leave
-        // out.
+        // These also need the files about the whole computer, which some sandboxes omit.
         SeatmapCommand::Cell(_) | SeatmapCommand::Doctor(_) | SeatmapCommand::Noise(_) => {
             proc_mount::check_computer(&root)
         }
-        // A plan from a record reads documents.
+        // A plan from a record only reads documents.
         SeatmapCommand::Services(services) if services.reads_documents() => Ok(()),
         SeatmapCommand::Services(_) => proc_mount::check_computer(&root),
-        // They seat this process's own threads, or read documents.
+        // They pin this process's own threads, or read documents.
         SeatmapCommand::Guardian(_)
         | SeatmapCommand::Measure(_)
         | SeatmapCommand::Import(_)
@@ -59,7 +57,7 @@ pub fn check(command: &SeatmapCommand) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Whether a command that does without `/sys` speaks of this computer's cores and caches.
+/// Whether a command that works without `/sys` reports this computer's cores and caches.
 fn uses_topology(command: &SeatmapCommand) -> bool {
     match command {
         SeatmapCommand::Run(run) => run.live.replay.is_none() && !run.quiet,

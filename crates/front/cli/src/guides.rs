@@ -1,4 +1,4 @@
-//! Examples, exit codes, files and variables of each verb: the tables behind help and manual pages.
+//! Examples, exit codes, files and variables of each verb: the tables in help and manual pages.
 
 mod cell;
 mod look;
@@ -43,7 +43,7 @@ const REMEMBERED: GuideEntry = (
     "the last measurement of the computer HOST, below $XDG_STATE_HOME where that is set",
 );
 
-/// Where cells and plans of services are remembered.
+/// The folder of cells and plans of services.
 const CELLS: GuideEntry = (
     "/run/seatmap",
     "journals of cells and of plans that stand; $XDG_RUNTIME_DIR/seatmap for other users than root",
@@ -54,14 +54,14 @@ const STATE: GuideEntry = ("XDG_STATE_HOME", "the folder below which measurement
 const RUN: GuideEntry =
     ("SEATMAP_RUN", "the folder of cells and plans that stand, instead of /run/seatmap");
 
-/// The codes of a command that runs a program.
+/// The exit codes of a command that runs a program.
 const OF_PROGRAMS: &[GuideEntry] = &[
     ("any", "the program's own; a program that ends by a signal ends this command by it as well"),
     ("1", "the program did well, and the work beside it failed"),
     ("2", "the command line or a file is wrong, and nothing was started"),
 ];
 
-/// The variables by which a launcher says which rank this process is.
+/// The launchers' variables with this process's rank.
 const RANKS: &[GuideEntry] = &[
     (
         "SLURM_PROCID, OMPI_COMM_WORLD_RANK, PMI_RANK, RANK",
@@ -78,7 +78,7 @@ mod tests {
     use seatmap_console::guide::{self, VerbGuide};
     use seatmap_console::manual;
 
-    /// The commands that a person may type: their words behind the program's name.
+    /// The commands that a user can type, without the program's name.
     fn verbs(command: &clap::Command, words: &str) -> Vec<String> {
         let inner = command
             .get_subcommands()

@@ -1,4 +1,4 @@
-//! The values that arguments of this program are known to have, for completions.
+//! Values of arguments for completions.
 
 use clap::{Arg, Command};
 use seatmap_cell::{CellHost, GuardianCommand};
@@ -6,16 +6,16 @@ use seatmap_console::running::{KnownValue, KnownValues};
 use seatmap_os::CpuList;
 use seatmap_services::apply::ServicesHost;
 
-/// Commands whose NAME is a cell that exists; one that is to be made has a new name.
+/// Commands whose NAME is an existing cell; a cell to create has a new name.
 const OF_CELLS: [&str; 5] = ["show", "run", "verify", "destroy", "renew"];
 
-/// Commands whose NAME is a plan of services that stands.
+/// Commands whose NAME is an applied plan of services.
 const OF_PLANS: [&str; 3] = ["undo", "keep", "drift"];
 
-/// The values of an argument; `None` where they are not this program's to know.
+/// The known values of an argument; `None` if they are not known.
 pub fn of(command: &Command, argument: &Arg) -> Option<KnownValues> {
     let name = argument.get_value_names()?.first()?;
-    // The value's name in `--help`: of other commands NAME is something else.
+    // The value's name in `--help`; in other commands NAME means something else.
     let is_cell =
         name == "NAME" && argument.is_positional() && OF_CELLS.contains(&command.get_name());
     let is_plan =
@@ -23,9 +23,8 @@ pub fn of(command: &Command, argument: &Arg) -> Option<KnownValues> {
     is_cell.then_some(cells as KnownValues).or(is_plan.then_some(plans as KnownValues))
 }
 
-/// The names of the existing cells; none where they cannot be listed.
 fn cells() -> Vec<KnownValue> {
-    // Listing makes no cell, so that no guardian is ever started by these words.
+    // Listing makes no cell, so these words never start a guardian.
     let cells = CellHost::here(GuardianCommand(Vec::new())).and_then(|host| host.cells());
     let cells = cells.unwrap_or_default().into_iter();
     cells
@@ -33,7 +32,6 @@ fn cells() -> Vec<KnownValue> {
         .collect()
 }
 
-/// The names of the plans of services that stand; none where they cannot be listed.
 fn plans() -> Vec<KnownValue> {
     let host = ServicesHost::here(GuardianCommand(Vec::new()));
     let plans = host.and_then(|host| host.standing()).unwrap_or_default();
@@ -46,7 +44,7 @@ mod tests {
     use clap_complete::engine::ArgValueCompleter;
     use seatmap_console::completion::with_values;
 
-    /// The names of values that are looked for here are those of the command line.
+    /// The value names here are those of the command line.
     #[test]
     fn arguments_with_known_values_complete_them() {
         let mut completed = 0;

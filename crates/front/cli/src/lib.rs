@@ -1,7 +1,6 @@
-//! Seatmap for Rust programs: measure a machine, place threads on it, check where they sit.
+//! Seatmap for Rust programs: measure a machine, place threads on it, and check their CPUs.
 //!
-//! The crates of Seatmap stand here under one roof, so that one line in a `Cargo.toml` has them
-//! all, without the command line:
+//! This crate re-exports the crates of Seatmap, without the command line:
 //!
 //! ```toml
 //! [dependencies]
@@ -12,12 +11,12 @@
 //! |---|---|---|
 //! | [`catalog`], [`machine`] | which machine is it? | [`Machine`], [`Profile`] |
 //! | [`measure`] | how far apart are this host's cores? | [`MeasurementRequest`] |
-//! | [`pattern`] | who talks to whom? | [`generate()`], [`Pattern`] |
-//! | [`place`], [`appraise`] | where should the tasks sit? | [`PlaceRequest`] |
-//! | [`plan`] | the answer on file, and for other tools | [`Plan`] |
-//! | [`check`] | do the threads of a program sit there? | [`CheckRequest`] |
-//! | [`observe`] | which threads of a program talk? | [`ObserveRequest`] |
-//! | [`affinity`] | masks of threads, verified | [`affinity::pin`] |
+//! | [`pattern`] | which tasks communicate? | [`generate()`], [`Pattern`] |
+//! | [`place`], [`appraise`] | which CPU should each task have? | [`PlaceRequest`] |
+//! | [`plan`] | how are placements saved and exported? | [`Plan`] |
+//! | [`check`] | do a program's threads run there? | [`CheckRequest`] |
+//! | [`observe`] | which threads of a program communicate? | [`ObserveRequest`] |
+//! | [`affinity`] | how is a thread pinned and verified? | [`affinity::pin`] |
 //!
 //! # A placement
 //!
@@ -31,7 +30,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # A pattern of one's own, a plan, a seat
+//! # Your own pattern, a plan, a pinned thread
 //!
 //! ```
 //! use seatmap::pattern::Edge;
@@ -80,11 +79,11 @@
 //! # Versions
 //!
 //! This crate follows semantic versioning: before 1.0 a minor version may break programs, and a
-//! patch version does not. The promise covers the items that can be named through this crate; the
-//! crates `seatmap-*` behind it have no promise of their own, and their versions are always those
-//! of this one. Documents keep their own: a format `seatmap-plan/1` is read by every later version.
-//! The least Rust is that of `rust-version`; raising it is a minor version. Linux alone is
-//! supported, on x86-64 and 64-bit Arm.
+//! patch version does not. The promise covers all items that this crate exports; the crates
+//! `seatmap-*` behind it promise nothing, and always have this crate's version. Documents have
+//! their own versions: every later version of Seatmap reads `seatmap-plan/1`. The minimum Rust
+//! version is `rust-version`; raising it is a minor version. Only Linux is supported, on x86-64 and
+//! 64-bit Arm.
 #![deny(missing_docs)]
 
 pub use seatmap_data::machine;

@@ -1,5 +1,5 @@
-//! `seatmap`, the command: it reads the command line, calls the library that does the work, and
-//! reports the result. No logic lives here.
+//! `seatmap`, the command: it reads the command line, calls the library behind each verb, and
+//! reports the result. There is no logic here.
 
 mod args;
 mod files_needed;
@@ -29,7 +29,7 @@ const PROGRAM: CliProgram = CliProgram {
     completion_variable: "SEATMAP_COMPLETE",
     known_values: known_values::of,
     guides: guides::ALL,
-    // A person who types a verb of the papers here is told which command has it.
+    // The error for a verb of the papers names its command.
     elsewhere: &[
         ("rank", "seatmap-papers rank"),
         ("stats", "seatmap-papers stats"),
@@ -60,7 +60,7 @@ fn run(typed: SeatmapArgs) -> Result<(), CliError> {
     if typed.wide {
         view::stay_wide();
     }
-    // Whatever verb was killed, the next one clears up.
+    // The next command removes what a killed one left.
     scratch::sweep_all();
     // Before any verb: with a missing `/proc` a check would find no program, and so nothing wrong.
     files_needed::check(&typed.command)?;

@@ -1,11 +1,9 @@
-//! Commands that sentences name, held against the command line: each verb and each option in them
-//! exists.
+//! Tests that each verb and option in commands within messages exists on the command line.
 
 use crate::args::command;
 use clap::error::{ContextKind, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// The source files below a folder, without tests.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
@@ -25,7 +23,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// The commands in quotation marks in the texts of a source file, each on one line.
 fn quoted(source: &str) -> Vec<String> {
-    // Tests name commands that are wrong on purpose.
+    // Tests contain wrong commands on purpose.
     let text = source.split("#[cfg(test)]").next().unwrap_or_default();
     let code: String = text
         .lines()
@@ -44,17 +42,17 @@ fn quoted(source: &str) -> Vec<String> {
     found
 }
 
-/// The words of a command, each with a value where a sentence fills one in.
+/// The words of a command, with a value for each placeholder.
 fn words(command: &str) -> Vec<String> {
     command
         .split(' ')
-        // Most options that a sentence fills in are numbers; a name or file takes "1" as well.
+        // Most placeholders of options are numbers; a name or file takes "1" as well.
         .map(|word| if word.contains('{') { "1".to_owned() } else { word.to_owned() })
         .collect()
 }
 
-/// A sentence may name a command without what it is given. Any other mistake would meet a person
-/// who types it.
+/// The mistake in a command. A message may omit arguments; any other mistake would reach a user who
+/// types the command.
 fn mistake(line: &str) -> Option<String> {
     let error = command().try_get_matches_from(words(line)).err()?;
     let is_short = matches!(
@@ -64,10 +62,10 @@ fn mistake(line: &str) -> Option<String> {
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
             | ErrorKind::MissingSubcommand
     );
-    // A value that stands for another is not judged.
+    // The value of a placeholder does not matter.
     let is_placeholder =
         error.kind() == ErrorKind::ValueValidation && line.contains(char::is_uppercase);
-    // The value of an option may be left out as well.
+    // The value of an option may be omitted as well.
     let value = error.get(ContextKind::InvalidValue).map(ToString::to_string);
     let has_no_value =
         error.kind() == ErrorKind::InvalidValue && value.is_none_or(|value| value.is_empty());

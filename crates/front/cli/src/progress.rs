@@ -1,4 +1,4 @@
-//! How far a measurement is, on stderr, if that is a terminal. Everything here runs between two
+//! The progress of a measurement, on stderr if that is a terminal. Everything here runs between two
 //! measurements.
 
 use seatmap_console::bar::Bars;
@@ -11,14 +11,14 @@ use seatmap_report::terminal::DrawOptions;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// Pictures follow each other no faster than this, and take at most a twentieth of the time.
+/// The shortest pause between pictures, and the largest share of time that drawing may take.
 const LEAST_PAUSE: Duration = Duration::from_millis(200);
 const LARGEST_SHARE: u32 = 20;
 
-/// Lines of the terminal that are left to what was there before.
+/// Lines of the terminal left to earlier output.
 const LINES_LEFT: usize = 2;
 
-/// Draws a survey's progress on stderr; draws nothing where stderr is not a terminal.
+/// Draws a survey's progress on stderr, if that is a terminal.
 pub struct Display {
     live: Option<LiveMatrix>,
     bars: Bars,
@@ -27,7 +27,6 @@ pub struct Display {
 }
 
 impl Display {
-    /// A display for these PUs.
     pub fn new(pus: &[u32], resolution_ns: f64, colour: ColourChoice) -> Self {
         let stderr = std::io::stderr();
         let size = view::size().filter(|_| stderr.is_terminal());
@@ -42,9 +41,8 @@ impl Display {
         Display { live, bars: Bars::default(), next: Instant::now() + LEAST_PAUSE, drawn: false }
     }
 
-    /// Shows a step, if it is time to.
     pub fn show(&mut self, step: &SurveyProgress) {
-        // No picture means that stderr is not a terminal: a log must not fill with progress.
+        // Without a terminal: a log must not fill with progress.
         if self.live.is_none() || Instant::now() < self.next {
             return;
         }
@@ -59,8 +57,7 @@ impl Display {
                 self.line("loaded", done, done + *left);
             }
         }
-        // From the end of the drawing on: a slow terminal draws more seldom, and the measurement is
-        // not held up.
+        // From the end of the drawing on, so that a slow terminal does not delay the measurement.
         self.next = Instant::now() + LEAST_PAUSE.max(started.elapsed() * LARGEST_SHARE);
     }
 
@@ -69,10 +66,10 @@ impl Display {
         let frame = live.frame(&progress.samples.medians_ns(), &live_progress(progress));
         // CSI n A moves the cursor up n lines (ECMA-48), to the first line of the earlier picture.
         let up = if self.drawn { format!("\x1b[{}A\r", live.lines()) } else { String::new() };
-        // Each line clears what the earlier frame left behind it.
+        // Each line erases the rest of the earlier frame's line.
         let frame = format!("{up}{}", frame.replace('\n', "\x1b[K\n"));
-        // In one write, as half a picture would flicker. A terminal that went away is not a reason
-        // to end a measurement.
+        // In one write, because half a picture would flicker. A closed terminal does not end the
+        // measurement.
         let _ = std::io::stderr().write_all(frame.as_bytes());
         self.drawn = true;
     }
@@ -92,7 +89,7 @@ impl Display {
 }
 
 impl Drop for Display {
-    /// Leaves the terminal as it was found.
+    /// Restores the terminal.
     fn drop(&mut self) {
         self.bars.clear();
         self.clear_picture();
@@ -102,7 +99,7 @@ impl Drop for Display {
 fn live_progress(progress: &matrix::MatrixProgress) -> live::MeasurementProgress {
     let discards = progress.samples.discards();
     let left = progress.total.saturating_sub(progress.done) as f64;
-    // Visits of an earlier run that were taken over took no time now.
+    // Visits taken over from an earlier run took no time now.
     let pace_s =
         (progress.visited > 0).then(|| progress.elapsed.as_secs_f64() / progress.visited as f64);
     live::MeasurementProgress {

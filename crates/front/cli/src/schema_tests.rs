@@ -47,12 +47,12 @@ enum Seatings {
     Living(&'static Seating),
     /// A seating with its judgement: `seatmap check --json`.
     Judged(Judged<'static>),
-    /// A look at a seating with its judgement: `seatmap top --json`.
+    /// A seating with its judgement at one time: `seatmap top --json`.
     Look(LookDocument<'static>),
 }
 
 /// A line of the log of `seatmap run --auto --log`: the header, or an event or a decision about the
-/// seats of a living program.
+/// CPUs of a running program.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum AutoLine {
@@ -62,7 +62,7 @@ enum AutoLine {
     Line(log::LogLine),
 }
 
-/// A line of what `seatmap top --record` writes: the header, or one look at living programs.
+/// A line of `seatmap top --record`: the header, or one observation of running programs.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum RecordingLine {
@@ -76,7 +76,7 @@ enum RecordingLine {
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum Cells {
-    /// The cell as it was made.
+    /// The cell as it was created.
     Record(&'static CellRecord),
     /// The cell with its faults: `seatmap cell verify --json`.
     Verdict(CellVerdict<'static>),

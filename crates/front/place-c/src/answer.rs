@@ -1,18 +1,18 @@
-//! The answer to a request.
+//! The result of a placement request.
 
 use crate::failure::PlaceCallFailure;
 use seatmap_c_abi::{Boundary, take_back};
 use seatmap_data::plan::Plan;
 use std::ffi::{CString, c_char, c_int};
 
-/// A placement with what is known about it. It never changes, so threads may share it.
+/// A placement with its cost and origin. It never changes, so threads may share it.
 pub struct AnswerHandle {
     found: seatmap_place::PlacementResult,
     method: CString,
     plan: CString,
 }
 
-/// A placement that people would use without a search.
+/// A usual placement, without a search.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub enum Baseline {
@@ -24,12 +24,11 @@ pub enum Baseline {
     Scatter = 2,
     /// The mean of 1000 random placements.
     RandomMean = 3,
-    /// The best of them.
+    /// The best of 1000 random placements.
     RandomBest = 4,
 }
 
 impl AnswerHandle {
-    /// The search's answer, and the plan made of it.
     pub(crate) fn new(found: seatmap_place::PlacementResult, plan: &Plan) -> Self {
         AnswerHandle {
             method: c_text(&found.method),
@@ -59,7 +58,7 @@ fn c_text(text: &str) -> CString {
     CString::new(text).unwrap_or_default()
 }
 
-/// How many tasks were placed: the length of seatmap_answer_placement; 0 for NULL.
+/// The number of placed tasks: the length of seatmap_answer_placement; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_tasks(answer: *const AnswerHandle) -> usize {
     // SAFETY: the caller keeps the rules of the header.
@@ -67,8 +66,8 @@ pub unsafe extern "C" fn seatmap_answer_tasks(answer: *const AnswerHandle) -> us
         .map_or(0, |answer| answer.found.placement.len())
 }
 
-/// The CPU of each task, by the operating system's number. The array is the answer's and lives as
-/// long; NULL for NULL.
+/// The CPU of each task, by the operating system's number. The array belongs to the answer and
+/// lives as long; NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_placement(answer: *const AnswerHandle) -> *const u32 {
     // SAFETY: the caller keeps the rules of the header.
@@ -84,7 +83,7 @@ pub unsafe extern "C" fn seatmap_answer_cost(answer: *const AnswerHandle) -> f64
         .map_or(f64::NAN, |answer| answer.found.cost)
 }
 
-/// A lower bound that no placement can undercut, in the unit of the cost; NAN for NULL.
+/// A lower bound of all placements' costs, in the unit of the cost; NAN for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_lower_bound(answer: *const AnswerHandle) -> f64 {
     // SAFETY: the caller keeps the rules of the header.
@@ -99,8 +98,8 @@ pub unsafe extern "C" fn seatmap_answer_optimal(answer: *const AnswerHandle) -> 
     unsafe { PlaceCallFailure::known(answer, "answer") }.is_ok_and(|answer| answer.found.optimal)
 }
 
-/// The cost of a baseline, which is one of seatmap_baseline, in the unit of the cost; NAN for NULL
-/// and for anything else.
+/// The cost of a baseline (one of seatmap_baseline), in the unit of the cost; NAN for NULL and for
+/// other values.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_baseline(answer: *const AnswerHandle, which: c_int) -> f64 {
     // SAFETY: the caller keeps the rules of the header.
@@ -108,8 +107,8 @@ pub unsafe extern "C" fn seatmap_answer_baseline(answer: *const AnswerHandle, wh
         .map_or(f64::NAN, |answer| answer.baseline(which))
 }
 
-/// How the placement was found, in words for people. The text is the answer's and lives as long;
-/// NULL for NULL.
+/// How the placement was found, in words for people. The text belongs to the answer and lives as
+/// long; NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_method(answer: *const AnswerHandle) -> *const c_char {
     // SAFETY: the caller keeps the rules of the header.
@@ -118,7 +117,7 @@ pub unsafe extern "C" fn seatmap_answer_method(answer: *const AnswerHandle) -> *
 }
 
 /// The placement as a plan (seatmap-plan/1, JSON in one line), which `seatmap run --plan` and
-/// `seatmap export` read. The text is the answer's and lives as long; NULL for NULL.
+/// `seatmap export` read. The text belongs to the answer and lives as long; NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_plan_json(answer: *const AnswerHandle) -> *const c_char {
     // SAFETY: the caller keeps the rules of the header.
@@ -126,7 +125,7 @@ pub unsafe extern "C" fn seatmap_answer_plan_json(answer: *const AnswerHandle) -
         .map_or(std::ptr::null(), |answer| answer.plan.as_ptr())
 }
 
-/// Frees an answer, with the array and texts that it gave out; NULL is fine.
+/// Frees an answer with its array and texts; NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_free(answer: *mut AnswerHandle) {
     // SAFETY: the caller keeps the rules of the header.

@@ -4,7 +4,7 @@ use crate::failure::PlaceCallFailure;
 use seatmap_c_abi::Boundary;
 use std::ffi::{CStr, c_char};
 
-/// A text that ends with a zero byte.
+/// The bytes of a zero-terminated text.
 ///
 /// # Safety
 /// `text` is NULL or such a text, which does not change while the reference is used.
@@ -19,7 +19,7 @@ pub unsafe fn bytes<'a>(
     Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
-/// A text that ends with a zero byte and is UTF-8.
+/// A zero-terminated text in UTF-8.
 ///
 /// # Safety
 /// As [`bytes`].
@@ -32,10 +32,10 @@ pub unsafe fn text<'a>(
     std::str::from_utf8(bytes).map_err(|_| PlaceCallFailure::NotText(name))
 }
 
-/// An array; NULL is one without elements.
+/// An array; NULL is an empty one.
 ///
 /// # Safety
-/// `first` is NULL or leads to `count` elements that do not change while the slice is used.
+/// `first` is NULL or points to `count` elements that do not change while the slice is used.
 pub unsafe fn array<'a, T>(
     first: *const T,
     count: usize,
@@ -48,7 +48,7 @@ pub unsafe fn array<'a, T>(
     }
 }
 
-/// A length, if it can be meant.
+/// A length, if it is at most `most`.
 pub fn at_most(given: usize, most: usize, name: &'static str) -> Result<usize, PlaceCallFailure> {
     if given <= most { Ok(given) } else { Err(PlaceCallFailure::TooLong { name, given, most }) }
 }

@@ -1,4 +1,4 @@
-//! Seats for the threads of the calling program, by its channels.
+//! CPUs for the threads of the calling program, by its channels.
 
 use crate::argument::array;
 use crate::failure::PlaceCallFailure;
@@ -21,38 +21,37 @@ pub struct ThreadPair {
     pub second: u32,
 }
 
-/// The attributes that a thread is created with.
+/// The attributes for creating a thread.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SeatAttributes {
     /// The CPU to pin it to, by the operating system's number.
     pub cpu: u32,
-    /// Whether it matters which line the channel uses; false where the machine does not tell homes
-    /// of lines apart.
+    /// Whether it matters which line the channel uses; false if the machine's homes of lines are
+    /// unknown.
     pub has_line: bool,
-    /// The line that its channel should use, 0 where it does not matter. It is a number of lines of
-    /// 64 bytes into the memory that was handed in; without memory, into any memory that begins
-    /// with a page, as far as homes repeat from page to page.
+    /// The line for its channel, or 0 if it does not matter. It is a number of 64-byte lines from
+    /// the start of the given memory; without memory, from the start of any page, as far as homes
+    /// repeat from page to page.
     pub line: u32,
 }
 
-/// Where threads should sit, and which lines their channels should use. It never changes, so
-/// threads may share it.
+/// CPUs for threads, and lines for their channels. It never changes, so threads may share it.
 pub struct Seats(seatmap_measure::seats::ProgramSeats);
 
-/// Finds seats for the threads of count channels: next to the homes of the channels' lines where
-/// the machine tells homes apart, else by distance. sections is 0, or the number of slices of a
-/// ring or mesh that the groups of threads are distributed over, which must divide its cores.
+/// Finds CPUs for the threads of count channels: next to the homes of the channels' lines if the
+/// machine's homes are known, else by distance. sections is 0, or the number of slices of a ring or
+/// mesh over which the groups of threads are distributed; it must divide the machine's cores.
 ///
-/// machine may be NULL: this host, as `seatmap measure` stored it below $XDG_STATE_HOME or
-/// ~/.local/state, and those of its CPUs that the process may use.
+/// If machine is NULL, it is this host as `seatmap measure` stored it below $XDG_STATE_HOME or
+/// ~/.local/state, limited to the CPUs that the process may use.
 ///
-/// On success *seats is the caller's, for seatmap_seats_free; else it is NULL.
+/// On success, free *seats with seatmap_seats_free; on failure it is NULL.
 ///
-/// Threads share CPUs where there are fewer of these; with sections that is refused.
+/// If there are fewer CPUs than threads, threads share CPUs; with sections that is an error.
 ///
-/// Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or is not the
-/// computer that was measured, or has fewer lines than channels.
+/// Fails with SEATMAP_STATUS_NOT_POSSIBLE if the host has not been measured, is not the measured
+/// computer, or has fewer lines than channels.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channels_seats(
     machine: *const MachineHandle,
@@ -82,20 +81,21 @@ unsafe fn found_seats(
     Ok(Seats(found?))
 }
 
-/// As seatmap_channels_seats, next to lines of this memory, in which the channels will live: the
-/// line of each side's attributes is counted from its start, which must be a multiple of 64 bytes.
+/// As seatmap_channels_seats, next to lines of the given memory, which the channels will use. The
+/// line in each side's attributes is counted from the start of the memory, which must be a multiple
+/// of 64 bytes.
 ///
-/// Where the host's profile tells homes of lines apart, threads that are pinned for the time being
-/// first find the home of each line, two at a time on CPUs that the process may use; the calling
-/// thread waits and stays where it is. That takes a fraction of a millisecond a line, and is given
-/// up after 1 s and 4 ms a line. No other thread may use the memory meanwhile; its contents stay as
-/// they are. Where lines are alike nothing is measured.
+/// If the host's homes of lines are known, temporarily pinned threads first find the home of each
+/// line, two at a time on CPUs that the process may use; the calling thread waits, and its CPUs do
+/// not change. That takes a fraction of a millisecond per line, and fails after 1 s and 4 ms per
+/// line. No other thread may use the memory meanwhile; its contents do not change. If the homes are
+/// not known, nothing is measured.
 ///
-/// machine may be NULL, or a profile of this host that is kept elsewhere.
+/// machine may be NULL, or a profile of this host from another file.
 ///
-/// Fails with SEATMAP_STATUS_BAD_ARGUMENT for memory that begins inside a line, and with
-/// SEATMAP_STATUS_NOT_POSSIBLE as seatmap_channels_seats does, for CPUs that something else keeps
-/// busy, and for fewer lines whose homes could be told than channels.
+/// Fails with SEATMAP_STATUS_BAD_ARGUMENT if the memory begins inside a line. Fails with
+/// SEATMAP_STATUS_NOT_POSSIBLE as seatmap_channels_seats does, if other programs keep CPUs busy,
+/// and if fewer homes were found than there are channels.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channels_seats_over(
     machine: *const MachineHandle,
@@ -125,7 +125,8 @@ unsafe fn seats_over(
 ) -> Result<Seats, PlaceCallFailure> {
     // SAFETY: the caller keeps the rules of the header.
     let (machine, declared) = unsafe { (machine.as_ref(), declared(channels, count, sections)?) };
-    // SAFETY: the caller says that it can be written, and that nothing else uses it meanwhile.
+    // SAFETY: the caller says that it can be written, and that nothing else uses it during the
+    // call.
     let memory = unsafe { words(memory, size_bytes)? };
     let cpus = affinity::current().ok();
     let found = match machine {
@@ -135,10 +136,10 @@ unsafe fn seats_over(
     Ok(Seats(found?))
 }
 
-/// Channels as C declares them.
+/// The channels declared in C.
 ///
 /// # Safety
-/// `channels` is NULL or leads to `count` of them that do not change meanwhile.
+/// `channels` is NULL or points to `count` of them that do not change during the call.
 unsafe fn declared(
     channels: *const ThreadPair,
     count: usize,
@@ -171,10 +172,10 @@ unsafe fn words<'a>(
     unsafe { array(memory.cast_const().cast(), size_bytes / size_of::<AtomicU64>(), "memory") }
 }
 
-/// The attributes for creating the first (side 0) or second (side 1) thread of a channel, counted
-/// from 0.
+/// Gives the attributes for creating the first (side 0) or second (side 1) thread of a channel,
+/// counted from 0.
 ///
-/// Fails with SEATMAP_STATUS_BAD_ARGUMENT where there is no such channel or side.
+/// Fails with SEATMAP_STATUS_BAD_ARGUMENT if there is no such channel or side.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_seats_side(
     seats: *const Seats,

@@ -9,7 +9,7 @@ use seatmap_os::CpuListError;
 use seatmap_place::PlaceError;
 use std::error::Error;
 
-/// Why a call failed; its text is what the last error says.
+/// Why a call failed; its text is the last error.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceCallFailure {
     /// A mistake in a call, common to all libraries.
@@ -18,7 +18,7 @@ pub enum PlaceCallFailure {
     /// A text that is not UTF-8.
     #[error("{0} is not UTF-8 text")]
     NotText(&'static str),
-    /// A length beyond what can be meant.
+    /// A length above the limit.
     #[error("{name} is {given}, and {most} is the most")]
     TooLong {
         /// The argument.
@@ -28,19 +28,19 @@ pub enum PlaceCallFailure {
         /// The largest accepted value.
         most: usize,
     },
-    /// There is no bundled machine of that name.
+    /// No bundled machine has this name.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
-    /// The text does not describe a generator.
+    /// The text is not a generator.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// A list of CPUs that cannot be used.
+    /// An invalid list of CPUs.
     #[error(transparent)]
     Cpus(#[from] CpuListError),
-    /// Distances or edges that do not fit together.
+    /// Inconsistent distances or edges.
     #[error(transparent)]
     Inconsistent(#[from] DocumentError),
-    /// A file that cannot be read or understood.
+    /// An unreadable or invalid file.
     #[error("{path}: {}", with_causes(.source.as_ref()))]
     File {
         /// The path, as the caller gave it.
@@ -48,7 +48,7 @@ pub enum PlaceCallFailure {
         /// The problem.
         source: Box<dyn Error>,
     },
-    /// A placement that cannot be had.
+    /// An impossible placement.
     #[error(transparent)]
     Place(#[from] PlaceError),
 }

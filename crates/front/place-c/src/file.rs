@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A file that a caller named.
+/// A file named by the caller.
 pub struct CallerFile {
     path: PathBuf,
 }
@@ -29,12 +29,12 @@ impl CallerFile {
         self.path.to_string_lossy().into_owned()
     }
 
-    /// Its name without folder and ending.
+    /// Its name without folder and extension.
     pub fn stem(&self) -> String {
         self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// The failure that reports a fault in this file.
+    /// The error for a fault in this file.
     pub fn refused(&self, source: impl Into<Box<dyn Error>>) -> PlaceCallFailure {
         PlaceCallFailure::File { path: self.name(), source: source.into() }
     }

@@ -1,20 +1,19 @@
-//! Placing for C and C++: `libseatmap_place` and its header.
+//! Placement for C and C++: `libseatmap_place` and its header.
 //!
-//! The header `include/seatmap_place.h` is the product, and its text is the documentation comments
-//! below; a test generates it anew and compares. Arguments from C are checked where they enter, and
-//! a panic in Rust never leaves the library (`seatmap-c-abi`), so that the crates below need to
-//! know of neither.
+//! The product is the header `include/seatmap_place.h`, whose text is the documentation comments
+//! below; a test generates it and compares. Arguments from C are checked here, and a panic in Rust
+//! never leaves the library (`seatmap-c-abi`), so that the crates below need not handle either.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`machine`], [`pattern`], [`options`] | what goes in: handles that the caller owns |
-//! | [`place`], [`answer`] | what comes out |
-//! | [`channels`] | seats for the threads of the calling program |
-//! | [`status`], [`failure`], [`message`] | how a call ends, why, and the words for it |
-//! | [`argument`], [`file`] | what C hands in |
-//! | [`version`] | what a program can check before it calls anything else |
+//! | [`machine`], [`pattern`], [`options`] | the inputs: handles that the caller owns |
+//! | [`place`], [`answer`] | the placement and its result |
+//! | [`channels`] | CPUs for the threads of the calling program |
+//! | [`status`], [`failure`], [`message`] | the result of a call, its cause, and its message |
+//! | [`argument`], [`file`] | the arguments from C |
+//! | [`version`] | the version, which a program can check first |
 //!
-//! Handles are boxes given away; NULL is an answer everywhere, never a crash.
+//! Handles are boxes owned by C. Every function accepts NULL without a crash.
 #![deny(missing_docs)]
 #![expect(
     clippy::missing_safety_doc,

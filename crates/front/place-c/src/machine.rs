@@ -10,19 +10,17 @@ use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, T
 use seatmap_os::CpuList;
 use std::ffi::c_char;
 
-/// The longest round trip that is taken for one: a second each way, as in files that are imported,
-/// in nanoseconds.
+/// The longest round trip, in nanoseconds: a second each way, as in imported files.
 const MAX_ROUND_TRIP_NS: f64 = 2e9;
 
-/// A machine: its CPUs and how far apart they are. It never changes, so threads may share it.
+/// A machine: its CPUs and their distances. It never changes, so threads may share it.
 pub struct MachineHandle(pub(crate) Profile);
 
-/// A machine that comes with Seatmap, by its name, such as "graviton3"; `seatmap machines` lists
-/// them.
+/// Opens a bundled machine by its name, such as "graviton3"; `seatmap machines` lists them.
 ///
-/// On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
+/// On success, free *machine with seatmap_machine_free; on failure it is NULL.
 ///
-/// Fails with SEATMAP_STATUS_BAD_ARGUMENT where no machine has this name.
+/// Fails with SEATMAP_STATUS_BAD_ARGUMENT if no machine has this name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_machine_bundled(
     name: *const c_char,
@@ -36,13 +34,13 @@ pub unsafe extern "C" fn seatmap_machine_bundled(
     }
 }
 
-/// The machine that a file describes: a profile that `seatmap measure -o` wrote, a hand-written
-/// description, or what `seatmap import` reads (CSV of core-to-core-latency, MCTOP, hwloc XML).
-/// Those commands also warn of oddities in the file; this call does not.
+/// Reads a machine from a file: a profile from `seatmap measure -o`, a hand-written description, or
+/// a file for `seatmap import` (CSV of core-to-core-latency, MCTOP, hwloc XML). Those commands also
+/// warn of oddities in the file; this call does not.
 ///
-/// On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
+/// On success, free *machine with seatmap_machine_free; on failure it is NULL.
 ///
-/// Fails with SEATMAP_STATUS_BAD_FILE where the file cannot be read or understood.
+/// Fails with SEATMAP_STATUS_BAD_FILE if the file cannot be read or understood.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_machine_read(
     path: *const c_char,
@@ -56,16 +54,16 @@ pub unsafe extern "C" fn seatmap_machine_read(
     }
 }
 
-/// A machine described by its distances alone.
+/// Makes a machine from distances alone.
 ///
-/// distance_ns holds cpus x cpus cells, row by row: the time that a cache line takes from one CPU
-/// to the other and back, in nanoseconds. The matrix is symmetric, and its diagonal is not read;
-/// NAN is a distance that is not known. os holds the operating system's number of each row's CPU,
-/// each once; NULL numbers them from 0. Both are copied.
+/// distance_ns holds cpus x cpus cells, row by row: the time for a cache line from one CPU to the
+/// other and back, in nanoseconds. The matrix is symmetric, and its diagonal is ignored; NAN is an
+/// unknown distance. os holds the operating system's number of each row's CPU, each once; NULL
+/// numbers them from 0. Both are copied.
 ///
-/// On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
+/// On success, free *machine with seatmap_machine_free; on failure it is NULL.
 ///
-/// Fails with SEATMAP_STATUS_BAD_ARGUMENT where the distances are not such a matrix.
+/// Fails with SEATMAP_STATUS_BAD_ARGUMENT if the distances are not such a matrix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_machine_from_distances(
     cpus: usize,
@@ -93,7 +91,7 @@ unsafe fn with_distances(
     Ok(MachineHandle(of_distances(os, cells)?))
 }
 
-/// How many CPUs a machine has; 0 for NULL.
+/// The number of a machine's CPUs; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_machine_cpus(machine: *const MachineHandle) -> usize {
     // SAFETY: the caller keeps the rules of the header.
@@ -101,7 +99,7 @@ pub unsafe extern "C" fn seatmap_machine_cpus(machine: *const MachineHandle) -> 
         .map_or(0, |machine| machine.0.topology.pus.len())
 }
 
-/// Frees a machine; NULL is fine. Answers found for it stay good.
+/// Frees a machine; NULL is fine. Its answers remain valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_machine_free(machine: *mut MachineHandle) {
     // SAFETY: the caller keeps the rules of the header.

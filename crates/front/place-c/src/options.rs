@@ -1,4 +1,4 @@
-//! How to place, where the usual way will not do.
+//! Options of a placement.
 
 use crate::argument::{array, at_most};
 use crate::failure::PlaceCallFailure;
@@ -14,11 +14,11 @@ use std::ffi::c_int;
 /// The longest search in seconds, as on the command line.
 const MAX_SECONDS: f64 = 1e6;
 
-/// The most searches side by side, as on the command line.
+/// The most parallel searches, as on the command line.
 const MAX_THREADS: u32 = 1024;
 
-/// How to place. One thread at a time may use it; after the call it can be used again, changed or
-/// not.
+/// Options of a placement. Only one thread at a time may use them; after a call they can be changed
+/// and used again.
 #[derive(Clone, Debug)]
 pub struct PlacementOptions {
     objective: Objective,
@@ -30,14 +30,14 @@ pub struct PlacementOptions {
     seed: u64,
 }
 
-/// How long to search. The clock starts with the search.
+/// The length of the search, without the work before it.
 #[derive(Clone, Copy, Debug)]
 enum Effort {
     Seconds(f64),
     Kicks(u64),
 }
 
-/// The objective that judges a placement.
+/// The objective that a placement minimises.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub enum PlaceObjective {
@@ -62,7 +62,7 @@ impl Default for PlacementOptions {
 }
 
 impl PlacementOptions {
-    /// Makes a request one with these options.
+    /// Sets these options in a request.
     pub(crate) fn apply(&self, request: &mut PlaceRequest) {
         request.objective = self.objective;
         request.cpus.clone_from(&self.cpus);
@@ -77,14 +77,14 @@ impl PlacementOptions {
     }
 }
 
-/// The usual way to place, to be changed: by distance, on all CPUs, for a second, in one thread.
-/// Never NULL; it is the caller's, for seatmap_options_free.
+/// Default options: by distance, on all CPUs, for one second, in one thread. Never NULL. Free them
+/// with seatmap_options_free.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_options_new() -> *mut PlacementOptions {
     Box::into_raw(Box::default())
 }
 
-/// The objective that judges placements: one of seatmap_objective.
+/// Sets the objective: one of seatmap_objective.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_options_set_objective(
     options: *mut PlacementOptions,
@@ -110,8 +110,8 @@ fn known_objective(objective: c_int) -> Result<Objective, PlaceCallFailure> {
     }
 }
 
-/// The CPUs that may be used, by the operating system's numbers, each once; they are copied. All of
-/// the machine unless set.
+/// Sets the CPUs that may be used, by the operating system's numbers, each once; they are copied.
+/// Default: all of the machine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_options_set_cpus(
     options: *mut PlacementOptions,
@@ -136,7 +136,7 @@ unsafe fn named_cpus(cpus: *const u32, count: usize) -> Result<Vec<u32>, PlaceCa
 }
 
 /// Puts a task, counted from 0, on a CPU, by the operating system's number. Call it once for each
-/// such task; whether they exist, and leave room for each other, turns out in seatmap_place.
+/// such task; seatmap_place checks that tasks and CPUs exist and fit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_options_fix(
     options: *mut PlacementOptions,
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn seatmap_options_fix(
     unsafe { set(options, || Ok((task, cpu)), |options, pair| options.fixed.push(pair)) }
 }
 
-/// Whether a core takes one task at most. Not unless set.
+/// Sets whether each core takes at most one task. Default: false.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_options_set_avoid_smt(
     options: *mut PlacementOptions,
@@ -157,8 +157,8 @@ pub unsafe extern "C" fn seatmap_options_set_avoid_smt(
     unsafe { set(options, || Ok(avoid_smt), |options, avoid_smt| options.avoid_smt = avoid_smt) }
 }
 
-/// How long to search, in seconds from 0 to 1e6; a search ends sooner where its answer is proven. 1
-/// unless set.
+/// Sets the length of the search in seconds, from 0 to 1e6. A search ends earlier if its answer is
+/// proven optimal. Default: 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_options_set_seconds(
     options: *mut PlacementOptions,
@@ -175,8 +175,8 @@ fn checked_seconds(seconds: f64) -> Result<Effort, PlaceCallFailure> {
     Err(PlaceCallFailure::argument(format!("seconds is {seconds}; it is between 0 and 1e6")))
 }
 
-/// Ends the search after this many kicks out of local optima, and not by the clock, so that every
-/// run gives the same answer. Of seconds and kicks, the one that was set last counts.
+/// Ends the search after this many kicks out of local optima in place of a time, so that every run
+/// gives the same answer. The last call of seconds or kicks counts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_options_set_kicks(
     options: *mut PlacementOptions,
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn seatmap_options_set_kicks(
     unsafe { set(options, || Ok(Effort::Kicks(kicks)), |options, effort| options.effort = effort) }
 }
 
-/// How many searches run side by side, each in a thread, 1 to 1024. 1 unless set.
+/// Sets the number of parallel searches, one thread each, 1 to 1024. Default: 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_options_set_threads(
     options: *mut PlacementOptions,
@@ -207,7 +207,7 @@ fn checked_threads(threads: u32) -> Result<u32, PlaceCallFailure> {
     )))
 }
 
-/// Where random choices start. 1 unless set.
+/// Sets the seed of random choices. Default: 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_options_set_seed(
     options: *mut PlacementOptions,
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn seatmap_options_free(options: *mut PlacementOptions) {
 /// Changes options, if the value passes its check.
 ///
 /// # Safety
-/// `options` is NULL or options that nothing else uses meanwhile.
+/// `options` is NULL or options that nothing else uses during the call.
 unsafe fn set<T>(
     options: *mut PlacementOptions,
     checked: impl FnOnce() -> Result<T, PlaceCallFailure>,

@@ -24,12 +24,12 @@ pub struct TrafficEdge {
     pub bytes: f64,
 }
 
-/// The pattern that a text such as "stencil2d:8x8" describes; `seatmap pattern list` lists them.
+/// Makes the pattern that a text such as "stencil2d:8x8" describes; `seatmap pattern list` lists
+/// them.
 ///
-/// On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
+/// On success, free *pattern with seatmap_pattern_free; on failure it is NULL.
 ///
-/// Fails with SEATMAP_STATUS_BAD_ARGUMENT where the text describes none; the message says how it is
-/// written.
+/// Fails with SEATMAP_STATUS_BAD_ARGUMENT if the text describes none; the message gives the syntax.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_pattern_generate(
     text: *const c_char,
@@ -43,13 +43,13 @@ pub unsafe extern "C" fn seatmap_pattern_generate(
     }
 }
 
-/// The pattern in a file of any format that `seatmap pattern show` reads (seatmap-pattern/1, CSV
+/// Reads a pattern from a file of any format of `seatmap pattern show` (seatmap-pattern/1, CSV
 /// matrices and lists of edges, MatrixMarket, QAPLIB). That command also warns of oddities in the
 /// file; this call does not.
 ///
-/// On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
+/// On success, free *pattern with seatmap_pattern_free; on failure it is NULL.
 ///
-/// Fails with SEATMAP_STATUS_BAD_FILE where the file cannot be read or understood.
+/// Fails with SEATMAP_STATUS_BAD_FILE if the file cannot be read or understood.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_pattern_read(
     path: *const c_char,
@@ -63,13 +63,13 @@ pub unsafe extern "C" fn seatmap_pattern_read(
     }
 }
 
-/// The pattern with this many tasks and these edges, at most one for each sender and receiver. The
-/// edges are copied; NULL is fine where count is 0.
+/// Makes a pattern with this many tasks and these edges, at most one for each sender and receiver.
+/// The edges are copied; NULL is fine if count is 0.
 ///
-/// On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
+/// On success, free *pattern with seatmap_pattern_free; on failure it is NULL.
 ///
-/// Fails with SEATMAP_STATUS_BAD_ARGUMENT where tasks and edges do not fit together; the message
-/// names the edge.
+/// Fails with SEATMAP_STATUS_BAD_ARGUMENT if tasks and edges do not fit together; the message names
+/// the edge.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_pattern_from_edges(
     tasks: usize,
@@ -86,14 +86,14 @@ pub unsafe extern "C" fn seatmap_pattern_from_edges(
     }
 }
 
-/// How many tasks a pattern has; 0 for NULL.
+/// The number of a pattern's tasks; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_pattern_tasks(pattern: *const PatternHandle) -> usize {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { PlaceCallFailure::known(pattern, "pattern") }.map_or(0, |pattern| pattern.0.tasks)
 }
 
-/// Frees a pattern; NULL is fine. Answers found for it stay good.
+/// Frees a pattern; NULL is fine. Its answers remain valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_pattern_free(pattern: *mut PatternHandle) {
     // SAFETY: the caller keeps the rules of the header.
@@ -105,7 +105,7 @@ fn read(file: &CallerFile) -> Result<seatmap_data::pattern::Pattern, PlaceCallFa
     imported.map(|imported| imported.pattern).map_err(|error| file.refused(error))
 }
 
-/// Not gathered, so that messages count edges as the caller does.
+/// Edges are not added up, so that error messages count them as the caller does.
 fn of_edges(
     tasks: usize,
     edges: &[TrafficEdge],

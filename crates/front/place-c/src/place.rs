@@ -1,4 +1,4 @@
-//! The call that everything else is for.
+//! Placement, the main call of the library.
 
 use crate::answer::AnswerHandle;
 use crate::failure::PlaceCallFailure;
@@ -10,16 +10,16 @@ use seatmap_c_abi::Boundary;
 use seatmap_place::PlaceRequest;
 use std::time::Instant;
 
-/// The program name that plans record.
+/// The program name in plans.
 const TOOL: &str = concat!("libseatmap_place ", env!("CARGO_PKG_VERSION"));
 
-/// Finds where the tasks of a pattern should sit on a machine. options may be NULL: by distance, on
-/// all CPUs, for a second.
+/// Places the tasks of a pattern on a machine. options may be NULL: by distance, on all CPUs, for
+/// one second.
 ///
-/// On success *answer is the caller's, for seatmap_answer_free; else it is NULL. An answer needs
-/// nothing that it was made from. Threads that the call starts have ended when it returns.
+/// On success, free *answer with seatmap_answer_free; on failure it is NULL. An answer does not
+/// depend on its inputs, which may be freed. Threads of the call have ended when it returns.
 ///
-/// Fails with SEATMAP_STATUS_NOT_POSSIBLE where machine and options do not allow such a placement.
+/// Fails with SEATMAP_STATUS_NOT_POSSIBLE if machine and options do not allow such a placement.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_place(
     machine: *const MachineHandle,

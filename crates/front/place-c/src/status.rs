@@ -1,10 +1,10 @@
-//! How a call ended.
+//! The result of a call.
 
-/// How a call ended. Zero is success, so that calls can be joined with ||.
+/// The result of a call. Zero is success, so that calls can be joined with ||.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceStatus {
-    /// Done.
+    /// Success.
     Ok = 0,
     /// An argument is NULL, out of range, or not a known name or pattern.
     BadArgument = 1,
@@ -12,6 +12,6 @@ pub enum PlaceStatus {
     BadFile = 2,
     /// The request cannot be met on this machine.
     NotPossible = 3,
-    /// A mistake in the library. The handles are still good.
+    /// A mistake in the library. The handles are still valid.
     Defect = 4,
 }

@@ -1,11 +1,11 @@
-//! The version, which a program can check before it calls anything else.
+//! The version, which a program can check first.
 
 use std::ffi::{CStr, c_char};
 
-/// The major version that this header belongs to.
+/// The major version of this header.
 pub const SEATMAP_PLACE_VERSION_MAJOR: u32 = 0;
 
-/// The minor version that this header belongs to. Before 1.0 another one may break programs, and is
+/// The minor version of this header. Before 1.0 another minor version may break programs, and is
 /// another library to the dynamic linker.
 pub const SEATMAP_PLACE_VERSION_MINOR: u32 = 1;
 
@@ -15,7 +15,7 @@ const VERSION: &CStr =
         Err(_) => c"",
     };
 
-/// The version of the library that is loaded, such as "0.1.0". Static text, never NULL.
+/// The version of the loaded library, such as "0.1.0". Static text, never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_place_version() -> *const c_char {
     VERSION.as_ptr()

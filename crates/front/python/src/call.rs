@@ -1,4 +1,4 @@
-//! Work beside other threads of Python.
+//! Work without Python's lock.
 
 use crate::failure::PythonFailure;
 use pyo3::prelude::*;
@@ -7,11 +7,11 @@ use std::cell::{Cell, RefCell};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// How often Ctrl-C is looked for. A look takes Python's lock, for which it may wait 5 ms
+/// The interval of checks for Ctrl-C. A check takes Python's lock, for which it may wait 5 ms
 /// (`sys.getswitchinterval`) while another thread computes.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Does work without Python's lock, so that other threads go on. Its remarks, which the command
+/// Does work without Python's lock, so that other threads continue. Its remarks, which the command
 /// line prints on stderr, become warnings.
 pub fn beside_python<T: Send>(
     py: Python<'_>,
@@ -29,14 +29,14 @@ pub fn beside_python<T: Send>(
     Ok(answer?)
 }
 
-/// Does work in a thread of its own, and calls `stop` from this one when Ctrl-C is raised: the way
-/// for work that looks at a switch and knows nothing of Python.
+/// Does work in a new thread, and calls `stop` from this one on Ctrl-C: for work that checks a
+/// switch and does not know Python.
 pub fn unless_interrupted<T: Send>(
     work: impl FnOnce() -> Result<T, PythonFailure> + Send,
     stop: impl FnOnce(),
 ) -> Result<T, PythonFailure> {
     let interruption = Interruption::listen();
-    // The worker's end of the channel goes with it, also by a panic.
+    // The worker's end of the channel is dropped when it ends, also by a panic.
     let (alive, ended) = channel::<()>();
     let answer = std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
@@ -61,7 +61,6 @@ pub struct Interruption {
 }
 
 impl Interruption {
-    /// Begins to look.
     pub fn listen() -> Self {
         Interruption {
             raised: RefCell::new(None),
@@ -69,8 +68,8 @@ impl Interruption {
         }
     }
 
-    /// Whether a handler of a signal has raised an exception, which is Ctrl-C's `KeyboardInterrupt`
-    /// as a rule. Only the main thread of Python hears of signals.
+    /// Whether a signal handler has raised an exception, usually Ctrl-C's `KeyboardInterrupt`. Only
+    /// the main thread of Python receives signals.
     pub fn is_raised(&self) -> bool {
         if self.raised.borrow().is_some() {
             return true;
@@ -85,7 +84,7 @@ impl Interruption {
         is_raised
     }
 
-    /// The answer of the work, unless it was interrupted.
+    /// The result of the work, unless it was interrupted.
     pub fn unless_raised<T>(self, answer: Result<T, PythonFailure>) -> Result<T, PythonFailure> {
         match self.raised.into_inner() {
             Some(error) => Err(PythonFailure::Raised(error)),

@@ -1,4 +1,4 @@
-//! A quiet partition for as long as a block of Python lasts.
+//! A quiet partition during a block of Python.
 
 use crate::call::beside_python;
 use crate::failure::PythonFailure;
@@ -14,7 +14,7 @@ use seatmap_os::CpuSet;
 use std::ffi::OsString;
 use std::sync::Mutex;
 
-/// The options of a cell, as a dictionary of Python.
+/// The options of a cell, as a Python dictionary.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct CellOptions {
@@ -36,8 +36,7 @@ pub struct Cell {
 
 #[pymethods]
 impl Cell {
-    /// Makes a cell of `cpus`, or of the `count` CPUs that suit one best, and moves this process
-    /// into it.
+    /// Makes a cell of `cpus`, or of the `count` best CPUs, and moves this process into it.
     #[new]
     fn new(py: Python<'_>, options: CellOptions) -> PyResult<Self> {
         beside_python(py, || {
@@ -74,7 +73,7 @@ impl Cell {
         seatmap_data::document::written(&self.record)
     }
 
-    /// Moves this process out, and undoes the cell. A second call does nothing.
+    /// Moves this process out, and destroys the cell. A second call does nothing.
     fn end(&self, py: Python<'_>) -> PyResult<()> {
         let stay = self.stay.lock().map(|mut stay| stay.take());
         let stay = stay.map_err(|_| PyRuntimeError::new_err("an earlier call panicked"))?;
@@ -99,7 +98,7 @@ fn chosen(
     }
     let mut choice = CpuChoice::for_new(host, name)?;
     if is_tested {
-        // Where stolen time cannot be measured, it decides nothing.
+        // If stolen time cannot be measured, it is ignored.
         let noise = measure_briefly(&choice.free.list().0);
         choice.steal_percent = noise.map(|noise| noise.steal_percent()).unwrap_or_default();
     }
@@ -114,8 +113,7 @@ fn backend(word: &str) -> Result<CellBackend, PythonFailure> {
     })
 }
 
-/// The life of a cell's guardian: the package's module `_guardian` calls this in a process of its
-/// own.
+/// Runs a cell's guardian: the package's module `_guardian` calls this in its own process.
 #[pyfunction]
 pub fn serve_guardian(py: Python<'_>, name: &str, guardian: Vec<OsString>) -> PyResult<()> {
     py.detach(|| {

@@ -1,4 +1,4 @@
-//! Checks of living programs, as `seatmap check` makes them.
+//! Checks of running programs, as `seatmap check` makes them.
 
 use crate::call::{Interruption, beside_python};
 use crate::failure::PythonFailure;
@@ -15,9 +15,9 @@ use std::time::Duration;
 /// The judgement of a check.
 #[pyclass(frozen, get_all, module = "seatmap._seatmap")]
 pub struct Judgement {
-    /// Whether the programs sit as they should.
+    /// Whether the check fails.
     fails: bool,
-    /// The result in one sentence; `None` where nothing is wrong.
+    /// The failure in one sentence; `None` if nothing is wrong.
     failure: Option<String>,
     /// The check as `seatmap-seating/1`.
     json: String,
@@ -25,7 +25,7 @@ pub struct Judgement {
     text: String,
 }
 
-/// The options of a check, as a dictionary of Python.
+/// The options of a check, as a Python dictionary.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct CheckOptions {
@@ -38,7 +38,7 @@ pub struct CheckOptions {
     strict: bool,
 }
 
-/// Checks where the threads of these processes sit.
+/// Checks the CPUs of these processes' threads.
 #[pyfunction]
 pub fn check(py: Python<'_>, options: CheckOptions) -> PyResult<Judgement> {
     beside_python(py, || {

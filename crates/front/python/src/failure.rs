@@ -18,7 +18,7 @@ create_exception!(
     "An argument or a file is wrong: the error for which the command line ends with exit code 2."
 );
 
-/// Why a call failed, in a form that may cross threads.
+/// Why a call failed, in a form that can be sent to another thread.
 pub enum PythonFailure {
     /// An argument or a file is wrong.
     Input(String),
@@ -40,7 +40,7 @@ impl PythonFailure {
     }
 }
 
-/// `?` gives an error of a library its exception and its words.
+/// Lets `?` convert an error of a library.
 impl<E: Into<CliError>> From<E> for PythonFailure {
     fn from(error: E) -> Self {
         let error: CliError = error.into();

@@ -1,19 +1,19 @@
 //! Seatmap for Python: the extension module `seatmap._seatmap`, below the package in `python/`.
 //!
-//! A function here converts its arguments, calls the library that a verb of the command line calls,
-//! and converts the answer. The package in Python has the classes that people see, and asks NumPy,
-//! SciPy and NetworkX where these are installed. No process is started behind the caller's back but
-//! the guardian of a cell, which is the same Python with another module.
+//! A function here converts its arguments, calls the library behind a verb of the command line, and
+//! converts the result. The Python package has the public classes, and uses NumPy, SciPy and
+//! NetworkX if they are installed. The only process it starts is the guardian of a cell, which is
+//! the same Python with another module.
 //!
 //! | module | holds |
 //! |---|---|
 //! | `call` | work without Python's lock: Ctrl-C ends it, remarks are warnings |
 //! | `failure` | errors of the libraries as exceptions, in the words of the command line |
-//! | `machine`, `pattern` | what a placement is made of |
+//! | `machine`, `pattern` | the inputs of a placement |
 //! | `measure`, `place` | a profile of this host; a plan |
-//! | `threads` | the threads of this process, their masks and seats |
-//! | `check`, `observe` | other processes: where their threads sit, who talks to whom |
-//! | `cell` | a quiet partition, for as long as a block of Python lasts |
+//! | `threads` | the threads of this process, their masks and CPUs |
+//! | `check`, `observe` | other processes: the CPUs and the communication of their threads |
+//! | `cell` | a quiet partition during a block of Python |
 #![deny(missing_docs)]
 
 mod call;
@@ -55,7 +55,7 @@ mod _seatmap {
 
     #[pymodule_init]
     fn begin(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        // An error about a CPU that a cell has can name the cell.
+        // So that an error about a cell's CPU can name the cell.
         seatmap_os::holder::learn_cells_from(|| {
             seatmap_cell::standing(&seatmap_os::Root::new("/"))
         });

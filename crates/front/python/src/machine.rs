@@ -10,7 +10,7 @@ use seatmap_report::html;
 use seatmap_report::terminal::{self, DrawOptions};
 use std::sync::Arc;
 
-/// A machine with its profile: the answer of `machine()` and of `measure()`.
+/// A machine with its profile: the result of `machine()` and of `measure()`.
 #[pyclass(frozen, name = "Machine", module = "seatmap._seatmap")]
 pub struct PyMachine {
     pub(crate) machine: seatmap_machines::catalog::Machine,
@@ -25,15 +25,15 @@ impl PyMachine {
         self.machine.kind()
     }
 
-    /// The OS indices of the CPUs with core distances, in the order of the matrix; empty where
-    /// nothing was measured.
+    /// The OS indices of the CPUs with core distances, in the order of the matrix; empty if nothing
+    /// was measured.
     #[getter]
     fn cpus(&self) -> Vec<u32> {
         self.profile.core_distance.as_ref().map(|distance| distance.pus.clone()).unwrap_or_default()
     }
 
     /// The rows of a matrix of core distances, in nanoseconds: `median`, `p10`, `mad`, `ci95_low`
-    /// or `ci95_high`. NaN where a distance is unknown; `None` where the matrix is.
+    /// or `ci95_high`. Unknown distances are NaN; `None` if the matrix is unknown.
     fn distances_ns(&self, which: &str) -> PyResult<Option<Vec<Vec<f64>>>> {
         let matrix = match (&self.profile.core_distance, which) {
             (None, _) => None,
@@ -71,7 +71,7 @@ impl PyMachine {
 }
 
 impl PyMachine {
-    /// A machine with the profile that it has now.
+    /// A machine with its current profile.
     pub(crate) fn of(machine: seatmap_machines::catalog::Machine) -> Result<Self, PythonFailure> {
         let profile = Arc::new(input::profile_of(&machine)?);
         Ok(PyMachine { machine, profile })
@@ -91,13 +91,13 @@ pub fn open_machine(py: Python<'_>, name: &str) -> PyResult<PyMachine> {
     })
 }
 
-/// The machine in a text that was read from a file of this name.
+/// The machine in the text of a file of this name.
 #[pyfunction]
 pub fn read_machine(py: Python<'_>, name: &str, text: &str) -> PyResult<PyMachine> {
     beside_python(py, || PyMachine::of(input::machine_in(name, text.as_bytes())?))
 }
 
-/// The names of the machines that come with Seatmap.
+/// The names of the bundled machines.
 #[pyfunction]
 pub fn machine_names() -> PyResult<Vec<String>> {
     let list = MachineList::bundled().map_err(PythonFailure::work)?;

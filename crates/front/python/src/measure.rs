@@ -15,7 +15,7 @@ use seatmap_os::CpuList;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The options of a measurement, as a dictionary of Python.
+/// The options of a measurement, as a Python dictionary.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct MeasureOptions {
@@ -41,7 +41,7 @@ fn effort(word: &str) -> Result<Effort, PythonFailure> {
 
 /// Measures this host: the core distances of these CPUs, or of all that this process may use.
 ///
-/// A measurement of all CPUs is remembered as this host's, as the command line does it.
+/// A measurement of all CPUs is remembered as this host's, as by the command line.
 #[pyfunction]
 pub fn measure(py: Python<'_>, options: MeasureOptions) -> PyResult<PyMachine> {
     beside_python(py, || {
@@ -80,7 +80,7 @@ pub fn measure(py: Python<'_>, options: MeasureOptions) -> PyResult<PyMachine> {
     })
 }
 
-/// Says what a person should know of the measurement, and remembers it.
+/// Reports the remarks on the measurement, and remembers it.
 fn kept(measurement: Measurement, source: &RoundTripSource) -> Result<PyMachine, PythonFailure> {
     measurement.warnings.iter().for_each(|warning| output::tell(&warning.to_string()));
     measurement.used_up.iter().for_each(|quotas| output::tell_of_used_up(quotas));

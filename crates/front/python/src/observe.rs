@@ -1,4 +1,4 @@
-//! Observations of living programs, as `seatmap observe` makes them.
+//! Observations of running programs, as `seatmap observe` makes them.
 
 use crate::call::{Interruption, beside_python};
 use crate::failure::PythonFailure;
@@ -10,7 +10,7 @@ use seatmap_observe::{
 use seatmap_os::Tid;
 use std::time::Duration;
 
-/// Observes which threads of these processes talk to each other: the pattern, and the table of
+/// Observes the communication between the threads of these processes: the pattern, and the table of
 /// `seatmap observe`.
 #[pyfunction]
 pub fn observe(

@@ -1,4 +1,4 @@
-//! Patterns: generators, files, and edges that Python has.
+//! Patterns: generators, files, and edges from Python.
 
 use crate::call::beside_python;
 use crate::failure::PythonFailure;
@@ -28,7 +28,7 @@ impl PyPattern {
         self.0.tasks
     }
 
-    /// The names of its tasks; empty where they have none.
+    /// The names of its tasks; empty if they have none.
     #[getter]
     fn task_names(&self) -> Vec<String> {
         self.0.names.clone()
@@ -61,7 +61,7 @@ impl PyPattern {
     }
 }
 
-/// The pattern that a text stands for: a generator such as `stencil2d:8x8`, or a file.
+/// The pattern of a text: a generator such as `stencil2d:8x8`, or a file.
 #[pyfunction]
 pub fn open_pattern(py: Python<'_>, text: &str) -> PyResult<PyPattern> {
     beside_python(py, || {
@@ -74,7 +74,7 @@ pub fn open_pattern(py: Python<'_>, text: &str) -> PyResult<PyPattern> {
     })
 }
 
-/// The pattern in a text of any format that files may have.
+/// The pattern in a text of any supported format.
 #[pyfunction]
 pub fn read_pattern(py: Python<'_>, name: &str, text: &str) -> PyResult<PyPattern> {
     beside_python(py, || {
@@ -100,7 +100,7 @@ pub fn pattern_of_edges(
     Ok(PyPattern::of(pattern))
 }
 
-/// The form of each generator, and what it is.
+/// The form of each generator, and its description.
 #[pyfunction]
 pub fn generators() -> Vec<(&'static str, &'static str)> {
     GENERATORS.to_vec()

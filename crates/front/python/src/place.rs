@@ -15,8 +15,8 @@ use seatmap_report::floor::{FloorPlan, SeatingComparison};
 use seatmap_report::{placement, remarks};
 use std::sync::Arc;
 
-/// The options of a placement, as a dictionary of Python: each has the name and the meaning of an
-/// option of `seatmap place`.
+/// The options of a placement, as a Python dictionary with the names and meanings of
+/// `seatmap place`'s options.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct PlaceOptions {
@@ -41,7 +41,7 @@ impl PlaceOptions {
         Ok(self.kicks.map_or(SearchTime::Seconds(seconds), SearchTime::Kicks))
     }
 
-    /// The same answer everywhere needs one search, which several side by side are not.
+    /// Reproducible results need one search; parallel ones differ.
     fn threads(&self) -> usize {
         let usual = match self.kicks {
             Some(_) => 1,
@@ -79,7 +79,7 @@ fn objective(word: &str) -> Result<Objective, PythonFailure> {
     }
 }
 
-/// A plan with the machine and the pattern that it is about.
+/// A plan with its machine and pattern.
 #[pyclass(frozen, module = "seatmap._seatmap")]
 pub struct Placement {
     machine: seatmap_machines::catalog::Machine,
@@ -116,7 +116,7 @@ impl Placement {
     }
 }
 
-/// Where the tasks of a pattern should sit on a machine.
+/// Places the tasks of a pattern on a machine.
 #[pyfunction]
 pub fn place(
     py: Python<'_>,
@@ -167,14 +167,14 @@ pub fn place(
     })
 }
 
-/// Refuses a plan that was made for another machine than this computer.
+/// Refuses a plan for another machine than this computer.
 #[pyfunction]
 pub fn check_plan(text: &str) -> PyResult<()> {
     let plan = Plan::from_json(text).map_err(PythonFailure::input)?;
     Ok(plan.check_machine(&here::host_name()).map_err(PythonFailure::input)?)
 }
 
-/// A plan in a text, checked, and its table.
+/// The checked plan in a text, and its table.
 #[pyfunction]
 pub fn read_plan(text: &str) -> PyResult<(String, String)> {
     let plan = Plan::from_json(text).map_err(PythonFailure::input)?;

@@ -1,14 +1,13 @@
-//! The threads of this process: their masks, and seats for them.
+//! The threads of this process: their masks, and pinning.
 
 use crate::failure::PythonFailure;
 use pyo3::prelude::*;
 use seatmap_os::{CpuSet, Root, Tid, kept_masks, task};
 
-/// Number, name, mask and last CPU of a thread.
+/// Thread id, name, mask and last CPU of a thread.
 type ThreadSeat = (Tid, String, Vec<u32>, Option<u32>);
 
-/// The threads of this process, in the order of their numbers. Threads that end meanwhile are left
-/// out.
+/// The threads of this process, in the order of their ids. Threads that end meanwhile are omitted.
 #[pyfunction]
 pub fn thread_seats() -> PyResult<Vec<ThreadSeat>> {
     let threads = task::of_process(&Root::new("/"), std::process::id() as Tid);
@@ -20,14 +19,14 @@ pub fn thread_seats() -> PyResult<Vec<ThreadSeat>> {
     Ok(seated.collect())
 }
 
-/// The number of the calling thread.
+/// The thread id of the calling thread.
 #[pyfunction]
 pub fn own_tid() -> Tid {
     task::own_tid()
 }
 
-/// Gives a thread of this process exactly these CPUs, and checks that it has those of them that are
-/// online. It gets the others when they come.
+/// Sets a thread's affinity to exactly these CPUs, and checks that it has the online ones. It gets
+/// the others when they come online.
 #[pyfunction]
 pub fn bind_thread(tid: Tid, cpus: Vec<u32>) -> PyResult<()> {
     let wanted: CpuSet = cpus.into_iter().collect();

@@ -1,5 +1,5 @@
-//! Cells made from Python: the part of the package's tests that takes a CPU from everybody. Tests
-//! of this name run when no others do.
+//! Cells made from Python: these tests take a CPU from all other programs. Tests of this name run
+//! alone.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

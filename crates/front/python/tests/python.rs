@@ -1,8 +1,9 @@
-//! The Python package by its own tests, in Python: `checks.py` has the package, `pages.py` runs the
-//! guide's page and the notebook.
+//! Runs the Python package's own tests: `checks.py` for the package, `pages.py` for the guide's
+//! page and the notebook.
 //!
-//! They need a Python from 3.9 on: `python3`, or the one that `SEATMAP_PYTHON` names, such as that
-//! of `make python` with NumPy, SciPy and NetworkX. Checks that need more are skipped, and say so.
+//! They need Python 3.9 or later: `python3`, or the one in `SEATMAP_PYTHON`, such as
+//! `make python`'s with NumPy, SciPy and NetworkX. Checks that need more are skipped with a
+//! message.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -21,7 +22,7 @@ fn the_page_and_the_notebook_run() {
     run("pages.py", &[root.join("docs/src/python.md"), root.join("examples/machine.ipynb")]);
 }
 
-/// A module that loads a libpython works in one Python alone, and in none that has its own inside.
+/// A module linked with libpython works in one Python only, and in none with a built-in library.
 #[test]
 fn the_module_belongs_to_no_one_python() {
     let bytes = std::fs::read(module()).unwrap();

@@ -1,8 +1,8 @@
 //! The functions that compilers call at plain accesses to memory.
 //!
 //! Their names are the interface of ThreadSanitizer in gcc (`gcc/sanitizer.def`) and clang
-//! (`llvm/lib/Transforms/Instrumentation/ThreadSanitizer.cpp`). They do not access the memory that
-//! they are told of. They are declared as functions that may unwind, although none does: a guard
+//! (`llvm/lib/Transforms/Instrumentation/ThreadSanitizer.cpp`). They do not access the memory at
+//! their addresses. They are declared as functions that may unwind, although none does: a guard
 //! against panics would give each a frame.
 
 use crate::process;
@@ -55,7 +55,7 @@ plain! {
     __tsan_vptr_read 8 false
 }
 
-// Vectors of 16 bytes are called aligned where the language says so, and a cast can make that
+// Compilers treat vectors of 16 bytes as aligned if the language does, and a cast can make that
 // untrue.
 unaligned! {
     __tsan_read16 16 false
@@ -106,7 +106,7 @@ macro_rules! ignored {
     };
 }
 
-// Functions and annotations that say nothing about lines.
+// Functions and annotations without information about lines.
 ignored! {
     __tsan_func_entry
     __tsan_func_exit

@@ -157,7 +157,7 @@ extern "C" fn __tsan_atomic_signal_fence(_order: c_int) {
     compiler_fence(SeqCst);
 }
 
-/// Atomics of 16 bytes, which stable Rust has as an instruction of x86-64 and not as a type.
+/// Atomics of 16 bytes, for which stable Rust has an x86-64 instruction but no type.
 #[cfg(target_arch = "x86_64")]
 mod wide {
     use super::{access, c_int};
@@ -171,8 +171,8 @@ mod wide {
     #[repr(C, align(16))]
     struct AtomicU128(UnsafeCell<u128>);
 
-    /// The instruction itself: the standard library's function becomes a call of libatomic where it
-    /// is not inlined.
+    /// The instruction itself, because the standard library's function calls libatomic if it is not
+    /// inlined.
     unsafe fn exchange(at: *mut u128, old: u128, new: u128) -> u128 {
         let mut low = old as u64;
         let mut high = (old >> 64) as u64;

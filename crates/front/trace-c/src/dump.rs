@@ -1,8 +1,8 @@
-//! The file of a process: its threads, the lines that passed between them, and where those lines
-//! are.
+//! The file of a process: its threads, the lines that passed between them, and the positions of
+//! those lines.
 //!
-//! The file has one JSON value on each line. The first says what it is, the last one is
-//! `{"end":true}`; a file without it was cut off.
+//! The file has one JSON value on each line. The first describes the file, the last one is
+//! `{"end":true}`; a file without it was truncated.
 
 use crate::elf::ElfImage;
 use crate::hot::{self, HotLine};
@@ -14,15 +14,14 @@ use crate::{process, shadow, threads};
 use std::fmt::{self, Write};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Lines that the file names, of each kind of sharing.
+/// The most lines in the file, of each kind of sharing.
 const NAMED: usize = 32;
 
-/// Keeps the folder's name; false if the environment names none.
 pub fn remember_folder() -> bool {
     output::folder().is_some()
 }
 
-/// Writes the file, without the heap. Nothing can be told to the program if that fails.
+/// Writes the file, without the heap. A failure cannot be reported to the program.
 pub fn write() {
     // SAFETY: the call has no preconditions.
     let pid = unsafe { libc::getpid() };
@@ -94,7 +93,6 @@ fn cpu_ns(task: &TracedThread, tid: i32) -> i64 {
     threads::cpu_ns(!tid << 3 | 6)
 }
 
-/// The name of a thread that still runs.
 fn living_name(tid: i32, name: &mut [u8; 16]) {
     let Some(mut path) = output::named(b"/proc/self/task/") else { return };
     if write!(path, "{tid}/comm").is_err() {
@@ -166,7 +164,7 @@ fn place(text: &mut Text, address: usize) -> fmt::Result {
     match elf.as_ref().and_then(|elf| elf.variable(address, base)) {
         Some(symbol) => {
             text.write_char('"')?;
-            // A linker takes any bytes for a symbol's name, quotes too.
+            // A linker accepts any bytes in a symbol's name, quotes too.
             text.escaped(std::str::from_utf8(symbol.name).unwrap_or("?"))?;
             write!(text, "+{}\"", symbol.offset)
         }

@@ -1,7 +1,7 @@
 //! The variable at an address, from the symbol table of the program's own file.
 //!
-//! `dladdr` knows only the symbols that a program exports; the file also has its static variables.
-//! The format is that of `elf(5)`, 64 bits, in the byte order of the processor.
+//! `dladdr` knows only exported symbols; the file also has static variables. The format is that of
+//! `elf(5)`, 64 bits, in the byte order of the processor.
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
@@ -16,21 +16,16 @@ const EXPORTED_SYMBOLS: u32 = 11;
 const SYMBOL_BYTES: usize = 24;
 const OBJECT: u8 = 1;
 
-/// A file in memory.
 pub struct ElfImage {
     bytes: &'static [u8],
 }
 
-/// A variable, and the offset of an address in it.
 pub struct VariableOffset<'a> {
-    /// Its name.
     pub name: &'a [u8],
-    /// The offset in bytes.
     pub offset: usize,
 }
 
 impl ElfImage {
-    /// Maps the file at this path.
     pub fn open(path: &CStr) -> Option<Self> {
         // SAFETY: the path is a C string; the mapping is private, read-only and as long as the
         // file.
@@ -49,7 +44,6 @@ impl ElfImage {
         }
     }
 
-    /// The variable at an address of a module that was loaded at `base`.
     pub fn variable(&self, address: usize, base: usize) -> Option<VariableOffset<'_>> {
         let at =
             if self.u16(TYPE_AT)? == EXECUTABLE { address } else { address.wrapping_sub(base) };
@@ -63,14 +57,13 @@ impl ElfImage {
             (self.u32(header + 4)? == kind).then_some(header)
         })?;
         let start = self.u64(header + 0x18)?;
-        // A damaged size can be beyond the file, and would be walked for years.
+        // A damaged size can be beyond the file, and walking it would take years.
         let bytes = self.u64(header + 0x20)?.min(self.bytes.len());
         let names = self.u64(self.section(self.u32(header + 0x28)? as usize)? + 0x18)?;
         (0..bytes / SYMBOL_BYTES)
             .find_map(|symbol| self.symbol(start.checked_add(symbol * SYMBOL_BYTES)?, names, at))
     }
 
-    /// The offset of a section's header; `None` where that is not in the file.
     fn section(&self, number: usize) -> Option<usize> {
         let size = usize::from(self.u16(SECTION_SIZE_AT)?);
         let at = self.u64(SECTIONS_AT)?.checked_add(number.checked_mul(size)?)?;
@@ -140,7 +133,7 @@ mod tests {
 
     #[test]
     fn damaged_files_have_no_variables() {
-        // One section: a symbol table, whose header stands at the end of the file.
+        // One section: a symbol table, whose header is at the end of the file.
         let mut bytes = vec![0_u8; 128];
         bytes[SECTION_SIZE_AT..][..4].copy_from_slice(&[64, 0, 1, 0]);
         bytes[64 + 4..][..4].copy_from_slice(&SYMBOLS.to_ne_bytes());

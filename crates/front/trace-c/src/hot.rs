@@ -5,19 +5,16 @@ use std::ptr::null_mut;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
 
-/// Lines that are told apart.
 pub const ENTRIES: usize = 1 << 16;
-/// Places at which a line is looked for.
 const PROBES: usize = 16;
 
-/// How a line was shared this time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineSharing {
     /// The receiver accessed bytes that the owner had written.
     True,
-    /// It accessed other bytes.
+    /// The receiver accessed other bytes.
     False,
-    /// It had accessed other bytes before, and now those written.
+    /// The receiver accessed other bytes before, and now the written ones.
     Corrected,
 }
 
@@ -26,9 +23,7 @@ pub enum LineSharing {
 pub struct HotLine {
     /// Its number; 0 in an unused entry.
     pub number: AtomicUsize,
-    /// Transfers with true sharing.
     pub truly: AtomicU64,
-    /// Transfers with false sharing.
     pub falsely: AtomicU64,
     /// The most frequent pair: owner, receiver, and its lead over all others (a majority vote).
     pub pair: AtomicU64,
@@ -41,25 +36,22 @@ pub struct HotLine {
 static TABLE: AtomicPtr<HotLine> = AtomicPtr::new(null_mut());
 static LOST: AtomicU64 = AtomicU64::new(0);
 
-/// Makes the table; false if there is no memory.
 pub fn begin() -> bool {
     let table = memory::zeros(ENTRIES * size_of::<HotLine>());
     TABLE.store(table.cast(), Relaxed);
     !table.is_null()
 }
 
-/// Forgets all lines.
 pub fn clear() {
     memory::clear(TABLE.load(Relaxed).cast(), ENTRIES * size_of::<HotLine>());
     LOST.store(0, Relaxed);
 }
 
-/// Transfers of lines that found no place in the table. The counts of the threads have them.
+/// Transfers of lines without an entry in the table. The counts of the threads include them.
 pub fn lost() -> u64 {
     LOST.load(Relaxed)
 }
 
-/// The entry at this index, if the table has it.
 pub fn at(index: usize) -> Option<&'static HotLine> {
     let table = TABLE.load(Relaxed);
     if table.is_null() || index >= ENTRIES {
@@ -69,16 +61,16 @@ pub fn at(index: usize) -> Option<&'static HotLine> {
     Some(unsafe { &*table.add(index) })
 }
 
-/// Counts a transfer of the line with these two addresses: one that the owner wrote, one that the
-/// receiver accessed.
+/// Counts a transfer of the line with these two addresses: one written by the owner, one accessed
+/// by the receiver.
 pub fn count(owner: u16, receiver: u16, places: (usize, usize), sharing: LineSharing) {
     let Some(line) = find(places.0 >> 6) else {
-        // A corrected transfer was lost before.
+        // A corrected transfer was counted as lost before.
         LOST.fetch_add(u64::from(sharing != LineSharing::Corrected), Relaxed);
         return;
     };
     line.add(sharing);
-    // A corrected transfer had its vote before.
+    // A corrected transfer has voted before.
     if sharing != LineSharing::Corrected && line.vote(owner, receiver) {
         line.written.store(places.0, Relaxed);
         line.accessed.store(places.1, Relaxed);
@@ -109,7 +101,7 @@ impl HotLine {
         }
     }
 
-    /// A vote for a pair; whether the pair leads now (Boyer and Moore's majority vote).
+    /// Votes for a pair; returns whether the pair leads now (Boyer and Moore's majority vote).
     fn vote(&self, owner: u16, receiver: u16) -> bool {
         let pair = u64::from(owner) << 48 | u64::from(receiver) << 32;
         let (leader, lead) = split(self.pair.load(Relaxed));
@@ -123,7 +115,6 @@ impl HotLine {
         split(next).0 == pair
     }
 
-    /// Owner and receiver of the leading pair.
     pub fn leader(&self) -> (u16, u16) {
         let pair = self.pair.load(Relaxed);
         ((pair >> 48) as u16, (pair >> 32) as u16)

@@ -1,9 +1,8 @@
-//! `libseatmap_trace`: the runtime that an observed program is linked with.
+//! `libseatmap_trace`: the runtime for linking an observed program.
 //!
-//! A program that is compiled with `-fsanitize=thread` calls a function of the runtime at each
-//! access to memory. This library has those functions, and counts the cache lines that pass from
-//! one thread to another. At its end the program writes what was counted into the folder that
-//! `SEATMAP_TRACE` names.
+//! A program compiled with `-fsanitize=thread` calls a function of the runtime at each access to
+//! memory. This library has those functions, and counts the cache lines that pass from one thread
+//! to another. At its end the program writes the counts to the folder in `SEATMAP_TRACE`.
 //!
 //! | module | does |
 //! |---|---|
@@ -11,7 +10,7 @@
 //! | `shadow` | the state of each cache line: its owner, sharers, and the bytes last written |
 //! | `hot` | the lines that pass most often |
 //! | `tasks`, `local` | the threads and their counts; a thread's pointer to its own |
-//! | `threads`, `process` | creation of threads; begin, fork, signals and end of the process |
+//! | `threads`, `process` | creation of threads; start, fork, signals and end of the process |
 //! | `dump`, `text`, `maps`, `elf` | the file, written without the heap; the names of addresses |
 #![deny(missing_docs)]
 

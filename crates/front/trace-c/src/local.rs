@@ -1,9 +1,9 @@
 //! A thread's pointer to its own counts.
 //!
 //! Every access of the program reads it. Stable Rust has thread-local variables in shared libraries
-//! only through a function call, so the variable is written in assembly where the processor is
-//! known. Its offset from the thread pointer is constant once the library is loaded (the "initial
-//! exec" model), and a read takes two loads.
+//! only through a function call, so for known processors the variable is written in assembly. Its
+//! offset from the thread pointer is constant once the library is loaded (the "initial exec"
+//! model), and a read takes two loads.
 
 use crate::tasks::TracedThread;
 
@@ -37,7 +37,6 @@ pub fn get() -> *mut TracedThread {
     task
 }
 
-/// Sets this thread's counts.
 #[cfg(target_arch = "x86_64")]
 pub fn set(task: *mut TracedThread) {
     // SAFETY: the variable above is 8 bytes in every thread; the code writes only it.
@@ -57,14 +56,12 @@ std::thread_local! {
     static TASK: std::cell::Cell<*mut Task> = const { std::cell::Cell::new(std::ptr::null_mut()) };
 }
 
-/// This thread's counts; NULL before its first access.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub fn get() -> *mut TracedThread {
     TASK.get()
 }
 
-/// Sets this thread's counts.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn set(task: *mut TracedThread) {
     TASK.set(task);

@@ -5,21 +5,19 @@ use std::ffi::{CStr, c_int};
 
 const LONGEST: usize = 512;
 
-/// Memory that an address belongs to.
 pub struct Region {
     path: [u8; LONGEST],
     length: usize,
     /// The address at which the module begins; 0 for anonymous memory.
     pub base: usize,
-    /// Whether a part of the module can be executed, so that it has variables.
+    /// Whether a part of the module is executable, so that it has variables.
     is_code: bool,
 }
 
-/// A line of the list.
 struct Mapping<'a> {
     from: usize,
     to: usize,
-    /// The rights there: `rw-p`.
+    /// The access rights: `rw-p`.
     rights: &'a [u8],
     offset: usize,
     /// The file or kind of memory; empty for anonymous memory.
@@ -33,8 +31,8 @@ pub fn region(address: usize) -> Option<Region> {
     let mut end = 0;
     lines(|line| {
         let mapping = parse(line)?;
-        // The kernel puts stacks and other memory next to modules as well. A stack begins with
-        // pages that cannot be written, and data in a file has no variables.
+        // The kernel also puts stacks and other memory next to modules. A stack begins with
+        // unwritable pages, and a data file has no variables.
         let follows = module.is_code && mapping.from == end && mapping.rights == b"rw-p";
         if !mapping.path.is_empty() {
             module.enter(&mapping);
@@ -52,19 +50,18 @@ impl Region {
         Region { path: [0; LONGEST], length: 0, base: 0, is_code: false }
     }
 
-    /// The module's path, `[stack]` and the like, or nothing for anonymous memory.
     pub fn path(&self) -> &[u8] {
         &self.path[..self.length]
     }
 
-    /// The path as a C string, of a module that is a file.
+    /// The path as a C string, if the module is a file.
     pub fn file(&self) -> Option<&CStr> {
         let text = CStr::from_bytes_with_nul(self.path.get(..=self.length)?).ok()?;
         (self.path().first() == Some(&b'/')).then_some(text)
     }
 
     fn enter(&mut self, mapping: &Mapping) {
-        // All parts of a module whose path does not fit have the same beginning of it.
+        // All parts of a module whose path is too long have the same truncated path.
         let path = &mapping.path[..mapping.path.len().min(LONGEST - 1)];
         if path != self.path() {
             self.base = mapping.from.wrapping_sub(mapping.offset);
@@ -77,7 +74,6 @@ impl Region {
     }
 }
 
-/// Reads the list until the closure returns something.
 fn lines(mut each: impl FnMut(&[u8]) -> Option<()>) -> Option<()> {
     // SAFETY: the path is a C string.
     let file = unsafe { libc::open(c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
@@ -93,8 +89,8 @@ fn lines(mut each: impl FnMut(&[u8]) -> Option<()>) -> Option<()> {
         used += got;
         let end = match buffer[..used].iter().rposition(|byte| *byte == b'\n') {
             Some(end) => end,
-            // A path of four thousand bytes, or of a quarter of them with newlines, which the
-            // kernel writes as `\012`: the line is given without its end.
+            // A path of 4,000 bytes, or of 1,000 newlines, which the kernel writes as `\012`, does
+            // not fit: the line is truncated.
             None if used == buffer.len() => used,
             None => continue,
         };
@@ -126,7 +122,6 @@ fn parse(line: &[u8]) -> Option<Mapping<'_>> {
     let to = hex(range.next()?)?;
     let rights = fields.next()?;
     let offset = hex(fields.next()?)?;
-    // The device and the number of the file.
     fields.nth(1)?;
     let start =
         fields.next().map_or(line.len(), |field| field.as_ptr() as usize - line.as_ptr() as usize);
@@ -142,7 +137,7 @@ mod tests {
     use super::*;
     use std::os::fd::AsRawFd;
 
-    /// 4 KiB on most computers; 16 or 64 KiB on some of Arm's.
+    /// 4 KiB on most computers; 16 or 64 KiB on some Arm computers.
     fn page_bytes() -> usize {
         // SAFETY: the call has no preconditions.
         usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap()
@@ -158,8 +153,8 @@ mod tests {
         assert!(region.base != 0 && region.file().is_some());
     }
 
-    /// Three pages, one after the other: this program's file with these rights, one that cannot be
-    /// touched, and one to write.
+    /// Three pages, one after the other: this program's file with these rights, an inaccessible
+    /// one, and a writable one.
     fn beside_a_file(rights: c_int) -> [usize; 3] {
         let page = page_bytes();
         let file = std::fs::File::open(std::env::current_exe().unwrap()).unwrap();
@@ -211,7 +206,7 @@ mod tests {
     #[test]
     fn a_path_of_any_length_hides_no_other() {
         let folder = tempfile::tempdir().unwrap();
-        // The kernel writes each of these as four bytes.
+        // The kernel writes each newline as four bytes.
         let path = (0..9).fold(folder.path().to_owned(), |path, _| path.join("\n".repeat(250)));
         std::fs::create_dir_all(&path).unwrap();
         let page = page_bytes();

@@ -1,8 +1,8 @@
-//! Tables in memory of their own, which the kernel provides page by page when they are touched.
+//! Tables in separate memory, which the kernel provides page by page when they are touched.
 
 use std::ptr::null_mut;
 
-/// A table of zeros for this many bytes; NULL if the kernel refuses. Pages cost memory only once
+/// A table of zeros for this many bytes; NULL if the kernel refuses. Pages use memory only once
 /// they are written.
 pub fn zeros(bytes: usize) -> *mut u8 {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
@@ -17,7 +17,6 @@ pub fn zeros(bytes: usize) -> *mut u8 {
     address.cast()
 }
 
-/// Makes a table that [`zeros`] returned zero again.
 pub fn clear(table: *mut u8, bytes: usize) {
     // SAFETY: the table is a private anonymous mapping of this length, whose dropped pages read as
     // zeros.

@@ -1,4 +1,4 @@
-//! The folder that `SEATMAP_TRACE` names, and the files in it.
+//! The folder in `SEATMAP_TRACE`, and its files.
 
 use crate::text::Text;
 use std::ffi::CStr;
@@ -6,18 +6,16 @@ use std::fmt::{self, Arguments, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
 
-/// The format of the files, with its version.
 pub const FORMAT: &str = "seatmap-trace/1";
 
 const LONGEST: usize = libc::PATH_MAX as usize;
 
-/// Files of one name that a folder may have: more than there are processes with one number in a
-/// job of containers.
+/// The most files of one name in a folder: more than the processes with one id in a job of
+/// containers.
 const NAMESAKES: u32 = 1 << 16;
 
 static FOLDER: OnceLock<Option<Path>> = OnceLock::new();
 
-/// A path with its final zero.
 #[derive(Clone)]
 pub struct Path {
     bytes: [u8; LONGEST],
@@ -25,7 +23,6 @@ pub struct Path {
 }
 
 impl Path {
-    /// The path as a C string.
     pub fn as_c(&self) -> &CStr {
         CStr::from_bytes_until_nul(&self.bytes).unwrap_or(c"")
     }
@@ -47,7 +44,7 @@ impl Write for Path {
     }
 }
 
-/// The folder as the environment names it now; later changes of the environment do not matter.
+/// The folder at the first call; later changes of the environment do not matter.
 pub fn folder() -> Option<Path> {
     FOLDER.get_or_init(read).clone()
 }
@@ -57,13 +54,13 @@ fn read() -> Option<Path> {
     named(value.as_bytes())
 }
 
-/// Makes a file of this name in the folder; nothing where the kernel refuses.
+/// Makes a file of this name in the folder; `None` if the kernel refuses.
 pub fn file(name: Arguments) -> Option<Text> {
     numbered(&folder()?, name)
 }
 
-/// Makes a file of this name, with a number behind it where others have the name: processes of two
-/// containers, and of one after the other, may have the same number, and each has a trace.
+/// Makes a file of this name, with a number after it if the name exists: processes of two
+/// containers, or of one after the other, may have the same id, and each has a trace.
 fn numbered(folder: &Path, name: Arguments) -> Option<Text> {
     for number in 0..NAMESAKES {
         let mut path = folder.clone();
@@ -81,7 +78,6 @@ fn numbered(folder: &Path, name: Arguments) -> Option<Text> {
     None
 }
 
-/// A path that begins with these bytes.
 pub fn named(beginning: &[u8]) -> Option<Path> {
     let mut path = Path { bytes: [0; LONGEST], length: 0 };
     path.push(beginning).ok()?;

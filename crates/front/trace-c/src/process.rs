@@ -1,4 +1,4 @@
-//! The begin, the forks, the signals and the end of the process.
+//! The start, the forks, the signals and the end of the process.
 
 use crate::{dump, hot, shadow, tasks, threads};
 use std::ffi::c_int;
@@ -13,23 +13,20 @@ const OFF: u8 = 3;
 
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static DUMPED: AtomicBool = AtomicBool::new(false);
-/// When the observation began, in nanoseconds of the clock that all processes share.
 static BEGAN_NS: AtomicI64 = AtomicI64::new(0);
 
 /// Signals that end a program unless it handles them; the file is written before they do.
 const SIGNALS: [c_int; 3] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
 
-/// Whether accesses are counted.
 pub fn is_active() -> bool {
     STATE.load(Acquire) == ACTIVE
 }
 
-/// When the observation began, in nanoseconds of `CLOCK_MONOTONIC`.
 pub fn began_ns() -> i64 {
     BEGAN_NS.load(Relaxed)
 }
 
-/// Begins to count, once, if `SEATMAP_TRACE` names a folder.
+/// Starts to count, once, if `SEATMAP_TRACE` is set.
 pub fn begin() {
     if STATE.compare_exchange(UNKNOWN, BEGINNING, AcqRel, Acquire).is_err() {
         return;
@@ -43,7 +40,7 @@ pub fn begin() {
     }
 }
 
-/// Registers what runs at forks, at signals and at the end.
+/// Registers the functions for forks, signals and the end.
 fn watch() {
     // SAFETY: both functions live as long as the process.
     unsafe {
@@ -53,7 +50,7 @@ fn watch() {
     SIGNALS.iter().for_each(|signal| catch(*signal));
 }
 
-/// Writes the file before a signal ends the process, unless the program has a use for the signal.
+/// Writes the file before a signal ends the process, unless the program handles the signal.
 fn catch(signal: c_int) {
     // SAFETY: the structures are local and valid as zeros; the handler uses only what a handler
     // may.
@@ -77,7 +74,7 @@ extern "C" fn ended(signal: c_int) {
     unsafe { libc::raise(signal) };
 }
 
-/// The child of a fork begins anew, with one thread and a file of its own.
+/// The child of a fork restarts, with one thread and its own file.
 extern "C" fn forked() {
     shadow::clear();
     hot::clear();

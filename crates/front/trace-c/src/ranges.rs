@@ -3,8 +3,7 @@
 use crate::shadow::access;
 use std::ffi::{c_int, c_void};
 
-/// The most lines of one range that are looked at; a longer range is looked at as far as this (4
-/// MiB).
+/// The most lines of one range (4 MiB); the rest of a longer range is ignored.
 const MOST_LINES: usize = 1 << 16;
 
 fn range(address: usize, bytes: usize, is_write: bool) {

@@ -1,13 +1,13 @@
 //! The state of each cache line: its owner, its sharers, and the bytes that the owner wrote.
 //!
-//! A read by a thread that has no copy since the last write, and a write by a thread that is not
-//! the owner, take the line from the owner. That is how a processor's caches work, so a thread that
-//! spins on a line receives it once for each write. The sharing is true if the thread accesses
-//! bytes that the owner wrote, and false if not.
+//! A read by a thread without a copy since the last write, and a write by a thread other than the
+//! owner, take the line from the owner. A processor's caches work so: a thread that spins on a line
+//! receives it once for each write. The sharing is true if the thread accesses bytes that the owner
+//! wrote, and false if not.
 //!
 //! The table is lossy: lines whose numbers agree in their last bits replace each other, and the
-//! loss is counted. Threads do not wait for each other here; where two access a line at the same
-//! instant a transfer may be missed.
+//! loss is counted. Threads do not wait for each other here, so two accesses to a line at the same
+//! instant may lose a transfer.
 
 use crate::tasks::TracedThread;
 use crate::{hot, local, memory, threads};
@@ -17,51 +17,44 @@ use std::sync::atomic::{AtomicPtr, AtomicU64};
 
 /// Bytes of a cache line, as a power of two.
 pub const LINE_BITS: u32 = 6;
-/// Bits of the owner's slot in a key.
 const OWNER_BITS: u32 = 16;
 /// Bytes of an entry, as a power of two.
 const ENTRY_BITS: u32 = 5;
-/// Entries of the table: 512 MiB of addresses, of which a program uses those it touches. Lines
-/// whose addresses agree in their last 30 bits share an entry.
+/// Entries of the table: 512 MiB of addresses, which use memory only if touched. Lines whose
+/// addresses agree in their last 30 bits share an entry.
 const ENTRIES: usize = 1 << 24;
 /// The bits of an entry's offset.
 const OFFSETS: usize = (ENTRIES - 1) << ENTRY_BITS;
 
-/// One line.
 #[repr(C, align(32))]
 struct Entry {
-    /// The line's number, and below it the slot of the owner; 0 in an entry that was never used.
+    /// The line's number, and below it the slot of the owner; 0 in an unused entry.
     key: AtomicU64,
-    /// The threads that have a copy, by their bits.
     sharers: AtomicU64,
-    /// The sharers that accessed what the owner wrote, or that need not be asked again.
+    /// The sharers that accessed the owner's bytes, or need no further check.
     settled: AtomicU64,
-    /// The bytes that the owner wrote, one bit for each.
     written: AtomicU64,
 }
 
 static TABLE: AtomicPtr<Entry> = AtomicPtr::new(null_mut());
 
-/// Makes the table; false if the kernel refuses.
 pub fn begin() -> bool {
     let table = memory::zeros(ENTRIES * size_of::<Entry>());
     TABLE.store(table.cast(), Relaxed);
     !table.is_null()
 }
 
-/// Forgets all lines.
 pub fn clear() {
     memory::clear(TABLE.load(Relaxed).cast(), ENTRIES * size_of::<Entry>());
 }
 
-/// The number of lines that the table has room for.
 pub fn room() -> usize {
     ENTRIES
 }
 
-/// An access of this thread to bytes of one line; bytes beyond its end are left out.
+/// An access of this thread to bytes of one line; bytes beyond its end are ignored.
 ///
-/// This is the path of nearly every access. It ends in a jump, and leaves all else to [`slow`].
+/// Nearly every access takes only this path. It ends in a jump, and leaves the rest to [`slow`].
 #[inline(always)]
 pub fn access(address: usize, bytes: u32, is_write: bool) {
     let task = local::get();
@@ -83,7 +76,7 @@ pub fn access(address: usize, bytes: u32, is_write: bool) {
     }
 }
 
-/// An access to bytes that may lie on two lines.
+/// An access to bytes that may cross into the next line.
 #[inline(always)]
 pub fn access_unaligned(address: usize, bytes: u32, is_write: bool) {
     let inside = 64 - (address as u32 & 63);
@@ -105,13 +98,11 @@ fn slow(address: usize, bytes: u32, is_write: bool) {
     }
 }
 
-/// The key of a line with this owner.
 #[inline(always)]
 fn own(line: u64, slot: u32) -> u64 {
     line << OWNER_BITS | u64::from(slot)
 }
 
-/// The bytes' bits among those of their line.
 #[inline(always)]
 fn mask(address: usize, bytes: u32) -> u64 {
     let low = if bytes >= 64 { u64::MAX } else { (1 << bytes) - 1 };
@@ -175,8 +166,8 @@ impl Entry {
         }
     }
 
-    /// Counts a transfer if the thread has no copy; turns a false one into a true one if its bytes
-    /// are accessed now.
+    /// Counts a transfer if the thread has no copy. Turns a false transfer into a true one if the
+    /// thread now accesses the owner's bytes.
     fn receive(&self, task: &TracedThread, owner: usize, line: u64, written: u64, mask: u64) {
         let is_true = written & mask != 0;
         let has_copy = self.sharers.load(Relaxed) & task.bit() != 0;

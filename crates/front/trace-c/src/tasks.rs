@@ -7,28 +7,25 @@ use std::sync::atomic::{
     AtomicI32, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
 };
 
-/// Threads that are told apart. All later ones share the last place.
+/// The number of distinguished threads. All later ones share the last place.
 pub const MOST: usize = 1024;
 
-/// Bytes of a thread's name, as the kernel keeps it.
 const NAME: usize = 16;
 
 /// Lines that one thread received from another.
 pub struct Received {
-    /// It accessed bytes that the other thread had written.
+    /// The receiver accessed bytes that the other thread had written.
     pub truly: AtomicU64,
-    /// It accessed other bytes of the line (false sharing).
+    /// The receiver accessed other bytes of the line (false sharing).
     pub falsely: AtomicU64,
 }
 
-/// A thread of this process.
 #[repr(C)]
 pub struct TracedThread {
     /// Its place among all threads, in the order of creation.
     pub slot: AtomicU32,
-    /// The thread that created it.
     pub parent: AtomicU32,
-    /// The kernel's number of it; 0 before it runs.
+    /// The kernel's thread id; 0 before it runs.
     pub tid: AtomicI32,
     /// CPU time in nanoseconds at its end; negative while it runs.
     pub cpu_ns: AtomicI64,
@@ -36,7 +33,6 @@ pub struct TracedThread {
     pub replaced: AtomicU64,
     /// Its stack: the lowest address, and the one above the highest.
     pub stack: [AtomicUsize; 2],
-    /// Its name at its end.
     pub name: [AtomicU8; NAME],
     /// Lines received, by the slot of the thread that wrote them.
     pub received: [Received; MOST],
@@ -48,8 +44,7 @@ impl TracedThread {
         1 << (self.slot.load(Relaxed) & 63)
     }
 
-    /// Counts a line received. Only the thread itself writes here, so that a load and a store
-    /// suffice.
+    /// Counts a received line. Only the thread itself writes here, so a load and a store suffice.
     pub fn receive(&self, from: usize, truly: bool) {
         let Some(received) = self.received.get(from) else { return };
         let count = if truly { &received.truly } else { &received.falsely };
@@ -67,25 +62,23 @@ impl TracedThread {
 static TABLE: AtomicPtr<TracedThread> = AtomicPtr::new(null_mut());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// Makes the table; false if there is no memory.
 pub fn begin() -> bool {
     let table = memory::zeros(MOST * size_of::<TracedThread>());
     TABLE.store(table.cast(), Relaxed);
     !table.is_null()
 }
 
-/// Forgets all threads, as in the child of a fork.
+/// Removes all threads, as in the child of a fork.
 pub fn clear() {
     memory::clear(TABLE.load(Relaxed).cast(), MOST * size_of::<TracedThread>());
     COUNT.store(0, Relaxed);
 }
 
-/// The threads that exist or existed, those beyond [`MOST`] included.
+/// The number of threads so far, including those beyond [`MOST`].
 pub fn count() -> usize {
     COUNT.load(Relaxed)
 }
 
-/// The thread at this place, if the table has it.
 pub fn at(slot: usize) -> Option<&'static TracedThread> {
     let table = TABLE.load(Relaxed);
     if table.is_null() || slot >= MOST {

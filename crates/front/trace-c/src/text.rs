@@ -1,11 +1,10 @@
-//! Text for a file, written without the heap: a handler of signals must not allocate.
+//! Text for a file, written without the heap: a signal handler must not allocate.
 
 use std::ffi::{CStr, c_int};
 use std::fmt::{self, Write};
 
 const BUFFER: usize = 4096;
 
-/// A file that is written through a buffer.
 pub struct Text {
     file: c_int,
     buffer: [u8; BUFFER],
@@ -14,7 +13,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Makes a file at this path; the kernel's error, `EEXIST` where something is there.
+    /// Creates a file at this path; the kernel's error, `EEXIST` if the path exists.
     pub fn create(path: &CStr) -> Result<Self, c_int> {
         // With these flags the kernel does not follow a link either.
         let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
@@ -27,7 +26,7 @@ impl Text {
         Ok(Text { file, buffer: [0; BUFFER], used: 0, failed: false })
     }
 
-    /// Writes text between quotes, as JSON has it. Bytes that are not text become `?`.
+    /// Writes text between quotes, as in JSON. Bytes that are not text become `?`.
     pub fn quoted(&mut self, text: &[u8]) -> fmt::Result {
         self.write_char('"')?;
         for byte in text {
@@ -36,8 +35,7 @@ impl Text {
         self.write_char('"')
     }
 
-    /// Writes a part of a text that stands between quotes, as JSON has it. Control characters
-    /// become `?`.
+    /// Writes a part of a text between quotes, as in JSON. Control characters become `?`.
     pub fn escaped(&mut self, text: &str) -> fmt::Result {
         text.chars().try_for_each(|letter| self.letter(letter))
     }

@@ -1,8 +1,8 @@
 //! The creation and the end of threads.
 //!
-//! The library's `pthread_create` stands before the C library's. It gives a thread its place before
-//! the thread runs, so that places follow the order of creation, and knows the parent. OpenMP, C++
-//! and Rust create threads through it.
+//! The library's `pthread_create` takes precedence over the C library's. It gives a thread its
+//! place before the thread runs, so that places follow the order of creation, and knows the parent.
+//! OpenMP, C++ and Rust create threads through it.
 
 use crate::tasks::TracedThread;
 use crate::{local, process, tasks};
@@ -14,7 +14,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicPtr, AtomicU32};
 
 type Start = extern "C" fn(*mut c_void) -> *mut c_void;
-/// The C library's `pthread_create`.
 type Create =
     unsafe extern "C" fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int;
 
@@ -26,10 +25,10 @@ struct Begin {
 }
 
 static CREATE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
-/// The key whose destructor runs at a thread's end, plus 1; 0 before there is one.
+/// The key whose destructor runs at a thread's end, plus 1; 0 before it exists.
 static END_KEY: AtomicU32 = AtomicU32::new(0);
 
-/// Prepares to see threads end, and takes this thread as the first.
+/// Registers the destructor for ends of threads, and takes this thread as the first.
 pub fn begin() {
     let mut key = 0;
     // SAFETY: the key is written to a local variable; the destructor is a function of this library.
@@ -39,7 +38,6 @@ pub fn begin() {
     adopt();
 }
 
-/// A place for this thread, which runs already and has none.
 pub fn adopt() -> Option<&'static TracedThread> {
     if !process::is_active() {
         return None;
@@ -49,7 +47,6 @@ pub fn adopt() -> Option<&'static TracedThread> {
     Some(task)
 }
 
-/// Takes this place for this thread.
 fn enter(task: &'static TracedThread) {
     // SAFETY: the call has no preconditions.
     task.tid.store(unsafe { libc::gettid() }, Relaxed);
@@ -64,7 +61,6 @@ fn enter(task: &'static TracedThread) {
     }
 }
 
-/// The addresses of this thread's stack; zeros if they are unknown.
 fn stack() -> [usize; 2] {
     let mut attributes = MaybeUninit::<pthread_attr_t>::uninit();
     let mut low = null_mut();
@@ -81,8 +77,8 @@ fn stack() -> [usize; 2] {
     [low as usize, low as usize + bytes]
 }
 
-/// A thread ends: keeps its name and CPU time. Later accesses, of other destructors, count for the
-/// same place.
+/// Saves the name and CPU time of an ending thread. Later accesses, by other destructors, count for
+/// the same place.
 extern "C" fn end(task: *mut c_void) {
     // SAFETY: `enter` set the value to a task of the table, which is never unmapped.
     let task = unsafe { &*task.cast::<TracedThread>() };
@@ -93,7 +89,6 @@ extern "C" fn end(task: *mut c_void) {
     task.name.iter().zip(name).for_each(|(kept, byte)| kept.store(byte, Relaxed));
 }
 
-/// The time of a clock in nanoseconds; 0 if it does not exist.
 pub fn cpu_ns(clock: libc::clockid_t) -> i64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call fills a local variable.
@@ -101,7 +96,6 @@ pub fn cpu_ns(clock: libc::clockid_t) -> i64 {
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-/// The C library's function.
 fn create() -> Option<Create> {
     let mut found = CREATE.load(Relaxed);
     if found.is_null() {
@@ -121,7 +115,7 @@ extern "C" fn run(begin: *mut c_void) -> *mut c_void {
     start(argument)
 }
 
-/// Creates a thread, as POSIX has it, with a place among those that are observed.
+/// Creates a thread as POSIX specifies, with a place among the observed threads.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_create(
     thread: *mut pthread_t,
@@ -147,7 +141,7 @@ unsafe extern "C" fn pthread_create(
     status
 }
 
-/// Forgets this thread's place, so that its next access takes a new one.
+/// Gives up this thread's place, so that its next access takes a new one.
 pub fn leave() {
     local::set(null::<TracedThread>().cast_mut());
 }

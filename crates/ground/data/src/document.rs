@@ -1,28 +1,28 @@
-//! Seatmap's own documents: JSON that says in its `format` key what it is and of which version.
-//! Beside them what every writer of text needs, such as hidden characters made visible.
+//! Seatmap's documents: JSON with a `format` key that gives kind and version. Also helpers for all
+//! writers of text, such as visible control characters.
 //!
 //! Profiles, patterns, plans and rankings are read in the same three steps, and their errors use
-//! the same words. So these stand here once, below the crates that own the formats.
+//! the same words. Both are here, below the crates of the formats.
 //!
 //! | item | is |
 //! |---|---|
-//! | [`read`] | a document of a known format, checked |
+//! | [`read`] | reads and checks a document of a known format |
 //! | [`written`] | a document as text |
-//! | [`Outline`], [`from_json`], [`too_long`] | the bound on texts and keys of files |
+//! | [`Outline`], [`from_json`], [`too_long`] | the limits of texts and keys in files |
 //! | [`left_aligned`], [`right_aligned`] | cells of tables, of any width |
-//! | [`DocumentError`] | why one was refused |
+//! | [`DocumentError`] | why a document was refused |
 //! | [`with_causes`] | an error and its causes on one line |
-//! | [`Blame`] | whether an error is the fault of the input or of the work |
+//! | [`Blame`] | whether the input or the work caused an error |
 //! | [`parser_sentence`] | a parser's message in words about the file |
-//! | [`json_problem`] | the mistake of one line of JSON |
+//! | [`json_problem`] | the mistake in one line of JSON |
 //! | [`printed_number`] | a number as programs print it |
 //! | [`rounded_ns`] | a time as documents keep it |
-//! | [`decimal_number`], [`whole_number`] | a number of a file, in digits and nothing else |
-//! | [`content_hash`] | whether two values of one type are the same, in 16 digits |
-//! | [`packed`] | what a packed file is, and the way to unpack it |
+//! | [`decimal_number`], [`whole_number`] | a number from a file, of digits only |
+//! | [`content_hash`] | 16 digits that are equal for equal values of one type |
+//! | [`packed`] | the kind of a packed file, and how to unpack it |
 //! | [`Position`] | line and column in any text file |
 //! | [`shell_word`], [`shell_escaped`] | a word of a command that people copy |
-//! | `schema` | with the feature of that name: the JSON Schemas of documents, for tests |
+//! | `schema` | with this feature: the JSON Schemas of documents, for tests |
 
 mod aligned;
 mod blame;
@@ -55,13 +55,12 @@ pub use sentence::parser_sentence;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// The fields that every version of every format has in common.
 #[derive(Deserialize)]
 struct Header {
     format: String,
 }
 
-/// Whether a text is JSON with a format that begins like this: of a kind, in whatever version.
+/// Whether a text is JSON with such a format, of any version.
 ///
 /// ```
 /// assert!(seatmap_data::document::is_kind(br#"{ "format": "seatmap-plan/7" }"#, "seatmap-plan/"));
@@ -71,14 +70,14 @@ pub fn is_kind(bytes: &[u8], beginning: &str) -> bool {
     serde_json::from_slice(bytes).is_ok_and(|header: Header| header.format.starts_with(beginning))
 }
 
-/// Reads a document of one format and version. The format is looked at before anything else, so
-/// that a later version is told as such and not by the first key that it has otherwise; and no text
-/// is longer than [`MOST_TEXT_BYTES`].
+/// Reads a document of one format and version. The format is checked first, so that the error for a
+/// later version names the version and not the first changed key. A text may have at most
+/// [`MOST_TEXT_BYTES`].
 ///
 /// # Errors
 /// [`DocumentError::Json`] with line and column, [`DocumentError::Format`].
 pub fn read<T: DeserializeOwned>(text: &str, format: &'static str) -> Result<T, DocumentError> {
-    // The header alone, as the keys of another version need not fit the type.
+    // Only the header, because the keys of another version need not fit the type.
     let outline: Outline = serde_json::from_str(text)?;
     if outline.format != format {
         return Err(DocumentError::Format { found: outline.format, known: format });

@@ -1,24 +1,24 @@
-//! Conditions that must hold inside Seatmap, checked where its state changes.
+//! Conditions that must hold inside Seatmap, checked after changes of its state.
 //!
-//! | item | is |
+//! | item | use |
 //! |---|---|
 //! | [`invariant!`](crate::invariant!) | stops the program if a condition is false |
-//! | [`broken`] | stops the program, where the code itself is the condition |
+//! | [`broken`] | stops the program at code that must not be reached |
 //!
-//! A broken invariant is always a mistake of Seatmap, and never one of an input, of the measured
-//! program, or of the computer; those have error types. Every result behind it would be wrong, so
-//! it panics: guards that restore the computer run while the stack unwinds.
+//! A broken invariant is always a mistake of Seatmap, never of an input, of the measured program,
+//! or of the computer; those have error types. Every later result would be wrong, so it panics:
+//! guards that restore the computer run while the stack unwinds.
 
 use std::fmt::{Arguments, Display};
 
 /// Stops the program if a condition is false: `invariant!(condition, component, "what broke")`.
 ///
-/// The component is a value that can be displayed; a component with a time displays it as well.
-/// A format string with its arguments says what broke. Component and arguments are computed only
+/// The component is a value that can be displayed; a component with a time displays it as well. A
+/// format string with its arguments describes the break. Component and arguments are computed only
 /// after the condition has failed.
 ///
 /// # Panics
-/// If the condition is false, as [`broken`] says it.
+/// The condition is false, with the message of [`broken`].
 ///
 /// ```
 /// # use seatmap_data::invariant;
@@ -34,8 +34,8 @@ macro_rules! invariant {
     };
 }
 
-/// Stops the program: the component is in a state that it cannot be in. The message names the
-/// component and what broke, and asks for a report; the panic's location is the caller's.
+/// Stops the program because the component is in an impossible state. The message has the component
+/// and the break, and asks for a report; the panic's location is the caller's.
 ///
 /// # Panics
 /// Always.

@@ -1,14 +1,14 @@
-//! The data that Seatmap computes with and keeps on file: machines, patterns, plans, statistics.
+//! The data that Seatmap computes with and keeps in files: machines, patterns, plans, statistics.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`document`] | Seatmap's own JSON documents; text made visible, files replaced whole |
+//! | [`document`] | Seatmap's own JSON documents; atomic file replacement |
 //! | [`invariant`](mod@invariant) | conditions inside Seatmap, with messages for reports |
-//! | [`machine`] | Pure data about machines: topology, core distances, profiles, their files |
-//! | [`pattern`] | Communication graphs: who sends how much to whom |
-//! | [`plan`] | Placements on file, and the files of other tools that seat threads |
-//! | [`port`] | What a task can do: cache lines, and what is built on them |
-//! | [`statistics`] | Order statistics, intervals, rank correlation and random numbers, once |
+//! | [`machine`] | Data about machines: topology, core distances, profiles, their files |
+//! | [`pattern`] | Communication graphs: how much each task sends to each other task |
+//! | [`plan`] | Placements in files, and exports for other tools that place threads |
+//! | [`port`] | The operations of tasks: cache lines, and channels on them |
+//! | [`statistics`] | Order statistics, intervals, rank correlation and random numbers |
 #![deny(missing_docs)]
 
 pub mod document;

@@ -1,27 +1,26 @@
-//! Machines as pure data: the PUs and their places, how far apart they are, and the files that say
-//! so.
+//! Machines as data: the PUs and their positions, their distances, and the formats of files.
 //!
-//! It measures nothing and runs nothing. All other crates share its [`Profile`], so that a machine
-//! measured a minute ago, one imported from a ten-year-old CSV and one written down by hand look
-//! the same to a program that places threads on them.
+//! Nothing here measures or runs anything. All other crates share its [`Profile`], so that a
+//! program that places threads treats a machine measured a minute ago, an imported ten-year-old CSV
+//! and a handwritten description alike.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`topology`], [`pu`], [`level`] | the hardware threads and what they share |
 //! | [`speed`] | which cores are faster: performance and efficiency cores |
-//! | [`seat_speed`] | how fast each PU works, relative to the fastest |
-//! | [`wakeups`] | what it costs to wake a thread that sleeps |
-//! | [`square`], [`nanoseconds`] | square matrices, on file as rows; lists of times on file |
-//! | [`core_distance`], [`home_model`], [`loaded`] | what was measured |
-//! | [`status`] | how far a pair can be trusted |
-//! | [`origin`], [`environment`], [`clock`] | the source of a profile, and how far to trust it |
+//! | [`seat_speed`] | the speed of each PU, relative to the fastest |
+//! | [`wakeups`] | the cost of waking a sleeping thread |
+//! | [`square`], [`nanoseconds`] | square matrices, as rows in files; lists of times in files |
+//! | [`core_distance`], [`home_model`], [`loaded`] | the measured distances |
+//! | [`status`] | how reliable a pair's distance is |
+//! | [`origin`], [`environment`], [`clock`] | the source of a profile, and how reliable it is |
 //! | [`profile`] | all of it together: `seatmap-profile/1` |
-//! | [`shared`] | a profile without anything that names a person or a host |
-//! | [`description`], [`catalog`] | machines written by hand in TOML; those that Seatmap brings |
+//! | [`shared`] | a profile without names of people or hosts |
+//! | [`description`], [`catalog`] | machines handwritten in TOML; bundled machines |
 //! | [`import`], [`export`] | other tools' files |
 //!
-//! Words and units follow the design: a *PU* is a hardware thread named by its OS index; a *core
-//! distance* is the round trip of one cache line, in nanoseconds; a name ends in its unit.
+//! A *PU* is a hardware thread, identified by its OS index; a *core distance* is the round trip of
+//! one cache line, in nanoseconds; a name ends in its unit.
 
 pub mod catalog;
 pub mod clock;

@@ -1,14 +1,14 @@
-//! Patterns as pure data: how much each task sends to each other task.
+//! Patterns as data: how much each task sends to each other task.
 //!
-//! A pattern is what a placement is computed from, beside the machine. It knows nothing of
-//! machines; `seatmap-place` brings the two together.
+//! A pattern is an input of a placement, together with a machine. It does not depend on machines;
+//! `seatmap-place` combines the two.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`graph`], [`edge`] | a weighted directed graph of tasks: `seatmap-pattern/1` |
 //! | [`mod@generate`] | patterns written as a word and numbers: `stencil2d:8x8` |
 //! | [`import`] | other tools' files: CSV matrices and lists, MatrixMarket, QAPLIB |
-//! | [`loads`] | how much each task works |
+//! | [`loads`] | the work of each task |
 //! | [`qaplib`] | quadratic assignment problems |
 
 pub mod edge;

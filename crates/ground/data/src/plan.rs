@@ -1,18 +1,18 @@
-//! Plans: placements on file, and the files of other tools that seat threads.
+//! Plans: placements in files, and exports for other tools that place threads.
 //!
-//! A plan says where each task sits, how that was found and how good it is. `seatmap-place` makes
-//! plans, `seatmap-launch` carries them out, and exports serve people who launch programs by other
-//! means. A plan holds all that an export needs: no profile is needed beside it.
+//! A plan has the CPU of each task, how it was found and how good it is. `seatmap-place` makes
+//! plans, `seatmap-launch` runs programs by them, and exports are for other launchers. An export
+//! needs only the plan, no profile.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`placed`] | a placement with its provenance: `seatmap-plan/1` |
-//! | [`objective`], [`baselines`] | what it is judged by; what other placements cost |
-//! | [`channel`] | which lines to use |
-//! | [`agreement`] | whether a cheaper objective would have done |
-//! | [`effect`] | how much it could change the program |
-//! | [`local_rank`] | which of several starts of one command this is: the rank on this node |
-//! | [`export`] | the same placement as `taskset`, OpenMP runtimes, Open MPI and others take it |
+//! | [`objective`], [`baselines`] | what a placement minimises; the costs of usual placements |
+//! | [`channel`] | the lines for channels |
+//! | [`agreement`] | whether a cheaper objective would have been as good |
+//! | [`effect`] | how much a plan could change the program's speed |
+//! | [`local_rank`] | the instance of a command that a launcher starts several times |
+//! | [`export`] | plans for `taskset`, OpenMP runtimes, Open MPI and others |
 
 pub mod agreement;
 pub mod baselines;

@@ -2,19 +2,18 @@
 //!
 //! A workload is written once, as an ordinary synchronous function over [`Port`]. On the host a
 //! `Port` is plain loads and stores by a pinned thread; in a simulator each costly call advances
-//! virtual time. Neither side knows the other, and both meet here:
+//! virtual time. Neither side knows the other:
 //!
-//! | item | is |
+//! | item | meaning |
 //! |---|---|
-//! | [`Addr`] | a 64-bit word of the memory that the tasks share; eight of them make a cache line |
+//! | [`Addr`] | a 64-bit word of the tasks' shared memory; eight of them make a cache line |
 //! | [`Port`] | load, store, fetch-and-op, compare-exchange, wait-until-changed; clock; computing |
 //! | [`Workload`] | a program of several tasks, generic over `Port` |
 //! | [`Testbed`] | a machine that runs a workload under a placement |
-//! | [`Barrier`] | a rendezvous, built on the port alone and so the same on every machine |
-//! | [`overlap()`] | whether tasks that were timed side by side were at work at the same time |
+//! | [`Barrier`] | a rendezvous over the port alone, so the same on every machine |
+//! | [`overlap()`] | whether tasks worked at the same time |
 //!
-//! `Port` is object-safe: a C caller can be handed a `&dyn Port`, while Rust workloads are
-//! monomorphised.
+//! `Port` is object-safe: C callers use `&dyn Port`, while Rust workloads are monomorphised.
 
 mod addr;
 mod barrier;

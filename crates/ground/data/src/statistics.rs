@@ -1,21 +1,21 @@
-//! Statistics, once for all crates: order statistics, intervals, rank correlation.
+//! Statistics for all crates: order statistics, intervals, rank correlation.
 //!
 //! | item | gives |
 //! |---|---|
 //! | [`median`], [`quantile`], [`mad`] | order statistics |
 //! | [`summarise`] | the summary of one pair's batches, with a bootstrap interval of the median |
 //! | [`signed_rank`] | the shift of paired differences, its interval, and the detection limit |
-//! | [`dependence`] | how much less a series says than as many independent values |
-//! | [`mod@change_points`] | the places at which a series changes |
-//! | [`friedman`] | the things that are worse than the best, by their ranks in blocks |
+//! | [`dependence`] | how much less information a series has than independent values |
+//! | [`mod@change_points`] | the positions at which a series changes |
+//! | [`friedman`] | the things worse than the best, by their ranks in blocks |
 //! | [`correlation`] | whether two lists agree on the order |
-//! | [`random`] | random numbers that follow from a seed, the same everywhere |
+//! | [`random`] | random numbers from a seed, the same on all computers |
 //! | [`words`] | numbers in sentences: plurals, figures without `-0`, times in one unit |
-//! | [`normal()`] | normally distributed noise for machines that are made up |
+//! | [`normal()`] | normally distributed noise for artificial machines |
 //!
-//! A mean is never a headline here: one interrupted batch of a thousand moves it at will, and the
-//! same pair was seen at 47-59 ns by its minimum and at 27-466 ns by its mean. All functions ignore
-//! values that are not finite.
+//! Headline figures are never means: one interrupted batch of a thousand changes a mean at will,
+//! and for the same pair the minimum was 47-59 ns and the mean 27-466 ns. All functions ignore
+//! infinite values and NaN.
 
 mod bootstrap;
 pub mod change_points;
@@ -33,8 +33,7 @@ pub use normal::normal;
 pub use random::Xoshiro;
 pub use summary::{Summary, summarise};
 
-/// Turns a median absolute deviation into the standard deviation of a normal distribution with the
-/// same one.
+/// The factor from a median absolute deviation to the standard deviation of a normal distribution.
 pub const MAD_TO_SIGMA: f64 = 1.4826;
 
 /// The finite values, in ascending order.
@@ -45,8 +44,8 @@ pub fn sorted(values: &[f64]) -> Vec<f64> {
     finite
 }
 
-/// The quantile of values in ascending order at `share` (0 to 1), interpolated between neighbours:
-/// type 7 of Hyndman and Fan 1996, as R and NumPy have it. `None` where there are no values.
+/// The quantile of ascending values at `share` (0 to 1), interpolated between neighbours: type 7 of
+/// Hyndman and Fan 1996, as in R and NumPy. `None` without values.
 #[must_use]
 pub fn quantile_sorted(ascending: &[f64], share: f64) -> Option<f64> {
     let place = share.clamp(0.0, 1.0) * ascending.len().checked_sub(1)? as f64;
@@ -55,13 +54,13 @@ pub fn quantile_sorted(ascending: &[f64], share: f64) -> Option<f64> {
     Some(below + (above - below) * place.fract())
 }
 
-/// The quantile at `share` of values in any order; `None` where none is finite.
+/// The quantile at `share` of values in any order; `None` if none is finite.
 #[must_use]
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     quantile_sorted(&sorted(values), share)
 }
 
-/// The median; `None` where no value is finite.
+/// The median; `None` if no value is finite.
 ///
 /// ```
 /// # use seatmap_data::statistics::median;
@@ -72,7 +71,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// The median absolute deviation from the median, unscaled; `None` where no value is finite.
+/// The median absolute deviation from the median, unscaled; `None` if no value is finite.
 #[must_use]
 pub fn mad(values: &[f64]) -> Option<f64> {
     let centre = median(values)?;

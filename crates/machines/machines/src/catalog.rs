@@ -1,16 +1,15 @@
-//! Every machine by name or file, opened once: [`Machine::open`].
+//! Opens machines by name or file, once: [`Machine::open`].
 //!
-//! A verb opens the machine that the user named and asks it for the capability that the verb needs.
-//! A machine without that capability gives the same error for every verb: [`Lacks`], one sentence
-//! with a remedy.
+//! A verb opens the user's machine and asks it for a capability. A machine without that capability
+//! gives the same error for every verb: [`Lacks`], one sentence with a remedy.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`machine`] | a machine: this host, a profile, a description or a model |
-//! | [`capability`] | what a machine can do, and the error of one that cannot |
-//! | [`runner`] | what runs programs on a machine |
+//! | [`capability`] | the capabilities of machines, and the error for a missing one |
+//! | [`runner`] | runs programs on a machine |
 //! | [`usable`] | the CPUs of this host that a placement may use now |
-//! | [`bundled`], [`listing`] | the machines that come with Seatmap, and the list of them |
+//! | [`bundled`], [`listing`] | the bundled machines, and their list |
 
 pub mod bundled;
 pub mod capability;

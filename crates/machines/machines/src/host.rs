@@ -1,18 +1,18 @@
-//! This computer as a machine: pinned threads that run workloads, and facts about the surroundings
-//! of a measurement.
+//! This computer as a machine: pinned threads that run workloads, and the environment of a
+//! measurement.
 //!
 //! | module | gives |
 //! |---|---|
 //! | [`topology`] | the PUs and what they share, from this computer's sysfs or gathered files |
-//! | [`clock`] | the time-stamp counter where it can be trusted, its frequency and its step |
+//! | [`clock`] | the time-stamp counter if it can be trusted, its frequency and its step |
 //! | [`arena`], [`port`] | shared lines; plain loads and stores on them |
-//! | [`crew`], [`testbed`] | one pinned thread for each PU; all of it as a `Testbed` |
+//! | [`crew`], [`testbed`] | one pinned thread for each PU; a `Testbed` of them |
 //! | [`together`] | threads that begin at one value of the clock and end with the last |
-//! | [`work`] | a fixed piece of work, timed on CPUs of one's choice |
+//! | [`work`] | a fixed piece of work, timed on given CPUs |
 //! | [`wakeups`] | two threads that sleep and wake each other, on two CPUs or on one |
-//! | [`primitives`] | threads, futexes, pipes, atomics, copies: timed on CPUs of one's choice |
-//! | [`remembered`] | the profile of this host that `seatmap measure` left |
-//! | [`environment`] | facts about the surroundings of a measurement |
+//! | [`primitives`] | threads, futexes, pipes, atomics, copies: timed on given CPUs |
+//! | [`remembered`] | the profile of this host from `seatmap measure` |
+//! | [`environment`] | the environment of a measurement |
 
 pub mod arena;
 mod arm;

@@ -2,7 +2,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`catalog`] | Every machine by name or file, opened once, and what it can do |
+//! | [`catalog`] | Every machine by name or file, opened once, and its capabilities |
 //! | [`host`] | Port on pinned threads; the host's topology, clock and environment |
 //! | [`workload`] | Programs written once, generic over Port |
 #![deny(missing_docs)]

@@ -1,15 +1,14 @@
-//! Programs that are written once, generic over `Port`, and run both on the host and in the
-//! simulator.
+//! Programs written once, generic over `Port`, which run both on the host and in the simulator.
 //!
-//! | workload | is |
+//! | workload | meaning |
 //! |---|---|
 //! | [`PingPong`] | one cache line back and forth in any number of pairs: core distance |
-//! | [`LineByLine`] | the same over one line after the other: which home each has |
+//! | [`LineByLine`] | the same over one line after the other: the home of each |
 //! | [`Handoffs`] | messages along a pattern over spin-locked channels: traffic of lines |
 //! | [`mod@mandelbrot`] | coordinators and workers that render images point by point |
 //! | [`ProducerConsumer`] | values through a spin-locked channel of one: the gain of a good pair |
-//! | [`elapsed_ticks`], [`handoffs_ns`] | how long a program took |
-//! | [`Touch`] | one task writes into pages, so that the kernel puts them on its node |
+//! | [`elapsed_ticks`], [`handoffs_ns`] | the time of a program |
+//! | [`Touch`] | one task writes to pages, so that the kernel allocates them on its node |
 
 mod handoffs;
 mod line_by_line;

@@ -1,4 +1,4 @@
-//! The models that come with Seatmap, compiled into the binary.
+//! The models bundled with Seatmap.
 
 use crate::coherent::FORMAT;
 use crate::figure::syntax;
@@ -11,9 +11,9 @@ use std::sync::Arc;
 /// The most bytes of a model's file. A twin of 1024 cores with all its single pairs has half as
 /// many, and the model in memory takes a hundred times as much.
 const MOST_BYTES: usize = 8 << 20;
-/// The formats of models that the published experiments run, without the version.
+/// The formats of models of the published experiments, without the version.
 const MOVED_FORMAT: &str = "seatmap-model/";
-/// The command that has the models of the Cell.
+/// The command for models of the Cell.
 pub const SUCCESSOR: &str = "models of the Cell are machines of 'seatmap-papers'";
 
 /// Reads a model, or a description with a clock.
@@ -27,7 +27,7 @@ pub fn from_toml(name: &str, text: &str) -> Result<Arc<CoherentModel>, ModelErro
             format!("it has {}; a model has at most {MOST_BYTES}", counted(text.len(), "byte")),
         ));
     }
-    // The format is read on its own first: it decides whose reader names the errors of the rest.
+    // The format is read first, because it decides which reader reports the other errors.
     let table: toml::Table = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
     let format = table.get("format").and_then(toml::Value::as_str);
     if format.is_some() {
@@ -44,7 +44,7 @@ pub fn from_toml(name: &str, text: &str) -> Result<Arc<CoherentModel>, ModelErro
     }
 }
 
-/// The end of the refusal of a format: where models that Seatmap used to run are now.
+/// The end of the message that refuses a format: where models that Seatmap used to run are now.
 fn moved(format: &str) -> String {
     if format.starts_with(MOVED_FORMAT) { format!("; {SUCCESSOR}") } else { String::new() }
 }
@@ -57,8 +57,7 @@ fn impossible(name: &str, message: String) -> ModelError {
 #[must_use]
 pub fn is_model(text: &str) -> bool {
     text.lines().any(|line| {
-        // By lines and not as TOML: a file that has ceased to be TOML is still the model that its
-        // author takes it for.
+        // By lines and not as TOML: invalid TOML is still the model that its author meant.
         let value = line
             .trim_start()
             .strip_prefix("format")
@@ -74,7 +73,7 @@ fn described(name: &str, text: &str) -> Result<Arc<CoherentModel>, ModelError> {
     let description =
         Description::from_toml(text).map_err(|error| impossible(name, error.to_string()))?;
     let clock = description.frequency_ghz();
-    // Figures of ordinary machines are core cycles, and distances nanoseconds.
+    // Figures of ordinary machines are in core cycles, and distances in nanoseconds.
     let clock = clock
         .ok_or_else(|| impossible(name, "give frequency_ghz, so that it can be run".to_owned()))?;
     let model =

@@ -9,12 +9,12 @@ use std::error::Error;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Events after which a run is given up, unless the caller sets another number: minutes of work.
+/// The default limit of events of a run: minutes of work.
 pub const MOST_EVENTS: u64 = 20_000_000_000;
-/// The most tasks that an error names.
+/// The most tasks in an error message.
 const MOST_NAMED: usize = 16;
 
-/// A task's message to the engine: a call, or the reason why it cannot continue.
+/// A task's message to the engine.
 #[derive(Debug)]
 pub enum TaskMessage<C> {
     /// A call.
@@ -38,7 +38,7 @@ impl fmt::Display for TaskRefusal {
 /// with the answer.
 pub type TaskYielder<C> = fiber::Yielder<TaskMessage<C>>;
 
-/// Whether this is a build in which `SEATMAP_TASKS=threads` makes tasks threads.
+/// Whether this build supports `SEATMAP_TASKS=threads`, which makes tasks threads.
 #[must_use]
 pub const fn has_threads() -> bool {
     cfg!(feature = "threads")
@@ -49,11 +49,11 @@ pub trait SimulatedMachine {
     /// A call of a task.
     type Call;
 
-    /// Runs the machine until it is a task's turn. Returns the time and the task; `None` if no
-    /// event is left.
+    /// Runs the machine until a task's turn. Returns the time and the task; `None` if no event is
+    /// left.
     fn next_task(&mut self) -> Option<(u64, u16)>;
 
-    /// The answer that this task gets when it continues.
+    /// The result of a task's call, for its next turn.
     fn answer(&self, task: u16) -> u64;
 
     /// Takes a task's call; the task has its turn when the call is done.
@@ -65,20 +65,19 @@ pub trait SimulatedMachine {
     /// Events until now.
     fn events(&self) -> u64;
 
-    /// The call that a task does or waits for; `None` if it has no call.
+    /// A description of a task's current call; `None` without a call.
     fn doing(&self, task: u16) -> Option<String>;
 }
 
 /// The stacks on which tasks run, kept from run to run.
 pub struct TaskStacks {
     stacks: Vec<Stack>,
-    /// Events after which a run is given up.
+    /// The limit of events of a run.
     pub most_events: u64,
 }
 
 type Fiber<C> = fiber::Fiber<TaskMessage<C>>;
 
-/// The reason why a run stopped early.
 enum Ending {
     Refused(u16, TaskRefusal),
     Panicked(u16, String),
@@ -93,7 +92,7 @@ impl Default for TaskStacks {
 }
 
 impl TaskStacks {
-    /// Runs this many tasks to their ends. `clock` shows the time to tasks; it is kept beside the
+    /// Runs this many tasks to their ends. `clock` shows the time to tasks; it is separate from the
     /// machine so that reading it costs nothing.
     ///
     /// # Errors
@@ -109,7 +108,7 @@ impl TaskStacks {
         let outputs: Vec<Cell<Option<T>>> = (0..tasks).map(|_| Cell::new(None)).collect();
         let mut fibers: Vec<Fiber<M::Call>> = Vec::with_capacity(tasks);
         for (rank, output) in outputs.iter().enumerate() {
-            // Stacks are used again: a ranking starts eight tasks a million times.
+            // Stacks are reused, because a ranking starts eight tasks a million times.
             let stack = self.stacks.pop().map_or_else(Stack::new, Ok);
             let stack = stack
                 .map_err(|error| SimError::Seat(format!("no stack for task {rank}: {error}")))?;
@@ -125,7 +124,7 @@ impl TaskStacks {
             Turns { machine, clock, fibers: &mut fibers, most_events: self.most_events }.take();
         let ended =
             ended.map_err(|ending| explain(ending, &*machine.borrow(), tasks, cycles_per_ns));
-        // Only finished fibers give their stacks back; the others are unwound on theirs.
+        // Unfinished fibers are unwound on their stacks, so only finished ones return them.
         self.stacks.extend(fibers.into_iter().filter_map(Fiber::into_stack));
         ended?;
         Ok(outputs.into_iter().filter_map(Cell::into_inner).collect())
@@ -140,7 +139,6 @@ struct Turns<'a, M: SimulatedMachine> {
 }
 
 impl<M: SimulatedMachine> Turns<'_, M> {
-    /// Takes turns until every task is done.
     fn take(&mut self) -> Result<(), Ending> {
         let mut left = self.fibers.len();
         while left > 0 {
@@ -153,8 +151,7 @@ impl<M: SimulatedMachine> Turns<'_, M> {
     fn next_task(&mut self) -> Result<(u16, u64), Ending> {
         let mut machine = self.machine.borrow_mut();
         let (time, task) = machine.next_task().ok_or(Ending::Stuck)?;
-        // A program that waits for a value that never comes goes on for ever on a machine that
-        // polls.
+        // On a machine that polls, a program can wait forever for a value.
         if machine.events() > self.most_events {
             return Err(Ending::Endless);
         }
@@ -165,7 +162,7 @@ impl<M: SimulatedMachine> Turns<'_, M> {
     /// Lets a task continue to its next call. Returns whether the task is done.
     fn resume(&mut self, task: u16, answer: u64) -> Result<bool, Ending> {
         let fiber = &mut self.fibers[task as usize];
-        // A task's panic is a result of the run, and ends no other run beside it.
+        // A task's panic is a result of its run, and does not end other runs.
         let said = catch_unwind(AssertUnwindSafe(|| fiber.resume(answer)));
         match said {
             Ok(FiberStep::Ended) => Ok(true),
@@ -219,7 +216,7 @@ fn doing(machine: &impl SimulatedMachine, tasks: usize) -> Vec<String> {
         .collect()
 }
 
-/// That there is a seat for each task.
+/// Checks that each task has a seat.
 pub fn one_seat_each(seats: &[u32], tasks: usize) -> Result<(), SimError> {
     if seats.len() == tasks {
         return Ok(());
@@ -228,8 +225,8 @@ pub fn one_seat_each(seats: &[u32], tasks: usize) -> Result<(), SimError> {
     Err(SimError::Seat(format!("{counted}, and seats for {}", seats.len())))
 }
 
-/// The start time of each task, drawn below `skew`: a creator starts its tasks a little earlier or
-/// later. With seed 0, all start at 0.
+/// The start time of each task, random below `skew`, because a creator does not start its tasks at
+/// one instant. With seed 0, all start at 0.
 pub fn starts(tasks: usize, skew: u64, seed: u64) -> impl Iterator<Item = (u64, u16)> {
     let mut state = seed;
     (0..tasks as u16).map(move |task| {

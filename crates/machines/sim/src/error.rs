@@ -1,4 +1,4 @@
-//! Why a run ended early.
+//! Errors of runs and models.
 
 use crate::engine::TaskRefusal;
 use seatmap_data::document::Blame;
@@ -73,7 +73,7 @@ pub enum ModelError {
         /// The mistake.
         message: String,
     },
-    /// The text can be read, but describes an impossible machine.
+    /// The text describes an impossible machine.
     #[error("{name}: {message}")]
     Impossible {
         /// The file.

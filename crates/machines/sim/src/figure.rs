@@ -1,10 +1,10 @@
-//! Figures with their sources; models consist of them.
+//! Figures of models with their sources.
 
 use crate::ModelError;
 use seatmap_data::machine::description::Basis;
 use serde::{Deserialize, Serialize};
 
-/// One figure, its basis, and the source of that.
+/// One figure, its basis, and its source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFigure {
@@ -12,7 +12,7 @@ pub struct ModelFigure {
     pub value: f64,
     /// The basis of the figure: stated, fitted, or assumed.
     pub kind: Basis,
-    /// The publication that states it, the data to which it is fitted, or the reason to assume it.
+    /// The publication that states it, the data of the fit, or the reason to assume it.
     pub source: String,
 }
 
@@ -23,7 +23,6 @@ impl ModelFigure {
         self.value.round() as u64
     }
 
-    /// Cycles as a whole number of ticks.
     pub(crate) fn ticks(&self, ticks_per_cycle: u32) -> u64 {
         (self.value * f64::from(ticks_per_cycle)).round() as u64
     }
@@ -51,10 +50,10 @@ macro_rules! figures {
 }
 pub(crate) use figures;
 
-/// The error for a text that is not such TOML, with the position of the mistake.
+/// The error for invalid TOML, with the position of the mistake.
 #[must_use]
 pub fn syntax(name: &str, text: &str, error: &toml::de::Error) -> ModelError {
-    // An error without a place is one of the whole text.
+    // An error without a position concerns the whole text.
     let at = error.span().map_or(0, |span| span.start);
     let (line, column) = place(text, at);
     ModelError::Syntax {
@@ -65,7 +64,6 @@ pub fn syntax(name: &str, text: &str, error: &toml::de::Error) -> ModelError {
     }
 }
 
-/// Line and column of a byte, from 1.
 fn place(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;

@@ -2,18 +2,18 @@
 //!
 //! A deterministic discrete-event simulator: tasks are coroutines, devices are state machines, and
 //! time is a whole number of the model's core cycles. The same inputs and seed give the same result
-//! on any computer. Machines that no longer exist can therefore be measured again, and every
-//! placement on them can be tried.
+//! on any computer. So machines that no longer exist can be measured again, and every placement on
+//! them can be tried.
 //!
 //! | module | is |
 //! |---|---|
 //! | [`wheel`] | the event queue |
 //! | [`coherent`] | machines with coherent caches: rings, meshes, levels |
-//! | [`catalog`] | the models that come with Seatmap |
+//! | [`catalog`] | the bundled models |
 //! | [`engine`] | tasks as coroutines, in turn with any machine |
 //! | [`figure`] | figures with their sources |
-//! | [`error`] | why a run ended early, or a model was refused |
-//! | [`moment`] | a component at a time, as a broken invariant names it |
+//! | [`error`] | errors of runs and models |
+//! | [`moment`] | a component and a time, for the message of a broken invariant |
 #![deny(missing_docs)]
 
 pub mod catalog;

@@ -1,4 +1,4 @@
-//! A component at a time of the simulation, as a broken invariant names it.
+//! A component at a time of the simulation, for the message of a broken invariant.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub fn at_tick<C>(component: C, time: u64) -> ComponentTime<C> {
     ComponentTime { component, unit: "tick", time }
 }
 
-/// A component of a machine whose clock is that of its cores, at a time in core cycles.
+/// A component of a machine with its cores' clock, at a time in core cycles.
 pub fn at_cycle<C>(component: C, time: u64) -> ComponentTime<C> {
     ComponentTime { component, unit: "core cycle", time }
 }

@@ -1,10 +1,9 @@
-//! The event queue, from which the simulation takes the next event.
+//! The event queue of the simulation.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Cycles that the wheel holds, one slot each. Most events of a fabric lie a few hundred cycles
-/// ahead.
+/// Cycles in the wheel, one slot each. Most events of a fabric are a few hundred cycles ahead.
 const SLOTS: usize = 4096;
 const WORDS: usize = SLOTS / 64;
 const NONE: u32 = u32::MAX;
@@ -28,7 +27,6 @@ pub struct Wheel<E> {
     scheduled: u64,
 }
 
-/// The events of one cycle, from the first to the last.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     head: u32,
@@ -37,7 +35,7 @@ struct Slot {
 
 const EMPTY: Slot = Slot { head: NONE, tail: NONE };
 
-/// A far event: its time, its position in the order, and the slab place that keeps it.
+/// A far event: its time, its position in the order, and its index in the slab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Far(u64, u64, u32);
 
@@ -74,7 +72,7 @@ impl<E: Copy> Wheel<E> {
     /// Schedules an event; an event in the past happens now.
     #[inline]
     pub fn at(&mut self, time: u64, event: E) {
-        // The past is taken as now; components check their own times.
+        // Components check their own times.
         let time = time.max(self.now);
         self.scheduled += 1;
         if time - self.now < SLOTS as u64 { self.near(time, event) } else { self.far(time, event) }
@@ -94,7 +92,7 @@ impl<E: Copy> Wheel<E> {
                 free
             }
         };
-        // Two times never share a slot, as only the next `SLOTS` cycles are near.
+        // Two times never share a slot, because only the next `SLOTS` cycles are near.
         let at = time as usize % SLOTS;
         let slot = &mut self.slots[at];
         match slot.head {
@@ -114,7 +112,7 @@ impl<E: Copy> Wheel<E> {
             self.far_events.len() as u32 - 1
         });
         self.far_events[place as usize] = event;
-        // The count of events orders those of one time as they were scheduled.
+        // The count of events keeps the scheduling order of one time.
         self.far.push(Reverse(Far(time, self.scheduled, place)));
     }
 
@@ -136,7 +134,7 @@ impl<E: Copy> Wheel<E> {
     #[inline]
     fn next_filled(&self) -> Option<u64> {
         let start = self.now as usize % SLOTS;
-        // Mostly the next event is in this word: two instructions instead of a walk.
+        // Usually the next event is in this word: two instructions instead of a walk.
         let here = self.filled[start / 64] >> (start % 64);
         if here != 0 {
             return Some(self.now + u64::from(here.trailing_zeros()));
@@ -160,7 +158,7 @@ impl<E: Copy> Wheel<E> {
         let node = self.slots[at].head;
         let entry = &mut self.nodes[node as usize];
         let (event, next) = *entry;
-        // A free node's link leads to the next free one.
+        // A free node links to the next free one.
         entry.1 = self.free;
         self.free = node;
         self.slots[at].head = next;
@@ -180,7 +178,7 @@ impl<E: Copy> Wheel<E> {
         Some((time, self.far_events[place as usize]))
     }
 
-    /// Forgets all events and starts at 0, keeping its memory.
+    /// Removes all events and restarts at 0, keeping its memory.
     pub fn clear(&mut self) {
         self.slots.fill(EMPTY);
         self.filled = [0; WORDS];

@@ -7,7 +7,6 @@ use seatmap_sim::{CoherentBed, catalog};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts allocations, and passes them on to the system.
 struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);

@@ -1,5 +1,5 @@
-//! Channels on lines, held against what they say of themselves, on threads that yield: any number
-//! of CPUs will do.
+//! Channels on lines, compared with their documentation, on threads that yield, so that any number
+//! of CPUs is enough.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -12,7 +12,7 @@ use seatmap_cell_sim::channels::{
 use seatmap_data::port::{Addr, Port, Stamp, Workload};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-/// Shared memory between threads that give way while they wait.
+/// Shared memory between threads that yield while they wait.
 struct Shared(Vec<AtomicU64>);
 
 impl Shared {
@@ -56,7 +56,6 @@ impl Port for Shared {
     }
 }
 
-/// Runs a program on threads; an error is the first refusal.
 fn run<T: ChannelProgram>(program: &T, modules: usize) -> Result<Vec<T::Output>, DmaError> {
     let workload = OnLines::new(program, modules).unwrap();
     let shared = Shared::of(workload.layout());
@@ -146,7 +145,6 @@ fn an_outbox_holds_one_value_and_loses_none() {
     assert_eq!(read, wanted);
 }
 
-/// Two readers of one outbox.
 struct TwoReaders;
 
 impl ChannelProgram for TwoReaders {
@@ -291,7 +289,7 @@ fn what_hardware_refuses_ends_the_run_in_its_words() {
     assert_eq!(refusal(|c| c.mailbox_write(9, 0)), DmaError::Rank { rank: 9, tasks: 1 });
 }
 
-/// One task alone on memory of its own, for transfers held against plain bytes.
+/// A single task on its own memory, for comparing transfers with plain bytes.
 fn alone(
     body: impl Fn(&LineChannels<'_, PortLines<'_, Shared>>) -> Result<(), TestCaseError>,
 ) -> Result<(), TestCaseError> {
@@ -299,7 +297,7 @@ fn alone(
     body(&LineChannels::new(&PortLines(&Shared::of(layout)), layout, 0))
 }
 
-/// Transfers that hardware takes: local address, offset in memory, bytes.
+/// Transfers that hardware accepts: local address, offset in memory, bytes.
 fn transfer() -> impl Strategy<Value = (u32, u32, u32)> {
     let small =
         (0u32..4, 0u32..100, 0u32..200, 0u32..16).prop_map(|(power, local, memory, within)| {

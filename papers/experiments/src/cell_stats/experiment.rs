@@ -1,4 +1,4 @@
-//! One experiment.
+//! One experiment of CellStats: its repetitions and its figures.
 
 use super::overlapping::{lengthened, runs};
 use super::{CellStatsPrimitive, LatencySpread, PerTask, Rooms, StatsOptions, StatsResult};
@@ -11,12 +11,12 @@ use seatmap_cell_sim::workload::{CollectiveKind, CollectiveWorkload};
 use seatmap_data::port::{ENOUGH_OVERLAP, overlap};
 use seatmap_data::statistics::summarise;
 
-/// Operations with which a machine that repeats itself begins.
+/// The first number of operations on a deterministic machine.
 const FEWEST: u64 = 32;
-/// Two runs, one twice as long, that agree so well are the same.
+/// The largest relative difference at which a run and one twice as long agree.
 const STEADY: f64 = 2e-3;
-/// Memory that is refreshed never repeats itself to the end. Two runs of many refreshes, which come
-/// every few microseconds, are the same if they agree so well.
+/// Runs longer than this meet many memory refreshes, one every few microseconds, and never repeat
+/// exactly. Therefore their limit of agreement is larger.
 const MANY_REFRESHES_NS: f64 = 1e6;
 const STEADY_BESIDE_REFRESHES: f64 = 5e-3;
 
@@ -24,16 +24,16 @@ const STEADY_BESIDE_REFRESHES: f64 = 5e-3;
 /// for the directions.
 pub(super) const MOST_TOGETHER: usize = 30;
 
-/// Batches on a machine that does not repeat itself: the bar of measuring core distances.
+/// Batches on a real machine, as many as for measuring core distances.
 const BATCHES: u64 = 32;
 
-/// Why an experiment was not possible.
+/// Why an experiment failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StatsError<E: std::error::Error> {
-    /// It asks for what the machine has not.
+    /// The machine cannot do it.
     #[error("{0}")]
     Impossible(String),
-    /// Its workers were not at work at the same time, so that the time is not that of concurrent
+    /// The workers did not work at the same time, so that the time is not that of concurrent
     /// operations.
     #[error(
         "{what}: the workers were at work together for {:.0} % of their runs, and {:.0} % are \
@@ -54,16 +54,15 @@ pub enum StatsError<E: std::error::Error> {
 /// Runs an experiment.
 ///
 /// # Errors
-/// [`StatsError`]: more workers, chips or memories than there are; a transfer that the hardware
-/// would refuse; on a real machine, workers that were not at work at the same time however long
-/// they ran.
+/// [`StatsError`]: more workers, chips or memories than exist; a transfer that the hardware would
+/// refuse; on a real machine, workers that never overlapped enough however long they ran.
 pub fn measure<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
     options: &StatsOptions,
 ) -> Result<StatsResult, StatsError<B::Error>> {
     check(rooms, options)?;
-    // A model has no noise: there one longer run says whether the figure has settled.
+    // A model has no noise: one longer run shows whether the figure has settled.
     if !rooms.is_deterministic {
         return in_batches(bed, rooms, options);
     }
@@ -81,17 +80,16 @@ pub fn measure<B: Bed>(
     Ok(found)
 }
 
-/// Whether a run twice as long found the same.
+/// Whether a run twice as long found the same latency.
 fn agree(found: &StatsResult, longer: &StatsResult) -> bool {
     let change = (longer.latency_ns / found.latency_ns - 1.0).abs();
-    // A long run meets some refreshes of memory more or less, which a short one may miss
-    // altogether.
+    // A short run may miss the refreshes that a long run meets.
     let is_long = longer.latency_ns * longer.iterations as f64 >= MANY_REFRESHES_NS;
     change < if is_long { STEADY_BESIDE_REFRESHES } else { STEADY }
 }
 
-/// Neighbours and clocks disturb a real machine, so the batch with the median latency is reported,
-/// together with the spread of the others.
+/// Other programs and clocks disturb a real machine, so the batch with the median latency is
+/// reported, with the spread of the others.
 fn in_batches<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
@@ -100,7 +98,7 @@ fn in_batches<B: Bed>(
     let count = BATCHES.min(options.iterations);
     let mut batches = Vec::new();
     for batch in 0..count {
-        // The batches add up to what was asked for.
+        // The batches add up to the requested number.
         let iterations = options.iterations / count + u64::from(batch < options.iterations % count);
         batches.push(lengthened(options.function.name(), |times| {
             let iterations = iterations.saturating_mul(times);
@@ -119,7 +117,7 @@ fn in_batches<B: Bed>(
     let iterations = batches.iter().map(|batch| batch.iterations).sum();
     // The worst batch counts: in it, workers may have had the memory to themselves.
     let overlap = batches.iter().filter_map(|batch| batch.overlap).reduce(f64::min);
-    // A batch that was run, and no mean of the two in the middle: its tasks are shown with it.
+    // A real batch, not a mean of the middle two, because its tasks are shown with it.
     let median = batches.swap_remove((batches.len() - 1) / 2);
     Ok(StatsResult { iterations, spread, overlap, ..median })
 }
@@ -189,7 +187,6 @@ fn impossible<E: std::error::Error>(text: String) -> Result<(), StatsError<E>> {
     Err(StatsError::Impossible(text))
 }
 
-/// One run of this many operations, after some to warm up.
 pub(super) fn once<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
@@ -198,8 +195,7 @@ pub(super) fn once<B: Bed>(
     iterations: u64,
 ) -> Result<StatsResult, StatsError<B::Error>> {
     let found = started(bed, rooms, options, warm_up, iterations)?;
-    // Nothing in a model is late by chance: there it says how unfair the model is, and nothing of
-    // the figure.
+    // In a model nothing is late by chance, and the overlap only shows how unfair the model is.
     Ok(StatsResult { overlap: found.overlap.filter(|_| !rooms.is_deterministic), ..found })
 }
 
@@ -252,7 +248,7 @@ fn started<B: Bed>(
     }
 }
 
-/// A tree has no operations before those that are timed: its first ones are like all others.
+/// A tree needs no warm-up operations: its first operations are like the others.
 fn collective<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
@@ -310,7 +306,7 @@ fn talkers<E: std::error::Error>(
         return rooms.workers_beside_the_first(options.chip, 1).ok_or_else(|| too_few(rooms));
     }
     let controller = controller(rooms)?;
-    // Two where there are two, since the first may be the controller itself.
+    // Two if possible, because the first may be the controller itself.
     let workers = rooms.workers(options.chip, 2).or_else(|| rooms.workers(options.chip, 1));
     // On a host any CPU may be the controller, which then does not work.
     let worker = workers
@@ -326,8 +322,8 @@ fn workers<E: std::error::Error>(
     options: &StatsOptions,
 ) -> Result<Vec<u32>, StatsError<E>> {
     let seats = if options.between_workers {
-        // -n counts the first worker, whose local store it is; alone it would have no other worker
-        // to serve.
+        // -n includes the first worker, which owns the local store; it needs another worker to
+        // serve.
         rooms.workers_beside_the_first(options.chip, options.workers.max(2) - 1)
     } else {
         rooms.workers(options.chip, options.workers)
@@ -360,13 +356,13 @@ fn run<B: Bed, P: ChannelProgram<Output = LoopTimes>>(
         .map(|(pu, task)| {
             let latency_ns =
                 (task.ended - task.began) as f64 * ns_per_cycle / task.operations as f64;
-            // Bytes a nanosecond are GB/s of 10^9 bytes.
+            // Bytes per nanosecond are GB/s of 10^9 bytes.
             let bandwidth_gbps = (bytes > 0).then(|| bytes as f64 / latency_ns);
             PerTask { pu: *pu, latency_ns, bandwidth_gbps, ticks: task.ticks }
         })
         .collect();
     let iterations = timed.iter().map(|task| task.operations).max().unwrap_or(0);
-    // A machine may serve one before the other, so the time until all are done counts.
+    // The time until all are done counts, because a machine may serve one before another.
     let all_ns = span(&timed) as f64 * ns_per_cycle / iterations.max(1) as f64;
     Ok(StatsResult {
         function: options.function.name(),
@@ -383,7 +379,7 @@ fn run<B: Bed, P: ChannelProgram<Output = LoopTimes>>(
     })
 }
 
-/// Cycles from the first one's beginning to the last one's end.
+/// Cycles from the first beginning to the last end.
 fn span(timed: &[LoopTimes]) -> u64 {
     let began =
         timed.iter().filter(|task| task.operations > 0).map(|task| task.began).min().unwrap_or(0);

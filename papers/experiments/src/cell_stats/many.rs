@@ -1,4 +1,4 @@
-//! Experiments of many workers on models, where each word of a copy is simulated.
+//! Experiments with many workers on models, which simulate each word of a copy.
 
 use super::experiment::{check, once};
 use super::{Rooms, StatsError, StatsOptions, StatsResult};
@@ -6,18 +6,19 @@ use seatmap_cell_sim::channels::Bed;
 
 /// The fewest and the most operations of each of many workers, in the shorter of two runs.
 const ENOUGH: [u64; 2] = [2, 8];
-/// Bytes that each of them moves in it, as far as these allow.
+/// Bytes that each worker moves in that run, within these limits.
 const ENOUGH_BYTES: u64 = 16384;
-/// Less of a run than this is little: as much as two runs of workers that fight differ by chance.
+/// The share of a run below which a start is negligible: two runs of competing workers differ as
+/// much by chance.
 const LITTLE: f64 = 0.25;
 
-/// Runs an experiment of many workers on a machine that repeats itself, a few times each; the
+/// Runs an experiment with many workers on a deterministic machine, a few operations each; the
 /// figure is a mean over all of them.
 ///
 /// Workers start one after the other with cold caches, so a run of few operations on many workers
 /// may be mostly start. A run twice as long has the same start, which cancels in their difference.
-/// Where the difference is small, workers that compete for lines make the ends of runs random, and
-/// the mean of the longer run is the better figure.
+/// If the difference is small, workers that compete for lines make the ends of runs random, and the
+/// mean of the longer run is the better figure.
 ///
 /// # Errors
 /// As [`measure`].
@@ -28,26 +29,25 @@ pub fn measure_many<B: Bed>(
 ) -> Result<StatsResult, StatsError<B::Error>> {
     check(rooms, options)?;
     let operations = operations(options);
-    // No warm-up: a run of twice the length tells what the beginning cost.
+    // No warm-up: a run of twice the length shows the cost of the start.
     let shorter = once(bed, rooms, options, 0, operations)?;
     let longer = once(bed, rooms, options, 0, 2 * operations)?;
     let beginning = beginning(shorter.latency_ns, longer.latency_ns);
     if beginning < LITTLE {
         return Ok(longer);
     }
-    // Less time for the same bytes.
     let bandwidth_gbps = longer.bandwidth_gbps.map(|gbps| gbps / (1.0 - beginning));
     Ok(StatsResult { latency_ns: longer.latency_ns * (1.0 - beginning), bandwidth_gbps, ..longer })
 }
 
-/// The share of the longer run that is beginning: both runs begin alike, and the longer has twice
-/// the operations.
+/// The share of the start in the longer run: both runs start alike, and the longer has twice the
+/// operations.
 fn beginning(shorter_ns: f64, longer_ns: f64) -> f64 {
     // Per operation: (b + n t) / n over (b + 2 n t) / 2 n, less 1, is b / (b + 2 n t).
     shorter_ns / longer_ns - 1.0
 }
 
-/// How many operations of each of many workers are enough: fewer where each moves much.
+/// The number of operations of each of many workers: fewer if each moves many bytes.
 fn operations(options: &StatsOptions) -> u64 {
     let elements = if options.function.has_list() { options.elements as u64 } else { 1 };
     let [fewest, most] = ENOUGH;
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn what_both_runs_begin_with_falls_out() {
-        // 900 ns to begin with, and then 10 ns an operation.
+        // A start of 900 ns, and then 10 ns per operation.
         let [shorter, longer] = [8.0, 16.0].map(|operations| 900.0 / operations + 10.0);
         assert!((longer * (1.0 - beginning(shorter, longer)) - 10.0).abs() < 1e-9);
         assert!(beginning(10.0, 10.0) < LITTLE);

@@ -1,9 +1,9 @@
-//! The options: what to measure, and how.
+//! The options of an experiment.
 
 use seatmap_cell_sim::channels::Atomic;
 use seatmap_cell_sim::workload::CollectiveKind;
 
-/// A primitive, as CellStats' `-f` names it.
+/// A primitive of CellStats' `-f`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CellStatsPrimitive {
     /// Creating a thread.
@@ -14,30 +14,30 @@ pub enum CellStatsPrimitive {
     Signal,
     /// Adding to a word of memory.
     FetchAdd,
-    /// Subtracting from it.
+    /// Subtracting from a word of memory.
     FetchSub,
-    /// Increasing it by one.
+    /// Increasing a word of memory by one.
     FetchInc,
-    /// Decreasing it by one.
+    /// Decreasing a word of memory by one.
     FetchDec,
-    /// Setting it.
+    /// Setting a word of memory.
     FetchSet,
     /// Fetching a buffer.
     DmaGet,
-    /// Sending one.
+    /// Sending a buffer.
     DmaPut,
     /// Fetching a list.
     DmaListGet,
-    /// Sending one.
+    /// Sending a list.
     DmaListPut,
-    /// One worker's bytes to all, over a tree (section 5.2).
+    /// Sending one worker's bytes to all, over a tree (section 5.2).
     Broadcast,
-    /// The sum of all workers' words at one, over a tree (section 5.2).
+    /// Adding all workers' words at one, over a tree (section 5.2).
     Reduce,
 }
 
 impl CellStatsPrimitive {
-    /// All of them with their names on the command line.
+    /// All primitives with their names on the command line.
     pub const ALL: [(&'static str, CellStatsPrimitive); 14] = [
         ("mkthread", CellStatsPrimitive::MkThread),
         ("mailbox", CellStatsPrimitive::Mailbox),
@@ -55,7 +55,7 @@ impl CellStatsPrimitive {
         ("reduce", CellStatsPrimitive::Reduce),
     ];
 
-    /// Its name.
+    /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         CellStatsPrimitive::ALL
@@ -77,7 +77,7 @@ impl CellStatsPrimitive {
         }
     }
 
-    /// Whether it is a bulk transfer, and if so whether it fetches.
+    /// Whether a bulk transfer fetches; `None` for the other experiments.
     #[must_use]
     pub fn transfer(self) -> Option<bool> {
         match self {
@@ -97,7 +97,7 @@ impl CellStatsPrimitive {
         }
     }
 
-    /// Whether it works on lists.
+    /// Whether it transfers lists.
     #[must_use]
     pub fn has_list(self) -> bool {
         matches!(self, CellStatsPrimitive::DmaListGet | CellStatsPrimitive::DmaListPut)
@@ -111,26 +111,26 @@ pub struct StatsOptions {
     pub function: CellStatsPrimitive,
     /// `-n` or `-N`: workers.
     pub workers: usize,
-    /// `-N`: each worker has a buffer of its own.
+    /// `-N`: each worker has its own buffer.
     pub is_private: bool,
-    /// `-c`: the chip that the workers belong to; those that find no room there are on the other.
+    /// `-c`: the chip of the workers; those without room there are on the other.
     pub chip: usize,
-    /// `-m`: the memory that buffers lie in.
+    /// `-m`: the memory of the buffers.
     pub module: u8,
     /// `-i`: operations.
     pub iterations: u64,
-    /// `-w`: operations before these.
+    /// `-w`: operations of the warm-up.
     pub warm_up: u64,
     /// `-b`: bytes of a buffer, or of a list's element.
     pub size_bytes: u32,
     /// `-s`: between workers: messages without the controller, transfers with the first worker's
     /// local store.
     pub between_workers: bool,
-    /// `-t`: bytes from one private buffer to the next; their own size if nothing else is said.
+    /// `-t`: bytes from one private buffer to the next.
     pub stride_bytes: Option<u32>,
     /// `-l`: elements of a list.
     pub elements: usize,
-    /// Messages of the controller by system calls.
+    /// Whether the controller sends messages by system calls.
     pub by_system_call: bool,
 }
 
@@ -155,11 +155,10 @@ impl StatsOptions {
         }
     }
 
-    /// Bytes between buffers; `None` where all workers share one.
+    /// Bytes between buffers; `None` if all workers share one.
     #[must_use]
     pub fn stride(&self) -> Option<u32> {
-        // Where nothing is said, buffers follow each other on lines of their own (128 bytes on the
-        // Cell).
+        // By default buffers are consecutive, each on its own lines (128 bytes on the Cell).
         let whole = self.size_bytes.saturating_mul(if self.function.has_list() {
             self.elements as u32
         } else {

@@ -7,24 +7,24 @@ use serde::Serialize;
 pub struct StatsResult {
     /// `-f`: the function's name.
     pub function: &'static str,
-    /// A round trip for mailboxes and signals, one operation else: the time until all workers were
-    /// done, over the operations of one.
+    /// A round trip for mailboxes and signals, otherwise one operation: the time until all workers
+    /// were done, over the operations of one.
     pub latency_ns: f64,
-    /// All workers' bytes over time; null where nothing but a word moves.
+    /// All workers' bytes over time; null if only a word moves.
     pub bandwidth_gbps: Option<f64>,
     /// The figures of each worker.
     pub per_spe: Vec<PerTask>,
-    /// Operations that were run for it; fewer than asked for where the machine repeats itself
-    /// exactly, more where shorter runs of its workers did not overlap.
+    /// Operations of the run: fewer than requested on a deterministic machine, more if the workers
+    /// of shorter runs did not overlap.
     pub iterations: u64,
-    /// How far batches differ; null where the machine repeats itself exactly.
+    /// The spread of batches; null on a deterministic machine.
     pub spread: Option<LatencySpread>,
-    /// The smallest share of any worker's batch during which all workers were at work, at least
-    /// 0.9: a figure with less is refused. Null on a model, where no worker is late by chance.
+    /// The smallest share of a worker's batch during which all workers worked, at least 0.9: a
+    /// figure with less is refused. Null on a model, where no worker is late by chance.
     pub overlap: Option<f64>,
 }
 
-/// The spread of a latency over batches, beside their median.
+/// The spread of a latency over batches, besides their median.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LatencySpread {
     /// The number of batches.

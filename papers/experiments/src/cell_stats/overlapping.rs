@@ -1,4 +1,4 @@
-//! Runs that are lengthened until the workers are at work at the same time.
+//! Lengthens runs until the workers work at the same time.
 
 use super::{StatsError, StatsResult};
 use seatmap_cell_sim::workload::stats::LoopTimes;
@@ -8,9 +8,9 @@ use seatmap_data::port::{ENOUGH_OVERLAP, TaskBeats};
 /// refused.
 const LENGTHENED: u32 = 10;
 
-/// Something whose workers should be at work at the same time.
+/// A result whose workers should have worked at the same time.
 pub(super) trait Overlapping {
-    /// The smallest share of a worker's run during which all workers ran; `None` where no worker is
+    /// The smallest share of a worker's run during which all workers ran; `None` if no worker is
     /// late by chance.
     fn overlap(&self) -> Option<f64>;
 }
@@ -21,8 +21,7 @@ impl Overlapping for StatsResult {
     }
 }
 
-/// Runs something, and again for twice as many times as long while its workers were not at work
-/// together.
+/// Runs something, and again for twice as long if its workers did not work at the same time.
 pub(super) fn lengthened<T: Overlapping, E: std::error::Error>(
     what: &str,
     mut attempt: impl FnMut(u64) -> Result<T, StatsError<E>>,
@@ -39,7 +38,7 @@ pub(super) fn lengthened<T: Overlapping, E: std::error::Error>(
     Err(StatsError::Apart { what: what.to_owned(), overlap: largest })
 }
 
-/// When each task was at work that has operations.
+/// The working time of each task with operations.
 pub(super) fn runs(timed: &[LoopTimes]) -> Vec<TaskBeats> {
     timed.iter().filter(|task| task.operations > 0).map(LoopTimes::run).collect()
 }

@@ -1,29 +1,27 @@
-//! The chips, memories and workers of the machine at hand.
+//! The chips, memories and workers of a machine.
 
 use seatmap_data::machine::{Level, Topology};
 
-/// The PUs that may work, chip by chip, and those that may control.
+/// The PUs for workers, chip by chip, and those for the controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rooms {
     /// The workers of each chip.
     pub chips: Vec<Vec<u32>>,
-    /// The controller: the PPE, or any PU that is not a worker in the experiment.
+    /// The controller: the PPE, or any PU without a worker.
     pub controller: Option<u32>,
     /// Memory modules.
     pub modules: usize,
     /// The name of a worker: SPE, or CPU.
     pub worker: &'static str,
-    /// Whether a run repeats itself exactly, so that a long one can be compared with a short one.
+    /// Whether the machine is deterministic, so that a long run can be compared with a short one.
     pub is_deterministic: bool,
-    /// Whether creating threads and calling the system take what they take there: on models of the
-    /// Cell alone.
+    /// Whether thread creation and system calls take realistic time: only on models of the Cell.
     pub has_system: bool,
 }
 
 impl Rooms {
-    /// An ordinary computer: the groups of a level are chips, and the first CPU takes the
-    /// controller's part where there is another. `None` where the topology does not say which CPUs
-    /// share that level.
+    /// An ordinary computer: the groups of a level are chips, and the first CPU is the controller
+    /// if there is another. `None` if the topology does not have that level.
     #[must_use]
     pub fn of_computer(
         topology: &Topology,
@@ -46,8 +44,8 @@ impl Rooms {
         })
     }
 
-    /// Seats for this many workers, on one chip first and then on the others; `None` where the
-    /// machine has fewer.
+    /// Seats for this many workers, on one chip first and then on the others; `None` if the machine
+    /// has fewer.
     #[must_use]
     pub fn workers(&self, chip: usize, count: usize) -> Option<Vec<u32>> {
         let others = (0..self.chips.len()).filter(|other| *other != chip);
@@ -57,17 +55,17 @@ impl Rooms {
         (seats.len() == count && chip < self.chips.len()).then_some(seats)
     }
 
-    /// The first worker of the first chip, and this many workers of a chip beside it.
+    /// The first worker of the first chip, and this many other workers of a chip.
     #[must_use]
     pub fn workers_beside_the_first(&self, chip: usize, count: usize) -> Option<Vec<u32>> {
         let first = *self.chips.first()?.first()?;
-        // One more than is needed, since the first worker may be among them.
+        // One more than needed, because the first worker may be among them.
         let others =
             self.workers(chip, count + 1)?.into_iter().filter(|seat| *seat != first).take(count);
         Some(std::iter::once(first).chain(others).collect())
     }
 
-    /// How many workers there are.
+    /// The number of workers.
     #[must_use]
     pub fn count(&self) -> usize {
         self.chips.iter().map(Vec::len).sum()

@@ -11,7 +11,7 @@ use seatmap_cell_sim::workload::{
 };
 use seatmap_data::port::overlap;
 
-/// Barriers and collectives timed.
+/// The number of timed barriers and collectives.
 const TOGETHER: u64 = 64;
 
 /// Thread creation, tables 1 and 2, and the collectives of section 5.2.
@@ -50,8 +50,7 @@ pub(super) fn rows<B: Bed>(
                     add(format!("{name}, the same by a system call"), called, bed)?;
                 }
             }
-            // The first worker of the first chip is one of the pair, so that its chip needs
-            // another.
+            // The pair includes the first worker of the first chip, so that chip needs another.
             if rooms.count() > 1 && rooms.chips[chip].len() > usize::from(chip == 0) {
                 let options = StatsOptions { between_workers: true, workers: 2, ..options };
                 add(format!("{name}, {0} to {0} on {where_}", rooms.worker), options, bed)?;
@@ -107,7 +106,6 @@ fn together<B: Bed>(
     Ok(())
 }
 
-/// The times of all tasks.
 struct Together {
     timed: Vec<LoopTimes>,
     overlap: Option<f64>,
@@ -119,7 +117,7 @@ impl Overlapping for Together {
     }
 }
 
-/// The time that an operation of all tasks takes: a program of as many iterations as it is given.
+/// The time of an operation of all tasks, in a program of the given number of iterations.
 fn of_all<B: Bed, P: ChannelProgram<Output = LoopTimes>>(
     bed: &mut B,
     rooms: &Rooms,

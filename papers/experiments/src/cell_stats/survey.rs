@@ -1,5 +1,5 @@
-//! The whole characterisation: the tables and figures of the paper's evaluation, and its
-//! recommendations' figures.
+//! The whole characterisation: the tables and figures of the paper's evaluation and
+//! recommendations.
 
 use super::many::measure_many;
 use super::rows::rows;
@@ -13,14 +13,13 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 const SIZES: [u32; 12] = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
 /// Elements of the lists that move 16 KiB.
 const LISTS: [usize; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
-/// With more workers than this, a machine that repeats itself is asked for the time of one more
-/// operation, not for a mean over enough operations that the start does not count.
+/// For more workers than this, a deterministic machine is timed for one more operation, not for a
+/// mean of enough operations to make the start negligible.
 const MANY: usize = 16;
-/// Atomics of a machine that does not repeat itself, for each operation of another sort: they are
-/// the quickest.
+/// Atomics on a real machine for each operation of another kind, because they are the fastest.
 const ATOMICS: u64 = 20;
 
-/// All figures and curves of the measurements.
+/// The results of all measurements.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CellStatsSurvey {
     /// Single figures.
@@ -32,7 +31,7 @@ pub struct CellStatsSurvey {
     pub refused: Vec<Refused>,
 }
 
-/// A figure that is not reported, because the workers were not at work at the same time.
+/// An unreported figure, because the workers did not work at the same time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refused {
     /// The row, or the point of a curve.
@@ -77,13 +76,12 @@ pub struct LatencyPoint {
     pub at: u64,
     /// The latency of one operation.
     pub latency_ns: f64,
-    /// The bandwidth of all workers together; null where only a word moves.
+    /// The bandwidth of all workers together; null if only a word moves.
     pub bandwidth_gbps: Option<f64>,
 }
 
-/// Measures everything, on machines that `bed` makes: several side by side where they repeat
-/// themselves exactly. `progress` is called with the number of steps done and the number of all
-/// steps.
+/// Measures everything, on machines that `bed` makes; deterministic machines run several
+/// experiments in parallel. `progress` receives the number of finished steps and of all steps.
 ///
 /// # Errors
 /// As [`measure`].
@@ -113,7 +111,7 @@ pub fn survey<B: Bed>(
     let points: Result<Vec<Result<LatencyPoint, String>>, _> = if rooms.is_deterministic {
         pool::try_map(&steps, &bed, one)
     } else {
-        // A computer runs one experiment at a time: others would disturb it.
+        // A computer runs one experiment at a time, because others would disturb it.
         let mut bed = bed();
         steps.iter().map(|step| one(&mut bed, step)).collect()
     };
@@ -126,7 +124,7 @@ pub fn survey<B: Bed>(
     Ok(found)
 }
 
-/// A refusal for want of overlap is a finding; any other error ends the survey.
+/// A refusal for lack of overlap is a result; any other error ends the survey.
 pub(super) fn told_apart<T, E: std::error::Error>(
     found: Result<T, StatsError<E>>,
 ) -> Result<Result<T, String>, StatsError<E>> {
@@ -138,7 +136,7 @@ pub(super) fn told_apart<T, E: std::error::Error>(
 }
 
 impl CellStatsSurvey {
-    /// Takes a row, or the reason why there is no figure for it.
+    /// Takes a row, or the reason why it has no figure.
     pub(super) fn take(&mut self, what: String, found: Result<f64, String>) {
         match found {
             Ok(latency_ns) => self.rows.push(SurveyLatency { what, latency_ns }),
@@ -147,7 +145,7 @@ impl CellStatsSurvey {
     }
 }
 
-/// A figure to be measured: each curve's name, and for each of its points the experiment.
+/// The plan of a figure: each curve's name, and the experiment for each of its points.
 struct Plan {
     title: String,
     across: &'static str,
@@ -155,7 +153,6 @@ struct Plan {
 }
 
 impl Plan {
-    /// The figure, from what was found for its experiments one after the other.
     fn drawn(
         self,
         found: &mut impl Iterator<Item = Result<LatencyPoint, String>>,
@@ -181,7 +178,6 @@ impl Plan {
     }
 }
 
-/// Figures 4 to 12.
 fn figures(rooms: &Rooms, iterations: u64) -> Vec<Plan> {
     let counts = counts(rooms);
     let mut plans = Vec::new();
@@ -224,8 +220,8 @@ fn figures(rooms: &Rooms, iterations: u64) -> Vec<Plan> {
         }
     }
     plans.extend(lists(rooms, &counts, iterations));
-    // A few hundred atomics are over before the last task has come, on a machine where tasks come
-    // one by one.
+    // On a machine whose tasks start one by one, a few hundred atomics are over before the last
+    // task starts.
     let atomic = if rooms.is_deterministic { iterations } else { ATOMICS * iterations };
     plans.push(atomics(rooms, &counts, atomic));
     plans
@@ -300,7 +296,7 @@ fn list_plan(
 
 /// The experiment with a list of this many elements, 16 KiB in all.
 fn of_list(options: StatsOptions, elements: usize) -> (u64, StatsOptions) {
-    // 16 KiB is the most of one command without a list, which is what lists are compared with.
+    // 16 KiB is the limit of one command without a list, to which lists are compared.
     let size_bytes = 16384 / elements as u32;
     (elements as u64, StatsOptions { elements, size_bytes, ..options })
 }
@@ -321,8 +317,8 @@ fn atomics(rooms: &Rooms, counts: &[usize], iterations: u64) -> Plan {
                     iterations,
                     ..StatsOptions::new(CellStatsPrimitive::FetchAdd)
                 };
-                // A line of the Cell for each private counter: on one line they would be shared
-                // after all.
+                // Each private counter has its own line of the Cell: on one line they would be
+                // shared after all.
                 let points = counts.iter().map(|count| {
                     (
                         *count as u64,
@@ -336,7 +332,6 @@ fn atomics(rooms: &Rooms, counts: &[usize], iterations: u64) -> Plan {
     }
 }
 
-/// The counts 1, 2, 4 and so on, and all.
 fn counts(rooms: &Rooms) -> Vec<usize> {
     let all = rooms.count();
     let mut counts: Vec<usize> =

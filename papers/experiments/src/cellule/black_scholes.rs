@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 /// Options of a block: four numbers of each fill 64 KiB.
 const OPTIONS: usize = 4096;
-/// Numbers that an option is made of: price of the share, price agreed upon, years, volatility.
+/// Numbers of an option: price of the share, strike price, years, volatility.
 const INPUTS: usize = 4;
-/// The interest of a year, the same for all.
+/// The annual interest rate, the same for all.
 const RATE: f32 = 0.02;
-/// How far single precision may be from the formula in double precision: prices go up to 30, and
-/// seven digits remain.
+/// The largest error of single precision against double precision: prices are up to 30, and seven
+/// digits remain.
 const TOLERANCE: f32 = 2e-4;
 
 /// European calls in blocks of 64 KiB. A task is a block: one transfer brings it into the local
-/// store, another puts the prices back.
+/// store, another writes the prices back.
 pub struct BlackScholes(Arc<Data>);
 
 struct Data {
@@ -37,7 +37,7 @@ impl BlackScholes {
         let mut inputs = Vec::with_capacity(count * INPUTS);
         for _ in 0..blocks {
             // Structure of arrays: all prices of a block, then all strikes, and so on, as vectors
-            // want them.
+            // need them.
             for (low, high) in ranges {
                 inputs.extend((0..OPTIONS).map(|_| low + (high - low) * random.f32()));
             }
@@ -65,12 +65,10 @@ fn plain(block: &[f32]) -> Vec<f32> {
         .collect()
 }
 
-/// The cumulative normal distribution in double precision.
 fn exact_normal(x: f64) -> f64 {
     0.5 * libm::erfc(-x / std::f64::consts::SQRT_2)
 }
 
-/// The price of one call.
 fn call([share, strike, years, volatility]: [f32; INPUTS]) -> f32 {
     let deviation = volatility * years.sqrt();
     let d1 = ((share / strike).ln() + (RATE + volatility * volatility * 0.5) * years) / deviation;
@@ -89,7 +87,6 @@ fn normal(x: f32) -> f32 {
 }
 
 impl Data {
-    /// Computes a block; false where the store has no room for it.
     fn compute(&self, inside: &mut WorkerView, task: usize) -> bool {
         const BLOCK: usize = INPUTS * OPTIONS;
         if !self.inputs.get(inside, 0, task * BLOCK, BLOCK) {
@@ -123,7 +120,7 @@ impl ParallelProblem for BlackScholes {
     fn check(&self) -> Result<(), CelluleError> {
         let got = self.0.prices.values();
         match got.iter().zip(&self.0.expected).position(|(got, expected)| {
-            // A comparison that a result which is not a number fails as well.
+            // NaN fails this comparison as well.
             (got - expected).abs().partial_cmp(&TOLERANCE) != Some(std::cmp::Ordering::Less)
         }) {
             None => Ok(()),

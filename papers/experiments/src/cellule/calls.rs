@@ -1,41 +1,41 @@
-//! The calls that both ways of running workers answer.
+//! The calls that both ways of running workers implement.
 
 use seatmap_worker::{BorrowedWorker, ThreadContext, WorkerError, WorkerProgram};
 use std::sync::Arc;
 
-/// The calls that a controller makes, by libspe2's sense of them.
+/// The calls of a controller, with libspe2's meaning.
 pub trait Calls {
     /// Loads a program.
     fn load(&mut self, program: Arc<dyn WorkerProgram>);
 
-    /// Starts it.
+    /// Starts the program.
     ///
     /// # Errors
-    /// As the context's own.
+    /// The context's error.
     fn start(&mut self, argument: u64) -> Result<(), WorkerError>;
 
     /// Waits for its end, and returns its stop code.
     ///
     /// # Errors
-    /// As the context's own.
+    /// The context's error.
     fn wait(&mut self) -> Result<u32, WorkerError>;
 
     /// Writes its inbound mailbox.
     ///
     /// # Errors
-    /// As the context's own: nobody is there to read it.
+    /// The context's error: nothing will read it.
     fn write(&mut self, value: u32) -> Result<(), WorkerError>;
 
     /// Reads its outbound mailbox.
     ///
     /// # Errors
-    /// As the context's own: nobody is there to write it.
+    /// The context's error: nothing will write it.
     fn read(&mut self) -> Result<u32, WorkerError>;
 
-    /// Whether a message waits there.
+    /// Whether its outbound mailbox has a message.
     ///
     /// # Errors
-    /// As the context's own: none waits, and none will come.
+    /// The context's error: there is no message, and none will come.
     fn has_mail(&self) -> Result<bool, WorkerError>;
 }
 

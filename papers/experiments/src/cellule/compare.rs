@@ -1,4 +1,4 @@
-//! A program's time by each way.
+//! Compares the times of a program with persistent workers and with new threads.
 
 use crate::cellule::calls::Calls;
 use crate::cellule::kernel::KernelShare;
@@ -9,31 +9,31 @@ use seatmap_os::usage::ResourceUsage;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// The time that one way may take before the next way has its turn.
+/// The time of one way before the next way's turn.
 const TURN: Duration = Duration::from_millis(20);
-/// Runs of a turn at most.
+/// The most runs of a turn.
 const MOST_RUNS: usize = 50;
 
 /// A program by workers, and by threads made for it in two ways.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkersComparison {
-    /// The program, as it is written on the command line.
+    /// The program, as on the command line.
     pub workload: String,
     /// The number of workers.
     pub workers: usize,
     /// The number of tasks in an iteration.
     pub tasks: u32,
-    /// Times with persistent workers: load a program, start it on each worker, send it its
-    /// repetitions by a message, read the answer, wait.
+    /// Times with persistent workers: load a program, start it on each worker, send it the number
+    /// of repetitions, read the answer, wait.
     pub runtime: SampleSummary,
-    /// Times with a thread made and joined for each worker, as libspe2 does it on Linux.
+    /// Times with a new thread for each worker, as libspe2 does it on Linux.
     pub thread_per_worker: SampleSummary,
-    /// Times with a thread made and joined for each task.
+    /// Times with a new thread for each task.
     pub thread_per_task: SampleSummary,
     /// (Linux - runtime) / Linux, of medians.
     pub gain_percent: RuntimeGain,
-    /// The kernel's work meanwhile.
+    /// The kernel's share of the CPU time in these runs.
     pub kernel: ByWay<KernelShare>,
 }
 
@@ -59,7 +59,7 @@ pub struct RuntimeGain {
     pub thread_per_task: f64,
 }
 
-/// Nanoseconds of one way's runs, by turns, and what they used.
+/// Nanoseconds of one way's runs, by turns, and the resources they used.
 #[derive(Default)]
 struct Turns {
     times_ns: Vec<Vec<f64>>,
@@ -81,10 +81,10 @@ impl Turns {
     }
 }
 
-/// Runs a workload by each way, by turns, and checks what each turn has computed.
+/// Runs a workload each way, by turns, and checks the result of each turn.
 ///
 /// # Errors
-/// A CPU that cannot be had, or a result that is wrong.
+/// A CPU is not usable, or a result is wrong.
 pub fn compare(
     workload: CelluleWorkload,
     seats: &WorkerSeats,
@@ -138,7 +138,7 @@ pub fn compare(
     })
 }
 
-/// The runtime lives for this turn alone: its idle workers must not spin beside the threads of the
+/// The runtime exists only for this turn: its idle workers must not spin next to the threads of the
 /// next.
 fn by_runtime(
     seats: &WorkerSeats,
@@ -154,19 +154,19 @@ fn by_runtime(
     turn(problem, || by_worker(&mut contexts, problem, iterations))
 }
 
-/// One run that is checked and not timed, then as many as a turn has room for.
+/// One checked run without timing, then timed runs until the turn is over.
 fn turn(
     problem: &dyn ParallelProblem,
     mut run: impl FnMut() -> Result<(), CelluleError>,
 ) -> Result<(Vec<f64>, ResourceUsage), CelluleError> {
-    // So that a result which is found was computed in this run.
+    // So that the result can only come from this run.
     problem.clear();
     run()?;
     problem.check()?;
     let before = ResourceUsage::of_process();
     let began = Instant::now();
     let mut times_ns = Vec::new();
-    // At least one run, however long it takes; then as many as fit.
+    // At least one run, however long it takes.
     while times_ns.is_empty() || (times_ns.len() < MOST_RUNS && began.elapsed() < TURN) {
         let began = Instant::now();
         run()?;
@@ -186,7 +186,7 @@ fn by_worker<C: Calls>(
         context.load(problem.program());
         context.start(TaskStride { first, step }.argument())?;
     }
-    // All are started before the first is told to begin, as their programs wait for this message.
+    // All are started before the first message, because their programs wait for it.
     contexts.iter_mut().try_for_each(|context| context.write(iterations))?;
     ended(contexts)
 }

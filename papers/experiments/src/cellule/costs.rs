@@ -10,12 +10,11 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Numbers of the block that the paper's example moves: 16 KiB.
+/// Numbers of the block in the paper's example: 16 KiB.
 const NUMBERS: usize = 4096;
-/// Rounds of a turn.
 const ROUNDS: usize = 40;
 
-/// The calls, in the table's order, with its names. The last two are missing in the table; the
+/// The calls, in the table's order and by its names. The last two are missing in the table; the
 /// paper's text mentions them.
 pub const CALLS: [(TimedCall, &str, &str); 9] = [
     (TimedCall::CtxRun, "CtxRun", "an empty program run, from the call to its return"),
@@ -83,7 +82,7 @@ pub struct WorkerCosts {
     pub workers: usize,
     /// The clock's smallest step: shorter calls cannot be distinguished.
     pub clock_step_ns: f64,
-    /// The cost of each call that was measured.
+    /// The cost of each measured call.
     pub calls: BTreeMap<TimedCall, CallComparison>,
 }
 
@@ -91,10 +90,10 @@ pub struct WorkerCosts {
 type Round = BTreeMap<TimedCall, f64>;
 
 /// Measures each call by each way, by turns, while the paper's example runs: a worker fetches 16
-/// KiB, adds one to each number, and puts them back; in the end they are checked.
+/// KiB, adds one to each number, and writes them back. In the end they are checked.
 ///
 /// # Errors
-/// A CPU that cannot be had, or numbers that are wrong.
+/// A CPU is not usable, or numbers are wrong.
 pub fn costs(seats: &WorkerSeats, turns: u32) -> Result<WorkerCosts, CelluleError> {
     let bench = CallCosts::new(seats.workers.len());
     let mut runtime = Vec::new();

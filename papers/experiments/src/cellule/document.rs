@@ -6,7 +6,7 @@ use crate::cellule::streams::Through;
 use crate::cellule::{Libspe2, SimulatedCellule, WorkersComparison, libspe2, simulated, text};
 use serde::Serialize;
 
-/// The format's name, in the `format` key.
+/// The value of the `format` key.
 pub const FORMAT: &str = "seatmap-workers/1";
 
 /// Work by pinned workers and by threads: the output of `seatmap-papers workers --json`.
@@ -21,12 +21,12 @@ pub struct WorkersDocument {
     /// The controller's CPU, then those of the workers.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub cpus: Vec<u32>,
-    /// The results that were asked for.
+    /// The requested results.
     #[serde(flatten)]
     pub found: CelluleResult,
 }
 
-/// The results that were asked for.
+/// The requested results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -46,7 +46,7 @@ pub enum CelluleResult {
 }
 
 impl WorkersDocument {
-    /// Found on this machine, on these CPUs.
+    /// Results of this machine, on these CPUs.
     #[must_use]
     pub fn new(machine: String, cpus: Vec<u32>, found: CelluleResult) -> Self {
         WorkersDocument { format: FORMAT, machine, cpus, found }

@@ -8,13 +8,13 @@ use std::path::PathBuf;
 /// An error of an experiment.
 #[derive(Debug, thiserror::Error)]
 pub enum CelluleError {
-    /// A worker, or a thread in its place.
+    /// An error of a worker, or of a thread in its place.
     #[error(transparent)]
     Worker(#[from] WorkerError),
     /// The controller lost its CPU.
     #[error(transparent)]
     Lost(#[from] Loss),
-    /// The controller's CPU, or a socket.
+    /// An error of the controller's CPU, or of a socket.
     #[error("{0}")]
     System(&'static str, #[source] io::Error),
     /// More workers than CPUs, or none.
@@ -23,18 +23,18 @@ pub enum CelluleError {
          CPU"
     )]
     Workers {
-        /// The workers that were asked for.
+        /// The requested workers.
         workers: usize,
-        /// The CPUs that were given.
+        /// The available CPUs.
         cpus: usize,
     },
-    /// A text that names no workload.
+    /// A text that is not a workload.
     #[error(
         "'{0}' is not a workload; write matrix:SIZE[:ITERATIONS], SIZE a multiple of 64 up to \
          4096, or black-scholes:BLOCKS[:CYCLES], BLOCKS up to 1024"
     )]
     Workload(String),
-    /// A result that is not that of plain code.
+    /// A result unlike that of plain code.
     #[error("{what} gives {got} at {at}, and plain code {expected}")]
     Wrong {
         /// The program.
@@ -46,7 +46,7 @@ pub enum CelluleError {
         /// The correct result.
         expected: f32,
     },
-    /// A program ended with a stop code other than 0, as it does where its store is too small.
+    /// A program ended with a stop code other than 0, for example because its store is too small.
     #[error("a program ended with {0}; its local store is too small")]
     Stopped(u32),
     /// The programs in C were not compiled.
@@ -72,7 +72,7 @@ pub enum CelluleError {
     /// The model could not run a program.
     #[error(transparent)]
     Model(Box<dyn std::error::Error + Send + Sync>),
-    /// Bytes of a stream that did not arrive as they were sent.
+    /// Bytes of a stream that arrived changed.
     #[error("stream {0} arrived changed, or in part")]
     Torn(usize),
 }

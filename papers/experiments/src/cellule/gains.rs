@@ -4,14 +4,10 @@ use crate::cellule::compare::RuntimeGain;
 use crate::cellule::{CelluleError, CelluleWorkload, WorkerSeats, compare};
 use serde::Serialize;
 
-/// Sizes of figure 4.
 const SIZES: [u32; 5] = [128, 256, 512, 1024, 2048];
-/// Iterations of figure 4 b.
 const ITERATIONS: [u32; 3] = [1, 4, 16];
-/// The largest size that is run more than once: beyond it there is nothing left to see, and a run
-/// takes seconds.
+/// The largest size with several runs: beyond it a run takes seconds and shows nothing new.
 const LARGEST_REPEATED: u32 = 512;
-/// Cycles of figure 5.
 const CYCLES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// Blocks of figure 5, for each worker.
 const BLOCKS: u32 = 2;
@@ -42,7 +38,7 @@ pub struct GainSeries {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SizeGain {
-    /// The size, or how often.
+    /// The size, or the number of repetitions.
     pub at: u32,
     /// The gain, in per cent of the time by threads.
     pub gain_percent: RuntimeGain,
@@ -51,7 +47,8 @@ pub struct SizeGain {
 }
 
 impl GainFigure {
-    /// Its curves as names and points: the gain over a thread a worker, or over a thread a task.
+    /// Its curves as names and points: the gain over a thread per worker, or over a thread per
+    /// task.
     #[must_use]
     pub fn curves(&self, is_per_worker: bool) -> Vec<(String, Vec<(f64, f64)>)> {
         self.series
@@ -79,8 +76,8 @@ impl GainFigure {
     }
 }
 
-/// The figures, on up to this many workers; `step` is called with the number of points done and the
-/// number of all points.
+/// The figures, on up to this many workers; `step` receives the number of finished points and of
+/// all points.
 ///
 /// # Errors
 /// As [`compare()`].
@@ -116,7 +113,7 @@ pub fn gains(
     Ok(figures)
 }
 
-/// A curve to be: its name, its workers, and a workload for each point.
+/// A planned curve: its name, its workers, and a workload for each point.
 type Curve = (String, usize, Vec<(u32, CelluleWorkload)>);
 
 /// The plan of the figures: title, horizontal axis and curves.

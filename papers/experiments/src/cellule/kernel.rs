@@ -5,21 +5,22 @@ use serde::Serialize;
 
 /// The kernel's part in the runs of one way.
 ///
-/// The paper samples with oprofile; here the kernel's own account of the process is read around
-/// each turn. Sleep counts in neither part, and a controller that spins counts as user time.
+/// The paper samples with oprofile; here the kernel's own accounting of the process is read before
+/// and after each turn. Sleep counts in neither part, and a spinning controller counts as user
+/// time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelShare {
-    /// The kernel's part of the CPU time of all threads, in per cent; null where the runs took no
+    /// The kernel's part of the CPU time of all threads, in per cent; null if the runs used no
     /// tick.
     pub kernel_percent: Option<f64>,
     /// CPU time of a run, of all threads together.
     pub cpu_us: f64,
-    /// Waits of all threads, a run.
+    /// Waits of all threads, per run.
     pub voluntary_switches: f64,
-    /// Preemptions of all threads, a run.
+    /// Preemptions of all threads, per run.
     pub involuntary_switches: f64,
-    /// Page faults, a run.
+    /// Page faults, per run.
     pub page_faults: f64,
 }
 

@@ -9,16 +9,14 @@ use kernel::{BLOCK, multiply};
 use seatmap_worker::{WorkerProgram, WorkerView};
 use std::sync::Arc;
 
-/// Numbers of a block.
 const NUMBERS: usize = BLOCK * BLOCK;
-/// Bytes of a block: 16 KiB, the most that one transfer of a Cell's MFC moves.
+/// Bytes of a block: 16 KiB, the most of one transfer of a Cell's MFC.
 const BYTES: usize = NUMBERS * size_of::<f32>();
 
 /// C = A x B of matrices whose size is a multiple of 64. A task is a block of C: a worker fetches
-/// the blocks of A and B that it needs into its local store, two at a time, and puts the block back
-/// when it is whole.
+/// the blocks of A and B into its local store, two at a time, and writes the finished block back.
 ///
-/// The elements are small multiples of 1/8. All sums are therefore exact in any order, and a result
+/// The elements are small multiples of 1/8. All sums are therefore exact in any order, and results
 /// can be compared bit by bit.
 pub struct MatrixProduct(Arc<Data>);
 
@@ -53,7 +51,7 @@ fn random_values(size: usize, random: &mut fastrand::Rng) -> Vec<f32> {
     (0..size * size).map(|_| f32::from(random.i8(-8..=8)) / 8.0).collect::<Vec<_>>()
 }
 
-/// The product as textbooks write it, its inner loops exchanged so that memory is read in order.
+/// The textbook product, with its inner loops exchanged so that memory is read in order.
 fn plain(size: usize, a: &[f32], b: &[f32]) -> Vec<f32> {
     let mut c = vec![0.0; size * size];
     for (row, c) in c.chunks_exact_mut(size).enumerate() {
@@ -70,11 +68,11 @@ impl Data {
         self.size / BLOCK
     }
 
-    /// Computes a block of C; false where the store has no room for three blocks.
+    /// Computes a block of C; false if the store has no room for three blocks.
     fn compute(&self, inside: &mut WorkerView, task: usize) -> bool {
         let row = task / self.blocks();
         let column = task % self.blocks();
-        // The store holds three blocks: of A, of B, and of C behind them.
+        // The store holds three blocks: of A, of B, and then of C.
         let Some(c) = floats(inside.store()).get_mut(2 * NUMBERS..3 * NUMBERS) else {
             return false;
         };
@@ -88,7 +86,7 @@ impl Data {
         })
     }
 
-    /// Brings a block into the store at a byte, row by row, as a Cell's list command does.
+    /// Fetches a block into the store at a byte offset, row by row, as a Cell's list command does.
     fn fetch(
         &self,
         of: &Floats,
@@ -100,7 +98,6 @@ impl Data {
         rows.all(|(at, first)| of.get(inside, local + at * BLOCK * size_of::<f32>(), first, BLOCK))
     }
 
-    /// Where the rows of a block begin in memory.
     fn rows(&self, (row, column): (usize, usize)) -> impl Iterator<Item = usize> + use<> {
         let size = self.size;
         (0..BLOCK).map(move |at| (row * BLOCK + at) * size + column * BLOCK)

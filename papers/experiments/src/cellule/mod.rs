@@ -1,22 +1,22 @@
 //! The experiments of Gupta et al. 2010 ("Cellule: lightweight execution environment for
 //! accelerator-based systems").
 //!
-//! The paper runs the same programs by a kernel that makes a thread for each accelerator and by a
-//! runtime that has its workers ready, and says what each call costs. Here both ways are the calls
+//! The paper runs the same programs with a kernel that makes a thread for each accelerator and with
+//! a runtime whose workers are ready, and gives the cost of each call. Here both ways are the calls
 //! of [`seatmap_worker`], on the same CPUs, by turns within one process, so that their ratio holds
 //! on a shared machine. A program's result is checked before its time counts.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`seats`], [`calls`] | where controller and workers sit; what both ways answer |
+//! | [`seats`], [`calls`] | the CPUs of controller and workers; the calls of both ways |
 //! | [`problem`], [`workload`], [`matrix`], [`black_scholes`] | the programs of section 4.1 |
-//! | [`compare()`] | a program's time by each way |
+//! | [`compare()`] | a program's time with each way |
 //! | [`gains`], [`kernel`] | figures 4 and 5; the kernel's part, figure 7 |
 //! | [`costs`] | table 1 and figure 6: the cost of each call |
-//! | [`libspe2`] | the same programs in C, by a libspe2 like the runtime and one like Linux |
+//! | [`libspe2`] | the same programs in C, with a libspe2 like the runtime and one like Linux |
 //! | [`simulated`] | the same programs on a model of the Cell, in virtual time, with 1 to 8 SPEs |
 //! | [`streams`] | section 4.2: TCP streams through pollers with weights |
-//! | [`spread`] | the numbers that stand for samples |
+//! | [`spread`] | summaries of samples |
 //! | [`text`], [`document`] | tables for people; JSON for programs |
 
 pub mod black_scholes;

@@ -1,31 +1,31 @@
-//! A problem that workers share.
+//! A problem shared among workers.
 
 use crate::cellule::CelluleError;
 use seatmap_worker::{WorkerProgram, WorkerView};
 use std::sync::Arc;
 
-/// A problem in tasks that do not depend on each other.
+/// A problem of independent tasks.
 ///
-/// Its program waits for a message, which says how often to do its tasks, answers when all are
-/// done, and ends with 0, or with 1 where its local store is too small.
+/// Its program waits for a message with the number of repetitions, answers when all are done, and
+/// ends with 0, or with 1 if its local store is too small.
 pub trait ParallelProblem: Send + Sync {
     /// The program; its argument is a [`TaskStride`].
     fn program(&self) -> Arc<dyn WorkerProgram>;
 
-    /// How many tasks there are.
+    /// The number of tasks.
     fn tasks(&self) -> u32;
 
-    /// Forgets the results.
+    /// Clears the results.
     fn clear(&self);
 
-    /// Holds the results against those of plain code.
+    /// Compares the results with those of plain code.
     ///
     /// # Errors
     /// [`CelluleError::Wrong`].
     fn check(&self) -> Result<(), CelluleError>;
 }
 
-/// The program of a problem: `compute` does a task, and says whether the store had room for it.
+/// The program of a problem: `compute` does a task, and returns whether the store was large enough.
 pub(crate) fn program(
     tasks: u32,
     compute: impl Fn(&mut WorkerView, u32) -> bool + Send + Sync + 'static,
@@ -39,7 +39,7 @@ pub(crate) fn program(
     })
 }
 
-/// The part of the tasks that one start of a program works on: every `step`-th task from `first`.
+/// The tasks of one start of a program: every `step`-th task from `first`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskStride {
     /// The first task.
@@ -49,7 +49,7 @@ pub struct TaskStride {
 }
 
 impl TaskStride {
-    /// As a program's argument.
+    /// The argument of a program.
     #[must_use]
     pub fn argument(self) -> u64 {
         // A program has one argument of 64 bits, as with `spe_context_run`.

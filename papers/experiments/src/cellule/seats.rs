@@ -1,4 +1,4 @@
-//! Where controller and workers sit.
+//! The CPUs of controller and workers.
 
 use crate::cellule::CelluleError;
 use seatmap_os::affinity;
@@ -6,26 +6,25 @@ use seatmap_os::partners::Loss;
 use seatmap_worker::{Polling, Runtime, ThreadContext, WorkerOptions};
 use std::time::Duration;
 
-/// How long a reader looks before it sleeps where the controller's CPU holds a worker too: two
-/// threads that spin on one CPU wait for the end of each other's time slices.
+/// How long a reader polls before it sleeps if a worker shares the controller's CPU: two spinning
+/// threads on one CPU wait for each other's time slices to end.
 const SHARED_SPIN: Duration = Duration::from_micros(20);
-/// How long a controller looks for a program's end before it sleeps and leaves its CPU to others.
-/// Waking it takes a few microseconds, which is little compared with a wait this long.
+/// How long a controller polls for a program's end before it sleeps and frees its CPU. Waking it
+/// takes a few microseconds, little compared with a wait of this length.
 const PROGRAM_SPIN: Duration = Duration::from_micros(200);
 
 /// The CPUs of the controller and of the workers, one each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerSeats {
-    /// Where the controller sits.
+    /// The controller's CPU.
     pub controller: u32,
-    /// Where the workers sit; the controller's CPU comes last, where there are as many workers as
-    /// CPUs.
+    /// The workers' CPUs; with as many workers as CPUs, the last one is the controller's.
     pub workers: Vec<u32>,
 }
 
 impl WorkerSeats {
-    /// The first CPU for the controller, the others for workers; where the workers are as many as
-    /// the CPUs, one shares the controller's.
+    /// The first CPU is the controller's, the others are for workers; with as many workers as CPUs,
+    /// one shares the controller's.
     ///
     /// # Errors
     /// [`CelluleError::Workers`].
@@ -39,13 +38,13 @@ impl WorkerSeats {
         }
     }
 
-    /// As many workers as CPUs beside the controller's, or one.
+    /// One worker for each CPU except the controller's, but at least one.
     #[must_use]
     pub fn usual_workers(cpus: &[u32]) -> usize {
         cpus.len().saturating_sub(1).max(1)
     }
 
-    /// How calls are timed: everyone spins, unless a worker shares the controller's CPU.
+    /// The options for timing calls: all threads spin, unless a worker shares the controller's CPU.
     #[must_use]
     pub fn for_calls(&self) -> WorkerOptions {
         WorkerOptions { polling: self.polling(Polling::Spin), ..WorkerOptions::default() }
@@ -64,15 +63,15 @@ impl WorkerSeats {
         if self.workers.contains(&self.controller) { Polling::Adaptive(SHARED_SPIN) } else { alone }
     }
 
-    /// Workers on these seats.
+    /// Workers on these CPUs.
     ///
     /// # Errors
-    /// A CPU that cannot be had.
+    /// A CPU is not usable.
     pub fn runtime(&self, options: WorkerOptions) -> Result<Runtime, CelluleError> {
         Ok(Runtime::new(&self.workers, options)?)
     }
 
-    /// Contexts that threads answer, on the same seats.
+    /// Contexts with a new thread for each run, on the same CPUs.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -92,11 +91,11 @@ impl WorkerSeats {
     }
 }
 
-/// Does work in a thread of its own on these CPUs, which the threads that it makes inherit; the
-/// caller keeps its own.
+/// Does work in a new thread on these CPUs, which its threads inherit; the caller's affinity does
+/// not change.
 ///
 /// # Errors
-/// The CPUs cannot be had, or were taken away meanwhile; or what the work says.
+/// The CPUs are not usable, or were lost during the work; or the work failed.
 pub fn on<T: Send>(
     cpus: &[u32],
     work: impl FnOnce() -> Result<T, CelluleError> + Send,
@@ -108,8 +107,7 @@ pub fn on<T: Send>(
             affinity::pin(cpus)
                 .map_err(|error| CelluleError::System("the CPUs cannot be had", error))?;
             let done = work()?;
-            // A cpuset that changed meanwhile has moved the thread: the figures would be those of
-            // other CPUs.
+            // A changed cpuset has moved the thread, so that the figures are those of other CPUs.
             match affinity::current() {
                 Ok(mask) if mask != sorted => Err(Loss::moved(cpus).into()),
                 _ => Ok(done),
@@ -119,7 +117,6 @@ pub fn on<T: Send>(
             started.map_err(|error| CelluleError::System("a thread cannot be started", error))?;
         Ok::<_, CelluleError>(thread.join())
     })?;
-    // A panic of the work's own goes on where it came from.
     ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 

@@ -3,7 +3,6 @@
 use seatmap_data::statistics::{quantile, summarise};
 use serde::Serialize;
 
-/// Where the bootstrap of an interval starts.
 const SEED: u64 = 1;
 
 /// Samples in a few numbers, in nanoseconds.
@@ -14,14 +13,14 @@ pub struct SampleSummary {
     pub median_ns: f64,
     /// The lower end of the 95 % bootstrap interval of the median.
     pub ci95_low_ns: f64,
-    /// Its upper end.
+    /// The upper end of that interval.
     pub ci95_high_ns: f64,
-    /// The time that one call in a hundred exceeds.
+    /// The time that 1 % of the calls exceed.
     pub p99_ns: f64,
-    /// The standard deviation, which the paper gives. Beside the median it shows the few calls that
-    /// were interrupted.
+    /// The standard deviation, as in the paper. Compared with the median it shows the few
+    /// interrupted calls.
     pub deviation_ns: f64,
-    /// Samples behind them.
+    /// The number of samples.
     pub samples: usize,
 }
 
@@ -42,7 +41,7 @@ impl SampleSummary {
     }
 }
 
-/// The standard deviation of a sample; 0 of a single one.
+/// The standard deviation of a sample; 0 for a single value.
 fn deviation(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

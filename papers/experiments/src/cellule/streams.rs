@@ -1,16 +1,16 @@
 //! TCP streams through pollers: section 4.2.
 //!
 //! The paper gives a network processor's threads to two streams, 8 and 6 for priorities of 4 and 3,
-//! and measures the throughput of each. Here two senders saturate a TCP connection each, a service
-//! receives (Rx) and forwards (Tx), and two sinks receive the bytes and compare them with those
-//! that were sent. Streams leave over the loopback, or through a gigabit port each.
+//! and measures the throughput of each. Here two senders saturate one TCP connection each, a
+//! service receives (Rx) and forwards (Tx), and two sinks compare the received bytes with the sent
+//! ones. Streams leave over the loopback, or through one gigabit port each.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`share`] | who got how much in each window, from what was forwarded when |
+//! | [`share`] | each stream's share of each window, from the times of forwarded chunks |
 //! | `port` | gigabit ports between network namespaces |
-//! | `ends` | senders and sinks, and the bytes by which they know each other |
-//! | `service` | what lies between |
+//! | `ends` | senders and sinks, and the bytes that identify their streams |
+//! | `service` | the program between them |
 
 mod ends;
 mod port;
@@ -30,9 +30,9 @@ use std::time::{Duration, Instant};
 
 /// The priorities of the paper's streams.
 pub const PRIORITIES: [u32; 2] = [4, 3];
-/// Its pollers in all.
+/// The number of the paper's pollers.
 pub const POLLERS: usize = 14;
-/// Windows for which shares are reported: one that a person notices, and one that a buffer has to
+/// Windows for which shares are reported: one that a person notices, and one that a buffer must
 /// bridge.
 const WINDOWS_MS: [u64; 2] = [100, 10];
 
@@ -43,27 +43,27 @@ pub enum Configuration {
     SingleRxTx,
     /// One stream; a thread receives, another forwards.
     TwoRxTx,
-    /// Two streams without priority: each stream that has a chunk is served in turn.
+    /// Two streams without priority, which take turns while both have chunks.
     TwoRxTxNoPrio,
     /// Two streams, 8 and 6 pollers of 14.
     TwoRxTxPrio,
-    /// Nothing between sender and sink; two streams, one after the other.
+    /// No service; two streams, one after the other.
     Direct,
 }
 
-/// The way by which streams leave.
+/// The link by which streams leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamLink {
     /// The loopback of this computer.
     Loopback,
-    /// A gigabit port each. It requires root.
+    /// One gigabit port for each. It requires root.
     Ports,
 }
 
 impl StreamLink {
-    /// The configurations that are measured.
+    /// The configurations to measure.
     pub fn configurations(self) -> impl Iterator<Item = (Configuration, &'static str)> {
-        // Without a port there is nothing to hold a stream up that has no service either.
+        // Without a port, nothing limits a stream without a service.
         let direct = (self == StreamLink::Ports).then_some((Configuration::Direct, "Direct"));
         Configuration::ALL.into_iter().chain(direct)
     }
@@ -87,7 +87,7 @@ impl StreamLink {
 }
 
 impl Configuration {
-    /// Those of figure 9, in the paper's order, by its names.
+    /// The configurations of figure 9, in the paper's order and by its names.
     pub const ALL: [(Configuration, &'static str); 4] = [
         (Configuration::SingleRxTx, "SingleRxTx"),
         (Configuration::TwoRxTx, "TwoRxTx"),
@@ -119,18 +119,18 @@ impl Configuration {
 pub struct Through {
     /// Its name.
     pub configuration: &'static str,
-    /// The way by which streams leave: loopback, or gigabit ports.
+    /// The link by which streams leave: loopback, or gigabit ports.
     pub link: &'static str,
     /// Each stream's throughput, in 10^6 bit/s.
     pub mbps: Vec<f64>,
-    /// The first stream's share of all bytes, where there are two.
+    /// The first stream's share of all bytes; empty for one stream.
     pub shares: Vec<StreamShares>,
 }
 
 /// Runs a configuration for this long.
 ///
 /// # Errors
-/// No socket or thread to be had, or bytes that arrived changed.
+/// A socket or thread could not be created, or bytes arrived changed.
 pub fn run(
     configuration: (Configuration, &'static str),
     link: StreamLink,
@@ -144,15 +144,15 @@ pub fn run(
     let Transferred { forwarded, mbps } = transfer(configuration.0, link, Lasting::Time(lasting))?;
     let streams = configuration.0.streams();
     let windows = if streams == 2 { &WINDOWS_MS[..] } else { &[] };
-    // The bytes that senders and sockets held when the time was up flow out without rivals, so they
-    // are not part of a window.
+    // After the time is up, the bytes left in senders and sockets flow without rivals, so no window
+    // includes them.
     let busy = Duration::as_nanos(&lasting) as u64;
     let windows =
         windows.iter().map(|window| shares(&forwarded, *window * 1_000_000, busy)).collect();
     Ok(Through { configuration: configuration.1, link: link.name(), mbps, shares: windows })
 }
 
-/// The throughput of a stream through each port, one after the other, with nothing between.
+/// The throughput of a stream through each port, one after the other, without a service.
 fn direct(link: StreamLink, lasting: Duration) -> Result<Vec<f64>, CelluleError> {
     let connections = link.connect(Configuration::Direct.streams()).map_err(failed)?;
     let streams = (0..).zip(connections.egress);
@@ -174,22 +174,19 @@ fn direct(link: StreamLink, lasting: Duration) -> Result<Vec<f64>, CelluleError>
         .collect()
 }
 
-/// Takes a stream, and says how much it was, and how much a second: what sockets and ports still
-/// hold has not arrived.
+/// Receives a stream, and returns its bytes and its throughput at the sink. Bytes in sockets and
+/// ports have not arrived.
 fn arrived(stream: usize, from: TcpStream, began: Instant) -> Option<(u64, f64)> {
     let bytes = sink(stream, from)?;
     Some((bytes, bytes as f64 * 8.0 / 1e6 / began.elapsed().as_secs_f64()))
 }
 
-/// The traffic of a configuration.
 struct Transferred {
-    /// The chunks, with their times.
     forwarded: Vec<Forwarded>,
     /// Each stream's throughput at its sink, in 10^6 bit/s.
     mbps: Vec<f64>,
 }
 
-/// Sends this amount through each stream of a configuration.
 fn transfer(
     configuration: Configuration,
     link: StreamLink,
@@ -199,7 +196,7 @@ fn transfer(
     let connections = link.connect(count).map_err(failed)?;
     let (outer, inner): (Vec<TcpStream>, Vec<TcpStream>) = connections.ingress.into_iter().unzip();
     let (sinks, egress): (Vec<TcpStream>, Vec<TcpStream>) = connections.egress.into_iter().unzip();
-    // The time begins when the connections are there.
+    // The time begins when all connections exist.
     let began = Instant::now();
     let amount = amount.begun();
     std::thread::scope(|scope| {
@@ -219,7 +216,7 @@ fn transfer(
         let forwarded = ServiceConnections { ingress: inner, egress }
             .forward(&configuration.way())
             .map_err(failed)?;
-        // A stream that broke and a thread that panicked are `None` and did not arrive.
+        // A broken stream and a panicked thread are `None` and did not arrive.
         let sent = sources.into_iter().map(|source| source.join().ok().flatten());
         let got = sinks.into_iter().map(|sink| sink.join().ok().flatten());
         let mbps = (0..)
@@ -233,7 +230,7 @@ fn transfer(
     })
 }
 
-/// How much is sent, before the time begins.
+/// The amount to send, before the time begins.
 #[derive(Clone, Copy, Debug)]
 enum Lasting {
     Time(Duration),
@@ -255,7 +252,7 @@ fn failed(error: std::io::Error) -> CelluleError {
     CelluleError::System("a stream", error)
 }
 
-/// Two ends of a TCP connection over the loopback.
+/// Both ends of a TCP connection over the loopback.
 fn connected() -> io::Result<(TcpStream, TcpStream)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let there = TcpStream::connect(listener.local_addr()?)?;
@@ -283,10 +280,10 @@ mod tests {
 
     #[test]
     fn a_stream_through_a_port_is_no_faster_than_its_wire() {
-        // Without root, or without ip and tc, there are no ports.
+        // Without root, `ip` and `tc` there are no ports.
         let bytes = 40_000_000;
         match transfer(Configuration::SingleRxTx, StreamLink::Ports, Lasting::Bytes(bytes)) {
-            // The port's bucket lets a burst through at once.
+            // The port's token bucket lets a burst through at once.
             Ok(Transferred { mbps, .. }) => assert!(mbps[0] < 960.0, "{mbps:?}"),
             Err(error) => seatmap_needs::skipped!("ports: {error:?}"),
         }

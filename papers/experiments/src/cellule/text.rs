@@ -20,7 +20,6 @@ pub(super) fn time(ns: f64) -> String {
     }
 }
 
-/// A median, and how far samples lie around it.
 pub(super) fn spread(spread: &SampleSummary) -> String {
     format!("{:>9} +- {:>9}", time(spread.median_ns), time(spread.deviation_ns))
 }
@@ -93,7 +92,7 @@ fn cost_row(name: &str, of: &SampleSummary, in_kernel: KernelShare, gain: Option
     format!("  {name:<20} {}  {}{gain}\n", spread(of), kernel(in_kernel))
 }
 
-/// The kernel's part, and how often a run waited.
+/// The kernel's part, and the number of waits per run.
 fn kernel(kernel: KernelShare) -> String {
     let share =
         kernel.kernel_percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.0}"));

@@ -14,20 +14,20 @@ pub enum CelluleWorkload {
     Matrix {
         /// Rows and columns.
         size: u32,
-        /// How often it is done.
+        /// The number of repetitions.
         iterations: u32,
     },
     /// Option prices by the formula of Black & Scholes.
     BlackScholes {
         /// Blocks of 64 KiB.
         blocks: u32,
-        /// How often each is computed.
+        /// The computations of each block.
         cycles: u32,
     },
 }
 
 impl CelluleWorkload {
-    /// How often it is done.
+    /// The number of repetitions.
     #[must_use]
     pub fn iterations(self) -> u32 {
         match self {
@@ -36,7 +36,7 @@ impl CelluleWorkload {
         }
     }
 
-    /// Its data, and how it is computed.
+    /// Its data and program.
     #[must_use]
     pub fn problem(self) -> Box<dyn ParallelProblem> {
         match self {

@@ -1,4 +1,4 @@
-//! Cores in their order around the ring, and draws of seats.
+//! Cores in their order around the ring, and random seats.
 
 use super::ChannelsError;
 use fastrand::Rng;
@@ -6,8 +6,8 @@ use seatmap_data::machine::Topology;
 use seatmap_data::statistics::words::{agreeing, counted};
 use std::collections::BTreeMap;
 
-/// The cores of a machine in the order of their numbers, which on a ring is their order around it,
-/// each with its PUs.
+/// The cores of a machine with their PUs, in the order of their numbers, which on a ring is their
+/// order around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chip {
     /// OS indices, ascending by hardware thread.
@@ -15,13 +15,13 @@ pub struct Chip {
 }
 
 impl Chip {
-    /// The cores of these PUs; a PU whose core is not known is one.
+    /// The cores of these PUs; a PU of unknown core counts as one.
     #[must_use]
     pub fn new(topology: &Topology, pus: &[u32]) -> Self {
         let mut cores: BTreeMap<(u32, u32), Vec<(u32, u32)>> = BTreeMap::new();
         for os in pus {
             let pu = topology.pu(*os);
-            // A PU without a known core counts as a core of its own, after all others.
+            // A PU of unknown core counts as a core, after all others.
             let core = pu
                 .and_then(|pu| pu.core)
                 .map_or((u32::MAX, *os), |core| (pu.and_then(|pu| pu.package).unwrap_or(0), core));
@@ -58,7 +58,6 @@ impl Chip {
             .unwrap_or(0)
     }
 
-    /// All PUs but these.
     fn pus_without(&self, taken: &[u32]) -> Vec<u32> {
         self.cores.iter().flatten().copied().filter(|pu| !taken.contains(pu)).collect()
     }
@@ -67,7 +66,7 @@ impl Chip {
     /// times as fast.
     ///
     /// # Errors
-    /// The chip has fewer PUs than that takes.
+    /// The chip has too few PUs.
     pub fn pairs_of(
         &self,
         mut free: Vec<u32>,
@@ -92,8 +91,8 @@ impl Chip {
             // A pair on one core would measure its cache, not the ring.
             let second = match take(&mut free, rng, |pu| !self.cores[core].contains(&pu)) {
                 Some(second) => second,
-                // All free PUs share `first`'s core: an earlier pair off that core gives one of its
-                // own and takes one of these.
+                // All free PUs share `first`'s core: an earlier pair on other cores gives one of
+                // its PUs and takes one of these.
                 None => self
                     .crossed(&mut seats, core, take(&mut free, rng, |_| true))
                     .ok_or_else(too_few)?,
@@ -103,8 +102,8 @@ impl Chip {
         Ok(seats)
     }
 
-    /// A partner for the last PU of a core whose free PUs are all that is left: the partner of an
-    /// earlier pair on other cores, which takes the other free PU instead.
+    /// A partner for the last PU if all free PUs are on its core: the partner from an earlier pair
+    /// on other cores, which takes the other free PU instead.
     fn crossed(&self, seats: &mut [u32], core: usize, other: Option<u32>) -> Option<u32> {
         let pair = seats
             .chunks_exact_mut(2)
@@ -112,7 +111,7 @@ impl Chip {
         Some(std::mem::replace(&mut pair[1], other?))
     }
 
-    /// This many pairs at random, none on these PUs.
+    /// This many random pairs, none on these PUs.
     ///
     /// # Errors
     /// As [`Chip::pairs_of`].
@@ -126,7 +125,7 @@ impl Chip {
     }
 
     /// This many threads at random, one on each core, as a kernel that balances load would place
-    /// them. Second hardware threads are used only where cores run out.
+    /// them. Second hardware threads are used only if there are too few cores.
     ///
     /// # Errors
     /// There are more threads than PUs.
@@ -143,13 +142,13 @@ impl Chip {
         let mut cores = self.cores.clone();
         let mut seats = Vec::with_capacity(count);
         while seats.len() < count {
-            // Each pass seats one thread a core, so cores fill evenly, in a new order every pass.
+            // Each pass seats one thread per core, in a new order, so that cores fill evenly.
             rng.shuffle(&mut cores);
             for core in cores.iter_mut().filter(|core| !core.is_empty()) {
                 seats.push(core.swap_remove(rng.usize(..core.len())));
             }
         }
-        // The last pass may seat more threads than are left.
+        // The last pass may seat too many threads.
         seats.truncate(count);
         Ok(seats)
     }
@@ -157,7 +156,7 @@ impl Chip {
     /// The cores of each of this many equal sections.
     ///
     /// # Errors
-    /// Sections that do not divide the cores.
+    /// The sections do not divide the cores.
     pub fn sections(&self, sections: usize) -> Result<Vec<std::ops::Range<usize>>, ChannelsError> {
         let cores = self.cores.len();
         if sections == 0 || cores == 0 || !cores.is_multiple_of(sections) {
@@ -175,7 +174,7 @@ impl Chip {
     }
 }
 
-/// Takes one that will do, if there is one.
+/// Removes a random suitable PU, if there is one.
 fn take(free: &mut Vec<u32>, rng: &mut Rng, will_do: impl Fn(u32) -> bool) -> Option<u32> {
     let fitting: Vec<usize> = (0..free.len()).filter(|at| will_do(free[*at])).collect();
     let at = *fitting.get(rng.usize(..fitting.len().max(1)))?;

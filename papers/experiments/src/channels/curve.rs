@@ -10,18 +10,17 @@ use serde::Serialize;
 /// The distances to measure.
 #[derive(Clone, Copy, Debug)]
 pub struct CurveOptions {
-    /// The PU from which.
+    /// The PU at one end.
     pub from: u32,
-    /// The line over which, beyond [`FIRST_LINE`].
+    /// The line, counted from [`FIRST_LINE`].
     pub line: u32,
-    /// Pairs at once, the one that is measured among them; the others sit at random, each with a
-    /// line of its own.
+    /// Pairs at once, including the measured one; the others are random, each with its own line.
     pub pairs: usize,
-    /// How often the others are drawn anew.
+    /// Draws of the other pairs.
     pub runs: u32,
     /// Timed batches.
     pub batches: u32,
-    /// Where draws start.
+    /// The seed of the draws.
     pub seed: u64,
 }
 
@@ -29,31 +28,30 @@ pub struct CurveOptions {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistanceCurve {
-    /// The PU from which.
+    /// The PU at one end.
     pub from: u32,
     /// The line.
     pub line: u32,
     /// Pairs at once.
     pub pairs: usize,
-    /// The distances to the first hardware thread of each core but that of `from`.
+    /// The distances to the first hardware thread of each other core.
     pub points: Vec<PuDistance>,
-    /// The distance to another hardware thread of the same core: the first of them.
+    /// The distance to the first other hardware thread of the same core.
     pub same_core: Option<PuDistance>,
-    /// The PU that is nearest: where the line's home is, on a quiet machine with homes.
+    /// The nearest PU: at the line's home, on a quiet machine with homes.
     pub nearest: u32,
-    /// The least of the medians, in cycles of the machine's clock.
+    /// The smallest of the medians, in cycles of the machine's clock.
     pub least_cycles: f64,
-    /// The largest of them.
+    /// The largest of the medians.
     pub most_cycles: f64,
     /// The median over all points.
     pub median_cycles: f64,
     /// The slowest batch of any run.
     pub slowest_cycles: f64,
-    /// How long such a cycle lasts.
+    /// The length of such a cycle.
     pub nanoseconds_per_cycle: f64,
-    /// Rank correlation (Spearman) of the distances with the cores' numbers of steps round a ring
-    /// of all cores: 1 where a distance can be told from the place; null where all distances are
-    /// alike.
+    /// Rank correlation (Spearman) of the distances with the cores' steps around a ring of all
+    /// cores: 1 if the position determines the distance; null if all distances are equal.
     pub ring_correlation: Option<f64>,
 }
 
@@ -72,7 +70,7 @@ pub struct PuDistance {
 /// Measures the distances from one PU over a line.
 ///
 /// # Errors
-/// A PU does not exist, more pairs are asked for than fit, or the testbed failed.
+/// A PU does not exist, there are too many pairs, or the testbed failed.
 pub fn curve<T: Testbed>(
     bed: &mut T,
     chip: &Chip,
@@ -80,7 +78,7 @@ pub fn curve<T: Testbed>(
 ) -> Result<DistanceCurve, ChannelsError> {
     let home = chip.core_of(options.from)?;
     let mut rng = Rng::with_seed(options.seed);
-    // One PU a core: its sibling has the same distance.
+    // One PU per core: its sibling has the same distance.
     let others = (0..chip.cores.len()).filter(|core| *core != home);
     let points = others.map(|core| point(bed, chip, options, chip.first(core), &mut rng));
     let points = points.collect::<Result<Vec<PuDistance>, _>>()?;
@@ -106,7 +104,7 @@ pub fn curve<T: Testbed>(
     })
 }
 
-/// How well distances from a core agree with steps round the ring of all cores.
+/// How well distances from a core agree with steps around the ring of all cores.
 fn ring_correlation(
     chip: &Chip,
     from: usize,
@@ -133,7 +131,8 @@ fn point<T: Testbed>(
     for _ in 0..options.runs {
         let mut seats = vec![options.from, to];
         let others = options.pairs.saturating_sub(1);
-        // The measured pair sits first; the others only keep the ring busy, elsewhere in every run.
+        // The measured pair is first; the others only keep the ring busy, at other positions in
+        // every run.
         seats.extend(chip.pairs(others, &[options.from, to], rng)?);
         let lines: Vec<u32> = [FIRST_LINE + options.line]
             .into_iter()
@@ -146,13 +145,12 @@ fn point<T: Testbed>(
     Ok(PuDistance { pu: to, cycles: median(&means).unwrap_or(f64::NAN), slowest_cycles: slowest })
 }
 
-/// A line at random in a page of its own for each, beyond this one: homes as they come.
+/// A random line in its own page for each, beyond this one, with any home.
 fn lines_beyond(line: u32, count: usize, rng: &mut Rng) -> impl Iterator<Item = u32> {
-    // Each other pair has a page of its own, so no two share a line.
     (1..=count as u32).map(move |page| FIRST_LINE + line + 64 * page + rng.u32(..64))
 }
 
-/// Lines of shared memory that this takes.
+/// The lines of shared memory that the measurement needs.
 #[must_use]
 pub fn lines_needed(options: &CurveOptions) -> u32 {
     FIRST_LINE + options.line + 64 * (options.pairs as u32 + 1)

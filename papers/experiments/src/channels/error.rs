@@ -1,8 +1,8 @@
-//! Why an experiment could not be made.
+//! The errors of experiments.
 
 use seatmap_data::document::Blame;
 
-/// Why an experiment could not be made.
+/// Why an experiment failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelsError {
     /// The experiment does not fit the machine, or its options contradict each other.
@@ -20,7 +20,6 @@ impl Blame for ChannelsError {
 }
 
 impl ChannelsError {
-    /// The machine's own error.
     pub(crate) fn run(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         ChannelsError::Run(Box::new(error))
     }

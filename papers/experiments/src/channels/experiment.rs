@@ -1,4 +1,4 @@
-//! The experiments: the request for one, and its result.
+//! The options of an experiment, and its result.
 
 use super::curve::{self, DistanceCurve};
 use super::pair_gain::{self, PairSeats};
@@ -10,27 +10,26 @@ use seatmap_machines::workload::Mandelbrot;
 use seatmap_machines::workload::mandelbrot::MandelbrotView;
 use serde::Serialize;
 
-/// The name and version of the format of [`ChannelsResult`] on file.
+/// The value of the `format` key of [`ChannelsResult`].
 pub const FORMAT: &str = "seatmap-channels/1";
 /// Images of a whole run of the renderer (Liu et al. 2015, section IV.B).
 const IMAGES: u32 = 100;
-/// The part of each side that is rendered: fewer points of the same images take as long each.
+/// The factor by which each side of an image is rendered smaller: each point still takes as long.
 const SHRUNK: u32 = 8;
-/// The width of each next image over that of the one before.
+/// The width of an image relative to the one before.
 const ZOOM: f64 = 0.9;
-/// Where the images zoom in: a spiral at the edge of the set that keeps its detail over all of
-/// them.
+/// The centre of the zoom: a spiral at the edge of the set, with detail in all images.
 const CENTRE: (f64, f64) = (-0.743_643_887, 0.131_825_904);
-/// Iterations after which a point is taken to belong to the set.
+/// Iterations after which a point counts as part of the set.
 const MOST_ITERATIONS: u16 = 256;
 /// Cycles of an iteration: about ten dependent operations of four cycles each on an in-order core.
-/// An assumption: the paper says neither how large its images are nor how long a point takes.
+/// This is an assumption, because the paper gives neither the size of its images nor the time of a
+/// point.
 const CYCLES_PER_ITERATION: u64 = 40;
-/// Timed batches where distances are the result; where only the nearest core is wanted, one will
-/// do.
+/// Timed batches if distances are the result; finding the nearest core needs only one.
 const BATCHES: u32 = 4;
 
-/// An experiment.
+/// The options of an experiment.
 #[derive(Clone, Debug)]
 pub enum ExperimentOptions {
     /// Distances from one PU.
@@ -43,7 +42,7 @@ pub enum ExperimentOptions {
     Renderer(renderer_gain::RendererOptions),
 }
 
-/// The results of an experiment.
+/// The result of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChannelsResult {
@@ -59,7 +58,7 @@ pub struct ChannelsResult {
     /// Its figures.
     #[serde(flatten)]
     pub figures: ExperimentFigures,
-    /// How busy the machine was in the last run; null where there are no counters.
+    /// How busy the machine was in the last run; null without counters.
     pub load: Option<MachineLoad>,
 }
 
@@ -80,15 +79,15 @@ pub enum ExperimentFigures {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineLoad {
-    /// The share of the time for which links were busy, over all links of the busiest lane.
+    /// The busy share of the time of links, over all links of the busiest lane.
     pub link_share: f64,
-    /// The share of the time for which the busiest directory was busy.
+    /// The busy share of the time of the busiest directory.
     pub directory_share: f64,
 }
 
 impl MachineLoad {
-    /// The busy shares of this many cycles: of each lane the busy cycles of all its links, and
-    /// those of each directory.
+    /// The busy shares in this many cycles. `lanes` has the busy cycles of all links of each lane,
+    /// `directories` those of each directory.
     #[must_use]
     pub fn of(cycles: u64, links: usize, lanes: &[u64], directories: &[u64]) -> Self {
         MachineLoad {
@@ -104,7 +103,7 @@ fn most(cycles: u64, busy: &[u64]) -> f64 {
 
 impl ChannelsResult {
     /// The seats and lines of the last comparison. For a curve these are the pairs with the
-    /// farthest CPU and with the nearest.
+    /// farthest and the nearest CPU.
     #[must_use]
     pub fn seated(&self) -> Option<ChannelRuns> {
         match &self.figures {
@@ -141,8 +140,8 @@ impl ExperimentOptions {
         })
     }
 
-    /// Pairs at random and in slices; a quarter more candidate lines than pairs where `lines` is
-    /// `None`.
+    /// Pairs at random and in slices. `lines` defaults to a quarter more candidate lines than
+    /// pairs.
     #[must_use]
     pub fn slices(
         pairs: usize,
@@ -174,7 +173,7 @@ impl ExperimentOptions {
         })
     }
 
-    /// The renderer: (coordinators, workers of each), (points of an image's side, images that are
+    /// The renderer with (coordinators, workers of each) and (points of an image's side, images to
     /// run).
     #[must_use]
     pub fn renderer(
@@ -184,8 +183,8 @@ impl ExperimentOptions {
         (side, frames): (u32, u32),
         seed: u64,
     ) -> Self {
-        // Images are rendered small and few, and their time is scaled up by `times` afterwards: the
-        // search for homes is not, as it does not grow with the images.
+        // Images are rendered small and few, and their time is multiplied by `times`. The search
+        // for homes is not, because it does not grow with the images.
         let shrunk = side.div_ceil(SHRUNK).max(1);
         let renderer = Mandelbrot {
             coordinators: tasks.0,
@@ -195,16 +194,16 @@ impl ExperimentOptions {
             most_iterations: MOST_ITERATIONS,
             view: MandelbrotView {
                 centre: CENTRE,
-                // Wide enough for the whole set, which spans -2 to 0.47 on the real axis.
+                // Wide enough for the whole set, from -2 to 0.47 on the real axis.
                 width: 3.0,
-                // Fewer frames zoom further each, over the same way.
+                // With fewer frames each zooms further, over the same way.
                 zoom: ZOOM.powf(f64::from(IMAGES) / f64::from(frames.max(1))),
             },
             points: 1,
             cycles_per_iteration: CYCLES_PER_ITERATION,
             channels: Vec::new(),
         };
-        // The images that were left out, times the points that were left out of each image.
+        // The factor of omitted images, times the factor of omitted points in each image.
         let times = f64::from(IMAGES) / f64::from(frames.max(1))
             * (f64::from(side) / f64::from(shrunk)).powi(2);
         let lines = lines.unwrap_or_else(|| with_spares(2 * tasks.0 * tasks.1));
@@ -218,7 +217,7 @@ impl ExperimentOptions {
         })
     }
 
-    /// The experiment with this many timed batches of each pair, where single batches are noisy.
+    /// The experiment with this many timed batches of each pair, for noisy machines.
     #[must_use]
     pub fn with_batches(mut self, count: u32) -> Self {
         match &mut self {
@@ -230,12 +229,12 @@ impl ExperimentOptions {
         self
     }
 
-    /// Lines of shared memory that it takes.
+    /// The lines of shared memory that the experiment needs.
     #[must_use]
     pub fn lines_needed(&self) -> u32 {
         match self {
             ExperimentOptions::Curve(options) => curve::lines_needed(options),
-            // A line of each page: 64 lines of 64 bytes are 4 KiB.
+            // One line of each page: 64 lines of 64 bytes are 4 KiB.
             ExperimentOptions::Slices(options) => FIRST_LINE + 64 * (options.lines as u32 + 1),
             ExperimentOptions::Pairs(options) => FIRST_LINE + options.iterations,
             ExperimentOptions::Renderer(options) => {
@@ -250,7 +249,7 @@ fn with_spares(channels: usize) -> usize {
     channels + channels.div_ceil(4)
 }
 
-/// Makes an experiment; `load` returns the testbed's counts of its last run, if it has counters.
+/// Runs an experiment. `load` returns the testbed's counts of its last run, if it has counters.
 ///
 /// # Errors
 /// [`ChannelsError`].

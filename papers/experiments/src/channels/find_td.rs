@@ -3,21 +3,21 @@
 use super::{ChannelsError, Chip, round_trips};
 use seatmap_data::port::Testbed;
 
-/// Where a line's home is, as far as distances tell.
+/// The home of a line, estimated from distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NearestCore {
     /// The core nearest to it.
     pub core: usize,
-    /// The time that the search for homes took, in the testbed's ticks.
+    /// The time of the search for homes, in the testbed's ticks.
     pub ticks: u64,
 }
 
 /// `FindTD` (algorithm 2 of Liu et al. 2015): one thread stays on the first PU, the other visits
-/// core after core, and the home is where the round trip is shortest. The first thread's own core
-/// is left out, because distances within a core do not depend on homes.
+/// core after core, and the home is at the shortest round trip. The first thread's own core is
+/// skipped, because distances within a core do not depend on homes.
 ///
 /// # Errors
-/// Fewer than two cores, or the testbed's.
+/// Fewer than two cores, or the testbed's error.
 pub fn find_td<T: Testbed>(
     bed: &mut T,
     chip: &Chip,

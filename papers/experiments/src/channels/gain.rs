@@ -1,4 +1,4 @@
-//! The gain of a run by better seats, the search for homes included.
+//! The gain of better seats, including the search for homes.
 
 use super::ChannelRuns;
 use seatmap_data::statistics::median;
@@ -11,11 +11,11 @@ pub struct ComparisonTimes {
     pub usual: u64,
     /// T3 - T2: the search for homes.
     pub search: u64,
-    /// T4 - T3: the run on the seats that it led to.
+    /// T4 - T3: the run on the seats found.
     pub placed: u64,
 }
 
-/// Many comparisons, each with other seats by default and other lines.
+/// Many comparisons, each with other default seats and other lines.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeatGain {
@@ -23,23 +23,23 @@ pub struct SeatGain {
     pub speed_ups: Vec<f64>,
     /// The mean, as in the paper.
     pub mean: f64,
-    /// The middle.
+    /// The median speed-up.
     pub median: f64,
-    /// The worst.
+    /// The smallest speed-up.
     pub least: f64,
-    /// The best.
+    /// The largest speed-up.
     pub most: f64,
-    /// The mean of (T2 - T1) / (T4 - T3): as if homes were known.
+    /// The mean of (T2 - T1) / (T4 - T3): with known homes.
     pub mean_without_search: f64,
-    /// The least of these.
+    /// The smallest of these.
     pub least_without_search: f64,
-    /// The most of these.
+    /// The largest of these.
     pub most_without_search: f64,
-    /// The mean share of T4 - T2 that the search takes.
+    /// The mean share of the search in T4 - T2.
     pub search_share: f64,
     /// The mean time of the search.
     pub search_seconds: f64,
-    /// The seats in the last comparison; `None` where they are not recorded.
+    /// The seats in the last comparison; `None` if not recorded.
     #[serde(skip)]
     pub seated: Option<ChannelRuns>,
 }

@@ -1,15 +1,15 @@
-//! Channels on machines whose lines have homes: the experiments of Liu et al. 2015, on any testbed.
+//! The experiments of Liu et al. 2015 on any testbed: channels on machines whose lines have homes.
 //!
 //! | module | does |
 //! |---|---|
-//! | [`chip`] | cores in their order around the ring, and draws of seats |
+//! | [`chip`] | cores in their order around the ring, and random seats |
 //! | [`find_td`] | the core nearest to a line's home (algorithm 2) |
 //! | [`curve`] | distances from one PU to all cores, quiet or busy (figures 4, 5, 7, 8) |
 //! | [`slices`] | busy pairs at random, and in slices (figures 9, 10) |
-//! | [`gain`] | what better seats gain, with the search for homes (figures 11 to 13, 15) |
+//! | [`gain`] | the gain of better seats, including the search for homes (figures 11 to 13, 15) |
 //! | [`pair_gain`] | the gain of the producer-consumer model |
 //! | [`renderer_gain`] | the gain of the Mandelbrot renderer |
-//! | [`seated`] | who sat where in the last comparison |
+//! | [`seated`] | the seats and lines of the last comparison |
 
 pub mod chip;
 pub mod curve;
@@ -33,42 +33,39 @@ use seatmap_data::statistics::median;
 use seatmap_machines::workload::{PingPong, PingPongTimes};
 use seatmap_measure::screen::GAP_FACTOR;
 
-/// Where lines of channels begin: a page beyond the lines where tasks meet.
+/// The first line of channels: a page beyond the lines at which tasks meet.
 pub const FIRST_LINE: u32 = 64;
-/// Timed batches of a pair on a computer that others use as well: a model's few would be noise.
+/// Timed batches of a pair on a computer with other users: the few of a model would be noise.
 pub const BATCHES_ON_HOSTS: u32 = 200;
-/// Round trips in a timed batch: few, since many pairs at once are timed for as long as all of them
-/// run.
+/// Round trips in a timed batch: few, because a batch counts only while all pairs run.
 const ROUND_TRIPS: u32 = 2;
 
 /// The time of one pair's round trips, in cycles of the testbed's clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundTrips {
-    /// The mean while all pairs were at it, without batches that were interrupted.
+    /// The mean while all pairs ran, without interrupted batches.
     pub mean: f64,
-    /// The slowest batch's, while all pairs were at it.
+    /// The slowest batch while all pairs ran.
     pub slowest: f64,
 }
 
 impl RoundTrips {
-    /// Converts ticks into cycles.
     fn per(self, ticks_per_cycle: f64) -> Self {
         RoundTrips { mean: self.mean / ticks_per_cycle, slowest: self.slowest / ticks_per_cycle }
     }
 }
 
-/// Round trips of pairs that run at once, `seats` two by two, and the ticks that the whole run
-/// took.
+/// Round trips of pairs that run at once, `seats` two by two, and the ticks of the whole run.
 ///
 /// # Errors
-/// The testbed's.
+/// The testbed's error.
 pub fn round_trips<T: Testbed>(
     bed: &mut T,
     seats: &[u32],
     lines: &[u32],
     batches: u32,
 ) -> Result<(Vec<RoundTrips>, u64), ChannelsError> {
-    // The last word: a channel on the same line finds its own words as it left them.
+    // The last word, because a channel on the same line finds its own words unchanged.
     let words = lines.iter().map(|line| Addr::line(*line).word(7)).collect();
     // The first batch fills the caches.
     let pairs = PingPong {
@@ -109,16 +106,16 @@ pub fn round_trips<T: Testbed>(
     ))
 }
 
-/// The task of a pair that started later: the other's first batch holds the wait.
+/// The task of a pair that started later: the other's first batch includes the wait.
 fn later(pair: &[PingPongTimes]) -> Option<&PingPongTimes> {
     pair.iter().max_by_key(|trace| trace.stamps.first().map(|stamp| stamp.ticks))
 }
 
-/// The batches of one task in ticks, but for the first, up to the time when others begin to end.
+/// The batches of one task in ticks, without the first, until other tasks begin to end.
 fn of_trace(trace: &PingPongTimes, until: u64) -> RoundTrips {
     let ticks: Vec<u64> = trace.stamps.iter().map(|stamp| stamp.ticks).collect();
     let last =
-        // At least one full batch counts, even where another task ended before it.
+        // At least one full batch counts, even if another task ended before it.
         ticks.iter().rposition(|ticks| *ticks <= until).unwrap_or(0).max(2).min(ticks.len() - 1);
     // Without the first batch, which fills the caches.
     let batches: Vec<f64> = ticks[1..=last].windows(2).map(batch).collect();

@@ -7,7 +7,7 @@ use fastrand::Rng;
 use seatmap_data::port::{Addr, Testbed};
 use seatmap_machines::workload::ProducerConsumer;
 
-/// Where the two threads go.
+/// The cores of the two threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PairSeats {
     /// Two hardware threads of the core nearest to the home (figure 12).
@@ -16,10 +16,10 @@ pub enum PairSeats {
     CloseCores,
 }
 
-/// The comparison to run.
+/// The options of the comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct PairGainOptions {
-    /// Where the two threads go.
+    /// The cores of the two threads.
     pub seats: PairSeats,
     /// Comparisons, each over another line.
     pub iterations: u32,
@@ -27,15 +27,15 @@ pub struct PairGainOptions {
     pub values: u64,
     /// Timed batches for each core in the search for the home.
     pub batches: u32,
-    /// Where draws start.
+    /// The seed of the draws.
     pub seed: u64,
 }
 
-/// Compares the model on two cores at random with the model near its channel's home. Both runs use
-/// the same line, and the search for its home counts (section IV.A of Liu et al. 2015).
+/// Compares the model on two random cores with the model near its channel's home. Both runs use the
+/// same line, and the search for its home counts (section IV.A of Liu et al. 2015).
 ///
 /// # Errors
-/// A machine without such seats, or the testbed's.
+/// A machine without such seats, or the testbed's error.
 pub fn pair_gain<T: Testbed>(
     bed: &mut T,
     chip: &Chip,
@@ -44,7 +44,7 @@ pub fn pair_gain<T: Testbed>(
     let mut rng = Rng::with_seed(options.seed);
     let mut times = Vec::new();
     let mut last = None;
-    // A line of its own each time, as homes differ by line.
+    // Another line each time, because homes differ by line.
     for line in FIRST_LINE..FIRST_LINE + options.iterations {
         let before = ChannelSeating { pus: chip.pairs(1, &[], &mut rng)?, lines: vec![line] };
         let usual = ticks(bed, &before.pus, line, options.values)?;
@@ -66,12 +66,11 @@ fn seats(chip: &Chip, core: usize, seats: PairSeats) -> Result<[u32; 2], Channel
         (PairSeats::SameCore, _) => Err(ChannelsError::Unfit(
             "two threads on one core take SMT, and this machine has none".to_owned(),
         )),
-        // The next core around the ring; behind the last one comes the first.
+        // The next core around the ring; after the last one comes the first.
         (PairSeats::CloseCores, _) => Ok([chip.first(core), chip.first(core + 1)]),
     }
 }
 
-/// The ticks from the first start to the last end.
 fn ticks<T: Testbed>(
     bed: &mut T,
     seats: &[u32],

@@ -8,30 +8,30 @@ use fastrand::Rng;
 use seatmap_data::port::{Addr, Testbed};
 use seatmap_machines::workload::Mandelbrot;
 
-/// The comparison to run.
+/// The options of the comparison.
 #[derive(Clone, Debug)]
 pub struct RendererOptions {
-    /// The renderer; its channels are set here, comparison by comparison.
+    /// The renderer; each comparison sets its channels.
     pub renderer: Mandelbrot,
-    /// The work of a whole run over that of `renderer`: the time is scaled by this factor, and then
-    /// compared with the search.
+    /// The work of a whole run relative to that of `renderer`. Times are multiplied by this factor
+    /// before they are compared with the search.
     pub times: f64,
-    /// Candidate lines; a quarter more than channels in the paper.
+    /// Candidate lines; the paper has a quarter more than channels.
     pub lines: usize,
     /// Comparisons.
     pub iterations: u32,
     /// Timed batches for each core in the search for a home.
     pub batches: u32,
-    /// Where draws start.
+    /// The seed of the draws.
     pub seed: u64,
 }
 
-/// Compares the renderer on cores at random with each coordinator's threads and lines in a slice of
+/// Compares the renderer on random cores with each coordinator's threads and lines in a slice of
 /// the ring. The search for homes counts (section IV.B of Liu et al. 2015).
 ///
 /// # Errors
 /// More channels than lines, cores that coordinators do not divide or that are too few, or the
-/// testbed's.
+/// testbed's error.
 pub fn renderer_gain<T: Testbed>(
     bed: &mut T,
     chip: &Chip,
@@ -62,7 +62,7 @@ pub fn renderer_gain<T: Testbed>(
         };
         // T1 to T2 of figure 11: the usual run comes first, before the search has warmed any line.
         let usual = ticks(bed, &before.pus, renderer, &lines)?;
-        // Spare lines are searched as well: which are spare is known only afterwards.
+        // Spare lines are searched as well, because only afterwards it is known which are spare.
         let mut search = 0;
         let mut homes = Vec::new();
         for line in &lines {
@@ -71,8 +71,8 @@ pub fn renderer_gain<T: Testbed>(
             homes.push((*line, found.core));
         }
         let (chosen, _) = in_slices(&homes, channels, &sections);
-        // `in_slices` deals channels over sections in turn; the renderer wants its coordinators'
-        // side by side.
+        // `in_slices` distributes channels over sections in turn; the renderer needs those of a
+        // coordinator together.
         let dealt: Vec<u32> = (0..sections.len())
             .flat_map(|at| chosen.iter().skip(at).step_by(sections.len()).copied())
             .collect();
@@ -82,8 +82,7 @@ pub fn renderer_gain<T: Testbed>(
         };
         let placed = ticks(bed, &after.pus, renderer, &after.lines)?;
         times.push(ComparisonTimes {
-            // The renderings stand for larger ones; the search is made once, however large they
-            // are.
+            // The renderings stand for larger ones; the search is done once, whatever their size.
             usual: (usual as f64 * options.times) as u64,
             search,
             placed: (placed as f64 * options.times) as u64,
@@ -93,7 +92,7 @@ pub fn renderer_gain<T: Testbed>(
     Ok(SeatGain { seated: last, ..SeatGain::of(&times, bed.ns_per_tick()) })
 }
 
-/// Each coordinator to each of its workers, and back: in the order of their lines.
+/// Each coordinator's channels to each of its workers and back, in the order of their lines.
 fn talk(renderer: &Mandelbrot) -> Vec<(usize, usize)> {
     (0..renderer.coordinators)
         .flat_map(|coordinator| {
@@ -104,8 +103,8 @@ fn talk(renderer: &Mandelbrot) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// The coordinator in the middle of its section, each worker on the core nearest to its line's home
-/// that is left there.
+/// Puts the coordinator in the middle of its section, and each worker on the free core there that
+/// is nearest to its line's home.
 fn sliced(
     chip: &Chip,
     sections: &[std::ops::Range<usize>],
@@ -116,8 +115,7 @@ fn sliced(
     let mut seats = Vec::new();
     for (at, section) in sections.iter().enumerate() {
         let mut free: Vec<usize> = section.clone().collect();
-        // The coordinator in the middle of its section, so that no worker is farther than half of
-        // it.
+        // In the middle, so that no worker is farther than half the section.
         seats.push(chip.first(free.remove(free.len() / 2)));
         // Of a worker's two lines, the first decides its core.
         for line in lines[2 * at * workers..].iter().step_by(2).take(workers) {
@@ -138,7 +136,7 @@ fn ticks<T: Testbed>(
     renderer: &Mandelbrot,
     lines: &[u32],
 ) -> Result<u64, ChannelsError> {
-    // Two lines a worker, there and back, in the order in which `talk` lists them.
+    // Two lines per worker, there and back, in the order of `talk`.
     let channels = lines.chunks_exact(2).take(renderer.coordinators * renderer.workers);
     let channels = channels.map(|two| [Addr::line(two[0]), Addr::line(two[1])]).collect();
     let rendered =

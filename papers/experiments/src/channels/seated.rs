@@ -1,4 +1,4 @@
-//! The seats and lines that an experiment compared, for drawing them.
+//! The compared seats and lines of an experiment, for drawings.
 
 /// Seats and lines of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,14 +14,13 @@ pub struct ChannelSeating {
 pub struct ChannelRuns {
     /// The sender and receiver of each channel, by task.
     pub channels: Vec<(usize, usize)>,
-    /// The run on seats as they came.
+    /// The run on the default seats.
     pub usual: ChannelSeating,
-    /// The run on the seats that were looked for.
+    /// The run on the seats found.
     pub placed: ChannelSeating,
 }
 
 impl ChannelRuns {
-    /// Tasks that talk two by two.
     pub(super) fn pairs(usual: ChannelSeating, placed: ChannelSeating) -> Self {
         ChannelRuns {
             channels: (0..usual.pus.len() / 2).map(|pair| (2 * pair, 2 * pair + 1)).collect(),

@@ -8,25 +8,25 @@ use seatmap_data::statistics::{median, quantile};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// The comparison to run.
+/// The options of the comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct SlicesOptions {
     /// Pairs at once.
     pub pairs: usize,
     /// Slices of the ring.
     pub sections: usize,
-    /// Candidate lines, among which each slice looks for those at home in it; a quarter more than
-    /// pairs in the paper.
+    /// Candidate lines, from which each slice takes those with their home in it; the paper has a
+    /// quarter more lines than pairs.
     pub lines: usize,
-    /// How often seats and lines are drawn.
+    /// Draws of seats and lines.
     pub runs: u32,
     /// Timed batches.
     pub batches: u32,
-    /// Where draws start.
+    /// The seed of the draws.
     pub seed: u64,
 }
 
-/// Distances of many pairs at once, as they came and in slices.
+/// Distances of many pairs at once, at random and in slices.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slices {
@@ -38,8 +38,8 @@ pub struct Slices {
     pub random: RoundTripSpread,
     /// The times in the Pizza Slice algorithm's placement.
     pub sliced: RoundTripSpread,
-    /// The share of pairs whose line is at home in their slice; null where the same core is
-    /// nearest to all lines, which then have no homes of their own.
+    /// The share of pairs whose line has its home in their slice; null if the same core is nearest
+    /// to all lines, because then lines have no homes.
     pub at_home_share: Option<f64>,
     /// The seats in the last run.
     #[serde(skip)]
@@ -50,20 +50,21 @@ pub struct Slices {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoundTripSpread {
-    /// The middle.
+    /// The median.
     pub median_cycles: f64,
     /// The time that a tenth of the pairs exceeds.
     pub p90_cycles: f64,
-    /// The worst pair's mean.
+    /// The largest mean of a pair.
     pub most_cycles: f64,
-    /// Any pair's slowest batch.
+    /// The slowest batch of all pairs.
     pub slowest_cycles: f64,
 }
 
-/// Compares seats at random with those of the Pizza Slice algorithm.
+/// Compares random seats with those of the Pizza Slice algorithm.
 ///
 /// # Errors
-/// More pairs than lines or than PUs, sections that do not divide the cores, or the testbed's.
+/// More pairs than lines or than PUs, sections that do not divide the cores, or the testbed's
+/// error.
 pub fn slices<T: Testbed>(
     bed: &mut T,
     chip: &Chip,
@@ -103,14 +104,14 @@ pub fn slices<T: Testbed>(
         sections: options.sections,
         random: spread(&random),
         sliced: spread(&sliced),
-        // On a machine whose lines have no homes, one core is nearest to all of them.
+        // If one core is nearest to all lines, lines have no homes.
         at_home_share: (nearest.len() > 1)
             .then(|| at_home as f64 / (options.pairs * options.runs as usize).max(1) as f64),
         seated: last,
     })
 }
 
-/// No more channels than lines.
+/// Checks that there are enough lines.
 ///
 /// # Errors
 /// There are fewer lines than channels.
@@ -124,8 +125,8 @@ pub(super) fn enough(channels: usize, lines: usize) -> Result<(), ChannelsError>
     }
 }
 
-/// A line for each pair, with the pairs distributed over the sections, and the number of lines that
-/// are at home in their own section. Where a section has no line left, any other line is used
+/// A line for each pair, with the pairs distributed over the sections, and the number of lines with
+/// their home in the pair's section. If a section has no line left, any other line is used
 /// (footnote 3 of the paper).
 pub(super) fn in_slices(
     homes: &[(u32, usize)],
@@ -136,16 +137,15 @@ pub(super) fn in_slices(
     let mut chosen = vec![None; pairs];
     for pair in 0..pairs {
         let at = free.iter().position(|(_, core)| sections[pair % sections.len()].contains(core));
-        // A line whose home is in the pair's section, while there is one.
+        // A line with its home in the pair's section, if one is left.
         chosen[pair] = at.map(|at| free.remove(at).0);
     }
     let at_home = chosen.iter().flatten().count();
     let mut rest = free.into_iter().map(|(line, _)| line);
-    // The pairs left over take what is left, homes elsewhere.
+    // The remaining pairs take the remaining lines, with homes elsewhere.
     (chosen.into_iter().filter_map(|line| line.or_else(|| rest.next())).collect(), at_home)
 }
 
-/// Seats of the pairs, each at random in its section.
 fn seated(
     chip: &Chip,
     pairs: usize,
@@ -162,8 +162,8 @@ fn seated(
         .collect::<Result<Vec<Vec<u32>>, _>>()?;
     Ok((0..pairs)
         .flat_map(|pair| {
-            // Pairs are dealt over the sections in turn: this one is so many turns into its
-            // section's list.
+            // Pairs are distributed over the sections in turn, so this is the pair's position in
+            // its section.
             let at = 2 * (pair / sections.len());
             each[pair % sections.len()][at..at + 2].to_vec()
         })
@@ -187,9 +187,9 @@ mod tests {
     #[test]
     fn lines_go_to_the_section_of_their_home() {
         let homes = [(10, 3), (11, 0), (12, 1), (13, 3), (14, 3)];
-        // Section 1 has two at home; section 0 has lines 11 and 12.
+        // Sections 0 and 1 have two lines each at home.
         assert_eq!(in_slices(&homes, 4, &[0..2, 2..4]), (vec![11, 10, 12, 13], 4));
-        // Its third pair has to take what is left.
+        // The third pair of a section takes a remaining line.
         assert_eq!(in_slices(&homes, 5, &[0..2, 2..4]), (vec![11, 10, 12, 13, 14], 4));
         assert!(enough(6, 5).is_err());
     }

@@ -1,4 +1,4 @@
-//! Which mappings a study runs.
+//! The choice of mappings of a study.
 
 use super::error::SetupError;
 use super::{TaskMapping, named::named};
@@ -10,19 +10,19 @@ pub const MOST_EXHAUSTIVE_TASKS: usize = 9;
 /// Mappings of the largest sample.
 pub const LARGEST_SAMPLE: u64 = 1_000_000;
 
-/// Which mappings are run: all, or some.
+/// The mappings to run: all, or some.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MappingChoice {
     /// Only this many: the named ones first, the others at random.
     #[cfg_attr(feature = "schema", schemars(default, range(min = 1)))]
     pub sample: Option<u64>,
-    /// Only one of each two that are mirror images of each other.
+    /// Only one of each two mirror images.
     pub is_reduced_by_symmetry: bool,
 }
 
 impl MappingChoice {
-    /// The mappings' places in lexicographic order, ascending. `seed` draws the sample.
+    /// The mappings' indices in lexicographic order, ascending. `seed` draws the sample.
     ///
     /// # Errors
     /// [`SetupError`]: too many to run them all, or none.
@@ -30,8 +30,7 @@ impl MappingChoice {
         let Some(count) = TaskMapping::count(tasks).filter(|_| tasks >= 2) else {
             return Err(SetupError::Tasks(tasks));
         };
-        // All but the reduced ring of up to two, and of those mappings that are their own mirror
-        // image: none from three on.
+        // From three tasks on, no mapping of the reduced ring is its own mirror image.
         let distinct = if self.is_reduced_by_symmetry && tasks > 2 { count / 2 } else { count };
         match self.sample {
             Some(0) => Err(SetupError::EmptySample),
@@ -44,7 +43,7 @@ impl MappingChoice {
         }
     }
 
-    /// The first of a mapping and its mirror image, where they count as one.
+    /// The first of a mapping and its mirror image, if they count as one.
     fn canonical(self, tasks: usize, index: u64) -> u64 {
         if self.is_reduced_by_symmetry {
             index.min(
@@ -55,18 +54,18 @@ impl MappingChoice {
         }
     }
 
-    /// The named ones, then others by rejection: a sample is smaller than the whole, so that this
-    /// ends.
+    /// The named ones, then others by rejection, which ends because a sample is smaller than the
+    /// whole.
     fn drawn(self, tasks: usize, count: u64, sample: u64, seed: u64) -> Vec<u64> {
         let mut rng = fastrand::Rng::with_seed(seed);
-        // The named mappings are in every sample, however small: they are what it is compared with.
+        // Every sample includes the named mappings, for comparison.
         let named = named(tasks).into_iter().map(|(_, mapping)| mapping.index());
         let mut candidates = named.chain(std::iter::repeat_with(|| rng.u64(..count)));
         let mut drawn = BTreeSet::new();
         while (drawn.len() as u64) < sample {
             drawn.extend(candidates.next().map(|index| self.canonical(tasks, index)));
         }
-        // Ascending, as without a sample: `Times` searches them by halves.
+        // Ascending, as without a sample, because `Times` bisects them.
         drawn.into_iter().collect()
     }
 }

@@ -1,5 +1,4 @@
-//! The errors of a study: refusals before it begins, failures while it runs, and faults of a
-//! ranking in a file.
+//! The errors of a study: before it begins, while it runs, and in the file of a ranking.
 
 use super::Shard;
 use super::mapping::MOST_TASKS;
@@ -37,7 +36,7 @@ pub enum SetupError {
     /// A sample of nothing.
     #[error("a sample of no mappings has no ranks; --sample 100 draws a hundred")]
     EmptySample,
-    /// A sample beyond all patience.
+    /// A sample that would take too long.
     #[error("a sample of {0} mappings: {most} is the most", most = super::choice::LARGEST_SAMPLE)]
     LargeSample(u64),
     /// A ring that is not its own mirror image.
@@ -55,7 +54,7 @@ pub enum SetupError {
     /// An entry of the matrix that the library cannot write.
     #[error("entries of {0} bytes; the ring's library writes entries of 4, 8, 16 or 128 bytes")]
     Entry(u32),
-    /// There is nothing to time.
+    /// A program without timed work.
     #[error("no {0}, so there is nothing to time; leave --{0} out or write 1 or more")]
     Nothing(&'static str),
     /// The runs do not fit into memory.
@@ -72,16 +71,16 @@ pub enum SetupError {
     /// A part without a mapping.
     #[error("part {number}/{of} holds none of the {mappings} mappings; use fewer parts")]
     EmptyShard {
-        /// The part.
+        /// The number of the part.
         number: u32,
         /// The number of parts.
         of: u32,
-        /// The mappings of all parts.
+        /// The number of mappings of all parts.
         mappings: usize,
     },
 }
 
-/// Why rankings cannot be read or put together.
+/// Why rankings cannot be read or merged.
 #[derive(Debug, thiserror::Error)]
 pub enum RankingError {
     /// The text is not a document of this format.
@@ -90,13 +89,13 @@ pub enum RankingError {
     /// The setup in the file cannot be run.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// A mapping that the setup does not have, twice the same, or with times that cannot be.
+    /// A mapping outside the setup, a repeated one, or one with impossible times.
     #[error("the times of {0} are not those of this study, or they are there twice")]
     Row(String),
     /// Mappings are missing.
     #[error("not all mappings of this study are there")]
     Incomplete,
-    /// The ranking is not a part of a whole.
+    /// The ranking is not a part of a study.
     #[error("it is a whole already, and no part made with --shard")]
     Whole,
     /// The part belongs to another study.
@@ -108,11 +107,11 @@ pub enum RankingError {
     /// Parts are missing.
     #[error("of {of} parts {missing} are missing: {list}")]
     Missing {
-        /// The number of parts of the whole.
+        /// The number of all parts.
         of: u32,
-        /// How many are missing.
+        /// The number of missing parts.
         missing: usize,
-        /// The first of them.
+        /// The first missing parts.
         list: String,
     },
     /// There is nothing to merge.

@@ -1,11 +1,11 @@
-//! The figures of a ranking, as its document holds them.
+//! The figures of a ranking, as in its document.
 
 use super::{MappingTimes, TaskMapping};
 use seatmap_data::statistics::correlation::spearman;
 use seatmap_data::statistics::{quantile_sorted, sorted};
 use serde::{Deserialize, Serialize};
 
-/// The result of a mapping that a person would try first.
+/// The result of a well-known mapping.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
@@ -15,7 +15,7 @@ pub struct Named {
     pub mapping: String,
     /// Its rank, from 1.
     pub rank: usize,
-    /// Its mean over that of the best; null where that is zero.
+    /// Its mean over that of the best; null if that is zero.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub to_best: f64,
 }
@@ -28,21 +28,21 @@ pub struct MappingRun {
     pub run: u32,
     /// Its fastest mapping.
     pub best: String,
-    /// The time of the fastest.
+    /// The time of the fastest mapping.
     pub best_ns: f64,
     /// Its slowest mapping.
     pub worst: String,
-    /// The time of the slowest.
+    /// The time of the slowest mapping.
     pub worst_ns: f64,
-    /// The slowest time over the fastest; null where that is zero.
+    /// The slowest time over the fastest; null if that is zero.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub best_to_worst: f64,
-    /// The rank in this run of the mapping that is best in the mean.
+    /// The rank in this run of the mapping with the best mean.
     pub rank_of_best: usize,
 }
 
 impl MappingRun {
-    /// The figures of a run; `best` is the row of the mapping that is best in the mean.
+    /// The figures of a run; `best` is the row of the mapping with the best mean.
     pub(super) fn of(
         times: &MappingTimes,
         run: usize,
@@ -71,19 +71,19 @@ impl MappingRun {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Quantiles {
-    /// The mean that one mapping in a hundred undercuts.
+    /// The mean that 1 % of the mappings undercut.
     pub p01: f64,
-    /// The mean that ten in a hundred undercut.
+    /// The mean that 10 % of the mappings undercut.
     pub p10: f64,
-    /// The mean that a quarter undercuts.
+    /// The mean that 25 % of the mappings undercut.
     pub p25: f64,
-    /// The mean that half of the mappings undercut.
+    /// The mean that 50 % of the mappings undercut.
     pub p50: f64,
-    /// The mean that three quarters undercut.
+    /// The mean that 75 % of the mappings undercut.
     pub p75: f64,
-    /// The mean that 90 in a hundred undercut.
+    /// The mean that 90 % of the mappings undercut.
     pub p90: f64,
-    /// The mean that 99 in a hundred undercut.
+    /// The mean that 99 % of the mappings undercut.
     pub p99: f64,
 }
 
@@ -96,21 +96,20 @@ impl Quantiles {
     }
 }
 
-/// How well runs agree on the ranks (Spearman): 1 where they agree, 0 where one says nothing about
-/// another.
+/// How well runs agree on the ranks (Spearman): 1 if they agree, 0 if they are unrelated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Correlation {
     /// The mean over all pairs of runs.
     pub mean: f64,
-    /// The worst pair's.
+    /// The lowest of any pair of runs.
     pub lowest: f64,
-    /// Run by run, of the runs after it; an empty last row is left out.
+    /// For each run, the correlations with all later runs; the last run's empty row is omitted.
     pub with_later_runs: Vec<Vec<f64>>,
 }
 
 impl Correlation {
-    /// `None` for one run, and where a run finds all mappings alike.
+    /// `None` for one run, and if all mappings of a run have equal times.
     pub(super) fn of(times: &MappingTimes) -> Option<Self> {
         let runs: Vec<Vec<f64>> = (0..times.runs()).map(|run| times.of_run(run)).collect();
         let last = runs.len().checked_sub(1)?;
@@ -137,11 +136,11 @@ impl Correlation {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BestSet {
-    /// How sure it is that the best is among them.
+    /// The probability that the best mapping is among them.
     pub confidence: f64,
-    /// How many they are.
+    /// The number of these mappings.
     pub mappings: usize,
-    /// How much slower than the best a mapping may read and still be among them.
+    /// How much slower than the best a mapping may be measured and still be among them.
     pub margin_percent: f64,
 }
 
@@ -153,19 +152,18 @@ pub struct RankedMapping {
     pub rank: usize,
     /// The mapping in the paper's notation.
     pub mapping: String,
-    /// Its place in lexicographic order, from 0.
+    /// Its index in lexicographic order, from 0.
     pub index: u64,
     /// The mean over the runs.
     pub mean_ns: f64,
     /// The time of each run.
     #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(range(min = 0))))]
     pub runs_ns: Vec<f64>,
-    /// Whether it may be the best; null where one run says nothing about that.
+    /// Whether it may be the best; null for a single run.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub may_be_best: Option<bool>,
 }
 
-/// One figure over another, to four decimals.
 pub(super) fn ratio(of: f64, to: f64) -> f64 {
     ((of / to) * 1e4).round() / 1e4
 }
@@ -175,7 +173,6 @@ pub(super) fn decimals(figure: f64) -> f64 {
     (figure * 1e4).round() / 1e4
 }
 
-/// A mapping in the paper's notation; empty for an index that does not exist.
 pub(super) fn notation(tasks: usize, index: u64) -> String {
     TaskMapping::nth(tasks, index).map_or_else(String::new, |mapping| mapping.to_string())
 }

@@ -1,4 +1,4 @@
-//! Finished runs on file, so that no interruption loses them.
+//! A file of finished runs, so that no interruption loses them.
 
 use super::times::MappingTrial;
 use super::{MappingTimes, Setup, Shard};
@@ -8,10 +8,9 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::Path;
 
-/// The format's name.
 const FORMAT: &str = "seatmap-ranking-journal/1";
 
-/// The study that a journal belongs to. A study may only go on where all of it is the same.
+/// The study of a journal. A study only continues if all of it is the same.
 #[derive(Serialize, Deserialize)]
 struct Head {
     format: String,
@@ -20,7 +19,6 @@ struct Head {
     setup: Setup,
 }
 
-/// One run of one mapping, as it stands on its line.
 #[derive(Serialize, Deserialize)]
 struct Record {
     #[serde(flatten)]
@@ -28,13 +26,13 @@ struct Record {
     ns: f64,
 }
 
-/// A journal open for appending: one JSON line a run.
+/// A journal open for appending: one JSON line per run.
 #[derive(Debug)]
 pub struct RankJournal(JsonLines);
 
 impl RankJournal {
-    /// Goes on with the journal in a file open for reading and writing, and fills in the times that
-    /// it holds; an empty file becomes a new one.
+    /// Continues the journal in a file open for reading and writing, and fills in its times; an
+    /// empty file becomes a new journal.
     ///
     /// # Errors
     /// The file is a journal of another study, is not a journal, or is in use by another process.
@@ -47,12 +45,12 @@ impl RankJournal {
     ) -> Result<Self, JournalError> {
         let (mut lines, text) = JsonLines::resume(path, file)?;
         if text.is_empty() {
-            // Without a line break, what is there is the torn head of an interrupted start.
+            // Text without a line break is the truncated header of an interrupted start.
             lines.cut("")?;
             lines.write(&Head { format: FORMAT.to_owned(), shard, setup: setup.clone() })?;
         } else {
             fill(path, &text, (setup, shard), times)?;
-            // Only once all of it fits: a journal of another study stays as it is.
+            // Only after all of it is valid, so that a journal of another study stays as it is.
             lines.cut(&text)?;
         }
         Ok(RankJournal(lines))
@@ -66,7 +64,7 @@ impl RankJournal {
         self.0.write(&Record { job, ns })
     }
 
-    /// Deletes the journal, whose times are then stored elsewhere.
+    /// Deletes the journal, after its times are stored elsewhere.
     ///
     /// # Errors
     /// [`JournalError::Io`].
@@ -93,7 +91,7 @@ fn fill(
     }
     for (at, line) in lines.enumerate() {
         let record: Record = serde_json::from_str(line)
-            // Line 1 is the head, and editors count from 1.
+            // Line 1 is the header, and editors count from 1.
             .map_err(|error| damaged(path, at + 2, json_problem(error)))?;
         if !times.set(record.job, record.ns) {
             return Err(damaged(
@@ -124,7 +122,6 @@ mod tests {
         File::options().read(true).write(true).create(true).truncate(false).open(path).unwrap()
     }
 
-    /// A journal of two runs.
     fn journal() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");

@@ -1,13 +1,13 @@
-//! A mapping of tasks to threads, and its place among all of them.
+//! A mapping of tasks to threads, and its index among all of them.
 
 use std::fmt;
 
 /// The most tasks: the number of their mappings, 20!, just fits 64 bits.
 pub const MOST_TASKS: usize = 21;
 
-/// The task that each thread executes: `[a0...a(k-1)]` says that thread i, on worker i, executes
-/// task a_i (Keller & Varbanescu 2010, section 2.2). Task 0 stays with thread 0: turning the ring
-/// changes nothing that another thread order would not, which leaves (k-1)! mappings.
+/// The task of each thread: in `[a0...a(k-1)]` thread i, on worker i, executes task a_i (Keller &
+/// Varbanescu 2010, section 2.2). Task 0 stays with thread 0, because turning the ring only changes
+/// the order of threads; this leaves (k-1)! mappings.
 ///
 /// ```
 /// use seatmap_experiments::rank::TaskMapping;
@@ -26,14 +26,14 @@ impl TaskMapping {
         (1..=MOST_TASKS).contains(&tasks).then(|| factorial(tasks - 1))
     }
 
-    /// The mapping at this place in lexicographic order, from 0; `None` beyond the last.
+    /// The mapping at this index in lexicographic order, from 0; `None` beyond the last.
     #[must_use]
     pub fn nth(tasks: usize, index: u64) -> Option<Self> {
         if index >= Self::count(tasks)? {
             return None;
         }
-        // The index in the factorial number system: each digit picks one of the tasks that are
-        // left. Task 0 stays on thread 0, as turning the ring changes nothing.
+        // The index in the factorial number system: each digit picks one of the remaining tasks.
+        // Task 0 stays on thread 0.
         let mut left: Vec<u8> = (1..tasks as u8).collect();
         let mut rest = index;
         let mut mapping = vec![0];
@@ -45,7 +45,7 @@ impl TaskMapping {
         Some(TaskMapping(mapping))
     }
 
-    /// The mapping with these tasks, thread by thread; `None` where they are not a permutation that
+    /// The mapping with these tasks, thread by thread; `None` unless they are a permutation that
     /// begins with 0.
     #[must_use]
     pub fn new(tasks: Vec<u8>) -> Option<Self> {
@@ -56,10 +56,10 @@ impl TaskMapping {
             .then_some(TaskMapping(tasks))
     }
 
-    /// Its place in lexicographic order, from 0.
+    /// Its index in lexicographic order, from 0.
     #[must_use]
     pub fn index(&self) -> u64 {
-        // The digits again: how many smaller tasks were left when each was picked.
+        // The digits: how many smaller tasks remained when each was picked.
         (0..self.0.len())
             .map(|at| {
                 (self.0[at + 1..].iter().filter(|later| **later < self.0[at]).count() as u64)
@@ -68,7 +68,7 @@ impl TaskMapping {
             .sum()
     }
 
-    /// The seat of each task, where thread i sits on `pus[i]`.
+    /// The seat of each task, if thread i has `pus[i]`.
     ///
     /// # Panics
     /// There are fewer PUs than tasks.
@@ -81,14 +81,14 @@ impl TaskMapping {
         seats
     }
 
-    /// The inverse mapping: the numbers read as thread a_i executes task i.
+    /// The inverse mapping: thread a_i executes task i.
     #[must_use]
     pub fn inverse(&self) -> Self {
         let threads: Vec<u32> = (0..self.0.len() as u32).collect();
         TaskMapping(self.seats(&threads).into_iter().map(|thread| thread as u8).collect())
     }
 
-    /// The ring the other way round: a bidirectional one is its own mirror image.
+    /// The ring in the other direction: a bidirectional ring is its own mirror image.
     #[must_use]
     pub fn mirrored(&self) -> Self {
         let tasks = self.0.len() as u8;
@@ -98,16 +98,14 @@ impl TaskMapping {
 }
 
 impl fmt::Display for TaskMapping {
-    /// The paper's notation; from eleven tasks on with spaces, as the digits would run together.
+    /// The paper's notation; with spaces from eleven tasks on, to separate the digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Up to ten tasks, each is one digit.
         let between = if self.0.len() > 10 { " " } else { "" };
         let tasks: Vec<String> = self.0.iter().map(u8::to_string).collect();
         write!(f, "[{}]", tasks.join(between))
     }
 }
 
-/// The factorial of at most 20, which fits.
 fn factorial(n: usize) -> u64 {
     (1..=n as u64).product()
 }

@@ -3,22 +3,22 @@
 //!
 //! Times are compared by their logarithms, because disturbances slow a run down in proportion. Runs
 //! are blocks: a change that affects all mappings of a run alike does not count. A mapping may be
-//! the best unless its mean exceeds the smallest of the others by more than the critical value
-//! allows; the true best is among those that are left with the confidence stated.
+//! the best unless its mean exceeds the smallest of the others by more than the critical value.
+//! With the stated confidence the true best is among the remaining mappings.
 
 use super::MappingTimes;
 use libm::{erfc, lgamma};
 use std::f64::consts::{PI, SQRT_2};
 
-/// The confidence that the best is among those that are left.
+/// The confidence that the best is among the remaining mappings.
 pub const CONFIDENCE: f64 = 0.95;
-/// Steps of an integral (even, for Simpson's rule); more change no digit that is shown.
+/// Steps of an integral (even, for Simpson's rule); more change no shown digit.
 const STEPS: u32 = 160;
-/// Standard deviations on each side over which is integrated.
+/// The range of integrals on each side, in standard deviations.
 const TAIL: f64 = 8.0;
-/// Beyond the largest critical value: a comparison of two with one degree of freedom has 6.31.
+/// Above the largest critical value: 6.31, for one comparison with one degree of freedom.
 const LARGEST: f64 = 8.0;
-/// Halvings of the interval in which the critical value lies.
+/// Halvings of the interval of the critical value.
 const HALVINGS: u32 = 30;
 
 /// Which mappings may be the best.
@@ -26,12 +26,13 @@ const HALVINGS: u32 = 30;
 pub struct MayBeBest {
     /// The flag of each mapping, in the order of the times.
     pub flags: Vec<bool>,
-    /// How much slower than the best one a mapping may read and still be left, as a factor from 1.
+    /// How much slower than the best a mapping may be measured and still remain, as a factor from
+    /// 1.
     pub margin: f64,
 }
 
-/// Compares all mappings with the best; `None` for a single run, which says nothing of how much
-/// runs differ, and for a single mapping.
+/// Compares all mappings with the best. `None` for a single run, which does not show how much runs
+/// differ, and for a single mapping.
 #[must_use]
 pub fn may_be_best(times: &MappingTimes) -> Option<MayBeBest> {
     let mappings = times.indices().len();
@@ -44,7 +45,7 @@ pub fn may_be_best(times: &MappingTimes) -> Option<MayBeBest> {
     let means: Vec<f64> = logs.iter().map(|row| mean(row)).collect();
     // Degrees of freedom of a two-way layout without repetition.
     let freedom = ((mappings - 1) * (runs - 1)) as f64;
-    // The scatter that remains once mappings and runs have been accounted for.
+    // The deviation left after the effects of mappings and runs.
     let sigma = (residual(&logs, &means) / freedom).sqrt();
     let margin = critical(mappings - 1, freedom) * sigma * (2.0 / runs as f64).sqrt();
     let mut sorted = means.clone();
@@ -61,7 +62,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The sum of squares that neither the mapping nor the run explains.
+/// The sum of squares that neither mapping nor run explains.
 fn residual(logs: &[Vec<f64>], means: &[f64]) -> f64 {
     let runs = logs[0].len();
     let of_run: Vec<f64> = (0..runs)
@@ -71,7 +72,7 @@ fn residual(logs: &[Vec<f64>], means: &[f64]) -> f64 {
     logs.iter()
         .zip(means)
         .map(|(row, own): (&Vec<f64>, &f64)| -> f64 {
-            // The mean of all was subtracted twice, once with each of the others.
+            // The overall mean was subtracted twice, once with each of the others.
             row.iter().zip(&of_run).map(|(log, run)| (log - own - run + all).powi(2)).sum()
         })
         .sum()
@@ -90,15 +91,14 @@ pub fn critical(others: usize, freedom: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// How likely no mapping, all being alike, reads better than a given one by more than `value`
+/// The probability, for equal mappings, that none is better than a given one by more than `value`
 /// estimated deviations: the integral over the estimate of the deviation and over the given one's
 /// own error.
 fn confidence(value: f64, others: usize, freedom: f64) -> f64 {
     // The deviation of an estimated sigma around 1 is about 1 / sqrt(2 * freedom).
     let spread = TAIL / (2.0 * freedom).sqrt();
     simpson((1.0 - spread).max(1e-9), 1.0 + spread, |sigma| {
-        // Over all values of the best's own error, the chance that all others stay below it by less
-        // than the critical value; and that over all estimates of sigma.
+        // For each own error, the probability that all others stay within the critical value.
         chi_density(sigma, freedom)
             * simpson(-TAIL, TAIL, |own| {
                 // The difference of two means has the square root of two times the deviation of
@@ -119,12 +119,10 @@ fn simpson_weight(at: u32) -> f64 {
     if at == 0 || at == STEPS { 1.0 } else { f64::from(2 + 2 * (at % 2)) }
 }
 
-/// The density of the standard normal distribution.
 fn density(z: f64) -> f64 {
     (-0.5 * z * z).exp() / (2.0 * PI).sqrt()
 }
 
-/// The share of the standard normal distribution below a value.
 fn below(z: f64) -> f64 {
     0.5 * erfc(-z / SQRT_2)
 }
@@ -132,7 +130,7 @@ fn below(z: f64) -> f64 {
 /// The density of the estimate of a deviation of 1 with this many degrees of freedom.
 fn chi_density(sigma: f64, freedom: f64) -> f64 {
     let half = 0.5 * freedom;
-    // By logarithms, as the gamma function leaves a double's range above 171.
+    // In logarithms, because the gamma function overflows a double above 171.
     (2.0_f64.ln() + half * half.ln() - lgamma(half) + (freedom - 1.0) * sigma.ln()
         - half * sigma * sigma)
         .exp()

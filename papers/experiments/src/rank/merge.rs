@@ -3,14 +3,14 @@
 use super::{MappingTimes, Ranking, RankingError, Setup, Shard};
 use std::collections::BTreeSet;
 
-/// Missing parts that are listed; of more, only the first.
+/// The most missing parts in an error; of more, only the first are listed.
 const MOST_LISTED: usize = 8;
 
 /// The whole of these parts, as if one process had run it.
 ///
 /// # Errors
-/// The place of the part that is at fault and why; [`RankingError::Missing`] and others that have
-/// no single part at fault have none.
+/// The index of the faulty part and the error; no index for [`RankingError::Missing`] and others
+/// without a single faulty part.
 pub fn merge(parts: &[Ranking]) -> Result<Ranking, (Option<usize>, RankingError)> {
     let first = parts.first().ok_or((None, RankingError::Nothing))?;
     let of = whole(first.shard).map_err(|error| (Some(0), error))?.of;
@@ -19,8 +19,8 @@ pub fn merge(parts: &[Ranking]) -> Result<Ranking, (Option<usize>, RankingError)
     let mut missing: BTreeSet<u32> = (1..=of).collect();
     for (at, part) in parts.iter().enumerate() {
         add(part, &first.setup, of, &mut missing)
-            // Only once the part is known to be of this study: its places mean nothing in another
-            // one.
+            // Only after the part is known to belong to this study: its indices mean nothing in
+            // another one.
             .and_then(|()| part.fill(&mut times))
             .map_err(|error| (Some(at), error))?;
     }
@@ -35,7 +35,7 @@ pub fn merge(parts: &[Ranking]) -> Result<Ranking, (Option<usize>, RankingError)
     Ranking::new(first.setup.clone(), None, &times).ok_or((None, RankingError::Incomplete))
 }
 
-/// Takes a part's number out of those missing; refuses parts of other studies.
+/// Removes a part's number from the missing ones; refuses parts of other studies.
 fn add(
     part: &Ranking,
     setup: &Setup,
@@ -62,7 +62,6 @@ mod tests {
     use crate::rank::ranking::tests::{ranked, times_of};
     use crate::rank::setup::tests::setup;
 
-    /// The parts of a study.
     fn parts(setup: &Setup, of: u32) -> Vec<Ranking> {
         let part = |number| {
             let shard = Shard { number, of };

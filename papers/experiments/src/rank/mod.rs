@@ -1,5 +1,5 @@
-//! Every way of mapping tasks to workers, run, timed and ranked: Keller & Varbanescu 2010,
-//! "Performance impact of task mapping on the Cell BE multicore processor".
+//! Runs, times and ranks all mappings of tasks to workers: Keller & Varbanescu 2010, "Performance
+//! impact of task mapping on the Cell BE multicore processor".
 //!
 //! Intuition about an interconnect is a poor guide to the best mapping, so all of them are tried,
 //! several times each, and ranked by their mean. Everything is generic over
@@ -8,18 +8,18 @@
 //!
 //! | module | is |
 //! |---|---|
-//! | [`mapping`] | who executes which task, in the paper's notation |
-//! | [`named`] | the mappings that one would try first |
-//! | [`setup`], [`choice`] | what is run, and on which mappings |
+//! | [`mapping`] | the task of each thread, in the paper's notation |
+//! | [`named`] | well-known mappings |
+//! | [`setup`], [`choice`] | the setup of a study, and its mappings |
 //! | [`shard`] | a part of a study, for one of several processes |
 //! | [`times`], [`study`] | the times; how they are measured, in parallel or in blocks |
-//! | [`journal`] | finished runs on file, so that no interruption loses them |
-//! | [`spread`] | a study over all ranks of a parallel start, where lost ranks lose nothing |
-//! | [`ranking`], [`figures`] | the ranking and what it says, as a document |
+//! | [`journal`] | a file of finished runs, so that no interruption loses them |
+//! | [`spread`] | a study over all ranks of a parallel start, which survives lost ranks |
+//! | [`ranking`], [`figures`] | the ranking and its figures, as a document |
 //! | [`merge()`] | one ranking from several |
 //! | [`correlation`](seatmap_data::statistics::correlation) | whether runs agree on the ranks |
 //! | [`mcb`] | which mappings may be the best |
-//! | [`error`] | what is refused, and what fails |
+//! | [`error`] | refusals and failures |
 
 pub mod choice;
 pub mod error;

@@ -1,24 +1,24 @@
-//! The programs that are timed: packets forwarded around a ring, or long messages along a pattern.
+//! The timed programs: packets forwarded around a ring, or long messages along a pattern.
 
 use seatmap_cell_sim::channels::{Bed, ChannelProgram, Channels, ProgramNeeds};
 use seatmap_cell_sim::workload::{LongMessages, MessageRingOver};
 use seatmap_machines::workload::elapsed_ticks;
 
-/// A program that is timed.
+/// A timed program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TimedProgram {
-    /// As Keller & Varbanescu time mappings.
+    /// The ring of Keller & Varbanescu.
     Ring(MessageRingOver),
-    /// Long messages along a pattern, as Sudheer et al. send them.
+    /// Long messages along a pattern, as in Sudheer et al.
     Long(LongMessages),
 }
 
-/// When a task began and ended, in cycles.
+/// The start and end of a task, in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskSpan {
-    /// The time at which it began.
+    /// The start.
     pub began: u64,
-    /// The time at which it ended.
+    /// The end.
     pub ended: u64,
 }
 
@@ -46,7 +46,7 @@ impl ChannelProgram for TimedProgram {
     }
 }
 
-/// Nanoseconds from the first task's beginning to the last one's end.
+/// Nanoseconds from the first task's start to the last one's end.
 ///
 /// # Errors
 /// The machine could not run it there.

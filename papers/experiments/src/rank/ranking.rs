@@ -1,4 +1,4 @@
-//! `seatmap-ranking/1`: the mappings of a study by their mean time, and what that says.
+//! `seatmap-ranking/1`: the mappings of a study, ranked by their mean time, with statistics.
 
 use super::figures::{
     BestSet, Correlation, MappingRun, Named, Quantiles, RankedMapping, decimals, notation, ratio,
@@ -8,25 +8,24 @@ use super::{MappingTimes, MappingTrial, RankingError, Setup, Shard, named::named
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The format's name, in the `format` key.
+/// The value of the `format` key.
 pub const FORMAT: &str = "seatmap-ranking/1";
 
-/// All mappings of a ring's tasks to workers, or some of them, timed and ranked. Readers compute
-/// the figures again from the setup and the times; they ignore keys that they do not know, and
-/// refuse versions that they do not know.
+/// All mappings of a ring's tasks to workers, or some of them, timed and ranked. Readers recompute
+/// the figures from the setup and the times; they ignore unknown keys and refuse unknown versions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ranking {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The setup that was run.
+    /// The setup of the study.
     #[serde(flatten)]
     pub setup: Setup,
-    /// The part that this is, where it is not the whole.
+    /// The part of the study, if this is not all of it.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub shard: Option<Shard>,
-    /// How many mappings were run.
+    /// The number of mappings.
     pub mappings: usize,
     /// The mapping with the smallest mean.
     pub best: String,
@@ -36,7 +35,7 @@ pub struct Ranking {
     pub worst: String,
     /// The mean of the worst mapping.
     pub worst_mean_ns: f64,
-    /// The largest mean over the smallest; null where that is zero.
+    /// The largest mean over the smallest; null if that is zero.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub best_to_worst: f64,
     /// The mean over all mappings: the expected time of a mapping drawn at random.
@@ -46,21 +45,20 @@ pub struct Ranking {
     pub mean_to_best: f64,
     /// The median over all mappings.
     pub median_ns: f64,
-    /// The median over the mean; near 1 where the curve over the ranks is straight.
+    /// The median over the mean; near 1 if the curve over the ranks is straight.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub median_to_mean: f64,
-    /// Mappings in the faster half of the range from best to worst; near 50 where the curve is
-    /// straight.
+    /// Mappings in the faster half of the range from best to worst, in per cent; near 50 if the
+    /// curve is straight.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub below_mid_range_percent: f64,
     /// Quantiles of the means.
     pub quantiles_ns: Quantiles,
-    /// The ranks of the mappings that one would try first, by name; those that were not run are
-    /// left out.
+    /// The ranks of well-known mappings, by name, without those that were not run.
     pub rank_of: BTreeMap<String, usize>,
-    /// The rank of well-known mappings.
+    /// The results of well-known mappings.
     pub named: Vec<Named>,
-    /// The figures of each run by itself.
+    /// The figures of each run.
     pub by_run: Vec<MappingRun>,
     /// How well runs agree; null for one run.
     #[cfg_attr(feature = "schema", schemars(default))]
@@ -74,7 +72,7 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// Ranks what was timed; `None` unless everything was.
+    /// Ranks a complete set of times; otherwise `None`.
     #[must_use]
     pub fn new(setup: Setup, shard: Option<Shard>, times: &MappingTimes) -> Option<Self> {
         if times.known() < times.total() || times.total() == 0 {
@@ -88,7 +86,7 @@ impl Ranking {
         let means: Vec<f64> = ranking.iter().map(|row| row.mean_ns).collect();
         let mean_ns = decimals(means.iter().sum::<f64>() / means.len() as f64);
         let quantiles_ns = Quantiles::of(&means);
-        // The middle of the range, and not the median: it shows to which side the curve of means
+        // The middle of the range, not the median, shows in which direction the curve of means
         // bends.
         let middle = 0.5 * (first.mean_ns + last.mean_ns);
         let below = means.iter().filter(|mean| **mean < middle).count();
@@ -128,21 +126,20 @@ impl Ranking {
         })
     }
 
-    /// Reads a ranking. Only its setup and its times are taken from the file; the figures are
-    /// computed from them again.
+    /// Reads a ranking. Only its setup and times are taken from the file; the figures are
+    /// recomputed.
     ///
     /// # Errors
     /// [`RankingError`]: the text is not a ranking, has another version, or has times that do not
     /// fit its setup.
     pub fn from_json(text: &str) -> Result<Self, RankingError> {
         let read: Ranking = seatmap_data::document::read(text, FORMAT)?;
-        // Every figure is made again from the times, so a file cannot contradict itself.
+        // All figures are recomputed from the times, so a file cannot contradict itself.
         let mut times = MappingTimes::new(read.setup.indices(read.shard)?, read.setup.runs);
         read.fill(&mut times)?;
         Ranking::new(read.setup, read.shard, &times).ok_or(RankingError::Incomplete)
     }
 
-    /// Adds these times to others.
     pub(super) fn fill(&self, times: &mut MappingTimes) -> Result<(), RankingError> {
         for row in &self.ranking {
             let fits = row.runs_ns.len() == times.runs();
@@ -190,7 +187,7 @@ fn rows(
     (order, ranked)
 }
 
-/// Where the mappings that one would try first, or their mirror images in their stead, are.
+/// The ranks of well-known mappings, or of their mirror images if only those were run.
 fn names(setup: &Setup, ranking: &[RankedMapping]) -> Vec<Named> {
     let row_of: BTreeMap<u64, &RankedMapping> =
         ranking.iter().map(|row| (row.index, row)).collect();

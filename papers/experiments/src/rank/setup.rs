@@ -7,22 +7,22 @@ use seatmap_cell_sim::channels::{DmaError, Ea, dma};
 use seatmap_cell_sim::workload::{LongMessage, LongMessages, MessageLibrary, MessageRing};
 use serde::{Deserialize, Serialize};
 
-/// Bytes of the smallest packet: a quadword, as the ring copies its packets by quadwords.
+/// Bytes of the smallest packet: a quadword, because the ring copies packets by quadwords.
 const QUADWORD: u32 = 16;
-/// Runs of a study; more would not fit in a file that is read.
+/// The most runs of a study; more would not fit in a readable file.
 pub const MOST_RUNS: u64 = 10_000_000;
 
-/// Packets that each task takes from each side unless the user gives a number. Models settle within
-/// a few dozen: ten times as many agree no better between runs, and all 5,040 mappings of a Cell
-/// chip then take ten times their one or two minutes.
+/// Default packets that each task takes from each side. Models settle within a few dozen. Ten times
+/// as many agree no better between runs, and all 5,040 mappings of a Cell chip then take ten times
+/// their one or two minutes.
 pub const USUAL_ROUNDS: u32 = 150;
 
-/// Where thread i sits.
+/// The seat of thread i.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
-    /// On a worker that the run draws at random, like an operating system that makes no promise. It
+    /// A worker drawn at random for the run, as by an operating system without affinity. The thread
     /// stays there for all mappings of the run.
     #[default]
     Default,
@@ -30,23 +30,23 @@ pub enum Variant {
     Pinned,
 }
 
-/// The setup of a study. Two studies with equal setups on a model have equal figures.
+/// The setup of a study. On a model, equal setups give equal figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Setup {
     /// The machine's name.
     pub machine: String,
-    /// A hash of all that is known of the machine, so that two of one name are not mixed up.
+    /// A hash of the machine's data, to distinguish machines of the same name.
     pub machine_hash: String,
-    /// The PUs of the workers, in their order; a thread each. There may be more than tasks.
+    /// The PUs of the workers, in their order, one thread each. There may be more than tasks.
     pub pus: Vec<u32>,
     /// The pattern's usual name.
     pub pattern: String,
     /// Tasks on the ring.
     pub tasks: usize,
-    /// Whether packets go one way only.
+    /// Whether packets move in one direction only.
     pub is_unidirectional: bool,
-    /// Long messages instead of packets that go on: from, to, and the step in which they are sent.
+    /// Long messages in place of forwarded packets: sender, receiver, and the step of sending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<[usize; 3]>,
     /// Bytes of a packet or message.
@@ -56,22 +56,20 @@ pub struct Setup {
     /// Packets that each task takes from each side.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub rounds: u32,
-    /// Bytes of an entry of the matrix in which the ring's library keeps its notifications, where
-    /// it is not the usual one.
+    /// Bytes of an entry in the matrix of notifications of the ring's library, if not the default.
     #[serde(default = "usual_entry", skip_serializing_if = "is_usual_entry")]
     pub entry_bytes: u32,
-    /// Cycles of the library's code between two looks at the matrix, where it is not the usual
-    /// number.
+    /// Cycles of the library's code between two looks at the matrix, if not the default.
     #[serde(default = "usual_poll", skip_serializing_if = "is_usual_poll")]
     pub poll_cycles: u32,
-    /// How often each mapping is run.
+    /// The number of runs of each mapping.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub runs: u32,
-    /// Where thread i sits.
+    /// The seat of thread i.
     pub variant: Variant,
-    /// Where random choices start: the sample, the seats and the start skew of each run.
+    /// The seed of random choices: the sample, the seats and the start skew of each run.
     pub seed: u64,
-    /// Which mappings are run.
+    /// The mappings to run.
     #[serde(flatten)]
     pub choice: MappingChoice,
 }
@@ -95,11 +93,11 @@ fn is_usual_poll(cycles: &u32) -> bool {
 }
 
 impl Setup {
-    /// The mappings to run, by their places in lexicographic order: all that were chosen, or a
-    /// part's share of them.
+    /// The mappings to run, by their index in lexicographic order: all chosen ones, or the share of
+    /// one part.
     ///
     /// # Errors
-    /// [`SetupError`]: something that cannot be run.
+    /// [`SetupError`]: the setup cannot be run.
     pub fn indices(&self, shard: Option<Shard>) -> Result<Vec<u64>, SetupError> {
         self.check()?;
         let all = self.choice.indices(self.tasks, self.seed)?;
@@ -130,7 +128,7 @@ impl Setup {
             (0, _) => Err(SetupError::Nothing("rounds")),
             (_, 0) => Err(SetupError::Nothing("runs")),
             _ if self.messages.is_empty() => packet(self.packet_bytes),
-            // Long messages go in pieces of 16 KiB; the last must be one that hardware takes.
+            // Long messages are sent in pieces of 16 KiB; the hardware must accept the last one.
             _ => match self.packet_bytes % dma::LARGEST_BYTES {
                 0 if self.packet_bytes > 0 => Ok(()),
                 rest => packet(rest),
@@ -138,7 +136,7 @@ impl Setup {
         }
     }
 
-    /// The program that is timed.
+    /// The program to time.
     #[must_use]
     pub fn program(&self) -> TimedProgram {
         let Setup {
@@ -171,20 +169,20 @@ impl Setup {
         mapping.seats(&pus)
     }
 
-    /// The seed of everything that the machine leaves to chance in one run of one mapping.
+    /// The seed of the machine's random choices in one run of one mapping.
     #[must_use]
     pub fn seed_of(&self, job: MappingTrial) -> u64 {
-        // Zero would be a start without skew.
+        // A seed of 0 would start without skew.
         fastrand::Rng::with_seed(self.seed_of_run(job.run) ^ job.index.rotate_left(32)).u64(1..)
     }
 
     fn seed_of_run(&self, run: u32) -> u64 {
-        // The run's number goes into the upper half, so that neighbouring seeds of a study do not
-        // share seeds of runs.
+        // The run's number is added to the upper half, so that studies with neighbouring seeds do
+        // not share seeds of runs.
         fastrand::Rng::with_seed(self.seed.wrapping_add(u64::from(run) << 32)).u64(..)
     }
 
-    /// The first thing in which two setups differ.
+    /// The first field in which two setups differ.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Option<&'static str> {
         [
@@ -212,7 +210,7 @@ impl Setup {
 
 /// Whether the ring can send such packets.
 fn packet(bytes: u32) -> Result<(), SetupError> {
-    // Any aligned place will do: only the size is checked.
+    // Any aligned address: only the size is checked.
     let there = Ea::Local { rank: 0, offset: 0 };
     match dma::check(0, there, bytes, 0) {
         Err(error @ (DmaError::Size(_) | DmaError::Large(_))) => Err(SetupError::Packet(error)),
@@ -225,7 +223,7 @@ fn packet(bytes: u32) -> Result<(), SetupError> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A setup for tests, of a machine with workers 10 to 17.
+    /// A setup of a machine with workers 10 to 17.
     pub(crate) fn setup(tasks: usize) -> Setup {
         Setup {
             machine: "test".into(),

@@ -10,7 +10,7 @@ use std::str::FromStr;
 pub struct Shard {
     /// The number of the part, from 1.
     pub number: u32,
-    /// How many parts there are.
+    /// The number of parts.
     pub of: u32,
 }
 

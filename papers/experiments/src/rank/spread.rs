@@ -1,8 +1,8 @@
-//! A study on a model, spread over the ranks of one start: rank 0 hands out runs, and all ranks run
+//! A study on a model, spread over the ranks of one start: rank 0 assigns runs, and all ranks run
 //! them.
 //!
-//! The time of a run depends on nothing but the setup, so the result is to the byte that of one
-//! process, whichever rank does a run, and however often.
+//! The time of a run depends only on the setup, so the result is to the byte that of one process,
+//! whichever rank does a run, and however often.
 
 use super::journal::RankJournal;
 use super::study::{Keeper, RunCallback, time};
@@ -15,7 +15,7 @@ use seatmap_os::pool;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Why a study over ranks is not done.
+/// Why a study over ranks failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SpreadStudyError {
     /// The ranks failed, or the machine on one of them.
@@ -26,11 +26,11 @@ pub enum SpreadStudyError {
     Journal(#[from] JournalError),
 }
 
-/// Runs what is missing, as rank 0. [`SpreadOutcome::is_whole`] says whether all is known now.
-/// `is_asked` says that the study is to end early.
+/// Runs the missing mappings as rank 0. [`SpreadOutcome::is_whole`] reports whether all times are
+/// known. `is_asked` ends the study early.
 ///
 /// # Errors
-/// [`SpreadStudyError`]. A rank that goes away is none: others do its runs.
+/// [`SpreadStudyError`]. A rank that exits is not an error: others do its runs.
 pub fn lead<B: Bed>(
     ranks: Ranks<'_>,
     setup: &Setup,
@@ -48,8 +48,8 @@ pub fn lead<B: Bed>(
         &|jobs, is_over| done(setup, &bed, jobs, is_over),
         &mut |jobs, ns| {
             note(&mut keeper, jobs, ns).unwrap_or_else(|error| {
-                // The ranks' protocol has no room for a failed journal, so the error waits outside
-                // until it ends.
+                // The ranks' protocol has no errors of the journal, so the error is kept until it
+                // ends.
                 failed = Some(error);
                 ControlFlow::Break(())
             })
@@ -59,7 +59,7 @@ pub fn lead<B: Bed>(
     failed.map_or(Ok(spread), Err)
 }
 
-/// Runs what rank 0 says, as another rank, until nothing is left. The number of parts that it did.
+/// Runs mappings for rank 0, as another rank, until none is left. Returns the number of parts done.
 ///
 /// # Errors
 /// [`SpreadError`].
@@ -73,12 +73,10 @@ pub fn follow<B: Bed>(
     })
 }
 
-/// All that the times depend on: ranks with another setup have other work.
 fn name(setup: &Setup) -> String {
     seatmap_data::document::written(setup)
 }
 
-/// The times of some runs.
 fn done<B: Bed>(
     setup: &Setup,
     bed: &(impl Fn() -> B + Send + Sync),
@@ -101,8 +99,8 @@ fn note(
 ) -> Result<ControlFlow<()>, SpreadStudyError> {
     for (job, ns) in jobs.iter().zip(ns) {
         match keeper.note(*job, *ns)? {
-            // A time that cannot be, or of a run that is known: a rank of another version, or a
-            // damaged message.
+            // An impossible time, or one of a known run: a rank of another version, or a damaged
+            // message.
             None => return Err(SpreadError::Numbers.into()),
             Some(ControlFlow::Break(())) => return Ok(ControlFlow::Break(())),
             Some(ControlFlow::Continue(())) => {}

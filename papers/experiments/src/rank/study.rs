@@ -1,5 +1,5 @@
-//! Running every mapping: in parallel where runs cannot disturb each other, else one after the
-//! other in random blocks.
+//! Runs all mappings: in parallel if runs cannot disturb each other, else one after the other in
+//! random blocks.
 
 use super::journal::RankJournal;
 use super::{MappingTimes, MappingTrial, RankStudyError, Setup, TaskMapping, time_ns};
@@ -12,15 +12,14 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-/// The callback that a study calls after each run with (done, wanted); the study stops when it
-/// answers `Break`.
+/// The callback after each run with (done, wanted); `Break` stops the study.
 pub type RunCallback<'a> = dyn FnMut(usize, usize) -> ControlFlow<()> + 'a;
 
-/// Runs what is missing on as many models as there are threads. The times depend on nothing but the
-/// setup. Whether all is known now.
+/// Runs the missing mappings on a model per thread. The times depend only on the setup. Returns
+/// whether all times are known.
 ///
 /// # Errors
-/// The machine or the journal failed; the times that are known are in `times` and in the journal.
+/// The machine or the journal failed; the known times are in `times` and in the journal.
 pub fn in_parallel<B: Bed>(
     setup: &Setup,
     times: &mut MappingTimes,
@@ -32,20 +31,20 @@ pub fn in_parallel<B: Bed>(
     let mut keeper = Keeper { times, journal, observe };
     let stop = AtomicBool::new(false);
     let Some(pool) = pool::get() else {
-        // No threads to be had: one after the other, with the same result.
+        // No threads are available: one after the other gives the same result.
         let mut bed = bed();
         return ended(
             jobs.into_iter().try_for_each(|job| keeper.keep(job, time(&mut bed, setup, job))),
         );
     };
-    // Times come back over a channel: the journal is written by this thread alone.
+    // Times arrive over a channel, because only this thread writes the journal.
     let (sender, receiver) = mpsc::channel();
     pool.in_place_scope(|scope| {
         let jobs = &jobs;
         let stop = &stop;
         let bed = &bed;
         scope.spawn(move |_| {
-            // Ends early only where the receiver has gone.
+            // Ends early only if the receiver is dropped.
             let _ = jobs.par_iter().try_for_each_init(bed, |bed, job| {
                 let timed =
                     if stop.load(Ordering::Relaxed) { return None } else { time(bed, setup, *job) };
@@ -53,18 +52,18 @@ pub fn in_parallel<B: Bed>(
             });
         });
         let kept = receiver.into_iter().try_for_each(|(job, timed)| keeper.keep(job, timed));
-        // Runs that have not begun are left out; those under way end, and nobody takes their times.
+        // Runs that have not begun are skipped; the times of running ones are discarded.
         stop.store(true, Ordering::Relaxed);
         ended(kept)
     })
 }
 
-/// Runs what is missing one after the other: run by run all mappings in an order of its own, so
-/// that what drifts in the room does not favour any (a randomised complete block design). Whether
-/// all is known now.
+/// Runs the missing mappings one after the other. Each run has all mappings in a new order, so that
+/// slow changes of the computer favour none (a randomised complete block design). Returns whether
+/// all times are known.
 ///
 /// # Errors
-/// The machine or the journal failed; the times that are known are in `times` and in the journal.
+/// The machine or the journal failed; the known times are in `times` and in the journal.
 pub fn in_blocks<B: Bed>(
     setup: &Setup,
     times: &mut MappingTimes,
@@ -74,19 +73,18 @@ pub fn in_blocks<B: Bed>(
 ) -> Result<bool, RankStudyError<B::Error>> {
     let mut jobs = times.missing();
     fastrand::Rng::with_seed(setup.seed).shuffle(&mut jobs);
-    // Stable, so that the order inside a run stays random.
+    // A stable sort, so that the order inside a run stays random.
     jobs.sort_by_key(|job| job.run);
     let mut keeper = Keeper { times, journal, observe };
     ended(jobs.into_iter().try_for_each(|job| keeper.keep(job, time(bed, setup, job))))
 }
 
-/// The time of one run, in nanoseconds.
 pub(super) fn time<B: Bed>(
     bed: &mut B,
     setup: &Setup,
     job: MappingTrial,
 ) -> Result<f64, RankStudyError<B::Error>> {
-    // Jobs are made only of indices that exist.
+    // Jobs have valid indices.
     let mapping = TaskMapping::nth(setup.tasks, job.index);
     let seats = mapping.as_ref().map(|mapping| setup.seats(mapping, job.run)).unwrap_or_default();
     time_ns(bed, &setup.program(), &seats, setup.seed_of(job)).map_err(|source| {
@@ -95,7 +93,7 @@ pub(super) fn time<B: Bed>(
     })
 }
 
-/// Why a study ended before its end: it was asked to, or it failed.
+/// Why a study ended early: the callback stopped it (`None`), or it failed.
 type Early<E> = Option<RankStudyError<E>>;
 
 fn ended<E: std::error::Error>(kept: Result<(), Early<E>>) -> Result<bool, RankStudyError<E>> {
@@ -106,7 +104,6 @@ fn ended<E: std::error::Error>(kept: Result<(), Early<E>>) -> Result<bool, RankS
     }
 }
 
-/// Where times go.
 pub(super) struct Keeper<'a, 'o> {
     pub times: &'a mut MappingTimes,
     pub journal: Option<&'a mut RankJournal>,
@@ -126,8 +123,8 @@ impl Keeper<'_, '_> {
         }
     }
 
-    /// Keeps a time. Whether to go on; `None` where the time cannot be that of a run which is not
-    /// known yet.
+    /// Stores a time. Returns whether to continue; `None` if the time does not belong to a missing
+    /// run.
     pub(super) fn note(
         &mut self,
         job: MappingTrial,
@@ -143,7 +140,7 @@ impl Keeper<'_, '_> {
         let total = self.times.total();
         let known = self.times.known();
         match (self.observe)(known, total) {
-            // Nothing is left to break off after the last run.
+            // After the last run there is nothing to break off.
             ControlFlow::Break(()) if known < total => Ok(Some(ControlFlow::Break(()))),
             _ => Ok(Some(ControlFlow::Continue(()))),
         }

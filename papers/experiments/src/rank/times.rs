@@ -9,34 +9,33 @@ pub const LONGEST_NS: f64 = 3.2e16;
 /// One mapping in one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MappingTrial {
-    /// The mapping's place in lexicographic order.
+    /// The mapping's index in lexicographic order.
     pub index: u64,
     /// The number of the run, from 0.
     pub run: u32,
 }
 
-/// Times of all mappings of a study, as far as they are known.
+/// The known times of all mappings of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MappingTimes {
     indices: Vec<u64>,
     runs: usize,
-    /// A row a mapping; NaN where not known.
+    /// One row per mapping; NaN if unknown.
     ns: Vec<f64>,
     known: usize,
 }
 
 impl MappingTimes {
-    /// None known yet. The mappings' places must ascend.
+    /// No known times yet. The mappings' indices must ascend.
     #[must_use]
     pub fn new(indices: Vec<u64>, runs: u32) -> Self {
         let runs = runs as usize;
         MappingTimes { ns: vec![f64::NAN; indices.len() * runs], indices, runs, known: 0 }
     }
 
-    /// Keeps a time. Whether the job is one of this study's, not yet known, and the time one that
-    /// can be.
+    /// Stores a time. Returns false if the study has no such job, the time is already known, or it
+    /// is impossible.
     pub fn set(&mut self, job: MappingTrial, ns: f64) -> bool {
-        // Indices are ascending.
         let Ok(row) = self.indices.binary_search(&job.index) else { return false };
         let run = job.run as usize;
         // A second time for one run would hide that two files overlap.
@@ -46,13 +45,13 @@ impl MappingTimes {
         {
             return false;
         }
-        // Rounded as a document writes it, so times from a file are equal to those measured.
+        // Rounded as in documents, so that times from a file are equal to measured ones.
         self.ns[row * self.runs + run] = rounded_ns(ns);
         self.known += 1;
         true
     }
 
-    /// The runs that are still to be done.
+    /// The missing runs.
     #[must_use]
     pub fn missing(&self) -> Vec<MappingTrial> {
         (0..self.ns.len())
@@ -64,25 +63,25 @@ impl MappingTimes {
             .collect()
     }
 
-    /// How many times are known.
+    /// The number of known times.
     #[must_use]
     pub fn known(&self) -> usize {
         self.known
     }
 
-    /// How many times there will be.
+    /// The number of all times.
     #[must_use]
     pub fn total(&self) -> usize {
         self.ns.len()
     }
 
-    /// How many times a mapping is run.
+    /// The number of runs of each mapping.
     #[must_use]
     pub fn runs(&self) -> usize {
         self.runs
     }
 
-    /// The mappings' places in lexicographic order.
+    /// The mappings' indices in lexicographic order.
     #[must_use]
     pub fn indices(&self) -> &[u64] {
         &self.indices

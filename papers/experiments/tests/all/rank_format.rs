@@ -1,4 +1,4 @@
-//! The JSON Schema in `docs/formats/` against what is really written, key by key in both
+//! Compares the JSON Schema in `docs/formats/` with written documents, key by key in both
 //! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
@@ -14,7 +14,7 @@ fn schema() -> Value {
     .unwrap()
 }
 
-/// A ranking in which nothing is left out: a part of a sample.
+/// A complete ranking: a part of a sample.
 fn full(runs: u32) -> Ranking {
     let setup = Setup {
         machine: "desk".into(),

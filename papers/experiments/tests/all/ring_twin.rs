@@ -1,4 +1,4 @@
-//! Tests the figures of a twin, whose groups know no ring, for a ring with directories.
+//! Tests the figures of a twin, whose groups form no ring, for a ring with directories.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use fastrand::Rng;
@@ -20,7 +20,6 @@ const PAIRS: [usize; 3] = [1, 24, 48];
 const TASKS: usize = 32;
 const PLACEMENTS: u32 = 12;
 
-/// The model's profile, homes and loaded curve and all.
 fn measured(model: &Arc<CoherentModel>) -> Profile {
     let mut profile = seatmap_sim::coherent::profile(model).unwrap();
     let pus = profile.core_distance.as_ref().unwrap().pus.clone();
@@ -36,14 +35,12 @@ fn measured(model: &Arc<CoherentModel>) -> Profile {
     profile
 }
 
-/// Seats from ever larger parts of the machine.
 fn placements() -> Vec<Vec<u32>> {
     let mut rng = Rng::with_seed(SEED);
     let part = |placement: u32| 0..40 + 16 * placement;
     (0..PLACEMENTS).map(|placement| rng.choose_multiple(part(placement), TASKS)).collect()
 }
 
-/// How long a ring of messages takes on each of them.
 fn times_ns(model: &Arc<CoherentModel>) -> Vec<f64> {
     let to_next = |from: usize| Handoff {
         from,

@@ -1,4 +1,4 @@
-//! The JSON Schemas of channels and fits in `docs/formats/` against what is really written, key by
+//! Compares the JSON Schemas of channels and fits in `docs/formats/` with written documents, key by
 //! key in both directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
@@ -42,14 +42,14 @@ fn experiments() -> Vec<Value> {
         let chip = Chip::new(&model.topology, &pus);
         let found = channels::run(&mut bed, &chip, options, |_| (at > 0).then_some(load)).unwrap();
         let mut document = serde_json::to_value(found).unwrap();
-        // Its name is the command line's to add: a testbed has none.
+        // The command line adds the name: a testbed has none.
         document["machine"] = model.name.clone().into();
         document
     };
     options.iter().enumerate().map(run).collect()
 }
 
-/// A fit in which nothing is left out, and one of a profile that knows little.
+/// A complete fit, and one of a profile with little data.
 fn fits() -> Vec<Value> {
     let model = catalog::load("xeon-phi-5110p").unwrap().unwrap();
     let mut profile = coherent::profile(&model).unwrap();

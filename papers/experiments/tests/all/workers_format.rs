@@ -1,4 +1,4 @@
-//! The schema describes what is written.
+//! The schema matches written documents.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

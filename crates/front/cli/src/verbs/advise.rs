@@ -12,7 +12,7 @@ use seatmap_console::output;
 use seatmap_report::advise;
 use std::cell::RefCell;
 
-/// Looks at one program, and says what to do with it.
+/// Observes one program, and advises on it.
 pub fn run(typed: &Advise) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(None)?;
     let request = meant::request(typed, outputs.on_stdout().is_some())?;
@@ -25,7 +25,7 @@ pub fn run(typed: &Advise) -> Result<(), CliError> {
     if run.runs_on() {
         output::tell("the command runs on; Ctrl-C ends it");
     }
-    // After the page: a command that was started for it is not left alone when nobody reads.
+    // After the page: a command started for it runs to its end even without a reader.
     run.wait(&|| interrupt.is_raised()).map_err(CliError::work)?;
     shown
 }

@@ -18,7 +18,6 @@ use seatmap_trial::tune::{BenchEvent, BenchRequest, BenchResults, Length};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-/// Runs the commands in blocks, and compares them.
 pub fn run(typed: &Bench) -> Result<(), CliError> {
     match &typed.over_time {
         Some(BenchOverTime::History(typed)) => history::run(typed),
@@ -42,7 +41,7 @@ fn commands(typed: &Bench) -> Result<(), CliError> {
     if results.runs.is_empty() {
         return ended;
     }
-    // The complete result, over the one that was kept while the commands ran.
+    // The complete result replaces the one written while the commands ran.
     if let Some(file) = &outputs.file {
         file.write(&results.to_json())?;
     }
@@ -50,7 +49,7 @@ fn commands(typed: &Bench) -> Result<(), CliError> {
         place.write(&bench::page(&results).markdown())?;
     }
     output::even_unread(outputs.show(&results, bench::page))?;
-    // An interrupted session shows what it has, and then fails.
+    // An interrupted session shows its results, and then fails.
     ended?;
     let Some(most) = typed.fail_above else { return Ok(()) };
     results.check_limit(most).map_err(CliError::work)?;
@@ -64,7 +63,6 @@ fn commands(typed: &Bench) -> Result<(), CliError> {
     }
 }
 
-/// Where `--markdown` goes, if it was typed.
 fn summary(typed: &Bench, outputs: &Outputs) -> Result<Option<Destination>, CliError> {
     output::beside(typed.markdown.as_deref(), outputs.on_stdout(), "--markdown")
 }
@@ -74,17 +72,15 @@ fn tell(event: &BenchEvent<'_>, bar: &mut Option<Bar>) {
         bar.show(*runs, *of);
     }
     if let Some(line) = under_way::of_bench(event) {
-        // A bar that is drawn on would write over the sentence.
         *bar = None;
         output::tell(&line);
-        // The runs go on after an estimate of their time.
+        // The runs continue after an estimate of their time.
         if matches!(event, BenchEvent::TooLong(_)) {
             *bar = Some(Bar::new("running"));
         }
     }
 }
 
-/// The comparison that the user means.
 fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
     if typed.history.is_some() || typed.label.is_some() {
         return Err(CliError::input(
@@ -119,16 +115,16 @@ fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
         machine: here::host_name(),
         now: here::now,
     };
-    // A test in CI would otherwise pass for ever.
+    // Otherwise a test in CI would always pass.
     if typed.fail_above.is_some() {
         request.check_limit().map_err(CliError::input)?;
     }
-    // After all errors of usage: each start on a node would report them, and this one as well.
+    // After all errors of usage, because each instance on a node would report them, and this one as
+    // well.
     verbs::run::check_sole(SoleWork::Bench)?;
     Ok(request)
 }
 
-/// The wishes for the CPUs.
 fn room(typed: &Bench) -> RoomRequest {
     RoomRequest {
         cpus: typed.cpus.as_ref().map(Into::into),

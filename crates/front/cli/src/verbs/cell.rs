@@ -11,12 +11,11 @@ use seatmap_console::error::CliError;
 use seatmap_console::output;
 use seatmap_report::counted;
 
-/// Runs the subcommand that the user typed.
 pub fn run(typed: &CellArgs) -> Result<(), CliError> {
     let verb = &typed.verb;
     let host = CellHost::here(myself::cell_guardian()).map_err(CliError::work)?;
     if !matches!(verb, CellVerb::Restore) {
-        // Every other command finishes what a program that was killed has left.
+        // Every other command finishes what a killed program left.
         let left = host.take_over()?;
         left.iter().for_each(|left| output::tell(&left.to_string()));
     }
@@ -57,7 +56,7 @@ fn restore(host: &CellHost) -> Result<(), CliError> {
     page::left(&restored.left)
 }
 
-/// A cell is as noisy as its noisiest CPU.
+/// The noise of a cell is that of its noisiest CPU.
 fn judge() -> Box<NoiseJudge<'static>> {
     Box::new(|cpus| Ok(seatmap_health::noise::measure_briefly(&cpus.0)?.worst_stolen_percent()))
 }

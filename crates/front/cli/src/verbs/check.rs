@@ -13,7 +13,7 @@ use seatmap_watch::metrics::server::MetricsServer;
 use seatmap_watch::{CheckRequest, CheckView, ProcessChoice, Standard};
 use std::net::SocketAddr;
 
-/// Checks where the threads of living programs sit. Exit code 1 means that something is wrong.
+/// Checks the CPUs of running programs' threads. Exit code 1 if something is wrong.
 pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     if let Some(MetricsTarget::Address(address)) = typed.metrics {
         return serve(typed, address);
@@ -26,7 +26,7 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     let view =
         CheckView { is_document: typed.json || outputs.file.is_some(), is_quiet: typed.quiet };
     let request = request(typed)?;
-    // A single check leaves Ctrl-C alone, and ends at once by it.
+    // A single check does not handle Ctrl-C, which ends it at once.
     let interrupt = typed.watch.map(|_| StopFlag::listen()).transpose()?;
     let mut check = request.begin()?;
     while let Some(step) = check.next(&|| interrupt.as_ref().is_some_and(StopFlag::is_raised))? {
@@ -34,7 +34,7 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
         let page = text.map(|text| seatmap_report::check::page(&text, is_coloured));
         let judged = step.judged();
         match judged.map_or(Ok(()), |judged| outputs.step(judged, page, typed.quiet)) {
-            // Nobody would read the next looks; the verdict stands in the exit code.
+            // No reader is left; the exit code has the verdict.
             Err(CliError::NobodyListens) => break,
             shown => shown?,
         }
@@ -45,7 +45,7 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     Ok(check.end()?)
 }
 
-/// Checks for each client that asks, until Ctrl-C.
+/// Checks for each request, until Ctrl-C.
 fn serve(typed: &Check, address: SocketAddr) -> Result<(), CliError> {
     if typed.json || typed.output.is_some() || typed.watch.is_some() {
         return Err(CliError::input(
@@ -61,7 +61,6 @@ fn serve(typed: &Check, address: SocketAddr) -> Result<(), CliError> {
     server.serve(&|| interrupt.is_raised(), &mut look).map_err(CliError::work)
 }
 
-/// The request that the command line means.
 fn request(typed: &Check) -> Result<CheckRequest, CliError> {
     Ok(CheckRequest {
         choice: choice(typed),
@@ -79,7 +78,7 @@ fn request(typed: &Check) -> Result<CheckRequest, CliError> {
     })
 }
 
-/// The processes that the user chose; without a choice, those that are bound.
+/// The user's processes; by default the bound ones.
 fn choice(typed: &Check) -> ProcessChoice {
     let named =
         ProcessChoice::named(&typed.pid, typed.children, typed.cgroup.clone(), typed.name.clone());

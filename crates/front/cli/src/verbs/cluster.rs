@@ -13,7 +13,6 @@ use seatmap_console::{input, meet, output};
 use seatmap_report::{cluster, counted};
 use std::path::Path;
 
-/// Measures a cluster, or says what is wrong with one.
 pub fn run(typed: &ClusterArgs) -> Result<(), CliError> {
     match &typed.command {
         ClusterCommand::Measure(typed) => measure(typed),
@@ -21,17 +20,16 @@ pub fn run(typed: &ClusterArgs) -> Result<(), CliError> {
     }
 }
 
-/// The cluster in a file; `None` where it is something else.
+/// The cluster in a file; `None` if it is something else.
 pub fn of_file(name: &str) -> Result<Option<Measured>, CliError> {
     input::if_in_file(name, Measured::is_cluster, Measured::from_json)
 }
 
-/// The cluster in a file that was read.
+/// The cluster in the bytes of a file.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Measured, CliError> {
     input::parsed(path, bytes, Measured::from_json)
 }
 
-/// Shows a cluster.
 pub fn show(cluster: &Measured, json: bool) -> Result<(), CliError> {
     if json { output::json(cluster) } else { output::show(&cluster::page(cluster)) }
 }
@@ -49,7 +47,6 @@ fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
         &mut |so_far| page.keep(so_far),
     )?;
     drop(bars);
-    // Only rank 0 has a result.
     measured.map_or(Ok(()), |measured| page.end(&measured))
 }
 

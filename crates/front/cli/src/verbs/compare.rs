@@ -7,7 +7,6 @@ use seatmap_data::machine::Profile;
 use seatmap_measure::comparison::ProfileComparison;
 use seatmap_report::compare;
 
-/// Shows two machines side by side.
 pub fn run(typed: &CompareArgs) -> Result<(), CliError> {
     view::keep_to(typed.width);
     let outputs = typed.forms.outputs(None)?;
@@ -16,7 +15,6 @@ pub fn run(typed: &CompareArgs) -> Result<(), CliError> {
     outputs.show(&ProfileComparison::of(&first, &second), compare::page)
 }
 
-/// The profile of a machine with distances.
 fn profile(name: &str) -> Result<Profile, CliError> {
     input::measured_profile_of(&input::machine(name)?)
 }

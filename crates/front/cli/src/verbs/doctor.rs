@@ -9,7 +9,6 @@ use seatmap_health::doctor::DoctorReport;
 use seatmap_report::doctor;
 use seatmap_report::terminal::Colour;
 
-/// Examines this host.
 pub fn run(typed: &Doctor, colour: ColourChoice) -> Result<(), CliError> {
     let page = output::page(typed.forms.html.as_deref(), typed.forms.json)?;
     let cpus = typed.cpus.as_ref().map(|cpus| &cpus.0[..]);

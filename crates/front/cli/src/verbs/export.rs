@@ -16,10 +16,8 @@ use seatmap_services::ServicesPlan;
 use std::error::Error;
 use std::path::Path;
 
-/// Writes a document in one format.
 pub type Writer<T, E = Box<dyn Error>> = fn(&T) -> Result<String, E>;
 
-/// The formats of clusters, by the words that are typed for them.
 pub const OF_CLUSTERS: [(&str, Writer<Cluster>); 4] = [
     ("topology-conf", |cluster| Ok(topology::conf(cluster)?)),
     ("topology-yaml", |cluster| Ok(topology::yaml(cluster)?)),
@@ -27,7 +25,6 @@ pub const OF_CLUSTERS: [(&str, Writer<Cluster>); 4] = [
     ("json", |cluster| Ok(cluster.to_json())),
 ];
 
-/// The formats of profiles.
 pub const OF_PROFILES: [(&str, Writer<Profile>); 4] = [
     ("csv", |profile| Ok(csv::write(profile)?)),
     ("hwloc-xml", |profile| Ok(hwloc_xml::write(profile)?)),
@@ -35,7 +32,6 @@ pub const OF_PROFILES: [(&str, Writer<Profile>); 4] = [
     ("json", |profile| Ok(profile.to_json())),
 ];
 
-/// Writes a profile, plan or cluster as another tool's file.
 pub fn run(typed: Export) -> Result<(), CliError> {
     let destination = Destination::new(typed.output.as_deref().unwrap_or(Path::new("-")))?;
     destination.write(&text(&typed.document, typed.format)?)
@@ -43,11 +39,10 @@ pub fn run(typed: Export) -> Result<(), CliError> {
 
 fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
     let path = Path::new(name);
-    // Read once, as stdin can be read no second time.
+    // Read once, because stdin cannot be read again.
     let bytes = input::is_file(name).then(|| input::bytes(path)).transpose()?;
     let written: Result<String, Box<dyn Error>> = match bytes {
-        // Documents say of themselves what they are; everything else is for the readers of
-        // machines.
+        // Seatmap's documents have a format key; the readers of machines handle everything else.
         Some(bytes) if is_plan(&bytes) => {
             let plan = plan_input::plan_in(path, &bytes)?;
             writer(name, "plan", &export::FORMATS, format)?(&plan).map_err(Into::into)
@@ -69,7 +64,6 @@ fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
         bytes => {
             let machine = match bytes {
                 Some(bytes) => input::machine_in(name, &bytes)?,
-                // The name of a bundled machine.
                 None => input::machine(name)?,
             };
             let write = writer(name, "profile", &OF_PROFILES, format)?;
@@ -79,7 +73,7 @@ fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
     written.map_err(|error| CliError::at(path, error))
 }
 
-/// Writes documents of a kind in this format, if it is one of those for them.
+/// The writer of this format for documents of this kind.
 fn writer<T, E>(
     name: &str,
     kind: &str,

@@ -1,4 +1,4 @@
-//! The gallery, as several verbs take it.
+//! The gallery for several verbs.
 
 use seatmap_console::error::CliError;
 use seatmap_console::{input, output};
@@ -7,8 +7,8 @@ use seatmap_measure::gallery::Gallery;
 use seatmap_measure::gallery::collection::files_in;
 use std::path::Path;
 
-/// The machines that come with Seatmap, and those that were named: `host`, files, and all files of
-/// folders. A file of a folder that is not a machine is left out, with a line about it.
+/// The bundled machines and the named ones: `host`, files, and all files of folders. A file in a
+/// folder that is not a machine is skipped with a message.
 pub fn of(named: &[String]) -> Result<Gallery, CliError> {
     let mut gallery = Gallery::default();
     for entry in MachineList::bundled().map_err(CliError::work)?.machines {

@@ -1,4 +1,4 @@
-//! `seatmap guardian`: the hidden verb of processes that restore what another one changed.
+//! `seatmap guardian`: the hidden verb of processes that restore another one's changes.
 
 use crate::args::GuardianVerb;
 use crate::myself;
@@ -10,7 +10,6 @@ use seatmap_services::apply::ServicesHost;
 use seatmap_trial::live::guard;
 use seatmap_trial::tune::varied;
 
-/// Waits for the creator's end, and restores what it left changed.
 pub fn run(typed: &GuardianVerb) -> Result<(), CliError> {
     match typed {
         GuardianVerb::Cell { name } => {

@@ -10,7 +10,6 @@ use seatmap_os::CpuList;
 use seatmap_report::shown;
 use std::path::{Path, PathBuf};
 
-/// Reads files, explains them, and writes profiles.
 pub fn run(typed: Import) -> Result<(), CliError> {
     let options = ImportOptions {
         frequency_hz: typed.frequency,
@@ -18,13 +17,13 @@ pub fn run(typed: Import) -> Result<(), CliError> {
         topology: typed.topology.as_deref().map(input::topology).transpose()?,
     };
     let folder = typed.output.as_deref().filter(|path| path.is_dir());
-    // One file would take the place of the other, under one path or one name.
+    // One file would replace the other, under one path or one name.
     if typed.files.len() > 1 && (folder.is_none() || typed.name.is_some()) {
         return Err(CliError::input(
             "several files need a folder to go to: -o FOLDER, which must exist, and no --name",
         ));
     }
-    // All names before the first file is read: a clash must not come to light half way.
+    // All names before the first file is read, so that a clash is found first.
     let targets = folder.map(|folder| targets(&typed.files, folder)).transpose()?;
     for (at, file) in typed.files.iter().enumerate() {
         let mut profile = input::imported(file, &options)?;
@@ -39,8 +38,7 @@ pub fn run(typed: Import) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A file's profile in the folder, named as the file is: a name from within the file could lead
-/// anywhere.
+/// A file's profile in the folder, named like the file: a name in the file could be any path.
 fn targets(files: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut targets: Vec<PathBuf> = Vec::new();
     for file in files {
@@ -53,7 +51,7 @@ fn targets(files: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
                 "{one} and {two} would both become {target}; import them apart"
             )));
         }
-        // Nobody named this target: the other tool's file must not be lost under the profile.
+        // The user did not name this target, so it must not replace the other tool's file.
         if is_same(file, &target) {
             return Err(CliError::input(format!(
                 "{} would be replaced by its own profile; give -o another folder, or a file's name",
@@ -65,7 +63,7 @@ fn targets(files: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     Ok(targets)
 }
 
-/// Whether both names are of one file that is there.
+/// Whether both paths are the same existing file.
 fn is_same(one: &Path, other: &Path) -> bool {
     let real = [one, other].map(std::fs::canonicalize);
     matches!(real, [Ok(one), Ok(other)] if one == other)

@@ -12,7 +12,7 @@ use seatmap_report::gallery::{self as gallery_report, INDEX};
 use seatmap_report::shown;
 use std::path::Path;
 
-/// Lists the bundled machines with what each can do and how it was made, or writes their gallery.
+/// Lists the bundled machines with their capabilities and sources, or writes their gallery.
 pub fn run(typed: &Machines) -> Result<(), CliError> {
     if let Some(folder) = &typed.site {
         return site(typed, folder);
@@ -27,7 +27,7 @@ pub fn run(typed: &Machines) -> Result<(), CliError> {
     if typed.json { output::json(&list) } else { output::show(&shown::machines(&list)) }
 }
 
-/// Writes the pages, the index last: a folder with an index is whole.
+/// Writes the pages, the index last: a folder with an index is complete.
 fn site(typed: &Machines, folder: &Path) -> Result<(), CliError> {
     let gallery = gallery::of(&typed.profiles)?;
     for machine in gallery.machines().iter().filter(|machine| machine.summary.is_none()) {

@@ -13,21 +13,20 @@ use seatmap_console::{input, output};
 use seatmap_measure::measurement::MeasureNews;
 use std::ops::ControlFlow;
 
-/// Measures a machine, and shows, prints, writes or remembers what came of it.
 pub fn run(typed: MeasureArgs, colour: ColourChoice) -> Result<(), CliError> {
     let page = MeasureOutputs::new(&typed, colour)?;
     let machine = input::machine(&typed.on)?;
     let request = meant::request(&typed, &machine)?;
-    // Comes first, because a program that sees a journal may ask its run to stop.
+    // First, because a program that sees a journal may ask its run to stop.
     let interrupt = StopFlag::listen()?;
     let mut listener = Listener { interrupt, colour, display: None };
     let measurement = request.run(&mut |news| listener.hear(news))?;
     page.show(&measurement, &request.source, machine.kind())?;
-    // Last: until the profile is written or remembered, the journal is what keeps the measurement.
+    // Last: until the profile is written or remembered, the journal keeps the measurement.
     measurement.forget_journal().map_err(CliError::work)
 }
 
-/// Shows how far a measurement is, and ends it after Ctrl-C.
+/// Shows the progress of a measurement, and ends it after Ctrl-C.
 struct Listener {
     interrupt: StopFlag,
     colour: ColourChoice,
@@ -44,7 +43,7 @@ impl Listener {
             MeasureNews::Step(step) => {
                 self.display.iter_mut().for_each(|display| display.show(step))
             }
-            // The picture is gone before the table is printed.
+            // The picture is removed before the table is printed.
             MeasureNews::Ends => self.display = None,
             _ => {}
         }

@@ -12,9 +12,8 @@ use seatmap_os::cpus::Cpus;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_report::{noise, svg};
 
-/// Measures the noise of CPUs.
 pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
-    // Two meters on one CPU would find each other.
+    // Two meters on one CPU would measure each other.
     super::run::check_sole(SoleWork::Noise)?;
     let page = output::page(typed.forms.html.as_deref(), typed.forms.json)?;
     let has_page = page == Some(Destination::Stdout);
@@ -29,14 +28,14 @@ pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
     if let Some(picture) = picture {
         picture.write(&svg::noise(&report))?;
     }
-    // A reader that has gone does not hide that the time was shorter.
+    // Even without a reader, so that the shortened time is reported.
     if typed.forms.json {
         let document = OfMachine { document: &report, machine: &host_name() };
         output::even_unread(output::json(&document))?;
     } else if !has_file {
         output::even_unread(output::show(&noise::summary(&report)))?;
     }
-    // Everything is written first: what was measured until Ctrl-C is good.
+    // Everything is written first, because the figures until Ctrl-C are good.
     if report.interrupted {
         Err(CliError::work(format!(
             "interrupted; the figures are of the first {:.2} s",
@@ -47,8 +46,7 @@ pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
     }
 }
 
-/// The CPUs that the user named; else all that are online, less those that the cpuset forbids, with
-/// a message about them.
+/// The user's CPUs, or all online CPUs within the cpuset, with a message about the others.
 fn cpus(typed: &NoiseArgs) -> Result<Vec<u32>, CliError> {
     if let Some(named) = &typed.cpus {
         return Ok(named.0.clone());

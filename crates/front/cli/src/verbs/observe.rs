@@ -14,17 +14,18 @@ use seatmap_launch::Ending;
 use seatmap_observe::ObservationOutcome;
 use seatmap_observe::request::USUAL_TIME;
 
-/// Observes who talks to whom in a program. A command's exit code is this process's.
+/// Observes the communication between the threads of a program. A command's exit code is this
+/// process's.
 pub fn run(typed: &ObserveArgs) -> Result<(), CliError> {
     let page = ObserveOutputs::new(typed)?;
     let request = meant::request(typed)?;
-    // Ctrl-C ends the reading of a recording, and asks an observation to end.
+    // Ctrl-C kills the reading of a recording, but ends an observation regularly.
     let interrupt = typed.recording.is_none().then(StopFlag::listen).transpose()?;
     let waiting = waiting(typed);
     let observed = request.run(&|| is_raised(&interrupt));
     drop(waiting);
     let ObservationOutcome { sighting, end } = observed?;
-    // A command that outlives the time of its observation is waited for behind the page.
+    // A command that outlives its observation is waited for after the page.
     let shown = sighting
         .map_err(CliError::from)
         .and_then(|sighting| sighting.map_or(Ok(()), |sighting| page.show(&sighting)));
@@ -37,7 +38,7 @@ pub fn run(typed: &ObserveArgs) -> Result<(), CliError> {
     }
 }
 
-/// A bar for processes that run already. A command has the terminal for itself, and gets a line.
+/// A bar for running processes. A command uses the terminal itself, and gets a line.
 fn waiting(typed: &ObserveArgs) -> Option<Waiting> {
     if typed.recording.is_some() {
         return Some(Waiting::new("reading the recording", None));

@@ -21,8 +21,8 @@ pub fn run(typed: PatternArgs) -> Result<(), CliError> {
             )
         }
         PatternCommand::Convert { source, output } => {
-            // The place is checked before the pattern is read, which may come from stdin and be
-            // gone then.
+            // The destination is checked before the pattern is read, because stdin could not be
+            // read again.
             let destination = Destination::new(output.as_deref().unwrap_or(Path::new("-")))?;
             destination.write(&read(&source)?.to_json())
         }
@@ -36,10 +36,9 @@ fn read(source: &PatternSource) -> Result<seatmap_data::pattern::Pattern, CliErr
     Ok(pattern)
 }
 
-/// How a pattern becomes a file.
 type Drawer = fn(&seatmap_data::pattern::Pattern) -> String;
 
-/// Writes the files that were asked for; without any, the pattern goes to the terminal.
+/// Writes the requested files, or draws the pattern on the terminal.
 fn show(typed: &PatternShow) -> Result<(), CliError> {
     view::keep_to(typed.width);
     let asked = [
@@ -54,7 +53,7 @@ fn show(typed: &PatternShow) -> Result<(), CliError> {
     }
     let wanting_stdout =
         files.iter().filter(|(_, destination, _)| *destination == Destination::Stdout).count();
-    // Two documents one behind the other on stdout can be read by nobody.
+    // Two documents in a row on stdout are unreadable.
     if wanting_stdout + usize::from(typed.forms.json) > 1 {
         return Err(CliError::input(
             "only one of --json, --svg - and --html - can have stdout; give the others files",

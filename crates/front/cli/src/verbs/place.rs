@@ -19,8 +19,8 @@ use seatmap_machines::catalog::usable::{self, Usable};
 use seatmap_measure::appraise::AppraisalRequest;
 use seatmap_place::{PlaceMethod, PlaceRequest, Weight};
 
-/// Says where the tasks of a pattern should sit: on a machine, on the nodes of a cluster, or on the
-/// places of a QAPLIB instance. On the gallery, says on which machine.
+/// Places the tasks of a pattern on a machine, on the nodes of a cluster, or on the locations of a
+/// QAPLIB instance. On the gallery, ranks its machines.
 pub fn run(typed: &PlaceArgs) -> Result<(), CliError> {
     if let Some(unused) = typed.unused() {
         return Err(CliError::input(unused));
@@ -58,14 +58,13 @@ fn on_machine(typed: &PlaceArgs) -> Result<(), CliError> {
     outputs.write(&inputs, &appraisal)
 }
 
-/// The pattern and the machine that a request is about.
 struct Inputs {
     pattern: Pattern,
     machine: Machine,
     profile: Profile,
-    /// The amount of an edge by which its distance counts.
+    /// The amount of an edge that multiplies its distance.
     weight: Weight,
-    /// The CPUs that tasks may sit on, where they are not all that have distances.
+    /// The CPUs for tasks, if they are not all with distances.
     cpus: Option<Vec<u32>>,
 }
 
@@ -85,7 +84,6 @@ impl Inputs {
     }
 }
 
-/// The request that the command line means.
 fn request<'a>(
     typed: &PlaceArgs,
     inputs: &'a Inputs,
@@ -102,7 +100,6 @@ fn request<'a>(
         fixed: typed.fix.clone(),
         method,
         prefers_cache: typed.prefer == Some(PreferChoice::BigCache),
-        // A placement by homes alone is judged by the homes that it chose.
         homes: typed.homes || method == PlaceMethod::GetCore,
         threads: typed.threads(),
         seed: typed.seed,

@@ -26,7 +26,6 @@ pub fn run(typed: &Pretend) -> Result<(), CliError> {
     if fails { Ending::Exited(1).leave_alike() } else { run.ending.leave_alike() }
 }
 
-/// The request that the command line means.
 fn request(typed: &Pretend, leaves_stdout: bool) -> Result<PretendRequest, CliError> {
     let machine = input::machine(&typed.machine)?;
     let profile = input::profile_of(&machine)?;
@@ -40,7 +39,8 @@ fn request(typed: &Pretend, leaves_stdout: bool) -> Result<PretendRequest, CliEr
     })
 }
 
-/// The rules or the plan after `--check`. A file is taken for a plan, as no rule is a file's name.
+/// The rules or the plan after `--check`. A file is taken for a plan, because no rule is a file's
+/// name.
 fn criteria(check: &str, typed: &Pretend) -> Result<Criteria, CliError> {
     let strict = typed.strict;
     if Path::new(check).is_file() {

@@ -13,16 +13,16 @@ use seatmap_launch::share::SoleWork;
 
 pub use page::{remark, show, warn_of_handing_over, warn_of_settings, write};
 
-/// Runs a program, or takes one that runs, and seats its threads. A program's exit code is this
-/// process's.
+/// Runs a program, or attaches to a running one, and pins its threads. The program's exit code is
+/// this process's.
 pub fn run(typed: &RunArgs) -> Result<(), CliError> {
-    // A replay belongs to `--auto`, though it is not typed with it.
+    // A replay belongs to `--auto`, though it does not need it.
     if typed.auto || typed.live.replay.is_some() {
         return auto::run(typed);
     }
     let meant = meant::request(typed)?;
-    // Before the program starts: a report that cannot be written is an error then, and not after
-    // hours.
+    // Before the program starts, so that an unwritable report is an error then, and not hours
+    // later.
     let files = SeatingOutputs::new(typed)?;
     match meant {
         Meant::Attach(request) => page::attached(request.run()?, typed.allow_unseated, &files),
@@ -35,8 +35,8 @@ pub fn run(typed: &RunArgs) -> Result<(), CliError> {
     }
 }
 
-/// Checks that work on all CPUs of this node is not done by several starts of one command, against
-/// each other.
+/// Refuses work on all CPUs of this node if several instances of one command would do it at the
+/// same time.
 pub fn check_sole(work: SoleWork) -> Result<(), CliError> {
     Ok(request::check_sole(work)?)
 }

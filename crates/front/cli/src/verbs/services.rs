@@ -21,10 +21,9 @@ use seatmap_services::drift::DriftReport;
 use seatmap_services::{RecordRequest, ServicesPlan, ServicesRecord, find};
 use std::time::Duration;
 
-/// How long the load of everything is looked at for programs that a plan does not know.
+/// How long the load is observed for programs missing from a plan.
 const GLANCE: Duration = Duration::from_secs(1);
 
-/// Runs the subcommand that the user typed.
 pub fn run(typed: &Services) -> Result<(), CliError> {
     match &typed.verb {
         ServicesVerb::Init(typed) => init(typed),
@@ -55,7 +54,7 @@ fn host() -> Result<ServicesHost, CliError> {
     Ok(ServicesHost::here(myself::services_guardian())?)
 }
 
-/// The host, after everything that a killed program has left is finished.
+/// The host, after finishing what a killed program left.
 fn standing_host() -> Result<ServicesHost, CliError> {
     let host = host()?;
     host.take_over()?.iter().for_each(|left| output::tell(&left.to_string()));
@@ -87,7 +86,7 @@ fn import(typed: &ServicesImport) -> Result<(), CliError> {
     let profile = meant::profile(&typed.on)?;
     let plan = outputs.file.as_ref().map(|file| Ok::<_, CliError>((file, seats.plan(&profile)?)));
     let plan = plan.transpose()?;
-    // First: whatever fails after it, the same command finishes.
+    // First, so that the same command can finish after a later failure.
     meant::add_imported(typed, known.as_ref(), &seats)?;
     if let Some((file, plan)) = plan {
         file.write(&seatmap_data::document::written(&plan))?;
@@ -141,7 +140,7 @@ fn plan(typed: &ServicesPlanArgs) -> Result<(), CliError> {
     outputs.show(&shown, page::plan_page)
 }
 
-/// Shows a plan on file as `services plan` did, on its machine where that is known here.
+/// Shows a saved plan as `services plan` does, on its machine if it is known here.
 pub fn show_plan(plan: &ServicesPlan, forms: &ResultForms) -> Result<(), CliError> {
     let outputs = forms.outputs(None)?;
     let profile = meant::pictured_machine(plan);

@@ -76,14 +76,13 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
     }
 }
 
-/// Where `--svg` goes, if it was typed.
 fn picture(typed: &Show, page: Option<&Destination>) -> Result<Option<Destination>, CliError> {
     let has_page = (page == Some(&Destination::Stdout)).then_some("--html -");
     let on_stdout = if typed.forms.json { Some("--json") } else { has_page };
     output::beside(typed.svg.as_deref(), on_stdout, "--svg")
 }
 
-/// Whether this is a document of Seatmap's that is neither a machine nor a plan of tasks.
+/// Whether this is a document of Seatmap, but neither a machine nor a plan of tasks.
 fn is_other(bytes: &[u8]) -> bool {
     seatmap_data::document::is_kind(bytes, "")
         && !seatmap_data::document::is_kind(bytes, "seatmap-profile/")
@@ -93,7 +92,7 @@ fn is_pattern(bytes: &[u8]) -> bool {
     seatmap_data::document::is_kind(bytes, "seatmap-pattern/")
 }
 
-/// The table that 'seatmap place' printed, or a picture of the tasks on the machine.
+/// Shows a plan as the table of 'seatmap place', or as a picture of the tasks on the machine.
 fn show_plan(
     typed: &Show,
     page: Option<Destination>,
@@ -120,8 +119,8 @@ fn show_plan(
     })
 }
 
-/// The machine of a plan: this computer, or a bundled one. Of another one, only the CPUs that the
-/// plan describes are known; a name from a file opens no other file.
+/// The machine of a plan: this computer, or a bundled one. For another one, only the CPUs in the
+/// plan are known; a name in a file never opens another file.
 fn machine_of(plan: &Plan) -> Result<(Profile, Option<Machine>), CliError> {
     let machine = match plan.check_machine(&here::host_name()) {
         Ok(()) => Some(input::machine("host")?),
@@ -151,7 +150,7 @@ fn machine(
 ) -> Result<(), CliError> {
     let machine = input::machine(&typed.machine)?;
     let profile = input::profile_of(&machine)?;
-    // After the machine is known: only it says which CPUs and homes there are.
+    // After the machine is known, because CPUs and homes depend on it.
     shown::check(&profile, typed.near, typed.home).map_err(CliError::input)?;
     if let Some(picture) = picture {
         let drawn = svg::heatmap(&profile, typed.order.into());
@@ -160,7 +159,7 @@ fn machine(
             return Ok(());
         }
     }
-    // Isolated CPUs are a fact of this computer now, and no part of a profile.
+    // Isolated CPUs are a property of this computer now, not of a profile.
     let scheduler = machine.is_host().then(|| SchedulerSettings::read(&Root::new("/")));
     let set_apart = scheduler.map_or_else(SetApart::default, |scheduler| SetApart::of(&scheduler));
     let isolated = &set_apart.isolated;
@@ -178,7 +177,6 @@ fn machine(
     })
 }
 
-/// Writes the page where one was asked for, and prints where there is none, or JSON beside it.
 fn deliver(
     typed: &Show,
     page: Option<Destination>,
@@ -198,7 +196,7 @@ fn replay(typed: &Show, page: Option<Destination>, recording: &Recording) -> Res
             "is a recording; 'seatmap show FILE --html PAGE' writes the page that replays it";
         return Err(CliError::at(Path::new(&typed.machine), remedy));
     };
-    // A recorder that was killed leaves a part of a line; all before it is whole.
+    // A killed recorder leaves a partial last line; all lines before it are whole.
     if recording.is_cut_off {
         output::tell(&format!("{}: the last line was cut off and is left out", typed.machine));
     }

@@ -17,10 +17,10 @@ use seatmap_watch::live::SeatingFrame;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// How often a wait looks whether it was asked to stop.
+/// The interval at which a wait checks for a request to stop.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Shows the threads on the seats of this computer, or records them.
+/// Shows the threads on the CPUs of this computer, or records them.
 pub fn run(typed: &Top, colour: ColourChoice) -> Result<(), CliError> {
     let has_screen =
         std::io::stdout().is_terminal() && !typed.once && !typed.json && typed.seconds.is_none();
@@ -69,7 +69,7 @@ fn check_seen(frame: &SeatingFrame) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Records without a screen, until the time is over, until Ctrl-C or until the programs have ended.
+/// Records without a screen, until the time is over, Ctrl-C or the end of the programs.
 fn record(
     mut watched: WatchedPrograms,
     typed: &Top,
@@ -82,7 +82,7 @@ fn record(
     while !interrupt.is_raised() && began.elapsed() < time {
         looks += 1;
         let left = time.saturating_sub(began.elapsed());
-        // Each look has its own time, so that late ones do not add up.
+        // Each observation has its own time, so that late ones do not add up.
         let due = typed.interval.saturating_mul(looks).saturating_sub(began.elapsed());
         wait(due.min(left), &interrupt);
         let frame = watched.frame();
@@ -94,7 +94,6 @@ fn record(
     recorder.end()
 }
 
-/// Waits, unless Ctrl-C comes.
 fn wait(time: Duration, interrupt: &StopFlag) {
     let began = Instant::now();
     while let Some(left) =

@@ -14,7 +14,6 @@ use seatmap_report::{tune, under_way};
 use seatmap_trial::tune::model_race::{NumberedJob, TakeTimes};
 use seatmap_trial::tune::{RaceEnd, RaceEvent, program_race};
 
-/// Races ways to seat a program, and writes the winner down.
 pub fn run(typed: &Tune) -> Result<(), CliError> {
     match &typed.on {
         Some(name) if typed.command.is_empty() => on_model(typed, name),
@@ -68,7 +67,7 @@ fn outputs(typed: &Tune) -> Result<Outputs, CliError> {
     typed.forms.outputs(typed.output.as_deref())
 }
 
-/// The bar is gone before a line that says how the race ended.
+/// Prints a line about the race; a bar is removed before the result.
 fn tell(event: &RaceEvent<'_>, bar: &mut Option<Bar>) {
     match event {
         RaceEvent::RunMade { runs, of } => bar.iter().for_each(|bar| bar.show(*runs, *of)),
@@ -82,7 +81,6 @@ fn tell(event: &RaceEvent<'_>, bar: &mut Option<Bar>) {
     }
 }
 
-/// The winner goes into a file where one was named, if it is one that a plan can hold.
 fn show(outputs: &Outputs, end: &RaceEnd) -> Result<(), CliError> {
     outputs.show(&end.tuned, tune::page)?;
     match (&outputs.file, &end.plan) {

@@ -1,4 +1,4 @@
-//! A program that seats its own threads, on a host that was measured and on one that was not.
+//! A program that pins its own threads, on a measured host and on an unmeasured one.
 
 use crate::installed::{How, can_compile, library, stdout};
 use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Topology};
@@ -6,7 +6,6 @@ use std::path::Path;
 
 const EXAMPLE: &str = "examples/producer_consumer.c";
 
-/// A profile of these CPUs, where Seatmap would remember it.
 fn remember(state: &Path, cpus: &[u32]) {
     let origin =
         Origin { kind: OriginKind::Measured, source: "a test".to_owned(), date: None, tool: None };

@@ -1,4 +1,4 @@
-//! The examples answer as Rust does.
+//! The examples give the same results as Rust.
 
 use crate::installed::{How, can_compile, library, stdout};
 use seatmap_data::machine::import;
@@ -13,8 +13,7 @@ fn own_edges_on_an_own_matrix() {
         return;
     }
     let printed = library().run_all_ways("examples/edges.c");
-    // Task 0 is held on CPU 11; its partner belongs on 9, and the other two on the pair that is
-    // left.
+    // Task 0 is fixed on CPU 11; its partner belongs on 9, and the other two on the remaining pair.
     let expected = [
         "task 0 on CPU 11\ntask 1 on CPU 9\n",
         "cost 506880 (optimal), at least 506880, unplaced 1981440\n",
@@ -22,7 +21,6 @@ fn own_edges_on_an_own_matrix() {
     assert!(expected.iter().all(|lines| printed.contains(lines)), "{printed}");
 }
 
-/// The plan that `examples/plan.c` asks for, made in Rust.
 fn plan_of(machine: &[u8], pattern: &str) -> Plan {
     let machine = import::read(machine, "machine", None).unwrap();
     let pattern = Pattern::from_json(pattern).unwrap();

@@ -1,5 +1,5 @@
-//! The guide's page on the library: these tests compile its programs and check that they do as the
-//! page says.
+//! Compiles the programs of the guide's page on the library and checks that they do as the page
+//! says.
 
 use crate::installed::{How, can_compile, example, library, stdout};
 use seatmap_data::machine::catalog;

@@ -1,9 +1,9 @@
-//! The header that is checked in is the one that the sources make.
+//! The committed header matches the sources.
 //!
-//! `SEATMAP_HEADER=write cargo test -p seatmap-place-c --test programs header` renews it; look at
-//! the difference before it is committed: C programs were compiled against it.
+//! `SEATMAP_HEADER=write cargo test -p seatmap-place-c --test programs header` renews it. Review
+//! the difference before committing it, because C programs were compiled against it.
 
-/// In the order in which a reader meets them.
+/// In the order of the header.
 const SOURCES: [&str; 9] = [
     "src/version.rs",
     "src/status.rs",

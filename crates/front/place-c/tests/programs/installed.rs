@@ -1,5 +1,5 @@
-//! The library, built as packagers build it and installed in a folder of its own. The tests of each
-//! C library share this file: the package that compiles it says which library it is.
+//! The library, built and installed in a folder as packagers do it. The tests of each C library
+//! share this file; the package that compiles it determines the library.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -7,39 +7,34 @@ use std::sync::{Mutex, OnceLock};
 
 const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
-/// The language of a program and the way it is linked.
 #[derive(Clone, Copy, Debug)]
 pub enum How {
-    /// C99 with the shared library, as `pkg-config` says.
+    /// C99 with the shared library, by `pkg-config`.
     Shared,
-    /// C99 with the static library.
     Static,
-    /// C++11 with the shared library.
     Cpp,
 }
 
-/// The library below a prefix, in cargo's own folder for what tests leave.
+/// The library below a prefix, in cargo's folder for files of tests.
 pub struct Installed {
     prefix: PathBuf,
 }
 
-/// The library, built and installed once for all tests of this run.
 pub fn library() -> &'static Installed {
     static LIBRARY: OnceLock<Installed> = OnceLock::new();
     LIBRARY.get_or_init(Installed::new)
 }
 
-/// Whether a program works here; says so where it does not.
+/// Whether a program works here; otherwise reports it.
 pub fn there_is(program: &str) -> bool {
     seatmap_needs::tool(program)
 }
 
-/// Whether a program in C can be built against the library here; says so where it cannot.
+/// Whether a program in C can be built against the library here; otherwise reports it.
 pub fn can_compile() -> bool {
     there_is("cc") && there_is("pkg-config")
 }
 
-/// A command's stdout, if it succeeds.
 pub fn stdout(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -52,15 +47,14 @@ pub fn name() -> String {
     env!("CARGO_PKG_NAME").trim_end_matches("-c").replace('-', "_")
 }
 
-/// The folder of this test's own program, in which cargo has put the libraries of this package
-/// before.
+/// The folder of this test's own program, where cargo has put this package's libraries.
 fn built() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     own.parent().unwrap().to_owned()
 }
 
-/// An example written in Rust, ready to run. `make test` builds all examples beside the tests, and
-/// says so; a test that is run alone builds the one it needs, which takes a second build of all
+/// An example written in Rust, ready to run. `make test` builds all examples with the tests, and
+/// sets the variable; a single test builds the example it needs, which takes a second build of all
 /// crates below.
 pub fn example(package: &str, name: &str) -> Command {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
@@ -80,7 +74,7 @@ pub fn example(package: &str, name: &str) -> Command {
 impl Installed {
     fn new() -> Self {
         let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lib{}", name()));
-        // The packages of the C libraries lie at different depths below the repository.
+        // The packages of the C libraries have different depths in the repository.
         let script = Path::new(env!("CARGO_MANIFEST_DIR"))
             .ancestors()
             .map(|folder| folder.join("scripts/install-lib"))
@@ -136,8 +130,7 @@ impl Installed {
         stdout(&mut compiler);
     }
 
-    /// A program of this package, compiled and ready for arguments, under valgrind where that is
-    /// wished.
+    /// A program of this package, compiled and ready for arguments, under valgrind if `checked`.
     pub fn command(&self, source: &str, how: How, checked: bool) -> Command {
         let program = self.compiled(source, how);
         let mut command = Command::new(if checked { Path::new("valgrind") } else { &program });
@@ -155,7 +148,7 @@ impl Installed {
         command
     }
 
-    /// Runs a program that takes no arguments in each available way; all must print the same.
+    /// Runs a program without arguments in each available way; all must print the same.
     pub fn run_all_ways(&self, source: &str) -> String {
         let shared = stdout(&mut self.command(source, How::Shared, false));
         assert_eq!(
@@ -180,7 +173,6 @@ impl Installed {
         shared
     }
 
-    /// Runs a program with arguments.
     pub fn run(&self, source: &str, arguments: &[&Path]) -> Output {
         self.command(source, How::Shared, false).args(arguments).output().unwrap()
     }

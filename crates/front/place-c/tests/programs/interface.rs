@@ -12,7 +12,6 @@ fn shared() -> std::path::PathBuf {
     library().path(&format!("lib/lib{}.so", name()))
 }
 
-/// The names before an opening parenthesis, comments left out.
 fn declared() -> BTreeSet<String> {
     let header = header();
     let code = header.lines().filter(|line| !line.trim_start().starts_with(['*', '/', '#']));

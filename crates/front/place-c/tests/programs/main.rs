@@ -1,4 +1,4 @@
-//! C and C++ programs, compiled against the library as it is installed, and run.
+//! C and C++ programs, compiled against the installed library, and run.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

@@ -1,4 +1,4 @@
-//! The package as a wheel has it, and programs of Python that use it.
+//! The package as in a wheel, and Python programs that use it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,7 +6,6 @@ use std::process::Command;
 /// Whether this interpreter is new enough for the module.
 const IS_NEW_ENOUGH: &str = "import sys; sys.exit(sys.version_info < (3, 9))";
 
-/// The repository.
 pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").canonicalize().unwrap()
 }
@@ -16,7 +15,7 @@ pub fn module() -> PathBuf {
     std::env::current_exe().unwrap().with_file_name("lib_seatmap.so")
 }
 
-/// The interpreter, where there is one.
+/// The interpreter, if there is one.
 fn python() -> Option<String> {
     let name = std::env::var("SEATMAP_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     if seatmap_needs::program(&name, &["-c", IS_NEW_ENOUGH]) {
@@ -26,7 +25,7 @@ fn python() -> Option<String> {
     None
 }
 
-/// A folder with the package as a wheel has it.
+/// A folder with the package as in a wheel.
 fn installed() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let package = folder.path().join("seatmap");
@@ -42,7 +41,7 @@ fn installed() -> tempfile::TempDir {
     folder
 }
 
-/// Runs a file of the tests' folder. Its lines on skipped checks are shown past the harness.
+/// Runs a file of the tests' folder. Its lines about skipped checks bypass the harness.
 pub fn run(file: &str, arguments: &[PathBuf]) {
     let Some(python) = python() else { return };
     let package = installed();
@@ -53,7 +52,7 @@ pub fn run(file: &str, arguments: &[PathBuf]) {
         .current_dir(state.path())
         .env("PYTHONPATH", package.path())
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        // Measurements of tests are not remembered of this computer.
+        // Measurements of tests are not remembered.
         .env("XDG_STATE_HOME", state.path())
         .env("SEATMAP_RUN", state.path().join("run"))
         .output()

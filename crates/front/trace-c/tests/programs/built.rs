@@ -5,12 +5,11 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// Whether a compiler makes programs with ThreadSanitizer, as these are; says so where it does not.
+/// Whether a compiler supports ThreadSanitizer; otherwise reports it.
 pub fn there_is(compiler: &str) -> bool {
     seatmap_needs::thread_sanitizer(compiler)
 }
 
-/// A command's output, if it succeeds.
 pub fn done(command: &mut Command) -> Output {
     let output = command.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -18,36 +17,30 @@ pub fn done(command: &mut Command) -> Output {
     output
 }
 
-/// A command's stdout, if it succeeds.
 pub fn stdout(command: &mut Command) -> String {
     String::from_utf8(done(command).stdout).unwrap()
 }
 
-/// The folder of this test's own program, in which cargo has put the libraries of this package
-/// before.
+/// The folder of this test's own program, where cargo has put this package's libraries.
 pub fn library() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| std::env::current_exe().unwrap().parent().unwrap().to_owned())
 }
 
-/// The path of a source next to this file.
 pub fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name)
 }
 
-/// A program in a folder of its own, with a folder for its traces.
 pub struct Program {
     folder: TempDir,
 }
 
 impl Program {
-    /// Compiles a source and links it with the shared library.
     pub fn shared(compiler: &str, flags: &[&str], name: &str) -> Self {
         let link = [format!("-L{}", library().display()), "-lseatmap_trace".to_owned()];
         Program::linked(compiler, flags, name, &link)
     }
 
-    /// Compiles a source and links it with the static library.
     pub fn fixed(compiler: &str, flags: &[&str], name: &str) -> Self {
         let archive = library().join("libseatmap_trace.a").display().to_string();
         Program::linked(compiler, flags, name, &[archive, "-ldl".to_owned()])
@@ -75,19 +68,16 @@ impl Program {
         program
     }
 
-    /// The folder of its traces.
     pub fn traces(&self) -> PathBuf {
         self.folder.path().join("traces")
     }
 
-    /// The program, ready for arguments.
     pub fn command(&self) -> Command {
         let mut command = Command::new(self.folder.path().join("program"));
         command.env("LD_LIBRARY_PATH", library()).env("SEATMAP_TRACE", self.traces());
         command
     }
 
-    /// Runs it and returns what it printed.
     pub fn run(&self, arguments: &[&str]) -> String {
         stdout(self.command().args(arguments))
     }

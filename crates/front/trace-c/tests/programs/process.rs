@@ -1,4 +1,4 @@
-//! Atomics, forks, signals, and programs that are not observed.
+//! Atomics, forks, signals, and unobserved programs.
 
 use crate::built::{Program, done, library, stdout, there_is};
 use seatmap_observe::tsan;

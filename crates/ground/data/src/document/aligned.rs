@@ -1,12 +1,12 @@
-//! Cells of tables, filled up with blanks.
+//! Cells of tables, padded with blanks.
 
-/// The widest that a column of a table becomes, in characters. A longer cell is shown whole, and
-/// the cells above and below it do not grow with it: one name of a file would make a table of many
-/// rows as long as the name times the rows.
+/// The largest width of a column, in characters. A longer cell is shown whole, but does not widen
+/// the other rows: one long name in a file would make a table of many rows as long as the name
+/// times the rows.
 const MOST_COLUMNS: usize = 1000;
 
-/// A text with blanks behind it, so that it is as wide as a column of so many characters. The
-/// standard library's `{text:<width$}` panics if the width is above 65,535.
+/// A text padded with blanks on the right. The standard library's `{text:<width$}` panics if the
+/// width is above 65,535.
 ///
 /// ```
 /// assert_eq!(seatmap_data::document::left_aligned("ab", 4), "ab  ");
@@ -16,8 +16,7 @@ pub fn left_aligned(text: &str, width: usize) -> String {
     text.to_owned() + &blanks(text, width)
 }
 
-/// A text with blanks before it, as wide as a column of so many characters: figures end at the
-/// right.
+/// A text padded with blanks on the left, for figures.
 ///
 /// ```
 /// assert_eq!(seatmap_data::document::right_aligned("7", 3), "  7");

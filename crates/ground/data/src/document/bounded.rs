@@ -1,4 +1,4 @@
-//! The bound on the texts of documents, looked at before anything else of them.
+//! The limit on texts in documents, checked first.
 
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -7,7 +7,7 @@ use std::fmt;
 /// (`PATH_MAX`), and a list of every second of 8,192 CPUs has about 20,000.
 pub const MOST_TEXT_BYTES: usize = 1 << 15;
 
-/// Why a text of a file is not read; `None` for one that is not longer than [`MOST_TEXT_BYTES`].
+/// Why a text of a file is refused; `None` if it has at most [`MOST_TEXT_BYTES`].
 #[must_use]
 pub fn too_long(text: &str) -> Option<String> {
     (text.len() > MOST_TEXT_BYTES).then(|| {
@@ -16,11 +16,10 @@ pub fn too_long(text: &str) -> Option<String> {
     })
 }
 
-/// Any value, read for its texts alone: reading it fails if one of them, or a key, is longer than
-/// [`MOST_TEXT_BYTES`].
+/// Any value; reading it fails if one of its texts or keys is longer than [`MOST_TEXT_BYTES`].
 struct BoundedTexts;
 
-/// A value from JSON whose texts and keys have a bound: a line of a journal, the report of another
+/// A value from JSON with limited texts and keys: a line of a journal, the report of another
 /// program.
 ///
 /// # Errors
@@ -30,15 +29,14 @@ pub fn from_json<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
     serde_json::from_str(text)
 }
 
-/// The format that a document names, which is looked at before its other keys. Reading it from JSON
-/// or TOML fails if a text or key of the document is longer than [`MOST_TEXT_BYTES`].
+/// The format of a document, read before its other keys. Reading it from JSON or TOML fails if a
+/// text or key of the document is longer than [`MOST_TEXT_BYTES`].
 #[derive(Debug)]
 pub struct Outline {
     /// Name and version.
     pub format: String,
 }
 
-/// A text, if it is not too long.
 struct BoundedText(String);
 
 /// A key, of which only the outline's own is kept.
@@ -183,7 +181,7 @@ mod tests {
                 assert_eq!(refused(&document), is_refused, "{}", &document[..20]);
             }
         }
-        // Escapes make a text of a few bytes from many, and count as what they stand for.
+        // Escaped characters count once, not as their escapes.
         assert!(!refused(&format!("\"{}\"", "\\u0041".repeat(MOST_TEXT_BYTES))));
         assert!(refused(&format!("\"{}\"", "\\n".repeat(MOST_TEXT_BYTES + 1))));
     }

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-/// An error and its causes on one line, without the system's numbers for its errors.
+/// An error and its causes on one line, without the system's error numbers.
 ///
 /// ```
 /// let number = "x".parse::<i32>().unwrap_err();
@@ -24,8 +24,7 @@ pub fn with_causes(error: &dyn Error) -> String {
     line
 }
 
-/// The words of an error, without the ` (os error 2)` that the standard library puts after the
-/// system's: it says the same.
+/// The words of an error, without the redundant ` (os error 2)` that the standard library adds.
 fn words(error: &dyn Error) -> String {
     let mut text = error.to_string();
     if let Some((words, rest)) = text.rsplit_once(" (os error ")

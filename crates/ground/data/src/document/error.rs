@@ -1,4 +1,4 @@
-//! Why a document was refused.
+//! The errors of reading documents.
 
 use crate::document::parser_sentence;
 
@@ -12,13 +12,13 @@ pub enum DocumentError {
         line: usize,
         /// Counted from 1.
         column: usize,
-        /// The mistake, as [`parser_sentence`] has it.
+        /// The mistake, in the words of [`parser_sentence`].
         problem: String,
     },
-    /// Another format, or a version of this one that is not known here.
+    /// Another format, or an unknown version of this one.
     #[error("its format is '{found}', and this program reads {known}")]
     Format {
-        /// The format that the document names.
+        /// The format of the document.
         found: String,
         /// The format that was expected.
         known: &'static str,
@@ -30,17 +30,16 @@ pub enum DocumentError {
 
 impl From<serde_json::Error> for DocumentError {
     fn from(error: serde_json::Error) -> Self {
-        // The parser ends its words with the place, which has fields of its own here.
+        // The parser ends its words with the position, which has separate fields here.
         let full = error.to_string();
         let place = format!(" at line {} column {}", error.line(), error.column());
         let problem = parser_sentence(full.strip_suffix(&place).unwrap_or(&full));
-        // Behind a line's end the parser counts columns from 0.
+        // After a line's end the parser counts columns from 0.
         DocumentError::Json { line: error.line(), column: error.column().max(1), problem }
     }
 }
 
-/// A mistake of a text of one line, such as a line of a journal, whose number the reader of the
-/// file knows.
+/// The mistake in a text of one line, such as a line of a journal, whose number the caller knows.
 #[must_use]
 pub fn json_problem(error: serde_json::Error) -> String {
     match DocumentError::from(error) {

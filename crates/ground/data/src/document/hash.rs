@@ -1,10 +1,10 @@
-//! A hash that tells two values of one type apart.
+//! A hash to distinguish values of one type.
 
 use serde::Serialize;
 
-/// A hash of a value's JSON, in 16 hexadecimal digits: the same on every computer, in every
-/// version. It tells whether two processes mean the same machine; it does not protect against
-/// somebody who wants to deceive.
+/// A hash of a value's JSON, in 16 hexadecimal digits, the same on every computer and in every
+/// version. Two processes can compare their machines by it; it is not secure against deliberate
+/// collisions.
 #[must_use]
 pub fn content_hash(value: &(impl Serialize + ?Sized)) -> String {
     format!("{:016x}", fnv(&serde_json::to_vec(value).unwrap_or_default()))

@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use std::io;
 
-/// JSON without spaces, and its strings without hidden characters: those are `\u` escapes, so that
-/// a document can be shown on a terminal, and reading it gives the same text.
+/// JSON without spaces, and with control characters in strings as `\u` escapes, so that a document
+/// can be shown on a terminal, and reading it gives the same text.
 struct Compact;
 
 impl Formatter for Compact {
@@ -32,7 +32,7 @@ impl Formatter for Compact {
 #[must_use]
 pub fn written<T: Serialize + ?Sized>(document: &T) -> String {
     let mut text = Vec::new();
-    // Serialising plain structs with string keys into memory has no way to fail.
+    // Serialising plain structs with string keys into memory cannot fail.
     let is_whole = document.serialize(&mut Serializer::with_formatter(&mut text, Compact)).is_ok();
     text.push(b'\n');
     is_whole.then(|| String::from_utf8(text).ok()).flatten().unwrap_or_default()

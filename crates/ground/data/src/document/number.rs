@@ -1,11 +1,11 @@
-//! Numbers as programs print them, and as files and documents have them.
+//! Numbers as programs print them, and as in files and documents.
 
 use std::str::FromStr;
 
-/// A number in decimal digits; commas may part thousands, in groups of three. `None` for everything
-/// else, such as the decimal commas of other languages ("1.234,5" and "1,5"), which a program that
-/// drops commas would read as another number. Also `None` for infinity, for what is not a number,
-/// and for what is too small to be exact (subnormal).
+/// A number in decimal digits; commas may separate thousands, in groups of three. `None` for
+/// everything else, such as the decimal commas of other languages ("1.234,5" and "1,5"), which a
+/// program that drops commas would read as another number. Also `None` for infinity, NaN and
+/// subnormal numbers, which are not exact.
 ///
 /// ```
 /// use seatmap_data::document::printed_number;
@@ -29,7 +29,7 @@ pub fn printed_number(text: &str) -> Option<f64> {
     (number.is_normal() || is_zero(unsigned)).then_some(number)
 }
 
-/// A number of a file in decimal digits, with a point and an exponent where it has them. `None` for
+/// A number from a file in decimal digits, optionally with a point and an exponent. `None` for
 /// everything else: thousands in groups, `nan`, `inf`, and numbers so small that they are not exact
 /// or become zero (`1e-320`, `1e-400`).
 ///
@@ -45,8 +45,8 @@ pub fn decimal_number(text: &str) -> Option<f64> {
     printed_number(text).filter(|_| is_one_word)
 }
 
-/// A whole number of a file in decimal digits and nothing else: no sign, no `0x`, no `_`. `None`
-/// where it does not fit.
+/// A whole number from a file in decimal digits only: no sign, no `0x`, no `_`. `None` if it does
+/// not fit.
 ///
 /// ```
 /// use seatmap_data::document::whole_number;
@@ -59,8 +59,8 @@ pub fn whole_number<T: FromStr>(text: &str) -> Option<T> {
     if is_digits { text.parse().ok() } else { None }
 }
 
-/// Whether no digit but 0 stands in the number: what is too small for a number becomes zero as
-/// well.
+/// Whether the number has only zeros as digits: a number that is too small for a double also
+/// becomes zero.
 fn is_zero(unsigned: &str) -> bool {
     let mantissa = unsigned.split(['e', 'E']).next().unwrap_or_default();
     !mantissa.contains(|c: char| ('1'..='9').contains(&c))

@@ -1,6 +1,6 @@
-//! Files of bytes that no reader of text can read, recognised by how they begin.
+//! Binary files, recognised by their start.
 
-/// The start of a file, what it is, and the command that unpacks it (file(1) has the same bytes).
+/// The start of a file, its kind, and the command that unpacks it (file(1) has the same bytes).
 const PACKED: [(&[u8], &str, &str); 7] = [
     (b"\x1f\x8b", "a gzip file", "unpack it: gunzip -c OLD > NEW"),
     (b"\x28\xb5\x2f\xfd", "a zstd file", "unpack it: zstd -dc OLD > NEW"),
@@ -16,7 +16,7 @@ const PACKED: [(&[u8], &str, &str); 7] = [
     ),
 ];
 
-/// The name of a packed or binary file and what makes text of it, if it is a known one.
+/// The kind of a packed or binary file and the command that converts it to text, if known.
 ///
 /// ```
 /// let (format, remedy) = seatmap_data::document::packed(b"\x1f\x8b\x08").unwrap();

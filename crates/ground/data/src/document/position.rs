@@ -1,4 +1,4 @@
-//! A place in a text file.
+//! A position in a text file.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl Position {
         Position { line, column: before.len() - start + 1 }
     }
 
-    /// Behind the last word of a text: where what is missing should have stood.
+    /// The position after the last word of a text, for something missing.
     #[must_use]
     pub fn end(text: &str) -> Self {
         Position::of(text.as_bytes(), text.trim_end().len())

@@ -1,17 +1,16 @@
-//! JSON Schemas, derived from the types that write the documents: for tests.
+//! JSON Schemas, derived from the types of the documents: for tests.
 //!
-//! The published files are checked in, so that a reader finds them without building anything. A
-//! test compares them with the types. `docs/formats/README.md` has the command that writes them
-//! anew.
+//! The schemas are checked in, so that readers find them without a build. A test compares them with
+//! the types. `docs/formats/README.md` has the command that writes them.
 //!
 //! | function | is |
 //! |---|---|
 //! | [`of`] | the schema of a type |
 //! | [`check_in`] | the test of a folder of schemas |
-//! | [`refused`] | the objections of a schema to a document, unknown keys included |
-//! | [`never_written`] | the keys that no document has |
-//! | [`closed`] | the schema that unknown keys offend |
-//! | [`add_later_keys`] | the document of a later program |
+//! | [`refused`] | a schema's errors in a document, including unknown keys |
+//! | [`never_written`] | the keys missing from all documents |
+//! | [`closed`] | the schema that refuses unknown keys |
+//! | [`add_later_keys`] | a document as a later version might write it |
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
@@ -19,11 +18,11 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// The keywords whose schemas describe the same value as the schema around them.
+/// Keywords whose schemas describe the same value as the schema around them.
 const SAME_VALUE: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
-/// The schema of the documents that a type writes. A key is required where every version of the
-/// format writes it: always, and without a value that stands for it in older documents.
+/// The schema of a type's documents. A key is required if every version of the format writes it:
+/// always, and without a default for older documents.
 #[must_use]
 pub fn of<T: JsonSchema>(format: &str) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
@@ -35,7 +34,7 @@ pub fn of<T: JsonSchema>(format: &str) -> Value {
 }
 
 /// Compares the schemas of a folder with those of the types, whose titles are their formats, and
-/// lists what is wrong. Where `SEATMAP_SCHEMA` is `write`, it writes them first.
+/// lists the differences. If `SEATMAP_SCHEMA` is `write`, it first writes them.
 #[must_use]
 pub fn check_in(folder: &Path, schemas: &[Value]) -> Vec<String> {
     let is_written = std::env::var_os("SEATMAP_SCHEMA").is_some_and(|wish| wish == "write");
@@ -56,8 +55,8 @@ pub fn check_in(folder: &Path, schemas: &[Value]) -> Vec<String> {
     problems
 }
 
-/// The flaws of a schema: it is not one, a key has no description, or a description has words that
-/// only readers of the code understand.
+/// The flaws of a schema: it is invalid, a key has no description, or a description has terms of
+/// the code.
 fn flaws(schema: &Value) -> Vec<String> {
     let mut flaws = Vec::new();
     flaws.extend(jsonschema::meta::validate(schema).err().map(|error| error.to_string()));
@@ -66,7 +65,7 @@ fn flaws(schema: &Value) -> Vec<String> {
             flaws.push(format!("{path} has no description"));
         }
     });
-    // A file that people type refuses unknown keys everywhere, since they are mistakes.
+    // A handwritten file refuses unknown keys everywhere, because they are mistakes.
     if schema.get("additionalProperties").is_none() && is_closed(schema) {
         flaws.push("it refuses the keys of a later program".to_owned());
     }
@@ -76,8 +75,8 @@ fn flaws(schema: &Value) -> Vec<String> {
     flaws
 }
 
-/// Whether a part of a schema refuses keys that it does not list. The one key that marks a variant
-/// may stand alone: a further variant is another one of these.
+/// Whether a part of a schema refuses unlisted keys. An object with only the key that marks a
+/// variant may do so: a later variant is another such object.
 fn is_closed(schema: &Value) -> bool {
     let refuses = schema.get("additionalProperties").is_some_and(|further| further == false);
     let keys = schema.get("properties").and_then(Value::as_object);
@@ -90,7 +89,7 @@ fn is_closed(schema: &Value) -> bool {
     }
 }
 
-/// The objections of a schema to a document, where keys that it does not list are errors.
+/// A schema's errors in a document, with unknown keys as errors.
 #[must_use]
 pub fn refused(schema: &Value, document: &Value) -> Vec<String> {
     match jsonschema::validator_for(&closed(schema)) {
@@ -102,7 +101,7 @@ pub fn refused(schema: &Value, document: &Value) -> Vec<String> {
     }
 }
 
-/// The keys that none of the documents has; those of maps, which have names for keys, left out.
+/// The keys missing from all documents, except those of maps, which are names.
 #[must_use]
 pub fn never_written(schema: &Value, documents: &[Value]) -> Vec<String> {
     let mut missing: Vec<String> = Vec::new();
@@ -115,7 +114,7 @@ pub fn never_written(schema: &Value, documents: &[Value]) -> Vec<String> {
     missing
 }
 
-/// The schema with every object closed, so that a key that it does not list is an error.
+/// The schema with every object closed, so that unknown keys are errors.
 #[must_use]
 pub fn closed(schema: &Value) -> Value {
     let mut schema = schema.clone();
@@ -123,8 +122,8 @@ pub fn closed(schema: &Value) -> Value {
     schema
 }
 
-/// Closes the schema of a whole value. Its alternatives and definitions stay open, since each of
-/// them sees only some of the value's keys.
+/// Closes the schema of a whole value. Its alternatives and definitions stay open, because each
+/// describes only some of the value's keys.
 fn close(schema: &mut Value) {
     close_parts(schema);
     let Value::Object(keywords) = schema else { return };
@@ -150,8 +149,8 @@ fn close_parts(schema: &mut Value) {
     }
 }
 
-/// Puts a key that no program writes yet into every object of a document, as a later program may.
-/// `maps` names the keys whose objects list things by name: there a new key is one more of them.
+/// Adds an unknown key to every object of a document, as a later version might. `maps` names the
+/// keys whose objects list things by name: there a new key is one more of these.
 pub fn add_later_keys(document: &mut Value, maps: &[&str]) {
     match document {
         Value::Array(elements) => {
@@ -166,12 +165,11 @@ pub fn add_later_keys(document: &mut Value, maps: &[&str]) {
     }
 }
 
-/// Makes a derived schema the one that is published.
 fn tidy(schema: &mut Schema) {
     let Some(keywords) = schema.as_object_mut() else { return };
     // The sizes of Rust's numbers mean nothing to readers in other languages.
     keywords.remove("format");
-    // A default of null says no more than that the key may be left out.
+    // A default of null only repeats that the key is optional.
     if keywords.get("default").is_some_and(Value::is_null) {
         keywords.remove("default");
     }
@@ -186,7 +184,7 @@ fn one_line(paragraph: &str) -> String {
     paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A key with a default came later than its format, or may be left out by hand.
+/// Makes keys with a default optional: they are newer than their format, or optional by hand.
 fn forgive_older_documents(keywords: &mut Map<String, Value>) {
     let Some(Value::Object(properties)) = keywords.get("properties") else { return };
     let has_default = |name: &Value| {
@@ -198,7 +196,7 @@ fn forgive_older_documents(keywords: &mut Map<String, Value>) {
     keywords.insert("required".to_owned(), required.into());
 }
 
-/// The doc comment of a variant describes the key that is its mark.
+/// Moves the doc comment of a variant to the key that marks it.
 fn describe_alternatives(keywords: &mut Map<String, Value>) {
     let Some(Value::Array(alternatives)) = keywords.get_mut("oneOf") else { return };
     for alternative in alternatives {

@@ -1,14 +1,14 @@
 //! The messages of the JSON and TOML parsers as sentences about the file.
 //!
-//! A parser speaks of what it does and of the types that it fills: "invalid type: string "8",
-//! expected u32". The owner of a file knows keys and values, not types, so each message is said
-//! again in those words. The parsers' messages are text (neither crate has a type for them); those
-//! here are of `serde` 1, `serde_json` 1 and `toml` 1. A message that is not known stays as it is:
-//! the words of Seatmap's own readers come through the parsers as well.
+//! A parser's message is about the types of the program: "invalid type: string "8", expected u32".
+//! The owner of a file knows keys and values, not types, so each message is rewritten in those
+//! words. The parsers' messages are text (neither crate has a type for them); those here are of
+//! `serde` 1, `serde_json` 1 and `toml` 1. An unknown message stays as it is, because those of
+//! Seatmap's own readers also come through the parsers.
 
 use crate::document::visible;
 
-/// Mistakes of syntax, which the parsers have one fixed message for.
+/// Mistakes of syntax with one fixed message of the parsers.
 const SYNTAX: [(&str, &str); 22] = [
     ("EOF while parsing a value", "the file ends where a value should stand"),
     ("EOF while parsing a list", "the file ends in the middle of a list"),
@@ -43,7 +43,7 @@ const SYNTAX: [(&str, &str); 22] = [
     ("recursion limit exceeded", "the lists and objects are nested too deeply"),
 ];
 
-/// The beginnings of messages about TOML's syntax; the parser's expectations follow there.
+/// The beginnings of messages about TOML's syntax; the parser's expectations follow.
 const TOML: [(&str, &str); 11] = [
     ("string values must be quoted", "text must stand in double quotes"),
     ("key with no value", "a '=' and a value are missing after the key"),
@@ -68,7 +68,7 @@ const TOML: [(&str, &str); 11] = [
 /// ```
 #[must_use]
 pub fn parser_sentence(message: &str) -> String {
-    // TOML's parser puts its expectations on lines of their own.
+    // TOML's parser puts its expectations on separate lines.
     let message = message.replace('\n', ", ");
     if let Some((_, sentence)) = SYNTAX.iter().find(|(parsers, _)| *parsers == message) {
         return (*sentence).to_owned();
@@ -79,7 +79,6 @@ pub fn parser_sentence(message: &str) -> String {
     about_a_key(&message).or_else(|| about_a_value(&message)).unwrap_or_else(|| plain(&message))
 }
 
-/// A key or a word that is missing, unknown, or there twice.
 fn about_a_key(message: &str) -> Option<String> {
     if let Some(key) =
         message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'))
@@ -98,7 +97,7 @@ fn about_a_key(message: &str) -> Option<String> {
         .strip_prefix("unknown field `")
         .map(|rest| ("key", rest))
         .or_else(|| message.strip_prefix("unknown variant `").map(|rest| ("value", rest)))?;
-    // The name is the file's and may hold anything; the words behind it are Seatmap's own.
+    // The name is from the file and may contain anything; the words after it are the parser's.
     if let Some((name, known)) = rest.rsplit_once("`, expected ") {
         let several = known
             .strip_prefix("one of ")
@@ -110,9 +109,8 @@ fn about_a_key(message: &str) -> Option<String> {
     Some(format!("unknown {kind} '{}'; none is expected here", visible(name)))
 }
 
-/// A value of another type, range or length.
 fn about_a_value(message: &str) -> Option<String> {
-    // From the end: the value in front is the file's, and may hold these words itself.
+    // From the end: the value before it is from the file, and may contain these words.
     let (start, expected) = message.rsplit_once(", expected ")?;
     let expected = expectation(expected);
     if let Some(found) =
@@ -149,7 +147,7 @@ fn whole_number_range(least: i128, most: u128) -> String {
     format!("a whole number from {least} to {most}")
 }
 
-/// Expectations that name a type of the program, or a length.
+/// Expectations of a type of the program, or of a length.
 fn structure(expected: &str) -> String {
     let length = ["an array of length ", "a tuple of size "]
         .iter()
@@ -184,11 +182,10 @@ fn is_of_a_type(expected: &str, starts: &[&str]) -> bool {
     starts.iter().any(|start| expected.starts_with(start))
 }
 
-/// The value that the file has, in words for its kind.
 fn finding(found: &str) -> String {
     let numbers = ["integer `", "floating point `", "boolean `"];
     if let Some(value) = numbers.iter().find_map(|start| found.strip_prefix(start)) {
-        // Behind an integer of more than 64 bits stands the type that would hold it.
+        // After an integer of more than 64 bits the message has the type that would hold it.
         return value.split('`').next().unwrap_or_default().to_owned();
     }
     if let Some(text) = found.strip_prefix("string ") {
@@ -202,7 +199,7 @@ fn finding(found: &str) -> String {
     }
 }
 
-/// Words in the quotation marks that Seatmap has everywhere.
+/// Words in Seatmap's quotation marks.
 fn plain(words: &str) -> String {
     let quoted = words.replace('`', "'");
     quoted

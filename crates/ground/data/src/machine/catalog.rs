@@ -1,8 +1,8 @@
-//! The machines that come with Seatmap: the descriptions and models in `machines/`, compiled in.
+//! The machines bundled with Seatmap: the descriptions and models in `machines/`, compiled in.
 
 use crate::machine::{Description, DescriptionError, Profile};
 
-/// Name and text of each bundled machine, description or model; the names are those of the files.
+/// The name and text of each bundled machine; the names are those of the files.
 const MACHINES: [(&str, &str); 13] = [
     ("core-i9-12900k", include_str!("../../machines/core-i9-12900k.toml")),
     ("epyc-7r13-2s", include_str!("../../machines/epyc-7r13-2s.toml")),
@@ -19,15 +19,15 @@ const MACHINES: [(&str, &str); 13] = [
     ("xeon-phi-5110p", include_str!("../../machines/xeon-phi-5110p.toml")),
 ];
 
-/// Why a bundled machine could not be had.
+/// Why a bundled machine could not be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogError {
     /// No bundled machine has this name.
     #[error("no machine called '{name}' comes with Seatmap{}", hint(*.nearest))]
     Unknown {
-        /// The name that was asked for.
+        /// The given name.
         name: String,
-        /// The name that was perhaps meant.
+        /// A similar name.
         nearest: Option<&'static str>,
     },
     /// The bundled machine is a model, which the simulator reads, or its description is wrong.
@@ -44,10 +44,9 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     MACHINES.iter().map(|(name, _)| *name)
 }
 
-/// The names of the bundled machines that are described by their distances, in alphabetical order;
-/// the others are models.
+/// The names of the machines with descriptions, in alphabetical order; the others are models.
 pub fn descriptions() -> impl Iterator<Item = &'static str> {
-    // At the start of a line, as a comment may name the format as well.
+    // At the start of a line, because a comment may contain the format as well.
     let format = format!("\nformat = \"{}\"", crate::machine::description::FORMAT);
     MACHINES.iter().filter(move |(_, text)| text.contains(&format)).map(|(name, _)| *name)
 }
@@ -61,8 +60,7 @@ pub fn find(name: &str) -> Option<&'static str> {
 /// The profile that a bundled machine's description predicts.
 ///
 /// # Errors
-/// [`CatalogError::Unknown`] with the nearest name, where the catalogue has no machine of this
-/// name.
+/// [`CatalogError::Unknown`] with the nearest name, if no machine has this name.
 ///
 /// ```
 /// let error = seatmap_data::machine::catalog::load("epic-7r13-2s").unwrap_err();
@@ -78,17 +76,16 @@ pub fn load(name: &str) -> Result<Profile, CatalogError> {
     Ok(description.to_profile())
 }
 
-/// The bundled machine that a mistyped name was perhaps meant for: one that begins with it or has
-/// it inside, else the one with the fewest letters to change, if those are no more than a third.
+/// The bundled machine nearest to a mistyped name: one that begins with or contains it, or else the
+/// one with the fewest edits, if these are at most a third of the letters.
 #[must_use]
 pub fn suggest(name: &str) -> Option<&'static str> {
     let name = name.to_lowercase();
     let longest = names().map(str::len).max().unwrap_or(0);
-    // Comparing takes the product of both lengths, and a name may be a whole file by mistake.
+    // The comparison takes the product of both lengths, and a name may be a whole file by mistake.
     if name.is_empty() || name.len() > 2 * longest {
         return None;
     }
-    // A part of a name comes before a misspelt one.
     let containing =
         names().filter(|known| known.contains(&name)).min_by_key(|known| known.find(&name));
     containing.or_else(|| {
@@ -98,7 +95,7 @@ pub fn suggest(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Levenshtein's distance: characters to insert, delete or replace.
+/// The Levenshtein distance: characters to insert, delete or replace.
 #[must_use]
 pub fn edits(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();

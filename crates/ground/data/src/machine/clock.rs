@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Clock {
-    /// The smallest step it takes, in nanoseconds; for an imported file, the step that its values
-    /// fall on.
+    /// Its smallest step, in nanoseconds; for an imported file, the step of its values.
     pub step_ns: Option<f64>,
-    /// The way in which it is read: `tsc`, `cntvct` or `clock_gettime`.
+    /// The source of its readings: `tsc`, `cntvct` or `clock_gettime`.
     pub source: Option<String>,
     /// Ticks per second.
     pub frequency_hz: Option<f64>,

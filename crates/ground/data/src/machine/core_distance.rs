@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Core distances (Liu et al. 2015): round-trip nanoseconds for one cache line, for every pair of
 /// PUs.
 ///
-/// All matrices are square, in the order of `pus`, symmetric, zero on the diagonal, `null` where
-/// not known. Only the median is always there; files of other tools carry nothing else.
+/// All matrices are square, in the order of `pus`, symmetric, zero on the diagonal, `null` if
+/// unknown. Only the median is always present; imported files have nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CoreDistance {
@@ -33,18 +33,18 @@ pub struct CoreDistance {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(inner(inner(range(min = 0)))))]
     pub ci95_high_ns: Option<Matrix>,
-    /// How the batches of each pair are spread, in nanoseconds: a row a pair, first those of row 0
-    /// of the matrices by column, then those of row 1, and so on. A row has the fastest batch, the
-    /// first to ninth decile and the slowest batch; it is `null` for pairs without batches. Samples
-    /// themselves are not kept: a large machine has millions.
+    /// The distribution of each pair's batches, in nanoseconds, one row per pair: first the pairs
+    /// of row 0 of the matrices by column, then those of row 1, and so on. A row has the fastest
+    /// batch, the first to ninth decile and the slowest batch; it is `null` for pairs without
+    /// batches. Samples are not kept, because a large machine has millions.
     #[serde(default)]
     pub deciles_ns: Option<Vec<Option<Deciles>>>,
-    /// How far each pair can be trusted; `null` on the diagonal.
+    /// How reliable each pair's distance is; `null` on the diagonal.
     pub status: Square<Option<PairStatus>>,
     /// The levels of the pairs whose status is multi-regime.
     #[serde(default)]
     pub regimes: Vec<PairRegimes>,
-    /// How it was measured; null for figures that were not.
+    /// How it was measured; null for unmeasured figures.
     #[serde(default)]
     pub protocol: Option<Protocol>,
 }
@@ -67,7 +67,7 @@ pub struct PairRegimes {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Regime {
-    /// The median while in this regime.
+    /// The median in this regime.
     pub median_ns: f64,
     /// The share of the samples, 0 to 1.
     pub share: f64,
@@ -77,24 +77,24 @@ pub struct Regime {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Protocol {
-    /// Visits to each pair, in a new random order each.
+    /// Visits to each pair; each visits all pairs in a new random order.
     pub passes: u32,
     /// Further visits to the pairs whose passes disagreed, spread over a second or more.
     #[serde(default)]
     pub further_passes: u32,
-    /// Timed batches a visit.
+    /// Timed batches per visit.
     pub batches: u32,
-    /// Round trips a batch.
+    /// Round trips per batch.
     pub round_trips: u32,
-    /// The smallest difference that means something: clock step over round trips.
+    /// The smallest meaningful difference: clock step over round trips.
     pub resolution_ns: f64,
-    /// Batches thrown away because they were interrupted (a gap too long for any cache).
+    /// Dropped batches with an interruption (a gap too long for any cache).
     pub discarded_gap: u64,
-    /// Batches thrown away because the thread was switched out.
+    /// Dropped batches whose thread was switched out.
     pub discarded_switched: u64,
-    /// Batches thrown away because the thread was seen on another PU.
+    /// Dropped batches whose thread was seen on another PU.
     pub discarded_moved: u64,
-    /// Number of batches that were kept.
+    /// Kept batches.
     pub kept: u64,
     /// Wall-clock seconds of the whole matrix.
     pub seconds: f64,
@@ -104,8 +104,7 @@ pub struct Protocol {
 }
 
 impl CoreDistance {
-    /// Distances of which only the medians are known, as other tools' files hold them. Round-trip
-    /// nanoseconds.
+    /// Distances with only medians, as in other tools' files, in round-trip nanoseconds.
     #[must_use]
     pub fn imported(pus: Vec<u32>, median_ns: Matrix) -> Self {
         CoreDistance {

@@ -1,17 +1,18 @@
-//! The circumstances of a measurement.
+//! The environment of a measurement.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The circumstances of a measurement that may have changed its figures. Every field is optional:
-/// files of other tools have none of them.
+/// The circumstances of a measurement that may have changed its figures. Every field is optional,
+/// because files of other tools have none of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Environment {
     /// The hypervisor; `none` on bare metal.
     pub hypervisor: Option<String>,
-    /// CPU time that the hypervisor gave to others while measuring, percent of all.
+    /// CPU time that the hypervisor gave to other guests during the measurement, in per cent of
+    /// all.
     pub steal_percent: Option<f64>,
     /// Kernel release.
     pub kernel: Option<String>,
@@ -19,11 +20,11 @@ pub struct Environment {
     pub cpu_model: Option<String>,
     /// Microcode revision.
     pub microcode: Option<String>,
-    /// Frequency governor, `mixed` where CPUs differ.
+    /// Frequency governor; `mixed` if CPUs differ.
     pub governor: Option<String>,
     /// Whether turbo frequencies are allowed.
     pub turbo: Option<bool>,
-    /// The kernel's word on SMT: `on`, `off`, `notsupported`...
+    /// The kernel's SMT control: `on`, `off`, `notsupported`...
     pub smt: Option<String>,
     /// Transparent huge pages: `always`, `madvise`, `never`.
     pub thp: Option<String>,
@@ -31,11 +32,11 @@ pub struct Environment {
     pub bios: Option<String>,
     /// Load average over one minute, before measuring.
     pub load_average: Option<f64>,
-    /// CPU vulnerabilities and their mitigations, as the kernel words them.
+    /// CPU vulnerabilities and their mitigations, in the kernel's words.
     pub mitigations: BTreeMap<String, String>,
-    /// The CPUs that the process was allowed to use, as a list: `0-3,8`.
+    /// The CPUs that the process could use, as a list: `0-3,8`.
     pub cpuset: Option<String>,
-    /// CPUs that the machine has but that were offline, as a list.
+    /// Offline CPUs of the machine, as a list.
     pub offline: Option<String>,
     /// The smallest quota of CPU time that a control group sets on this process, in words; `none`
     /// without one.
@@ -50,8 +51,7 @@ impl Environment {
     }
 }
 
-/// The kernel's word for simultaneous multithreading (`/sys/devices/system/cpu/smt/control`) in
-/// plain words.
+/// The kernel's SMT control (`/sys/devices/system/cpu/smt/control`) in plain words.
 #[must_use]
 pub fn smt_word(control: &str) -> String {
     match control {

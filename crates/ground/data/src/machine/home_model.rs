@@ -7,73 +7,72 @@ use serde::{Deserialize, Serialize};
 /// The model d(i, j, home) = between\[group(i), group(j)\] + a_i(home) + a_j(home), in round-trip
 /// nanoseconds.
 ///
-/// It costs O(N x H) numbers instead of O(N^2 x H), and on most machines it explains more than the
-/// matrix of pairs does: on Intel rings and meshes a single line's matrix is a_i + a_j to a
-/// fraction of a nanosecond. The model leaves SMT siblings out; their distance stands beside it.
+/// It needs O(N x H) numbers in place of O(N^2 x H), and on most machines it explains more than the
+/// matrix of pairs: on Intel rings and meshes the matrix of a single line is a_i + a_j to a
+/// fraction of a nanosecond. SMT siblings are not part of the model; `smt_ns` has their distance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HomeModel {
-    /// OS indices that share the nearest distance class above SMT siblings: core complex, cluster
-    /// or socket.
+    /// OS indices of PUs of the nearest distance class above SMT siblings: core complex, cluster or
+    /// socket.
     pub groups: Vec<Vec<u32>>,
-    /// Typical distance inside (diagonal) and between groups: the median of the distances without
-    /// the offsets; `null` inside a group of one core.
+    /// Typical distance inside (diagonal) and between groups: the median distance without the
+    /// offsets; `null` inside a group of one core.
     pub between_ns: Matrix,
-    /// Typical distance inside each group (row) for lines of each home (column), where several
-    /// homes were told apart and there are three groups or more; it stands in for the diagonal of
-    /// `between_ns`. PUs that share a cache settle a line between them whatever its home, while
-    /// their offsets tell how far they are from it.
+    /// Typical distance inside each group (row) for lines of each home (column), in place of the
+    /// diagonal of `between_ns`. Present for several homes and at least three groups. PUs with a
+    /// common cache exchange a line through it whatever its home, although their offsets show how
+    /// far away the home is.
     #[serde(default, deserialize_with = "optional_rows")]
     pub inside_ns: Option<Vec<Vec<f64>>>,
-    /// The offset a_i(home) of each PU, in nanoseconds and of either sign: rows in the order of
-    /// `core_distance.pus`, one column a home.
+    /// The offset a_i(home) of each PU, positive or negative, in nanoseconds: one row for each PU
+    /// of `core_distance.pus`, one column for each home.
     #[serde(deserialize_with = "rows")]
     pub offset_ns: Vec<Vec<f64>>,
     /// The share of the variance over pairs that the model explains.
     pub r2: f64,
-    /// Root mean square of the part that it does not explain, in nanoseconds.
+    /// Root mean square of the unexplained part, in nanoseconds.
     pub residual_ns: f64,
-    /// Inside the groups a star a_i + a_j explains more than 95 % of the variance: which of two PUs
-    /// is near the home is all that such a matrix tells.
+    /// Whether a star a_i + a_j explains more than 95 % of the variance inside the groups. Such a
+    /// matrix only shows which PUs are near the home.
     pub pair_view_empty: bool,
-    /// The share of the variance inside the groups that the star a_i + a_j explains; `null` where
-    /// nothing varies.
+    /// The share of the variance inside the groups that the star a_i + a_j explains; `null` without
+    /// variance.
     #[serde(default)]
     pub star_r2: Option<f64>,
-    /// The median distance of SMT siblings, where there are any.
+    /// The median distance of SMT siblings, if the machine has any.
     #[serde(default)]
     pub smt_ns: Option<f64>,
-    /// How the candidate lines fell into homes, where several were tried.
+    /// The homes of the candidate lines, if several lines were measured.
     #[serde(default)]
     pub lines: Option<HomeLines>,
 }
 
-/// Candidate lines sorted by home, without privileges: lines whose distances agree from everywhere
-/// share one.
+/// Candidate lines grouped by home, without privileges. Lines with equal distances from all PUs
+/// share a home.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HomeLines {
-    /// For each candidate line the column of `offset_ns` it belongs to.
+    /// The column of `offset_ns` for each candidate line.
     pub home_of_line: Vec<u32>,
     /// The PU nearest to each home.
     pub nearest_pu: Vec<u32>,
-    /// Probability that two lines said to share a home do, estimated from the separation of the
-    /// clusters; 0 to 1.
+    /// The probability that two lines of the same group share a home, from the separation of the
+    /// groups; 0 to 1.
     pub confidence: f64,
-    /// False where the differences between lines drown in noise; then there is one home and
-    /// `confidence` is 0.
+    /// Whether lines differ by more than noise. If not, there is one home and `confidence` is 0.
     pub resolvable: bool,
-    /// Number of visits to pairs that it rests on; 0 where they were not measured, or not counted.
+    /// Visits to pairs of CPUs; 0 if they were not measured or not counted.
     #[serde(default)]
     pub samples: u64,
-    /// How much of it is right, where a model was measured, which knows.
+    /// The share of correct results, if a model with known homes was measured.
     #[serde(default)]
     pub checked: Option<HomesChecked>,
 }
 
 impl HomeModel {
-    /// Whether there are more pairs than ways to the home: as many ways fit as many pairs, whatever
-    /// these are, and explain nothing.
+    /// Whether there are more pairs than offsets. With fewer pairs a fit is perfect whatever the
+    /// distances, and explains nothing.
     #[must_use]
     pub fn is_overdetermined(&self) -> bool {
         let pus = self.offset_ns.len();
@@ -83,7 +82,7 @@ impl HomeModel {
     /// The group of each PU, in the order of `pus`.
     #[must_use]
     pub fn group_of(&self, pus: &[u32]) -> Vec<Option<usize>> {
-        // A map, because a search for each PU would take the square of their number.
+        // A map, because a search for each PU would take quadratic time.
         let place: std::collections::HashMap<u32, usize> = self
             .groups
             .iter()
@@ -93,11 +92,10 @@ impl HomeModel {
         pus.iter().map(|os| place.get(os).copied()).collect()
     }
 
-    /// B for two PUs of these groups and a line of this home, in nanoseconds; NaN where it is not
-    /// known.
+    /// The base for two PUs of these groups and a line of this home, in nanoseconds; NaN if
+    /// unknown.
     #[must_use]
     pub fn base_ns(&self, from: usize, to: usize, home: usize) -> f64 {
-        // Within a group, the base may depend on the home.
         let inside = self.inside_ns.as_ref().filter(|_| from == to);
         match inside {
             Some(inside) => {
@@ -108,16 +106,15 @@ impl HomeModel {
     }
 
     /// The round trip between the PUs in rows `i` and `j` of `pus` over a line of this home, in ns:
-    /// B + a_i + a_j. `None` where it is not known. SMT siblings are left out of the model, so that
-    /// it says nothing of them.
+    /// base + a_i + a_j. `None` if unknown, as for SMT siblings.
     #[must_use]
     pub fn round_trip_ns(&self, pus: &[u32], i: usize, j: usize, home: usize) -> Option<f64> {
         let groups = [self.group_of_pu(*pus.get(i)?)?, self.group_of_pu(*pus.get(j)?)?];
         self.of_groups_ns(groups, [i, j], home)
     }
 
-    /// The same for two rows whose groups are known: where many pairs are asked for,
-    /// [`HomeModel::group_of`] tells the groups once.
+    /// [`HomeModel::round_trip_ns`] for rows of known groups, which [`HomeModel::group_of`] finds
+    /// once for many pairs.
     #[must_use]
     pub fn of_groups_ns(&self, groups: [usize; 2], rows: [usize; 2], home: usize) -> Option<f64> {
         let ns = self.base_ns(groups[0], groups[1], home)
@@ -130,7 +127,7 @@ impl HomeModel {
         self.groups.iter().position(|group| group.contains(&os))
     }
 
-    /// The number of homes that the offsets tell apart.
+    /// The number of homes with their own offsets.
     #[must_use]
     pub fn homes(&self) -> usize {
         self.offset_ns.first().map_or(0, Vec::len)

@@ -1,32 +1,32 @@
-//! Homes found, against homes known.
+//! Estimated homes, compared with known ones.
 
 use serde::{Deserialize, Serialize};
 
-/// How many of the homes that were found are right; only a model knows.
+/// How many estimated homes are right, for a model with known homes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HomesChecked {
-    /// Among the pairs of lines that share a home, those that were found to share one.
+    /// The pairs of lines with a common home, and those of them that were found.
     pub found: Rate,
-    /// Among the pairs of lines that were found to share a home, those that do.
+    /// The pairs of lines found to share a home, and those of them that do.
     pub said: Rate,
-    /// Among the lines, those for which the nearest PU was found (`FindTD`, algorithm 2 of Liu et
-    /// al. 2015).
+    /// The lines, and those of them with the right nearest PU (`FindTD`, algorithm 2 of Liu et al.
+    /// 2015).
     pub nearest: Rate,
 }
 
-/// The number of right answers among a number of cases.
+/// The number of right results among a number of cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rate {
-    /// The number of right answers.
+    /// The number of right results.
     pub right: u64,
     /// The number of cases.
     pub of: u64,
 }
 
 impl Rate {
-    /// One more, right or wrong.
+    /// Counts a case.
     pub fn count(&mut self, is_right: bool) {
         self.right += u64::from(is_right);
         self.of += 1;

@@ -26,7 +26,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// All, from the inside.
+    /// All levels, from the inside.
     pub const ALL: [Level; 9] = [
         Level::Core,
         Level::L2,
@@ -76,7 +76,7 @@ impl Level {
         Level::ALL.into_iter().find(|level| level.name() == own)
     }
 
-    /// The number of a PU's group.
+    /// The number of a PU's part of this level.
     #[must_use]
     pub fn of(self, pu: &Pu) -> Option<u32> {
         match self {
@@ -92,11 +92,11 @@ impl Level {
         }
     }
 
-    /// The group of each of these PUs, numbered from 0 in order of appearance; `None` where one is
+    /// The group of each of these PUs, numbered from 0 in order of appearance; `None` if one is
     /// unknown.
     #[must_use]
     pub fn groups(self, topology: &Topology, pus: &[u32]) -> Option<Vec<u32>> {
-        // Groups are numbered as they come, because numbers of the topology may have holes.
+        // In order of appearance, because numbers of the topology may have gaps.
         let mut seen = Vec::new();
         pus.iter().map(|os| self.of(topology.pu(*os)?)).collect::<Option<Vec<u32>>>().map(
             |groups| {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One point of the loaded curve: a number of disjoint pairs at once, paired at random again and
-/// again (Liu et al. 2015, figure 7). Round-trip nanoseconds over all pairs and draws.
+/// One point of the loaded curve: a number of disjoint pairs at once, with random pairs in each
+/// draw (Liu et al. 2015, figure 7). Round-trip nanoseconds over all pairs and draws.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadedPoint {
@@ -15,8 +15,8 @@ pub struct LoadedPoint {
     pub p10_ns: f64,
     /// The ninetieth percentile.
     pub p90_ns: f64,
-    /// Random pairings drawn.
+    /// Draws of random pairs.
     pub draws: u32,
-    /// Batches behind the figures.
+    /// The number of batches.
     pub samples: u64,
 }

@@ -1,22 +1,22 @@
-//! Nanoseconds on file: nothing longer than any machine takes.
+//! Nanoseconds in files, with a limit.
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
-/// The longest round trip that is read, in nanoseconds: two seconds, far beyond any memory. Sums of
-/// such distances, weighted with what patterns may weigh, stay far from infinity, also in single
-/// precision, so that every search on them ends.
+/// The longest round trip, in nanoseconds: two seconds, far beyond any memory. Sums of such
+/// distances with the largest weights of patterns stay far from infinity, even in single precision,
+/// so that every search on them ends.
 pub const MAX_ROUND_TRIP_NS: f64 = 2e9;
 
-/// A figure as it stands in a file; `None` is `null`. A figure that is too long is refused while it
-/// is read, so that the error has the line and column of the figure.
+/// A figure in a file; `None` is `null`. A figure that is too long is refused while it is read, so
+/// that the error has its line and column.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(inline, description = "Nanoseconds; null where unknown."))]
 #[serde(transparent)]
 pub struct Nanoseconds(
-    /// The figure, where it is known.
+    /// The figure, if known.
     #[cfg_attr(feature = "schema", schemars(range(max = MAX_ROUND_TRIP_NS)))]
     pub Option<f64>,
 );
@@ -27,8 +27,7 @@ impl<'de> Deserialize<'de> for Nanoseconds {
     }
 }
 
-/// Refuses a figure while the reader still stands at it: one step later its place would be that of
-/// the next.
+/// Refuses a figure at its position: one step later the reader is at the next figure.
 struct Figure;
 
 impl<'de> Visitor<'de> for Figure {
@@ -64,14 +63,14 @@ impl<'de> Visitor<'de> for Figure {
     }
 }
 
-/// Why a figure is refused, if it is. Offsets may be negative; NaN stands for "not known".
+/// Why a figure is refused. Offsets may be negative; NaN means unknown.
 pub(crate) fn too_long(ns: f64) -> Option<String> {
     (ns.abs() > MAX_ROUND_TRIP_NS).then(|| {
         format!("{ns:e} ns is beyond any machine; figures up to {MAX_ROUND_TRIP_NS:e} ns are read")
     })
 }
 
-/// Rows of figures that are all known.
+/// Rows of known figures.
 pub(crate) fn rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec<f64>>, D::Error> {
     let rows = Vec::<Vec<Nanoseconds>>::deserialize(deserializer)?;
     rows.into_iter()
@@ -85,12 +84,12 @@ pub(crate) fn rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec
         .collect()
 }
 
-/// Reads rows of nanoseconds that a document may leave out.
+/// Optional rows of nanoseconds.
 pub(crate) fn optional_rows<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Vec<Vec<f64>>>, D::Error> {
     #[derive(Deserialize)]
-    // A type of its own: serde applies `deserialize_with` to fields only.
+    // A separate type, because serde applies `deserialize_with` only to fields.
     struct Rows(#[serde(deserialize_with = "rows")] Vec<Vec<f64>>);
     Ok(Option::<Rows>::deserialize(deserializer)?.map(|rows| rows.0))
 }

@@ -1,4 +1,4 @@
-//! Where a profile comes from.
+//! The origin of a profile.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Origin {
-    /// Measured, imported or written down.
+    /// Measured, imported or described.
     pub kind: OriginKind,
     /// The host, the file or the publication.
     pub source: String,
-    /// The day, as `YYYY-MM-DD`; of the import where the file has none.
+    /// The day, as `YYYY-MM-DD`; the day of the import if the file has none.
     #[serde(default)]
     pub date: Option<String>,
     /// The program that made the figures, with its version.
@@ -18,7 +18,7 @@ pub struct Origin {
     pub tool: Option<String>,
 }
 
-/// The way in which a profile was made.
+/// How a profile was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

@@ -1,4 +1,4 @@
-//! `seatmap-profile/1`: everything known of one machine.
+//! `seatmap-profile/1`: everything known about one machine.
 
 mod check;
 
@@ -8,18 +8,17 @@ use crate::machine::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The format's name, in the `format` key.
+/// The value of the `format` key.
 pub const FORMAT: &str = "seatmap-profile/1";
 
-/// Everything known of one machine. Readers ignore keys that they do not know, and refuse versions
-/// that they do not know.
+/// Everything known about one machine. Readers ignore unknown keys and refuse unknown versions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Profile {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The machine's name for people: a host name, a processor, a file's stem.
+    /// The machine's name for people: a host name, a processor, or a file's name without extension.
     pub name: String,
     /// The origin of the figures.
     pub origin: Origin,
@@ -31,30 +30,29 @@ pub struct Profile {
     pub clock: Clock,
     /// The hardware threads and the parts that they share.
     pub topology: Topology,
-    /// Core distances of all pairs; null where none are known.
+    /// Core distances of all pairs; null if unknown.
     #[serde(default)]
     pub core_distance: Option<CoreDistance>,
-    /// The distances explained by groups and homes; null where they could not be.
+    /// The distances explained by groups and homes; null if no model fits.
     #[serde(default)]
     pub home_model: Option<HomeModel>,
-    /// Core distances under load, by ascending number of pairs; empty where they were not measured.
+    /// Core distances under load, by ascending number of pairs; empty if not measured.
     #[serde(default)]
     pub loaded: Vec<LoadedPoint>,
-    /// The seed of the random pairs of `loaded`, so that the very same ones can be drawn again;
-    /// `null` where it is unknown.
+    /// The seed of the random pairs of `loaded`, to draw the same pairs again; `null` if unknown.
     #[serde(default)]
     pub loaded_seed: Option<u64>,
-    /// How fast each PU works, relative to the fastest; absent where that is unknown.
+    /// The speed of each PU, relative to the fastest; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed: Option<SeatSpeed>,
-    /// The cost of waking a thread that sleeps, on the same CPU and on another one; absent where it
-    /// was not measured.
+    /// The cost of waking a sleeping thread, on the same CPU and on another one; absent if not
+    /// measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wakeups: Option<Wakeups>,
 }
 
 impl Profile {
-    /// A profile with nothing but a name, an origin and a topology.
+    /// A profile with only a name, an origin and a topology.
     #[must_use]
     pub fn new(name: impl Into<String>, origin: Origin, topology: Topology) -> Self {
         Profile {
@@ -73,10 +71,10 @@ impl Profile {
         }
     }
 
-    /// Reads a profile and checks that its parts fit together.
+    /// Reads and checks a profile.
     ///
     /// # Errors
-    /// [`DocumentError`], with line and column for text that is not such JSON.
+    /// [`DocumentError`], with line and column for invalid JSON.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         let profile: Profile = crate::document::read(text, FORMAT)?;
         profile.check()?;
@@ -92,7 +90,7 @@ impl Profile {
     /// Checks sizes, references and values.
     ///
     /// # Errors
-    /// [`DocumentError::Inconsistent`] with the first thing found wrong.
+    /// [`DocumentError::Inconsistent`] with the first inconsistency.
     pub fn check(&self) -> Result<(), DocumentError> {
         check::profile(self)
     }
@@ -210,7 +208,7 @@ mod tests {
         );
     }
 
-    /// A home model with lines, a loaded curve, and everything else that has numbers.
+    /// A home model with lines, a loaded curve, and everything else with numbers.
     fn full() -> serde_json::Value {
         let mut value = serde_json::to_value(small()).unwrap();
         value["clock"] = serde_json::json!({"step_ns": 1.0, "frequency_hz": 2e9});

@@ -4,15 +4,15 @@ use serde::{Deserialize, Serialize};
 
 /// A hardware thread (PU) and the parts that it shares with others.
 ///
-/// Two PUs share a level where the numbers of that level are equal; the numbers have no other
+/// Two PUs share a level if their numbers of that level are equal; the numbers have no other
 /// meaning and need not be dense. Null means unknown, or that the machine has no such level. The
-/// words are hwloc's.
+/// terms are hwloc's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pu {
-    /// The index by which the operating system knows it.
+    /// The operating system's index.
     pub os: u32,
-    /// The core it belongs to.
+    /// The core.
     #[serde(default)]
     pub core: Option<u32>,
     /// Its rank among the PUs of its core, from 0.
@@ -21,8 +21,8 @@ pub struct Pu {
     /// The level-2 cache.
     #[serde(default)]
     pub l2: Option<u32>,
-    /// The cluster: cores that share an L3 tag or a bus below the L3 cache, where the kernel says
-    /// so.
+    /// The cluster: cores that share an L3 tag or a bus below the L3 cache, if the kernel reports
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<u32>,
     /// The level-3 cache: a core complex on AMD, a whole socket on most Intel parts.
@@ -31,10 +31,10 @@ pub struct Pu {
     /// The die.
     #[serde(default)]
     pub die: Option<u32>,
-    /// The NUMA node whose memory is local, by its OS index.
+    /// The NUMA node of local memory, by its OS index.
     #[serde(default)]
     pub numa: Option<u32>,
-    /// The nearest NUMA node that has memory, where its own is known to have none.
+    /// The nearest NUMA node with memory, if its own is known to have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<u32>,
     /// The package (socket).
@@ -49,10 +49,10 @@ pub struct Pu {
     /// The kind of its core on a hybrid processor.
     #[serde(default)]
     pub kind: Option<CoreKind>,
-    /// The size of its core's level-1 cache of data, in bytes.
+    /// The size of its core's level-1 data cache, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l1d_bytes: Option<u64>,
-    /// The size of its core's level-1 cache of instructions, in bytes.
+    /// The size of its core's level-1 instruction cache, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l1i_bytes: Option<u64>,
     /// The size of its level-2 cache, in bytes.
@@ -61,22 +61,21 @@ pub struct Pu {
     /// The size of its level-3 cache, in bytes; the dies of one package may differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l3_bytes: Option<u64>,
-    /// The firmware's ranking of this PU, where it ranks some above others: the scheduler prefers a
-    /// higher one (CPPC's highest performance, Intel's Turbo Boost Max 3.0, AMD's preferred cores).
+    /// The firmware's ranking of this PU, if it ranks PUs: the scheduler prefers a higher one
+    /// (CPPC's highest performance, Intel's Turbo Boost Max 3.0, AMD's preferred cores).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u32>,
 }
 
 impl Pu {
-    /// The NUMA node that its memory comes from: its own, or the nearest with memory where its own
-    /// has none.
+    /// The NUMA node of its memory: its own, or the nearest with memory if its own has none.
     #[must_use]
     pub fn memory_node(&self) -> Option<u32> {
         self.memory.or(self.numa)
     }
 }
 
-/// The sort of core on a hybrid processor.
+/// The kind of core on a hybrid processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CoreKind {

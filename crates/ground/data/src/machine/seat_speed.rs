@@ -1,15 +1,15 @@
-//! How fast each PU works: one piece of work, timed on every PU.
+//! The speed of each PU: one piece of work, timed on every PU.
 
 use crate::statistics::words::counted;
 use serde::{Deserialize, Serialize};
 
-/// The share of the faster of two speeds by which they may differ and still count as equal.
+/// The largest difference of equal speeds, relative to the faster one.
 pub const EQUAL_WITHIN: f64 = 0.03;
 
-/// The speed of each PU, relative to the fastest PU while the others are idle, which has 1.
+/// The speed of each PU, relative to the fastest PU while the others are idle, whose speed is 1.
 ///
-/// Speeds follow from the tenth percentile of the times, because interference only ever adds time
-/// to a fixed piece of work. The medians stand beside them.
+/// Speeds are computed from the tenth percentile of the times, because interference only lengthens
+/// a fixed piece of work. The medians are also given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeatSpeed {
@@ -17,15 +17,15 @@ pub struct SeatSpeed {
     pub pus: Vec<u32>,
     /// The speed of each PU while all others are idle.
     pub alone: Vec<f64>,
-    /// The speed of each PU while all of them work; absent where that was not measured.
+    /// The speed of each PU while all of them work; absent if not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub together: Option<Vec<f64>>,
-    /// The times behind the speeds; absent where the speeds were not measured.
+    /// The times behind the speeds; absent for unmeasured speeds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<WorkTimes>,
 }
 
-/// How long the work took on each PU.
+/// The time of the work on each PU.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkTimes {
@@ -54,13 +54,13 @@ impl SeatSpeed {
         }
     }
 
-    /// The speed of a PU while the others are idle; `None` where it is not known.
+    /// The speed of a PU while the others are idle; `None` if unknown.
     #[must_use]
     pub fn alone_of(&self, os: u32) -> Option<f64> {
         self.alone.get(self.row(os)?).copied()
     }
 
-    /// The speed of a PU while all work; `None` where it is not known.
+    /// The speed of a PU while all work; `None` if unknown.
     #[must_use]
     pub fn together_of(&self, os: u32) -> Option<f64> {
         self.together.as_ref()?.get(self.row(os)?).copied()
@@ -70,13 +70,13 @@ impl SeatSpeed {
         crate::machine::topology::place_of(&self.pus, os, |other| *other)
     }
 
-    /// How far the slowest PU is behind the fastest while the others are idle, as a share of the
-    /// fastest: 0 where all are equal. Noise alone is not a difference: where the medians disagree
-    /// less than the tenth percentiles do, the smaller of the two counts.
+    /// How much slower the slowest PU is than the fastest while the others are idle, relative to
+    /// the fastest; 0 if all are equal. The smaller of the spreads of medians and of tenth
+    /// percentiles counts, because noise alone is not a difference.
     #[must_use]
     pub fn spread(&self) -> f64 {
         let by_median = self.work.as_ref().map(|work| spread_of_times(&work.alone_median_ns));
-        // By both figures, as one disturbed measurement does not make a slow seat.
+        // By both figures, because one disturbed measurement does not make a slow PU.
         spread(&self.alone).min(by_median.unwrap_or(f64::INFINITY))
     }
 
@@ -86,7 +86,6 @@ impl SeatSpeed {
         self.spread() > EQUAL_WITHIN
     }
 
-    /// The problem with these figures, if there is one.
     pub(crate) fn problem(&self) -> Option<String> {
         let n = self.pus.len();
         if n == 0 {
@@ -126,10 +125,9 @@ fn relative(fastest_ns: f64, times: &[f64]) -> Vec<f64> {
     times.iter().map(|ns| fastest_ns / ns).collect::<Vec<f64>>()
 }
 
-/// The largest speed or time that is read: sums of millions of them, and their quotients, stay
-/// finite.
+/// The largest speed or time: sums of millions of them, and their quotients, stay finite.
 const LARGEST: f64 = 1e15;
-/// The smallest.
+/// The smallest speed or time.
 const SMALLEST: f64 = 1e-6;
 
 fn is_figure(value: f64) -> bool {

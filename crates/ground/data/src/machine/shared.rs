@@ -1,25 +1,24 @@
-//! A profile for strangers: nothing in it names a person or a host.
+//! A profile for publication, without names of people or hosts.
 
 use crate::machine::Profile;
 
-/// The words for a machine whose processor is not known.
 const UNNAMED: &str = "a computer";
 
-/// The fact that is left out of every profile.
+/// The fact omitted from every profile.
 const HOST_NAME: &str = "the host's name";
 
-/// A profile that can be published, and the facts that were left out of it.
+/// A profile for publication, and the omitted facts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharedProfile {
     /// The profile, named after its processor.
     pub profile: Profile,
-    /// The facts that are not in it, in words: `the host's name`.
+    /// The omitted facts, in words: `the host's name`.
     pub left_out: Vec<&'static str>,
 }
 
 impl SharedProfile {
-    /// Leaves out the names of the machine and of its control groups, and the part of the kernel's
-    /// release that whoever built it may have chosen. Every figure stays.
+    /// Omits the names of the machine and of its control groups, and the part of the kernel's
+    /// release that its builder may have chosen. All figures stay.
     #[must_use]
     pub fn of(profile: &Profile) -> Self {
         let mut shared = profile.clone();
@@ -33,7 +32,7 @@ impl SharedProfile {
             left_out.push("what follows the version in the kernel's release");
         }
         shared.environment.kernel = version.map(str::to_owned);
-        // The words name the control group, and so a user, a job or a container.
+        // The text contains the control group, and so a user, a job or a container.
         if shared.environment.quota.as_deref().is_some_and(|quota| quota != "none") {
             shared.environment.quota = None;
             left_out.push("the control group that limits its CPU time");
@@ -41,20 +40,20 @@ impl SharedProfile {
         SharedProfile { profile: shared, left_out }
     }
 
-    /// The facts in a profile that name a person or a host, or may do so, in the words of
-    /// `left_out`; empty for a profile that was written for strangers.
+    /// The facts in a profile that may identify a person or a host, in the words of `left_out`;
+    /// empty for a profile made for publication.
     #[must_use]
     pub fn names_in(profile: &Profile) -> Vec<&'static str> {
         let shared = SharedProfile::of(profile);
         let is_named =
             shared.profile.name != profile.name || shared.profile.origin != profile.origin;
-        // The first fact is always left out, as it cannot be known whether a name is a host's.
+        // The first fact is always listed, because a name may be a host's.
         let mut found = shared.left_out;
         found.retain(|fact| *fact != HOST_NAME || is_named);
         found
     }
 
-    /// One sentence about the facts that are not in it.
+    /// One sentence about the omitted facts.
     #[must_use]
     pub fn sentence(&self) -> String {
         format!("left out for strangers: {}", self.left_out.join(", "))

@@ -1,30 +1,30 @@
-//! The faster and slower cores of a processor, by the operating system's figures for each.
+//! Distinguishes the faster and slower cores of a processor by the operating system's figures.
 
 use crate::machine::CoreKind;
 use std::collections::BTreeMap;
 
-/// How fast a PU is, as far as the operating system says.
+/// The speed of a PU according to the operating system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Speed {
-    /// The type of its core, as a number that the processor gives it: Arm's implementer and part.
+    /// The type of its core, as the processor's number: Arm's implementer and part.
     pub core_type: Option<u64>,
     /// Linux's `cpu_capacity`: 1024 for the fastest PU of the machine.
     pub capacity: Option<u64>,
-    /// The frequency that the PU can hold, in kHz.
+    /// The sustained frequency of the PU, in kHz.
     pub base_khz: Option<u64>,
     /// The highest frequency, in kHz.
     pub max_khz: Option<u64>,
 }
 
-/// The gap between two neighbouring speeds from which they are of two kinds, in percent of the
-/// lower one. Cores of one type differ by less: by the quality of their silicon, by turbo modes,
-/// and by the firmware's ranking, which AMD's driver shows as frequencies up to 3 % apart, 21 % in
-/// all (open-mpi/hwloc#690).
+/// The gap between two neighbouring speeds of different kinds, in per cent of the lower one. Cores
+/// of one type differ by less: by the quality of their silicon, by turbo modes, and by the
+/// firmware's ranking, which AMD's driver shows as frequencies up to 3 % apart, 21 % in all
+/// (open-mpi/hwloc#690).
 const GAP_PERCENT: u128 = 10;
 
 /// Performance or efficiency core, for each of these speeds; all `None` if they are alike.
 ///
-/// Cores of one type are of one kind, whatever their clocks. If the types differ or are not known,
+/// Cores of one type are of one kind, whatever their clocks. If the types differ or are unknown,
 /// the capacity decides if all have one and it differs, then the base frequency if all have one,
 /// then the highest frequency. The fastest kind ends at the first gap of more than 10 % between two
 /// neighbouring speeds.
@@ -41,7 +41,7 @@ pub fn kinds_of(speeds: &[Speed]) -> Vec<Option<CoreKind>> {
     let types = all_of(speeds, |speed| speed.core_type);
     let known = all_of(speeds, |speed| speed.capacity)
         .filter(|capacities| slowest_of_fastest(capacities).is_some())
-        // Equal base frequencies say that higher ones are turbo modes (open-mpi/hwloc#502).
+        // Equal base frequencies show that higher ones are turbo modes (open-mpi/hwloc#502).
         .or_else(|| all_of(speeds, |speed| speed.base_khz))
         .or_else(|| all_of(speeds, |speed| speed.max_khz));
     let Some(known) = known else { return vec![None; speeds.len()] };
@@ -53,7 +53,6 @@ pub fn kinds_of(speeds: &[Speed]) -> Vec<Option<CoreKind>> {
         .collect()
 }
 
-/// The values of a measure for all cores; `None` if it is unknown for one of them.
 fn all_of(speeds: &[Speed], measure: fn(&Speed) -> Option<u64>) -> Option<Vec<u64>> {
     speeds.iter().map(measure).collect()
 }

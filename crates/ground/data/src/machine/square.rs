@@ -14,7 +14,7 @@ pub struct Square<T> {
     cells: Vec<T>,
 }
 
-/// A square matrix of nanoseconds; NaN stands for "not known" and is `null` on file.
+/// A square matrix of nanoseconds; NaN means unknown and is `null` in files.
 pub type Matrix = Square<f64>;
 
 impl<T: Clone> Square<T> {
@@ -37,7 +37,7 @@ impl<T: Clone> Square<T> {
 }
 
 impl<T> Square<T> {
-    /// Rows, and as many columns.
+    /// The number of rows and columns.
     #[must_use]
     pub fn n(&self) -> usize {
         self.n
@@ -49,7 +49,7 @@ impl<T> Square<T> {
         &self.cells[i * self.n..(i + 1) * self.n]
     }
 
-    /// One row, to be changed.
+    /// One row, mutable.
     pub fn row_mut(&mut self, i: usize) -> &mut [T] {
         &mut self.cells[i * self.n..(i + 1) * self.n]
     }
@@ -74,13 +74,13 @@ impl<T> std::ops::IndexMut<(usize, usize)> for Square<T> {
     }
 }
 
-/// The form of a cell on file, where it differs from the form in memory.
+/// The form of a cell in files, if it differs from the form in memory.
 pub trait MatrixCell: Sized {
-    /// The form on file.
+    /// The form in files.
     type Wire: Serialize + DeserializeOwned;
-    /// Converts a cell to its form on file.
+    /// Converts a cell to its form in files.
     fn to_wire(&self) -> Self::Wire;
-    /// Converts a cell from its form on file.
+    /// Converts a cell from its form in files.
     fn from_wire(wire: Self::Wire) -> Self;
 }
 

@@ -1,4 +1,4 @@
-//! How far the distance of one pair can be trusted.
+//! The reliability of one pair's distance.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,17 +9,16 @@ use serde::{Deserialize, Serialize};
 pub enum PairStatus {
     /// All passes agree within their noise.
     Stable,
-    /// The passes move away from where they began.
+    /// The passes drift away from their first values.
     Drifting,
-    /// The pair flips between two or more levels, as vCPUs do that their host moves about.
+    /// The pair flips between two or more levels, as when a host moves vCPUs.
     MultiRegime,
-    /// The passes disagree and show no levels: the median is one of many values that it could have
-    /// been.
+    /// The passes disagree without levels, so the median is arbitrary.
     Unsteady,
-    /// The host runs both vCPUs on one CPU: each round trip waits until the host changes from one
-    /// to the other.
+    /// The host runs both vCPUs on one CPU: each round trip waits until the host switches between
+    /// them.
     Stacked,
-    /// Read from a file that says nothing about it.
+    /// From a file without this information.
     Imported,
 }
 

@@ -3,17 +3,16 @@
 use crate::machine::Pu;
 use serde::{Deserialize, Serialize};
 
-/// The PUs that can be used, by ascending OS index; holes are normal (offline CPUs, a reduced
-/// cpuset).
+/// The usable PUs, by ascending OS index; gaps are normal (offline CPUs, a reduced cpuset).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Topology {
-    /// One entry a PU.
+    /// One entry per PU.
     pub pus: Vec<Pu>,
 }
 
 impl Topology {
-    /// A topology of which nothing is known but the OS indices.
+    /// A topology with only OS indices.
     #[must_use]
     pub fn unknown(os: impl IntoIterator<Item = u32>) -> Self {
         Topology { pus: os.into_iter().map(|os| Pu { os, ..Pu::default() }).collect() }
@@ -30,7 +29,7 @@ impl Topology {
         self.pus.iter().map(|pu| pu.os)
     }
 
-    /// Whether two PUs are hardware threads of one core. False where the cores are unknown.
+    /// Whether two PUs are hardware threads of one core. False if the cores are unknown.
     #[must_use]
     pub fn are_smt_siblings(&self, a: u32, b: u32) -> bool {
         a != b
@@ -38,7 +37,7 @@ impl Topology {
             && self.pu(a).and_then(|pu| pu.core) == self.pu(b).and_then(|pu| pu.core)
     }
 
-    /// How many different values a level takes over all PUs, unknown ones not counted.
+    /// The number of different values of a level over all PUs, without unknown ones.
     ///
     /// ```
     /// # use seatmap_data::machine::{Topology, Pu};
@@ -51,11 +50,9 @@ impl Topology {
     }
 }
 
-/// The place of a PU in a list, by its OS index. Lists are in ascending order but where a file or a
-/// user has them in another, so that halving finds nearly all; the whole list is looked through
-/// only for the rest.
+/// The position of a PU in a list, by its OS index. Nearly all lists ascend and are bisected; only
+/// for others is the whole list searched.
 pub fn place_of<T>(list: &[T], os: u32, os_of: impl Fn(&T) -> u32) -> Option<usize> {
-    // Most lists ascend; a file's need not.
     let halved = list.binary_search_by_key(&os, &os_of).ok();
     halved.or_else(|| list.iter().position(|one| os_of(one) == os))
 }

@@ -1,4 +1,4 @@
-//! The cost of waking a thread that sleeps, on the waker's own CPU and on another one.
+//! The cost of waking a sleeping thread on the waker's own CPU and on another one.
 
 use crate::machine::nanoseconds::MAX_ROUND_TRIP_NS;
 use crate::machine::{Level, Matrix, Topology};
@@ -8,17 +8,18 @@ use std::collections::HashMap;
 /// Round trips of two threads that take turns and sleep in between: each waits in futex(2) until
 /// the other wakes it.
 ///
-/// Threads that spin pay a core distance. Threads that sleep pay the kernel's wakeup besides, and
-/// on one CPU a wakeup needs no interrupt. The other CPUs are idle meanwhile, so that a wakeup
-/// across includes the way out of an idle state.
+/// Spinning threads pay a core distance. Sleeping threads also pay the kernel's wakeup, which needs
+/// no interrupt on the waker's own CPU. The other CPUs are idle meanwhile, so a wakeup on another
+/// CPU includes its exit from an idle state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wakeups {
-    /// Visits to each pair, in a new random order each.
+    /// Visits to each pair; each visits all pairs in a new random order.
     pub passes: u32,
-    /// Round trips of a batch.
+    /// Round trips per batch.
     pub round_trips: u32,
-    /// The measured pairs: a CPU with itself, and some of each level that two CPUs can share.
+    /// The measured pairs: a CPU with itself, and some pairs for each level that two CPUs can
+    /// share.
     pub pairs: Vec<WakeupPair>,
 }
 
@@ -26,7 +27,7 @@ pub struct Wakeups {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WakeupPair {
-    /// The CPUs of the two threads, by OS index: twice the same where they share one.
+    /// The CPUs of the two threads, by OS index; equal if they share one.
     pub pus: [u32; 2],
     /// The median of the batches: the figure to quote.
     pub median_ns: f64,
@@ -38,14 +39,14 @@ pub struct WakeupPair {
     pub ci95_low_ns: f64,
     /// Upper end of that interval.
     pub ci95_high_ns: f64,
-    /// The batches behind the figures.
+    /// The number of batches.
     pub batches: u64,
 }
 
-/// Measured pairs that are equally near.
+/// Measured pairs of equal nearness.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WakeupClass<'a> {
-    /// The part of the hardware that the two CPUs share.
+    /// The part of the hardware that both CPUs share.
     pub sharing: Nearness,
     /// The pairs.
     pub pairs: Vec<&'a WakeupPair>,
@@ -56,14 +57,14 @@ pub struct WakeupClass<'a> {
 pub enum Nearness {
     /// They are one CPU.
     SameCpu,
-    /// They share this level, an index of [`Level::ALL`], and none further inside.
+    /// They share this level, an index of [`Level::ALL`], and no inner one.
     Level(usize),
-    /// They share nothing that is known.
+    /// They share no known level.
     Machine,
 }
 
 impl Nearness {
-    /// The nearness of two CPUs, by what the topology says.
+    /// The nearness of two CPUs by the topology.
     #[must_use]
     pub fn of(topology: &Topology, [a, b]: [u32; 2]) -> Self {
         if a == b {
@@ -73,7 +74,7 @@ impl Nearness {
         Level::ALL
             .iter()
             .position(|level| level.of(a).is_some() && level.of(a) == level.of(b))
-            // Levels go from the inside outwards: the first that both share is the nearest.
+            // Levels are ordered from the inside: the first common one is the nearest.
             .map_or(Nearness::Machine, Nearness::Level)
     }
 
@@ -105,7 +106,7 @@ fn shared(level: Level) -> &'static str {
 }
 
 impl Wakeups {
-    /// Whether there is a figure for one CPU and one for two: neither can stand for the other.
+    /// Whether there are figures for one CPU and for two: neither can replace the other.
     #[must_use]
     pub fn tell_one_from_two(&self) -> bool {
         self.pairs.iter().any(is_one) && !self.pairs.iter().all(is_one)
@@ -114,8 +115,8 @@ impl Wakeups {
     /// The round trips between these CPUs in nanoseconds, on the diagonal those of two threads on
     /// one CPU; `None` unless [`tell_one_from_two`](Self::tell_one_from_two).
     ///
-    /// A pair has its own figure where it was measured, else the median of the pairs that are as
-    /// near, else that of the next further ones, else that of the furthest.
+    /// A pair has its own figure if it was measured, else the median of equally near pairs, else
+    /// that of the next farther ones, else that of the farthest.
     #[must_use]
     pub fn round_trips_ns(&self, topology: &Topology, pus: &[u32]) -> Option<Matrix> {
         if !self.tell_one_from_two() {
@@ -148,7 +149,6 @@ impl Wakeups {
         found
     }
 
-    /// The problem with these figures on a topology, if there is one.
     pub(crate) fn problem(&self, topology: &Topology) -> Option<String> {
         for (at, pair) in self.pairs.iter().enumerate() {
             if let Some(os) = pair.pus.iter().find(|os| topology.pu(**os).is_none()) {
@@ -180,7 +180,7 @@ fn is_one(pair: &WakeupPair) -> bool {
 fn nearest_ns(classes: &[(Nearness, f64)], class: Nearness) -> f64 {
     let exact = classes.iter().find(|(sharing, _)| *sharing == class);
     exact
-        // No pair of this class was measured: the next farther one, or else the farthest.
+        // No pair of this class was measured: take the next farther one, or else the farthest.
         .or_else(|| classes.iter().find(|(sharing, _)| *sharing > class))
         .or(classes.last())
         .map_or(f64::NAN, |(_, ns)| *ns)
@@ -211,7 +211,7 @@ mod tests {
         WakeupPair { pus, median_ns, ..WakeupPair::default() }
     }
 
-    /// Four cores in two L3 caches, and one CPU of which nothing is known.
+    /// Four cores in two L3 caches, and one CPU of unknown position.
     fn topology() -> Topology {
         let mut topology = Topology::unknown(0..5);
         topology.pus.iter_mut().filter(|pu| pu.os < 4).for_each(|pu| {

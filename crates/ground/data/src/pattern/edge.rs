@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 /// distances, stay exact enough and far from infinity.
 pub const MAX_AMOUNT: f64 = 1e18;
 
-/// The data that one task sends to another over the whole run (or an iteration of it: only
-/// proportions matter to a placement).
+/// The data that one task sends to another over the whole run or one iteration: for placement only
+/// proportions matter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Edge {
@@ -21,7 +21,7 @@ pub struct Edge {
     /// Bytes sent, over the whole run or one iteration: only proportions matter.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_AMOUNT)))]
     pub bytes: f64,
-    /// Messages sent; 1 where it is not given.
+    /// Messages sent; default 1.
     #[serde(default = "one")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_AMOUNT)))]
     pub messages: f64,
@@ -37,13 +37,12 @@ pub(crate) fn is_amount(amount: f64) -> bool {
 }
 
 impl Edge {
-    /// One message of one byte: what generated patterns are made of, since only proportions matter.
+    /// One message of one byte, for generated patterns, in which only proportions matter.
     #[must_use]
     pub fn unit(from: usize, to: usize) -> Self {
         Edge { from, to, bytes: 1.0, messages: 1.0 }
     }
 
-    /// The problem with it in a pattern of `tasks` tasks, if it has one.
     pub(crate) fn problem(&self, tasks: usize) -> Option<String> {
         let last = self.from.max(self.to);
         if last >= tasks {
@@ -67,7 +66,6 @@ impl Edge {
         })
     }
 
-    /// Both ends, by which edges are sorted.
     pub(crate) fn ends(&self) -> (usize, usize) {
         (self.from, self.to)
     }

@@ -7,105 +7,103 @@ use crate::statistics::words::counted;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// The format's name, in the `format` key.
+/// The value of the `format` key.
 pub const FORMAT: &str = "seatmap-pattern/1";
 
-/// More tasks than any placement here can handle; a file that claims more would only fill the
+/// The most tasks, more than any placement can handle. A file that claims more would only fill the
 /// memory.
 pub const MAX_TASKS: usize = 1 << 20;
 
-/// More edges than this (all pairs of 2,896 tasks) would not fit in a file that is read.
+/// The most edges: all pairs of 2,896 tasks. More would not fit in a readable file.
 pub const MAX_EDGES: usize = 1 << 23;
 
-/// The largest working set of a task that is read: an exabyte.
+/// The largest working set of a task: an exbibyte.
 pub const MAX_CACHE_BYTES: u64 = 1 << 60;
 
-/// A communication pattern: a weighted directed graph that says how much each task sends to each
-/// other task. Readers ignore keys that they do not know, and refuse versions that they do not
-/// know.
+/// A communication pattern: a weighted directed graph of how much each task sends to each other
+/// task. Readers ignore unknown keys and refuse unknown versions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pattern {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The pattern's name for people: `stencil2d:8x8`, a file's stem.
+    /// The pattern's name for people: `stencil2d:8x8`, or a file's name without extension.
     pub name: String,
-    /// How many tasks there are; they are numbered from 0.
+    /// The number of tasks; they are numbered from 0.
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_TASKS)))]
     pub tasks: usize,
-    /// The name of each task: as many as there are tasks, or none.
+    /// The name of each task. Give one for every task or none.
     #[serde(default)]
     pub names: Vec<String>,
     /// The messages: at most one edge for each ordered pair of tasks, and none from a task to
     /// itself.
     #[cfg_attr(feature = "schema", schemars(length(max = MAX_EDGES)))]
     pub edges: Vec<Edge>,
-    /// How much each task works between its messages, in any unit; empty where all tasks work alike
-    /// (a load of 1).
+    /// The work of each task between its messages, in any unit. Empty means a load of 1 for all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(inner(range(min = 0, max = MAX_AMOUNT))))]
     pub loads: Vec<f64>,
-    /// The time of a load of 1 on the fastest PU of the machine, in nanoseconds, where it is known.
+    /// The time of a load of 1 on the fastest PU of the machine, in nanoseconds, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_AMOUNT)))]
     pub load_ns: Option<f64>,
-    /// The bytes that each task works on again and again; empty where that is unknown.
+    /// The bytes of each task's working set; empty if unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(inner(range(max = MAX_CACHE_BYTES))))]
     pub cache_bytes: Vec<u64>,
-    /// How the pattern was observed, where it was.
+    /// How the pattern was observed; null for an unobserved pattern.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observation: Option<PatternObservation>,
 }
 
-/// The part of an observation that placing and seating need. Files of `seatmap observe` say more.
+/// The part of an observation that placement needs. Files of `seatmap observe` have more keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PatternObservation {
-    /// The words of the methods, such as `wakeups`.
+    /// The names of the methods, such as `wakeups`.
     #[serde(default)]
     pub methods: Vec<String>,
-    /// How each task came to be, as numbers in the order of creation: `0.2` is the third thread
-    /// that the first one made. Empty where that is unknown.
+    /// Each thread's place in the order of creation: `0.2` is the third thread that the first one
+    /// made. Empty if unknown.
     #[serde(default)]
     pub paths: Vec<String>,
-    /// Whether the program was observed from its first instruction. Only then was each creation
-    /// seen, and the paths are those of the next run too.
+    /// Whether observation began with the program's first instruction. Only then are the paths
+    /// complete, and valid for the next run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_start: bool,
-    /// How long the program was observed, in seconds; absent where that is unknown.
+    /// The observed time, in seconds; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub seconds: Option<f64>,
-    /// Processes outside the program that woke it. Their messages are not among the edges.
+    /// Processes outside the program that woke its threads. The edges do not include them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outsiders: Vec<Outsider>,
 }
 
-/// A process outside an observed program that woke threads of it.
+/// A process outside an observed program that woke threads of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outsider {
-    /// The process's number.
+    /// The process id.
     pub pid: i32,
-    /// Its name; empty where it had ended before that could be read.
+    /// Its name; empty if it exited before the name was read.
     #[serde(default)]
     pub name: String,
-    /// The wakeups.
+    /// The number of wakeups.
     #[serde(default)]
     pub wakeups: f64,
-    /// Whether it is the kernel's own.
+    /// Whether it is a kernel thread.
     #[serde(skip)]
     pub is_kernel: bool,
 }
 
-/// The method whose messages are wakeups of threads that sleep.
+/// The method that observes wakeups of sleeping threads.
 const WAKEUPS: &str = "wakeups";
 
 impl Pattern {
-    /// A pattern of tasks without names. Edges of one ordered pair are added up, in ascending order
-    /// of their ends.
+    /// A pattern of unnamed tasks. Edges of the same ordered pair are added up; the result is
+    /// sorted by their ends.
     #[must_use]
     pub fn gathered(
         name: impl Into<String>,
@@ -117,7 +115,7 @@ impl Pattern {
         Pattern { edges, ..Pattern::silent(name, tasks) }
     }
 
-    /// A pattern of tasks without names that send nothing and work alike.
+    /// A pattern of unnamed tasks with equal loads and no messages.
     #[must_use]
     pub fn silent(name: impl Into<String>, tasks: usize) -> Self {
         Pattern {
@@ -133,7 +131,7 @@ impl Pattern {
         }
     }
 
-    /// This pattern and others together, each with a factor on its bytes and messages.
+    /// The sum of this pattern and others, each with a factor on its bytes and messages.
     ///
     /// ```
     /// use seatmap_data::pattern::generate;
@@ -170,13 +168,13 @@ impl Pattern {
         Ok(whole)
     }
 
-    /// The load of a task: 1 where the pattern has no loads.
+    /// The load of a task; 1 in a pattern without loads.
     #[must_use]
     pub fn load(&self, task: usize) -> f64 {
         self.loads.get(task).copied().unwrap_or(1.0)
     }
 
-    /// Whether messages were seen as wakeups: the tasks sleep until a message comes.
+    /// Whether the observation counted wakeups, so that tasks sleep until a message arrives.
     #[must_use]
     pub fn waits(&self) -> bool {
         self.observation
@@ -184,7 +182,7 @@ impl Pattern {
             .is_some_and(|observed| observed.methods.iter().any(|method| method == WAKEUPS))
     }
 
-    /// How each task came to be; empty where that was not seen.
+    /// Each thread's place in the order of creation; empty if unknown.
     #[must_use]
     pub fn paths(&self) -> &[String] {
         self.observation
@@ -193,10 +191,10 @@ impl Pattern {
             .map_or(&[], |observed| &observed.paths)
     }
 
-    /// Reads a pattern and checks that its parts fit together.
+    /// Reads and checks a pattern.
     ///
     /// # Errors
-    /// [`DocumentError`], with line and column for text that is not such JSON.
+    /// [`DocumentError`], with line and column for invalid JSON.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         let pattern: Pattern = crate::document::read(text, FORMAT)?;
         pattern.check()?;
@@ -212,7 +210,7 @@ impl Pattern {
     /// Checks sizes, references and values.
     ///
     /// # Errors
-    /// [`DocumentError::Inconsistent`] with the first thing found wrong.
+    /// [`DocumentError::Inconsistent`] with the first inconsistency.
     pub fn check(&self) -> Result<(), DocumentError> {
         if !(1..=MAX_TASKS).contains(&self.tasks) {
             return wrong(tasks_problem(self.tasks));
@@ -224,7 +222,6 @@ impl Pattern {
                 counted(self.tasks, "task")
             ));
         }
-        // A pattern that was written by hand has no observation.
         let paths = self.observation.as_ref().map_or(0, |observed| observed.paths.len());
         if paths != 0 && paths != self.tasks {
             return wrong(format!(
@@ -278,7 +275,7 @@ impl Pattern {
     }
 
     fn check_edges(&self) -> Result<(), DocumentError> {
-        // Files written by Seatmap are sorted, and then no set of a million edges is needed.
+        // Files of Seatmap are sorted, and then need no set of a million edges.
         let ascend = self.edges.is_sorted_by(|a, b| a.ends() < b.ends());
         let mut seen = HashSet::new();
         for (at, edge) in self.edges.iter().enumerate() {
@@ -305,9 +302,8 @@ fn wrong_edge(at: usize, what: String) -> Result<(), DocumentError> {
     Err(DocumentError::Inconsistent(format!("edges[{at}]: {what}")))
 }
 
-/// Why a number of tasks is refused.
 pub(crate) fn tasks_problem(tasks: impl std::fmt::Display) -> String {
-    // Plural: one task is not refused.
+    // Always plural: one task is valid.
     format!("{tasks} tasks, and a pattern has 1 to {MAX_TASKS}")
 }
 

@@ -1,4 +1,4 @@
-//! The loads of tasks: how much each works, as people write it.
+//! The loads of tasks as users write them.
 
 use crate::document::Position;
 use crate::document::decimal_number;
@@ -9,17 +9,17 @@ use crate::pattern::words::{quoted, words};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct LoadsError {
-    /// The place of the fault.
+    /// The position of the mistake.
     pub place: Position,
-    /// The fault.
+    /// The mistake.
     pub problem: String,
 }
 
 /// The loads in a text: numbers with commas or spaces between them, such as `4,1,1,1`. A `#` begins
-/// a comment that ends with the line.
+/// a comment until the end of the line.
 ///
 /// # Errors
-/// [`LoadsError`] with the first word that is not a load.
+/// [`LoadsError`] with the first invalid word.
 ///
 /// ```
 /// # use seatmap_data::pattern::loads;
@@ -27,7 +27,7 @@ pub struct LoadsError {
 /// ```
 pub fn read(text: &str) -> Result<Vec<f64>, LoadsError> {
     let kept = text.lines().map(|line| line.split('#').next().unwrap_or_default());
-    // A comma becomes a blank, so that a word stays at its place in the file.
+    // A comma becomes a blank, so that words keep their positions.
     let plain: String = kept.map(|line| line.replace(',', " ") + "\n").collect();
     words(&plain)
         .map(|(place, word)| {
@@ -43,7 +43,6 @@ pub fn read(text: &str) -> Result<Vec<f64>, LoadsError> {
         .collect()
 }
 
-/// Whether a number can be a load.
 pub(crate) fn is_load(load: f64) -> bool {
     is_amount(load)
 }

@@ -7,13 +7,13 @@ use crate::pattern::words::{quoted, words};
 use crate::pattern::{Edge, Pattern};
 use crate::statistics::words::counted;
 
-/// Larger instances than any published one; a file that claims more would only fill the memory.
+/// Larger than any published instance; a file that claims more would only fill the memory.
 const MAX_SIZE: usize = 4096;
 
 /// A quadratic assignment problem: minimise the sum of a\[i\]\[j\] x b\[p\[i\]\]\[p\[j\]\].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
-    /// Items, and as many places.
+    /// Items, and as many locations.
     pub n: usize,
     /// Row-major n x n.
     pub a: Vec<f64>,
@@ -21,8 +21,8 @@ pub struct Instance {
     pub b: Vec<f64>,
 }
 
-/// One of the two matrices of a file, which does not say which is the flow: in some instances it is
-/// the first, in others the second.
+/// One of the two matrices of a file. The file does not say which is the flow: in some instances it
+/// is the first, in others the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
     /// The first matrix, `a`.
@@ -31,11 +31,11 @@ pub enum Which {
     Second,
 }
 
-/// The reason why a file is not an instance.
+/// Why a file is not an instance.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct QaplibError {
-    /// The place of the fault.
+    /// The position of the mistake.
     pub place: Position,
     /// The problem, in words.
     pub problem: String,
@@ -45,7 +45,7 @@ impl Instance {
     /// Reads n and the two matrices; line breaks mean nothing.
     ///
     /// # Errors
-    /// [`QaplibError`] with the place of text that is missing, superfluous or not a number.
+    /// [`QaplibError`] with the position of missing, superfluous or invalid text.
     pub fn read(text: &str) -> Result<Self, QaplibError> {
         let mut words = words(text);
         let Some((place, word)) = words.next() else {
@@ -67,7 +67,7 @@ impl Instance {
                     ),
                 ));
             }
-            // Some files have commas behind their numbers.
+            // Some files have commas after their numbers.
             let number = decimal_number(word.strip_suffix(',').unwrap_or(word));
             let number = number.filter(|number| is_amount(number.abs()));
             numbers.push(number.ok_or_else(|| {
@@ -86,7 +86,7 @@ impl Instance {
         Ok(Instance { n, a: numbers, b })
     }
 
-    /// One of the matrices as a pattern: what flows, without the diagonal.
+    /// One of the matrices as a pattern, without the diagonal.
     ///
     /// # Errors
     /// [`QaplibError`] for a negative flow.

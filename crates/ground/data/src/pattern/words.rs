@@ -1,24 +1,21 @@
-//! The words of a text and where they stand.
+//! The words of a text with their positions.
 
 use crate::document::Position;
 
-/// The most characters of a bad word that an error quotes.
+/// The most characters of a bad word in an error.
 const QUOTED: usize = 24;
 
-/// The words of a text, each with its place.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = (Position, &str)> {
     text.lines().enumerate().flat_map(|(at, line)| words_of_line(at + 1, line))
 }
 
-/// The words of one line, each with its place.
 pub(crate) fn words_of_line(line: usize, text: &str) -> impl Iterator<Item = (Position, &str)> {
     text.split_whitespace().map(move |word| {
-        // A word is a part of its line, so that the two addresses tell its column.
+        // A word is a part of its line, so the difference of their addresses is the column.
         (Position { line, column: word.as_ptr().addr() - text.as_ptr().addr() + 1 }, word)
     })
 }
 
-/// A word as an error shows it.
 pub(crate) fn quoted(word: &str) -> String {
     let start: String = word.chars().take(QUOTED).collect();
     let more = if start.len() < word.len() { "..." } else { "" };

@@ -22,6 +22,6 @@ pub struct Baselines {
 pub struct Random {
     /// The mean cost.
     pub mean: f64,
-    /// The best of those drawn: 1000, or 24 where each is a run of the program.
+    /// The best cost of 1000 placements, or of 24 if each is a run of the program.
     pub best: f64,
 }

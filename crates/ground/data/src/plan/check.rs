@@ -1,4 +1,4 @@
-//! Whether the parts of a plan fit together.
+//! Checks that the parts of a plan are consistent.
 
 use crate::document::DocumentError;
 use crate::plan::placed::{MAX_NODE, MAX_TASKS};
@@ -6,7 +6,7 @@ use crate::plan::{Channel, Plan};
 use crate::statistics::words::counted;
 use seatmap_os::cpu_list::MAX_CPU;
 
-/// Everything that [`Plan::check`] promises.
+/// All checks of [`Plan::check`].
 pub fn plan(plan: &Plan) -> Result<(), DocumentError> {
     placement(&plan.placement)?;
     seats(plan)?;
@@ -100,7 +100,7 @@ fn pus(plan: &Plan) -> Result<(), DocumentError> {
         .iter()
         .position(|pu| plan.pus.binary_search_by_key(pu, |known| known.os).is_err())
     {
-        // A plan made by hand may leave the PUs out.
+        // A handwritten plan may omit the PUs.
         Some(task) if !plan.pus.is_empty() => {
             wrong(format!("placement[{task}]: PU {} is not in pus", plan.placement[task]))
         }
@@ -151,7 +151,7 @@ fn channel(at: usize, channel: &Channel, tasks: usize) -> Result<(), DocumentErr
     }
 }
 
-/// A list whose length is not that of the placement.
+/// The message for a list of the wrong length.
 fn entries(key: &str, entries: usize, tasks: usize) -> String {
     format!("{key} has {} for {}", counted(entries, "entry"), counted(tasks, "task"))
 }

@@ -1,35 +1,34 @@
-//! How much a plan could change the program that its pattern was observed of.
+//! How much a plan could change the speed of the observed program.
 
 use serde::{Deserialize, Serialize};
 
-/// The time that a program's messages take, held against its own. Costs of placements are a
-/// model's and say how placements compare; this says whether that can matter to the program.
+/// The time of a program's messages, compared with its own time. The costs of placements are a
+/// model's and show how placements compare; this shows whether that matters to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Effect {
     /// How long the program was observed, in seconds.
     pub observed_s: f64,
-    /// The messages that were seen in that time.
+    /// The number of observed messages.
     pub messages: f64,
-    /// Wakeups from outside the program, which no plan of the program alone can bring nearer.
+    /// Wakeups from outside the program, which no plan of the program alone can speed up.
     pub outside_wakeups: f64,
-    /// Whether memory that tasks share was observed as well.
+    /// Whether shared memory of the tasks was observed as well.
     pub saw_memory: bool,
-    /// The time of a message between the nearest of the PUs that may be used, in nanoseconds, as
-    /// the machine was measured.
+    /// The measured time of a message between the nearest allowed PUs, in nanoseconds.
     pub nearest_ns: f64,
-    /// The time of a message between the farthest of them.
+    /// The measured time of a message between the farthest allowed PUs, in nanoseconds.
     pub farthest_ns: f64,
-    /// The time of all messages, one after another, on the plan's seats, in seconds.
+    /// The total time of all messages on the plan's PUs, one after another, in seconds.
     pub planned_s: f64,
-    /// The same between the farthest PUs.
+    /// The total time of all messages between the farthest PUs, in seconds.
     pub farthest_s: f64,
 }
 
 impl Effect {
-    /// The share of the program's time, in percent, that all messages take longer between the
-    /// farthest PUs than on the plan's seats: the most that the plan saves by the messages that
-    /// were seen, if each costs what was measured. Above 100 they overlap, or cost less.
+    /// The additional time of all messages between the farthest PUs compared with the plan's, in
+    /// per cent of the program's time. It is the most that the plan saves on the observed messages
+    /// if each costs what was measured. Above 100 they overlap, or cost less.
     #[must_use]
     pub fn saving_percent(&self) -> f64 {
         100.0 * (self.farthest_s - self.planned_s).max(0.0) / self.observed_s

@@ -1,15 +1,14 @@
-//! Which of several starts of one command this is: the rank on this node, a worker's slot, a task
-//! of a job array.
+//! The instance of a command that a launcher starts several times: its rank on the node, its worker
+//! slot, or its task of a job array.
 //!
-//! A launcher starts the same command line several times on a node. Each start has to take seats of
-//! its own, so it must know which one it is. [`LaunchInstance::find`] asks the environment;
-//! exported scripts ask the same variables.
+//! A launcher starts the same command line several times on a node. Each instance takes other
+//! seats, so it must know its number. [`LaunchInstance::find`] reads it from the environment;
+//! exported scripts read the same variables.
 
-/// The variable by which a user says which task a start is, before all others: a number, or
-/// [`ALL`].
+/// The user's own variable, before those of all launchers: the number of a task, or [`ALL`].
 pub const OWN: &str = "SEATMAP_TASK";
 
-/// The value of [`OWN`] for a start that is the only one, and takes the seats of all tasks.
+/// The value of [`OWN`] for an instance that takes the seats of all tasks.
 pub const ALL: &str = "all";
 
 /// The variables of one launcher.
@@ -17,9 +16,9 @@ pub const ALL: &str = "all";
 pub struct Variables {
     /// The rank on this node.
     pub rank: &'static str,
-    /// The number of ranks on this node, where the launcher says it.
+    /// The number of ranks on this node, if the launcher sets it.
     pub size: Option<&'static str>,
-    /// A variable that must be there too, where others use the same name for something else.
+    /// A second variable that must be set, because other programs use the first one's name too.
     needs: Option<&'static str>,
 }
 
@@ -27,9 +26,9 @@ const fn variables(rank: &'static str, size: &'static str) -> Variables {
     Variables { rank, size: Some(size), needs: None }
 }
 
-/// Launchers of ranks, the most particular first: Open MPI and what is built on it, MPICH and Intel
-/// MPI (`mpiexec.hydra`), MVAPICH2, Cray's PMI and PALS, IBM's JSM, Flux. Their variables are never
-/// set outside a rank.
+/// Launchers of ranks, the most specific first: Open MPI and its derivatives, MPICH and Intel MPI
+/// (`mpiexec.hydra`), MVAPICH2, Cray's PMI and PALS, IBM's JSM, Flux. Only their ranks have these
+/// variables.
 pub const LAUNCHERS: [Variables; 7] = [
     variables("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
     variables("MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
@@ -40,45 +39,45 @@ pub const LAUNCHERS: [Variables; 7] = [
     Variables { rank: "FLUX_TASK_LOCAL_ID", size: None, needs: None },
 ];
 
-/// torchrun. Other programs use the short names too, so both must be there.
+/// torchrun. Other programs use the short names too, so both must be set.
 const TORCHRUN: Variables = Variables {
     rank: "LOCAL_RANK",
     size: Some("LOCAL_WORLD_SIZE"),
     needs: Some("LOCAL_WORLD_SIZE"),
 };
 
-/// Slurm's rank on this node, and how many tasks a step has on each node: `2(x3),1`.
+/// Slurm's rank on this node, and the tasks of a step on each node: `2(x3),1`.
 const SLURM_RANK: &str = "SLURM_LOCALID";
 const SLURM_SIZES: [&str; 2] = ["SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"];
 
-/// The slot of a worker of GNU parallel, from 1. It does not say how many there are.
+/// The worker slot of GNU parallel, from 1. GNU parallel does not publish the number of slots.
 const PARALLEL: &str = "PARALLEL_JOBSLOT";
 
-/// Which of several starts of one command a process is.
+/// The instance of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LaunchInstance {
-    /// The only one, as far as can be told.
+    /// The only one, or an undetected one.
     Alone,
-    /// The one of this task, as the user said.
+    /// The instance of this task, by the user's choice.
     Task(usize),
     /// One of several.
     OneOf(LocalRank),
 }
 
-/// One of several starts on a node.
+/// One of several instances on a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalRank {
     /// Its number, from 0.
     pub rank: usize,
-    /// How many there are; `None` where nobody says.
+    /// The number of instances, if known.
     pub size: Option<usize>,
-    /// The kind of start: `rank`, `worker`, `task of the job array`.
+    /// The kind of instance: `rank`, `worker`, `task of the job array`.
     pub kind: &'static str,
     /// The variable with its value, for a message: `OMPI_COMM_WORLD_LOCAL_RANK=1`.
     pub source: String,
 }
 
-/// A variable that is not what its launcher writes.
+/// A launcher's variable with an unexpected value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{variable}={value} is not {expected}; unset it, or set {OWN} to the number of a task, or to \
@@ -87,18 +86,17 @@ pub struct LocalRank {
 pub struct LocalRankError {
     /// The variable.
     pub variable: String,
-    /// Its text.
+    /// The value.
     pub value: String,
-    /// A word for right values.
+    /// A description of valid values.
     pub expected: String,
 }
 
-/// A look-up of variables.
 type Look<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl LaunchInstance {
-    /// The start that these variables describe. `here_cpus` is the number of CPUs that this process
-    /// may use: an array of Slurm whose tasks have CPUs of their own needs no share.
+    /// The instance that these variables describe. `here_cpus` is the number of CPUs that this
+    /// process may use, because a Slurm array need not share CPUs if each task has its own.
     ///
     /// ```
     /// use seatmap_data::plan::local_rank::LaunchInstance;
@@ -122,7 +120,7 @@ impl LaunchInstance {
             Some(_) => return Ok(LaunchInstance::Task(number(look, OWN)?.unwrap_or(0))),
         }
         let ranks = [of_launchers(look)?, of_slurm(look)?, of_variables(look, &TORCHRUN)?];
-        // One rank a node is as good as no launcher: it has all seats to itself.
+        // The only rank on the node has all seats, as without a launcher.
         let rank = ranks.into_iter().flatten().next().filter(|rank| rank.size != Some(1));
         let found = match (of_array(look, here_cpus)?, rank) {
             (Some(array), Some(rank)) => Some(array.of_each(rank)),
@@ -137,9 +135,9 @@ impl LaunchInstance {
 }
 
 impl LocalRank {
-    /// The number of a rank in a task of an array, counted over all tasks.
+    /// The rank's number, counted over all tasks of the array.
     fn of_each(self, inner: LocalRank) -> LocalRank {
-        // Without their number, the ranks of two tasks of the array cannot be told apart.
+        // If their number is unknown, ranks of different tasks cannot be distinguished.
         let Some(ranks) = inner.size else { return inner };
         LocalRank {
             rank: self.rank * ranks + inner.rank,
@@ -183,10 +181,9 @@ fn of_variables(
     LocalRank { rank, size, kind: "rank", source }.checked(variables.rank).map(Some)
 }
 
-/// A batch script has `SLURM_LOCALID=0` too, which everything that it starts inherits (sbatch(1));
-/// only the tasks of a step (srun(1)) have a `SLURM_STEP_ID` as well.
+/// A batch script and its children have `SLURM_LOCALID=0` too (sbatch(1)). Only the tasks of a step
+/// (srun(1)) have a `SLURM_STEP_ID` as well.
 fn of_slurm(look: Look<'_>) -> Result<Option<LocalRank>, LocalRankError> {
-    // A batch script has the variables of the job, and does not run as a task of a step.
     let is_batch = look("SLURM_JOB_ID").is_some() && look("SLURM_STEP_ID").is_none();
     let rank = if is_batch { None } else { number(look, SLURM_RANK)? };
     let Some(rank) = rank else { return Ok(None) };
@@ -197,7 +194,7 @@ fn of_slurm(look: Look<'_>) -> Result<Option<LocalRank>, LocalRankError> {
     LocalRank { rank, size, kind: "rank", source }.checked(SLURM_RANK).map(Some)
 }
 
-/// The tasks of a node in a list such as `2(x3),1`.
+/// The number of tasks on a node, from a list such as `2(x3),1`.
 fn tasks_of_node(text: &str, node: usize) -> Option<usize> {
     let mut first = 0;
     for part in text.split(',') {
@@ -205,7 +202,7 @@ fn tasks_of_node(text: &str, node: usize) -> Option<usize> {
             part.trim().trim_end_matches(')').split_once("(x").unwrap_or((part.trim(), "1"));
         let last = nodes.parse::<usize>().ok()?.checked_add(first)?;
         if node < last {
-            // As small as any other number here, so that products with it have room.
+            // Limited to `u32` as other numbers here, so that products do not overflow.
             return tasks.parse::<u32>().ok().and_then(|tasks| usize::try_from(tasks).ok());
         }
         first = last;
@@ -213,14 +210,12 @@ fn tasks_of_node(text: &str, node: usize) -> Option<usize> {
     None
 }
 
-/// The tasks of a job array are jobs of their own, several of which may run on a node at a time.
-/// Where Slurm gave this one the whole node, or CPUs that it cannot leave, the others cannot come
-/// onto its seats.
+/// The tasks of a job array are separate jobs, several of which may share a node. If Slurm gave
+/// this one the whole node or fixed CPUs, no other task can use its seats.
 fn of_array(look: Look<'_>, here_cpus: usize) -> Result<Option<LocalRank>, LocalRankError> {
     let variable = "SLURM_ARRAY_TASK_ID";
     let Some(task) = number(look, variable)? else { return Ok(None) };
     let size = number(look, "SLURM_ARRAY_TASK_COUNT")?.filter(|size| *size > 0);
-    // A task of the array that has the whole node shares it with no other.
     let is_apart = number(look, "SLURM_CPUS_ON_NODE")?.is_some_and(|cpus| cpus >= here_cpus);
     if size == Some(1) || is_apart {
         return Ok(None);
@@ -228,7 +223,7 @@ fn of_array(look: Look<'_>, here_cpus: usize) -> Result<Option<LocalRank>, Local
     let first = number(look, "SLURM_ARRAY_TASK_MIN")?.unwrap_or(0);
     let step = number(look, "SLURM_ARRAY_TASK_STEP")?.filter(|step| *step > 0).unwrap_or(1);
     let rank = task.saturating_sub(first) / step;
-    // Of a list with gaps (--array=1,5,9) nothing says which number is which.
+    // In a list with gaps (--array=1,5,9) the position of a number is unknown.
     let size = size.filter(|size| rank < *size);
     let source = format!("{variable}={task}");
     Ok(Some(LocalRank { rank, size, kind: "task of the job array", source }))
@@ -240,7 +235,7 @@ fn of_parallel(look: Look<'_>) -> Result<Option<LocalRank>, LocalRankError> {
     Ok(Some(LocalRank { rank: slot - 1, size: None, kind: "worker", source }))
 }
 
-/// The number in a variable; none where it is not set.
+/// The number in a variable; `None` if it is not set.
 fn number(look: Look<'_>, name: &str) -> Result<Option<usize>, LocalRankError> {
     let Some(value) = look(name).filter(|value| !value.is_empty()) else { return Ok(None) };
     match value.trim().parse::<u32>() {

@@ -1,4 +1,4 @@
-//! The objectives that placements are judged by.
+//! The objectives of placements.
 
 use serde::{Deserialize, Serialize};
 

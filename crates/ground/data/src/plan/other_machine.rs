@@ -1,6 +1,6 @@
-//! A plan in the hands of a computer that it is not for.
+//! The error for a plan on the wrong computer.
 
-/// A plan for another machine: its PUs may be absent here, or lie otherwise.
+/// A plan for another machine: its PUs may be absent here, or have other positions.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the plan is for '{plan}', and this computer is '{here}', whose CPUs lie otherwise; make a \

@@ -6,20 +6,20 @@ use crate::plan::{Agreement, Baselines, Channel, Effect, Objective, OtherMachine
 use seatmap_os::host_names;
 use serde::{Deserialize, Serialize};
 
-/// The format's name, in the `format` key.
+/// The value of the `format` key.
 pub const FORMAT: &str = "seatmap-plan/1";
 
-/// The machine of a plan for whichever computer reads it.
+/// The machine name of a plan that fits any computer.
 const ANY_HOST: &str = "host";
 
-/// The most tasks that a plan may have: as many as a pattern.
+/// The most tasks of a plan, as of a pattern.
 pub const MAX_TASKS: usize = 1 << 20;
 
-/// The largest NUMA node that a plan may name: Linux stops at 1024 nodes (`NODES_SHIFT`).
+/// The largest NUMA node of a plan: Linux supports 1024 nodes (`NODES_SHIFT`).
 pub const MAX_NODE: u32 = 1023;
 
-/// A placement of tasks on PUs with its provenance. By hand it needs three keys. Readers ignore
-/// keys that they do not know, and refuse versions that they do not know.
+/// A placement of tasks on PUs with its provenance. A plan written by hand needs three keys.
+/// Readers ignore unknown keys and refuse unknown versions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
@@ -35,81 +35,79 @@ pub struct Plan {
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = MAX_TASKS)))]
     #[cfg_attr(feature = "schema", schemars(inner(range(max = seatmap_os::cpu_list::MAX_CPU))))]
     pub placement: Vec<u32>,
-    /// The PUs that each task may run on, by OS index, ascending; its PU in `placement` is one of
-    /// them. Empty where every task has that PU alone.
+    /// The PUs that each task may run on, by OS index, ascending, including its PU in `placement`.
+    /// Empty if every task may run on that PU alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seats: Vec<Vec<u32>>,
-    /// The NUMA nodes that each task's memory is to come from, by OS index, ascending; no node for
-    /// a task of which nothing is said. Empty where nothing is said of any.
+    /// The NUMA nodes for each task's memory, by OS index, ascending. An empty list does not
+    /// restrict its task; no lists at all restrict no task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(inner(inner(range(max = MAX_NODE)))))]
     pub memory: Vec<Vec<u32>>,
-    /// The name of each task: as many as there are tasks, or none.
+    /// The name of each task. Give one for every task or none.
     #[serde(default)]
     pub names: Vec<String>,
-    /// How each task came to be, as numbers in the order of creation (`0.2` is the third thread
-    /// that the first one made); empty where that is unknown.
+    /// Each thread's place in the order of creation: `0.2` is the third thread that the first one
+    /// made. Empty if unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// The description of the PUs in use, by ascending OS index; empty where nothing is known of
-    /// them.
+    /// The PUs in use, described, by ascending OS index; empty if unknown.
     #[serde(default)]
     pub pus: Vec<Pu>,
-    /// The objective that the placement is judged by.
+    /// The objective that the placement minimises.
     #[serde(default)]
     pub objective: Option<Objective>,
     /// The objective's value: weight x nanoseconds for `distance`, weight for `congestion`,
     /// nanoseconds for the others.
     #[serde(default)]
     pub cost: Option<f64>,
-    /// Whether messages cost the wakeup of a thread that sleeps, rather than the distance of
-    /// threads that spin.
+    /// Whether a message costs the wakeup of a sleeping thread. If not, threads spin and a message
+    /// costs their distance.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
-    /// A lower bound: no placement can cost less.
+    /// A lower bound: no placement costs less.
     #[serde(default)]
     pub lower_bound: Option<f64>,
-    /// True only where it is proven that no placement costs less.
+    /// Whether the search has proved that no placement costs less.
     #[serde(default)]
     pub optimal: bool,
-    /// The costs of the usual placements; null where they were not computed.
+    /// The costs of the usual placements; null if they were not computed.
     #[serde(default)]
     pub baselines: Option<Baselines>,
-    /// How much the plan could change the program; absent where the pattern was not observed.
+    /// How much the plan can change the program's speed; absent if the pattern was not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
-    /// The line that each pair of communicating tasks should use, on machines whose homes are
-    /// known.
+    /// The cache line for each pair of communicating tasks, on machines with known homes.
     #[serde(default)]
     pub channels: Vec<Channel>,
-    /// How well cheaper objectives would have told placements apart, where runs judged them.
+    /// How well cheaper objectives ranked placements, compared with runs.
     #[serde(default)]
     pub agreement: Option<Agreement>,
     /// The method that found the placement.
     #[serde(default)]
     pub method: Option<String>,
-    /// The time that this took, in seconds.
+    /// The time of the search, in seconds.
     #[serde(default)]
     pub seconds: Option<f64>,
-    /// The seed of random orders; null where nothing was random.
+    /// The seed of random orders; null for a method without randomness.
     #[serde(default)]
     pub seed: Option<u64>,
     /// The day, as `YYYY-MM-DD`.
     #[serde(default)]
     pub date: Option<String>,
-    /// The program that made it, with its version.
+    /// The program that made the plan, with its version.
     #[serde(default)]
     pub tool: Option<String>,
 }
 
-/// Whether a file says of itself that it is a plan, of whatever version.
+/// Whether a file claims to be a plan, of any version.
 #[must_use]
 pub fn is_plan(bytes: &[u8]) -> bool {
     crate::document::is_kind(bytes, "seatmap-plan/")
 }
 
 impl Plan {
-    /// A placement of which nothing else is known.
+    /// A plan of a placement alone, without provenance.
     ///
     /// ```
     /// let plan = seatmap_data::plan::Plan::new("desk", vec![3, 1]);
@@ -144,10 +142,10 @@ impl Plan {
         }
     }
 
-    /// Reads a plan and checks that its parts fit together.
+    /// Reads and checks a plan.
     ///
     /// # Errors
-    /// [`DocumentError`], with line and column for text that is not such JSON.
+    /// [`DocumentError`], with line and column for invalid JSON.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         let plan: Plan = crate::document::read(text, FORMAT)?;
         plan.check()?;
@@ -164,7 +162,7 @@ impl Plan {
     /// ```
     ///
     /// # Panics
-    /// There is no such task.
+    /// The plan has no such task.
     #[must_use]
     pub fn seat(&self, task: usize) -> &[u32] {
         match self.seats.get(task) {
@@ -182,16 +180,16 @@ impl Plan {
     /// Checks sizes, references and values.
     ///
     /// # Errors
-    /// [`DocumentError::Inconsistent`] with the first thing found wrong.
+    /// [`DocumentError::Inconsistent`] with the first inconsistency.
     pub fn check(&self) -> Result<(), DocumentError> {
         check::plan(self)
     }
 
-    /// Checks that a plan is for the computer that goes by this name, before its PUs are taken for
-    /// that computer's. A plan for `host` is for whichever computer reads it.
+    /// Checks that the plan is for the computer of this name, because PU numbers mean nothing on
+    /// another one. A plan for `host` fits any computer.
     ///
     /// # Errors
-    /// [`OtherMachine`], with both names.
+    /// [`OtherMachine`] with both names.
     ///
     /// ```
     /// let plan = seatmap_data::plan::Plan::new("desk", vec![3, 1]);
@@ -218,14 +216,14 @@ impl Plan {
         pus
     }
 
-    /// The NUMA nodes of a task's memory; none where the plan does not say.
+    /// The NUMA nodes of a task's memory; empty if the plan does not restrict it.
     #[must_use]
     pub fn memory_of(&self, task: usize) -> &[u32] {
         self.memory.get(task).map_or(&[], Vec::as_slice)
     }
 
-    /// The NUMA nodes of all tasks' memory, ascending, each once. `None` where a task's memory may
-    /// come from anywhere: a tool that knows one set for all tasks must not restrict it.
+    /// The NUMA nodes of all tasks' memory, ascending, each once. `None` if a task may use any
+    /// memory: a tool with one set for all tasks must not restrict that task.
     ///
     /// ```
     /// let mut plan = seatmap_data::plan::Plan::new("desk", vec![3, 1]);
@@ -235,8 +233,6 @@ impl Plan {
     /// ```
     #[must_use]
     pub fn memory_in_use(&self) -> Option<Vec<u32>> {
-        // One task without a wish may take memory anywhere, and a limit for all would forbid it
-        // that.
         let all_say = !self.memory.is_empty() && self.memory.iter().all(|nodes| !nodes.is_empty());
         let nodes: std::collections::BTreeSet<u32> =
             self.memory.iter().flatten().copied().collect();
@@ -244,7 +240,7 @@ impl Plan {
     }
 
     /// Takes each task's memory from the NUMA nodes of its PUs, or from the nearest nodes with
-    /// memory where those have none. Where a PU's node is not known, nothing is said of the task.
+    /// memory if those have none. A task with a PU of unknown node is not restricted.
     ///
     /// ```
     /// use seatmap_data::machine::{Pu, Topology};
@@ -263,8 +259,8 @@ impl Plan {
             .collect();
     }
 
-    /// Lets each task run anywhere on the core, cache, node or package that its PU belongs to. A
-    /// task whose PU belongs to none keeps its PU.
+    /// Lets each task run anywhere in the core, cache, node or package of its PU. A task keeps its
+    /// PU if `level` is unknown for it.
     ///
     /// ```
     /// use seatmap_data::machine::{Pu, Topology};
@@ -285,7 +281,7 @@ impl Plan {
                         .filter(|pu| level(pu) == Some(group))
                         .map(|pu| pu.os)
                         .collect();
-                    // A topology written by hand need not ascend; a plan's seats must.
+                    // A topology written by hand need not be sorted; a plan's seats must be.
                     seat.sort_unstable();
                     seat
                 }

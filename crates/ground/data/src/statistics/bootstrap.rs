@@ -1,17 +1,18 @@
 //! The bootstrap interval of a median, over passes and then over the batches inside them.
 //!
-//! Batches of one visit are not independent: the frequency, the neighbours and the vCPU's place
-//! last longer than a batch. Resampling batches alone therefore gives an interval that is too
+//! Batches of one visit are not independent: the frequency, other programs and the vCPU's position
+//! last longer than a batch. Resampling only batches therefore gives an interval that is too
 //! narrow. Here whole passes are drawn first and batches inside each of them second (Davison and
-//! Hinkley 1997, section 3.8), so that what differs between visits widens it.
+//! Hinkley 1997, section 3.8), so that differences between visits widen it.
 //!
-//! A machine of 512 PUs has 130 816 pairs, so it has to be fast: the samples are ranked once, a
+//! It must be fast, because a machine of 512 PUs has 130 816 pairs: the samples are ranked once, a
 //! resample is a count over ranks, and its median is found by walking the counts.
 
 use super::quantile_sorted;
 use fastrand::Rng;
 
-/// Resamples: the 2.5 % and 97.5 % quantiles then rest on five of them each, enough for two digits.
+/// Resamples: the 2.5 % and 97.5 % quantiles then depend on five of them each, enough for two
+/// digits.
 const RESAMPLES: usize = 200;
 
 /// The 95 % percentile interval of the median (Efron 1979). `ascending` holds the finite samples of
@@ -31,14 +32,14 @@ pub fn interval(passes: &[Vec<f64>], ascending: &[f64], seed: u64) -> Option<(f6
     Some((quantile_sorted(&medians, 0.025)?, quantile_sorted(&medians, 0.975)?))
 }
 
-/// The place of each finite sample of a pass among all.
+/// The index of each finite sample of a pass among all.
 fn ranks(pass: &[f64], ascending: &[f64]) -> Vec<u32> {
     let finite = pass.iter().filter(|value| value.is_finite());
     finite.map(|value| ascending.partition_point(|other| other < value) as u32).collect()
 }
 
-/// Draws as many passes as there are, and from each as many samples as it holds. Returns how many
-/// samples that makes.
+/// Draws as many passes as given, and from each as many samples as it has. Returns the number of
+/// drawn samples.
 fn draw(ranks: &[Vec<u32>], counts: &mut [u32], rng: &mut Rng) -> u32 {
     let mut drawn = 0;
     for _ in ranks {
@@ -46,8 +47,8 @@ fn draw(ranks: &[Vec<u32>], counts: &mut [u32], rng: &mut Rng) -> u32 {
         drawn += pass.len() as u32;
         let mut left = pass.len();
         while left > 0 {
-            // Two draws a random word; the bias of the multiplication is below 2^-20 for any number
-            // of batches.
+            // Two draws per random word; the bias of the multiplication is below 2^-20 for any
+            // number of batches.
             let word = rng.u64(..);
             for half in [word as u32, (word >> 32) as u32].into_iter().take(left) {
                 counts[pass[((u64::from(half) * pass.len() as u64) >> 32) as usize] as usize] += 1;
@@ -58,9 +59,8 @@ fn draw(ranks: &[Vec<u32>], counts: &mut [u32], rng: &mut Rng) -> u32 {
     drawn
 }
 
-/// The median of a resample given as counts over the sorted samples.
 fn median_of(counts: &[u32], ascending: &[f64], drawn: u32) -> Option<f64> {
-    // The two in the middle of an even number, twice the same of an odd one.
+    // The middle two of an even number, or twice the middle one.
     let lower = (drawn.checked_sub(1)?) / 2;
     let upper = drawn / 2;
     let mut seen = 0;

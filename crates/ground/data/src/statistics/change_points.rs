@@ -1,42 +1,41 @@
-//! The places at which a series changes its level or its spread.
+//! The positions at which a series changes its level or its spread.
 //!
 //! The method is E-divisive (Matteson and James 2014, "A nonparametric approach for multiple change
 //! point analysis of multivariate data", JASA 109), which MongoDB uses for its benchmarks (Daly et
 //! al. 2020, "The use of change point detection to identify software performance regressions in a
-//! continuous integration system", ICPE). It splits the series where the energy distance of both
-//! parts is largest, and keeps a split where few random orders of the same values have one as
-//! large. Nothing is assumed of the distribution, but values must be independent beside the
-//! changes: a slow drift is found as a change.
+//! continuous integration system", ICPE). It splits the series at the largest energy distance of
+//! both parts, and keeps a split if few random orders of the same values have one as large. It
+//! assumes no distribution, but values must be independent apart from the changes: a slow drift
+//! counts as a change.
 
 use crate::statistics::Xoshiro;
 
-/// A split is kept where at most this share of random orders has one as good. A series without a
-/// change is so called changed in one of a hundred cases.
+/// The largest share of random orders with a split as good as a kept one. A series without a change
+/// gets a false change in 1 % of cases.
 pub const LEVEL: f64 = 0.01;
 
-/// Random orders for each split: the share is known to a thousandth.
+/// Random orders for each split, which give the share to a thousandth.
 const ORDERS: usize = 999;
 
-/// The fewest values on each side of a change. One odd value is not a change, and neither are two.
+/// The fewest values on each side of a change. One or two odd values are not a change.
 pub const FEWEST: usize = 3;
 
-/// A place at which a series changes.
+/// A change of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangePoint {
-    /// The first value after the change, counted from 0.
+    /// The index of the first value after the change.
     pub at: usize,
-    /// One less the share of random orders that have a split as good as this, 0 to 1.
+    /// One minus the share of random orders with a split as good as this, 0 to 1.
     pub certainty: f64,
 }
 
-/// The best split of a part of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Split {
     at: usize,
     distance: f64,
 }
 
-/// The changes of a series in the order of time; none where a value is not finite. The same seed
+/// The changes of a series in the order of time; none if a value is infinite or NaN. The same seed
 /// gives the same changes.
 ///
 /// ```
@@ -62,14 +61,14 @@ pub fn change_points(series: &[f64], seed: u64) -> Vec<ChangePoint> {
     found
 }
 
-/// The parts between changes, each as its first place and the one behind its last.
+/// The parts between changes, each as its first index and the index after its last.
 fn parts(length: usize, changes: &[ChangePoint]) -> Vec<[usize; 2]> {
     let starts = std::iter::once(0).chain(changes.iter().map(|change| change.at));
     let ends = changes.iter().map(|change| change.at).chain([length]);
     starts.zip(ends).map(|(start, end)| [start, end]).collect()
 }
 
-/// The best split of all parts; `None` where each is too short for one.
+/// The best split of all parts; `None` if each is too short for one.
 fn best(series: &[f64], parts: &[[usize; 2]]) -> Option<Split> {
     parts
         .iter()
@@ -80,14 +79,12 @@ fn best(series: &[f64], parts: &[[usize; 2]]) -> Option<Split> {
         .max_by(|a, b| a.distance.total_cmp(&b.distance))
 }
 
-/// The sum of the distances of a value from others.
 fn distances(value: f64, others: &[f64]) -> f64 {
     others.iter().map(|other| (value - other).abs()).sum()
 }
 
-/// The split with the largest energy distance of both sides.
 fn split(part: &[f64]) -> Option<Split> {
-    // All values are on the right side at first, and go to the left one after the other.
+    // All values begin on the right side and move to the left one after the other.
     let mut within_left = 0.0;
     let mut within_right: f64 =
         (0..part.len()).map(|at| distances(part[at], &part[at + 1..])).sum();
@@ -116,15 +113,15 @@ fn split(part: &[f64]) -> Option<Split> {
     best
 }
 
-/// The share of random orders within the parts that have a split at least as good; `None` where it
-/// is above [`LEVEL`].
+/// The share of random orders within the parts that have a split at least as good; `None` if it is
+/// above [`LEVEL`].
 fn share_as_good(
     series: &[f64],
     parts: &[[usize; 2]],
     distance: f64,
     random: &mut Xoshiro,
 ) -> Option<f64> {
-    // The order that was seen is one of them.
+    // The observed order counts as one of them.
     let most = (LEVEL * (ORDERS + 1) as f64) as usize;
     let mut as_good = 1;
     let mut shuffled = series.to_vec();
@@ -136,7 +133,7 @@ fn share_as_good(
         let is_as_good =
             best(&shuffled, parts).is_some_and(|split| split.distance >= distance * (1.0 - 1e-9));
         as_good += usize::from(is_as_good);
-        // Of a series without a change most orders are as good: a few tell.
+        // Without a change most orders are as good, so a few orders are enough.
         if as_good > most {
             return None;
         }
@@ -149,8 +146,8 @@ mod tests {
     use super::*;
     use crate::statistics::normal;
 
-    /// Values with 1 % of noise, and in one of twenty a spike, which are so many per cent higher
-    /// from each of these places on.
+    /// Values with 1 % of noise and 5 % of spikes, which rise by these per cent from each of these
+    /// positions on.
     fn made(chance: &mut fastrand::Rng, length: usize, steps: &[(usize, f64)]) -> Vec<f64> {
         (0..length)
             .map(|at| {
@@ -175,7 +172,7 @@ mod tests {
         assert!(change_points(&[f64::NAN; 50], 1).is_empty());
     }
 
-    /// A step of 5 % beside 1 % of noise and some spikes is found six runs later.
+    /// A step of 5 % with 1 % of noise and some spikes is found within six runs.
     #[test]
     fn a_change_is_found_within_six_runs_and_at_its_place() {
         let mut chance = fastrand::Rng::with_seed(3);

@@ -1,39 +1,37 @@
-//! How much wider the interval of a series is than that of independent values.
+//! How much wider an interval must be for a series than for independent values.
 //!
-//! Blocks of runs follow each other, and a neighbour who comes for a minute disturbs several of
-//! them in the same way. Such values carry less news than as many independent ones. Few of them
-//! cannot show how much less: an estimate from the first lags or from batches is far too small for
-//! 10 to 60 values, and the interval built on it too narrow. So nothing is estimated: the
-//! widening is that of the posterior of the mean under a first-order autoregression, averaged over
-//! all correlations of neighbours by how well they explain the series (Zellner and Tiao 1964,
-//! "Bayesian analysis of the regression model with autocorrelated errors"). Half of what is
-//! believed beforehand speaks for independence, as the order within blocks is random; the rest is
-//! spread as Berger and Yang 1994 advise ("Noninformative priors and Bayesian testing for the
-//! AR(1) model").
+//! Blocks of runs follow each other, and a disturbance of a minute affects several in the same way.
+//! Such values carry less information than independent ones. How much less cannot be estimated from
+//! few values: from the first lags or from batches of 10 to 60 values the estimate is far too
+//! small, and the interval too narrow. Therefore the widening comes from the posterior of the mean
+//! under a first-order autoregression, averaged over all correlations of neighbours by how well
+//! they explain the series (Zellner and Tiao 1964, "Bayesian analysis of the regression model with
+//! autocorrelated errors"). Part of the prior is on independence, because the order within blocks
+//! is random; the rest is spread as in Berger and Yang 1994 ("Noninformative priors and Bayesian
+//! testing for the AR(1) model").
 
 use crate::statistics::{MAD_TO_SIGMA, mad, median, signed_rank::normal_share};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
-/// Correlations that are tried, between 0 and 1.
+/// The number of tried correlations between 0 and 1.
 const STEPS: usize = 24;
 
-/// The belief in independence beforehand. With more of it, intervals of ten values whose
-/// neighbours correlate by 0.8 hold the truth in fewer than 93 % of cases.
+/// The prior of independence. A larger one makes intervals of ten values with neighbours'
+/// correlation 0.8 hold the truth in fewer than 93 % of cases.
 const INDEPENDENT: f64 = 0.4;
 
-/// A correlation that explains the series this much worse than the best one, as a ratio, changes
-/// no digit.
+/// The weight, relative to the best, below which a correlation changes no digit.
 const NEGLIGIBLE: f64 = 1e-6;
 
-/// Values further from the median than this many deviations count as that far: one spike would
-/// hide the correlation of all the rest.
+/// The largest distance from the median, in deviations; values farther away are clipped to it,
+/// because one spike would hide the correlation of the rest.
 const FARTHEST: f64 = 3.0;
 
-/// From so many degrees of freedom on, Student's distribution is taken as normal.
+/// The degrees of freedom from which Student's distribution is taken as normal.
 const NEARLY_NORMAL: usize = 200;
 
-/// The factor by which an interval for independent values must be widened for these, which stand
-/// in the order of time: 1 or more. Values that are not finite are ignored.
+/// The factor, at least 1, by which an interval for independent values must be widened for these
+/// values in the order of time. Infinite values and NaN are ignored.
 #[must_use]
 pub fn widening(in_order: &[f64], confidence: f64) -> f64 {
     let values = clipped(in_order);
@@ -49,7 +47,7 @@ pub fn widening(in_order: &[f64], confidence: f64) -> f64 {
         .map_or(1.0, |(these, independent)| (these / independent).max(1.0))
 }
 
-/// The finite values around 0, spikes cut.
+/// The finite values around 0, with spikes clipped.
 fn clipped(values: &[f64]) -> Vec<f64> {
     let finite = values.iter().copied().filter(|value| value.is_finite());
     let most = FARTHEST * MAD_TO_SIGMA * mad(values).unwrap_or(0.0);
@@ -57,30 +55,25 @@ fn clipped(values: &[f64]) -> Vec<f64> {
     finite.map(|value| (value - centre).clamp(-most, most)).collect()
 }
 
-/// All that the likelihood needs of a series.
 struct Sums {
     count: f64,
     sum: f64,
     squares: f64,
-    /// Of each value with the one after it.
+    /// The sum of products of neighbours.
     products: f64,
-    /// The first value and the last one.
     ends: [f64; 2],
 }
 
-/// The mean of a series whose neighbours correlate by so much.
+/// The mean of a series under one correlation of neighbours.
 #[derive(Clone, Copy)]
 struct Fit {
-    /// The logarithm of the weight of this correlation, up to a constant.
+    /// The logarithm of this correlation's weight, up to a constant.
     log_weight: f64,
-    /// The mean, by generalised least squares.
     mean: f64,
-    /// Its standard error.
     error: f64,
 }
 
 impl Sums {
-    /// `None` for fewer than three values, and for values that do not differ.
     fn of(values: &[f64]) -> Option<Self> {
         let [first, .., last] = *values else { return None };
         let differ = values.len() > 2 && values.iter().any(|value| *value != first);
@@ -93,12 +86,12 @@ impl Sums {
         })
     }
 
-    /// The fit of step 0, independence, to [`STEPS`], almost a random walk.
+    /// The fit of a step from 0, independence, to [`STEPS`], almost a random walk.
     fn fit(&self, step: usize) -> Fit {
         let rho = (step as f64 - 0.5).max(0.0) / STEPS as f64;
         let Sums { count, sum, squares, products, ends: [first, last] } = *self;
-        // The inverse of the correlation matrix, times 1 - rho^2, has 1 + rho^2 on the diagonal
-        // but for its ends, where it has 1, and -rho beside it.
+        // The inverse of the correlation matrix, times 1 - rho^2, has 1 + rho^2 on its diagonal (1
+        // at both ends) and -rho next to it.
         let inner = 1.0 + rho * rho;
         let ends = first + last;
         let ones = 2.0 + (count - 2.0) * inner - 2.0 * (count - 1.0) * rho;
@@ -106,12 +99,12 @@ impl Sums {
         let end_squares = first * first + last * last;
         let own = end_squares + inner * (squares - end_squares) - 2.0 * rho * products;
         let mean = mixed / ones;
-        // Rounding may leave a little less than nothing.
+        // Rounding may make the rest negative.
         let rest = (own - mixed * mean).max(f64::MIN_POSITIVE);
         let free = count - 1.0;
         let unseen = 1.0 - rho * rho;
-        // Mean and scale are integrated out with their usual priors; 1 - rho^2 cancels but for one
-        // half of its logarithm.
+        // Mean and scale are integrated out with their usual priors; 1 - rho^2 cancels except for
+        // half its logarithm.
         let likelihood = 0.5 * (unseen.ln() - ones.ln() - free * rest.ln());
         let prior = if step == 0 {
             INDEPENDENT
@@ -122,7 +115,7 @@ impl Sums {
     }
 }
 
-/// Half the width of the interval around 0 in which the mean lies with this probability.
+/// Half the width of the interval around 0 that contains the mean with this probability.
 fn half_width(fits: &[Fit], free: usize, confidence: f64) -> Option<f64> {
     let best = fits.iter().map(|fit| fit.log_weight).fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = fits.iter().map(|fit| (fit.log_weight - best).exp()).collect();
@@ -140,7 +133,7 @@ fn half_width(fits: &[Fit], free: usize, confidence: f64) -> Option<f64> {
     while within(high) < confidence {
         high *= 2.0;
     }
-    // A part in a thousand of it, which no reader sees.
+    // 20 halvings: far more exact than a report shows.
     for _ in 0..20 {
         let middle = 0.5 * (low + high);
         if within(middle) < confidence { low = middle } else { high = middle }
@@ -182,7 +175,6 @@ mod tests {
         }
     }
 
-    /// A series in which each value is `rho` times the one before, and noise.
     fn series(count: usize, rho: f64, rng: &mut fastrand::Rng) -> Vec<f64> {
         let mut value = normal(rng);
         (0..count)
@@ -198,7 +190,7 @@ mod tests {
         shift.low <= 0.0 && 0.0 <= shift.high
     }
 
-    /// Without the widening it is 95, 75 and 45 to 50 %.
+    /// Without the widening: 95, 75 and 45 to 50 %.
     #[test]
     fn intervals_of_series_hold_the_truth_as_often_as_they_say() {
         let mut rng = fastrand::Rng::with_seed(5);

@@ -1,28 +1,26 @@
-//! Friedman's test on blocks, and who may be left out after it: the elimination of F-race.
+//! Friedman's test on blocks, and the elimination of F-race after it.
 //!
-//! Each block ranks the same things. Where the ranks of a block are not just chance, a thing whose
-//! sum of ranks lies clearly above the best one's is worse than it (Conover 1999, section 5.8;
-//! Birattari, Stützle, Paquete and Varrentrapp 2002, "A racing algorithm for configuring
-//! metaheuristics").
+//! Each block ranks the same things. If the ranks are not just chance, a thing whose sum of ranks
+//! is clearly above the best one's is worse than it (Conover 1999, section 5.8; Birattari, Stützle,
+//! Paquete and Varrentrapp 2002, "A racing algorithm for configuring metaheuristics").
 
 use crate::statistics::correlation::ranks;
 use crate::statistics::signed_rank::{normal_quantile, shift};
 
 /// The things (by column) that are worse than the best one at this confidence. Each row of `blocks`
-/// holds one reading of each thing, small ones being better. Empty for fewer than two blocks or
-/// things, and where no difference is shown.
+/// holds one reading of each thing; smaller is better. Empty for fewer than two blocks or things,
+/// and without a significant difference.
 #[must_use]
 pub fn worse_than_best(blocks: &[Vec<f64>], confidence: f64) -> Vec<usize> {
     let things = blocks.first().map_or(0, Vec::len);
     match (blocks.len(), things) {
         (0 | 1, _) | (_, 0 | 1) => Vec::new(),
-        // Of two things ranks keep the signs alone; the signed ranks use the sizes as well.
+        // For two things ranks only keep the signs; signed ranks also use the sizes.
         (_, 2) => worse_of_two(blocks, confidence).into_iter().collect(),
         _ => worse_of_many(blocks, confidence),
     }
 }
 
-/// Of two things, Wilcoxon's signed ranks tell the worse.
 fn worse_of_two(blocks: &[Vec<f64>], confidence: f64) -> Option<usize> {
     let differences: Vec<f64> = blocks.iter().map(|block| block[1] - block[0]).collect();
     let shift = shift(&differences, confidence)?;
@@ -60,15 +58,15 @@ fn worse_of_many(blocks: &[Vec<f64>], confidence: f64) -> Vec<usize> {
     (0..things).filter(|thing| sums[*thing] - best > limit).collect()
 }
 
-/// The chi-squared distribution's quantile, by the cube-root approximation of Wilson and Hilferty
-/// 1931: right to a percent for two degrees of freedom, and better for more.
+/// The quantile of the chi-squared distribution, by the cube-root approximation of Wilson and
+/// Hilferty 1931: right to 1 % for two degrees of freedom, and better for more.
 fn chi_squared_quantile(share: f64, freedom: f64) -> f64 {
     let part = 2.0 / (9.0 * freedom);
     freedom * (1.0 - part + normal_quantile(share) * part.sqrt()).powi(3)
 }
 
-/// Student's distribution's quantile, by the expansion of Abramowitz and Stegun 1964, formula
-/// 26.7.5: right to a percent from four degrees of freedom on.
+/// The quantile of Student's distribution, by the expansion of Abramowitz and Stegun 1964, formula
+/// 26.7.5: right to 1 % from four degrees of freedom on.
 fn student_quantile(share: f64, freedom: f64) -> f64 {
     let z = normal_quantile(share);
     let terms = [

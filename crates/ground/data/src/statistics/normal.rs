@@ -1,4 +1,4 @@
-//! Normal noise for machines that are made up.
+//! Normal noise for artificial machines.
 
 /// A standard normal value (Box and Muller 1958).
 #[must_use]

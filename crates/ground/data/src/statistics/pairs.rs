@@ -1,11 +1,10 @@
 //! Order statistics of all pairs of values, without making the pairs.
 //!
 //! A thousand values have half a million pairs, and a hundred thousand have five thousand million.
-//! Where one value of a pair grows, so does the pair, so the pairs up to a limit are counted in one
-//! walk along both lists. The nth pair is found by halving the range of the limit, bit by bit of a
-//! floating-point number: at most 64 walks, and the result is the same to the last bit as that of a
-//! sorted list. (Johnson and Mizoguchi 1978 select from such pairs without the halving; this is as
-//! fast for the lists that are met here, and simpler.)
+//! A pair grows with either value, so one walk along both lists counts the pairs up to a limit. The
+//! nth pair is found by bisecting the limit over the bits of a floating-point number: at most 64
+//! walks, and the same result to the last bit as from a sorted list. (Johnson and Mizoguchi 1978
+//! select without bisection; for these lists bisection is as fast, and simpler.)
 
 /// All pairs of two ascending lists, each with its figure.
 pub struct ValuePairs<'a> {
@@ -14,10 +13,9 @@ pub struct ValuePairs<'a> {
     second: &'a [f64],
 }
 
-/// The figure of a pair.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// The mean of two values of one list, each pair once, and each value with itself (Walsh
+    /// The mean of two values of one list, each pair once, including each value with itself (Walsh
     /// averages).
     Mean,
     /// The value of the second list less the value of the first.
@@ -25,8 +23,8 @@ enum Kind {
 }
 
 impl<'a> ValuePairs<'a> {
-    /// The means of all pairs of these values, each with itself too. The values are finite and
-    /// ascend.
+    /// The means of all pairs of these values, including each with itself. The values are finite
+    /// and ascend.
     pub fn means(values: &'a [f64]) -> Self {
         ValuePairs { kind: Kind::Mean, first: values, second: values }
     }
@@ -37,7 +35,6 @@ impl<'a> ValuePairs<'a> {
         ValuePairs { kind: Kind::Difference, first, second }
     }
 
-    /// The number of pairs.
     pub fn count(&self) -> usize {
         match self.kind {
             Kind::Mean => self.first.len() * (self.first.len() + 1) / 2,
@@ -45,8 +42,7 @@ impl<'a> ValuePairs<'a> {
         }
     }
 
-    /// The median; `None` without pairs. Of an even number it is the middle between two, as of a
-    /// sorted list.
+    /// The median; `None` without pairs. For an even number it is the mean of the middle two.
     pub fn median(&self) -> Option<f64> {
         let last = self.count().checked_sub(1)?;
         let below = self.nth(last / 2)?;
@@ -56,7 +52,7 @@ impl<'a> ValuePairs<'a> {
         Some(below + (above - below) * share)
     }
 
-    /// The pair that has this many pairs before it in ascending order.
+    /// The pair with this many pairs before it in ascending order.
     pub fn nth(&self, before: usize) -> Option<f64> {
         if before >= self.count() {
             return None;
@@ -67,7 +63,7 @@ impl<'a> ValuePairs<'a> {
             let middle = low + (high - low) / 2;
             if self.up_to(value(middle)) > before { high = middle } else { low = middle + 1 }
         }
-        // The halving stops at -0.0 where a list has 0.0: as limits the two are the same.
+        // Bisection finds -0.0 for 0.0, because they are equal as limits.
         Some(value(low) + 0.0)
     }
 
@@ -94,7 +90,6 @@ impl<'a> ValuePairs<'a> {
         }
     }
 
-    /// The number of pairs whose figure is at most this limit.
     fn up_to(&self, limit: f64) -> usize {
         match self.kind {
             Kind::Mean => self.means_up_to(limit),
@@ -103,7 +98,7 @@ impl<'a> ValuePairs<'a> {
     }
 
     /// The larger the first value, the fewer partners fit under the limit. Partners before the
-    /// value itself were counted with the earlier one.
+    /// value were counted with the earlier one.
     fn means_up_to(&self, limit: f64) -> usize {
         let mut fitting = self.second.len();
         let mut sum = 0;
@@ -134,14 +129,12 @@ impl<'a> ValuePairs<'a> {
     }
 }
 
-/// A number whose order among integers is that of the value among finite values (IEEE 754's total
-/// order).
+/// An integer with the order of the value among finite values (IEEE 754's total order).
 fn key(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
 }
 
-/// The value of a key.
 fn value(key: u64) -> f64 {
     f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
 }
@@ -153,13 +146,13 @@ mod tests {
     use proptest::prelude::*;
 
     thread_local! {
-        /// The figures of pairs that this thread has made.
+        /// The figures of pairs that this thread has computed.
         pub(super) static FIGURES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
     }
 
-    /// Half a million pairs of a thousand values are never made. The work is counted, not timed: it
-    /// grows with the number of values, where it would be 16 times as much with the number of their
-    /// pairs.
+    /// The half million pairs of a thousand values are never made. The work is counted, not timed:
+    /// it must grow with the number of values, not with the number of pairs, which is 16 times as
+    /// large here.
     #[test]
     fn the_work_grows_with_the_number_of_values() {
         let work = |count: u32| {

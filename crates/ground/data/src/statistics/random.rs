@@ -1,11 +1,11 @@
-//! Random numbers that are the same everywhere: on any machine, in any version of this workspace.
+//! Random numbers that are the same on every machine and in every version of this workspace.
 
-/// A random number generator whose numbers follow from its seed alone, today and in later versions.
+/// A random number generator that depends only on its seed, also in later versions.
 ///
 /// xoshiro256++ 1.0 (Blackman & Vigna 2021, "Scrambled linear pseudorandom number generators"),
-/// whose state is filled from the seed by `SplitMix64` (Steele, Lea & Flood 2014), as its authors
-/// advise. It is fast and passes the usual tests; it keeps no secret. Answers that are promised for
-/// a seed depend on it: a change of any of its numbers is a change of those answers.
+/// with a state from the seed by `SplitMix64` (Steele, Lea & Flood 2014), as its authors advise. It
+/// is fast and passes the usual tests, but is not secure. Results promised for a seed depend on it:
+/// a change of its numbers changes them.
 ///
 /// ```
 /// use seatmap_data::statistics::Xoshiro;
@@ -24,7 +24,7 @@ pub struct Xoshiro {
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Xoshiro {
-    /// The generator that begins at a seed; any seed is as good as another.
+    /// A generator from a seed; any seed is as good as another.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut counter = seed;
@@ -45,16 +45,14 @@ impl Xoshiro {
         bits
     }
 
-    /// A number below `end`, each as likely as any other (Lemire 2019, "Fast random integer
-    /// generation in an interval").
+    /// A uniform number below `end` (Lemire 2019, "Fast random integer generation in an interval").
     ///
     /// # Panics
-    /// Where `end` is 0: no number is below it.
+    /// `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         assert!(end > 0, "no number is below 0");
         let end = end as u64;
-        // Of the products with this lower half, or a smaller one, some numbers would have one more
-        // than others.
+        // Products with a smaller lower half would make some numbers more likely than others.
         let uneven = end.wrapping_neg() % end;
         loop {
             let product = u128::from(self.bits()) * u128::from(end);
@@ -69,8 +67,8 @@ impl Xoshiro {
         (self.bits() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
-    /// Puts items in a random order, each order as likely as any other (Fisher & Yates 1938;
-    /// Durstenfeld 1964).
+    /// Shuffles items, each order with the same probability (Fisher & Yates 1938; Durstenfeld
+    /// 1964).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));
@@ -90,7 +88,7 @@ mod tests {
     use super::*;
 
     /// The state 1, 2, 3, 4 is that of the published test vectors of xoshiro256++; the seeds'
-    /// numbers were computed apart.
+    /// numbers were computed independently.
     #[test]
     fn the_numbers_stay_what_they_are() {
         let mut published = Xoshiro { state: [1, 2, 3, 4] };

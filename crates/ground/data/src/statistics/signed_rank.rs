@@ -1,23 +1,24 @@
-//! The shift of paired differences, with an interval that keeps its word for few pairs.
+//! The shift of paired differences, with an interval that is exact for few pairs.
 //!
-//! A bootstrap interval of five to fifteen differences holds the true shift less often than it
-//! says, as so few values cannot show their own spread. The interval here is that of Wilcoxon's
-//! signed-rank test (Hollander, Wolfe and Chicken 2014, section 3.3): it is exact for any symmetric
-//! distribution, whatever its tails, and for too few differences there is none.
+//! A bootstrap interval of 5 to 15 differences misses the true shift more often than it claims,
+//! because so few values do not show their own spread. The interval of Wilcoxon's signed-rank test
+//! (Hollander, Wolfe and Chicken 2014, section 3.3) is exact for any symmetric distribution,
+//! whatever its tails. Too few differences have no interval.
 
 use crate::statistics::dependence::widening;
 use crate::statistics::pairs::ValuePairs;
 use crate::statistics::random::Xoshiro;
 use crate::statistics::{quantile, sorted};
 
-/// From this many differences on, the distribution of the rank sum is taken as normal.
+/// The most differences with an exact distribution of the rank sum; above, the normal approximation
+/// is used.
 const MOST_EXACT: usize = 60;
 
-/// Repetitions of [`floor`]: the 95th percentile of them is known to about a percent of itself.
+/// Repetitions of [`floor`]: enough to know the 95th percentile to about 1 %.
 const REPETITIONS: usize = 1000;
 
 /// The most differences that a repetition of [`floor`] draws. The centre of more differences is
-/// smaller by the square root of their number: it is normal long before this many.
+/// already normal, so it shrinks with the square root of their number.
 const MOST_DRAWN: usize = 500;
 
 /// The shift of a list of differences.
@@ -35,7 +36,7 @@ pub struct Shift {
 }
 
 impl Shift {
-    /// The same with both ends this many times as far from the centre.
+    /// This shift with an interval wider by `factor`.
     #[must_use]
     pub fn widened(self, factor: f64) -> Self {
         let [low, high] =
@@ -51,8 +52,8 @@ pub fn fewest(confidence: f64) -> usize {
     (1..64).find(|count| 0.5_f64.powi(*count) <= tail(confidence)).unwrap_or(64) as usize
 }
 
-/// The shift of these differences with its interval at `confidence` (0 to 1). `None` where there
-/// are fewer than [`fewest`]. Values that are not finite are ignored.
+/// The shift of these differences with its interval at `confidence` (0 to 1). Infinite values and
+/// NaN are ignored. `None` for fewer than [`fewest`] differences.
 #[must_use]
 pub fn shift(differences: &[f64], confidence: f64) -> Option<Shift> {
     let values = sorted(differences);
@@ -63,9 +64,8 @@ pub fn shift(differences: &[f64], confidence: f64) -> Option<Shift> {
     Some(Shift { centre: means.median()?, low, high, count: values.len() })
 }
 
-/// The same of differences in the order of time, of which each may be like the one before: the
-/// interval is widened by what that takes away ([`widening`]), and is never narrower than that of
-/// [`shift`].
+/// The shift of differences in the order of time, each of which may resemble the one before. The
+/// interval is that of [`shift`], widened for this dependence ([`widening`]).
 #[must_use]
 pub fn shift_in_order(differences: &[f64], confidence: f64) -> Option<Shift> {
     let found = shift(differences, confidence)?;
@@ -78,9 +78,9 @@ pub fn centre(differences: &[f64]) -> Option<f64> {
     ValuePairs::means(&sorted(differences)).median()
 }
 
-/// How far the second list lies above the first, where the two are not paired: the Hodges-Lehmann
+/// How much larger the second list is than the first, for unpaired values: the Hodges-Lehmann
 /// estimate with the interval of the rank sum test (Hollander, Wolfe and Chicken 2014, section
-/// 4.3), by its normal approximation. `None` where a list has fewer than six values.
+/// 4.3), by its normal approximation. `None` if a list has fewer than six values.
 #[must_use]
 pub fn between(first: &[f64], second: &[f64], confidence: f64) -> Option<Shift> {
     let [first, second] = [sorted(first), sorted(second)];
@@ -90,8 +90,8 @@ pub fn between(first: &[f64], second: &[f64], confidence: f64) -> Option<Shift> 
     }
     let count = first.len().min(second.len());
     let all = ValuePairs::differences(&first, &second);
-    // Of the rank sum of Wilcoxon, Mann and Whitney under no difference; ties make it smaller,
-    // which errs on the safe side.
+    // The deviation of the Wilcoxon-Mann-Whitney rank sum without a difference. Ties would make it
+    // smaller, so the interval is wide enough.
     let deviation = (m * n * (m + n + 1.0) / 12.0).sqrt();
     let beyond = (0.5 * m * n - 0.5 + normal_quantile(tail(confidence)) * deviation)
         .floor()
@@ -101,17 +101,16 @@ pub fn between(first: &[f64], second: &[f64], confidence: f64) -> Option<Shift> 
     Some(Shift { centre: all.median()?, low, high, count })
 }
 
-/// A bound on the size of the centre of as many further differences as these, where nothing
-/// differs: 95 % of centres are below it when these differences, with random signs and drawn anew,
-/// are what differs. So it is stated as one that holds 90 %, which leaves room for what few
-/// differences do not show. `None` for fewer than two.
+/// A bound on the centre of this many further differences if nothing differs. It is the 95th
+/// percentile of the centres of these differences with random signs, drawn anew. Callers state it
+/// as a bound of 90 %, because few differences do not show everything. `None` for fewer than two.
 #[must_use]
 pub fn floor(differences: &[f64], seed: u64) -> Option<f64> {
     let sizes =
         sorted(&differences.iter().map(|difference| difference.abs()).collect::<Vec<f64>>());
     let count = sizes.len();
-    // Drawing from the values themselves shows less spread than they had around a true centre (n
-    // over n - 1).
+    // Drawing from the values shows less spread than they have around the true centre (n over n -
+    // 1).
     let spread = (count as f64 / count.checked_sub(1).filter(|free| *free > 0)? as f64).sqrt();
     let mut random = Xoshiro::new(seed);
     let drawn = count.min(MOST_DRAWN);
@@ -125,18 +124,16 @@ pub fn floor(differences: &[f64], seed: u64) -> Option<f64> {
         })
         .map(f64::abs)
         .collect();
-    // The centre of more values scatters less, with the square root of their number.
     let fewer = (drawn as f64 / count as f64).sqrt();
     Some(spread * fewer * quantile(&centres, 0.95)?)
 }
 
-/// The share of each tail outside an interval.
 fn tail(confidence: f64) -> f64 {
     0.5 * (1.0 - confidence)
 }
 
-/// The number of Walsh averages outside the interval at each end: the largest rank sum that comes
-/// with at most this probability. `None` where even a rank sum of 0 is likelier.
+/// The number of Walsh averages outside the interval at each end: the largest rank sum of at most
+/// this probability. `None` if even a rank sum of 0 is likelier.
 fn beyond(count: usize, tail: f64) -> Option<usize> {
     if count > MOST_EXACT {
         return Some(beyond_normal(count as f64, tail));
@@ -153,12 +150,13 @@ fn beyond(count: usize, tail: f64) -> Option<usize> {
     beyond
 }
 
-/// The probability of each sum of ranks 1 to `count`, each rank in or out with a half.
+/// The probability of each sum of ranks 1 to `count`, if each rank is in the sum with probability
+/// 1/2.
 fn rank_sums(count: usize) -> Vec<f64> {
     let mut probability = vec![0.0; count * (count + 1) / 2 + 1];
     probability[0] = 1.0;
     for rank in 1..=count {
-        // Downwards, so that each rank is used once (a knapsack of coins).
+        // Downwards, so that each rank is used once (as in a knapsack).
         for sum in (0..probability.len()).rev() {
             let with = sum.checked_sub(rank).map_or(0.0, |without| probability[without]);
             probability[sum] = 0.5 * (probability[sum] + with);
@@ -173,8 +171,7 @@ fn beyond_normal(count: f64, tail: f64) -> usize {
     (mean + normal_quantile(tail) * deviation).floor().max(0.0) as usize
 }
 
-/// The standard normal's quantile, by bisection of its distribution function: this is asked once
-/// for an interval.
+/// The quantile of the standard normal distribution, by bisection: each interval needs only one.
 #[must_use]
 pub fn normal_quantile(share: f64) -> f64 {
     let mut low = -40.0;
@@ -186,11 +183,11 @@ pub fn normal_quantile(share: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// The share of a standard normal below a value: by the series of Marsaglia 2004, which converges
-/// everywhere, and is exact to 1e-14 within eight deviations.
+/// The share of a standard normal distribution below a value, by the series of Marsaglia 2004. It
+/// converges everywhere, and is exact to 1e-14 within eight deviations.
 #[must_use]
 pub fn normal_share(value: f64) -> f64 {
-    // Beyond, the share differs from 0 or 1 by less than a double tells.
+    // Beyond, a double cannot distinguish the share from 0 or 1.
     if value.abs() > 8.0 {
         return if value > 0.0 { 1.0 } else { 0.0 };
     }

@@ -8,7 +8,7 @@ use super::{quantile_sorted, sorted};
 pub struct Summary {
     /// The median: the figure to quote.
     pub median: f64,
-    /// The tenth percentile: what the pair does when nothing is in its way.
+    /// The tenth percentile: the pair without interference.
     pub p10: f64,
     /// The median absolute deviation from the median, unscaled.
     pub mad: f64,
@@ -16,12 +16,12 @@ pub struct Summary {
     pub ci95_low: f64,
     /// Upper end of that interval.
     pub ci95_high: f64,
-    /// The number of samples behind it.
+    /// The number of samples.
     pub n: usize,
 }
 
-/// Sums up one pair from its samples, pass by pass. Values that are not finite do not count; `None`
-/// where none remain.
+/// Summarises one pair from its samples, pass by pass, without infinite values and NaN; `None` if
+/// none remain.
 ///
 /// The same samples and seed give the same summary everywhere.
 #[must_use]

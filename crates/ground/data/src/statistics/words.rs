@@ -16,7 +16,7 @@ pub fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
-/// The number in [`counted`].
+/// The number for [`counted`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountedNumber(u64);
 
@@ -67,13 +67,13 @@ pub fn counted_figure(value: f64, digits: usize, name: &str) -> String {
     if text == "1" { format!("1 {name}") } else { format!("{text} {}", plural(name)) }
 }
 
-/// A number with as many digits as it has, and the name of its unit: `1 CPU`, `0.5 CPUs`.
+/// A number with all its digits, and the name of its unit: `1 CPU`, `0.5 CPUs`.
 #[must_use]
 pub fn counted_number(value: f64, name: &str) -> String {
     if value == 1.0 { format!("1 {name}") } else { format!("{value} {}", plural(name)) }
 }
 
-/// The plural of a name, by the rules for regular nouns. The last word of several is the noun.
+/// The plural of a name, by the rules for regular nouns. Of several words the last one is the noun.
 #[must_use]
 pub fn plural(name: &str) -> String {
     if name == "vertex" {
@@ -93,7 +93,7 @@ pub fn plural(name: &str) -> String {
     }
 }
 
-/// The first of two words for one thing, the second for another number of things: `is` and `are`.
+/// The word for one thing, or the other for any other number: `is` and `are`.
 #[must_use]
 pub fn agreeing<'a>(count: usize, one: &'a str, other: &'a str) -> &'a str {
     if count == 1 { one } else { other }
@@ -110,12 +110,12 @@ pub fn times(count: impl Into<CountedNumber>) -> String {
     }
 }
 
-/// How often something happened in each second: `less than once a second`, `once a second`, `8
-/// times a second`.
+/// How often something happened per second: `less than once a second`, `once a second`,
+/// `8 times a second`.
 #[must_use]
 pub fn times_a_second(rate: f64) -> String {
     let rounded = rate.round();
-    // A thing that was seen did happen: `0 times` would say that it did not.
+    // `0 times` would deny something that was seen.
     if rate > 0.0 && rounded < 1.0 {
         return "less than once a second".to_owned();
     }
@@ -125,7 +125,7 @@ pub fn times_a_second(rate: f64) -> String {
 /// A figure with this many digits after the point. A small negative one is `0`, not `-0`.
 #[must_use]
 pub fn figure(value: f64, digits: usize) -> String {
-    // The sign of what is printed counts: -0.04 with one digit is 0.
+    // The sign of the printed figure counts: -0.04 with one digit is 0.
     let text = format!("{value:.digits$}");
     let is_zero = !text
         .contains(|letter: char| ('1'..='9').contains(&letter) || letter.is_ascii_alphabetic());
@@ -135,16 +135,15 @@ pub fn figure(value: f64, digits: usize) -> String {
     }
 }
 
-/// A figure with its sign and this many digits after the point. One that is rounded to nothing has
-/// a plus: `-1.2`, `+0.0`.
+/// A figure with its sign and this many digits after the point. Rounded to zero it has a plus:
+/// `-1.2`, `+0.0`.
 #[must_use]
 pub fn signed(value: f64, digits: usize) -> String {
     let text = figure(value, digits);
     if text.starts_with('-') { text } else { format!("+{text}") }
 }
 
-/// A time in seconds in one unit. A time that is not zero is never told as 0: `0.4 ms`, `1.2 s`,
-/// `20 s`, `3 min`.
+/// A time in seconds, in one unit. Only zero is printed as 0: `0.4 ms`, `1.2 s`, `20 s`, `3 min`.
 #[must_use]
 pub fn lasting(seconds: f64) -> String {
     let size = seconds.abs();
@@ -162,9 +161,8 @@ pub fn lasting(seconds: f64) -> String {
     }
 }
 
-/// Faults of a printed text that a wrong number word makes: `1 threads`, `-0`, two spaces within a
-/// sentence, a letter right behind a full stop or a semicolon. Each is told with its line. For
-/// tests of printers.
+/// Faults in a printed text, each with its line: `1 threads`, `-0`, two spaces within a sentence, a
+/// letter right after a full stop or a semicolon. For tests of printers.
 #[must_use]
 pub fn faults(text: &str) -> Vec<String> {
     text.lines()
@@ -172,7 +170,7 @@ pub fn faults(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Nouns whose plural a sentence may have behind a number.
+/// Nouns with a plural after a number.
 const NOUNS: [&str; 40] = [
     "batch",
     "block",

@@ -1,4 +1,4 @@
-//! All integration tests of the library in one binary, which is linked once.
+//! All integration tests of the library in one binary, linked once.
 
 mod machine;
 mod pattern;

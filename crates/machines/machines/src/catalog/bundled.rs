@@ -1,4 +1,4 @@
-//! The machines that come with Seatmap.
+//! The bundled machines.
 
 use crate::catalog::machine::MachineKind;
 use seatmap_data::machine::Description;
@@ -8,7 +8,7 @@ use seatmap_sim::catalog::{from_toml, is_model};
 
 pub use catalog::{names, suggest};
 
-/// One of the machines that come with Seatmap; `None` if none has this name.
+/// A bundled machine; `None` if none has this name.
 ///
 /// # Errors
 /// The bundled file is wrong: a bug in Seatmap.

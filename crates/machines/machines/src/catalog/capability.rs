@@ -1,15 +1,15 @@
-//! The capabilities of machines: the things that a verb can ask of one.
+//! The capabilities of machines, which verbs need.
 
 use std::fmt;
 
-/// Something that a verb needs of a machine.
+/// A capability that a verb needs of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Capability {
-    /// It holds core distances.
+    /// Core distances.
     Distances,
-    /// It knows how distances depend on the home of a cache line.
+    /// The dependence of distances on the home of a cache line.
     Homes,
-    /// It holds distances under load.
+    /// Distances under load.
     Loaded,
     /// It runs programs that share cache lines.
     RunsLines,
@@ -18,7 +18,7 @@ pub enum Capability {
 }
 
 impl Capability {
-    /// All capabilities, in the order in which they are listed.
+    /// All capabilities, in the order of listings.
     pub const ALL: [Capability; 5] = [
         Capability::Distances,
         Capability::Homes,
@@ -27,7 +27,7 @@ impl Capability {
         Capability::RunsChannels,
     ];
 
-    /// The word with which `seatmap machines` lists this capability.
+    /// The name of this capability in `seatmap machines`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ impl fmt::Display for Capability {
     }
 }
 
-/// The error of a machine that lacks the capability that a verb needs.
+/// The error of a machine without a needed capability.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{machine} is {kind}: it {lacks}; {remedy}")]
 pub struct Lacks {
@@ -61,8 +61,8 @@ pub struct Lacks {
     pub machine: String,
     /// The kind of the machine, with its article.
     pub kind: &'static str,
-    /// The capability that it lacks.
+    /// The missing capability.
     pub lacks: Capability,
-    /// The remedy: a sentence that tells the user what to do instead.
+    /// The remedy, as a sentence.
     pub remedy: String,
 }

@@ -1,11 +1,11 @@
-//! The machines that come with Seatmap, as a list for people and programs.
+//! The bundled machines as a list for people and programs.
 
 use crate::catalog::bundled;
 use crate::catalog::capability::Capability;
 use crate::catalog::machine::{Machine, MachineKind, OpenError};
 use serde::Serialize;
 
-/// The machines that come with Seatmap: the output of `seatmap machines --json`.
+/// The bundled machines: the output of `seatmap machines --json`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineList {
@@ -20,21 +20,19 @@ pub struct MachineList {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Entry"))]
 pub struct MachineEntry {
-    /// The name by which the command line calls it.
+    /// The machine's name on the command line.
     pub machine: &'static str,
-    /// `profile`: a description, whose distances are written down; `model`: distances come from
-    /// running it.
+    /// `profile`: a description with distances; `model`: distances come from running it.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ["profile", "model"])))]
     pub kind: &'static str,
     /// Hardware threads.
     pub pus: usize,
-    /// The machine's capabilities: `distances` holds distances, `homes` knows the homes of lines,
-    /// `loaded` has distances under load, `lines` runs programs over shared lines, `channels` over
-    /// channels.
+    /// The machine's capabilities: `distances` has distances, `homes` the homes of lines, `loaded`
+    /// distances under load; `lines` runs programs over shared lines, `channels` over channels.
     pub can: Vec<&'static str>,
     /// A description in one line.
     pub summary: String,
-    /// The publications and files that its figures stand on.
+    /// The publications and files behind its figures.
     pub sources: Vec<String>,
 }
 
@@ -58,7 +56,7 @@ fn entry(name: &'static str) -> Result<MachineEntry, OpenError> {
             ("model", model.topology.pus.len(), &*model.summary, &*model.sources)
         }
         _ => {
-            // The text once more: a profile keeps neither the summary nor the sources.
+            // The text is read again, because a profile keeps neither the summary nor the sources.
             let text = seatmap_data::machine::catalog::find(name).unwrap_or_default();
             described = bundled::description(name, text)?;
             let pus = described.shape().pus() as usize;

@@ -29,26 +29,25 @@ pub enum MachineKind {
     Model(Arc<CoherentModel>),
 }
 
-/// A machine that was named on the command line, opened once.
+/// A machine from the command line, opened once.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    /// Its name: that of the host or of the bundled machine, or the one in the file.
+    /// The name of the host, of the bundled machine, or in the file.
     pub name: String,
     /// The kind of the machine.
     pub kind: MachineKind,
-    /// Notes for a reader of its file.
+    /// Oddities of the file.
     pub notes: Vec<ProfileNote>,
-    /// The reason why a description cannot be run; `None` for one that can, and for other kinds.
+    /// Why a description cannot be run; `None` if it can, and for other kinds.
     flaw: Option<String>,
-    /// The name or path that the user typed.
     given_name: String,
 }
 
-/// The things outside this crate that opening a machine needs.
+/// The inputs from outside this crate for opening a machine.
 pub struct Surroundings<'a> {
     /// Today, as `YYYY-MM-DD`: the date of an imported profile.
     pub today: &'a str,
-    /// This program with its version, recorded as the tool that measured the host.
+    /// This program with its version, for the record of a measurement.
     pub tool: &'a str,
     /// Reads a file; `-` is standard input.
     pub read: &'a dyn Fn(&Path) -> io::Result<Vec<u8>>,
@@ -60,7 +59,7 @@ pub enum OpenError {
     /// No machine has this name.
     #[error("no machine called '{name}' comes with Seatmap; {}", hint(name, *.nearest))]
     Unknown {
-        /// The name that the user asked for.
+        /// The given name.
         name: String,
         /// The most similar name, if one is similar enough.
         nearest: Option<&'static str>,
@@ -73,7 +72,7 @@ pub enum OpenError {
     Read {
         /// The file.
         path: String,
-        /// The error of the operating system.
+        /// The operating system's error.
         source: io::Error,
     },
     /// A file cannot be understood.
@@ -147,13 +146,15 @@ impl Machine {
         if name == "host" {
             return Ok(Machine::new(name, host_name(), MachineKind::Host));
         }
-        // Before the bundled names: a file of that name beside the user is meant.
+        // Before the bundled names, because a file of that name in the current folder takes
+        // precedence.
         if Path::new(name).is_dir() {
             let gathered = topology::read_folder(Path::new(name));
             let gathered = gathered.map_err(OpenError::dump(name))?;
             return Ok(Machine::gathered(name, gathered, around.today));
         }
-        // In a folder that this user may not search, a file may well be: reading it says why not.
+        // In a folder that the user may not search, the file may exist: reading it gives the right
+        // error.
         let exists = Path::new(name).try_exists().unwrap_or_else(|_| looks_like_a_path(name));
         if name == "-" || exists {
             return Machine::read(
@@ -170,7 +171,7 @@ impl Machine {
         Machine::bundled(name)
     }
 
-    /// Opens one of the machines that come with Seatmap.
+    /// Opens a bundled machine.
     ///
     /// # Errors
     /// [`OpenError::Unknown`], with the nearest name.
@@ -188,7 +189,7 @@ impl Machine {
     /// # Errors
     /// [`OpenError`]: the file cannot be understood.
     pub fn read(name: &str, bytes: &[u8], today: &str) -> Result<Self, OpenError> {
-        // First: an archive is not text.
+        // First, because an archive is not text.
         if is_archive(bytes) {
             let gathered = topology::read_gathered(bytes);
             return Ok(Machine::gathered(name, gathered.map_err(OpenError::dump(name))?, today));
@@ -203,7 +204,7 @@ impl Machine {
         let mut imported =
             import::read_with(bytes, name, Some(today), &import::ImportOptions::default())
                 .map_err(|source| OpenError::Import { path: name.to_owned(), source })?;
-        // That rows were numbered is said once, by the import whose --cpus can name them.
+        // The import, whose --cpus can name the rows, has already reported that they were numbered.
         imported.notes.retain(|note| !matches!(note, import::ProfileNote::RowsInOrder { .. }));
         let profile = Box::new(imported.profile);
         let described = text
@@ -212,14 +213,14 @@ impl Machine {
         let known = profile.name.clone();
         let flaw = described.as_ref().and_then(|model| model.as_ref().err()).map(message);
         let kind = match described {
-            // Without a clock it holds distances, and cannot be run.
+            // Without a clock, a description holds distances and cannot be run.
             Some(model) => MachineKind::Description(profile, model.ok()),
             None => MachineKind::Profile(profile),
         };
         Ok(Machine { notes: imported.notes, flaw, ..Machine::new(name, known, kind) })
     }
 
-    /// A computer from its gathered files of `/sys` and `/proc`: its topology, without distances.
+    /// A machine from gathered files of `/sys` and `/proc`: its topology, without distances.
     fn gathered(given_name: &str, gathered: Gathered, today: &str) -> Self {
         let file = given_name.trim_end_matches('/').rsplit('/').next().unwrap_or(given_name);
         let stem = file.trim_end_matches(".bz2").trim_end_matches(".tar");
@@ -239,7 +240,7 @@ impl Machine {
         Machine { name, kind, notes: Vec::new(), flaw: None, given_name }
     }
 
-    /// The name or path by which the user chose it.
+    /// The name or path that the user gave.
     #[must_use]
     pub fn given_name(&self) -> &str {
         &self.given_name
@@ -251,8 +252,8 @@ impl Machine {
         matches!(self.kind, MachineKind::Host)
     }
 
-    /// The machine as data: topology, distances, homes. A model gives its distances in virtual
-    /// time; this host gives its last measurement, or its topology alone.
+    /// The machine as data: topology, distances, homes. A model computes its distances in virtual
+    /// time; this host uses its last measurement, or its topology alone.
     ///
     /// # Errors
     /// [`ProfileError`].
@@ -279,8 +280,7 @@ impl Machine {
         }
     }
 
-    /// The capabilities of the machine. This host is only certain to run programs; its profile says
-    /// whether it was measured.
+    /// The machine's capabilities. This host certainly runs programs; for the rest see its profile.
     #[must_use]
     pub fn capabilities(&self) -> Vec<Capability> {
         Capability::ALL
@@ -310,14 +310,14 @@ impl Machine {
     /// The runner for programs that need this capability.
     ///
     /// # Errors
-    /// [`Lacks`]: it does not run them.
+    /// [`Lacks`], if the machine cannot run them.
     pub fn runner(&self, capability: Capability) -> Result<Runner, Lacks> {
         self.require(capability)?;
         Ok(self.shared_model().map_or(Runner::Host, |model| Runner::Coherent(Arc::clone(model))))
     }
 
-    /// The way in which the machine answers when its core distances are measured. A description is
-    /// replayed: its figures are the distances.
+    /// How the machine answers a measurement of core distances. A description returns its own
+    /// figures.
     #[must_use]
     pub fn answers(&self) -> DistanceSource {
         match &self.kind {
@@ -365,7 +365,6 @@ impl Machine {
     }
 }
 
-/// The mistake without the file's name, which the sentence around it has.
 fn message(error: &ModelError) -> String {
     match error {
         ModelError::Syntax { message, .. } | ModelError::Impossible { message, .. } => {
@@ -383,9 +382,8 @@ fn holds(profile: &Profile, capability: Capability) -> bool {
     }
 }
 
-/// The remembered profile of this host; without one, its topology.
+/// The remembered profile of this host, or its topology.
 fn host_profile(around: &Surroundings) -> Result<Profile, ProfileError> {
-    // A measurement of this computer says more than what the kernel shows of it.
     if let Some(profile) = remembered::latest()? {
         remembered::of_this_computer(&profile)?;
         return Ok(profile);
@@ -401,7 +399,6 @@ fn host_profile(around: &Surroundings) -> Result<Profile, ProfileError> {
     Ok(profile)
 }
 
-/// Whether a name can only mean a file.
 fn looks_like_a_path(name: &str) -> bool {
     name.contains('/') || Path::new(name).extension().is_some_and(|extension| extension.len() <= 4)
 }
@@ -443,14 +440,13 @@ mod tests {
         let around = Surroundings { today: "", tool: "", read: &|path| std::fs::read(path) };
         let missing = Machine::open("none/x.json", &around).unwrap_err();
         assert!(matches!(missing, OpenError::NoSuchFile(_)), "{missing:?}");
-        // As root a folder without rights hides nothing, so that a file stands in for the folder.
+        // Root can search every folder, so a file takes the folder's place.
         let hidden = Machine::open("Cargo.toml/x.json", &around).unwrap_err();
         assert!(matches!(hidden, OpenError::Read { .. }), "{hidden:?}");
     }
 
     #[test]
     fn a_byte_order_mark_hides_no_format() {
-        // The format stays on the first line.
         let clocked = pair("", 2).replace("sources", "frequency_ghz = 3.0\nsources");
         let text = format!("\u{feff}{clocked}");
         let machine = Machine::read("x", text.as_bytes(), "2026-01-01").unwrap();

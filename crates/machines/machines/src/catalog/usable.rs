@@ -1,5 +1,5 @@
-//! The CPUs of this host on which a placement may put tasks now. A measurement on file may be from
-//! another hour: CPUs are switched off and on, and this process may be kept from some.
+//! The CPUs of this host that a placement may use now. They can differ from the saved measurement:
+//! CPUs go offline and online, and this process may not use all of them.
 
 use crate::catalog::Machine;
 use seatmap_data::document::Blame;
@@ -9,10 +9,10 @@ use seatmap_os::holder::Holder;
 use seatmap_os::{CpuList, CpuSet};
 use std::fmt;
 
-/// The measured CPUs that are usable, and what a person should know of the others.
+/// The usable measured CPUs, and remarks on the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usable {
-    /// The CPUs, where they are fewer than those that were measured.
+    /// The usable CPUs, if they are fewer than the measured ones.
     pub cpus: Option<Vec<u32>>,
     /// Remarks on the others.
     pub remarks: Vec<Remark>,
@@ -21,18 +21,18 @@ pub struct Usable {
 /// CPUs that a placement on this host does not use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remark {
-    /// They were measured, and are not online now.
+    /// Measured CPUs that are offline now.
     Offline(CpuList),
-    /// They were measured, and are outside of what this process may use, which follows, with the
-    /// cell that has them, if one does.
+    /// Measured CPUs that this process may not use, then the CPUs that it may use, and the cell
+    /// with the forbidden ones, if any.
     Forbidden(CpuList, CpuList, Holder),
-    /// They were measured, and the kernel was started to set them apart.
+    /// Measured CPUs isolated when the kernel was started.
     SetApart(CpuList),
-    /// They are online, and the measurement does not know them.
+    /// Online CPUs missing from the measurement.
     Unmeasured(CpuList),
 }
 
-/// No CPU that was measured can be used now.
+/// No measured CPU is usable now.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "none of the CPUs that were measured on this host, {measured}, may be used now by this \
@@ -77,16 +77,16 @@ impl fmt::Display for Remark {
     }
 }
 
-/// Why the CPUs for a placement cannot be given.
+/// Why no CPUs for a placement were found.
 #[derive(Debug, thiserror::Error)]
 pub enum UsableError {
-    /// The kernel does not say which CPUs there are.
+    /// The kernel does not list the CPUs.
     #[error(transparent)]
     Read(#[from] std::io::Error),
-    /// A CPU that was named cannot be used here.
+    /// A named CPU is not usable here.
     #[error(transparent)]
     Cpu(#[from] CpuError),
-    /// None was named, and none of those that were measured can be used.
+    /// No CPU was named, and no measured one is usable.
     #[error(transparent)]
     Nothing(#[from] NothingUsable),
 }
@@ -97,8 +97,8 @@ impl Blame for UsableError {
     }
 }
 
-/// The CPUs of a machine that tasks may sit on: those that are named, else, on this host, those
-/// that this process may use now. Tasks that are fixed need theirs.
+/// The CPUs of a machine for tasks: the named ones, or on this host those that this process may use
+/// now. Fixed tasks need theirs.
 ///
 /// # Errors
 /// [`UsableError`].
@@ -132,7 +132,7 @@ fn them(cpus: &CpuList) -> &'static str {
     if is_one(cpus) { "it" } else { "them" }
 }
 
-/// The CPUs of this host's profile that a placement takes if it names none.
+/// The default CPUs of this host's profile for a placement.
 ///
 /// # Errors
 /// [`NothingUsable`].
@@ -150,15 +150,15 @@ pub fn of_host(profile: &Profile, here: &Cpus) -> Result<Usable, NothingUsable> 
     if left.is_empty() {
         return Ok(Usable { cpus: None, remarks });
     }
-    // CPUs that are set apart can still be named; any other way there is nothing to place on.
+    // Isolated CPUs can still be named; otherwise there is nothing to place on.
     if usable.is_empty() && !left.meets(&set(&here.set_apart)) {
         let allowed = CpuList(here.allowed.clone());
         let holder = Holder::of(&measured);
         return Err(NothingUsable { measured: measured.list(), allowed, holder });
     }
-    // Missing CPUs come before those that could be measured besides.
+    // Missing CPUs come before unmeasured ones.
     remarks.splice(0..0, left_out(&left, here));
-    // Where all that were measured are set apart, they were named for the measurement.
+    // If only isolated CPUs were measured, the user named them for the measurement.
     let cpus = if usable.is_empty() { left.within(&set(&here.set_apart)) } else { usable };
     if cpus.meets(&set(&here.set_apart)) {
         remarks.retain(|remark| !matches!(remark, Remark::SetApart(_)));
@@ -166,20 +166,20 @@ pub fn of_host(profile: &Profile, here: &Cpus) -> Result<Usable, NothingUsable> 
     Ok(Usable { cpus: Some(cpus.list().0), remarks })
 }
 
-/// The CPUs of this host to measure on, and a remark on those that are left out.
+/// The CPUs of this host to measure, and a remark on the omitted ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measurable {
-    /// The CPUs, in the order of their names where they were named.
+    /// The CPUs, in the given order if they were named.
     pub cpus: Vec<u32>,
-    /// The CPUs that only a name brings in.
+    /// Isolated CPUs, which are measured only if named.
     pub remark: Option<Remark>,
 }
 
-/// The CPUs to measure on: the named ones, or else those of this process's mask. The kernel leaves
-/// CPUs that it was started to set apart out of that mask.
+/// The CPUs to measure: the named ones, or those of this process's mask. The kernel leaves isolated
+/// CPUs out of that mask.
 ///
 /// # Errors
-/// [`CpuError`]: a named CPU cannot be had.
+/// [`CpuError`]: a named CPU is not usable.
 pub fn to_measure(named: Option<&CpuList>, here: &Cpus) -> Result<Measurable, CpuError> {
     let Some(named) = named else {
         let set_apart = CpuList(here.set_apart.clone());
@@ -194,7 +194,7 @@ fn set(cpus: &[u32]) -> CpuSet {
     cpus.iter().copied().collect::<CpuSet>()
 }
 
-/// The remarks on CPUs that were measured and are not in this process's mask.
+/// Remarks on measured CPUs outside this process's mask.
 fn left_out(left: &CpuSet, here: &Cpus) -> Vec<Remark> {
     let mut offline = CpuSet::default();
     let mut forbidden = CpuSet::default();
@@ -225,7 +225,6 @@ mod tests {
         CpuSet::of_list(text).unwrap().list().0
     }
 
-    /// A computer whose CPUs `known` were known when `measured` of them were measured.
     fn profile(known: &str, measured: &str) -> Profile {
         let origin =
             Origin { kind: OriginKind::Measured, source: String::new(), date: None, tool: None };

@@ -1,4 +1,5 @@
-//! The names of Arm's processors: `/proc/cpuinfo` has the numbers of implementer and part alone.
+//! The names of Arm's processors, because `/proc/cpuinfo` only has the numbers of implementer and
+//! part.
 
 /// Implementers by the number of `MIDR_EL1`, bits 24 to 31 (Arm ARM, D19.2.117).
 const IMPLEMENTERS: [(&str, &str); 9] = [
@@ -13,7 +14,7 @@ const IMPLEMENTERS: [(&str, &str); 9] = [
     ("0xc0", "Ampere"),
 ];
 
-/// Parts by implementer and number, as Linux names them (`arch/arm64/include/asm/cputype.h`).
+/// Parts by implementer and number, with Linux's names (`arch/arm64/include/asm/cputype.h`).
 const PARTS: [(&str, &str, &str); 41] = [
     ("0x41", "0xd03", "Cortex-A53"),
     ("0x41", "0xd04", "Cortex-A35"),
@@ -58,11 +59,11 @@ const PARTS: [(&str, &str, &str); 41] = [
     ("0xc0", "0xac4", "Ampere-1A"),
 ];
 
-/// Between the names of a processor's kinds of cores.
+/// The separator between the names of a processor's kinds of cores.
 const AND: &str = " + ";
 
-/// The kinds of cores that `/proc/cpuinfo` lists, in the order of their names, so that they do not
-/// depend on which CPU comes first; `None` where it has no numbers of Arm.
+/// The kinds of cores in `/proc/cpuinfo`, in the order of their names, so that the order of CPUs
+/// does not matter; `None` without Arm's numbers.
 pub(crate) fn model(cpuinfo: &str) -> Option<String> {
     let mut kinds = Vec::new();
     let mut implementer = None;

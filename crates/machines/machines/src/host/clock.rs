@@ -1,4 +1,4 @@
-//! The clock behind the figures: the processor's counter if it can be trusted, else the kernel's
+//! The clock of measurements: the processor's counter if it can be trusted, else the kernel's
 //! clock.
 
 mod counter;
@@ -14,7 +14,7 @@ pub use step::step_of;
 /// 30 ns, so the rate is known to a few parts in a million.
 const CALIBRATION: Duration = Duration::from_millis(20);
 
-/// Readings from which the step of the clock is found.
+/// Readings from which the step of the clock is computed.
 const STEP_READINGS: usize = 20_000;
 
 /// This computer's clock.
@@ -44,7 +44,7 @@ pub enum ClockSource {
 /// Why the processor's own counter is not the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterFlaw {
-    /// The processor shows no counter that runs at a constant rate.
+    /// The processor has no counter of constant rate.
     NotInvariant,
     /// The kernel does not offer it as a clock: it may show another time on each CPU.
     Distrusted,
@@ -77,7 +77,7 @@ impl HostClock {
         HostClock { source, flaw, ns_per_tick, step_ns: step_ticks as f64 * ns_per_tick }
     }
 
-    /// Why the clock is not the processor's own counter; `None` where it is.
+    /// Why the clock is not the processor's own counter; `None` if it is.
     #[must_use]
     pub fn flaw(&self) -> Option<CounterFlaw> {
         self.flaw
@@ -89,7 +89,7 @@ impl HostClock {
         self.source
     }
 
-    /// Nanoseconds a tick.
+    /// Nanoseconds per tick.
     #[must_use]
     pub fn ns_per_tick(&self) -> f64 {
         self.ns_per_tick
@@ -109,7 +109,7 @@ impl HostClock {
     }
 
     /// Ticks in this many core cycles. The counter of x86-64 runs at the nominal core frequency, so
-    /// one tick is one cycle there. Elsewhere user space cannot know the core's frequency, and one
+    /// one tick is one cycle there. Elsewhere user space cannot read the core's frequency, and one
     /// cycle is taken as 1/3 ns.
     #[must_use]
     pub fn ticks_in(&self, cycles: u64) -> u64 {
@@ -119,7 +119,7 @@ impl HostClock {
         }
     }
 
-    /// The clock's facts, in the form of a profile.
+    /// The clock's properties for a profile.
     #[must_use]
     pub fn describe(&self) -> seatmap_data::machine::Clock {
         seatmap_data::machine::Clock {

@@ -1,9 +1,9 @@
-//! The CPUID instruction: what an x86 processor says of itself.
+//! The CPUID instruction, with which an x86 processor describes itself.
 
 use std::arch::x86_64::{__cpuid, CpuidResult};
 
-/// The words of a leaf (Intel SDM vol. 2A; AMD APM vol. 3). A leaf beyond the largest has words
-/// without a meaning.
+/// The words of a leaf (Intel SDM vol. 2A; AMD APM vol. 3). The words of a leaf beyond the largest
+/// are meaningless.
 #[allow(unused_unsafe, reason = "the function is safe from Rust 1.94 on")]
 pub(crate) fn leaf(number: u32) -> CpuidResult {
     // SAFETY: every x86-64 processor has the instruction.

@@ -7,11 +7,10 @@ use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-/// The work that a worker is given.
 type Job = Box<dyn FnOnce() + Send + 'static>;
 
-/// Pinned worker threads, made on first use and kept: a matrix visits each PU thousands of times,
-/// and making a thread costs more than a visit. Idle workers sleep.
+/// Pinned worker threads, created on first use and kept: a matrix visits each PU thousands of
+/// times, and creating a thread costs more than a visit. Idle workers sleep.
 #[derive(Default)]
 pub struct Crew {
     workers: HashMap<u32, Worker>,
@@ -55,12 +54,13 @@ impl Crew {
         self.run_together(seats, &|seat: &PartnerThread| work(seat.rank()))
     }
 
-    /// The same for work that waits for other ranks: each of its waits checks its seat now and then
-    /// ([`PartnerThread::check`]), and ends when another rank has panicked or has lost its CPU.
+    /// [`Crew::run`] for work that waits for other ranks: each of its waits checks its CPU now and
+    /// then ([`PartnerThread::check`]), and ends when another rank has panicked or has lost its
+    /// CPU.
     ///
     /// # Errors
     /// [`CrewError`]. No work begins if a thread cannot be pinned. A panic in one rank, or a CPU
-    /// that is taken away during the run, becomes an error after all ranks have ended.
+    /// lost during the run, becomes an error after all ranks have ended.
     pub fn run_together<T: Send>(
         &mut self,
         seats: &[u32],
@@ -112,7 +112,7 @@ impl Crew {
         Ok(())
     }
 
-    /// A job that is not taken is dropped together with its `report`, and its rank is lost.
+    /// A job that no worker takes is dropped with its `report`, and its rank is lost.
     fn dispatch(&self, cpu: u32, job: Job, partners: &Partners) {
         let jobs = self.workers.get(&cpu).and_then(|worker| worker.jobs.as_ref());
         let is_taken = jobs.is_some_and(|jobs| jobs.send(job).is_ok());
@@ -122,7 +122,7 @@ impl Crew {
     }
 }
 
-/// Hands out a job that borrows from its caller.
+/// Extends the lifetime of a job that borrows from its caller.
 fn lend<'a>(job: Box<dyn FnOnce() + Send + 'a>) -> Job {
     // SAFETY: only the lifetime changes. `Crew::run` returns no sooner than `collect`, which waits
     // until every job has either sent its report as its last act or been dropped, so nothing
@@ -139,8 +139,7 @@ fn work_through(cpu: u32, seated: &Sender<io::Result<()>>, inbox: &Receiver<Job>
     }
 }
 
-/// Waits until every sender is gone, which means that every job has ended. Sorts the reports by
-/// rank.
+/// Waits until every sender is dropped, so that every job has ended. Sorts the reports by rank.
 fn collect<T>(
     seats: &[u32],
     reports: &Receiver<(usize, Option<T>)>,
@@ -200,7 +199,7 @@ mod tests {
         );
         assert_eq!(crew.run(&[cpu], &|rank| rank).unwrap(), [0]);
     }
-    /// Two ranks wait for each other, and one fails in the way that `fail` says.
+    /// Two ranks wait for each other, and one fails through `fail`.
     fn with_a_failure(fail: impl Fn(u32) + Sync) -> Option<(CrewError, [u32; 2])> {
         let cpus = affinity::current().unwrap();
         let Some([first, second]) = cpus.first_chunk::<2>().copied() else {

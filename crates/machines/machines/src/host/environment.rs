@@ -1,4 +1,4 @@
-//! The surroundings of a measurement: processor, kernel, hypervisor and settings of this computer.
+//! The environment of a measurement: processor, kernel, hypervisor and settings of this computer.
 
 use crate::host::arm;
 use seatmap_data::machine::Environment;
@@ -10,7 +10,7 @@ use seatmap_os::quota::Quotas;
 use seatmap_os::small;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reads the environment from `/proc` and `/sys`. `steal_percent` is left open, as it is only known
+/// Reads the environment from `/proc` and `/sys`, except for `steal_percent`, which is only known
 /// after measuring.
 #[must_use]
 pub fn read() -> Environment {
@@ -44,7 +44,7 @@ pub fn cpu_model() -> Option<String> {
     model_in(&small::read("/proc/cpuinfo")?)
 }
 
-/// The kernel's name for this boot, which changes with every boot (random(4)).
+/// The kernel's random id of this boot (random(4)).
 #[must_use]
 pub fn boot_id() -> Option<String> {
     small::read("/proc/sys/kernel/random/boot_id")
@@ -54,8 +54,6 @@ pub(crate) fn model_in(cpuinfo: &str) -> Option<String> {
     small::value_of(cpuinfo, "model name").or_else(|| arm::model(cpuinfo))
 }
 
-/// The hypervisor below this computer, or `none`; `None` where neither the processor nor the kernel
-/// says.
 fn hypervisor() -> Option<String> {
     small::read("/sys/hypervisor/type")
         .or_else(processors_word)
@@ -63,7 +61,7 @@ fn hypervisor() -> Option<String> {
         .or_else(|| device_trees_word(&Root::new("/")))
 }
 
-/// The names that hypervisors give themselves, and the names that people know.
+/// Hypervisors' CPUID signatures and common names.
 #[cfg(target_arch = "x86_64")]
 const HYPERVISORS: [(&str, &str); 7] = [
     ("KVMKVMKVM", "KVM"),
@@ -75,8 +73,8 @@ const HYPERVISORS: [(&str, &str); 7] = [
     ("ACRNACRNACRN", "ACRN"),
 ];
 
-/// Bit 31 of ECX of CPUID leaf 1 is for hypervisors to set; leaf 4000_0000h has their name (AMD64
-/// manual, volume 3).
+/// Hypervisors set bit 31 of ECX of CPUID leaf 1; leaf 4000_0000h has their name (AMD64 manual,
+/// volume 3).
 #[cfg(target_arch = "x86_64")]
 fn processors_word() -> Option<String> {
     use crate::host::cpuid;
@@ -102,8 +100,7 @@ fn processors_word() -> Option<String> {
     None
 }
 
-/// The vendors that virtual computers have in their firmware's tables, as systemd-detect-virt(1)
-/// knows them.
+/// The vendors in the firmware tables of virtual computers, as in systemd-detect-virt(1).
 const VENDORS: [(&str, &str); 6] = [
     ("QEMU", "QEMU"),
     ("KVM", "KVM"),
@@ -113,25 +110,24 @@ const VENDORS: [(&str, &str); 6] = [
     ("Google", "Google Compute Engine"),
 ];
 
-/// Other processors have no such bit. A hypervisor that is not known here may still be there, so
-/// that `none` is never said.
+/// Other processors have no such bit, so an unknown hypervisor is possible and the result is never
+/// `none`.
 fn firmwares_word() -> Option<String> {
     let vendor = small::read("/sys/class/dmi/id/sys_vendor")?;
     VENDORS.iter().find(|(name, _)| *name == vendor).map(|(_, known)| (*known).to_owned())
 }
 
-/// The folder in which computers without tables of the firmware, as most of Arm's are, describe
-/// themselves.
+/// The description of computers without firmware tables, as most Arm computers are.
 const DEVICE_TREE: &str = "/proc/device-tree";
 
 /// The words of hypervisors there (Documentation/devicetree/bindings of Linux).
 const COMPATIBLE: [(&str, &str); 3] = [("linux,kvm", "KVM"), ("xen,", "Xen"), ("vmware", "VMware")];
 
-/// The machine that QEMU, kvmtool, Firecracker and Cloud Hypervisor make for Arm.
+/// The machine of QEMU, kvmtool, Firecracker and Cloud Hypervisor for Arm.
 const VIRTUAL_MACHINE: &str = "linux,dummy-virt";
 
-/// The device tree's word. A board's own tree does not say what runs below, so that `none` is never
-/// said.
+/// The hypervisor from the device tree. The tree of a real board does not exclude one, so the
+/// result is never `none`.
 fn device_trees_word(root: &Root) -> Option<String> {
     let compatible = root.read(&format!("{DEVICE_TREE}/hypervisor/compatible")).unwrap_or_default();
     if let Some((_, known)) = COMPATIBLE.iter().find(|(word, _)| compatible.contains(word)) {
@@ -162,8 +158,7 @@ pub fn governor(root: &Root) -> Option<String> {
     }
 }
 
-/// Whether the processor may run faster while few cores are busy; `None` where the kernel does not
-/// say.
+/// Whether the processor may run faster while few cores are busy; `None` if unknown.
 #[must_use]
 pub fn turbo(root: &Root) -> Option<bool> {
     let intel =

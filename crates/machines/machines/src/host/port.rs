@@ -6,9 +6,9 @@ use seatmap_os::partners::{LOOKS, PartnerThread};
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The view of the machine that a pinned thread has: plain atomic loads and stores on an arena, a
-/// clock, and the thread's own CPU time. On a seat, its waits end when a partner is gone or the
-/// seat is lost.
+/// A pinned thread's view of the machine: plain atomic loads and stores on an arena, a clock, and
+/// the thread's own CPU time. With partners, its waits end if a partner has exited or a thread has
+/// lost its CPU.
 #[derive(Clone, Copy)]
 pub struct HostPort<'a> {
     words: &'a [AtomicU64],
@@ -17,20 +17,19 @@ pub struct HostPort<'a> {
 }
 
 impl<'a> HostPort<'a> {
-    /// A port onto these words, of a thread that waits for nobody or whose waits are its own
-    /// business.
+    /// A port onto these words, for a thread without partners.
     #[must_use]
     pub fn new(words: &'a [AtomicU64], clock: &'a HostClock) -> Self {
         HostPort { words, clock, seat: None }
     }
 
-    /// The port of a thread with partners: its waits unwind when one of them is gone.
+    /// The port of a thread with partners: its waits unwind if one of them has exited.
     #[must_use]
     pub fn seated(self, seat: &'a PartnerThread<'a>) -> Self {
         HostPort { seat: Some(seat), ..self }
     }
 
-    /// Unwinds if a partner has ended or the thread has lost its CPU.
+    /// Unwinds if a partner has exited or the thread has lost its CPU.
     #[cold]
     pub fn check(&self) {
         if let Some(seat) = self.seat {
@@ -44,8 +43,8 @@ impl<'a> HostPort<'a> {
     }
 }
 
-/// Spins until a word is another than this value, and returns that. Every [`LOOKS`] looks it calls
-/// `check`, which may unwind.
+/// Spins until a word has another value, and returns it. Every [`LOOKS`] looks it calls `check`,
+/// which may unwind.
 #[inline(always)]
 pub fn wait_for_change(cell: &AtomicU64, value: u64, check: impl Fn()) -> u64 {
     loop {

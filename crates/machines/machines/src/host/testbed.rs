@@ -74,8 +74,8 @@ impl HostTestbed {
         Ok(HostTestbed { pus, clock: HostClock::calibrated(), arena, crew: Crew::default() })
     }
 
-    /// The shared memory, for code that is compared with a workload on the very same line: two
-    /// lines may have two homes.
+    /// The shared memory, for code to compare with a workload on the same line: two lines may have
+    /// two homes.
     #[must_use]
     pub fn words(&self) -> &[AtomicU64] {
         self.arena.words()

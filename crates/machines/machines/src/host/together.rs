@@ -5,14 +5,13 @@ use seatmap_os::partners::LOOKS;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// From the last thread's arrival to the common start. The news of the arrival takes below 1 us to
-/// reach another CPU, even between the sockets of any machine that we know; this is many times
-/// that, and little beside a measurement.
+/// From the last thread's arrival to the common start. Another CPU sees the arrival within 1 us,
+/// even on another socket of any machine that we know; this is many times longer, and short
+/// compared with a measurement.
 const LEAD_NS: f64 = 10_000.0;
 
-/// A meeting of threads that each have a CPU of their own. They spin: a sleeping thread wakes up
-/// about 50 us late on a virtual machine, when its neighbour's run of a few thousand atomics is
-/// over.
+/// A meeting of threads on different CPUs. They spin: on a virtual machine a sleeping thread wakes
+/// up about 50 us late, when its neighbour's run of a few thousand atomics is over.
 #[derive(Default)]
 pub struct Together {
     arrived: PaddedWord,
@@ -20,7 +19,7 @@ pub struct Together {
     ended: PaddedWord,
 }
 
-/// A word on lines of its own: neighbours are fetched in pairs on x86-64, and are one line of 128
+/// A word on its own lines: neighbours are fetched in pairs on x86-64, and are one line of 128
 /// bytes on POWER.
 #[repr(align(128))]
 #[derive(Default)]
@@ -28,7 +27,7 @@ struct PaddedWord(AtomicU64);
 
 impl Together {
     /// Returns once this many threads have called it, in all of them at the same value of the
-    /// clock. It calls `check` every [`LOOKS`] looks, which ends the wait by a panic where a thread
+    /// clock. It calls `check` every [`LOOKS`] looks, which ends the wait by a panic if a thread
     /// will never come.
     pub fn begin(&self, threads: usize, clock: &HostClock, check: impl Fn()) {
         let before = self.start_ticks.0.load(Ordering::Acquire);
@@ -54,7 +53,7 @@ impl Together {
     }
 
     /// Repeats an operation until this many threads have called this method. Returns the value of
-    /// the clock at that moment. The operation ends the wait by a panic where a thread will never
+    /// the clock at that moment. The operation ends the wait by a panic if a thread will never
     /// come.
     pub fn keep_on(&self, threads: usize, clock: &HostClock, mut operation: impl FnMut()) -> u64 {
         let all = self.ended.come(threads).all;
@@ -65,17 +64,17 @@ impl Together {
     }
 }
 
-/// The state of the meeting that a thread finds when it comes.
+/// The state of the meeting when a thread arrives.
 struct Came {
-    /// Whether the other threads of its round are there already.
+    /// Whether the other threads of its round have arrived.
     is_last: bool,
-    /// The count at which all threads of the round are there.
+    /// The count at which all threads of the round have arrived.
     all: u64,
 }
 
 impl PaddedWord {
-    /// Counts a thread in. The count never starts again, as in [`seatmap_data::port::Barrier`], so
-    /// that the meeting can be used again.
+    /// Counts a thread. The count never restarts, as in [`seatmap_data::port::Barrier`], so that
+    /// the meeting can be reused.
     fn come(&self, threads: usize) -> Came {
         let threads = threads.max(1) as u64;
         let ticket = self.0.fetch_add(1, Ordering::AcqRel);
@@ -100,7 +99,7 @@ mod tests {
         for _ in 0..5 {
             let times = crew.run_together(&cpus, &|seat: &PartnerThread| {
                 let rank = seat.rank();
-                // Each thread comes later than the one before it, and works for longer.
+                // Each thread arrives later than the one before it, and works for longer.
                 let spin_until = |ticks| while clock.stamp().ticks < ticks {};
                 spin_until(clock.stamp().ticks + 100_000 * rank as u64);
                 let came = clock.stamp().ticks;

@@ -1,10 +1,10 @@
 //! The PUs of a computer and what they share, from `/sys` and `/proc`.
 //!
 //! [`of_host`] reads this computer. [`read_folder`] and [`read_gathered`] read another computer's
-//! gathered files: a folder that holds `sys` and `proc`, or an archive of such a folder as
-//! `hwloc-gather-topology` makes it. All three give what hwloc's `lstopo` shows for the same files,
-//! with its numbers; the tests compare the two. On this computer the numbers are those of the whole
-//! machine, as hwloc gives them without a cpuset.
+//! gathered files: a folder with `sys` and `proc`, or an archive of `hwloc-gather-topology`. All
+//! three agree with hwloc's `lstopo` on the same files, including its numbers; the tests compare
+//! the two. On this computer the numbers are those of the whole machine, as in hwloc without a
+//! cpuset.
 //!
 //! | level | read from | numbered by |
 //! |---|---|---|
@@ -19,8 +19,8 @@
 //! | priority | `amd_pstate_prefcore_ranking`, `acpi_cppc/highest_perf` | the firmware |
 //! | kind | `cpu_core`, `cpu_atom`, `cpu_capacity`, `cpufreq` | |
 //!
-//! The files may come from anywhere, so nothing in them is trusted: sizes are bounded, links stay
-//! within the tree, and a file that cannot be read counts as absent.
+//! The files are not trusted: sizes are bounded, links stay within the tree, and an unreadable file
+//! counts as absent.
 
 mod allowed;
 mod archive;
@@ -65,12 +65,12 @@ pub enum TopologyError {
          (hwloc-gather-topology NAME)"
     )]
     NoCpu,
-    /// The process may use none of the CPUs that are online.
+    /// The process may use no online CPU.
     #[error(
         "the cpuset of the process that gathered the files holds no CPU that is online; gather them outside it"
     )]
     NothingAllowed,
-    /// More than [`MAX_PUS`].
+    /// More than [`MAX_PUS`] CPUs.
     #[error(
         "{count} or more CPUs are online; no more than {MAX_PUS} are read, so give a smaller computer"
     )]
@@ -86,7 +86,7 @@ pub enum GatherError {
     /// The file is empty.
     #[error("the file is empty; gather the files again (hwloc-gather-topology NAME)")]
     Empty,
-    /// The file is not a tar archive, neither plain nor packed with bzip2.
+    /// The file is not a tar archive, plain or packed with bzip2.
     #[error("this is not a tar archive; give the NAME.tar.bz2 that hwloc-gather-topology made")]
     NotAnArchive,
     /// The archive is truncated or damaged.
@@ -107,7 +107,7 @@ pub enum GatherError {
         "the archive holds no folder 'sys'; give the NAME.tar.bz2 that hwloc-gather-topology made"
     )]
     NoSys,
-    /// The archive holds files, but they are not those of a computer.
+    /// The archive does not hold the files of a computer.
     #[error(transparent)]
     Topology(#[from] TopologyError),
 }
@@ -115,24 +115,24 @@ pub enum GatherError {
 /// The PUs of this process's mask, with what they share.
 ///
 /// # Errors
-/// [`TopologyError`], if the kernel does not say which PUs they are.
+/// [`TopologyError`], if the kernel does not list the PUs.
 pub fn of_host() -> Result<Topology, TopologyError> {
     Ok(showing(&affinity::current()?.into_iter().collect()))
 }
 
-/// The PUs that this process may use if it names them: those of its mask, and those that the kernel
-/// was started to set apart (`isolcpus=`).
+/// The PUs that this process may use if it names them: those of its mask, and isolated ones
+/// (`isolcpus=`).
 ///
 /// # Errors
-/// [`TopologyError`], if the kernel does not say which PUs they are.
+/// [`TopologyError`], if the kernel does not list the PUs.
 pub fn reachable() -> Result<Topology, TopologyError> {
     Ok(showing(&Cpus::read()?.reachable().into_iter().collect()))
 }
 
-/// The PUs of this process's control group: its own mask hides none of them.
+/// The PUs of this process's control group, also those outside its mask.
 ///
 /// # Errors
-/// [`TopologyError`], if the kernel does not say which PUs they are.
+/// [`TopologyError`], if the kernel does not list the PUs.
 pub fn of_group() -> Result<Topology, TopologyError> {
     Ok(showing(&in_cpuset()?))
 }
@@ -151,20 +151,20 @@ pub fn showing(cpus: &CpuSet) -> Topology {
     Topology { pus }
 }
 
-/// A computer as its gathered files have it.
+/// A computer from its gathered files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gathered {
     /// Its PUs.
     pub topology: Topology,
-    /// Files that contradict each other.
+    /// Contradictions between the files.
     pub notes: Vec<ProfileNote>,
 }
 
-/// The PUs of the computer whose `sys` and `proc` are in this folder, limited to the PUs that the
+/// The PUs of the computer whose `sys` and `proc` are in this folder, limited to those that the
 /// gathering process could use.
 ///
 /// # Errors
-/// [`TopologyError`], which says what the folder lacks.
+/// [`TopologyError`] with what the folder lacks.
 pub fn read_folder(folder: &Path) -> Result<Gathered, TopologyError> {
     let tree = FileTree::below(folder);
     if tree.has("sys") {
@@ -174,20 +174,19 @@ pub fn read_folder(folder: &Path) -> Result<Gathered, TopologyError> {
     }
 }
 
-/// The PUs of the computer whose files are in this archive, `.tar.bz2` or `.tar`, limited to the
-/// PUs that the gathering process could use.
+/// The PUs of the computer whose files are in this archive, `.tar.bz2` or `.tar`, limited to those
+/// that the gathering process could use.
 ///
 /// # Errors
-/// [`GatherError`], which says what is wrong with the archive.
+/// [`GatherError`] with what is wrong with the archive.
 pub fn read_gathered(archive: &[u8]) -> Result<Gathered, GatherError> {
     Ok(of_tree(&archive::unpack(archive)?)?)
 }
 
-/// All PUs of this computer that run, also those that a cpuset keeps from this process, such as a
-/// cell's.
+/// All online PUs of this computer, also those outside this process's cpuset, such as a cell's.
 ///
 /// # Errors
-/// [`TopologyError`], if the kernel does not say which PUs they are.
+/// [`TopologyError`], if the kernel does not list the PUs.
 pub fn whole() -> Result<Topology, TopologyError> {
     let tree = FileTree::of_host();
     let allowed = Allowed { cpus: None, ..Allowed::read(&tree) };
@@ -198,10 +197,10 @@ fn of_tree(tree: &FileTree) -> Result<Gathered, TopologyError> {
     within(tree, &Allowed::read(tree), Numbered::Allowed)
 }
 
-/// The parts that are counted for the numbers of cores, caches and dies.
+/// The parts that count in the numbers of cores, caches and dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Numbered {
-    /// All parts that run, so that a number means the same part under every cpuset and mask.
+    /// All online parts, so that a number means the same part under every cpuset and mask.
     Machine,
     /// Those that the process may use, as hwloc counts in gathered files.
     Allowed,
@@ -226,9 +225,9 @@ fn within(
     if pus.is_empty() {
         return Err(TopologyError::NothingAllowed);
     }
-    // The place of a CPU is one thing, and the memory that a process may use another: a CPU keeps
-    // its node where the cpuset gives no memory of it. Only hwloc's numbers of the parts go by the
-    // nodes that may be used.
+    // A CPU's node does not depend on the memory that a process may use: a CPU keeps its node even
+    // if the cpuset allows none of its memory. Only hwloc's numbers of the parts depend on the
+    // allowed nodes.
     let is_machine = numbered == Numbered::Machine;
     let counted: Vec<&CpuSet> = nodes
         .nodes
@@ -271,12 +270,10 @@ fn pu(os: u32, numbers: &SetNumbers, numa: Option<u32>) -> Pu {
     }
 }
 
-/// The number of the part of a kind that a CPU belongs to.
 fn number(numbers: &SetNumbers, os: u32, kind: SharingKind) -> Option<u32> {
     numbers.get(&(os, kind)).copied()
 }
 
-/// Gives each PU its rank among those of its core.
 fn rank_threads(pus: &mut [Pu]) {
     let mut threads_of_core = HashMap::<u32, u32>::new();
     for pu in pus {

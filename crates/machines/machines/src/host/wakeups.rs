@@ -9,11 +9,11 @@ use seatmap_os::partners::Loss;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Round trips before the first that is timed: new threads touch their stacks, and an idle CPU
-/// leaves its deepest state.
+/// Round trips before the first timed one: new threads touch their stacks, and an idle CPU leaves
+/// its deepest state.
 const WARM_UP: u32 = 20;
 
-/// Times the round trips of threads that sleep. A clock, calibrated once.
+/// Times the round trips of sleeping threads. It has a clock, calibrated once.
 pub struct HostWakeups {
     clock: HostClock,
 }
@@ -25,11 +25,11 @@ impl Default for HostWakeups {
 }
 
 impl HostWakeups {
-    /// Batches of round trips of two new threads on these CPUs, which may be one: nanoseconds for
+    /// Batches of round trips of two new threads on these CPUs, which may be equal: nanoseconds for
     /// each round trip.
     ///
     /// # Errors
-    /// A thread could not be pinned, was found on another CPU, or a system call failed.
+    /// A thread could not be pinned, ran on another CPU, or a system call failed.
     pub fn round_trips_ns(
         &self,
         cpus: [u32; 2],
@@ -57,7 +57,7 @@ impl HostWakeups {
                 .map_err(|source| CrewError::Pin { cpu: cpus[0], source })?;
             let of_asker = asking.join().map_err(|_| panicked(cpus[0]))?;
             let of_answerer = answering.join().map_err(|_| panicked(cpus[1]))?;
-            // The thread that failed says why; the other one only noticed.
+            // The error of the failed thread has the cause; the other one only noticed.
             match (of_asker, of_answerer) {
                 (Err(of_asker), Err(of_answerer)) => {
                     Err(if matches!(&of_asker, PrimitiveError::Crew(_)) {
@@ -73,7 +73,6 @@ impl HostWakeups {
         })
     }
 
-    /// The clock before the first batch and after each, of the thread that begins.
     fn ask(&self, turn: &TurnWord, batches: u32, round_trips: u32) -> io::Result<Vec<Stamp>> {
         (0..WARM_UP).try_for_each(|_| turn.pass_to(1).and_then(|()| turn.wait_for(0)))?;
         let mut stamps = vec![self.clock.stamp()];
@@ -106,10 +105,10 @@ fn builder() -> std::thread::Builder {
 }
 
 /// Pins the calling thread, and waits until the other one is pinned too. A thread that cannot be
-/// pinned drops its end of the channel, so that neither waits for ever.
+/// pinned drops its end of the channel, so that neither waits forever.
 fn meet(cpu: u32, ready: &Sender<()>, other: &Receiver<()>) -> Result<(), PrimitiveError> {
     affinity::pin(&[cpu]).map_err(|source| CrewError::Pin { cpu, source })?;
-    // The other end is gone only where its thread failed; `recv` then says so.
+    // The other end is dropped only if its thread failed; `recv` then fails.
     let _ = ready.send(());
     other.recv().map_err(|_| failed(io::Error::other("the other thread could not be pinned")))
 }

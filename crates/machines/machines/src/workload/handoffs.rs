@@ -4,12 +4,12 @@ use crate::workload::spin_channel::SpinChannel;
 use seatmap_data::pattern::Pattern;
 use seatmap_data::port::{Addr, Port, Stamp, Workload};
 
-/// Messages that the heaviest edge sends in a round.
+/// Messages of the heaviest edge in a round.
 pub const MOST_MESSAGES: u32 = 8;
 
 /// The share of the heaviest edge's bytes below which an edge sends nothing in a round. Each other
-/// edge sends at least one message, an eighth of the heaviest edge's, and a wakeup at a program's
-/// start would count as much as traffic.
+/// edge sends at least one message, an eighth of the heaviest edge's; without this limit, a wakeup
+/// at a program's start would count as much as traffic.
 pub const LEAST_SHARE: f64 = 0.01;
 
 /// A channel between two tasks over one line.
@@ -21,21 +21,21 @@ pub struct Handoff {
     pub to: usize,
     /// Messages in a round.
     pub messages: u32,
-    /// The line of their channel, which no other channel uses.
+    /// The line of the channel, which no other channel uses.
     pub line: Addr,
 }
 
-/// Tasks that hand each other messages along a pattern, round after round: a measurement of a
-/// pattern's traffic on a coherent machine. In a round, a task first puts its messages and then
-/// takes those of others. Each channel holds one message; edges with several messages all send
-/// their first ones first.
+/// Tasks that exchange messages along a pattern, round after round: a measurement of a pattern's
+/// traffic on a coherent machine. In a round, a task first sends its messages and then receives
+/// those of others. Each channel holds one message; edges with several messages all send their
+/// first ones first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handoffs {
-    /// Number of tasks.
+    /// The number of tasks.
     pub tasks: usize,
     /// The channels.
     pub handoffs: Vec<Handoff>,
-    /// Number of rounds.
+    /// The number of rounds.
     pub rounds: u32,
 }
 
@@ -46,14 +46,14 @@ pub struct Exchanged {
     pub began: Stamp,
     /// The clock after the last message.
     pub ended: Stamp,
-    /// The sum of all messages that it received.
+    /// The sum of all received messages.
     pub sum: u64,
 }
 
 impl Handoffs {
     /// The edges of a pattern. The heaviest edge sends [`MOST_MESSAGES`] messages in a round;
     /// others send their share, and at least one; those below `LEAST_SHARE` of it send none. Lines
-    /// are given out one after the other, from `first` on.
+    /// are assigned one after the other, from `first` on.
     #[must_use]
     pub fn along(pattern: &Pattern, first: u32, rounds: u32) -> Self {
         let heaviest = pattern.edges.iter().map(|edge| edge.bytes).fold(0.0, f64::max);
@@ -63,7 +63,6 @@ impl Handoffs {
             .map(|edge| edge.bytes)
             .filter(|bytes| *bytes > 0.0)
             .fold(heaviest, f64::min);
-        // Edges of equal weight send one message each.
         let unit = if heaviest > lightest { heaviest / f64::from(MOST_MESSAGES) } else { heaviest };
         Handoffs {
             tasks: pattern.tasks,
@@ -72,7 +71,7 @@ impl Handoffs {
                 .map(|(at, edge)| Handoff {
                     from: edge.from,
                     to: edge.to,
-                    // A pattern may have edges without bytes, which still meet once a round.
+                    // Edges without bytes still send one message in a round.
                     messages: if unit > 0.0 {
                         (edge.bytes / unit).round().max(1.0) as u32
                     } else {
@@ -87,8 +86,8 @@ impl Handoffs {
 
     /// The same handoffs over other lines. There are a quarter more lines than channels. Each
     /// channel in turn, the ones with most messages first, takes the line whose home is nearest to
-    /// both its ends (Liu et al. 2015, algorithm 4 and footnote 3). `away` tells how far a PU is
-    /// from a line's home.
+    /// both its ends (Liu et al. 2015, algorithm 4 and footnote 3). `away` is a PU's distance from
+    /// a line's home.
     #[must_use]
     pub fn near(&self, placement: &[u32], away: impl Fn(u32, u32) -> Option<u64>) -> Self {
         let first =
@@ -96,7 +95,6 @@ impl Handoffs {
         let mut free: Vec<u32> =
             (first..first + (self.handoffs.len() * 5).div_ceil(4) as u32).collect();
         let mut order: Vec<usize> = (0..self.handoffs.len()).collect();
-        // Greedy, the busiest first (Liu et al. 2015, algorithm 4).
         order.sort_by_key(|at| std::cmp::Reverse(self.handoffs[*at].messages));
         let mut near = self.clone();
         for at in order {
@@ -113,7 +111,7 @@ impl Handoffs {
         near
     }
 
-    /// The channels of some handoffs, each with the messages that it carries in a round.
+    /// The channels of some handoffs, each with its messages in a round.
     fn channels<'p, P: Port>(
         &self,
         port: &'p P,
@@ -146,8 +144,8 @@ impl Workload for Handoffs {
         for round in 0..self.rounds {
             for turn in 0..self.most_messages() {
                 let is_on = |(messages, _): &&(u32, SpinChannel<P>)| *messages > turn;
-                // All send before any receives: each channel holds one message, so that nobody
-                // waits for a task that waits.
+                // All send before any receives: each channel holds one message, so no task waits
+                // for a waiting task.
                 out.iter()
                     .filter(is_on)
                     .for_each(|(_, channel)| channel.put(&[u64::from(round) + rank as u64]));

@@ -3,13 +3,13 @@
 use crate::workload::{PingPong, PingPongTimes};
 use seatmap_data::port::{Addr, Barrier, Port, Workload};
 
-/// The turns of [`PingPong`] over many lines, by the same two tasks. Making the threads of a run
-/// costs as much as a hundred round trips; here a run makes them once for all lines.
+/// The turns of [`PingPong`] over many lines, by the same two tasks. Creating the threads of a run
+/// costs as much as a hundred round trips; here a run creates them once for all lines.
 #[derive(Clone, Debug)]
 pub struct LineByLine {
     /// The words, one on each of the lines.
     pub words: Vec<Addr>,
-    /// The word at which the tasks meet before they start, on a line of its own.
+    /// The word at which the tasks meet before they start, on its own line.
     pub meeting: Addr,
     /// Timed batches over each line.
     pub batches: u32,

@@ -6,14 +6,14 @@ use seatmap_data::port::{Addr, Port, Stamp, Workload};
 /// Points of the largest message: four counts fit in a word of the answer.
 pub const MOST_POINTS: u32 = 4 * MOST_WORDS as u32;
 
-/// The part of the plane that an image shows, and how it shrinks.
+/// The part of the plane in an image, and how it shrinks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MandelbrotView {
     /// The centre of all images.
     pub centre: (f64, f64),
     /// The width of the first image.
     pub width: f64,
-    /// The width of each image as a share of the width of the image before.
+    /// The width of each image relative to the image before.
     pub zoom: f64,
 }
 
@@ -22,19 +22,19 @@ pub struct MandelbrotView {
 /// send the counts back.
 ///
 /// Coordinator c is task c (1 + `workers`), and its workers are the tasks after it. Worker w
-/// (counted over all coordinators) hears on the line `channels[w][0]` and answers on
+/// (counted over all coordinators) receives on the line `channels[w][0]` and answers on
 /// `channels[w][1]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mandelbrot {
     /// Coordinators; the paper has four.
     pub coordinators: usize,
-    /// Workers of each; the paper has eight.
+    /// Workers of each coordinator; the paper has eight.
     pub workers: usize,
     /// Points across an image, and down.
     pub size: (u32, u32),
     /// Images.
     pub frames: u32,
-    /// Iterations after which a point is taken to belong to the set; 65,535 at most.
+    /// Iterations after which a point counts as part of the set; 65,535 at most.
     pub most_iterations: u16,
     /// The part of the plane that the images show.
     pub view: MandelbrotView,
@@ -65,7 +65,6 @@ impl Mandelbrot {
         self.border(coordinator)..self.border(coordinator + 1)
     }
 
-    /// The first row of a coordinator's slice.
     fn border(&self, coordinator: usize) -> u32 {
         (u64::from(self.size.1) * coordinator as u64 / self.coordinators as u64) as u32
     }
@@ -86,7 +85,6 @@ impl Mandelbrot {
             .collect()
     }
 
-    /// The position of a point, and the distance between points.
     fn point(&self, frame: u32, column: u32, row: u32) -> (f64, f64, f64) {
         let width = self.view.width * self.view.zoom.powi(frame as i32);
         let step = width / f64::from(self.size.0.max(1));
@@ -127,7 +125,7 @@ impl Mandelbrot {
         }
         for ((to, from), pending) in channels.iter().zip(&mut pending) {
             gather(from, pending, &mut rendered.counts);
-            // A message without points says that there is no more work.
+            // A message without points ends the work.
             to.put(&[0; 4]);
         }
     }
@@ -158,7 +156,6 @@ fn from_middle(step: f64, at: u32, of: u32) -> f64 {
     (f64::from(at) - 0.5 * f64::from(of.saturating_sub(1))) * step
 }
 
-/// Takes the answer to the last question, if there was one.
 fn gather<P: Port>(
     channel: &SpinChannel<P>,
     pending: &mut Option<(usize, u32)>,

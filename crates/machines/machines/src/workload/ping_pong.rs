@@ -7,15 +7,14 @@ use seatmap_data::port::{Addr, Port, Stamp, WORDS_PER_LINE, Workload};
 /// trip, and its time is the core distance.
 ///
 /// Pair p is tasks 2p and 2p + 1, on the line `lines[p]`; all pairs start together. Each task reads
-/// the clock between batches of round trips, so one run gives many samples for one clock reading in
-/// each batch. A caller can see which of the two tasks started later. The clock of that task
-/// counts, since the earlier task's first batch includes the wait.
+/// the clock between batches of round trips, so one run gives many samples for one clock reading
+/// per batch. The clock of the task that started later counts, because the earlier task's first
+/// batch includes the wait.
 #[derive(Clone, Debug)]
 pub struct PingPong {
-    /// The word of each pair, on a line of its own.
+    /// The word of each pair, on its own line.
     pub lines: Vec<Addr>,
-    /// The place where the tasks meet before they start: a line that no pair uses, and whose next
-    /// line no pair uses.
+    /// The word at which the tasks meet before they start; no pair uses its line or the next.
     pub gate: Addr,
     /// Timed batches.
     pub batches: u32,
@@ -33,9 +32,8 @@ pub struct PingPongTimes {
 }
 
 impl PingPong {
-    /// Waits until all tasks have come. The tasks wait on a line of its own: if every arrival woke
-    /// all waiting tasks, hundreds of tasks would take longer to meet than the rest of the run
-    /// takes.
+    /// Waits until all tasks have arrived. The tasks wait on a separate line: if every arrival woke
+    /// all waiting tasks, hundreds of tasks would take longer to meet than the rest of the run.
     fn meet<P: Port>(&self, port: &P) {
         if port.fetch_add(self.gate, 1) + 1 == self.tasks() as u64 {
             port.store(self.go(), 1);
@@ -44,8 +42,7 @@ impl PingPong {
         }
     }
 
-    /// Leaves the meeting. The last task to leave resets the gate, so that a run with another
-    /// number of tasks finds it as new.
+    /// Leaves the meeting. The last task resets the gate for a run with another number of tasks.
     fn leave<P: Port>(&self, port: &P) {
         let left = self.gate.word(1);
         if port.fetch_add(left, 1) + 1 == self.tasks() as u64 {
@@ -53,7 +50,6 @@ impl PingPong {
         }
     }
 
-    /// The word that starts all tasks.
     fn go(&self) -> Addr {
         self.gate.word(WORDS_PER_LINE)
     }
@@ -81,7 +77,6 @@ impl PingPong {
         PingPongTimes { stamps, interruptions: port.interruptions() - interruptions_before }
     }
 
-    /// The turns of one side.
     fn turns<P: Port>(port: &P, word: Addr, own: u64, round_trips: u32) {
         for _ in 0..round_trips {
             port.wait_while(word, own);

@@ -2,13 +2,12 @@
 
 use seatmap_data::port::{Addr, Port};
 
-/// Words of the largest message: the words of a line without the lock and the word that says
-/// whether the channel is full.
+/// Words of the largest message: a line without the lock and the word for fullness.
 pub const MOST_WORDS: usize = 6;
 
-/// One channel, as one side sees it: the channel of Liu et al. 2015 (section IV.A). Lock, fullness
-/// and message share a line, so that all of it has one home. The line must hold zeros at first; an
-/// empty channel holds zeros again in all words but the message.
+/// One side of a channel of Liu et al. 2015 (section IV.A). Lock, fullness and message share a
+/// line, so that all of it has one home. The line must hold zeros at first; an empty channel holds
+/// zeros again in all words but the message.
 pub struct SpinChannel<'a, P> {
     port: &'a P,
     lock: Addr,

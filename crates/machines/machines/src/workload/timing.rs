@@ -1,9 +1,9 @@
-//! How long a program took on a test bed, from its first task's beginning to its last task's end.
+//! The time of a program on a testbed, from its first task's start to its last task's end.
 
 use crate::workload::Handoffs;
 use seatmap_data::port::Testbed;
 
-/// The ticks from the earliest beginning to the latest end of `(began, ended)`; 0 for no tasks.
+/// The ticks from the earliest start to the latest end of `(began, ended)`; 0 for no tasks.
 ///
 /// ```
 /// assert_eq!(seatmap_machines::workload::elapsed_ticks([(5, 9), (3, 8)]), 6);
@@ -13,7 +13,7 @@ pub fn elapsed_ticks(spans: impl IntoIterator<Item = (u64, u64)>) -> u64 {
     whole.map_or(0, |(began, ended)| ended.saturating_sub(began))
 }
 
-/// Nanoseconds that messages along a pattern take over cache lines, with rank r on `seats[r]`.
+/// Nanoseconds of messages along a pattern over cache lines, with rank r on `seats[r]`.
 ///
 /// # Errors
 /// The machine could not run them there.

@@ -1,9 +1,9 @@
-//! A workload that touches memory first, and so decides on which NUMA node it lies.
+//! A workload that touches memory first, which decides its NUMA node.
 
 use seatmap_data::port::{Addr, Port, Workload};
 
-/// One task writes a zero into each of its lines, and nothing else. If the kernel places memory by
-/// first touch, the pages land on the NUMA node of the PU on which the task sits.
+/// One task writes a zero to each of its lines, and nothing else. If the kernel places memory by
+/// first touch, the pages are allocated on the NUMA node of the task's PU.
 #[derive(Clone, Debug)]
 pub struct Touch {
     /// The words to write.

@@ -17,7 +17,7 @@ pub struct CoherentBed {
     world: RefCell<CoherentMachine>,
     stage: TaskStacks,
     pus: Vec<u32>,
-    /// Decides at which times tasks start; with 0, all start at once.
+    /// The seed of the tasks' start times; with 0, all start at once.
     pub seed: u64,
     counters: CoherentCounters,
 }
@@ -36,7 +36,7 @@ impl CoherentBed {
         }
     }
 
-    /// Sets the number of events after which a run gives up.
+    /// Sets the limit of events of a run.
     pub fn limit_events(&mut self, most_events: u64) {
         self.stage.most_events = most_events;
     }
@@ -61,7 +61,7 @@ impl CoherentBed {
     fn caches(&self, seats: &[u32], tasks: usize) -> Result<Vec<u16>, SimError> {
         engine::one_seat_each(seats, tasks)?;
         let mut taken = std::collections::HashSet::new();
-        // A hardware thread of the model has one request under way, so that it runs one task.
+        // A hardware thread of the model has one request under way, so it runs one task.
         if let Some(twice) = seats.iter().find(|pu| !taken.insert(**pu)) {
             return Err(SimError::Seat(format!("two tasks on PU {twice}, which runs one")));
         }
@@ -113,7 +113,7 @@ impl Testbed for CoherentBed {
             )
         });
         let world = self.world.get_mut();
-        // Also after a failure: the counts of a deadlock tell where it stands.
+        // Also after a failure: the counts of a deadlock help to find its cause.
         self.counters = CoherentCounters::of(world);
         // A run that ended early leaves messages under way.
         if outputs.is_ok() {

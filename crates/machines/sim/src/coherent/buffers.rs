@@ -21,17 +21,15 @@ const NAME: &str = "message buffer";
 pub struct Buffers {
     layout: Arc<CoherentLayout>,
     intake: Intake,
-    /// The polls of each line that wait for a change.
+    /// The waiting polls of each line.
     polls: Vec<SlabQueue>,
 }
 
 impl Buffers {
-    /// Buffers without requests.
     pub fn new(layout: Arc<CoherentLayout>) -> Self {
         Buffers { intake: Intake::new(Arc::clone(&layout)), polls: Vec::new(), layout }
     }
 
-    /// Goes back to the beginning, with this many lines.
     pub fn reset(&mut self, lines: usize) {
         self.intake.reset();
         self.polls.clear();
@@ -51,7 +49,6 @@ impl Buffers {
         self.intake.receive(packet, out);
     }
 
-    /// Carries out a request on its word.
     pub fn looked_up(&mut self, packet: u32, memory: &mut SharedMemory, out: &mut Outbox) {
         let message = *out.message(packet);
         let Parcel::Operation(operation) = *out.parcel(message.parcel) else {
@@ -91,7 +88,6 @@ impl Buffers {
         }
     }
 
-    /// The time from one poll of a thread to the next.
     fn poll_ticks(&self, poll: &Message) -> u64 {
         let timing = &self.layout.timing;
         let look = self.layout.looks[poll.cache as usize];
@@ -100,12 +96,10 @@ impl Buffers {
         timing.hit + timing.miss + route + timing.directory + look
     }
 
-    /// The entrances, by node.
     pub fn intake(&self) -> &Intake {
         &self.intake
     }
 
-    /// Stops the run unless every request was answered.
     pub fn assert_idle(&self, now: u64) {
         self.intake.assert_idle(now);
     }

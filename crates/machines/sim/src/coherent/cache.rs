@@ -14,7 +14,6 @@ const NAME: &str = "cache";
 /// A cache's right to a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LineState {
-    /// The cache has no copy.
     #[default]
     Invalid,
     /// The cache may read.
@@ -25,10 +24,9 @@ pub enum LineState {
     Exclusive,
 }
 
-/// The reason why a hardware thread waits.
+/// Why a hardware thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wait {
-    /// The thread waits for no event of the cache.
     Nothing,
     /// The thread's request is on its way to the home, or waits there.
     Asking(u32),
@@ -39,28 +37,25 @@ enum Wait {
     Watching(u32),
 }
 
-/// A hardware thread, as its cache sees it.
 #[derive(Clone, Copy, Debug)]
 struct Thread {
     task: u16,
     wait: Wait,
 }
 
-/// An answer that has arrived for a thread, and the snoop that waited for the answer.
+/// An arrived answer for a thread, and the snoop that waited for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// The thread. It continues with its request before the snoop is handled.
     pub thread: u16,
-    /// The value that the answer brings from a message buffer.
+    /// The value of an answer from a message buffer.
     pub value: Option<u64>,
-    /// The snoop that is handled afterwards.
     pub held: Option<u32>,
 }
 
-/// Counts of one cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheCounts {
-    /// Accesses that hit: the cache had the right to the line.
+    /// Accesses to lines to which the cache had the right.
     pub hits: u64,
     /// Accesses that went to the line's home.
     pub misses: u64,
@@ -78,15 +73,14 @@ pub struct Cache {
     /// The states by line; empty if no thread is seated.
     states: Vec<LineState>,
     threads: Vec<Thread>,
-    /// Number of threads whose answer is coming.
+    /// Number of threads with a granted request.
     coming: u16,
-    /// Snoops that have arrived and are not answered yet.
+    /// Arrived snoops without an answer.
     snoops: u32,
     counts: CacheCounts,
 }
 
 impl Cache {
-    /// A cold cache.
     pub fn new(layout: Arc<CoherentLayout>, id: u16) -> Self {
         let states = Vec::new();
         let threads = Vec::new();
@@ -104,7 +98,6 @@ impl Cache {
         }
     }
 
-    /// Goes back to the beginning: cold, and without tasks.
     pub fn reset(&mut self) {
         self.states.clear();
         self.threads.clear();
@@ -123,18 +116,16 @@ impl Cache {
             self.id
         );
         self.threads.push(Thread { task, wait: Wait::Nothing });
-        // A run that uses few of a large machine's cores fills the tables of those only.
+        // A run on few of a large machine's cores fills only their tables.
         self.states.resize(if self.layout.is_uncached { 0 } else { lines }, LineState::Invalid);
         thread as u16
     }
 
-    /// The cache's right to a line.
     #[inline]
     pub fn state(&self, line: u32) -> LineState {
         self.states[line as usize]
     }
 
-    /// Whether the cache may read a line, or write it.
     #[inline]
     pub fn permits(&self, line: u32, writes: bool) -> bool {
         self.state(line) >= if writes { LineState::Exclusive } else { LineState::Shared }
@@ -166,16 +157,15 @@ impl Cache {
         false
     }
 
-    /// Counts the hits that a copy made while it ran ahead.
     #[inline]
     pub fn count_hits(&mut self, hits: u64) {
         self.counts.hits += hits;
     }
 
-    /// A thread to which this line is on its way.
+    /// A thread with a granted request for this line.
     #[inline]
     fn thread_expecting(&self, line: u32) -> Option<usize> {
-        // Nearly always: the look through the threads is left out.
+        // Nearly always, which avoids a search through the threads.
         if self.coming == 0 {
             return None;
         }
@@ -231,7 +221,7 @@ impl Cache {
         None
     }
 
-    /// Sends the request out again, as the first time, because the home was full.
+    /// Repeats the request, because the home was full.
     fn ask_again(&mut self, packet: u32, nack: Message, writes: bool, out: &mut Outbox) {
         let asks = self
             .threads
@@ -243,9 +233,8 @@ impl Cache {
         out.answer(packet, request, self.layout.timing.miss);
     }
 
-    /// Takes an answer that has arrived. A grant may overtake the line that was sent earlier to
-    /// another thread of this core: the grant raises the right to the line, and the line then does
-    /// not lower it.
+    /// Takes an arrived answer. A grant may overtake a line sent earlier to another thread of this
+    /// core: the grant raises the right to the line, and the line then does not lower it.
     fn deliver(&mut self, answer: Message, exclusive: bool, out: &mut Outbox) -> Delivery {
         let Message { line, thread, .. } = answer;
         let wait = std::mem::replace(&mut self.threads[thread as usize].wait, Wait::Nothing);
@@ -268,8 +257,7 @@ impl Cache {
             ),
         };
         self.coming -= 1;
-        // A thread beside it may have asked for the same line, and its answer may still be under
-        // way.
+        // A sibling thread may have asked for the same line, and its answer may still be under way.
         let has_line = matches!(answer.kind, MessageKind::Line { .. })
             || self.state(line) != LineState::Invalid
             || self.thread_expecting(line).is_some();
@@ -280,8 +268,7 @@ impl Cache {
         );
         let right = if exclusive { LineState::Exclusive } else { LineState::Shared };
         let state = &mut self.states[line as usize];
-        // A sibling's grant to write may have come first; a later answer to read takes nothing
-        // away.
+        // A sibling's grant to write may have come first; a later answer to read does not lower it.
         *state = right.max(*state);
         Delivery { thread, value: None, held }
     }
@@ -307,7 +294,6 @@ impl Cache {
         *wait = Wait::Coming(line, Some(packet));
     }
 
-    /// Carries out a snoop, and tells the home.
     pub fn answer(&mut self, packet: u32, out: &mut Outbox) {
         let snoop = *out.message(packet);
         self.snoops -= 1;
@@ -342,12 +328,10 @@ impl Cache {
         self.wake(line, out);
     }
 
-    /// Lets a thread sleep until a line changes.
     pub fn watch(&mut self, thread: u16, line: u32) {
         self.threads[thread as usize].wait = Wait::Watching(line);
     }
 
-    /// Wakes the threads that wait for a change of this line.
     #[inline]
     pub fn wake(&mut self, line: u32, out: &mut Outbox) {
         let looks = self.layout.looks[self.id as usize];
@@ -367,7 +351,6 @@ impl Cache {
         })
     }
 
-    /// Counts since the beginning.
     pub fn counts(&self) -> CacheCounts {
         self.counts
     }

@@ -1,11 +1,11 @@
 //! Copies: a load and a store for each word, in one call.
 //!
-//! Word by word, a task would be resumed for each access, although the lines in its cache cannot
-//! change until another thread or cache accesses them. A copy therefore runs ahead to the end of
-//! two such lines, and one event stands for all its steps. If a thread or cache accesses one of the
-//! lines sooner, it finds all steps done that would have been done by then, and the copy continues
-//! from there. All steps happen at the times of single loads and stores; only the order of two
-//! events in the same tick may differ.
+//! Word by word, the engine would resume a task for each access, although the lines in its cache
+//! cannot change until another thread or cache accesses them. A copy therefore runs ahead to the
+//! end of two such lines, and one event stands for all its steps. If a thread or cache accesses one
+//! of the lines earlier, it finds all steps done that would have been done by then, and the copy
+//! continues from there. All steps happen at the times of single loads and stores; only the order
+//! of two events in the same tick may differ.
 
 use crate::coherent::cores::{Core, HardwareThread};
 use crate::coherent::memory::SharedMemory;
@@ -22,20 +22,18 @@ pub struct Copying {
     from: u32,
     to: u32,
     steps: u32,
-    /// Steps that have begun.
     begun: u32,
     ahead: Option<Ahead>,
     /// The number of the run ahead whose end counts.
     run: u16,
 }
 
-/// Steps that run ahead, on two lines.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
-    /// The time at which the first of them begins.
+    /// The time of its first step.
     since: u64,
     first: u32,
-    /// The first step after them.
+    /// The first step after it.
     until: u32,
 }
 
@@ -44,7 +42,6 @@ impl Copying {
         Copying { from: from.0, to: to.0, steps: 2 * words, ..Copying::default() }
     }
 
-    /// The words of a step.
     fn words(&self, step: u32) -> [Addr; 2] {
         [self.from, self.to].map(|first| Addr(first + step / 2))
     }
@@ -94,15 +91,15 @@ impl Core {
         let until = copying.leaves();
         let hit = self.layout.timing.hit;
         if self.layout.is_uncached
-            // Steps that take no time have no order among others.
+            // Steps of no duration have no order.
             || hit == 0
             || !self.may_copy([from, to])
             || self.cache.is_awaited([from, to])
         {
             return false;
         }
-        // Copies of sibling threads over these lines stop here: each step of theirs that is due
-        // comes before ours.
+        // Copies of sibling threads over these lines stop here: each due step of theirs comes
+        // before ours.
         self.catch_up(to, true, memory, out);
         self.catch_up(from, false, memory, out);
         let since = out.now();
@@ -113,13 +110,12 @@ impl Core {
         true
     }
 
-    /// Whether the cache may read the first line and write the second.
     fn may_copy(&self, [from, to]: [u32; 2]) -> bool {
         self.cache.permits(from, false) && self.cache.permits(to, true)
     }
 
-    /// Ends a run ahead whose time is over. Returns false if that run was cut in the meantime, so
-    /// that the event does not count.
+    /// Ends a finished run ahead. Returns false if that run was cut earlier, so that the event does
+    /// not count.
     pub fn has_copied(
         &mut self,
         thread: u16,
@@ -128,7 +124,6 @@ impl Core {
         now: u64,
     ) -> bool {
         let copying = &mut self.threads[thread as usize].copying;
-        // A cut has replaced the event.
         let Some(ahead) = copying.ahead.filter(|_| copying.run == run) else { return false };
         copying.ahead = None;
         copying.run = run.wrapping_add(1);
@@ -138,7 +133,7 @@ impl Core {
     }
 
     /// Cuts the copies that run ahead on a line of this cache, because the line is about to be
-    /// read, written or given up: only the steps whose time has come are done.
+    /// read, written or given up: only due steps are done.
     #[inline]
     pub fn catch_up(
         &mut self,
@@ -161,7 +156,7 @@ impl Core {
         }
     }
 
-    /// Begins the steps whose time has come, and lets the others wait for their times.
+    /// Begins the due steps, and lets the others wait for their times.
     fn cut(&mut self, thread: u16, ahead: Ahead, memory: &mut SharedMemory, out: &mut Outbox) {
         let hit = self.layout.timing.hit;
         let now = out.now();
@@ -178,7 +173,6 @@ impl Core {
         }
     }
 
-    /// Loads and stores up to this step.
     fn begin_until(&mut self, thread: u16, until: u32, memory: &mut SharedMemory, now: u64) {
         let HardwareThread { copying, answer, .. } = &mut self.threads[thread as usize];
         self.cache.count_hits(u64::from(until - copying.begun));

@@ -14,13 +14,10 @@ use std::sync::Arc;
 
 const NAME: &str = "core";
 
-/// A hardware thread, and the task on it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HardwareThread {
     pub task: u16,
-    /// The request that it carries out.
     pub request: Option<LineCall>,
-    /// The value that the task gets when it continues.
     pub answer: u64,
     pub copying: Copying,
 }
@@ -36,12 +33,10 @@ pub struct Core {
 }
 
 impl Core {
-    /// A core without tasks.
     pub fn new(layout: Arc<CoherentLayout>, id: u16) -> Self {
         Core { cache: Cache::new(Arc::clone(&layout), id), layout, threads: Vec::new(), ahead: 0 }
     }
 
-    /// Goes back to the beginning: a cold cache, and no tasks.
     pub fn reset(&mut self) {
         // On a machine of 1,000 cores a ranking seats few tasks, and resets for each run.
         if !self.threads.is_empty() {
@@ -62,7 +57,6 @@ impl Core {
         self.cache.seat(task, lines)
     }
 
-    /// Takes a task's call.
     #[inline]
     pub fn call(
         &mut self,
@@ -132,7 +126,7 @@ impl Core {
         // Before the word is read: a sibling's copy may have written it by now.
         self.catch_up(line, writes, memory, out);
         let found = memory.read(word);
-        // The word has its old value: the thread looks again once the line has changed.
+        // The word has its old value: the thread looks again when the line changes.
         if matches!(request, LineCall::WaitWhile(_, value) if value == found) {
             return self.cache.watch(thread, line);
         }
@@ -161,7 +155,6 @@ impl Core {
         }
     }
 
-    /// Has the core's cache answer a snoop.
     pub fn answer(&mut self, snoop: u32, memory: &mut SharedMemory, out: &mut Outbox) {
         let &Message { kind, line, .. } = out.message(snoop);
         self.catch_up(line, matches!(kind, MessageKind::Invalidate { .. }), memory, out);
@@ -174,23 +167,19 @@ impl Core {
         self.cache.expect(thread, now);
     }
 
-    /// The value that the task of a thread gets when it continues.
     #[inline]
     pub fn answer_to(&self, thread: u16) -> u64 {
         self.threads[thread as usize].answer
     }
 
-    /// The request that a thread carries out; `None` if its task runs or has ended.
     pub fn doing(&self, thread: u16) -> Option<LineCall> {
         self.threads[thread as usize].request
     }
 
-    /// The core's cache.
     pub fn cache(&self) -> &Cache {
         &self.cache
     }
 
-    /// Stops the run unless every request was answered.
     pub fn assert_idle(&self, now: u64) {
         self.cache.assert_idle(now);
         let busy = self.threads.iter().find_map(|thread| Some((thread.task, thread.request?)));

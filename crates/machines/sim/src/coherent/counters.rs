@@ -18,9 +18,9 @@ pub struct CoherentCounters {
     pub hits: u64,
     /// Accesses that went to the line's home.
     pub misses: u64,
-    /// Copies of lines that caches were told to give up.
+    /// Copies of lines that caches had to give up.
     pub invalidations: u64,
-    /// Lines that came from memory.
+    /// Lines read from memory.
     pub memory_reads: u64,
     /// Snoops that arrived at a cache before the line itself, and waited for it.
     pub early_snoops: u64,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 const NAME: &str = "directory";
 
-/// A request that is being served.
+/// A request in service.
 #[derive(Clone, Copy, Debug)]
 struct Transaction {
     /// The request; `at` is the node that serves it.
@@ -23,27 +23,23 @@ struct Transaction {
     writes: bool,
     /// Whether the requester has no copy, so that the directory sends it the line.
     wants_line: bool,
-    /// Answers that have not arrived yet.
+    /// Missing answers.
     pending: u16,
     /// The cache that sent the line home; the requester itself if memory sent it.
     source: u16,
 }
 
-/// Counts of all directories together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoherenceCounts {
-    /// Copies that caches were told to give up.
+    /// Copies that caches had to give up.
     pub invalidations: u64,
-    /// Lines that came from memory.
     pub memory_reads: u64,
 }
 
-/// The directories of a machine.
-///
 /// On a ring or mesh each line has one home, and no two homes share anything, so one table holds
 /// the records of all homes. In a hierarchy the levels share one record of each line, as if each
-/// level knew at once what the others know. A request climbs to the first level that has all
-/// sharers of its line below it, and that level serves it.
+/// level knew at once what the others know. A request climbs to the first level with all sharers of
+/// its line below it, and that level serves it.
 #[derive(Clone, Debug)]
 pub struct Directory {
     layout: Arc<CoherentLayout>,
@@ -54,7 +50,6 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Directories without any records.
     pub fn new(layout: Arc<CoherentLayout>) -> Self {
         Directory {
             intake: Intake::new(Arc::clone(&layout)),
@@ -65,7 +60,7 @@ impl Directory {
         }
     }
 
-    /// Goes back to the beginning, with this many lines that are in no cache.
+    /// Restores the initial state, with this many lines that are in no cache.
     pub fn reset(&mut self, lines: usize) {
         self.intake.reset();
         self.lines.reset(lines, self.layout.caches());
@@ -73,7 +68,7 @@ impl Directory {
         self.counts = CoherenceCounts::default();
     }
 
-    /// Takes an arriving message in; sends a request back if its home is full.
+    /// Takes an arriving message, or sends a request back if its home is full.
     #[inline]
     pub fn handle(&mut self, packet: u32, out: &mut Outbox) {
         let message = out.message(packet);
@@ -88,7 +83,7 @@ impl Directory {
         self.intake.receive(packet, out);
     }
 
-    /// Serves a message whose line has been looked up.
+    /// Serves a message after its lookup.
     pub fn looked_up(&mut self, packet: u32, out: &mut Outbox) {
         let message = *out.message(packet);
         match message.kind {
@@ -104,7 +99,6 @@ impl Directory {
         }
     }
 
-    /// Takes a line that memory has read.
     pub fn memory_read(&mut self, line: u32, out: &mut Outbox) {
         self.one_answer_less(line, None, out);
     }
@@ -126,7 +120,8 @@ impl Directory {
     }
 
     fn requested(&mut self, packet: u32, request: Message, out: &mut Outbox) {
-        // Before the line is looked at: a home below the caches that share it does not serve it.
+        // Before the line is looked at, because a home below the caches that share it does not
+        // serve it.
         if self.climbs(packet, request, out) {
             return;
         }
@@ -156,7 +151,6 @@ impl Directory {
         true
     }
 
-    /// Opens a transaction for a request, and asks the caches that must answer.
     fn begin(&mut self, packet: u32, request: Message, out: &mut Outbox) {
         out.receive(packet);
         let Message { line, cache: own, .. } = request;
@@ -173,7 +167,7 @@ impl Directory {
         known.transaction = transaction;
         match known.owner {
             NO_CACHE => self.read_memory(transaction, out),
-            // The owner is among those that give the line up, and sends the data with it.
+            // The owner is among the invalidated caches, and sends the data with its answer.
             _ if writes => self.invalidate(transaction, out),
             owner if wants_line => self.snoop(transaction, MessageKind::Forward, owner, out),
             _ => self.grant(transaction, out),
@@ -194,7 +188,6 @@ impl Directory {
         out.schedule(CoherentEvent::MemoryRead(request.line), self.layout.timing.memory);
     }
 
-    /// Asks a cache to send the line, or to give it up.
     fn snoop(&mut self, transaction: u32, kind: MessageKind, cache: u16, out: &mut Outbox) {
         let served = self.transactions.get_mut(transaction);
         served.pending += 1;
@@ -203,8 +196,8 @@ impl Directory {
         out.send(Message { kind, cache, thread: 0, from: at, at, to, line, parcel: NO_PARCEL }, 0);
     }
 
-    /// Tells every other sharer to give the line up. Without other sharers the request is granted
-    /// at once.
+    /// Makes every other sharer give the line up. Without other sharers the request is granted at
+    /// once.
     fn invalidate(&mut self, transaction: u32, out: &mut Outbox) {
         let Transaction { request, wants_line, .. } = *self.transactions.get(transaction);
         let mut next = self.lines.sharer_from(request.line, 0);
@@ -220,7 +213,6 @@ impl Directory {
         }
     }
 
-    /// Handles a cache's answer that has been looked up.
     fn answered(&mut self, message: Message, out: &mut Outbox) {
         let transaction = self.lines.get(message.line).transaction;
         let writes = self.transactions.get(transaction).writes;
@@ -246,7 +238,7 @@ impl Directory {
             served.request
         );
         served.pending -= 1;
-        // Only the owner sends data; acknowledgements leave the source as it is.
+        // Only the owner sends data; acknowledgements do not change the source.
         served.source = source.unwrap_or(served.source);
         if served.pending == 0 {
             self.grant(transaction, out);
@@ -271,7 +263,7 @@ impl Directory {
         let Transaction { request, writes, wants_line, source, .. } =
             self.transactions.take(transaction);
         let Message { line, cache: own, at, .. } = request;
-        // A line that nobody has is given with the right to write it (the E of MESI).
+        // A line without copies is granted with the right to write it (the E of MESI).
         let exclusive = writes || self.lines.get(line).owner == NO_CACHE;
         let is_safe = !exclusive || self.lines.has_no_sharer_but(line, own);
         invariant!(
@@ -291,22 +283,19 @@ impl Directory {
         } else {
             (MessageKind::Grant { exclusive }, 0)
         };
-        // The cache holds back snoops from now on, since one may overtake the grant.
+        // The cache holds back snoops from now on, because one may overtake the grant.
         out.notice_coming(own, request.thread);
         out.send(Message { kind, from: at, to: request.from, ..request }, after);
     }
 
-    /// Counts of all directories together.
     pub fn counts(&self) -> CoherenceCounts {
         self.counts
     }
 
-    /// The entrances, by node.
     pub fn intake(&self) -> &Intake {
         &self.intake
     }
 
-    /// Stops the run unless every request was answered.
     pub fn assert_idle(&self, now: u64) {
         self.intake.assert_idle(now);
         let open = self.transactions.occupied();

@@ -2,9 +2,9 @@
 //! simulation.
 //!
 //! Two tasks write one word in turn (algorithm 1 of Liu et al. 2015). The writer shares the line
-//! with the other task, so its store makes the home tell the other cache to give the line up. The
-//! other task looks again, misses, and receives the line through the home. On a ring, a round trip
-//! is therefore six routes between each of the two caches and the home.
+//! with the other task, so its store makes the home invalidate the other cache's copy. The other
+//! task looks again, misses, and receives the line through the home. On a ring, a round trip is
+//! therefore six routes between each of the two caches and the home.
 
 use crate::coherent::homes::{Climbing, Homes};
 use crate::coherent::layout::CoherentLayout;
@@ -52,7 +52,7 @@ fn home(layout: &CoherentLayout, a: u16, b: u16, line: u32) -> u16 {
     }
 }
 
-/// The time that a request spends in directories below the home.
+/// The time of a request in directories below the home.
 fn climbing(layout: &CoherentLayout, from: u16, home: u16) -> u64 {
     let Homes::Climbing(Climbing { parent, first_top, .. }) = &layout.homes else { return 0 };
     let from = layout.node_of_cache[from as usize];
@@ -70,7 +70,7 @@ fn one_way(layout: &CoherentLayout, writer: u16, reader: u16, home: u16) -> u64 
         + climbing(layout, writer, home)
         + timing.directory;
     let give_up = route(layout, reader, home) + timing.cache;
-    // The reader sends its acknowledgement and, after its look, its request: the home takes one
+    // The reader sends its acknowledgement and, after its look, its request: the home handles one
     // after the other.
     let asks = layout.looks[reader as usize] + timing.miss + climbing(layout, reader, home);
     let again = route(layout, reader, home) + asks.max(timing.directory_busy) + timing.directory;
@@ -80,14 +80,13 @@ fn one_way(layout: &CoherentLayout, writer: u16, reader: u16, home: u16) -> u64 
     request + give_up + again + forward + passed
 }
 
-/// The part of a round trip that one PU's six routes take: three in each direction.
+/// The part of a round trip for one PU's six routes: three in each direction.
 pub fn routes(layout: &CoherentLayout, pu: u32, line: u32) -> Option<u64> {
     let cache = layout.cache_of_pu.get(pu as usize).copied().flatten()?;
     let home = fixed_home(layout, line).filter(|_| !layout.is_uncached)?;
     Some(ROUTES * route(layout, cache, home))
 }
 
-/// The node of a line's home, if lines have homes of their own.
 fn fixed_home(layout: &CoherentLayout, line: u32) -> Option<u16> {
     match &layout.homes {
         Homes::Hashed { .. } => Some(layout.first_home(0, line)),
@@ -95,7 +94,6 @@ fn fixed_home(layout: &CoherentLayout, line: u32) -> Option<u16> {
     }
 }
 
-/// The PUs whose caches are nearest to the home of a line.
 pub fn nearest_pus(layout: &CoherentLayout, line: u32) -> Option<Vec<u32>> {
     let home = fixed_home(layout, line)?;
     let nearest = (0..layout.caches() as u16).map(|cache| route(layout, cache, home)).min()?;

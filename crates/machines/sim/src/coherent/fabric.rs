@@ -1,6 +1,6 @@
 //! Nodes, directed links and routes: the wires between caches and directories.
 
-/// A set of wires of a link: addresses, data and acknowledgements have their own.
+/// A set of wires of a link: addresses, data and acknowledgements have separate ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// Requests and snoops.
@@ -38,7 +38,7 @@ pub struct Link {
     pub to: u16,
     /// Cycles from its beginning to its end.
     pub cycles: u32,
-    /// Cycles for which a message of each lane keeps the next one out.
+    /// Cycles for which a message of each lane delays the next one.
     pub busy: [u32; LANES],
 }
 
@@ -47,13 +47,13 @@ pub struct Link {
 pub struct Fabric {
     nodes: usize,
     links: Vec<Link>,
-    /// The link to take, by the present node and the destination of a message.
+    /// The next link, by the present node and the destination of a message.
     next: Vec<u16>,
 }
 
 impl Fabric {
-    /// A fabric in which `towards(at, to)` names the neighbour to go to next. `None` if it names a
-    /// neighbour without a link, or if a route never arrives.
+    /// A fabric in which `towards(at, to)` is the next neighbour. `None` if there is no link to it,
+    /// or if a route never arrives.
     #[must_use]
     pub fn new(nodes: usize, links: Vec<Link>, towards: impl Fn(u16, u16) -> u16) -> Option<Self> {
         let mut next = vec![0; nodes * nodes];
@@ -64,7 +64,7 @@ impl Fabric {
             }
         }
         let fabric = Fabric { nodes, links, next };
-        // A route that visits a node twice goes around for ever: `towards` comes from a file.
+        // A route that visits a node twice is endless: `towards` comes from a file.
         (0..nodes as u16)
             .all(|from| {
                 (0..nodes as u16).all(|to| fabric.route(from, to).take(nodes).count() < nodes)
@@ -84,7 +84,7 @@ impl Fabric {
         &self.links
     }
 
-    /// The link that leads from one node towards another.
+    /// The next link from one node towards another.
     #[inline]
     #[must_use]
     pub fn next(&self, at: u16, to: u16) -> usize {
@@ -100,7 +100,7 @@ impl Fabric {
         (at != to).then(|| &self.links[self.next(at, to)])
     }
 
-    /// Cycles that a message takes without other traffic.
+    /// Cycles of a message without other traffic.
     #[must_use]
     pub fn cycles(&self, from: u16, to: u16) -> u64 {
         self.route(from, to).map(|link| u64::from(link.cycles)).sum()
@@ -141,7 +141,7 @@ pub fn mesh(columns: u16, rows: u16, cycles: u32, busy: [u32; LANES]) -> Option<
                     .map(move |to| Link { from, to, cycles, busy })
             })
             .collect(),
-        // Along the row first (dimension order): no cycle of waits can arise.
+        // Along the row first (dimension order), which prevents a cycle of waits.
         |at, to| match ((at % columns).cmp(&(to % columns)), at < to) {
             (std::cmp::Ordering::Less, _) => at + 1,
             (std::cmp::Ordering::Greater, _) => at - 1,
@@ -164,8 +164,8 @@ pub fn tree(up: &[Link]) -> Option<Fabric> {
         .copied()
         .chain(up.iter().map(|link| Link { from: link.to, to: link.from, ..*link }))
         .collect();
-    // A child has a smaller number than its parent: going up from the target ends at, or passes,
-    // the message's node.
+    // A child has a smaller number than its parent, so going up from the target passes the
+    // message's node or ends at it.
     Fabric::new(up.len() + 1, links, |at, to| {
         let mut below = to;
         while parent(up, below) < at {

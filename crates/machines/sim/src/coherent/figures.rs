@@ -18,20 +18,19 @@ figures! {
     hit_cycles,
     /// Cycles from a core's access that misses to the request that leaves its cache.
     miss_cycles,
-    /// Cycles from a change of a line until a task that waits for it looks again: a spin loop with
-    /// its pause.
+    /// Cycles from a change of a line until a waiting task looks again: a spin loop with its pause.
     look_cycles,
     /// Cycles in which a cache answers a snoop.
     cache_cycles,
     /// Cycles in which a directory looks a line up, or a message buffer answers.
     directory_cycles,
-    /// Cycles for which that keeps the next message out.
+    /// Cycles for which that delays the next message.
     directory_busy_cycles,
     /// Requests that a directory holds; it sends further ones back, and they come again.
     directory_queue,
     /// Cycles in which memory answers a directory.
     memory_cycles,
-    /// Cycles that an atomic takes longer than a store.
+    /// Additional cycles of an atomic compared with a store.
     atomic_cycles,
     /// The longest time between the starts of two tasks, which start at random times.
     start_skew_cycles,
@@ -58,8 +57,8 @@ impl CoherentFigures {
             .map(|figure| figure.ticks(ticks_per_cycle) as u32)
     }
 
-    /// The first figure that is out of range. Most figures must not be zero: steps without time
-    /// would stop the model's clock.
+    /// The first figure outside its range. Most figures must not be zero: steps without time would
+    /// stop the model's clock.
     pub(crate) fn flaw(&self) -> Option<String> {
         let (key, figure) = self.all().find(|(key, figure)| {
             // Half a cycle is the least that rounds to a whole one.

@@ -9,11 +9,11 @@ pub enum Homes {
     Hashed {
         /// The node of each home.
         nodes: Vec<u16>,
-        /// The start of the hash.
+        /// The seed of the hash.
         seed: u64,
     },
-    /// The first node above the cache that has all sharers below it, as with inclusive caches,
-    /// level by level.
+    /// The first node above the cache with all sharers below it, as with inclusive caches, level by
+    /// level.
     Climbing(Climbing),
 }
 
@@ -25,10 +25,10 @@ pub struct Climbing {
     /// The caches below each node, from the first to before the second. It has an entry for each
     /// node, tops included.
     pub below: Vec<(u16, u16)>,
-    /// The first of the homes at the top, which are the last nodes; lines are dealt to them by
-    /// number.
+    /// The first of the homes at the top, which are the last nodes; lines are distributed over them
+    /// by number.
     pub first_top: u16,
-    /// The start of the hash.
+    /// The seed of the hash.
     pub seed: u64,
 }
 
@@ -56,15 +56,15 @@ impl Climbing {
 }
 
 impl Homes {
-    /// The number of homes to which lines are dealt by number; 0 if the home depends on the
+    /// The number of homes over which lines are distributed by number; 0 if the home depends on the
     /// sharers.
     #[must_use]
     pub fn count(&self) -> usize {
         match self {
             Homes::Hashed { nodes, .. } => nodes.len(),
             Homes::Climbing(climbing) => {
-                // With one top, lines settle where their sharers meet, and have no home of their
-                // own.
+                // With one top, lines settle at the meeting point of their sharers, and have no
+                // fixed home.
                 Some(climbing.tops()).filter(|tops| *tops > 1).unwrap_or(0)
             }
         }

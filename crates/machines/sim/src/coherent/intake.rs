@@ -7,7 +7,7 @@ use crate::moment::at_tick;
 use seatmap_data::invariant;
 use std::sync::Arc;
 
-/// The entrance of the home at one node, with the counts that a PMU would report for it.
+/// The entrance of the home at one node, with its PMU counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pipeline {
     /// The time from which it takes the next message.
@@ -22,23 +22,19 @@ pub struct Pipeline {
     pub nacks: u64,
 }
 
-/// The entrances of all homes.
 #[derive(Clone, Debug)]
 pub struct Intake {
     layout: Arc<CoherentLayout>,
-    /// The entrances by node.
     pipelines: Vec<Pipeline>,
 }
 
 impl Intake {
-    /// The entrances before any message.
     pub fn new(layout: Arc<CoherentLayout>) -> Self {
         let mut intake = Intake { layout, pipelines: Vec::new() };
         intake.reset();
         intake
     }
 
-    /// Goes back to the beginning.
     pub fn reset(&mut self) {
         self.pipelines.clear();
         self.pipelines.resize(self.layout.fabric.nodes(), Pipeline::default());
@@ -69,7 +65,7 @@ impl Intake {
         );
     }
 
-    /// Notes that a request leaves a home: there is room for another one.
+    /// A request leaves a home, which makes room for another one.
     #[inline]
     pub fn release(&mut self, node: u16, message: &Message, now: u64) {
         let held = &mut self.pipelines[node as usize].held;
@@ -81,17 +77,15 @@ impl Intake {
         *held -= 1;
     }
 
-    /// Takes back a request that had left its room at a home, whether there is room or not.
+    /// Readmits a request that had left its room at a home, even without room.
     pub fn readmit(&mut self, node: u16) {
         self.pipelines[node as usize].held += 1;
     }
 
-    /// The entrances, by node.
     pub fn pipelines(&self) -> &[Pipeline] {
         &self.pipelines
     }
 
-    /// Stops the run unless every request has left.
     pub fn assert_idle(&self, now: u64) {
         for (node, pipeline) in self.pipelines.iter().enumerate() {
             invariant!(
@@ -104,7 +98,6 @@ impl Intake {
     }
 }
 
-/// Sends a request back as a Nack.
 fn refuse(packet: u32, writes: bool, out: &mut Outbox) {
     let request = *out.message(packet);
     out.answer(

@@ -14,13 +14,13 @@ pub struct CoherentTiming {
     pub cache: u64,
     /// Time in which a directory looks a line up.
     pub directory: u64,
-    /// Time for which a look-up keeps the next message out.
+    /// Time for which a look-up delays the next message.
     pub directory_busy: u64,
     /// Requests that a directory holds; it sends further ones back.
     pub directory_queue: u32,
     /// Time in which memory answers a directory.
     pub memory: u64,
-    /// Time by which an atomic takes longer than a store.
+    /// Additional time of an atomic compared with a store.
     pub atomic: u64,
     /// The longest time between the starts of two tasks.
     pub start_skew: u64,
@@ -29,33 +29,26 @@ pub struct CoherentTiming {
 /// Caches, homes, the fabric between them, and all times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoherentLayout {
-    /// Nodes, links and routes.
     pub fabric: Fabric,
-    /// The homes of lines.
     pub homes: Homes,
     /// Whether lines stay at their homes, and caches read and write them there.
     pub is_uncached: bool,
-    /// The cache of each PU, by OS index.
     pub cache_of_pu: Vec<Option<u16>>,
     /// The most threads that share a cache.
     pub threads: usize,
-    /// The node of each cache.
     pub node_of_cache: Vec<u16>,
-    /// Ticks from a change of a line until a thread that waits for it looks again, by cache.
+    /// Ticks from a change of a line until a waiting thread looks again, by cache.
     pub looks: Vec<u64>,
-    /// Additional ticks for passing a line on, by the cache that sends it and the cache that gets
-    /// it: the part of a described distance that whole ticks of links leave. Empty if there are
-    /// none.
+    /// Additional ticks for passing a line on, by the sending and the receiving cache: the part of
+    /// a described distance that whole ticks of links leave. Empty if there are none.
     pub passing: Vec<u32>,
     /// Additional ticks of a route between each cache (row) and each home at the top; empty if
     /// there are none.
     pub extra: Vec<u32>,
-    /// The times of all other operations.
     pub timing: CoherentTiming,
 }
 
 impl CoherentLayout {
-    /// The number of caches.
     pub fn caches(&self) -> usize {
         self.node_of_cache.len()
     }
@@ -68,7 +61,6 @@ impl CoherentLayout {
         }
     }
 
-    /// Additional ticks for passing a line from one cache to another.
     #[inline]
     pub fn passing(&self, from: u16, to: u16) -> u64 {
         if self.passing.is_empty() {
@@ -77,13 +69,12 @@ impl CoherentLayout {
         self.passing[from as usize * self.caches() + to as usize].into()
     }
 
-    /// Ticks that a route between a cache and a node takes beyond its links.
+    /// Ticks of a route between a cache and a node beyond its links.
     #[inline]
     pub fn extra(&self, cache: u16, node: u16) -> u64 {
         match &self.homes {
             Homes::Climbing(climbing) if !self.extra.is_empty() => {
-                // Only the way to a home at the top differs by home; nodes below it are shared
-                // ways.
+                // Only routes to homes at the top differ by home; nodes below it are shared.
                 match node.checked_sub(climbing.first_top) {
                     Some(top) if (top as usize) < climbing.tops() => {
                         self.extra[cache as usize * climbing.tops() + top as usize].into()

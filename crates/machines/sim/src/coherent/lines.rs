@@ -1,11 +1,10 @@
-//! The directory's record of each line: its owner, its sharers, and whether a request for it is
-//! being served.
+//! The directory's record of each line: its owner, its sharers, and the transaction that serves it.
 
 use crate::coherent::slab::SlabQueue;
 
-/// Stands for no cache.
+/// The number for no cache.
 pub const NO_CACHE: u16 = u16::MAX;
-/// Stands for no transaction.
+/// The number for no transaction.
 pub const IDLE: u32 = u32::MAX;
 
 /// The record of a line. The states modified and exclusive are one: the only sharer of a line may
@@ -24,8 +23,8 @@ pub struct LineRecord {
 const UNKNOWN: LineRecord =
     LineRecord { owner: NO_CACHE, transaction: IDLE, waiting: SlabQueue::EMPTY };
 
-/// The records of all lines, and for each line its sharers: the caches that have a copy, the owner
-/// among them.
+/// The records of all lines, and for each line its sharers: the caches with a copy, including the
+/// owner.
 #[derive(Clone, Debug, Default)]
 pub struct LineTable {
     lines: Vec<LineRecord>,
@@ -45,13 +44,11 @@ impl LineTable {
         self.sharers.resize(lines * self.words, 0);
     }
 
-    /// The record of a line.
     #[inline]
     pub fn get(&self, line: u32) -> &LineRecord {
         &self.lines[line as usize]
     }
 
-    /// The record of a line, to be changed.
     #[inline]
     pub fn get_mut(&mut self, line: u32) -> &mut LineRecord {
         &mut self.lines[line as usize]
@@ -62,21 +59,18 @@ impl LineTable {
         (line as usize * self.words + cache as usize / 64, 1 << (cache % 64))
     }
 
-    /// Whether a cache is a sharer of a line.
     #[inline]
     pub fn is_shared_by(&self, line: u32, cache: u16) -> bool {
         let (word, bit) = self.word(line, cache);
         self.sharers[word] & bit != 0
     }
 
-    /// Adds a cache to the sharers of a line.
     #[inline]
     pub fn add(&mut self, line: u32, cache: u16) {
         let (word, bit) = self.word(line, cache);
         self.sharers[word] |= bit;
     }
 
-    /// Removes a cache from the sharers of a line.
     #[inline]
     pub fn remove(&mut self, line: u32, cache: u16) {
         let (word, bit) = self.word(line, cache);
@@ -97,7 +91,6 @@ impl LineTable {
         Some((found * 64) as u16 + words[found].trailing_zeros() as u16)
     }
 
-    /// Whether a line has no sharer but this cache.
     #[inline]
     pub fn has_no_sharer_but(&self, line: u32, cache: u16) -> bool {
         self.are_within(line, (cache, cache + 1))

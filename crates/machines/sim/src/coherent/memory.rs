@@ -4,10 +4,8 @@ use crate::moment::at_tick;
 use seatmap_data::invariant::broken;
 use seatmap_data::port::{Addr, WORDS_PER_LINE};
 
-/// The words of the shared memory.
-///
-/// The protocol gives one cache at a time the right to write a line, and takes every other copy
-/// away first. All copies are therefore equal, and one store of values serves all of them. Cores
+/// The protocol gives one cache at a time the right to write a line, after every other copy is
+/// invalidated. All copies are therefore equal, and one store of values serves all of them. Cores
 /// and message buffers check their right before they read or write.
 #[derive(Clone, Debug, Default)]
 pub struct SharedMemory {
@@ -15,25 +13,22 @@ pub struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// Grows to this many lines; the lines that are there keep their values.
+    /// Grows to this many lines; existing lines keep their values.
     pub fn grow(&mut self, lines: u32) {
         let words = lines as usize * WORDS_PER_LINE as usize;
-        // Never smaller: a run may keep what the one before wrote.
+        // Never smaller: a run may keep the contents of the one before.
         self.words.resize(self.words.len().max(words), 0);
     }
 
-    /// Empties the memory.
     pub fn clear(&mut self) {
         self.words.clear();
     }
 
-    /// A word.
     #[inline]
     pub fn read(&self, Addr(word): Addr) -> u64 {
         *self.words.get(word as usize).unwrap_or_else(|| missing(word))
     }
 
-    /// Changes a word.
     #[inline]
     pub fn write(&mut self, Addr(word): Addr, value: u64) {
         *self.words.get_mut(word as usize).unwrap_or_else(|| missing(word)) = value;

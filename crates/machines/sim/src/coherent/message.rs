@@ -4,18 +4,17 @@ use crate::coherent::fabric::Lane;
 use crate::coherent::request::LineCall;
 use std::fmt;
 
-/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageKind {
-    /// A cache asks the home for a line that it misses, or for the right to write a line that it
-    /// shares (step 1 of figure 6 of Liu et al. 2015).
+    /// A cache asks the home for a missing line, or for the right to write a shared line (step 1 of
+    /// figure 6 of Liu et al. 2015).
     LineCall {
         /// Whether the cache asks to write.
         writes: bool,
     },
     /// The home asks the owner to send the line home (step 2).
     Forward,
-    /// The home tells a cache to give the line up.
+    /// The home makes a cache give the line up.
     Invalidate {
         /// Whether the requester lacks the line: then the line's owner sends it home.
         wants_line: bool,
@@ -29,7 +28,7 @@ pub enum MessageKind {
         /// Whether the requester becomes the line's only sharer, and may write it.
         exclusive: bool,
     },
-    /// The home lets the requester continue with the copy that it has.
+    /// The home lets the requester continue with its copy.
     Grant {
         /// Whether the requester is now the line's only sharer, and may write it.
         exclusive: bool,
@@ -42,7 +41,6 @@ pub enum MessageKind {
 }
 
 impl MessageKind {
-    /// The lane that the message takes.
     #[inline]
     pub fn lane(self) -> Lane {
         match self {
@@ -63,24 +61,21 @@ impl MessageKind {
     }
 }
 
-/// The operation of a request to a message buffer, or the value of its answer. It travels with a
-/// message and is kept beside it, in the [`Outbox`](crate::coherent::outbox::Outbox): messages
-/// between caches and directories have none and stay small.
+/// The operation of a request to a message buffer, or the value of its answer. It is kept
+/// separately, in the [`Outbox`](crate::coherent::outbox::Outbox): messages between caches and
+/// directories have none and stay small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parcel {
-    /// The operation of a request.
     Operation(LineCall),
     /// The value of an answer: that of the word before the operation.
     Value(u64),
 }
 
-/// Stands for no parcel.
+/// The number for no parcel.
 pub const NO_PARCEL: u32 = u32::MAX;
 
-/// A message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Its kind.
     pub kind: MessageKind,
     /// The cache that sends or receives it.
     pub cache: u16,
@@ -93,9 +88,8 @@ pub struct Message {
     pub at: u16,
     /// The node that it goes to.
     pub to: u16,
-    /// The line.
     pub line: u32,
-    /// The place of its parcel; [`NO_PARCEL`] between caches and directories.
+    /// The number of its parcel; [`NO_PARCEL`] between caches and directories.
     pub parcel: u32,
 }
 

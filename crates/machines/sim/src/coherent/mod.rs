@@ -8,15 +8,15 @@
 //! lanes for addresses, data and acknowledgements. Tasks that wait for a line cost nothing until it
 //! changes.
 //!
-//! The model leaves out evictions (a cache keeps every line), store buffers (a task waits until its
+//! The model omits evictions (a cache keeps every line), store buffers (a task waits until its
 //! store is done), issue slots (threads of a core do not slow each other down), and the bandwidth
 //! of memory.
 //!
 //! The hardware's parts are components, types with private state: `Directory` or `Buffers`, `Core`
 //! with its `Cache`, and `Network`. They only exchange messages (and two notices, which `outbox`
-//! explains), and check themselves at every transition. A transition that their protocol does not
-//! have stops the simulation, with component, time and message. Start with `message`, then
-//! `directory` and `cache`.
+//! explains), and check themselves at every transition. An undefined transition stops the
+//! simulation, with component, time and message. Start with `message`, then `directory` and
+//! `cache`.
 //!
 //! | module | contents |
 //! |---|---|
@@ -26,18 +26,18 @@
 //! | `buffers` | homes that keep their lines: the message buffers of the SCC |
 //! | `cache`, `cores` | a cache and its states; the threads of a core |
 //! | `copy` | loads and stores in one call |
-//! | `network`, `outbox` | links and lanes; a component's way to the network and the event queue |
-//! | `memory`, `slab` | the contents of memory; a table that allocates nothing |
-//! | `world`, `port` | the components together; a task's view |
+//! | `network`, `outbox` | links and lanes; the output of components |
+//! | `memory`, `slab` | the contents of memory; a table that reuses its entries |
+//! | `world`, `port` | all components together; a task's view |
 //! | [`bed`] | the [`Testbed`](seatmap_data::port::Testbed) |
 //! | [`model`], `figures` | a machine, ready to run; its figures |
 //! | `read`, `written` | reads a machine; a machine as its file |
 //! | [`NetworkShape`] | the shape of a machine's network |
 //! | [`hierarchy`] | a machine of caches, dies and packages, such as the twin of a computer |
 //! | [`fabric`], [`homes`] | nodes, links and routes; the home of a line |
-//! | `layout` | the part of a model that a run needs |
+//! | `layout` | the part of a model for a run |
 //! | `distance`, [`mod@profile`] | an unloaded round trip by formula; the machine's profile |
-//! | [`counters`] | what a PMU would count |
+//! | [`counters`] | the counts of a PMU |
 
 pub mod bed;
 mod buffers;

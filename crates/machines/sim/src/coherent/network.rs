@@ -8,16 +8,14 @@ use crate::moment::at_tick;
 use seatmap_data::invariant;
 use std::sync::Arc;
 
-/// One lane of a link, with the counts that a PMU would report for it.
+/// One lane of a link, with its PMU counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkLane {
     /// The time from which it takes the next message.
     free: u64,
-    /// Ticks for which a message keeps the next one out.
+    /// Ticks for which a message delays the next one.
     busy: u32,
-    /// Ticks from its beginning to its end.
     ticks: u32,
-    /// The node at its end.
     end: u16,
     /// Messages that it took.
     pub grants: u64,
@@ -51,7 +49,6 @@ pub struct Network {
 }
 
 impl Network {
-    /// A network without messages.
     pub fn new(layout: Arc<CoherentLayout>) -> Self {
         let mut network =
             Network { layout, wires: Vec::new(), packets: Slab::default(), sent: 0, received: 0 };
@@ -59,7 +56,6 @@ impl Network {
         network
     }
 
-    /// Goes back to the beginning.
     pub fn reset(&mut self) {
         self.wires.clear();
         self.wires.extend(
@@ -77,14 +73,13 @@ impl Network {
     /// come first; a Nack has none.
     #[inline(always)]
     pub fn send(&mut self, message: Message, after: u64, now: u64) -> PacketProgress {
-        // Offsets belong to a core's way to a home, not to a link, so that they are added where a
-        // message leaves.
+        // Offsets belong to a core's route to a home, not to a link, so they are added at the
+        // start.
         let after = after + self.extra(&message);
         let packet = self.packets.add(message);
         self.leave(packet, after, now)
     }
 
-    /// Takes the answer to a message that has arrived, in its place.
     #[inline(always)]
     pub fn answer(&mut self, packet: u32, answer: Message, after: u64, now: u64) -> PacketProgress {
         self.received += 1;
@@ -103,7 +98,6 @@ impl Network {
         }
     }
 
-    /// Ticks of a message's route beyond its links.
     #[inline(always)]
     fn extra(&self, message: &Message) -> u64 {
         match message.kind {
@@ -134,30 +128,27 @@ impl Network {
         PacketProgress::Later { time: start + u64::from(wire.ticks), packet }
     }
 
-    /// A message under way, or one that has arrived and waits at its receiver.
     #[inline]
     pub fn message(&self, packet: u32) -> &Message {
         self.packets.get(packet)
     }
 
-    /// Lets a message that has arrived wait at the end of a queue.
+    /// Adds an arrived message to the end of a queue.
     pub fn park(&mut self, queue: &mut SlabQueue, packet: u32) {
         self.packets.push(queue, packet);
     }
 
-    /// The message that has waited longest.
+    /// Removes the first message of a queue.
     pub fn unpark(&self, queue: &mut SlabQueue) -> Option<u32> {
         self.packets.pop(queue)
     }
 
-    /// Takes a message that has arrived off the network.
     #[inline]
     pub fn receive(&mut self, packet: u32) -> Message {
         self.received += 1;
         self.packets.take(packet)
     }
 
-    /// The lane of a link, by the link's number.
     pub fn wire(&self, link: usize, lane: Lane) -> &LinkLane {
         &self.wires[link * LANES + lane as usize]
     }
@@ -167,7 +158,6 @@ impl Network {
         (self.sent, self.received, self.packets.occupied().into())
     }
 
-    /// Stops the run unless every message that was sent was received.
     pub fn assert_idle(&self, now: u64) {
         let (sent, received, under_way) = self.traffic();
         let is_idle = sent == received && under_way == 0;

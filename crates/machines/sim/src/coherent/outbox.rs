@@ -1,4 +1,4 @@
-//! A component's way out: the messages that it sends and the events that it schedules.
+//! A component's output: the messages that it sends and the events that it schedules.
 
 use crate::coherent::layout::CoherentLayout;
 use crate::coherent::message::{Message, Parcel};
@@ -12,14 +12,11 @@ use std::sync::Arc;
 /// An event, which the simulation dispatches to a component at its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CoherentEvent {
-    /// A task continues.
     Resume(u16),
-    /// The steps that a task's copy ran ahead are over, if this is still the run that counts (its
-    /// number).
+    /// The end of a copy's run ahead, with the run's number: it counts only if that run was not
+    /// cut.
     Copied(u16, u16),
-    /// A task tries its request.
     Look(u16),
-    /// The network moves a message.
     Hop(u32),
     /// A home has looked a message's line up.
     LookedUp(u32),
@@ -32,7 +29,6 @@ pub enum CoherentEvent {
 /// An action that takes effect in another component in this very tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pending {
-    /// A message is at its destination.
     Arrived(u32),
     /// A message leaves after this many ticks.
     Send(Message, u64),
@@ -40,7 +36,7 @@ pub enum Pending {
     Schedule(CoherentEvent, u64),
 }
 
-/// A notice: a fact that another component learns without a message.
+/// A fact that another component learns without a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// From a home to a cache: the line or the permission for this thread leaves now.
@@ -61,30 +57,27 @@ pub enum Notice {
 
 /// Takes messages to the network and events to the event queue, for all components.
 ///
-/// Components do not call each other. A message that is at its destination at once is pending, and
-/// its receiver gets it when its sender is done. All later actions are pending too, which keeps the
-/// order.
+/// Components do not call each other. A message that arrives at once is pending, and its receiver
+/// gets it when its sender is done. All later actions are pending too, which keeps the order.
 ///
-/// Messages take time. There are also two [`Notice`]s, which take no time and use no link. They are
-/// simplifications of the model:
+/// Messages take time. The two [`Notice`]s take no time and use no link. They are simplifications
+/// of the model:
 /// - `Coming`: a cache knows from the moment of the grant that an answer is on its way. It holds
-///   snoops that are later than the grant, and in the meantime its other threads' accesses to the
-///   line go to the home.
+///   snoops later than the grant, and until the answer its other threads' accesses to the line go
+///   to the home.
 /// - `Gone`: the levels of a hierarchy know at once which caches have a line.
 #[derive(Clone, Debug)]
 pub struct Outbox {
     queue: Wheel<CoherentEvent>,
     network: Network,
-    /// The parcels of messages under way.
     parcels: Slab<Parcel>,
     pending: Vec<Pending>,
-    /// Pending actions of the components that wait for the present one.
+    /// The number of pending actions of components that wait for the present one.
     outer: usize,
     notices: Vec<Notice>,
 }
 
 impl Outbox {
-    /// An empty network, and no events.
     pub fn new(layout: Arc<CoherentLayout>) -> Self {
         let pending = Vec::new();
         let notices = Vec::new();
@@ -93,7 +86,6 @@ impl Outbox {
         Outbox { queue, network, parcels: Slab::default(), pending, outer: 0, notices }
     }
 
-    /// Goes back to the beginning.
     pub fn reset(&mut self) {
         self.queue.clear();
         self.network.reset();
@@ -103,18 +95,15 @@ impl Outbox {
         self.outer = 0;
     }
 
-    /// The time.
     #[inline]
     pub fn now(&self) -> u64 {
         self.queue.now()
     }
 
-    /// Events that were scheduled.
     pub fn events(&self) -> u64 {
         self.queue.scheduled()
     }
 
-    /// The network.
     pub fn network(&self) -> &Network {
         &self.network
     }
@@ -122,8 +111,7 @@ impl Outbox {
     /// Sends a message that leaves after this many ticks.
     #[inline(always)]
     pub fn send(&mut self, message: Message, after: u64) {
-        // A message that arrived at once is still to be handled, and what is sent after it must not
-        // overtake it.
+        // A message that arrived at once is still pending, and later messages must not overtake it.
         if self.pending.len() > self.outer {
             return self.pending.push(Pending::Send(message, after));
         }
@@ -131,11 +119,11 @@ impl Outbox {
         self.moved(step);
     }
 
-    /// Sends the answer to a message that has arrived, in its place.
+    /// Replaces an arrived message with its answer.
     #[inline(always)]
     pub fn answer(&mut self, packet: u32, answer: Message, after: u64) {
         if self.pending.len() > self.outer {
-            // Its place is free for others, since the answer gets one when it leaves.
+            // Frees its entry, because the answer gets a new one when it leaves.
             self.receive(packet);
             return self.pending.push(Pending::Send(answer, after));
         }
@@ -143,7 +131,6 @@ impl Outbox {
         self.moved(step);
     }
 
-    /// Schedules an event that is due after this many ticks.
     #[inline]
     pub fn schedule(&mut self, event: CoherentEvent, after: u64) {
         if self.pending.len() > self.outer {
@@ -162,40 +149,35 @@ impl Outbox {
         }
     }
 
-    /// Tells a cache at once that an answer to its thread is on its way.
     #[inline]
     pub fn notice_coming(&mut self, cache: u16, thread: u16) {
         self.notices.push(Notice::Coming { cache, thread });
     }
 
-    /// Tells the homes at once that a cache has given a line up.
     #[inline]
     pub fn notice_gone(&mut self, cache: u16, line: u32) {
         self.notices.push(Notice::Gone { cache, line });
     }
 
-    /// Stores a parcel, for one message.
     pub fn pack(&mut self, parcel: Parcel) -> u32 {
         self.parcels.add(parcel)
     }
 
-    /// The parcel of a message.
     pub fn parcel(&mut self, place: u32) -> &mut Parcel {
         self.parcels.get_mut(place)
     }
 
-    /// Takes the parcel out of a message that has arrived for good.
+    /// Takes the parcel from a message at its final destination.
     pub fn unpack(&mut self, place: u32) -> Parcel {
         self.parcels.take(place)
     }
 
-    /// The next event and its time.
     #[inline]
     pub fn next_event(&mut self) -> Option<(u64, CoherentEvent)> {
         self.queue.pop()
     }
 
-    /// Moves a message over its next link. Returns true if it is at the end of its route.
+    /// Moves a message over its next link. Returns true at the end of its route.
     #[inline]
     pub fn hop(&mut self, packet: u32) -> bool {
         match self.network.advance(packet, self.now()) {
@@ -207,23 +189,19 @@ impl Outbox {
         }
     }
 
-    /// A message that has arrived, and waits at its receiver until the receiver takes it.
     #[inline]
     pub fn message(&self, packet: u32) -> &Message {
         self.network.message(packet)
     }
 
-    /// Lets a message that has arrived wait at the end of a queue.
     pub fn park(&mut self, queue: &mut SlabQueue, packet: u32) {
         self.network.park(queue, packet);
     }
 
-    /// The message that has waited longest.
     pub fn unpark(&self, queue: &mut SlabQueue) -> Option<u32> {
         self.network.unpark(queue)
     }
 
-    /// Takes a message that has arrived off the network.
     #[inline]
     pub fn receive(&mut self, packet: u32) -> Message {
         self.network.receive(packet)
@@ -235,7 +213,7 @@ impl Outbox {
         self.pending.len() > self.outer || !self.notices.is_empty()
     }
 
-    /// Takes a notice that is not delivered yet, the last one first.
+    /// Takes an undelivered notice, the last one first.
     #[inline]
     pub fn next_notice(&mut self) -> Option<Notice> {
         self.notices.pop()
@@ -250,7 +228,7 @@ impl Outbox {
         own
     }
 
-    /// Carries out one pending action. Returns the message that has arrived by it, if one has.
+    /// Carries out one pending action. Returns the message that arrives by it, if any.
     pub fn carry_out(&mut self, at: usize) -> Option<u32> {
         let step = match self.pending[at] {
             Pending::Arrived(packet) => return Some(packet),
@@ -269,14 +247,13 @@ impl Outbox {
         }
     }
 
-    /// Forgets the pending actions of a component, all of which are carried out.
+    /// Removes the pending actions of a component after all are carried out.
     #[inline]
     pub fn end_pending(&mut self, own: std::ops::Range<usize>) {
         self.pending.truncate(own.start);
         self.outer = own.start;
     }
 
-    /// Stops the run unless every message and every parcel was received.
     pub fn assert_idle(&self) {
         self.network.assert_idle(self.now());
         let left = self.parcels.occupied() as usize + self.pending.len() + self.notices.len();

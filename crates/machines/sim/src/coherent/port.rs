@@ -5,13 +5,11 @@ use crate::engine::{TaskMessage, TaskYielder};
 use seatmap_data::port::{Addr, Port, Stamp};
 use std::cell::Cell;
 
-/// A task's view of the machine.
 pub struct CoherentPort<'a> {
-    /// The time. It is kept beside the machine so that reading it costs nothing.
+    /// The time, separate from the machine so that reading it costs nothing.
     pub clock: &'a Cell<u64>,
     pub yielder: &'a TaskYielder<LineCall>,
     pub pu: u32,
-    /// Words of shared memory.
     pub words: u32,
     /// Ticks from one look of a polling loop to the next.
     pub look: u64,
@@ -73,7 +71,7 @@ impl Port for CoherentPort<'_> {
     }
 
     fn compute(&self, cycles: u64) {
-        // A call of no cycles would still suspend the task, and let others go first.
+        // A call of no cycles would still suspend the task, and let others run first.
         if cycles > 0 {
             self.call(LineCall::Compute(cycles.saturating_mul(self.ticks_per_cycle)));
         }

@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 /// The line of the distances: the first candidate of a measurement, a page beyond the gate.
 const LINE: u32 = 64;
-/// Candidate lines whose homes a profile lists: four for each home of the Xeon Phi, by chance.
+/// Candidate lines with a home in a profile: four for each home of the Xeon Phi, by chance.
 const CANDIDATES: u32 = 256;
-/// Round trips that get the tasks into step, and round trips that count.
+/// Round trips until the tasks are in step, and counted ones.
 const ROUNDS: [u32; 2] = [3, 1];
 
 /// One pair of tasks, which send a line back and forth: algorithm 1 of Liu et al. 2015.
@@ -35,7 +35,7 @@ impl Workload for RoundTrips {
     fn task<P: Port>(&self, port: &P, rank: usize) -> u64 {
         let word = Addr::line(LINE);
         let own = rank as u64;
-        // A word that is not 0 gives rank 0 the first turn.
+        // A nonzero word gives rank 0 the first turn.
         if rank == 0 {
             port.store(word, 1);
         }
@@ -52,7 +52,7 @@ impl Workload for RoundTrips {
 }
 
 /// The machine's topology, the simulated distance of every pair of cores for one line, and the
-/// homes if lines have homes of their own.
+/// homes if lines have fixed ones.
 ///
 /// # Errors
 /// [`SimError`], if the model cannot be run.
@@ -105,7 +105,7 @@ fn cores(model: &CoherentModel, pus: &[u32]) -> Vec<Vec<u32>> {
 fn row(bed: &mut CoherentBed, cores: &[Vec<u32>], core: usize) -> Result<Vec<f64>, SimError> {
     (0..=core)
         .map(|other| {
-            // First and last: two different threads where a core is compared with itself.
+            // First and last: two different threads if a core is compared with itself.
             let pair = (cores[core].last(), cores[other].first());
             let (Some(one), Some(other)) = pair else { return Ok(f64::NAN) };
             if one == other {
@@ -117,12 +117,12 @@ fn row(bed: &mut CoherentBed, cores: &[Vec<u32>], core: usize) -> Result<Vec<f64
         .collect()
 }
 
-/// The model d(i, j, home) = B + a_i(home) + a_j(home), by formula, if lines have homes of their
-/// own and caches keep them.
+/// The model d(i, j, home) = B + a_i(home) + a_j(home), by formula, if lines have fixed homes and
+/// caches keep them.
 fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
     let ns = |ticks: u64| ticks as f64 * model.ns_per_tick();
     let homes = model.homes() as u32;
-    // The first line of each home stands for it.
+    // Uses the first line of each home.
     let line_of_home = (0..homes).map(|home| (0..).find(|line| model.home_of(*line) == Some(home)));
     let lines: Vec<u32> = line_of_home.collect::<Option<_>>()?;
     let first = *lines.first()?;
@@ -142,7 +142,7 @@ fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
         between_ns: Matrix::filled(1, base_ns),
         inside_ns: None,
         offset_ns,
-        // The figures are those of the formula itself, so that nothing is left over.
+        // The figures come from the formula itself, so nothing is left over.
         r2: 1.0,
         residual_ns: 0.0,
         pair_view_empty: true,

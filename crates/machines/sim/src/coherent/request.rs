@@ -24,7 +24,6 @@ pub enum LineCall {
 }
 
 impl LineCall {
-    /// The word that the request accesses.
     #[inline]
     pub fn word(self) -> Option<Addr> {
         match self {
@@ -43,13 +42,11 @@ impl LineCall {
         matches!(self, LineCall::Store(..) | LineCall::Add(..) | LineCall::Exchange { .. })
     }
 
-    /// Whether the request reads and writes in one step.
     #[inline]
     pub fn is_atomic(self) -> bool {
         matches!(self, LineCall::Add(..) | LineCall::Exchange { .. })
     }
 
-    /// The word's new value, if the request writes.
     #[inline]
     pub fn written(self, found: u64) -> Option<u64> {
         match self {

@@ -1,4 +1,4 @@
-//! The positions of the nodes of a ring or mesh, as the file gives them.
+//! The positions of the nodes of a ring or mesh, from the file.
 
 use crate::coherent::fabric::{self, Fabric, LANES};
 use serde::{Deserialize, Serialize};
@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum NetworkShape {
-    /// Stops around a ring, which has both directions. Each stop has a core, except those that are
-    /// listed without one.
+    /// Stops around a ring with both directions. Each stop has a core, except the listed ones.
     Ring {
         /// The number of stops.
         stops: u32,
@@ -21,10 +20,9 @@ pub enum NetworkShape {
         columns: u32,
         /// Rows.
         rows: u32,
-        /// Cores that share a tile's place.
+        /// Cores of each tile.
         cores_per_tile: u32,
-        /// Tiles beside which memory controllers sit. They are used in drawings only; no message
-        /// goes there.
+        /// Tiles next to memory controllers, for drawings only; no message goes there.
         #[serde(default)]
         memories: Vec<u16>,
     },
@@ -73,7 +71,7 @@ impl NetworkShape {
         }
     }
 
-    /// The first mistake: a node that is named but does not exist, or is named twice.
+    /// The first mistake: a node that does not exist, or is listed twice.
     pub(crate) fn flaw(&self) -> Option<String> {
         let (key, named) = match self {
             NetworkShape::Ring { stops_without_core, .. } => {

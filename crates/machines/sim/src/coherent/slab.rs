@@ -1,30 +1,30 @@
-//! A table whose places are used again, so that nothing is allocated once it has grown.
+//! A table that reuses its entries, so that nothing is allocated once it has grown.
 
 use crate::moment::at_tick;
 use seatmap_data::invariant::broken;
 
-/// No place, or nothing further in a queue.
+/// No entry, or the end of a queue.
 const NONE: u32 = u32::MAX;
 
-/// Values by place. A value keeps its place until the caller takes it out; values can wait in
+/// Values by index. A value keeps its index until the caller takes it out; values can wait in
 /// [`SlabQueue`]s.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
     entries: Vec<Entry<T>>,
-    /// The first free place; each free place names the next one.
+    /// The first free entry; each free entry links to the next one.
     free: u32,
     occupied: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entry<T> {
-    /// `None` in a free place.
+    /// `None` in a free entry.
     value: Option<T>,
-    /// The next free place, or the next in a queue.
+    /// The next free entry, or the next in a queue.
     next: u32,
 }
 
-/// Places of a slab in the order in which they came.
+/// Entries of a slab in order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlabQueue {
     first: u32,
@@ -32,10 +32,8 @@ pub struct SlabQueue {
 }
 
 impl SlabQueue {
-    /// A queue in which nothing waits.
     pub const EMPTY: SlabQueue = SlabQueue { first: NONE, last: NONE };
 
-    /// Whether nothing waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.first == NONE
@@ -49,18 +47,16 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T: Copy> Slab<T> {
-    /// Forgets all values, but keeps the memory.
+    /// Removes all values, but keeps the memory.
     pub fn clear(&mut self) {
         self.entries.clear();
         (self.free, self.occupied) = (NONE, 0);
     }
 
-    /// The number of values.
     pub fn occupied(&self) -> u32 {
         self.occupied
     }
 
-    /// Puts a value into a free place.
     #[inline(always)]
     pub fn add(&mut self, value: T) -> u32 {
         self.occupied += 1;
@@ -75,33 +71,29 @@ impl<T: Copy> Slab<T> {
         place
     }
 
-    /// Takes a value out.
     #[inline]
     pub fn take(&mut self, place: u32) -> T {
         let entry = &mut self.entries[place as usize];
         let Some(value) = entry.value.take() else { vacant(place) };
-        // The free places are a list through the table itself.
+        // The free entries are a list through the table itself.
         entry.next = self.free;
         self.free = place;
         self.occupied -= 1;
         value
     }
 
-    /// The value at a place.
     #[inline]
     pub fn get(&self, place: u32) -> &T {
         self.entries[place as usize].value.as_ref().unwrap_or_else(|| vacant(place))
     }
 
-    /// The value at a place, for writing.
     #[inline]
     pub fn get_mut(&mut self, place: u32) -> &mut T {
         self.entries[place as usize].value.as_mut().unwrap_or_else(|| vacant(place))
     }
 
-    /// Lets the value at a place wait at the end of a queue.
     pub fn push(&mut self, queue: &mut SlabQueue, place: u32) {
-        // A place is in one queue at most, so that one link for each is enough.
+        // An entry is in at most one queue, so one link each is enough.
         self.entries[place as usize].next = NONE;
         match std::mem::replace(&mut queue.last, place) {
             NONE => queue.first = place,
@@ -109,7 +101,6 @@ impl<T: Copy> Slab<T> {
         }
     }
 
-    /// The place that has waited longest.
     pub fn pop(&self, queue: &mut SlabQueue) -> Option<u32> {
         let place = queue.first;
         if place == NONE {

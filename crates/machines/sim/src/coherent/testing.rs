@@ -8,12 +8,11 @@ use crate::coherent::message::{Message, MessageKind, NO_PARCEL};
 use crate::coherent::outbox::{CoherentEvent, Notice, Outbox};
 use std::sync::Arc;
 
-/// Ticks of every link.
 pub const LINK: u32 = 3;
 /// Ticks for which messages keep the lanes of a link busy.
 pub const BUSY: [u32; 3] = [1, 4, 2];
 
-/// Times that differ from each other, so that a test sees which one was taken.
+/// Different times, so that a test sees which one was used.
 pub fn timing(directory_queue: u32) -> CoherentTiming {
     let hit = 2;
     let miss = 5;
@@ -72,12 +71,10 @@ pub fn hierarchy(directory_queue: u32) -> CoherentLayout {
     }
 }
 
-/// An outbox at time 0.
 pub fn outbox(layout: &Arc<CoherentLayout>) -> Outbox {
     Outbox::new(Arc::clone(layout))
 }
 
-/// A message between a cache, whose node is known, and the home at a node.
 pub fn message(
     layout: &CoherentLayout,
     kind: MessageKind,
@@ -90,8 +87,7 @@ pub fn message(
     Message { kind, cache, thread: 0, from, at: to, to, line, parcel: NO_PARCEL }
 }
 
-/// Puts a message at its destination, as if it had travelled there. Other events that are due
-/// earlier are lost.
+/// Puts a message at its destination. Earlier events are lost.
 pub fn arrive(out: &mut Outbox, message: Message) -> u32 {
     out.send(message, 1);
     loop {
@@ -105,19 +101,17 @@ pub fn arrive(out: &mut Outbox, message: Message) -> u32 {
     }
 }
 
-/// An action of a component, as a test sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComponentAction {
     /// A message, and the time at which it was first seen under way.
     Sent(Message, u64),
     /// An event, and the time at which it is due.
     Due(CoherentEvent, u64),
-    /// A notice.
     Told(Notice),
 }
 
-/// The actions of a component until no event is due any more, in order. Events go to `dispatch`,
-/// which says whether they were the component's own; the others are listed.
+/// The actions of a component in order, until no event is due. `dispatch` returns whether an event
+/// was the component's own; the others are listed.
 pub fn run(
     out: &mut Outbox,
     dispatch: &mut dyn FnMut(CoherentEvent, &mut Outbox) -> bool,
@@ -135,12 +129,11 @@ pub fn run(
     wishes
 }
 
-/// The actions of a component, without dispatching any event.
 pub fn wishes(out: &mut Outbox) -> Vec<ComponentAction> {
     run(out, &mut |_, _| false)
 }
 
-/// Notices, and messages that are at their destinations.
+/// Notices, and messages at their destinations.
 fn at_once(out: &mut Outbox) -> Vec<ComponentAction> {
     let mut wishes: Vec<ComponentAction> =
         std::iter::from_fn(|| out.next_notice()).map(ComponentAction::Told).collect();

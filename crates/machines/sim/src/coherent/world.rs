@@ -16,14 +16,12 @@ use seatmap_data::invariant::broken;
 use std::fmt::Display;
 use std::sync::Arc;
 
-/// The homes of a machine's lines.
 #[derive(Clone, Debug)]
 enum Homes {
     Directory(Directory),
     Buffers(Buffers),
 }
 
-/// The core and hardware thread of a task.
 #[derive(Clone, Copy, Debug)]
 struct Seat {
     core: u16,
@@ -39,12 +37,10 @@ pub struct CoherentMachine {
     homes: Homes,
     cores: Vec<Core>,
     memory: SharedMemory,
-    /// The seats by task.
     seats: Vec<Seat>,
 }
 
 impl CoherentMachine {
-    /// A machine without tasks.
     pub fn new(layout: Arc<CoherentLayout>) -> Self {
         let homes = if layout.is_uncached {
             Homes::Buffers(Buffers::new(Arc::clone(&layout)))
@@ -63,8 +59,8 @@ impl CoherentMachine {
         }
     }
 
-    /// Goes back to the beginning, with tasks on these caches; all caches are cold. Memory keeps
-    /// its contents, and grows to this many lines.
+    /// Resets the machine, with tasks on these caches, all cold. Memory keeps its contents, and
+    /// grows to this many lines.
     pub fn reset(&mut self, caches: &[u16], lines: u32, seed: u64) {
         self.memory.grow(lines);
         match &mut self.homes {
@@ -83,7 +79,6 @@ impl CoherentMachine {
         }
     }
 
-    /// Forgets the contents of memory.
     pub fn clear_memory(&mut self) {
         self.memory.clear();
     }
@@ -153,7 +148,7 @@ impl CoherentMachine {
         copies
     }
 
-    /// Hands over a component's actions for other components in this tick, in order: all immediate
+    /// Delivers a component's actions for other components in this tick, in order: all immediate
     /// consequences of one message come before the next message.
     #[inline]
     fn deliver(&mut self) {
@@ -163,14 +158,15 @@ impl CoherentMachine {
     }
 
     fn deliver_all(&mut self) {
-        // Notices first: they say what a message that is delivered below relies on.
+        // Notices first, because a message delivered below relies on them.
         while let Some(notice) = self.outbox.next_notice() {
             self.notify(notice);
         }
         let own = self.outbox.begin_pending();
         for at in own.clone() {
             if let Some(packet) = self.outbox.carry_out(at) {
-                // A handler may send again, and what arrives at once is delivered before the rest.
+                // A handler may send again, and a message that arrives at once is delivered before
+                // the rest.
                 self.receive(packet);
                 self.deliver();
             }
@@ -191,7 +187,6 @@ impl CoherentMachine {
         }
     }
 
-    /// Hands a message that has arrived to its receiver.
     fn receive(&mut self, packet: u32) {
         let out = &mut self.outbox;
         let &Message { kind, cache, .. } = out.message(packet);
@@ -204,12 +199,10 @@ impl CoherentMachine {
         }
     }
 
-    /// The network.
     pub fn network(&self) -> &Network {
         self.outbox.network()
     }
 
-    /// The directories; `None` on a machine with message buffers.
     pub fn directory(&self) -> Option<&Directory> {
         match &self.homes {
             Homes::Directory(directory) => Some(directory),
@@ -217,7 +210,6 @@ impl CoherentMachine {
         }
     }
 
-    /// The entrances of all homes.
     pub fn intake(&self) -> &Intake {
         match &self.homes {
             Homes::Directory(directory) => directory.intake(),
@@ -225,18 +217,16 @@ impl CoherentMachine {
         }
     }
 
-    /// The cores, in the order of their caches.
     pub fn cores(&self) -> &[Core] {
         &self.cores
     }
 
-    /// Its nodes, links and times.
     pub fn layout(&self) -> &CoherentLayout {
         &self.layout
     }
 
-    /// Stops the run unless every message was received and every request answered, which must be so
-    /// after the last task's end.
+    /// Stops the run unless every message was received and every request answered, as must be after
+    /// the last task's end.
     pub fn assert_idle(&self) {
         let now = self.outbox.now();
         self.outbox.assert_idle();

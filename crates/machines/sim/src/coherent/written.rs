@@ -13,7 +13,7 @@ use seatmap_data::statistics::words::{agreeing, counted};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The format's name, in the `format` key.
+/// The value of the `format` key.
 pub const FORMAT: &str = "seatmap-coherent/1";
 
 /// The most stops of a ring or tiles of a mesh: routes between all pairs are kept.
@@ -36,19 +36,18 @@ pub struct Written {
     figures: CoherentFigures,
 }
 
-/// The operating system's numbering of hardware threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Numbering {
     /// All threads of a core have consecutive numbers.
     #[default]
     ThreadsAdjacent,
-    /// Consecutive numbers, after a first one that is the last core's last thread: Linux on the
-    /// Xeon Phi, where cores 237 and 0 of Liu et al. 2015 are one.
+    /// Consecutive numbers, after a first one for the last core's last thread: Linux on the Xeon
+    /// Phi, where CPUs 237 and 0 of Liu et al. 2015 are one core.
     XeonPhi,
 }
 
-/// The stops or tiles that are homes, and the rule that deals lines to them.
+/// The stops or tiles with homes, and the rule that distributes lines over them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HomesWritten {
@@ -56,9 +55,9 @@ struct HomesWritten {
     kind: HomeKind,
     /// The number of homes, one at each of the first stops or tiles.
     count: u32,
-    /// Values that the hash can take.
+    /// The number of values of the hash.
     hash_values: u32,
-    /// The start of the hash.
+    /// The seed of the hash.
     hash_seed: u32,
 }
 
@@ -70,12 +69,11 @@ enum HomeKind {
 }
 
 impl Written {
-    /// Reads the text. Whether it describes a possible machine is checked later.
+    /// Reads the text. The machine it describes is checked later.
     pub fn read(name: &str, text: &str) -> Result<Self, ModelError> {
         toml::from_str(text).map_err(|error| syntax(name, text, &error))
     }
 
-    /// The model of the machine.
     pub fn model(self, name: &str) -> Result<CoherentModel, ModelError> {
         if let Some(flaw) = self.flaw() {
             return Err(impossible(name, flaw));
@@ -179,7 +177,8 @@ impl Written {
                 nodes = counted(nodes, "stop")
             ));
         }
-        // The hash deals lines by its value, so it must have as many as there are homes.
+        // The hash distributes lines by its value, so it must have as many values as there are
+        // homes.
         let other = homes.hash_values != homes.count;
         other.then(|| {
             if homes.hash_values > homes.count {

@@ -8,11 +8,10 @@ use std::io;
 /// A task's connection to the engine: the task stops with a message, and continues with the answer.
 pub type Yielder<S> = corosensei::Yielder<u64, S>;
 
-/// The stack on which a task runs. It can be used again.
+/// The stack of a task, which can be reused.
 pub struct Stack(DefaultStack);
 
 impl Stack {
-    /// A new stack.
     pub fn new() -> io::Result<Self> {
         DefaultStack::new(STACK_BYTES).map(Stack)
     }

@@ -1,4 +1,4 @@
-//! Fibers of both sorts in one program: the environment variable `SEATMAP_TASKS` decides which.
+//! Fibers of both kinds in one program: the environment variable `SEATMAP_TASKS` decides.
 
 use super::{FiberStep, coroutine, thread};
 use std::io;
@@ -8,14 +8,12 @@ use std::sync::LazyLock;
 static ARE_THREADS: LazyLock<bool> =
     LazyLock::new(|| std::env::var_os("SEATMAP_TASKS").is_some_and(|it| it == "threads"));
 
-/// A task's connection to the engine: the task stops with a message, and continues with the answer.
 pub enum Yielder<S> {
     Coroutine(*const coroutine::Yielder<S>),
     Thread(*const thread::ThreadYielder<S>),
 }
 
 impl<S> Yielder<S> {
-    /// Stops until the engine resumes the task.
     pub fn suspend(&self, says: S) -> u64 {
         match self {
             // SAFETY: `Fiber::new` makes it of a reference that lives as long as the task.
@@ -26,14 +24,12 @@ impl<S> Yielder<S> {
     }
 }
 
-/// The stack on which a task runs. It can be used again.
 pub enum Stack {
     Coroutine(coroutine::Stack),
     Thread(thread::Stack),
 }
 
 impl Stack {
-    /// A new stack.
     pub fn new() -> io::Result<Self> {
         if *ARE_THREADS {
             thread::Stack::new().map(Stack::Thread)
@@ -43,15 +39,12 @@ impl Stack {
     }
 }
 
-/// A task that stops and continues. If it is dropped before its end, it unwinds.
 pub enum Fiber<S> {
     Coroutine(coroutine::Fiber<S>),
     Thread(thread::ThreadFiber<S>),
 }
 
 impl<S> Fiber<S> {
-    /// A task that has not begun.
-    ///
     /// # Safety
     /// Everything that the task borrows must outlive the fiber.
     pub unsafe fn new(stack: Stack, task: impl FnOnce(&Yielder<S>)) -> Self {
@@ -71,7 +64,6 @@ impl<S> Fiber<S> {
         }
     }
 
-    /// Lets the task continue with an answer, to its next stop. A panic of the task continues here.
     pub fn resume(&mut self, answer: u64) -> FiberStep<S> {
         match self {
             Fiber::Coroutine(fiber) => fiber.resume(answer),

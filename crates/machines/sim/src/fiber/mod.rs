@@ -1,8 +1,8 @@
 //! Tasks that stop in the middle and continue later.
 //!
 //! They are stackful coroutines, so that a workload is an ordinary function. In a build with the
-//! feature `threads`, `SEATMAP_TASKS=threads` in the environment makes each of them a thread, one
-//! of which runs at a time. Threads are far slower, but debuggers, profilers and sanitizers
+//! feature `threads`, the environment variable `SEATMAP_TASKS=threads` makes each of them a thread,
+//! one of which runs at a time. Threads are far slower, but debuggers, profilers and sanitizers
 //! understand them. Tests check that both give the same results.
 
 mod coroutine;
@@ -22,9 +22,7 @@ const STACK_BYTES: usize = 256 * 1024;
 /// The progress of a task.
 #[derive(Debug, PartialEq, Eq)]
 pub enum FiberStep<S> {
-    /// The task stopped with this message.
     Said(S),
-    /// The task has ended.
     Ended,
 }
 
@@ -92,7 +90,7 @@ mod tests {
     fn every_test_here_passes_with_threads() {
         let mut again = std::process::Command::new(std::env::current_exe().unwrap());
         again.args(["--skip", "every_test_here"]).env("SEATMAP_TASKS", "threads");
-        // Cases in their hundreds are made for the units of a machine, and those run no task.
+        // Hundreds of cases are for the parts of a machine, which run no task.
         again.env("PROPTEST_CASES", "8");
         assert!(again.status().unwrap().success());
     }

@@ -12,7 +12,7 @@ const THREAD_BYTES: usize = STACK_BYTES + 768 * 1024;
 /// The panic with which a task unwinds when its fiber is dropped.
 struct Dropped;
 
-/// Carries something to the one thread that runs next.
+/// Carries a value to the one thread that runs next.
 struct Handed<T>(T);
 
 // SAFETY: a side that hands over stops until the other side hands something back, so one thread at
@@ -28,34 +28,31 @@ impl<T> Handed<T> {
 /// A task's message to the engine: its progress, or its panic.
 type Outcome<S> = Handed<std::thread::Result<FiberStep<S>>>;
 
-/// A task's connection to the engine: the task stops with a message, and continues with the answer.
 pub struct ThreadYielder<S> {
     outcomes: Sender<Outcome<S>>,
     answers: Receiver<u64>,
 }
 
 impl<S> ThreadYielder<S> {
-    /// Stops until the engine resumes the task.
     pub fn suspend(&self, says: S) -> u64 {
-        // The engine does not listen when the fiber is dropped, and then it does not answer either.
+        // The engine has dropped its ends when the fiber is dropped, so this fails and no answer
+        // comes.
         let _ = self.outcomes.send(Handed(Ok(FiberStep::Said(says))));
         self.answers.recv().unwrap_or_else(|_| resume_unwind(Box::new(Dropped)))
     }
 }
 
-/// The stack on which a task runs, which is empty here: its thread has a stack of its own.
+/// An empty stand-in for a stack, because a thread has its own.
 pub struct Stack;
 
 impl Stack {
-    /// A new stack.
     pub fn new() -> io::Result<Self> {
         Ok(Stack)
     }
 }
 
-/// A task that stops and continues. If it is dropped before its end, it unwinds.
 pub struct ThreadFiber<S> {
-    /// `None` if the thread could not be made.
+    /// `None` if the thread could not be created.
     thread: Option<JoinHandle<()>>,
     answers: Option<Sender<u64>>,
     outcomes: Receiver<Outcome<S>>,
@@ -63,8 +60,6 @@ pub struct ThreadFiber<S> {
 }
 
 impl<S> ThreadFiber<S> {
-    /// A task that has not begun.
-    ///
     /// # Safety
     /// Everything that the task borrows must outlive the fiber.
     pub unsafe fn new(_: Stack, task: impl FnOnce(&ThreadYielder<S>)) -> Self {
@@ -79,7 +74,6 @@ impl<S> ThreadFiber<S> {
         ThreadFiber { thread, answers: Some(answers), outcomes, has_ended: false }
     }
 
-    /// Lets the task continue with an answer, to its next stop. A panic of the task continues here.
     pub fn resume(&mut self, answer: u64) -> FiberStep<S> {
         let went_on = self.answers.as_ref().is_some_and(|answers| answers.send(answer).is_ok());
         let outcome = self.outcomes.recv().ok().filter(|_| went_on).map(Handed::taken);
@@ -91,7 +85,6 @@ impl<S> ThreadFiber<S> {
         }
     }
 
-    /// The fiber's stack, if the task has ended.
     pub fn into_stack(self) -> Option<Stack> {
         self.has_ended.then_some(Stack)
     }
@@ -99,7 +92,7 @@ impl<S> ThreadFiber<S> {
 
 impl<S> Drop for ThreadFiber<S> {
     fn drop(&mut self) {
-        // Without a sender, the task waits in vain for its answer and unwinds (`Dropped`).
+        // Without a sender, the task's receive fails and it unwinds (`Dropped`).
         self.answers = None;
         if let Some(thread) = self.thread.take() {
             // The thread has already reported its panic as an outcome.
@@ -108,9 +101,9 @@ impl<S> Drop for ThreadFiber<S> {
     }
 }
 
-/// The life of a task's thread.
+/// The body of a task's thread.
 fn live<S>(yielder: &ThreadYielder<S>, task: impl FnOnce(&ThreadYielder<S>)) {
-    // A fiber that is dropped before its first turn never runs its task.
+    // If the fiber is dropped before its first turn, the task never runs.
     if yielder.answers.recv().is_ok() {
         let ended = catch_unwind(AssertUnwindSafe(|| task(yielder)));
         let _ = yielder.outcomes.send(Handed(ended.map(|()| FiberStep::Ended)));

@@ -100,7 +100,6 @@ fn the_profile_of_a_ring_knows_its_homes() {
     }
 }
 
-/// All tasks repeat one operation on one word, this many times.
 struct Storm {
     tasks: usize,
     which: u8,

@@ -78,8 +78,8 @@ fn a_copy_alone_takes_as_long_as_its_words_and_fewer_events() {
     }
 }
 
-/// The number of cases, and the most of them that events of the same cycle may decide: their order
-/// is chance there, and a copy word by word may have another order.
+/// The number of cases, and the most of them in which events of the same cycle may decide: their
+/// order is arbitrary, and a copy word by word may have another.
 const CASES: usize = 400;
 const MOST_TIES: usize = 2;
 

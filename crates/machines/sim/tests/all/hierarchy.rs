@@ -38,7 +38,6 @@ fn small() -> Hierarchy {
     levels
 }
 
-/// Round trips as simulated, for the measured line.
 fn simulated(model: CoherentModel) -> seatmap_data::machine::Profile {
     coherent::profile(&Arc::new(model)).unwrap()
 }
@@ -114,8 +113,8 @@ proptest! {
         }
     }
 
-    /// Lines of other homes are as far as their offsets say, up to a tick of each of the twelve
-    /// routes and half a tick of each direction, which is rounded as a whole.
+    /// Distances to lines of other homes differ by their offsets, up to a tick of each of the
+    /// twelve routes and half a tick of each direction, which is rounded as a whole.
     #[test]
     fn every_home_has_its_offsets(levels in machines()) {
         let model = model(&levels);

@@ -10,16 +10,13 @@ use std::sync::Arc;
 
 /// Runs of each test on each machine.
 const RUNS: u64 = 2500;
-/// The binary logarithm of the most ticks for which a task computes before each step: far longer
-/// than an access takes, so that every order of the steps appears.
+/// The binary logarithm of the longest computation before each step, in ticks: far longer than an
+/// access, so that every order of the steps appears.
 const LONGEST_DELAY_LOG: u32 = 13;
 
-/// A step of a task.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Stores 1 to a variable.
     Write(u32),
-    /// Loads a variable.
     Read(u32),
 }
 use Step::{Read, Write};
@@ -63,7 +60,7 @@ impl Workload for Litmus<'_> {
         }
         barrier.wait(port);
         for variable in [X, Y] {
-            // Some runs thus begin with copies that must be taken away.
+            // Some runs begin with copies that must be invalidated.
             if rng.bool() {
                 port.load(Litmus::word(variable));
             }

@@ -1,5 +1,5 @@
-//! Liu et al. 2015 on the model: the results that its two calibrated figures reproduce, and the
-//! results that they do not.
+//! Liu et al. 2015 on the model: the results that its two calibrated figures reproduce, and those
+//! that they do not.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_data::port::{Addr, Testbed};
@@ -78,13 +78,13 @@ fn shortest(bed: &mut CoherentBed, seats: &[u32], lines: &[u32]) -> u64 {
     traces[0].stamps[1..].windows(2).map(|two| two[1].ticks - two[0].ticks).min().unwrap()
 }
 
-/// Seats and lines of the pairs that run beside the pair on these PUs.
+/// Seats and lines of the pairs that run at the same time as the pair on these PUs.
 type Others<'a> = dyn FnMut(&[u32]) -> (Vec<u32>, Vec<u32>) + 'a;
 
 /// FindTD (algorithm 2), with this many looks at each core: it finds the core from which the line
-/// is nearest to core 0, and leaves out core 0's own core. Under load, the distances of single
-/// cores are off by more than a hop, so it takes the core from which distances grow most evenly
-/// with the way around the ring.
+/// is nearest to core 0, and skips core 0's own core. Under load, the distances of single cores are
+/// off by more than a hop, so it takes the core from which distances grow most evenly along the
+/// ring.
 fn find_td(bed: &mut CoherentBed, line: u32, looks: u32, others: &mut Others) -> u32 {
     let mut look = |pu: u32| {
         let (seats, lines) = others(&[0, pu]);
@@ -174,8 +174,8 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Pairs in four sections of 15 cores. Each pair has a line whose home is in its section, chosen
-/// from a quarter more lines than there are pairs.
+/// Pairs in four sections of 15 cores. Each pair has a line whose home is in its section, from a
+/// quarter more lines than pairs.
 fn pizza(model: &CoherentModel, draws: &mut Draws, pairs: usize) -> (Vec<u32>, Vec<u32>) {
     let section_of = |pu: u32| core(pu) as usize / 15;
     let mut lines: Vec<u32> =
@@ -184,7 +184,7 @@ fn pizza(model: &CoherentModel, draws: &mut Draws, pairs: usize) -> (Vec<u32>, V
     let mut chosen = Vec::new();
     for pair in 0..pairs {
         let mut home = |line: &u32| section_of(model.pus_at_home(*line).unwrap()[0]) == pair % 4;
-        // If no line has its home there, any line must do; footnote 3 allows that.
+        // If no line has its home there, any line is used, as in footnote 3.
         let at = lines.iter().position(&mut home).unwrap_or(0);
         chosen.push(lines.swap_remove(at));
         let pair = draws.pairs(1, |pu| section_of(pu) == pair % 4 && !seats.contains(&pu));

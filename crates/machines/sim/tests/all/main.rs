@@ -1,4 +1,4 @@
-//! All integration tests of the library in one binary, which is linked once.
+//! All integration tests of the library in one binary, linked once.
 
 mod coherent;
 mod copies;
@@ -7,8 +7,8 @@ mod litmus;
 mod liu;
 mod reference;
 
-/// Threads are some forty times slower than coroutines, and both run the same simulator: shorter
-/// tests of a kind stand for the longest.
+/// Threads are about 40 times slower than coroutines, and both run the same simulator, so shorter
+/// tests of the same kind replace the longest.
 #[cfg(feature = "threads")]
 const LONGEST: [&str; 3] = [
     "reference::timings_are_as_recorded",

@@ -1,5 +1,5 @@
-//! Timings of many runs on all kinds of coherent machines, as recorded: a change of the simulator
-//! that changes one of them is either a mistake or must say why.
+//! Recorded timings of many runs on all kinds of coherent machines: a change of the simulator that
+//! changes one of them is a mistake or needs a reason.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_data::port::{Addr, Barrier, Port, Testbed, WORDS_PER_LINE, Workload};
@@ -25,10 +25,9 @@ impl Write for Fnv {
     }
 }
 
-/// A hash of all tasks' outputs and of all counters.
 fn hash(outputs: &impl Debug, counters: &CoherentCounters) -> u64 {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    // The recorded hashes are of the name that the type had first.
+    // The recorded hashes contain the type's first name.
     let outputs = format!("{outputs:?}").replace("PingPongTimes", "Trace");
     write!(hash, "{outputs}").unwrap();
     let of = counters;
@@ -147,7 +146,6 @@ impl Runs {
         }
     }
 
-    /// Seats of three kinds: side by side, far apart, and random.
     fn seats(&self, count: usize) -> [(&'static str, Vec<u32>); 3] {
         let pus = Testbed::pus(&self.bed).to_vec();
         let count = count.min(pus.len());

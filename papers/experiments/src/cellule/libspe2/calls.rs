@@ -7,7 +7,6 @@ use crate::cellule::spread::SampleSummary;
 use crate::cellule::{CelluleError, WorkerSeats};
 use std::collections::BTreeMap;
 
-/// Rounds of a turn.
 const ROUNDS: u32 = 40;
 
 /// The times of each call, for all SPEs one after the other.
@@ -33,7 +32,6 @@ pub fn table(
         .collect()
 }
 
-/// The spread of a line's numbers over the turns.
 pub(super) fn spread(turns: &[ProgramLines], name: &str) -> Result<SampleSummary, CelluleError> {
     let turns: Vec<Vec<f64>> = turns.iter().map(|said| said.all(name)).collect();
     SampleSummary::of(&turns).ok_or_else(|| CelluleError::Program {

@@ -1,4 +1,4 @@
-//! Figures 4, 5 and 7: what the cell's style gains by size of the work, and the kernel's part in
+//! Figures 4, 5 and 7: the gain of the cell's style by size of the work, and the kernel's part in
 //! both.
 
 use crate::cellule::libspe2::calls::spread;
@@ -9,17 +9,15 @@ use crate::cellule::{CelluleError, WorkerSeats};
 use seatmap_data::statistics::words::counted;
 use serde::Serialize;
 
-/// Sizes of figure 4; a run of the paper's largest, 2048, takes seconds and has nothing to gain.
+/// Sizes of figure 4; a run of the paper's largest, 2048, takes seconds and gains nothing.
 const SIZES: [u32; 4] = [128, 256, 512, 1024];
-/// Iterations of figure 4 b.
 const ITERATIONS: [u32; 3] = [1, 4, 16];
-/// The largest size that is run more than once.
+/// The largest size with several runs.
 const LARGEST_REPEATED: u32 = 512;
-/// Cycles of figure 5.
 const CYCLES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// Blocks of figure 5, for each SPE.
 const BLOCKS: u32 = 2;
-/// Runs of a turn: of the smallest work, and at least.
+/// Runs of a turn: for the smallest work, and at least.
 const MOST_RUNS: u32 = 50;
 const LEAST_RUNS: u32 = 3;
 
@@ -49,13 +47,13 @@ pub struct GainCurve {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StyleGain {
-    /// The size, or how often.
+    /// The size, or the number of repetitions.
     pub at: u32,
     /// (Linux - cell) / Linux of the medians, in per cent.
     pub gain_percent: f64,
     /// The time of a run.
     pub time: ByStyle<SampleSummary>,
-    /// The kernel's part of the process's CPU time, in per cent; null where it took no tick.
+    /// The kernel's part of the process's CPU time, in per cent; null if it used no tick.
     pub kernel_percent: ByStyle<Option<f64>>,
 }
 
@@ -79,7 +77,7 @@ impl Curves {
     }
 }
 
-/// One point to be: on the axis, the program, its size, its SPEs, how often it repeats its work.
+/// A planned point: its value on the axis, the program, its size, its SPEs, its repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Planned {
     at: u32,
@@ -90,7 +88,7 @@ struct Planned {
 }
 
 impl Planned {
-    /// Fewer runs of larger work.
+    /// The number of runs, smaller for larger work.
     fn runs(&self) -> u32 {
         let unit = match self.program {
             // The work of a product grows with the cube of its rows.
@@ -102,7 +100,7 @@ impl Planned {
     }
 }
 
-/// The title and the axis of a figure, and its curves to be.
+/// The title and the axis of a figure, and its planned curves.
 type Plan = (&'static str, &'static str, Vec<(String, Vec<Planned>)>);
 
 fn plan(spes: u32) -> [Plan; 3] {
@@ -146,8 +144,7 @@ fn matrix(size: u32, spes: u32, times: u32) -> Planned {
     Planned { at: size, program: PpeProgram::Matrix, size, spes, times }
 }
 
-/// Measures the figures; `step` is called with the number of points done and the number of all
-/// points.
+/// Measures the figures; `step` receives the number of finished points and of all points.
 ///
 /// # Errors
 /// The errors of [`CompiledPrograms::run`].

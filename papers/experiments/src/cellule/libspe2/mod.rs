@@ -1,9 +1,9 @@
-//! Cellule's comparison for real: the same C programs against libspe2 in two styles of the library.
+//! Cellule's comparison on real hardware: the same C programs against libspe2 in two styles of the
+//! library.
 //!
 //! In Linux's style the library makes a thread for each run and a system call for each message, as
-//! libspe2 did on the Cell. In the cell's style threads that were pinned before run the contexts,
-//! and messages are stores to shared lines, as Cellule did it. The programs, their compiler and
-//! their CPUs are the same.
+//! libspe2 did on the Cell. In the cell's style pinned threads run the contexts, and messages are
+//! stores to shared lines, as in Cellule. The programs, their compiler and their CPUs are the same.
 //!
 //! | module | holds |
 //! |---|---|
@@ -37,8 +37,8 @@ pub struct Libspe2 {
     pub noise: ByStyle<noise::OsNoise>,
 }
 
-/// Compiles the programs and measures them in both styles, by turns. `step` is called with the
-/// number of points done and the number of all points.
+/// Compiles the programs and measures them in both styles, by turns. `step` receives the number of
+/// finished points and of all points.
 ///
 /// # Errors
 /// [`CelluleError::Compiler`], [`CelluleError::Program`].

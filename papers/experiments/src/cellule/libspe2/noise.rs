@@ -1,20 +1,20 @@
-//! OS noise: the time that an SPE's program stood still.
+//! OS noise: the time for which an SPE's program stood still.
 
 use crate::cellule::libspe2::programs::{CompiledPrograms, PpeProgram, ProgramLines};
 use crate::cellule::libspe2::style::ByStyle;
 use crate::cellule::{CelluleError, WorkerSeats};
 use serde::Serialize;
 
-/// A look of one turn, in milliseconds.
+/// The time of one turn, in milliseconds.
 const LOOK_MS: u32 = 500;
 
 /// Gaps of a microsecond and more between two readings of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OsNoise {
-    /// The time of all looks.
+    /// The time of all turns.
     pub looked_ns: f64,
-    /// The gaps of a second.
+    /// The gaps per second.
     pub gaps_per_second: f64,
     /// The time in gaps, in per cent.
     pub lost_percent: f64,
@@ -22,7 +22,7 @@ pub struct OsNoise {
     pub longest_ns: f64,
 }
 
-/// Looks at the clock on one SPE in both styles, by turns.
+/// Reads the clock on one SPE in both styles, by turns.
 ///
 /// # Errors
 /// The errors of [`CompiledPrograms::run`].

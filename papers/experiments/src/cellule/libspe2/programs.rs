@@ -7,10 +7,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The variable that names the compiler driver.
 const COMPILER: &str = "SEATMAP_CELLCC";
 
-/// All files, by name: the study's own, and those of the examples.
+/// All files by name: the study's own, and those of the examples.
 const FILES: [(&str, &str); 20] = [
     ("timed.h", include_str!("../../../cell/timed.h")),
     ("calls.c", include_str!("../../../cell/calls.c")),
@@ -37,15 +36,15 @@ const FILES: [(&str, &str); 20] = [
 /// A program of the PPE with the programs of its SPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PpeProgram {
-    /// The calls of table 1: ROUNDS SPES.
+    /// The calls of table 1, with arguments ROUNDS SPES.
     Calls,
-    /// A product of matrices: SIZE SPES TIMES RUNS.
+    /// A product of matrices, with arguments SIZE SPES TIMES RUNS.
     Matrix,
-    /// Prices of options: BLOCKS SPES TIMES RUNS.
+    /// Option prices, with arguments BLOCKS SPES TIMES RUNS.
     BlackScholes,
-    /// A look at the clock: MILLISECONDS.
+    /// Gaps in the clock, with argument MILLISECONDS.
     Noise,
-    /// Round trips by mailbox, and by one line of memory: ROUNDS.
+    /// Round trips by mailbox and by one line of memory, with argument ROUNDS.
     Mailbox,
     /// Transfers, and copies of the same bytes.
     Transfers,
@@ -78,7 +77,7 @@ impl PpeProgram {
     }
 }
 
-/// Compiled programs, in a folder that is removed with them.
+/// Compiled programs in a folder, which is removed when this is dropped.
 #[derive(Debug)]
 pub struct CompiledPrograms {
     folder: Scratch,
@@ -110,8 +109,8 @@ impl CompiledPrograms {
         for [symbol, source] in embedded {
             let image = format!("{name}_{symbol}.spu");
             let object = format!("{name}_{symbol}.o");
-            // Two steps, as with the Cell's SDK: an SPU's program is linked by itself, and then
-            // embedded in the PPE's as data.
+            // Two steps, as in the Cell's SDK: an SPU's program is linked alone, and then embedded
+            // in the PPE's as data.
             self.tool(compiler, &["spu", "-std=gnu11", "-O2", "-o", &image, source])?;
             self.tool(compiler, &["embed", symbol, &image, &object])?;
             objects.push(object);
@@ -133,11 +132,11 @@ impl CompiledPrograms {
         })
     }
 
-    /// Runs a program with its SPEs on these CPUs, and the PPE's side on those of the calling
+    /// Runs a program with its SPEs on these CPUs, and the PPE's part on the CPUs of the calling
     /// thread.
     ///
     /// # Errors
-    /// [`CelluleError::Program`] where it fails.
+    /// [`CelluleError::Program`] if it fails.
     pub fn run(
         &self,
         program: PpeProgram,
@@ -158,17 +157,17 @@ impl CompiledPrograms {
         let said = said.ok_or_else(|| {
             program_failed(name, "it said something else than names and numbers".to_owned())
         })?;
-        // A fast program whose results are wrong has no time to report.
+        // The time of a program with wrong results does not count.
         match said.sum("wrong") {
             0.0 => Ok(said),
             wrong => Err(program_failed(name, format!("{wrong} of its results are wrong"))),
         }
     }
 
-    /// Runs a program with these arguments and variables, and gives its output.
+    /// Runs a program with these arguments and variables, and returns its output.
     ///
     /// # Errors
-    /// [`CelluleError::Program`] where it fails.
+    /// [`CelluleError::Program`] if it fails.
     pub fn output(
         &self,
         program: PpeProgram,
@@ -202,13 +201,13 @@ fn program_failed(name: &'static str, words: String) -> CelluleError {
     CelluleError::Program { name, words }
 }
 
-/// The compiler driver: the one that `SEATMAP_CELLCC` names, or the one on the path.
+/// The compiler driver: the one in `SEATMAP_CELLCC`, or the one on the path.
 #[must_use]
 pub fn compiler() -> PathBuf {
     std::env::var_os(COMPILER).map_or_else(|| PathBuf::from("seatmap-cellcc"), PathBuf::from)
 }
 
-/// The lines of a program: a name each, and a number behind it.
+/// The lines of a program: a name each, and a number after it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProgramLines(Vec<(String, f64)>);
 
@@ -216,7 +215,7 @@ impl ProgramLines {
     fn parse(text: &str) -> Option<Self> {
         text.lines()
             .map(|line| {
-                // "get_own 16384 312.5": a name may hold spaces, the number comes last.
+                // In "get_own 16384 312.5" the number is last, because a name may contain spaces.
                 let (name, number) = line.rsplit_once(' ')?;
                 Some((name.to_owned(), number.parse().ok()?))
             })
@@ -230,7 +229,7 @@ impl ProgramLines {
         self.0.iter().filter(|line| line.0 == name).map(|line| line.1).collect()
     }
 
-    /// Their sum.
+    /// The sum of the numbers of all lines with this name.
     #[must_use]
     pub fn sum(&self, name: &str) -> f64 {
         self.all(name).iter().sum()

@@ -1,18 +1,18 @@
-//! The two styles of the library, and values of both.
+//! The two styles of the library, and pairs of values for both.
 
 use serde::Serialize;
 
-/// The way in which the library does its work (`SEATMAP_SPE_STYLE`).
+/// The style of the library (`SEATMAP_SPE_STYLE`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LibraryStyle {
-    /// Pinned threads that are there before, mailboxes in shared lines.
+    /// Existing pinned threads, mailboxes in shared lines.
     Cell,
     /// A thread for each run, a system call for each message.
     Linux,
 }
 
 impl LibraryStyle {
-    /// As the variable has it.
+    /// The value of the variable.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl<T> ByStyle<T> {
         }
     }
 
-    /// Another value of each.
+    /// Converts both values.
     ///
     /// # Errors
     /// The errors of `work`.
@@ -49,7 +49,8 @@ impl<T> ByStyle<T> {
         Ok(ByStyle { cell: work(&self.cell)?, linux: work(&self.linux)? })
     }
 
-    /// Does something in both styles, in turns that begin with one and with the other by turns.
+    /// Does something in both styles by turns, which begin with one style and the other
+    /// alternately.
     ///
     /// # Errors
     /// The errors of `work`.

@@ -7,7 +7,6 @@ use crate::cellule::libspe2::noise::OsNoise;
 use crate::cellule::text::{spread, time};
 use std::fmt::Write;
 
-/// The calls, as the programs make them.
 const MADE: [(TimedCall, &str); 9] = [
     (TimedCall::CtxRun, "spe_context_run of an empty program"),
     (TimedCall::ThrCreate, "pthread_create of a thread that calls spe_context_run"),

@@ -1,16 +1,14 @@
 //! A block times a block.
 
-/// Rows and columns of a block.
 pub const BLOCK: usize = 64;
 
-/// Rows and columns of C that are kept in registers: eight vectors of AVX2 for the sums.
+/// Rows and columns of C kept in registers: eight vectors of AVX2 for the sums.
 const ROWS: usize = 4;
 const COLUMNS: usize = 16;
 
 type Block = [f32; BLOCK * BLOCK];
 
-/// Adds the product of a store's first two blocks to its third; false where it has no room for
-/// them.
+/// Adds the product of a store's first two blocks to its third; false if the store is too small.
 pub fn multiply(store: &mut [f32]) -> bool {
     let Some((a, rest)) = store.split_first_chunk_mut() else { return false };
     let Some((b, rest)) = rest.split_first_chunk_mut() else { return false };

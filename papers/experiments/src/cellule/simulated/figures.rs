@@ -14,31 +14,27 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Runs of the microbenchmark in a turn.
 const ROUNDS: u32 = 12;
-/// Runs of a program at one size at most: the phase of the timer is all that differs, which a long
-/// run does not notice.
+/// The most runs of a program of one size. They differ only in the timer's phase, which hardly
+/// affects a long run.
 const MOST_RUNS: u32 = 3;
 const LONG_RUNS: u32 = 1;
 
-/// Sizes of figure 4.
 const SIZES: [u32; 4] = [128, 256, 512, 1024];
-/// Iterations of figure 4 b.
 const ITERATIONS: [u32; 3] = [1, 4, 16];
-/// The largest size that is run more than once.
+/// The largest size with several runs.
 const LARGEST_REPEATED: u32 = 512;
-/// Cycles of figure 5.
 const CYCLES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// Blocks of figure 5, for each SPE.
 const BLOCKS: u32 = 2;
 
-/// The machine to simulate on: its PUs, and beds of it.
+/// The machine to simulate.
 pub struct CelluleMachine<'a, F> {
     /// The PU of the PPE.
     pub ppe: u32,
     /// The PUs of the SPEs.
     pub spes: &'a [u32],
-    /// Makes a bed. Runs on several at once.
+    /// Makes a testbed. Several run at once.
     pub bed: F,
 }
 
@@ -48,7 +44,7 @@ pub struct CelluleMachine<'a, F> {
 pub struct SimulatedCellule {
     /// The seed of the phases of timers and partitions.
     pub seed: u64,
-    /// The costs that were taken as given.
+    /// The assumed costs.
     pub inputs: Vec<AssumedCost>,
     /// Table 1 and figure 6, by number of SPEs from 1 on.
     pub calls: Vec<SimulatedCalls>,
@@ -66,7 +62,7 @@ pub struct SimulatedCalls {
     pub spes: usize,
     /// Each call, for all SPEs one after the other.
     pub times: BTreeMap<TimedCall, ByStyle<SampleSummary>>,
-    /// The median over that with one SPE.
+    /// The median relative to one SPE.
     pub growth: BTreeMap<TimedCall, ByStyle<f64>>,
 }
 
@@ -76,15 +72,15 @@ pub struct SimulatedCalls {
 pub struct Perturbed {
     /// The number of SPEs.
     pub spes: usize,
-    /// By size.
+    /// The gains by size.
     pub points: Vec<PerturbedGain>,
     /// The least gain of any run at any size.
     pub least_percent: f64,
-    /// The largest.
+    /// The largest gain of any run at any size.
     pub most_percent: f64,
 }
 
-/// The gain over Linux alone at one size, of runs that begin at several places of the slice.
+/// The gain over Linux alone at one size, for runs that begin at several points of the slice.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PerturbedGain {
@@ -98,7 +94,7 @@ pub struct PerturbedGain {
     pub most_percent: f64,
 }
 
-/// A program of one size: its place on the axis, its work, its SPEs.
+/// A program of one size: its position on the axis, its work, its SPEs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Planned {
     at: u32,
@@ -116,13 +112,12 @@ impl Planned {
     }
 }
 
-/// The title and the axis of a figure, and its curves to be.
+/// The title and the axis of a figure, and its planned curves.
 type Plan = (&'static str, &'static str, Vec<(String, Vec<Planned>)>);
 
-/// Simulates the figures with up to all SPEs of the machine. `turns` says how often programs run,
-/// each time at another place of timers and slices.
-/// The same seed gives the same figures. `step` is called with the number of points done and the
-/// number of all points.
+/// Simulates the figures with up to all SPEs of the machine. `turns` is the number of runs of each
+/// program, each with other phases of timers and slices. The same seed gives the same figures.
+/// `step` receives the number of finished points and of all points.
 ///
 /// # Errors
 /// [`CelluleError::Model`].
@@ -172,7 +167,6 @@ where
     Ok(SimulatedCellule { seed, inputs: inputs.list(), calls, figures, perturbed })
 }
 
-/// Points that are done.
 struct Progress<'a, S> {
     done: AtomicUsize,
     all: usize,
@@ -194,7 +188,6 @@ impl Perturbed {
     }
 }
 
-/// The calls with their growth over one SPE.
 fn growing(all: Vec<(usize, BTreeMap<TimedCall, ByStyle<SampleSummary>>)>) -> Vec<SimulatedCalls> {
     let one = all.first().map(|(_, times)| times.clone()).unwrap_or_default();
     all.into_iter()
@@ -215,7 +208,6 @@ fn growing(all: Vec<(usize, BTreeMap<TimedCall, ByStyle<SampleSummary>>)>) -> Ve
         .collect()
 }
 
-/// The model with its inputs, and the seed of its phases.
 struct Simulation<'a, F> {
     machine: &'a CelluleMachine<'a, F>,
     inputs: &'a Inputs,
@@ -281,7 +273,7 @@ impl<B: Bed, F: Fn() -> B + Sync> Simulation<'_, F> {
         Ok((spes, times))
     }
 
-    /// The times of several runs of a program, and the kernel's part of the CPU time.
+    /// The times of several runs of a program, and the kernel's share of the CPU time.
     fn times(
         &self,
         planned: Planned,
@@ -326,7 +318,6 @@ impl<B: Bed, F: Fn() -> B + Sync> Simulation<'_, F> {
     }
 }
 
-/// The spread of at least one run.
 fn spread(times_ns: Vec<f64>) -> Result<SampleSummary, CelluleError> {
     SampleSummary::of(&[times_ns]).ok_or(CelluleError::Workers { workers: 0, cpus: 0 })
 }
@@ -340,7 +331,6 @@ fn matrix(size: u32, spes: usize, times: u32) -> Planned {
     Planned { at: size, work: SpeComputation::Matrix(size), times, spes }
 }
 
-/// The axes of figures 4 a, 4 b and 5.
 fn plan(spes: usize) -> [Plan; 3] {
     let blocks = SpeComputation::BlackScholes(BLOCKS * spes as u32);
     let prices = CYCLES.map(|times| Planned { at: times, work: blocks, times, spes }).to_vec();
@@ -373,7 +363,7 @@ mod tests {
     use seatmap_cell_sim::{CellBed, CellModel};
     use std::sync::Arc;
 
-    /// Does something with a simulation on the blade of the paper.
+    /// Runs a closure with a simulation of the paper's blade.
     fn on_blade<T>(
         inputs: &Inputs,
         seed: u64,

@@ -1,9 +1,9 @@
-//! The costs that the model takes as given, each with its source.
+//! The assumed costs of the model, each with its source.
 
 use seatmap_data::machine::description::Basis;
 use serde::Serialize;
 
-/// A cost that the model takes as given.
+/// An assumed cost of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AssumedCost {
@@ -17,7 +17,7 @@ pub struct AssumedCost {
     pub source: &'static str,
 }
 
-/// Which input.
+/// The assumed costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostKind {
     /// `spe_program_load` under Linux.
@@ -28,7 +28,7 @@ pub enum CostKind {
     Clone,
     /// `spu_run` until its thread sleeps.
     Activate,
-    /// The way back from `spu_run` to the program.
+    /// The return from `spu_run` to the program.
     Return,
     /// The end of a thread.
     Exit,
@@ -38,31 +38,31 @@ pub enum CostKind {
     Library,
     /// A switch from one thread to another.
     Switch,
-    /// An SPE's stop interrupt, with waking its thread.
+    /// An SPE's stop interrupt, including the wakeup of its thread.
     Interrupt,
     /// A timer interrupt.
     Tick,
-    /// Timer interrupts a second.
+    /// Timer interrupts per second.
     TickRate,
     /// The scheduler's latency.
     Latency,
-    /// Its shortest time slice.
+    /// The scheduler's shortest time slice.
     Granularity,
-    /// How far a woken thread must lie behind to preempt.
+    /// How far behind a woken thread must be to preempt.
     WakeupGranularity,
     /// `spe_program_load` in Cellule.
     LightLoad,
     /// `spe_ps_area_get` in Cellule.
     LightMap,
-    /// `pthread_create` in Cellule beside the run that it begins.
+    /// `pthread_create` in Cellule without the run that it begins.
     LightCreate,
     /// `spe_context_run` in Cellule.
     LightRun,
     /// `pthread_join` in Cellule.
     LightJoin,
-    /// `spe_in_mbox_write` in Cellule beside the stores themselves.
+    /// `spe_in_mbox_write` in Cellule without the stores.
     LightWrite,
-    /// `spe_out_mbox_read` in Cellule beside the loads themselves.
+    /// `spe_out_mbox_read` in Cellule without the loads.
     LightRead,
     /// The time slice of the hypervisor's round robin.
     PartitionSlice,
@@ -91,14 +91,14 @@ impl Inputs {
         self.0[cost as usize].value
     }
 
-    /// The same inputs with another value of one, to see what it does.
+    /// These inputs with one other value, to see its effect.
     #[must_use]
     pub fn with(mut self, cost: CostKind, value: f64) -> Self {
         self.0[cost as usize].value = value;
         self
     }
 
-    /// The same inputs with another value of the one of this name; `None` where there is none.
+    /// These inputs with another value of the named one; `None` for an unknown name.
     #[must_use]
     pub fn with_named(mut self, name: &str, value: f64) -> Option<Self> {
         let input = self.0.iter_mut().find(|input| input.name == name)?;

@@ -1,11 +1,10 @@
-//! Cellule's way: one light task that polls, in a partition of its own.
+//! Cellule's way: one polling light task, in its own partition.
 
 use super::inputs::CostKind;
 use super::program::{ProgramRun, SpeCalls, since};
 use seatmap_cell_sim::channels::{Channels, SignalNumber};
 use std::cell::Cell;
 
-/// The PPE under Cellule.
 pub(super) struct Light<'a, C> {
     channels: &'a C,
     run: &'a ProgramRun,
@@ -28,8 +27,8 @@ impl<'a, C: Channels> Light<'a, C> {
         }
     }
 
-    /// Cycles that this partition has before the other one takes its turn; it waits for its own
-    /// turn first. The SPEs work on meanwhile: the hypervisor does not take them away.
+    /// Cycles until the other partition's turn; it waits for this one's own turn first. The SPEs
+    /// continue meanwhile, because the hypervisor does not switch them.
     fn until_switch(&self) -> u64 {
         if !self.run.is_perturbed {
             return u64::MAX;

@@ -1,10 +1,10 @@
-//! Linux's way: a thread for each SPE beside the program's own, all on one CPU.
+//! Linux's way: a thread for each SPE and the program's own thread, all on one CPU.
 //!
-//! The paper's kernel had one CPU (section 4.1), so that whatever the kernel does for one thread
-//! delays the others. The threads take turns by the rules of Linux 2.6.30's fair scheduler
-//! (kernel/sched_fair.c): a thread that was made runs before its maker; a thread that wakes
-//! preempts one that is far enough ahead of it; time slices end at timer interrupts. Work inside
-//! the kernel is not preempted (the kernel for the Cell had `CONFIG_PREEMPT_NONE`).
+//! The paper's kernel had one CPU (section 4.1), so that its work for one thread delays the others.
+//! The threads take turns by the rules of Linux 2.6.30's fair scheduler (kernel/sched_fair.c): a
+//! new thread runs before its maker; a woken thread preempts one that is far enough ahead of it;
+//! time slices end at timer interrupts. Work inside the kernel is not preempted (the kernel for the
+//! Cell had `CONFIG_PREEMPT_NONE`).
 
 use super::inputs::CostKind;
 use super::program::{ProgramRun, SpeCalls, since};
@@ -12,12 +12,11 @@ use super::scheduler::{FairScheduler, PickedThread};
 use seatmap_cell_sim::channels::{Channels, SignalNumber};
 use std::cell::RefCell;
 
-/// The program's own thread.
 const MAIN: usize = 0;
-/// How finely the CPU looks for the stops of SPEs, in microseconds: below a mailbox call.
+/// The interval at which the CPU looks for stopped SPEs, in microseconds: shorter than a mailbox
+/// call.
 const GRAIN_US: f64 = 0.25;
 
-/// Where work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     User,
@@ -25,24 +24,22 @@ enum Mode {
     Kernel,
 }
 
-/// How far the thread of an SPE has come.
+/// The stage of an SPE's thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// In `spu_run`, before its SPE runs.
     Activating,
     /// Asleep until its SPE stops.
     Running,
-    /// On its way back to the program.
     Returning,
     Exiting,
     Ended,
 }
 
-/// The thread of an SPE.
 #[derive(Clone, Copy, Debug)]
 struct SpeThread {
     stage: Stage,
-    /// Cycles that are left of this stage.
+    /// Remaining cycles of this stage.
     left: u64,
     /// The time base when it called `spe_context_run`.
     called: Option<u32>,
@@ -51,7 +48,7 @@ struct SpeThread {
     is_mapped: bool,
 }
 
-/// The event that the program's own thread waits for.
+/// The event for which the program's own thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wait {
     Activation(usize),
@@ -68,7 +65,6 @@ struct State {
     run_ticks: u64,
 }
 
-/// The PPE under Linux.
 pub(super) struct Linux<'a, C> {
     channels: &'a C,
     run: &'a ProgramRun,
@@ -99,7 +95,6 @@ impl<'a, C: Channels> Linux<'a, C> {
         Linux { channels, run, state, grain, tick_period }
     }
 
-    /// Lets time pass on the CPU.
     fn pass(&self, cycles: u64, mode: Mode) {
         self.channels.compute(cycles);
         self.account(cycles, mode);
@@ -115,12 +110,11 @@ impl<'a, C: Channels> Linux<'a, C> {
         }
     }
 
-    /// Spends kernel time on an input's cost.
     fn kernel(&self, cost: CostKind) {
         self.pass(self.run.cycles(cost), Mode::Kernel);
     }
 
-    /// Takes the interrupts that are due: the timer's, and those of SPEs that have stopped.
+    /// Takes due interrupts: the timer's, and those of stopped SPEs.
     fn take_interrupts(&self) {
         loop {
             let now = self.channels.cycles();
@@ -138,7 +132,7 @@ impl<'a, C: Channels> Linux<'a, C> {
         }
     }
 
-    /// The first SPE that has stopped and whose interrupt was not taken.
+    /// The first stopped SPE with an interrupt that was not taken.
     fn stopped(&self) -> Option<usize> {
         let state = self.state.borrow();
         (0..state.spes.len()).find(|spe| {
@@ -146,7 +140,7 @@ impl<'a, C: Channels> Linux<'a, C> {
         })
     }
 
-    /// The SPE's thread goes back to its program.
+    /// Returns the SPE's thread to its program.
     fn wake_for(&self, spe: usize) {
         let mut state = self.state.borrow_mut();
         state.spes[spe].stage = Stage::Returning;
@@ -162,7 +156,7 @@ impl<'a, C: Channels> Linux<'a, C> {
         if watches { to_tick.min(self.grain) } else { to_tick }
     }
 
-    /// Lets the running thread work; returns what is left where another one must run first.
+    /// Lets the running thread work; returns the remaining cycles if another thread must run first.
     fn work(&self, mut left: u64, mode: Mode) -> u64 {
         while left > 0 {
             self.take_interrupts();
@@ -176,8 +170,7 @@ impl<'a, C: Channels> Linux<'a, C> {
         0
     }
 
-    /// The program's own thread spends its time on an input's cost, and others run where the
-    /// scheduler says so.
+    /// Spends an input's cost in the program's own thread, with preemption by other threads.
     fn spend(&self, cost: CostKind, mode: Mode) {
         let mut left = self.run.cycles(cost);
         loop {
@@ -189,7 +182,7 @@ impl<'a, C: Channels> Linux<'a, C> {
         }
     }
 
-    /// A preemption that was due inside the kernel comes on the way out of it.
+    /// Leaving the kernel does a preemption that was due inside it.
     fn leave_kernel(&self) {
         self.take_interrupts();
         if self.state.borrow().scheduler.must_switch() {
@@ -197,7 +190,6 @@ impl<'a, C: Channels> Linux<'a, C> {
         }
     }
 
-    /// The program's own thread sleeps until something has happened.
     fn wait(&self, wait: Wait) {
         while !self.has_happened(wait) {
             let mut state = self.state.borrow_mut();
@@ -216,13 +208,13 @@ impl<'a, C: Channels> Linux<'a, C> {
         }
     }
 
-    /// Runs other threads until it is the turn of the program's own.
+    /// Runs other threads until the turn of the program's own.
     fn schedule(&self) {
         loop {
             let picked = self.state.borrow_mut().scheduler.pick();
             match picked {
                 None => {
-                    // Nobody can run: the CPU waits for an interrupt.
+                    // No thread can run: the CPU waits for an interrupt.
                     self.pass(self.step(), Mode::Kernel);
                     self.take_interrupts();
                 }
@@ -239,7 +231,6 @@ impl<'a, C: Channels> Linux<'a, C> {
         }
     }
 
-    /// Runs the thread of an SPE until it sleeps, ends or is preempted.
     fn run_thread(&self, spe: usize) {
         loop {
             let SpeThread { stage, left, called, .. } = self.state.borrow().spes[spe];
@@ -255,7 +246,7 @@ impl<'a, C: Channels> Linux<'a, C> {
         }
     }
 
-    /// Goes on to a thread's next stage; false where it gives up the CPU.
+    /// Starts a thread's next stage; false if it yields the CPU.
     fn next_stage(&self, spe: usize, stage: Stage) -> bool {
         match stage {
             Stage::Activating => {
@@ -285,7 +276,6 @@ impl<'a, C: Channels> Linux<'a, C> {
         }
     }
 
-    /// Stores and loads of an SPE's registers are not interrupted.
     fn access(&self, access: impl FnOnce(&C)) {
         let began = self.channels.cycles();
         access(self.channels);

@@ -1,5 +1,5 @@
-//! The programs, written once over [`Channels`]: the PPE's part over the calls of a style, and the
-//! SPUs' part.
+//! The programs, written over [`Channels`]: the PPE's part over the calls of a style, and the SPUs'
+//! part.
 
 use super::inputs::{CostKind, Inputs};
 use super::light::Light;
@@ -13,7 +13,7 @@ use seatmap_cell_sim::channels::{
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Bytes of a block that an SPE moves at once: the most that one transfer takes.
+/// Bytes of a block that an SPE moves at once: the most of one transfer.
 const BLOCK: u32 = 16 << 10;
 /// Blocks of 16 KiB in a block of options.
 const OPTION_BLOCKS: u32 = 4;
@@ -21,22 +21,22 @@ const OPTION_BLOCKS: u32 = 4;
 const OPTIONS: f64 = 4096.0;
 /// Rows of a block of a matrix.
 const ROWS: u32 = 64;
-/// An SPE that has not stopped.
+/// The value for an SPE that has not stopped.
 const RUNNING: u64 = u64::MAX;
 
 /// The computation of the SPEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SpeComputation {
-    /// The paper's microbenchmark: 16 KiB fetched, added to, and put back.
+    /// The paper's microbenchmark: 16 KiB are fetched, added to, and written back.
     Addition,
-    /// A product of two matrices of this many rows.
+    /// A product of two square matrices with this many rows.
     Matrix(u32),
     /// Option prices of this many blocks of 64 KiB.
     BlackScholes(u32),
 }
 
 impl SpeComputation {
-    /// Parts that SPEs can do by themselves.
+    /// Parts that SPEs can do independently.
     fn tasks(self, spes: usize) -> u32 {
         match self {
             SpeComputation::Addition => spes as u32,
@@ -45,29 +45,27 @@ impl SpeComputation {
         }
     }
 
-    /// Bytes of memory that all parts lie in.
     fn memory(self, spes: usize) -> u32 {
         match self {
             SpeComputation::Addition => spes as u32 * BLOCK,
             // Two factors and the product.
             SpeComputation::Matrix(size) => 3 * (size / ROWS).pow(2) * BLOCK,
-            // A block's inputs, and a quarter of that for its prices.
+            // A block's inputs, and a quarter of their size for its prices.
             SpeComputation::BlackScholes(blocks) => blocks * (OPTION_BLOCKS + 1) * BLOCK,
         }
     }
 }
 
-/// One run of a program under one style.
 pub(super) struct ProgramRun {
     pub style: LibraryStyle,
     pub work: SpeComputation,
-    /// How often the work is done.
+    /// Repetitions of the work.
     pub times: u32,
     pub spes: usize,
     pub inputs: Inputs,
     pub cycles_per_us: f64,
-    /// When the first timer interrupt comes, or how much of its slice the partition has had, from 0
-    /// to 1 of a period.
+    /// The time of the first timer interrupt, or the used part of the partition's slice, from 0 to
+    /// 1 of a period.
     pub phase: f64,
     /// Whether another partition takes turns with Cellule's.
     pub is_perturbed: bool,
@@ -92,40 +90,37 @@ impl Sign {
         self.has_answered.load(Ordering::Relaxed)
     }
 
-    /// The cycle at which its program stopped.
     pub fn stopped_at(&self) -> Option<u64> {
         Some(self.stopped_at.load(Ordering::Relaxed)).filter(|at| *at != RUNNING)
     }
 }
 
-/// The ticks of the time base that each call took, for all SPEs one after the other.
+/// The ticks of the time base for each call, for all SPEs one after the other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct CallTicks {
     pub calls: BTreeMap<TimedCall, u64>,
     /// From the first load to the last join.
     pub whole: u64,
-    /// The kernel's part of the CPU time, from 0 to 1; `None` without one.
+    /// The kernel's share of the CPU time, from 0 to 1; `None` without a kernel.
     pub kernel_share: Option<f64>,
 }
 
-/// The calls of libspe2 by one style, for the SPEs from 0 on.
+/// The calls of libspe2 in one style, for the SPEs from 0 on.
 pub(super) trait SpeCalls {
     fn map(&self);
     fn load(&self);
-    /// Makes a thread that runs the program.
     fn create(&self, spe: usize);
     fn write(&self, spe: usize, message: u32);
-    /// Looks once whether there is an answer.
     fn sees_answer(&self, spe: usize) -> bool;
     fn read(&self, spe: usize);
     fn join(&self, spe: usize);
-    /// Ticks that all calls of `spe_context_run` took together.
+    /// The total ticks of all calls of `spe_context_run`.
     fn run_ticks(&self) -> u64;
     fn kernel_share(&self) -> Option<f64>;
 }
 
-/// The PPE's program, the same in both styles. Its calls come in the order of the C program that
-/// times them on this computer (`cell/calls.c`), each for all SPEs together.
+/// The PPE's program, the same in both styles. Its calls have the order of the C program that times
+/// them on this computer (`cell/calls.c`), each for all SPEs together.
 fn control<C: Channels>(channels: &C, calls: &impl SpeCalls, spes: usize, times: u32) -> CallTicks {
     let mut ticks = CallTicks::default();
     ticks.add(channels, TimedCall::MapPS, || (0..spes).for_each(|_| calls.map()));
@@ -133,7 +128,7 @@ fn control<C: Channels>(channels: &C, calls: &impl SpeCalls, spes: usize, times:
     ticks.add(channels, TimedCall::PgmLoad, || (0..spes).for_each(|_| calls.load()));
     ticks.add(channels, TimedCall::ThrCreate, || (0..spes).for_each(|spe| calls.create(spe)));
     ticks.add(channels, TimedCall::MBoxWr, || (0..spes).for_each(|spe| calls.write(spe, times)));
-    // Only the reads of messages that are there are timed.
+    // Waits first, so that the timed reads find their messages.
     for spe in 0..spes {
         while !calls.sees_answer(spe) {}
     }
@@ -153,19 +148,19 @@ impl CallTicks {
     }
 }
 
-/// Ticks of the time base since it read this: it counts down.
+/// Ticks of the time base since `began`: it counts down.
 pub(super) fn since<C: Channels>(channels: &C, began: u32) -> u64 {
     u64::from(began.wrapping_sub(channels.decrementer()))
 }
 
 impl ProgramRun {
-    /// Core cycles of an input; at least one, so that a loop that looks for something takes time.
+    /// Core cycles of an input; at least one, so that a polling loop takes time.
     pub fn cycles(&self, cost: CostKind) -> u64 {
         (self.inputs.value(cost) * self.cycles_per_us).max(1.0) as u64
     }
 
-    /// The program of an SPE: it waits for its start and for a message that says how often to work,
-    /// answers when all is done, and stops.
+    /// The program of an SPE: it waits for its start and for a message with the number of
+    /// repetitions, answers when all are done, and stops.
     fn spu<C: Channels>(&self, channels: &C, spe: usize) {
         channels.signal_read(SignalNumber::One);
         let times = channels.mailbox_read();
@@ -203,8 +198,8 @@ impl ProgramRun {
         }
     }
 
-    /// A block of the product. The next two blocks are fetched while two are multiplied, as the
-    /// kernel that the cost comes from is used.
+    /// A block of the product. Two blocks are fetched while two others are multiplied, as in the
+    /// kernel whose cost is used.
     fn product<C: Channels>(&self, channels: &C, blocks: u32, task: u32) {
         let row = task / blocks;
         let column = task % blocks;
@@ -229,7 +224,7 @@ fn get<C: Channels>(channels: &C, local: u32, block: u32, tag: u8) {
     channels.get(local * BLOCK, memory(block), BLOCK, tag, TransferOrder::Free);
 }
 
-/// Puts a block back, and waits for that.
+/// Writes a block back, and waits until it is written.
 fn put<C: Channels>(channels: &C, local: u32, block: u32) {
     channels.put(local * BLOCK, memory(block), BLOCK, 2, TransferOrder::Free);
     channels.wait_tags(1 << 2);

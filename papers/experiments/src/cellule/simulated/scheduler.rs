@@ -1,6 +1,5 @@
 //! The fair scheduler of Linux 2.6.30 for threads of equal weight on one CPU (kernel/sched_fair.c).
 
-/// A thread that was picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PickedThread {
     pub number: usize,
@@ -10,7 +9,7 @@ pub(super) struct PickedThread {
 
 #[derive(Clone, Copy, Debug)]
 struct Entity {
-    /// CPU time so far, with what it was given or charged when it was made.
+    /// CPU time so far, with credits and charges.
     runtime: i64,
     /// CPU time since it was picked.
     slice: u64,
@@ -30,7 +29,7 @@ pub(super) struct FairScheduler {
 }
 
 impl FairScheduler {
-    /// One thread, which runs. All times are in core cycles.
+    /// One running thread. All times are in core cycles.
     pub fn new(latency: u64, granularity: u64, wakeup_granularity: u64) -> Self {
         FairScheduler {
             latency,
@@ -43,18 +42,17 @@ impl FairScheduler {
         }
     }
 
-    /// Whether the running thread must give way at the next chance.
     pub fn must_switch(&self) -> bool {
         self.must_switch
     }
 
-    /// Charges the running thread; false where none runs.
+    /// Charges the running thread; false if none runs.
     pub fn charge(&mut self, cycles: u64) -> bool {
         let Some(current) = self.current else { return false };
         let entity = &mut self.entities[current];
         entity.runtime += cycles as i64;
         entity.slice += cycles;
-        // The queue's own time never goes back.
+        // The queue's own time never decreases.
         if let Some(first) = self.first() {
             self.least = self.least.max(self.entities[first].runtime);
         }
@@ -68,7 +66,7 @@ impl FairScheduler {
             .min_by_key(|at| self.entities[*at].runtime)
     }
 
-    /// A thread's part of a period in which this many take turns.
+    /// A thread's part of a period with this many threads.
     fn part(&self, threads: usize) -> u64 {
         let threads = threads.max(1) as u64;
         self.latency.max(threads * self.granularity) / threads
@@ -78,7 +76,7 @@ impl FairScheduler {
         self.entities.iter().filter(|entity| entity.is_runnable).count()
     }
 
-    /// A timer interrupt: a slice that is used up ends.
+    /// A timer interrupt ends a used-up slice.
     pub fn tick(&mut self) {
         let threads = self.runnable();
         if let Some(current) = self.current
@@ -89,8 +87,8 @@ impl FairScheduler {
         }
     }
 
-    /// The running thread makes another one, which is charged a slice in advance and, as it runs
-    /// first, changes places with its maker.
+    /// The running thread creates another one, which is charged a slice in advance and, because it
+    /// runs first, changes places with its maker.
     pub fn fork(&mut self) {
         let part = self.part(self.runnable() + 1);
         let mut runtime = self.least + part as i64;
@@ -103,7 +101,6 @@ impl FairScheduler {
         self.entities.push(Entity { runtime, slice: 0, is_runnable: true });
     }
 
-    /// A thread sleeps, or has ended.
     pub fn sleep(&mut self, thread: usize) {
         self.entities[thread].is_runnable = false;
         if self.current == Some(thread) {
@@ -124,7 +121,7 @@ impl FairScheduler {
         }
     }
 
-    /// Picks the thread that runs next; `None` where none can.
+    /// Picks the next thread; `None` if none can run.
     pub fn pick(&mut self) -> Option<PickedThread> {
         self.must_switch = false;
         let Some(number) = self.first() else {

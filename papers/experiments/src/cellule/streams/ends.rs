@@ -4,14 +4,12 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Instant;
 
-/// Bytes of each write and read: about the amount that a connection over the loopback carries at
-/// once.
+/// Bytes of each write and read: about as many as a connection over the loopback carries at once.
 pub const CHUNK: usize = 64 << 10;
-/// A stream's pattern begins anew after this many bytes. The number is prime, so that a lost or
-/// doubled chunk shows.
+/// The period of a stream's bytes. It is prime, so that a lost or doubled chunk shows.
 const PERIOD: usize = 251;
 
-/// When a sender has done enough: whichever comes first.
+/// The limits of a sender: the first reached one ends it.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount {
     pub end: Option<Instant>,
@@ -19,32 +17,31 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// Any number of bytes until this time.
     pub fn until(end: Instant) -> Self {
         Amount { end: Some(end), bytes: u64::MAX }
     }
 
-    /// The part of a chunk that may go now, after this many bytes.
+    /// The part of a chunk that may be sent after this many bytes.
     fn next(self, sent: u64) -> usize {
         let is_over = self.end.is_some_and(|end| Instant::now() >= end);
         if is_over { 0 } else { self.bytes.saturating_sub(sent).min(CHUNK as u64) as usize }
     }
 }
 
-/// A stream's bytes, a chunk long from any place of the period on.
+/// A stream's bytes, a chunk long from any point of the period on.
 fn pattern(stream: usize) -> Vec<u8> {
-    // Other bytes for each stream, so that a chunk that went to the wrong sink shows.
+    // Different bytes for each stream, so that a chunk at the wrong sink shows.
     (0..CHUNK + PERIOD).map(|at| ((at % PERIOD) ^ (stream * 0x55)) as u8).collect()
 }
 
-/// Sends, and says how much it was; `None` where the connection broke.
+/// Sends, and returns the number of bytes; `None` if the connection broke.
 pub fn source(stream: usize, mut to: TcpStream, amount: Amount) -> Option<u64> {
     let pattern = pattern(stream);
     let mut sent = 0_u64;
     loop {
         let bytes = amount.next(sent);
         if bytes == 0 {
-            // The end of the stream, by which the service knows that no more comes.
+            // The end of the stream, which the service detects.
             to.shutdown(Shutdown::Write).ok()?;
             return Some(sent);
         }
@@ -53,8 +50,8 @@ pub fn source(stream: usize, mut to: TcpStream, amount: Amount) -> Option<u64> {
     }
 }
 
-/// Takes all there is, and says how much it was; `None` where the connection broke or brought other
-/// bytes.
+/// Receives everything, and returns the number of bytes; `None` if the connection broke or bytes
+/// differ.
 pub fn sink(stream: usize, mut from: TcpStream) -> Option<u64> {
     let pattern = pattern(stream);
     let mut chunk = vec![0; CHUNK];

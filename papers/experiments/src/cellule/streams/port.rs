@@ -1,9 +1,9 @@
-//! Gigabit ports: each stream leaves through one of its own, as in the paper.
+//! Gigabit ports: each stream leaves through its own, as in the paper.
 //!
 //! A port is a pair of virtual Ethernet devices between two network namespaces, whose sender is
-//! held to the rate of the wire. The namespaces are those of two threads and have no names, so that
-//! they, the devices and the limits are gone with the last of their sockets, even where the process
-//! is killed. This computer's own network is not touched.
+//! limited to the rate of the wire. The namespaces belong to two threads and have no names, so that
+//! the kernel removes them, the devices and the limits with the last of their sockets, even if the
+//! process is killed. This computer's own network does not change.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -11,15 +11,14 @@ use std::process::{Command, Output};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// The rate of a gigabit wire for the bytes that the kernel counts: 1514 of the 1538 bytes of a
-/// full frame, as it leaves out preamble, checksum and the gap to the next one (IEEE 802.3). TCP's
-/// payload, 1448 bytes of the frame, then comes to 941 Mbit/s.
+/// full frame, without preamble, checksum and the gap to the next one (IEEE 802.3). TCP's payload,
+/// 1448 bytes of the frame, then reaches 941 Mbit/s.
 const RATE: &str = "984400kbit";
 
-/// Two ends of a connection.
 pub type ConnectionEnds = (TcpStream, TcpStream);
 
 /// The connections of some streams: into the service over the loopback of its namespace, and out of
-/// it through a port each.
+/// it through one port each.
 pub struct PortConnections {
     /// A sender's end, and the service's.
     pub ingress: Vec<ConnectionEnds>,
@@ -27,19 +26,16 @@ pub struct PortConnections {
     pub egress: Vec<ConnectionEnds>,
 }
 
-/// Makes ports and connects streams through them.
-///
 /// # Errors
 /// Namespaces require root; `ip` and `tc` are missing, or refuse.
 pub fn connect(streams: usize) -> io::Result<PortConnections> {
-    // A thread of its own: the caller stays in its namespace.
+    // In a new thread, so that the caller stays in its namespace.
     std::thread::scope(|scope| {
         let near = std::thread::Builder::new().spawn_scoped(scope, || near_side(streams))?;
         near.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
-/// The service's side, in a namespace of its own.
 fn near_side(streams: usize) -> io::Result<PortConnections> {
     enter_own_namespace()?;
     ip(&["link", "set", "lo", "up"])?;
@@ -49,7 +45,7 @@ fn near_side(streams: usize) -> io::Result<PortConnections> {
         let (tell_listeners, listeners) = channel();
         let far = std::thread::Builder::new()
             .spawn_scoped(scope, move || far_side(streams, &tell_tid, &devices, &tell_listeners))?;
-        // A side that failed drops its ends of the channels, and its error is the one to return.
+        // A failed side drops its ends of the channels, and its error is the one to return.
         let ours = near_devices(streams, &tid, tell_devices, &listeners);
         let theirs = far.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let sinks = theirs?;
@@ -59,7 +55,7 @@ fn near_side(streams: usize) -> io::Result<PortConnections> {
     })
 }
 
-/// Makes the devices, whose far ends lie in the other thread's namespace, and connects to the
+/// Makes the devices, whose far ends are in the other thread's namespace, and connects to the
 /// listeners there.
 fn near_devices(
     streams: usize,
@@ -74,7 +70,7 @@ fn near_devices(
         ip(&["link", "add", &near, "type", "veth", "peer", "name", &far, "netns", &tid])?;
         ip(&["addr", "add", &format!("{}/24", address(stream, 1)), "dev", &near])?;
         ip(&["link", "set", &near, "up"])?;
-        // The burst is larger than the largest segment, so that the kernel need not cut it up.
+        // The burst is larger than the largest segment, so that the kernel need not split it.
         let limit = ["rate", RATE, "burst", "128kb", "latency", "20ms"];
         tool("tc", &[&["qdisc", "add", "dev", &near, "root", "tbf"][..], &limit].concat())?;
     }
@@ -83,7 +79,6 @@ fn near_devices(
     addresses.into_iter().map(TcpStream::connect).collect()
 }
 
-/// The sinks' side, in another namespace.
 fn far_side(
     streams: usize,
     tell_tid: &Sender<i32>,
@@ -106,12 +101,11 @@ fn far_side(
     listeners.iter().map(|listener| Ok(listener.accept()?.0)).collect()
 }
 
-/// An address of a stream's port.
 fn address(stream: usize, end: u8) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, stream as u8, end)
 }
 
-/// Moves this thread alone into a network namespace without a name.
+/// Moves only this thread into an unnamed network namespace.
 fn enter_own_namespace() -> io::Result<()> {
     // SAFETY: it has no preconditions, and changes this thread's namespace only.
     if unsafe { libc::unshare(libc::CLONE_NEWNET) } == 0 {

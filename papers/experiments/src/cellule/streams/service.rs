@@ -1,4 +1,4 @@
-//! The service between senders and sinks: Rx threads that receive, and a Tx thread that forwards.
+//! The service between senders and sinks: Rx threads receive, and a Tx thread forwards.
 
 use super::ends::CHUNK;
 use super::share::Forwarded;
@@ -10,31 +10,29 @@ use std::time::{Duration, Instant};
 
 /// Chunks between an Rx thread and the Tx thread, for each stream.
 const QUEUE: usize = 64;
-/// How long a poller waits for a stream whose turn it is. A stream that its sender saturates is at
-/// most late, by one or two time slices of the scheduler; skipping it would give its share to the
-/// other stream.
+/// How long a poller waits for a stream in its turn. A saturated stream is at most late, by one or
+/// two time slices of the scheduler; skipping it would give its share to the other stream.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Bytes that a weight of one is granted in a round.
+/// Bytes per unit of weight in a round.
 const QUANTUM: u64 = 4 << 10;
 
 /// The order in which streams are served.
 pub enum StreamOrder {
     /// The only stream, by the thread that receives it.
     Single,
-    /// Each stream that has a chunk in turn, one chunk each.
+    /// In turn among streams with a chunk, one chunk each.
     RoundRobin,
     /// In turn by weight: each stream has this many pollers, which count bytes.
     Weighted(Vec<usize>),
 }
 
-/// The service's ends of its connections.
 pub struct ServiceConnections {
     pub ingress: Vec<TcpStream>,
     pub egress: Vec<TcpStream>,
 }
 
 impl ServiceConnections {
-    /// Forwards all there is, and says what left when.
+    /// Forwards everything, and returns each chunk with its time.
     pub fn forward(mut self, way: &StreamOrder) -> io::Result<Vec<Forwarded>> {
         let mut log = Log { began: Instant::now(), forwarded: Vec::new() };
         match (way, &mut self.ingress[..], &mut self.egress[..]) {
@@ -84,7 +82,7 @@ fn single(from: &mut TcpStream, to: &mut TcpStream, log: &mut Log) -> io::Result
     }
 }
 
-/// An Rx thread's life: it ends with its stream, or when its receiver has gone.
+/// The loop of an Rx thread: it ends with its stream, or when its receiver is dropped.
 fn receive(mut from: TcpStream, filled: &SyncSender<Vec<u8>>) {
     loop {
         let mut chunk = vec![0; CHUNK];
@@ -92,17 +90,16 @@ fn receive(mut from: TcpStream, filled: &SyncSender<Vec<u8>>) {
             Ok(bytes @ 1..) => chunk.truncate(bytes),
             _ => return,
         }
-        // The Tx thread has gone, after an error of its own, which `transmit` returns.
+        // The Tx thread ended with an error, which `transmit` returns.
         if filled.send(chunk).is_err() {
             return;
         }
     }
 }
 
-/// The chunks that an Rx thread has received.
 struct Queue {
     chunks: Receiver<Vec<u8>>,
-    /// The first chunk, once it was looked at.
+    /// The first chunk, if already looked at.
     head: Option<Vec<u8>>,
     is_open: bool,
 }
@@ -114,7 +111,7 @@ impl Queue {
             match self.chunks.recv_timeout(patience) {
                 Ok(chunk) => self.head = Some(chunk),
                 Err(RecvTimeoutError::Timeout) => {}
-                // The Rx thread has ended with its stream; a chunk that is left is still forwarded.
+                // The Rx thread has ended with its stream; a remaining chunk is still forwarded.
                 Err(RecvTimeoutError::Disconnected) => self.is_open = false,
             }
         }
@@ -122,7 +119,6 @@ impl Queue {
     }
 }
 
-/// The Tx thread's life.
 fn transmit(
     mut queues: Vec<Queue>,
     mut egress: Vec<TcpStream>,
@@ -132,7 +128,7 @@ fn transmit(
     let (mut poller, counts_bytes) = match way {
         StreamOrder::Weighted(pollers) => {
             let weights: Vec<u32> = pollers.iter().map(|count| *count as u32).collect();
-            // Chunks differ in size, so that fair shares are counted in bytes and not in chunks.
+            // Chunks differ in size, so fair shares are counted in bytes.
             (WeightedPoller::new(&weights, QUANTUM), true)
         }
         _ => (WeightedPoller::new(&vec![1; queues.len()], 1), false),

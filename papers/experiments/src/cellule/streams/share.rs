@@ -3,14 +3,14 @@
 use seatmap_data::statistics::median;
 use serde::Serialize;
 
-/// Bytes that left the service.
+/// A forwarded chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forwarded {
     /// The time since the service began.
     pub at_ns: u64,
-    /// The stream that they belong to.
+    /// The stream of the bytes.
     pub stream: usize,
-    /// How many.
+    /// The number of bytes.
     pub bytes: u64,
 }
 
@@ -18,23 +18,23 @@ pub struct Forwarded {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StreamShares {
-    /// Their length, in milliseconds.
+    /// The length of a window, in milliseconds.
     pub window_ms: f64,
-    /// How many there are.
+    /// The number of windows.
     pub windows: usize,
-    /// The median share; null where nothing was forwarded.
+    /// The median share; null if nothing was forwarded.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub median: f64,
-    /// The smallest.
+    /// The smallest share.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub least: f64,
-    /// The largest.
+    /// The largest share.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub most: f64,
 }
 
-/// Shares in the windows before `end_ns`, without the first, in which the streams come up. All are
-/// NaN where there is no window in which something was forwarded.
+/// Shares in the windows before `end_ns`, without the first, in which the streams start. All are
+/// NaN if no window has forwarded bytes.
 #[must_use]
 pub fn shares(forwarded: &[Forwarded], window_ns: u64, end_ns: u64) -> StreamShares {
     let count = (end_ns / window_ns.max(1)) as usize;

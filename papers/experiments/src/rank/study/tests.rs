@@ -1,11 +1,10 @@
-//! Studies on a machine made up: a run takes what its seats and its seed say.
+//! Studies on an artificial machine, whose times depend on seats and seed.
 
 use super::*;
 use crate::rank::setup::tests::setup;
 use crate::rank::{Shard, Variant};
 use seatmap_cell_sim::channels::ChannelProgram;
 
-/// A machine that runs nothing and fails on request.
 struct Fake {
     runs: u32,
     fails_after: u32,

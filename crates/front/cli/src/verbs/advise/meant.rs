@@ -1,4 +1,4 @@
-//! The request that a command line means. All errors of usage are made here.
+//! Converts a command line into a request. All errors of usage are made here.
 
 use crate::args::Advise;
 use crate::myself;
@@ -14,7 +14,7 @@ use seatmap_machines::host::topology;
 use seatmap_observe::SubjectCommand;
 use seatmap_watch::ProcessChoice;
 
-/// The request that was typed, where stdout is the command's or a document's.
+/// The request; `leaves_stdout` if stdout is for a document.
 pub fn request(typed: &Advise, leaves_stdout: bool) -> Result<AdviceRequest, CliError> {
     let scope = scope(typed, leaves_stdout)?;
     let topology = topology::of_group().map_err(CliError::work)?;
@@ -52,7 +52,7 @@ fn scope(typed: &Advise, leaves_stdout: bool) -> Result<Scope, CliError> {
     Ok(Scope::Command(SubjectCommand { words: typed.command.clone(), leaves_stdout }))
 }
 
-/// The distances of this computer: as they are remembered, or measured now where that is quick.
+/// The distances of this computer: the remembered ones, or a measurement now if it is quick.
 fn measured_here(topology: &Topology) -> Option<Profile> {
     let remembered = input::remembered_of_host();
     remembered_or_measured(remembered, topology.pus.len(), &mut myself::quick_measurement())

@@ -13,7 +13,6 @@ use seatmap_trial::gate::file::Overrides;
 use seatmap_trial::gate::session::GateRequest;
 use seatmap_trial::gate::{BenchmarksFile, BenchmarksFileError, Binaries, HistoryEntry};
 
-/// Runs base and head of each benchmark by turns, and judges them.
 pub fn run(typed: &Bench) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let summary = summary(typed, &outputs)?;
@@ -34,14 +33,13 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     output::even_unread(outputs.show(&report, gate::page))?;
     end.map_err(CliError::work)?;
     if let Some(history) = &typed.history {
-        // A session that was cut off would stand beside whole ones.
+        // Only complete sessions are added.
         let appended = HistoryEntry::of(&report).append(history);
         appended.map_err(|error| CliError::work_at(history, error))?;
     }
     report.check(typed.strict).map_err(CliError::work)
 }
 
-/// The comparison that the user means.
 fn meant(typed: &Bench) -> Result<GateRequest, CliError> {
     let file = match &typed.file {
         Some(path) => input::parsed(path, &input::bytes(path)?, BenchmarksFile::from_toml)?,
@@ -77,7 +75,7 @@ fn meant(typed: &Bench) -> Result<GateRequest, CliError> {
     Ok(request)
 }
 
-/// A mistake in the commands, with the name of the file that they stand in.
+/// A mistake in the commands, with the name of their file.
 fn refusal(typed: &Bench, error: BenchmarksFileError) -> CliError {
     match &typed.file {
         Some(path) => CliError::at(path, error),

@@ -5,7 +5,6 @@ use seatmap_console::error::CliError;
 use seatmap_console::input;
 use seatmap_trial::gate::history::{self, Trends};
 
-/// Shows benchmarks over time, and where they changed.
 pub fn run(typed: &BenchHistory) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let entries = input::parsed(&typed.file, &input::bytes(&typed.file)?, history::read)?;

@@ -1,4 +1,4 @@
-//! The cells, requests and programs that a command line means. All errors of usage are made here.
+//! Converts command lines into cells, requests and programs. All errors of usage are made here.
 
 use crate::args::{CellCreate, CellRun};
 use seatmap_cell::{CellHost, CellRecord, CellRequest, CpuChoice};
@@ -9,7 +9,6 @@ use seatmap_os::CpuSet;
 use seatmap_place::PlaceRequest;
 use std::num::NonZeroUsize;
 
-/// The cell that is to be made here.
 pub fn cell(host: &CellHost, typed: &CellCreate) -> Result<CellRequest, CliError> {
     typed.cell.check(typed.pattern.is_some())?;
     Ok(typed.cell.on(cpus(host, typed)?))
@@ -35,20 +34,17 @@ fn cpus(host: &CellHost, typed: &CellCreate) -> Result<CpuSet, CliError> {
         return Ok(answer.placement.into_iter().collect());
     }
     if !cell.untested {
-        // Where stolen time cannot be measured, it decides nothing.
+        // If stolen time cannot be measured, it is ignored.
         let noise = seatmap_health::noise::measure_briefly(&choice.free.list().0);
         choice.steal_percent = noise.map(|noise| noise.steal_percent()).unwrap_or_default();
     }
     Ok(choice.best(cell.count.map(NonZeroUsize::get), profile.as_ref())?)
 }
 
-/// A program that is to run in a cell.
 pub struct ProgramInCell {
-    /// The cell.
     pub cell: CellRecord,
-    /// The program, which knows of its cell.
+    /// The program, with its cell in its environment.
     pub program: Executable,
-    /// Its seats.
     pub seats: GrantedSeats,
 }
 

@@ -6,7 +6,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::output;
 use seatmap_report::cell as words;
 
-/// Shows the changes that could not be undone. Exit code 1 if there are any.
+/// Shows the changes that could not be restored. Exit code 1 if there are any.
 pub fn left(left: &[Left]) -> Result<(), CliError> {
     left.iter().for_each(|left| output::tell(&left.to_string()));
     match left.len() {
@@ -17,7 +17,6 @@ pub fn left(left: &[Left]) -> Result<(), CliError> {
     }
 }
 
-/// Shows a cell, with what is wrong with it.
 pub fn cell(record: &CellRecord, wrong: &[String], json: bool) -> Result<(), CliError> {
     if json {
         output::json(record)
@@ -26,7 +25,6 @@ pub fn cell(record: &CellRecord, wrong: &[String], json: bool) -> Result<(), Cli
     }
 }
 
-/// Shows the cells of this computer.
 pub fn cells(records: &[CellRecord], json: bool) -> Result<(), CliError> {
     if json {
         output::json(&CellList::of(records))
@@ -35,7 +33,7 @@ pub fn cells(records: &[CellRecord], json: bool) -> Result<(), CliError> {
     }
 }
 
-/// Shows whether a cell is what it was made to be. Exit code 1 where it is not.
+/// Shows whether a cell is as it was created. Exit code 1 if it is not.
 pub fn verdict(record: &CellRecord, faults: &[String], json: bool) -> Result<(), CliError> {
     output::even_unread(if json {
         output::json(&CellVerdict { record, faults })

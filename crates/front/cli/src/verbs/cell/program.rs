@@ -24,7 +24,8 @@ pub fn run(host: &CellHost, typed: &CellRun) -> Result<(), CliError> {
         move || listener.end(cpus)
     })?;
     run::show(&report, typed.quiet);
-    // The cell did not keep other work away all the time: the figures would not be its own.
+    // Without a lasting cell other work was on the CPUs too, and the figures would not be the
+    // program's.
     if !typed.quiet && report.cell_end.is_none() {
         cell::noise(&noise).iter().for_each(|line| output::tell(line));
     }
@@ -35,13 +36,13 @@ pub fn run(host: &CellHost, typed: &CellRun) -> Result<(), CliError> {
     ending.leave_alike()
 }
 
-/// The launcher's report of threads and seats, with the noise heard on those CPUs.
+/// The launcher's report of threads and CPUs, with the noise on those CPUs.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CellRunReport<'a> {
     #[serde(flatten)]
     report: &'a Report,
-    /// The interruptions of the CPUs of its cell while it ran, also of those after the cell's end,
-    /// where `cell_end` tells of one.
+    /// The interruptions of the cell's CPUs while it ran, including those after the cell's end if
+    /// `cell_end` is set.
     noise: &'a ProgramNoise,
 }

@@ -1,4 +1,4 @@
-//! The measurement of a cluster that a command line means. All errors of usage are made here.
+//! Converts a command line into a measurement of a cluster. All errors of usage are made here.
 
 use crate::args::ClusterMeasure;
 use crate::myself;
@@ -22,7 +22,6 @@ pub fn options(typed: &ClusterMeasure, rank: &Rank) -> Result<ClusterOptions, Cl
         trips: typed.trips,
         at_once: usize::from(typed.at_once),
         timeout: typed.timeout,
-        // Rank 0 alone knows what was measured.
         earlier: match &typed.resume {
             Some(path) if rank.rank == 0 => Some(super::read(path, &input::bytes(path)?)?),
             _ => None,
@@ -31,7 +30,6 @@ pub fn options(typed: &ClusterMeasure, rank: &Rank) -> Result<ClusterOptions, Cl
     })
 }
 
-/// This rank's node.
 pub fn own_node(typed: &ClusterMeasure) -> Own {
     let timeout = typed.timeout;
     Own {
@@ -41,8 +39,8 @@ pub fn own_node(typed: &ClusterMeasure) -> Own {
     }
 }
 
-/// This node's core distances, by this program: `seatmap measure` waits until nobody else measures
-/// here.
+/// This node's core distances, by this program: `seatmap measure` waits until no other process
+/// measures here.
 fn profile(timeout: Duration) -> Option<Profile> {
     match measured_by(&mut myself::quick_measurement(), timeout) {
         Ok((profile, words)) => {

@@ -1,4 +1,4 @@
-//! A cluster under way, on file and on the screen.
+//! The progress and the result of a cluster's measurement.
 
 use crate::args::ClusterMeasure;
 use seatmap_cluster::{Cluster, ClusterProgress, Rank};
@@ -7,7 +7,6 @@ use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_report::cluster;
 
-/// Where the result goes, and how.
 pub struct ClusterOutputs {
     file: Option<Destination>,
     json: bool,
@@ -20,14 +19,14 @@ impl ClusterOutputs {
         Ok(ClusterOutputs { file: output::beside(output, None, "-o")?, json: typed.json })
     }
 
-    /// Writes the result so far. It is written again when all is known; a failure shows then.
+    /// Writes the result so far. A failure is reported when the complete result is written.
     pub fn keep(&self, so_far: &Cluster) {
         if let Some(file) = self.file.as_ref().filter(|file| **file != Destination::Stdout) {
             let _ = file.write(&so_far.to_json());
         }
     }
 
-    /// Writes and shows the result. Exit code 1 where something could not be measured.
+    /// Writes and shows the result. Exit code 1 if something could not be measured.
     pub fn end(&self, measured: &Cluster) -> Result<(), CliError> {
         self.file.as_ref().map_or(Ok(()), |file| file.write(&measured.to_json()))?;
         super::show(measured, self.json)?;
@@ -35,13 +34,12 @@ impl ClusterOutputs {
     }
 }
 
-/// Shows how far rank 0 is.
 pub fn show(progress: ClusterProgress, bars: &mut Bars) {
     match progress {
         ClusterProgress::Done(things, done, of) => bars.show(things, done, of),
         ClusterProgress::Again { pairs, at_most } => {
             bars.clear();
-            // It takes as long as all pairs took: the user hears of it, also without a terminal.
+            // It takes as long as all pairs did, so the user is informed, even without a terminal.
             output::tell(&cluster::again(pairs, at_most));
         }
     }

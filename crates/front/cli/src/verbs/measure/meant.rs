@@ -1,4 +1,4 @@
-//! The measurement that a command line means. All errors of usage are made here.
+//! Converts a command line into a measurement. All errors of usage are made here.
 
 use crate::args::MeasureArgs;
 use seatmap_console::error::{CliError, with_causes};
@@ -9,7 +9,6 @@ use seatmap_measure::plan::Effort;
 use seatmap_measure::source::{MeasuredBy, RoundTripSource};
 use seatmap_measure::wakeups::USUAL_PAIRS;
 
-/// The measurement that was typed.
 pub fn request(typed: &MeasureArgs, machine: &Machine) -> Result<MeasurementRequest, CliError> {
     let source = source(typed, machine)?;
     let journal = source.journal(typed.output.as_deref()).unwrap_or_else(|error| {
@@ -54,7 +53,7 @@ pub fn request(typed: &MeasureArgs, machine: &Machine) -> Result<MeasurementRequ
     })
 }
 
-/// The machine that was named, with its CPUs.
+/// The named machine, with its CPUs.
 fn source(typed: &MeasureArgs, machine: &Machine) -> Result<RoundTripSource, CliError> {
     let cpus = typed.cpus.as_ref();
     let answers = machine.answers();
@@ -62,7 +61,7 @@ fn source(typed: &MeasureArgs, machine: &Machine) -> Result<RoundTripSource, Cli
     if matches!(answers, DistanceSource::Replayed) {
         machine.require(Capability::Distances).map_err(CliError::input)?;
     }
-    // On the host homes are looked for; a file or model must know them.
+    // On the host homes are measured; a file or model must have them.
     if typed.homes > 1 && !matches!(answers, DistanceSource::Measured) {
         machine.require(Capability::Homes).map_err(CliError::input)?;
     }

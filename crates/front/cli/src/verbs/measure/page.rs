@@ -1,4 +1,4 @@
-//! The page of `seatmap measure`: a table, a document, a file, and the profile that is remembered.
+//! The output of `seatmap measure`: a table, a document, a file, and the remembered profile.
 
 use crate::args::MeasureArgs;
 use seatmap_console::error::CliError;
@@ -12,14 +12,11 @@ use seatmap_measure::source::RoundTripSource;
 use seatmap_report::terminal::{self, DrawOptions};
 use seatmap_report::{Page, html};
 
-/// Where a profile goes, checked before anything is measured.
 pub struct MeasureOutputs {
-    /// The machine, as it was typed.
     on: String,
     is_document: bool,
     output: Option<Destination>,
     page: Option<Destination>,
-    /// Where the profile for strangers goes.
     shared: Option<Destination>,
     colour: ColourChoice,
 }
@@ -64,7 +61,7 @@ impl MeasureOutputs {
             (Some(file @ (Destination::File(_) | Destination::Stream(_))), _) => {
                 file.write(&profile.to_json())?;
             }
-            // With a file of its own it is the user's, and this host's memory stays as it is.
+            // A profile in a file is the user's, and does not change the remembered one.
             (_, RoundTripSource::Host { pus, .. }) => {
                 let remembrance = past::remember(profile, pus);
                 remembrance.remark().iter().for_each(|remark| output::tell(remark));
@@ -82,7 +79,6 @@ impl MeasureOutputs {
         output::show(&self.table(profile))
     }
 
-    /// Writes the profile for strangers, and says what is not in it.
     fn share(&self, profile: &Profile) -> Result<(), CliError> {
         let Some(file) = &self.shared else { return Ok(()) };
         let shared = SharedProfile::of(profile);
@@ -103,7 +99,7 @@ impl MeasureOutputs {
     }
 }
 
-/// Names the file in which the other verbs find the measurement.
+/// Reports the file in which the other verbs find the measurement.
 fn tell_where(remembrance: &Remembrance) {
     if let (Remembrance::Kept { .. }, Some(path)) = (remembrance, host_profile()) {
         let path = path.display();

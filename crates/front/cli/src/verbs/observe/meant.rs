@@ -1,4 +1,4 @@
-//! The observation that a command line means. All errors of usage are made here.
+//! Converts a command line into an observation. All errors of usage are made here.
 
 use crate::args::{MeansChoice, ObserveArgs, ObserveChoice};
 use seatmap_cluster::Rank;
@@ -12,7 +12,6 @@ use seatmap_observe::{
 };
 use std::path::Path;
 
-/// The observation that was typed.
 pub fn request(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
     if typed.method == ObserveChoice::Pages {
         return Err(CliError::input(
@@ -21,7 +20,7 @@ pub fn request(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
              a program as it is, and --method tsan sees them in one that is built for it",
         ));
     }
-    // First: a recording needs no program.
+    // First, because a recording needs no program.
     if is_c2c(typed)? {
         return recorded(typed);
     }
@@ -34,8 +33,7 @@ pub fn request(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
             time: typed.seconds,
         }));
     }
-    // Callbacks of the compiler and of MPI report from inside: they must be there from the
-    // program's start.
+    // Callbacks of the compiler and of MPI report from inside, from the program's start.
     let Subject::Command(command) = subject else {
         return Err(CliError::input(
             "a program that runs cannot begin to report on itself; give the command after --",
@@ -49,7 +47,7 @@ pub fn request(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
     Ok(ObserveRequest::Report(ReportRequest { method, command }))
 }
 
-/// Whether the method c2c was named, or a recording given.
+/// Whether the method is c2c, or a recording is given.
 fn is_c2c(typed: &ObserveArgs) -> Result<bool, CliError> {
     let is_named = typed.method == ObserveChoice::C2c;
     if typed.recording.is_some() && !is_named && typed.method != ObserveChoice::Auto {
@@ -69,7 +67,7 @@ fn is_c2c(typed: &ObserveArgs) -> Result<bool, CliError> {
     Ok(is_c2c)
 }
 
-/// A recording that was given, or a command of which perf is to make one.
+/// A given recording, or a command for perf to record.
 fn recorded(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
     if let Some(path) = &typed.recording {
         return Ok(ObserveRequest::Recording(path.clone()));
@@ -81,7 +79,7 @@ fn recorded(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
         ));
     }
     let command = command(typed)?;
-    // The command does not start where perf cannot see its accesses.
+    // The command does not start if perf cannot see its accesses.
     perf::check()?;
     Ok(ObserveRequest::Record(command))
 }
@@ -99,18 +97,18 @@ fn subject(typed: &ObserveArgs) -> Result<Subject, CliError> {
 fn command(typed: &ObserveArgs) -> Result<SubjectCommand, CliError> {
     let how = "seatmap observe --pid PID";
     living::check_not_running(&typed.command, how).map_err(CliError::input)?;
-    // A command that is misspelt is the user's mistake, and is said before anything is watched.
+    // A misspelt command is the user's mistake, and is reported before the observation.
     Executable::find(&typed.command).map_err(CliError::input)?;
     crate::verbs::run::warn_of_handing_over(&typed.command);
-    // Stdout is the document's then, and the command's output goes to stderr.
+    // Then stdout is for the document, and the command's output goes to stderr.
     let leaves_stdout = typed.json || typed.output.as_deref() == Some(Path::new("-"));
     Ok(SubjectCommand { words: typed.command.clone(), leaves_stdout })
 }
 
-/// The rank that this process is, where a launcher has started it once for each of several.
+/// The rank of this process, if a launcher started it for each rank.
 fn job_rank(typed: &ObserveArgs) -> Result<Option<JobRank>, CliError> {
     // An `mpirun` starts `seatmap observe` once for each rank; without a launcher there is no rank,
-    // and nothing is wrong.
+    // which is fine.
     let Some(Rank { rank, size, job, .. }) = meet::job_rank() else { return Ok(None) };
     let pattern = typed.output.clone().filter(|path| path != Path::new("-"));
     let pattern = pattern.ok_or_else(|| {

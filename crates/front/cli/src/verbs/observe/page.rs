@@ -1,4 +1,4 @@
-//! The page of `seatmap observe`: a table or a document, and the files of patterns.
+//! The output of `seatmap observe`: a table or a document, and the files of patterns.
 
 use crate::args::ObserveArgs;
 use seatmap_console::error::CliError;
@@ -9,15 +9,13 @@ use seatmap_report::Page;
 use seatmap_report::observation::page;
 use std::path::{Path, PathBuf};
 
-/// The ways in which a sighting is shown, checked before the program starts.
 pub struct ObserveOutputs {
     /// The pattern's name: the user's, or the program's.
     name: Option<String>,
     is_document: bool,
-    /// Whether stdout is the command's.
+    /// Whether the command uses stdout.
     is_command: bool,
     pattern: Option<Destination>,
-    /// The file of the pattern, as it was typed.
     output: Option<PathBuf>,
     phases: Option<PathBuf>,
 }
@@ -25,7 +23,7 @@ pub struct ObserveOutputs {
 impl ObserveOutputs {
     pub fn new(typed: &ObserveArgs) -> Result<Self, CliError> {
         let pattern = output::file(typed.output.as_deref(), typed.json)?;
-        // Now and not at the end: a folder that cannot be made would cost the whole observation.
+        // Now and not at the end: a folder that cannot be created would cost the whole observation.
         if let Some(folder) = &typed.phases {
             std::fs::create_dir_all(folder).map_err(|error| CliError::at(folder, error))?;
         }
@@ -41,7 +39,6 @@ impl ObserveOutputs {
         })
     }
 
-    /// Prints the sighting, and writes its patterns.
     pub fn show(&self, sighting: &Sighting) -> Result<(), CliError> {
         let observation = &sighting.observation;
         let name = self.name.as_deref().unwrap_or_else(|| observation.name());
@@ -50,13 +47,13 @@ impl ObserveOutputs {
             .pattern
             .as_ref()
             .map_or(Ok(()), |file| file.write(&seatmap_data::document::written(&document)));
-        // Written even where the first file failed: what the program showed cannot be had again.
+        // Written even if the first file failed: the observation cannot be repeated.
         let phases = self.write_phases(observation, name);
         if self.is_document {
             output::json(&document)?;
         } else if self.pattern != Some(Destination::Stdout) {
             let written_phases = phases.as_ref().ok().cloned().flatten();
-            // Where a file could not be written, the user keeps the table at least.
+            // If a file could not be written, the user has at least the table.
             let next = written.is_ok().then(|| document.next_step(self.output.as_deref()));
             let said = written_phases.into_iter().chain(next.flatten()).collect();
             self.print(&page(observation).and(said))?;
@@ -76,7 +73,7 @@ impl ObserveOutputs {
         Ok(())
     }
 
-    /// Writes the pattern of each phase, and says in a line where.
+    /// Writes the pattern of each phase, and returns a line with their files.
     fn write_phases(
         &self,
         observation: &Observation,
@@ -97,8 +94,7 @@ fn phase_file(folder: &Path, number: usize) -> PathBuf {
     folder.join(format!("phase-{number}.pattern.json"))
 }
 
-/// Removes the files of an earlier observation that had more phases, which would pass for some of
-/// this one.
+/// Removes the files of an earlier observation with more phases, which would seem part of this one.
 fn remove_phases(folder: &Path, first: usize) -> Result<(), CliError> {
     let files = (first..).map(|number| phase_file(folder, number));
     for path in files.take_while(|path| path.is_file()) {

@@ -8,7 +8,6 @@ use seatmap_console::{here, pattern_input};
 use seatmap_measure::gallery::RankingRequest;
 use seatmap_report::ranking;
 
-/// Ranks the machines of the gallery, and those of a folder, for a pattern.
 pub fn run(typed: &PlaceArgs, folder: Option<&str>) -> Result<(), CliError> {
     if let Some(option) = typed.of_one_seating() {
         return Err(CliError::input(format!(

@@ -1,4 +1,4 @@
-//! Where the answer of `seatmap place` goes, and how.
+//! The outputs of `seatmap place`.
 
 use super::Inputs;
 use crate::args::PlaceArgs;
@@ -8,16 +8,14 @@ use seatmap_measure::appraise::Appraisal;
 use seatmap_report::floor::{self, FloorPlan, SeatingComparison};
 use seatmap_report::{placement, remarks};
 
-/// Where the plan, the page and the picture go, and what is printed.
 pub(super) struct PlaceOutputs {
     plan: Option<Destination>,
     page: Option<Destination>,
     picture: Option<Destination>,
-    /// `None` where a file has stdout.
+    /// `None` if a file uses stdout.
     printed: Option<Printed>,
 }
 
-/// The kinds of answers that are printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Printed {
     Json,
@@ -46,7 +44,6 @@ impl PlaceOutputs {
         Ok(PlaceOutputs { plan, page, picture, printed })
     }
 
-    /// Whether somebody reads the remarks beside the table.
     pub(super) fn shows_remarks(&self) -> bool {
         self.printed == Some(Printed::Table)
     }

@@ -9,7 +9,6 @@ use seatmap_measure::appraise::QapRequest;
 use seatmap_report::qap;
 use std::path::Path;
 
-/// Solves a QAPLIB instance.
 pub fn run(typed: &PlaceArgs, file: &Path) -> Result<(), CliError> {
     let request = QapRequest {
         name: file.file_stem().map(|stem| stem.to_string_lossy().into_owned()),

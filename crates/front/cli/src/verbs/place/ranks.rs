@@ -15,7 +15,6 @@ use seatmap_report::ranks;
 use std::path::Path;
 use std::time::Instant;
 
-/// Says on which nodes and CPUs the ranks of a pattern should run.
 pub fn run(typed: &PlaceArgs, cluster: &Cluster) -> Result<(), CliError> {
     if let Some(option) = typed.of_one_machine() {
         return Err(CliError::input(format!(
@@ -58,7 +57,7 @@ pub fn run(typed: &PlaceArgs, cluster: &Cluster) -> Result<(), CliError> {
     }
 }
 
-/// A pattern with those that count as well.
+/// A pattern plus the additional ones.
 pub fn pattern(text: &str, wishes: &OnCluster) -> Result<Pattern, CliError> {
     let first = pattern_input::pattern(text)?;
     if wishes.also.is_empty() {
@@ -70,7 +69,6 @@ pub fn pattern(text: &str, wishes: &OnCluster) -> Result<Pattern, CliError> {
     first.with(&others).map_err(CliError::input)
 }
 
-/// The nodes of a cluster as places for a pattern's ranks.
 pub fn places(
     name: &str,
     cluster: &Cluster,
@@ -81,15 +79,14 @@ pub fn places(
     cluster.places(bytes).map_err(|error| CliError::at(Path::new(name), error))
 }
 
-/// Shows a plan.
 pub fn show(plan: &RankPlan, json: bool) -> Result<(), CliError> {
     if json { output::print_exact(&plan.to_json()) } else { output::show(&ranks::page(plan)) }
 }
 
-/// The CPUs of the rank that this process is, on this computer.
+/// The CPUs of this process's rank, on this computer.
 ///
 /// # Errors
-/// No launcher gave this process a rank, the plan has another number of ranks, or it has this one
+/// No launcher gave this process a rank, the plan has another number of ranks, or it has this rank
 /// on another node.
 pub fn own_cpus(path: &Path, plan: &RankPlan, any_machine: bool) -> Result<CpuSet, CliError> {
     own_cpus_of(plan, &here::host_name(), any_machine, |name| std::env::var(name).ok()).map_err(

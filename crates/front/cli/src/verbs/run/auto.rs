@@ -1,4 +1,4 @@
-//! `seatmap run --auto`: seats that are tried while the program runs.
+//! `seatmap run --auto`: tries CPUs while the program runs.
 
 use super::{check_sole, page};
 use crate::args::RunArgs;
@@ -19,8 +19,8 @@ use seatmap_trial::live::auto::OBSERVED;
 use seatmap_trial::live::log::{Log, LogContent, LogFile, LogLine};
 use std::path::Path;
 
-/// Runs a program, or takes one that runs, and looks for its seats. A program's exit code is this
-/// process's.
+/// Runs a program, or attaches to a running one, and searches for its CPUs. The program's exit code
+/// is this process's.
 pub fn run(typed: &RunArgs) -> Result<(), CliError> {
     if let Some(path) = &typed.live.replay {
         return replay(path);
@@ -32,13 +32,13 @@ pub fn run(typed: &RunArgs) -> Result<(), CliError> {
     drop(waiting);
     let run = run?;
     if typed.quiet {
-        // Quiet leaves out the report, but never that a thread lost its seat.
+        // --quiet omits the report, but not that a thread lost its CPU.
         auto::losses(&run.outcome).iter().for_each(|loss| output::tell(loss));
     } else {
         output::tell_page(&auto::page(&run.outcome, &run.metric));
     }
     match (run.ending, run.failure) {
-        // A program that failed keeps its own exit code; only a success gives way to an error of
+        // A failed program keeps its own exit code; only success gives way to an error of
         // Seatmap's.
         (Ending::Exited(0), Some(error)) => Err(CliError::work(error)),
         (Ending::Exited(0), None) => Ok(()),
@@ -46,7 +46,7 @@ pub fn run(typed: &RunArgs) -> Result<(), CliError> {
     }
 }
 
-/// A bar for processes that run already. A command has the terminal for itself, and gets a line.
+/// A bar for running processes. A command uses the terminal itself, and gets a line.
 fn waiting(typed: &RunArgs) -> Option<Waiting> {
     if typed.quiet {
         return None;
@@ -66,14 +66,14 @@ fn waiting(typed: &RunArgs) -> Option<Waiting> {
 
 fn meant(typed: &RunArgs) -> Result<AutoRequest, CliError> {
     if typed.pid.is_empty() {
-        // Several starts of one command on a node would try seats against each other.
+        // Several instances of one command on a node would try CPUs against each other.
         check_sole(SoleWork::Auto)?;
     }
     let log = typed.live.log.as_deref().map(log_file).transpose()?;
     Ok(AutoRequest {
         subject: subject(typed)?,
         program: page::named(typed),
-        // Without a measurement the topology says how far apart CPUs are.
+        // Without a measurement the topology gives the distances of CPUs.
         profile: input::profile("host").ok(),
         metric: typed.live.metric.clone(),
         observe: typed.live.observe_for,
@@ -98,14 +98,13 @@ fn subject(typed: &RunArgs) -> Result<Subject, CliError> {
         let words = typed.command.clone();
         return Ok(Subject::Command(SubjectCommand { words, leaves_stdout: false }));
     }
-    // Seating process 1 or a thread of the kernel concerns the whole computer.
+    // Changing process 1 or a kernel thread concerns the whole computer.
     if !typed.force {
         attach::check(&typed.pid)?;
     }
     Ok(Subject::Processes(typed.pid.clone()))
 }
 
-/// Takes the decisions of a log again.
 fn replay(path: &Path) -> Result<(), CliError> {
     let log = input::parsed(path, &input::bytes(path)?, Log::read)?;
     log.replay().map_err(|error| CliError::work_at(path, error))?;
@@ -126,7 +125,7 @@ fn sentence(line: &LogLine) -> String {
     }
 }
 
-/// A document as one line of words: JSON without its punctuation around names.
+/// A document as one line of words: JSON without quotation marks.
 fn plain(document: &impl serde::Serialize) -> String {
     serde_json::to_string(document).unwrap_or_default().replace('"', "")
 }

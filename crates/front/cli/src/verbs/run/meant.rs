@@ -1,4 +1,4 @@
-//! The program on seats that a command line means. All errors of usage are made here.
+//! Converts a command line into a program on seats. All errors of usage are made here.
 
 use super::page;
 use crate::args::{Detach, Huge, RunArgs};
@@ -12,15 +12,12 @@ use seatmap_launch::{
 use seatmap_os::Root;
 use seatmap_os::mempolicy::MemoryNodes;
 
-/// A command line's meaning.
 pub enum Meant {
-    /// A program that is to start.
     Start(Box<RunRequest>),
-    /// Processes that run.
     Attach(Box<AttachRequest>),
 }
 
-/// The program or the processes, with seats that this computer has.
+/// The program or the processes, with seats of this computer.
 pub fn request(typed: &RunArgs) -> Result<Meant, CliError> {
     if let Some(option) = typed.live.given_option() {
         return Err(CliError::input(format!(
@@ -29,8 +26,7 @@ pub fn request(typed: &RunArgs) -> Result<Meant, CliError> {
     }
     let seats = source(typed)?;
     let is_running = !typed.pid.is_empty();
-    // Without a list, a plan or a rule, `--move-pages` alone was meant: threads stay where they
-    // are.
+    // Without a list, a plan or a rule, only `--move-pages` was meant: threads keep their CPUs.
     let has_seats = seats != SeatSource::Rules || !typed.rules.is_empty();
     let seating = SeatingRequest {
         seats,
@@ -40,8 +36,8 @@ pub fn request(typed: &RunArgs) -> Result<Meant, CliError> {
         skip: typed.skip,
         strict: typed.strict,
         is_running,
-        // A thread's memory policy can be set by that thread alone (set_mempolicy(2)); of a running
-        // process only pages are moved.
+        // Only a thread itself can set its memory policy (set_mempolicy(2)); of a running process
+        // only pages are moved.
         memory: typed.memory.clone().filter(|_| !is_running),
     };
     let GrantedSeats { allocator, memory, remarks } = seating.grant()?;
@@ -77,7 +73,7 @@ fn source(typed: &RunArgs) -> Result<SeatSource, CliError> {
         return Ok(typed.cpus.clone().map_or(SeatSource::Rules, SeatSource::List));
     };
     let bytes = input::bytes(path)?;
-    // A plan for ranks has the seats of all: this rank's own are looked up by its number.
+    // A plan for ranks has the seats of all: this rank finds its own by its number.
     match plan_input::rank_plan_in(path, &bytes)? {
         Some(plan) => ranks::own_cpus(path, &plan, typed.any_machine).map(SeatSource::Rank),
         None => {
@@ -89,8 +85,8 @@ fn source(typed: &RunArgs) -> Result<SeatSource, CliError> {
 
 fn program(typed: &RunArgs) -> Result<Executable, CliError> {
     let program = Executable::find(&typed.command).map_err(CliError::input)?;
-    // Streams that were closed when this program started are closed for the other one too; Rust's
-    // runtime has opened `/dev/null` in their place.
+    // Streams closed when this program started are closed for the other one too; Rust's runtime has
+    // opened `/dev/null` in their place.
     let program = program.without_streams(stdio::closed());
     Ok(match typed.huge {
         Some(huge) => program.with_huge_pages(huge == Huge::Prefer),
@@ -98,7 +94,7 @@ fn program(typed: &RunArgs) -> Result<Executable, CliError> {
     })
 }
 
-/// The nodes to which the pages of running processes are to move; `None` where they stay.
+/// The nodes for the pages of running processes; `None` to leave them.
 fn pages(typed: &RunArgs) -> Result<Option<PageMove>, CliError> {
     match &typed.memory {
         None => Ok(typed.move_pages.then_some(PageMove::ToThreads)),

@@ -1,4 +1,4 @@
-//! The lines, the table and the files of `seatmap run`.
+//! The messages, the table and the files of `seatmap run`.
 
 use crate::args::RunArgs;
 use seatmap_console::error::CliError;
@@ -17,11 +17,11 @@ use serde::Serialize;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Where the seating is written, with paths that hold in the background too.
+/// The files for the seating, with absolute paths, because the background process changes its
+/// folder.
 pub struct SeatingOutputs {
     report: Option<Destination>,
     page: Option<Destination>,
-    /// The program, as it was typed.
     program: String,
     quiet: bool,
 }
@@ -43,8 +43,8 @@ impl SeatingOutputs {
         self.page.as_ref().map_or(Ok(()), |file| self.write_page(seating, remarks, file))
     }
 
-    /// Writes the seating at the beginning, so that a file of an earlier run is not taken for this
-    /// one's where the process that seats the threads is killed. A pipe gets the end alone.
+    /// Writes the seating at the start, so that an earlier run's file is not taken for this one's
+    /// if the supervising process is killed. A pipe only gets the end.
     fn begin(&self, seating: &mut dyn FnMut() -> Report) {
         let [report, page] = [&self.report, &self.page]
             .map(|file| file.as_ref().filter(|file| matches!(file, Destination::File(_))));
@@ -52,7 +52,7 @@ impl SeatingOutputs {
             return;
         }
         let seating = seating();
-        // A file that cannot be written is told at the end, when it is written again.
+        // The write at the end reports an unwritable file.
         let _ = report.map(|file| write(&seating, file));
         let remark = "The run's end was not seen: this is its beginning.".to_owned();
         let _ = page.map(|file| self.write_page(&seating, vec![remark], file));
@@ -65,35 +65,34 @@ impl SeatingOutputs {
         file: &Destination,
     ) -> Result<(), CliError> {
         let page = seating_page(&self.program, &host_name(), remarks, &seating.threads);
-        // The shell has its terminal back where the program runs on in the background.
+        // If the program runs in the background, the shell has its terminal back.
         file.write_silently(&page)
     }
 }
 
-/// A file for the seating. An error names the path that the user typed.
+/// A file for the seating. An error names the path as the user gave it.
 fn destination(path: Option<&Path>) -> Result<Option<Destination>, CliError> {
     let Some(path) = path else { return Ok(None) };
     if path == Path::new("-") {
         return Err(CliError::input("stdout is the program's; give a file's name"));
     }
-    // Checked as typed, for the error's words; kept as a whole path, since the process in the
-    // background leaves the folder.
+    // Checks the given path, for the error's words, but keeps the absolute one, because the
+    // background process changes its folder.
     Destination::new(path)?;
     Destination::new(&std::path::absolute(path).map_err(CliError::input)?).map(Some)
 }
 
-/// The program as it was typed: its words, or its processes.
+/// The program as the user gave it: its command line, or its process ids.
 pub fn named(typed: &RunArgs) -> String {
     let words: Vec<_> = typed.command.iter().map(|word| word.to_string_lossy()).collect();
     let pids: Vec<_> = typed.pid.iter().map(|pid| format!("process {pid}")).collect();
     if pids.is_empty() { words.join(" ") } else { pids.join(", ") }
 }
 
-/// Tells of a program from the process that seats its threads. A failure is reported there; the
-/// process in front ends with its exit code.
+/// Reports on a program from the process that seats its threads. A failure is reported there; the
+/// process in the foreground ends with its exit code.
 pub struct Voice {
     pub files: SeatingOutputs,
-    /// The program's file.
     pub program: String,
     pub has_plan: bool,
 }
@@ -114,25 +113,25 @@ impl RunListener for Voice {
     }
 
     fn shares(&mut self, neighbours: &SeatNeighbours) {
-        // In any case: such a seat makes both programs slower.
+        // Even with --quiet, because such a seat slows both programs.
         neighbours.sentences().iter().for_each(|sentence| output::tell(sentence));
     }
 
-    /// A program that did well does not where its report could not be written.
+    /// An unwritable report makes a successful program fail.
     fn seated(&mut self, report: &Report, ending: Ending) -> Ending {
-        // A plan has a seat for each thread; --once and rules leave some out on purpose.
+        // A plan has a seat for each thread; --once and rules leave some threads unseated on
+        // purpose.
         let is_short = self.files.quiet && self.has_plan && report.ordered_tasks > 0;
         if let Some(line) = report.left_over().filter(|_| is_short) {
             output::tell(&line);
         }
-        // Without --start-at the first thread has a row, with a seat or without.
+        // Without --start-at the first thread has a row even if it has no seat.
         if report.threads.is_empty() {
             output::tell("no thread was seated: no program that --start-at names was executed");
         }
         match (self.files.write(report), ending) {
             (Err(error), Ending::Exited(0)) => error.ending(),
-            // The program's own failure is worth more than that of its report: it stays the exit
-            // code.
+            // The program's own failure stays the exit code.
             (Err(error), ending) => {
                 error.report();
                 ending
@@ -146,7 +145,7 @@ impl RunListener for Voice {
     }
 }
 
-/// The page of processes that were seated, or whose pages moved.
+/// Reports on seated or moved processes that were already running.
 pub fn attached(
     outcome: AttachOutcome,
     allow_unseated: bool,
@@ -157,7 +156,7 @@ pub fn attached(
     }
     outcome.neighbours.sentences().iter().for_each(|sentence| output::tell(sentence));
     for (moved, nodes) in &outcome.moved {
-        // Pages that did not move are a trouble, and are told in any case.
+        // Reported even with --quiet, because pages that did not move are a problem.
         if !files.quiet || !moved.is_complete() {
             output::tell(&moved.sentence(nodes));
         }
@@ -186,7 +185,6 @@ pub fn attached(
     }
 }
 
-/// Says what is particular about seats that were granted.
 pub fn remark(remarks: &[SeatingRemark], quiet: bool) {
     for remark in remarks {
         match remark {
@@ -200,7 +198,7 @@ pub fn remark(remarks: &[SeatingRemark], quiet: bool) {
     }
 }
 
-/// Says which settings of a program do not fit its seats. The grave ones are said in any case.
+/// Reports settings of a program that do not fit its seats; grave ones even with --quiet.
 pub fn warn_of_settings(program: &Executable, seating: &SeatAllocator, widens: bool, quiet: bool) {
     for disagreement in asks::disagreements(program, seating, widens) {
         if disagreement.is_grave || !quiet {
@@ -209,14 +207,14 @@ pub fn warn_of_settings(program: &Executable, seating: &SeatAllocator, widens: b
     }
 }
 
-/// Says that a command's program is not among its own processes, if that is so.
+/// Warns if a command's program does not run in the command's own processes.
 pub fn warn_of_handing_over(command: &[OsString]) {
     let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into()).collect();
     asks::hands_over(&words).iter().for_each(|what| output::tell(what));
 }
 
-/// The table, and what to know beside it, on stderr: stdout is the program's. Troubles are said in
-/// any case.
+/// Writes the table and its notes to stderr, because stdout is the program's. Problems are written
+/// even with --quiet.
 pub fn show(report: &Report, quiet: bool) {
     if !quiet {
         output::tell_page(&seating::page(report));
@@ -225,7 +223,6 @@ pub fn show(report: &Report, quiet: bool) {
     report.troubles().iter().for_each(|trouble| output::tell(trouble));
 }
 
-/// The report as JSON.
 pub fn write(report: &impl Serialize, destination: &Destination) -> Result<(), CliError> {
     let machine = &here::host_name();
     let document = output::OfMachine { document: report, machine };

@@ -1,4 +1,4 @@
-//! The requests that a command line means. All errors of usage are made here.
+//! Converts command lines into requests. All errors of usage are made here.
 
 use crate::args::{
     SeatsFormatName, ServicesApply, ServicesImport, ServicesObserve, ServicesPlanArgs, ServicesRace,
@@ -22,13 +22,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// The file of services, where nothing else is said.
 const USUAL_FILE: &str = "services.toml";
 
-/// How long 'show' looks.
+/// The time that 'show' observes.
 const GLANCE: Duration = Duration::from_secs(1);
 
-/// The services of a file.
 fn services(path: &Path) -> Result<ServicesFile, CliError> {
     if !path.exists() {
         return Err(CliError::at(
@@ -39,12 +37,12 @@ fn services(path: &Path) -> Result<ServicesFile, CliError> {
     input::parsed(path, &input::bytes(path)?, ServicesFile::from_toml)
 }
 
-/// The services of a file that may not be there yet.
+/// The services of a file; `None` if the file does not exist.
 pub fn known(path: &Path) -> Result<Option<ServicesFile>, CliError> {
     if path.exists() { services(path).map(Some) } else { Ok(None) }
 }
 
-/// Adds text to a file of services, or says that there is nothing to add.
+/// Adds text to a file of services; fails if there is none to add.
 pub fn extend(path: &Path, is_there: bool, text: Option<String>) -> Result<(), CliError> {
     let Some(text) = text else {
         return Err(CliError::work(if is_there {
@@ -59,7 +57,7 @@ pub fn extend(path: &Path, is_there: bool, text: Option<String>) -> Result<(), C
     output::print(&format!("{}: {services} added\n", path.display()))
 }
 
-/// Checks, before anything is written, that the file of services can be, and is not the plan's.
+/// Checks before any work that the file of services is writable and is not the plan's.
 pub fn check_file(path: &Path, plan: Option<&Path>) -> Result<(), CliError> {
     let place = Destination::new(path)?;
     if matches!(&place, Destination::File(place) if Some(&**place) == plan) {
@@ -69,7 +67,8 @@ pub fn check_file(path: &Path, plan: Option<&Path>) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The machine on which a plan is drawn: its own by name, if it is known here and has its CPUs.
+/// The machine for the picture of a plan: its own by name, if it is known here and has the plan's
+/// CPUs.
 pub fn pictured_machine(plan: &ServicesPlan) -> Profile {
     let known = plan.known_machine();
     let name = if here::is_this_host(&plan.machine) { "host" } else { &plan.machine };
@@ -79,7 +78,6 @@ pub fn pictured_machine(plan: &ServicesPlan) -> Profile {
     own.unwrap_or(known)
 }
 
-/// The services and CPUs of the files that were typed.
 pub fn imported(typed: &ServicesImport) -> Result<ImportedSeats, CliError> {
     let mut files: Vec<(String, String, bool)> = Vec::new();
     let mut unopened = Vec::new();
@@ -122,19 +120,16 @@ pub fn imported(typed: &ServicesImport) -> Result<ImportedSeats, CliError> {
     Ok(import::read(&sources, unopened, format, CgroupDriver::here(&Root::new("/")))?)
 }
 
-/// The remark on a file of a folder that cannot be read.
 fn unread(path: &Path, problem: &str) -> ImportRemark {
     let file = path.to_string_lossy().into_owned();
     let problem = problem.trim_start_matches(&format!("{file}: ")).to_owned();
     ImportRemark::UnreadFile { file, problem }
 }
 
-/// The machine that imported CPUs are of.
 pub fn profile(name: &str) -> Result<Profile, CliError> {
     input::profile(name)
 }
 
-/// Adds imported services to the file that was typed.
 pub fn add_imported(
     typed: &ServicesImport,
     known: Option<&ServicesFile>,
@@ -149,7 +144,7 @@ pub fn add_imported(
     Ok(())
 }
 
-/// Adds text to a file of services. Returns how many it adds, in words.
+/// Adds text to a file of services. Returns the number of added services, in words.
 fn append(path: &Path, is_there: bool, text: &str) -> Result<String, CliError> {
     let before = if is_there { input::bytes(path)? } else { Vec::new() };
     let whole = [&before[..], text.as_bytes()].concat();
@@ -157,7 +152,6 @@ fn append(path: &Path, is_there: bool, text: &str) -> Result<String, CliError> {
     Ok(seatmap_report::counted(text.matches("[[service]]").count(), "service"))
 }
 
-/// A short look at the services of a file.
 pub fn glance(path: &Path) -> Result<RecordRequest, CliError> {
     Ok(RecordRequest {
         file: services(path)?,
@@ -169,7 +163,6 @@ pub fn glance(path: &Path) -> Result<RecordRequest, CliError> {
     })
 }
 
-/// A recording.
 pub fn recording(typed: &ServicesObserve) -> Result<RecordRequest, CliError> {
     Ok(RecordRequest {
         time: typed.seconds,
@@ -181,13 +174,10 @@ pub fn recording(typed: &ServicesObserve) -> Result<RecordRequest, CliError> {
 
 /// The load that a plan is for.
 pub enum LoadSource {
-    /// A record on file.
     Record(Box<ServicesRecord>),
-    /// A look now.
     Look(Box<RecordRequest>),
 }
 
-/// The load that was typed, with the limits of the file.
 pub fn load(typed: &ServicesPlanArgs) -> Result<LoadSource, CliError> {
     let Some(path) = &typed.record else {
         let file = typed.file.as_deref().unwrap_or(Path::new(USUAL_FILE));
@@ -202,17 +192,15 @@ pub fn load(typed: &ServicesPlanArgs) -> Result<LoadSource, CliError> {
     Ok(LoadSource::Record(Box::new(limited)))
 }
 
-/// The machine that a plan is for.
 pub fn machine(typed: &ServicesPlanArgs) -> Result<Profile, CliError> {
     input::profile(typed.on.as_deref().unwrap_or("host"))
 }
 
-/// The plan that is to be judged as well.
+/// The plan to compare with.
 pub fn beside(typed: &ServicesPlanArgs) -> Result<Option<ServicesPlan>, CliError> {
     typed.beside.as_deref().map(planned).transpose()
 }
 
-/// The plan that was asked for.
 pub fn plan<'a>(
     typed: &ServicesPlanArgs,
     record: &'a ServicesRecord,
@@ -230,7 +218,6 @@ pub fn plan<'a>(
     }
 }
 
-/// The plan that is to be applied.
 pub fn applying(typed: &ServicesApply) -> Result<ApplyRequest, CliError> {
     Ok(ApplyRequest {
         plan: planned(&typed.plan)?,
@@ -241,7 +228,6 @@ pub fn applying(typed: &ServicesApply) -> Result<ApplyRequest, CliError> {
     })
 }
 
-/// The race that was asked for.
 pub fn racing(typed: &ServicesRace) -> Result<ServicesRaceRequest, CliError> {
     Ok(ServicesRaceRequest {
         plan: raced(&typed.plan)?,
@@ -254,13 +240,12 @@ pub fn racing(typed: &ServicesRace) -> Result<ServicesRaceRequest, CliError> {
     })
 }
 
-/// The plan in a file.
 pub fn planned(path: &Path) -> Result<ServicesPlan, CliError> {
     input::parsed(path, &input::bytes(path)?, ServicesPlan::from_json)
 }
 
-/// The plan of a race. Its metrics are lines for the shell, so that no other user may have written
-/// the file.
+/// The plan of a race. Its metrics are shell commands, so only this user may be able to write the
+/// file.
 fn raced(path: &Path) -> Result<ServicesPlan, CliError> {
     if path == Path::new("-") {
         return planned(path);

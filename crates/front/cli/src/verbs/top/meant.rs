@@ -1,4 +1,4 @@
-//! The programs that a command line means. All errors of usage are made here.
+//! Converts a command line into programs. All errors of usage are made here.
 
 use crate::args::Top;
 use seatmap_console::error::CliError;
@@ -8,16 +8,15 @@ use seatmap_observe::wakes::WakeCounter;
 use seatmap_report::terminal::top::SeatGroups;
 use seatmap_watch::{ProcessChoice, Standard, WatchedPrograms};
 
-/// The programs that are shown, and the map of the CPUs by what they share.
+/// The programs to show, and the map of the CPUs by shared parts.
 pub fn begin(typed: &Top) -> Result<(WatchedPrograms, SeatGroups), CliError> {
     let seats = plan_input::expected_seats(typed.expect.as_deref(), typed.any_machine)?;
     let topology = topology::of_group().map_err(CliError::work)?;
-    // A host without a profile, or with one that cannot be used, has the groups that the kernel
-    // names.
+    // A host without a usable profile has the kernel's groups.
     let profile = remembered::host().ok().filter(|profile| profile.core_distance.is_some());
     let measured =
         profile.map(|profile| profile.home_model.map(|model| model.groups).unwrap_or_default());
-    // The CPUs of a cell are kept from this process, and belong on the map.
+    // This process may not use the CPUs of a cell, but the map includes them.
     let map = topology::whole().unwrap_or_else(|_| topology.clone());
     let groups = SeatGroups::new(&map, measured.as_deref());
     let named = ProcessChoice::named(&typed.pid, false, typed.cgroup.clone(), typed.name.clone());
@@ -30,7 +29,7 @@ pub fn begin(typed: &Top) -> Result<(WatchedPrograms, SeatGroups), CliError> {
     Ok((watched, groups))
 }
 
-/// Counts who wakes whom from now on, among the programs that live now and all that they start.
+/// Counts wakeups between threads from now on, among the running programs and all that they start.
 pub fn count_wakes(watched: &mut WatchedPrograms) -> Result<(), CliError> {
     let mut counter = WakeCounter::begin(watched.pids())?;
     watched.count_by(Some(Box::new(move || counter.take())));

@@ -1,15 +1,14 @@
-//! Binds threads to CPUs when the user has said yes.
+//! Pins threads to CPUs after the user's confirmation.
 
 use seatmap_console::error::with_causes;
 use seatmap_os::{CpuSet, Tid, affinity, forgotten};
 use seatmap_report::counted;
 
-/// Binds threads, and says in a sentence what came of it.
 pub fn pin(tids: &[Tid], cpus: &CpuSet) -> String {
     let mut failures = Vec::new();
     for tid in tids {
         match affinity::bind(*tid, cpus) {
-            // The mask stays when this program has ended, and nobody waits for the CPU then.
+            // The mask remains after this program has ended, but then nothing waits for the CPU.
             Ok(None) => failures.extend(lacking(*tid, cpus)),
             Ok(Some(narrower)) => failures.push(format!("thread {tid} may run on {narrower} only")),
             Err(error) => failures.push(format!("thread {tid}: {}", with_causes(&error))),
@@ -23,8 +22,8 @@ pub fn pin(tids: &[Tid], cpus: &CpuSet) -> String {
     }
 }
 
-/// The CPUs that this kernel has taken out of a mask because they are offline, and the command that
-/// gives them later.
+/// The CPUs that this kernel removed from a mask because they are offline, and the command that
+/// sets them later.
 fn lacking(tid: Tid, cpus: &CpuSet) -> Option<String> {
     let lost = forgotten::lost(tid, cpus);
     let command = affinity::commands(cpus, &[tid]);

@@ -1,5 +1,4 @@
-//! Writes a recording as it goes, so that it can be replayed up to the end of this program, however
-//! that came.
+//! Writes a recording line by line, so that it can be replayed even if this program is killed.
 
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
@@ -24,13 +23,12 @@ pub fn destination(path: &Path, has_screen: bool) -> Result<Destination, CliErro
     }
 }
 
-/// A new file in this folder, named after the time.
 pub fn new_file() -> Result<Destination, CliError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     Destination::new(&unused(Path::new(""), now))
 }
 
-/// A name after the time that no file has: clocks step back, and a key is pressed twice in a
+/// A name after the time that no file has: clocks step back, and a key may be pressed twice in a
 /// second.
 fn unused(folder: &Path, seconds: u64) -> PathBuf {
     let mut path = folder.join(format!("seatmap-recording-{seconds}.jsonl"));
@@ -42,7 +40,6 @@ fn unused(folder: &Path, seconds: u64) -> PathBuf {
     path
 }
 
-/// A recording that is being written.
 pub struct Recorder {
     /// The file with its path; `None` for stdout.
     file: Option<(PathBuf, File)>,
@@ -50,7 +47,6 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Opens the file; one that was there is replaced.
     pub fn begin(destination: Destination) -> Result<Self, CliError> {
         let file = match destination {
             Destination::Stdout => None,
@@ -64,14 +60,12 @@ impl Recorder {
         Ok(Recorder { file, transcript: Transcript::default() })
     }
 
-    /// The file's name.
     pub fn name(&self) -> String {
         self.file
             .as_ref()
             .map_or_else(|| "stdout".to_owned(), |(path, _)| path.display().to_string())
     }
 
-    /// Adds a look.
     pub fn write(
         &mut self,
         watched: &WatchedPrograms,
@@ -86,10 +80,9 @@ impl Recorder {
         }
     }
 
-    /// Ends the recording.
     pub fn end(self) -> Result<(), CliError> {
         match self.file {
-            // Some file systems tell of a full disk only now; a pipe has nothing to be kept.
+            // Some file systems report a full disk only now; a pipe has nothing to sync.
             Some((path, file)) if path.is_file() => {
                 file.sync_data().map_err(|error| CliError::work_at(&path, error))
             }

@@ -1,4 +1,4 @@
-//! The screen: draws looks, and takes keys until one of them ends it.
+//! The screen: draws observations, and handles keys until one of them ends it.
 
 use super::recorder::{self, Recorder};
 use super::{meant, pin};
@@ -26,14 +26,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often a wait for keys looks for signals.
+/// The interval at which a wait for keys checks for signals.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// The time before the first shares are shown.
 const FIRST: Duration = Duration::from_millis(500);
 
-/// Shows the programs until a key or a signal ends it. The terminal is restored in any case, after
-/// a panic too.
+/// Shows the programs until a key or a signal ends it. The terminal is always restored, even after
+/// a panic.
 pub fn run(
     watched: WatchedPrograms,
     groups: SeatGroups,
@@ -59,7 +59,6 @@ pub fn run(
     screen.recorder.map_or(Ok(()), Recorder::end)
 }
 
-/// Requests from outside.
 struct Signals {
     interrupt: StopFlag,
     stop: Arc<AtomicBool>,
@@ -76,14 +75,12 @@ impl Signals {
     }
 }
 
-/// A flag that is set when the signal comes.
 fn flag_of(signal: i32) -> Result<Arc<AtomicBool>, CliError> {
     let flag = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal, Arc::clone(&flag)).map_err(CliError::work)?;
     Ok(flag)
 }
 
-/// Everything that the screen knows.
 struct Screen {
     watched: WatchedPrograms,
     groups: SeatGroups,
@@ -115,8 +112,8 @@ impl Screen {
         Ok(())
     }
 
-    /// Waits for a key or the time of the next look. `None`: the screen ends; true: something is to
-    /// be drawn.
+    /// Waits for a key or the time of the next observation. `None` ends the screen; true redraws
+    /// it.
     fn wait(
         &mut self,
         due: Instant,
@@ -147,7 +144,6 @@ impl Screen {
         }
     }
 
-    /// A key or a new size of the terminal.
     fn take(
         &mut self,
         event: Event,
@@ -173,7 +169,6 @@ impl Screen {
         Ok(Some(true))
     }
 
-    /// Begins a recording, or ends the one that runs.
     fn record(&mut self) -> Result<(), CliError> {
         self.view.message = match self.recorder.take() {
             Some(recorder) => {
@@ -200,7 +195,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Shows who wakes whom, or the threads again. The kernel counts only meanwhile.
+    /// Switches between wakeups and threads. The kernel counts wakeups only while they are shown.
     fn turn_wakes(&mut self) {
         if std::mem::take(&mut self.view.shows_wakes) {
             self.watched.count_by(None);
@@ -212,14 +207,14 @@ impl Screen {
         }
     }
 
-    /// The recording with the look that is on the screen: one that ends before the next look can be
-    /// replayed too.
+    /// Begins a recording with the observation on the screen, so that even a very short one can be
+    /// replayed.
     fn begun(&self, mut recorder: Recorder) -> Result<Recorder, CliError> {
         recorder.write(&self.watched, &self.frame)?;
         Ok(recorder)
     }
 
-    /// Looks, unless the screen is frozen and nothing is recorded.
+    /// Observes, unless the screen is frozen and nothing is recorded.
     fn look(&mut self) -> Result<(), CliError> {
         if self.view.is_frozen && self.recorder.is_none() {
             return Ok(());
@@ -258,14 +253,13 @@ impl Screen {
         drawn.map(|_| ()).map_err(CliError::work)
     }
 
-    /// Gives the terminal back and stops, until the shell lets the program go on.
+    /// Restores the terminal and stops the process until the shell continues it.
     fn suspend(&mut self, terminal: &mut DefaultTerminal) -> Result<(), CliError> {
         ratatui::restore();
         signal_hook::low_level::raise(SIGSTOP).map_err(CliError::work)?;
         self.resume(terminal)
     }
 
-    /// Takes the terminal again.
     fn resume(&mut self, terminal: &mut DefaultTerminal) -> Result<(), CliError> {
         self.signals.go_on.store(false, Ordering::Relaxed);
         *terminal = ratatui::try_init().map_err(CliError::work)?;

@@ -1,4 +1,4 @@
-//! The races that a user means.
+//! Converts command lines into races.
 
 use super::spread::RanksOfRace;
 use crate::args::Tune;
@@ -21,7 +21,6 @@ use seatmap_trial::tune::program_race::{ClusterGround, HostGround, ProgramTraffi
 use seatmap_trial::tune::{ModelRace, OnModel, Provenance, RaceRequest, Tuned};
 use std::path::{Path, PathBuf};
 
-/// A race of ways to seat a program.
 pub fn of_program(typed: &Tune) -> Result<RaceRequest, CliError> {
     let record = record(typed)?;
     let better = typed.metric.better(typed.readings.direction()).ok_or_else(|| {
@@ -60,7 +59,6 @@ pub fn of_program(typed: &Tune) -> Result<RaceRequest, CliError> {
     })
 }
 
-/// The file that keeps every run.
 fn record(typed: &Tune) -> Result<PathBuf, CliError> {
     match Destination::new(&typed.record())? {
         Destination::File(path) => Ok(path),
@@ -70,7 +68,8 @@ fn record(typed: &Tune) -> Result<PathBuf, CliError> {
     }
 }
 
-/// An earlier race, from a file that nobody else can have written: its runs decide who wins.
+/// An earlier race, from a file that only this user can have written, because its runs decide the
+/// winner.
 fn earlier(path: &Path) -> Result<Tuned, CliError> {
     let bytes = trusted::read_own(path, MAX_FILE_BYTES as u64).map_err(CliError::input)?;
     input::parsed(path, &bytes, Tuned::from_json)
@@ -83,7 +82,7 @@ fn on_host(typed: &Tune, is_resumed: bool) -> Result<HostGround, CliError> {
         )));
     }
     let pattern = match &typed.pattern {
-        // The candidates of an earlier race race again, whatever pattern they are of.
+        // The candidates of an earlier race race again, whatever their pattern.
         Some(text) if !is_resumed => Some(pattern_input::pattern(text)?),
         _ => None,
     };
@@ -162,13 +161,13 @@ fn cluster_in(name: &str) -> Result<Cluster, CliError> {
 
 /// The part of this process in a race on a model.
 pub enum ModelPart {
-    /// It makes runs that another rank hands out.
+    /// It makes runs for another rank.
     Follow(OnModel, RanksOfRace),
-    /// It leads the race, over all ranks where there are some.
+    /// It leads the race, over all ranks if there are several.
     Lead(Box<ModelRace>, Option<RanksOfRace>),
 }
 
-/// A race of ways to seat a pattern on the model of this name.
+/// A race of ways to place a pattern on the model of this name.
 pub fn on_model(typed: &Tune, name: &str) -> Result<ModelPart, CliError> {
     if let Some(option) = typed.for_programs() {
         return Err(CliError::input(format!(

@@ -11,14 +11,12 @@ use std::sync::atomic::AtomicBool;
 
 /// The ranks of a start, which make the runs of one race.
 pub struct RanksOfRace {
-    /// This process among them.
     pub start: LaunchedRank,
-    /// All that the times depend on besides seats and skew: ranks with another one are sent away.
+    /// The inputs of all times besides CPUs and skew: ranks with other inputs are refused.
     pub name: String,
 }
 
 impl RanksOfRace {
-    /// Makes the runs that rank 0 hands out.
     pub fn follow(&self, messages: &OnModel) -> Result<(), CliError> {
         self.start.ranks().follow(&self.name, &|jobs: &[NumberedJob], is_over: &AtomicBool| {
             messages.numbered_times_ns(jobs, is_over)
@@ -26,7 +24,7 @@ impl RanksOfRace {
         Ok(())
     }
 
-    /// Hands out the runs, as rank 0.
+    /// Assigns the runs, as rank 0.
     pub fn lead(
         &self,
         messages: &OnModel,
@@ -46,7 +44,6 @@ impl RanksOfRace {
     }
 }
 
-/// A race on a model that has no winner.
 pub fn failed(error: ModelRaceError) -> CliError {
     match error {
         ModelRaceError::Elsewhere(error) => match error.downcast::<SpreadError>() {

@@ -1,10 +1,10 @@
-//! Checks that the committed header is the one that the sources make. The tests of each C library
-//! share this file: the package that compiles it says which library it is.
+//! Checks that the committed header matches the sources. The tests of each C library share this
+//! file; the package that compiles it determines the library.
 
 use std::path::Path;
 
-/// Makes the header of these sources and holds it against the one that is kept, which
-/// `SEATMAP_HEADER=write` renews.
+/// Generates the header of these sources and compares it with the committed one;
+/// `SEATMAP_HEADER=write` renews it.
 pub fn assert_made_of(sources: &[&str]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut builder = cbindgen::Builder::new();

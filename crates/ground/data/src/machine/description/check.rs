@@ -1,17 +1,16 @@
-//! The checks that a description must pass beyond its TOML syntax and fields.
+//! Checks a description beyond its TOML syntax and fields.
 
 use super::shape::{MAX_CACHE_BYTES, MAX_PUS};
 use super::{MachineShape, PairClass, RoundTripParameter, Written};
 use crate::statistics::words::counted;
 
-/// The longest round trip accepted: a millisecond, a thousand times what the largest coherent
-/// machines take.
+/// The longest round trip: a millisecond, a thousand times as long as in the largest coherent
+/// machines.
 pub(super) const MAX_ROUND_TRIP_NS: f64 = 1e6;
 
-/// The fastest clock accepted, in GHz.
+/// The fastest clock, in GHz.
 pub(super) const MAX_FREQUENCY_GHZ: f64 = 100.0;
 
-/// Something wrong with the key named.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Flaw {
     /// Dotted, as in `distance.same_l3`.
@@ -23,7 +22,6 @@ fn flaw<T>(key: impl Into<String>, problem: impl Into<String>) -> Result<T, Flaw
     Err(Flaw { key: key.into(), problem: problem.into() })
 }
 
-/// The first flaw, in file order.
 pub fn check(written: &Written) -> Result<(), Flaw> {
     check_head(written)?;
     check_shape(&written.topology)?;
@@ -147,8 +145,8 @@ fn check_caches(shape: &MachineShape) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// A class must have a figure where the machine has such pairs, and only there; farther than what
-/// is inside it.
+/// Checks that a class has a figure exactly if the machine has such pairs, and that it is farther
+/// than the classes inside it.
 fn check_class(written: &Written, class: PairClass) -> Result<(), Flaw> {
     let key = format!("distance.{class}");
     let parameter = match (written.distance.get(class), written.topology.has(class)) {
@@ -174,7 +172,6 @@ fn check_class(written: &Written, class: PairClass) -> Result<(), Flaw> {
     }
 }
 
-/// The figure in nanoseconds, if it is one.
 fn check_parameter(
     key: &str,
     parameter: &RoundTripParameter,
@@ -211,7 +208,6 @@ fn check_home(written: &Written) -> Result<(), Flaw> {
 mod tests {
     use super::super::tests::{dual, figure, refusal};
 
-    /// The problem of a two-package description with these figures, without the place in the text.
     fn problem(topology: &str, distance: &str, rest: &str) -> String {
         let error = refusal(&dual(topology, distance, rest));
         error.split_once(": ").unwrap().1.to_owned()

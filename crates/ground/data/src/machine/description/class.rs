@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The innermost thing that two PUs share. Names are the keys of `[distance]`.
+/// The innermost part that two PUs share. Names are the keys of `[distance]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PairClass {
     /// One core: SMT siblings.
@@ -19,7 +19,7 @@ pub enum PairClass {
     SameDie,
     /// One package, different dies.
     SamePackage,
-    /// The two PUs share nothing but the machine.
+    /// Nothing but the machine.
     OtherPackage,
 }
 
@@ -51,18 +51,18 @@ impl PairClass {
         }
     }
 
-    /// Whether the pair meets outside any L3, where the home of the line has a say. Inside, the L3
+    /// Whether the pair meets outside any L3, so that the home of the line matters. Inside, the L3
     /// serves both itself.
     #[must_use]
     pub fn consults_home(self) -> bool {
         self >= PairClass::SameDie
     }
 
-    /// The classes that lie inside this one, and so should not be farther.
+    /// The classes inside this one, which should not be farther.
     pub(super) fn inside(self, hybrid: bool) -> &'static [PairClass] {
         match (self, hybrid) {
             // On a hybrid processor the SMT siblings are performance cores, and only efficiency
-            // cores stand in clusters.
+            // cores have clusters.
             (PairClass::Smt, _) | (PairClass::SameCluster, true) | (PairClass::MixedKinds, _) => {
                 &[]
             }

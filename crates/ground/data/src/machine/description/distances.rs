@@ -1,9 +1,9 @@
-//! `[distance]`: one figure a distance class.
+//! `[distance]`: one figure for each distance class.
 
 use super::{PairClass, RoundTripParameter};
 use serde::{Deserialize, Serialize};
 
-/// One figure for each class of which the machine has pairs, and for no other.
+/// One figure for each class of pairs in the machine, and for no other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]

@@ -1,4 +1,4 @@
-//! Why a description was refused.
+//! The errors of descriptions.
 
 use super::FORMAT;
 
@@ -12,10 +12,10 @@ pub enum DescriptionError {
         line: usize,
         /// Counted from 1, in bytes.
         column: usize,
-        /// The problem, and the value that would be right.
+        /// The problem, and the right value.
         problem: String,
     },
-    /// Another format, or a version of this one that is not known here.
+    /// Another format, or an unknown version of this one.
     #[error("its format is '{0}', and this program reads {FORMAT}")]
     Format(String),
 }

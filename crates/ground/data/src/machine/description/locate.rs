@@ -1,16 +1,15 @@
-//! Where in the text something is wrong.
+//! The positions of errors in the text.
 
 use super::DescriptionError;
 use super::check::Flaw;
 use toml::de::DeTable;
 
-/// The error for a text that the TOML reader refused.
 pub fn refused(text: &str, error: &toml::de::Error) -> DescriptionError {
     let at = error.span().map_or(0, |span| span.start);
     invalid(text, at, crate::document::parser_sentence(error.message()))
 }
 
-/// A flaw in well-formed TOML, at the key it is about.
+/// A flaw in well-formed TOML, at its key.
 pub fn placed(text: &str, flaw: Flaw) -> DescriptionError {
     invalid(
         text,
@@ -26,7 +25,7 @@ fn invalid(text: &str, at: usize, problem: String) -> DescriptionError {
     DescriptionError::Invalid { line, column, problem }
 }
 
-/// The byte at which a dotted key, or as much of it as there is, begins.
+/// The start of a dotted key, or of its longest existing part.
 fn offset_of(text: &str, dotted: &str) -> Option<usize> {
     let document = DeTable::parse(text).ok()?;
     let mut table = document.get_ref();
@@ -34,7 +33,7 @@ fn offset_of(text: &str, dotted: &str) -> Option<usize> {
     for part in dotted.split('.') {
         let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref().as_ref() == part)
         else {
-            // A key that is missing is reported at the table where it should be.
+            // A missing key is reported at the table in which it should be.
             break;
         };
         at = Some(key.span().start);

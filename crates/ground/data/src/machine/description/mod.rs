@@ -1,18 +1,17 @@
-//! Machines written down by hand, in TOML: `seatmap-machine/1`.
+//! Machines described by hand, in TOML: `seatmap-machine/1`.
 //!
-//! A description says what a machine is made of and how far apart the parts are, one figure a
-//! distance class, each with the document or the data it rests on. [`Description::to_profile`]
-//! turns it into the same [`Profile`] that a measurement gives, so that threads can be placed on a
-//! machine that is not at hand.
+//! A description lists the parts of a machine and one distance for each class, each with its
+//! source. [`Description::to_profile`] turns it into the [`Profile`] of a measurement, so that
+//! threads can be placed on a machine that is not at hand.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`shape`] | `[topology]`: how many of what in what, and how the OS numbers them |
+//! | [`shape`] | `[topology]`: the numbers of parts, and how the OS numbers them |
 //! | [`class`] | the distance classes, from SMT siblings to other packages |
-//! | [`distances`], [`parameter`] | `[distance]`: one sourced figure a class |
+//! | [`distances`], [`parameter`] | `[distance]`: one figure with its source for each class |
 //! | [`speed`] | `[speed]`: how fast the cores of a kind, or at an L3, are |
-//! | [`home`] | `[home]`: what a line's home adds for those far from it |
-//! | [`error`] | why a description was refused, and where |
+//! | [`home`] | `[home]`: the extra time of cores far from a line's home |
+//! | [`error`] | why and where a description is refused |
 //!
 //! ```
 //! # use seatmap_data::machine::Description;
@@ -56,13 +55,13 @@ use crate::document::Outline;
 use crate::machine::Profile;
 use serde::{Deserialize, Serialize};
 
-/// The format's name, in the `format` key.
+/// The value of the `format` key.
 pub const FORMAT: &str = "seatmap-machine/1";
 
-/// A machine written down by hand, in TOML, and found sound.
+/// A valid machine description.
 ///
-/// Unlike in files that programs write, an unknown key is an error: it is a typing mistake whose
-/// figure would silently count for nothing.
+/// Unknown keys are errors, unlike in files that programs write: a mistyped key would silently lose
+/// its figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -70,7 +69,7 @@ pub struct Description {
     written: Written,
 }
 
-/// A machine written down by hand, in TOML. Unknown keys are errors: they are typing mistakes.
+/// A machine described by hand, in TOML. Unknown keys are errors, because they are typing mistakes.
 // Private, so that every `Description` has passed the checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
@@ -79,40 +78,40 @@ struct Written {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     format: String,
-    /// The name by which the command line calls it.
+    /// The machine's name on the command line.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[a-z0-9._-]+$")))]
     name: String,
     /// A description in one line.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     summary: String,
-    /// The publications and files that the figures stand on, each in one line with its licence
-    /// where it has one.
+    /// The publications and files behind the figures, each in one line with its licence if it has
+    /// one.
     #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(length(min = 1))))]
     sources: Vec<String>,
-    /// Core frequency, in GHz, of figures given in cycles.
+    /// Core frequency, in GHz, to convert figures in cycles.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(max = check::MAX_FREQUENCY_GHZ)))]
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     frequency_ghz: Option<f64>,
     /// The parts of the machine: packages of dies of L3s of cores of threads.
     topology: MachineShape,
-    /// One figure for each distance class of which the machine has pairs.
+    /// One figure for each distance class of the machine.
     distance: ClassDistances,
-    /// The home that the distances are for, where that matters.
+    /// The home that the distances are for, if it matters.
     #[serde(skip_serializing_if = "Option::is_none")]
     home: Option<Home>,
-    /// The speeds of the cores of a kind, or at an L3, where they differ.
+    /// The speeds of cores by kind or L3, if they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     speed: Option<Speeds>,
 }
 
 impl Description {
-    /// Reads a description and checks that it makes a machine.
+    /// Reads and checks a description.
     ///
     /// # Errors
     /// [`DescriptionError`], with line and column in the text.
     pub fn from_toml(text: &str) -> Result<Self, DescriptionError> {
-        // A file of another version is named as such before its keys are called wrong.
+        // A file of another version is refused for its version, not for its unknown keys.
         let outline: Outline =
             toml::from_str(text).map_err(|error| locate::refused(text, &error))?;
         if outline.format != FORMAT {
@@ -124,7 +123,7 @@ impl Description {
         Ok(Description { written })
     }
 
-    /// The name by which the command line calls it.
+    /// The machine's name on the command line.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.written.name
@@ -136,32 +135,31 @@ impl Description {
         &self.written.summary
     }
 
-    /// The publications and files that the figures stand on.
+    /// The publications and files behind the figures.
     #[must_use]
     pub fn sources(&self) -> &[String] {
         &self.written.sources
     }
 
-    /// The core clock, where it is given.
+    /// The core clock, if given.
     #[must_use]
     pub fn frequency_ghz(&self) -> Option<f64> {
         self.written.frequency_ghz
     }
 
-    /// The parts that the machine is made of.
+    /// The machine's parts.
     #[must_use]
     pub fn shape(&self) -> &MachineShape {
         &self.written.topology
     }
 
-    /// The figure of one class, with the document or data it rests on.
+    /// The figure of one class with its source.
     #[must_use]
     pub fn parameter(&self, class: PairClass) -> Option<&RoundTripParameter> {
         self.written.distance.get(class)
     }
 
-    /// The profile that the description predicts: full topology, every distance, and the home model
-    /// behind them.
+    /// The predicted profile: full topology, every distance, and the home model.
     #[must_use]
     pub fn to_profile(&self) -> Profile {
         predict::profile(&self.written)
@@ -180,12 +178,10 @@ summary = "Two cores"
 sources = ["made up"]
 "#;
 
-    /// A description of two packages with these lines in its tables.
     pub(super) fn dual(topology: &str, distance: &str, rest: &str) -> String {
         format!("{HEAD}[topology]\npackages = 2\n{topology}\n[distance]\n{distance}\n{rest}")
     }
 
-    /// A line of `[distance]`.
     pub(super) fn figure(key: &str, ns: f64) -> String {
         format!(
             "{key} = {{ round_trip_ns = {ns:?}, kind = \"assumption\", source = \"made up\" }}\n"
@@ -267,7 +263,6 @@ sources = ["made up"]
         "hybrid.efficiency_cores_per_cluster",
     ];
 
-    /// A machine of these counts, with a figure for each class that it has.
     fn counted(counts: &[u32], hybrid: bool) -> String {
         let counts = COUNTS.iter().zip(counts).take(if hybrid { 9 } else { 7 });
         let topology: String = counts.map(|(key, count)| format!("{key} = {count}\n")).collect();

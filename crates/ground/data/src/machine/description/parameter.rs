@@ -1,9 +1,9 @@
-//! One figure of a description, with its origin.
+//! One figure of a description, with its source.
 
 use serde::{Deserialize, Serialize};
 
-/// A round-trip time, in nanoseconds or in core cycles (then the file gives `frequency_ghz`), and
-/// where it is from.
+/// A round-trip time, in nanoseconds or in core cycles (which need `frequency_ghz`), and its
+/// source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("oneOf" = [
@@ -26,8 +26,8 @@ pub struct RoundTripParameter {
     /// The document, the data, or the reason for assuming it.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub source: String,
-    /// True if the figure is meant to be nearer than that of a class inside this one, so that this
-    /// does not count as a mistake.
+    /// True if the figure may be nearer than that of a class inside this one; otherwise that is a
+    /// mistake.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nearer_than_inside: bool,
 }
@@ -41,7 +41,7 @@ pub enum Basis {
     Document,
     /// Fitted to published measurements.
     Calibration,
-    /// Neither; `source` says why it is reasonable.
+    /// Neither; `source` gives the reason.
     Assumption,
 }
 

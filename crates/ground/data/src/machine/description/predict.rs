@@ -1,4 +1,4 @@
-//! From a description to the profile it predicts.
+//! Predicts the profile of a description.
 
 use super::seat::{DescribedPu, seats};
 use super::{Home, MachineShape, PairClass, Written};
@@ -7,7 +7,6 @@ use crate::machine::{
 };
 use std::collections::BTreeMap;
 
-/// The round trips of a description, in nanoseconds.
 struct Prediction {
     by_class_ns: [f64; PairClass::ALL.len()],
     home_package: Option<u32>,
@@ -41,7 +40,7 @@ impl Prediction {
     fn distance_ns(&self, a: &DescribedPu, b: &DescribedPu) -> f64 {
         let class = a.class(b);
         let base_ns = self.by_class_ns[class as usize];
-        // Threads that share a cache pass a line inside it, and its home is never asked.
+        // Threads with a common cache pass a line inside it, without its home.
         if class.consults_home() {
             base_ns + self.offset_ns(a) + self.offset_ns(b)
         } else {
@@ -50,7 +49,6 @@ impl Prediction {
     }
 }
 
-/// The profile that a checked description predicts.
 pub fn profile(written: &Written) -> Profile {
     let seats = seats(&written.topology);
     let prediction = Prediction::new(written);
@@ -74,8 +72,8 @@ pub fn profile(written: &Written) -> Profile {
     profile
 }
 
-/// The home model with one home, the described one, whose offsets are part of `between_ns`: they
-/// count between groups only, and the model's own would count inside groups too.
+/// The home model with one home, the described one. Its offsets are part of `between_ns`, because
+/// they count only between groups, and the model's own would also count inside.
 fn home_model(seats: &[DescribedPu], shape: &MachineShape, prediction: &Prediction) -> HomeModel {
     let groups = groups(seats, shape);
     HomeModel {
@@ -85,10 +83,10 @@ fn home_model(seats: &[DescribedPu], shape: &MachineShape, prediction: &Predicti
                 None => f64::NAN,
             }
         }),
-        // One home, so that there is nothing to tell apart by home.
+        // One home, so nothing depends on it.
         inside_ns: None,
         offset_ns: vec![vec![0.0]; seats.len()],
-        // The model is the formula that made the distances, so that it fits them exactly.
+        // The model is the formula that made the distances, so it fits them exactly.
         r2: 1.0,
         residual_ns: 0.0,
         pair_view_empty: false,
@@ -99,14 +97,13 @@ fn home_model(seats: &[DescribedPu], shape: &MachineShape, prediction: &Predicti
     }
 }
 
-/// Seats by the innermost level that several cores share: the cluster where there is one, else the
-/// L3.
+/// Seats by the innermost level of several cores: the cluster if there is one, else the L3.
 fn groups<'a>(seats: &'a [DescribedPu], shape: &MachineShape) -> Vec<Vec<&'a DescribedPu>> {
     let clustered = shape.has(PairClass::SameCluster);
     let mut groups = BTreeMap::<_, Vec<&DescribedPu>>::new();
     for seat in seats {
         let performance = seat.pu.kind == Some(CoreKind::Performance);
-        // Performance cores stand alone in their clusters; a group each would say nothing.
+        // Performance cores are alone in their clusters, so a group for each would be useless.
         let cluster = (clustered && !performance).then_some(seat.cluster);
         groups.entry((seat.pu.l3, !performance, cluster)).or_default().push(seat);
     }
@@ -130,7 +127,7 @@ mod tests {
     use super::super::tests::{dual, figure};
     use super::*;
 
-    /// Two packages of two complexes of two cores, the line's home on the second package.
+    /// Two packages of two complexes of two cores, with the line's home on the second package.
     fn dual_epyc() -> Profile {
         let distance =
             figure("same_l3", 45.0) + &figure("same_die", 215.0) + &figure("other_package", 300.0);

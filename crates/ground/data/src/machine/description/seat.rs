@@ -1,10 +1,9 @@
-//! The hardware threads of a described machine, one by one.
+//! The hardware threads of a described machine.
 
 use super::{MachineShape, Numbering, PairClass};
 use crate::machine::{CoreKind, Pu};
 
-/// One hardware thread. `Pu` knows no clusters without a cache of their own, so the cluster stands
-/// beside it.
+/// One hardware thread. `Pu` has no clusters without a cache, so the cluster is separate.
 #[derive(Clone, Debug)]
 pub struct DescribedPu {
     pub pu: Pu,
@@ -13,11 +12,11 @@ pub struct DescribedPu {
 }
 
 impl DescribedPu {
-    /// The distance class of two different seats: the smallest part that they share.
+    /// The distance class of two different seats: the smallest common part.
     pub fn class(&self, other: &DescribedPu) -> PairClass {
         let a = &self.pu;
         let b = &other.pu;
-        // From the largest part inwards: the first test that holds names the class.
+        // From the largest part inwards: the first difference determines the class.
         match () {
             () if a.package != b.package => PairClass::OtherPackage,
             () if a.die != b.die => PairClass::SamePackage,
@@ -31,7 +30,6 @@ impl DescribedPu {
     }
 }
 
-/// All seats of a checked shape, by OS index.
 pub fn seats(shape: &MachineShape) -> Vec<DescribedPu> {
     let cores = shape.l3_total() * shape.all_cores_per_l3();
     let mut seats: Vec<DescribedPu> = (0..cores).flat_map(|core| threads(shape, core)).collect();
@@ -103,7 +101,7 @@ mod tests {
         toml::from_str(text).unwrap()
     }
 
-    /// One line a seat: OS index, then core.thread, L2, L3, die, NUMA node, package and kind.
+    /// One line per seat: OS index, then core.thread, L2, L3, die, NUMA node, package and kind.
     fn picture(text: &str) -> String {
         seats(&shape(text)).iter().fold(String::new(), |mut lines, DescribedPu { pu, .. }| {
             let [core, smt, l2, l3, die, numa, package] =

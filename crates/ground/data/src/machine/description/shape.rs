@@ -4,11 +4,10 @@ use super::PairClass;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
-/// The largest machine that can be described: Linux's `NR_CPUS` on x86-64. A full matrix of it
-/// takes half a gigabyte.
+/// The largest machine: Linux's `NR_CPUS` on x86-64. Its full matrix takes half a gigabyte.
 pub const MAX_PUS: u32 = 8192;
 
-/// The largest cache accepted, a terabyte.
+/// The largest cache: one tebibyte.
 pub(super) const MAX_CACHE_BYTES: u64 = 1 << 40;
 
 /// A regular machine: packages of dies of L3s of cores of threads.
@@ -19,11 +18,11 @@ pub struct MachineShape {
     /// Packages (sockets).
     #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub packages: NonZeroU32,
-    /// NUMA nodes a package; its cores are dealt to them in equal runs.
+    /// NUMA nodes per package; its cores are divided among them in equal runs.
     #[serde(default = "one")]
     #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub numa_nodes_per_package: NonZeroU32,
-    /// Dies a package that carry cores.
+    /// Dies with cores per package.
     #[serde(default = "one")]
     #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub dies_per_package: NonZeroU32,
@@ -31,49 +30,49 @@ pub struct MachineShape {
     #[serde(default = "one")]
     #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub l3_per_die: NonZeroU32,
-    /// Cores at each L3; the performance cores on a hybrid processor.
+    /// Cores at each L3; on a hybrid processor the performance cores.
     #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub cores_per_l3: NonZeroU32,
-    /// Cores that sit together below the L3; 1 where they do not.
+    /// Cores of each cluster below the L3; 1 without clusters.
     #[serde(default = "one")]
     #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub cores_per_cluster: NonZeroU32,
-    /// Whether the cores of a cluster have one L2.
+    /// Whether the cores of a cluster share an L2.
     #[serde(default)]
     pub clusters_share_l2: bool,
-    /// Hardware threads a core; of the performance cores on a hybrid processor.
+    /// Hardware threads per core; on a hybrid processor per performance core.
     #[serde(default = "one")]
     #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub threads_per_core: NonZeroU32,
-    /// The order in which OS indices are given to PUs.
+    /// The order of OS indices.
     #[serde(default)]
     pub numbering: Numbering,
-    /// The size of each core's level-1 cache of data, in bytes; of the performance cores on a
-    /// hybrid processor.
+    /// The size of each core's level-1 data cache, in bytes; on a hybrid processor of the
+    /// performance cores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
     pub l1d_bytes: Option<u64>,
-    /// The size of each core's level-1 cache of instructions, in bytes; of the performance cores on
-    /// a hybrid processor.
+    /// The size of each core's level-1 instruction cache, in bytes; on a hybrid processor of the
+    /// performance cores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
     pub l1i_bytes: Option<u64>,
-    /// The size of each L2, in bytes; of the performance cores on a hybrid processor.
+    /// The size of each L2, in bytes; on a hybrid processor of the performance cores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
     pub l2_bytes: Option<u64>,
-    /// The size of the L3s, in bytes: one figure for all, or one for each in their order; empty
-    /// where it is not given.
+    /// The size of the L3s, in bytes: one figure for all, or one for each in their order; empty if
+    /// unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(inner(range(min = 1, max = MAX_CACHE_BYTES))))]
     pub l3_bytes: Vec<u64>,
-    /// Efficiency cores beside the others.
+    /// Efficiency cores next to the performance cores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hybrid: Option<Hybrid>,
 }
 
-/// How OS indices are dealt to hardware threads. Cores come package by package; at each L3
-/// efficiency cores come last.
+/// The order in which hardware threads get OS indices. Cores are numbered package by package; at
+/// each L3 efficiency cores are last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -81,7 +80,7 @@ pub enum Numbering {
     /// The first thread of every core, then the second of every core: Linux on most x86 servers.
     #[default]
     ThreadsLast,
-    /// All threads of a core side by side: Linux on Intel's hybrid processors, most VMs.
+    /// The threads of each core next to each other: Linux on Intel's hybrid processors, most VMs.
     ThreadsAdjacent,
 }
 
@@ -96,11 +95,11 @@ pub struct Hybrid {
     /// Efficiency cores that share an L2.
     #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub efficiency_cores_per_cluster: NonZeroU32,
-    /// The size of an efficiency core's level-1 cache of data, in bytes.
+    /// The size of an efficiency core's level-1 data cache, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
     pub efficiency_l1d_bytes: Option<u64>,
-    /// The size of an efficiency core's level-1 cache of instructions, in bytes.
+    /// The size of an efficiency core's level-1 instruction cache, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
     pub efficiency_l1i_bytes: Option<u64>,
@@ -115,24 +114,21 @@ fn one() -> NonZeroU32 {
 }
 
 impl MachineShape {
-    /// Level-3 caches of the whole machine.
     pub(super) fn l3_total(&self) -> u32 {
         self.packages.get() * self.dies_per_package.get() * self.l3_per_die.get()
     }
 
-    /// Cores of both kinds at each L3.
     pub(super) fn all_cores_per_l3(&self) -> u32 {
         self.cores_per_l3.get()
             + self.hybrid.as_ref().map_or(0, |hybrid| hybrid.efficiency_cores_per_l3.get())
     }
 
-    /// Cores of both kinds in each package.
     pub(super) fn cores_per_package(&self) -> u32 {
         self.all_cores_per_l3() * self.l3_per_die.get() * self.dies_per_package.get()
     }
 
-    /// Hardware threads of the whole machine; wide and saturating, so that it can be asked before
-    /// anything is checked.
+    /// Hardware threads of the whole machine. Saturates, because it is also called before the
+    /// checks.
     #[must_use]
     pub fn pus(&self) -> u64 {
         let efficiency =
@@ -140,7 +136,7 @@ impl MachineShape {
         let at_l3 = u64::from(self.cores_per_l3.get()) * u64::from(self.threads_per_core.get());
         [self.packages, self.dies_per_package, self.l3_per_die]
             .iter()
-            // Saturating: a description may name four thousand million of each part.
+            // A description may give four thousand million for each factor.
             .fold(at_l3.saturating_add(efficiency.into()), |product, factor| {
                 product.saturating_mul(factor.get().into())
             })
@@ -152,7 +148,7 @@ impl MachineShape {
         let hybrid = self.hybrid.as_ref();
         match class {
             PairClass::Smt => more_than_one(self.threads_per_core),
-            // Of a hybrid processor, only efficiency cores stand in clusters.
+            // In a hybrid processor, only efficiency cores have clusters.
             PairClass::SameCluster => more_than_one(
                 hybrid.map_or(self.cores_per_cluster, |hybrid| hybrid.efficiency_cores_per_cluster),
             ),

@@ -1,16 +1,16 @@
-//! `[speed]`: how fast the cores of one kind, or at one L3, are.
+//! `[speed]`: the speeds of cores by kind or L3.
 
 use super::{Basis, MachineShape};
 use crate::machine::{CoreKind, Pu, SeatSpeed};
 use crate::statistics::words::counted;
 use serde::{Deserialize, Serialize};
 
-/// A relative speed and where it is from.
+/// A relative speed and its source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RelativeSpeed {
-    /// Work in the same time, as a multiple of that of the fastest core.
+    /// Work in the same time, relative to the fastest core.
     #[cfg_attr(feature = "schema", schemars(range(min = 0.001, max = 1)))]
     pub relative: f64,
     /// The origin of the figure.
@@ -20,21 +20,21 @@ pub struct RelativeSpeed {
     pub source: String,
 }
 
-/// The speed of a PU is the product of what its kind and its L3 give; 1 where neither is given.
+/// The speeds of cores. A PU's speed is the product of the figures of its kind and its L3, each 1
+/// if not given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Speeds {
-    /// Of the efficiency cores, where the machine is hybrid; performance cores have 1.
+    /// The speed of the efficiency cores of a hybrid machine; performance cores have 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub efficiency: Option<RelativeSpeed>,
-    /// Of the cores at each L3, in the order of the L3s; empty where they do not differ.
+    /// The speed of the cores at each L3, in the order of the L3s; empty if they do not differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_l3: Vec<RelativeSpeed>,
 }
 
 impl Speeds {
-    /// The first key with a problem, and the problem.
     pub(super) fn flaw(&self, shape: &MachineShape) -> Option<(String, String)> {
         if self.efficiency.is_some() && shape.hybrid.is_none() {
             return speed_flaw(
@@ -73,7 +73,6 @@ impl Speeds {
         None
     }
 
-    /// The speeds of all PUs, the fastest being 1.
     pub(super) fn of_pus(&self, pus: &[Pu]) -> SeatSpeed {
         let alone: Vec<f64> = pus
             .iter()
@@ -86,7 +85,7 @@ impl Speeds {
                 of_kind * of_l3.map_or(1.0, |speed| speed.relative)
             })
             .collect();
-        // Where every L3 is slower than 1, the fastest seat still counts as 1: speeds are relative.
+        // If every L3 is slower than 1, the fastest seat still has 1, because speeds are relative.
         let fastest = alone.iter().copied().fold(0.0, f64::max);
         SeatSpeed {
             pus: pus.iter().map(|pu| pu.os).collect(),

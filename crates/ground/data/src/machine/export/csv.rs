@@ -1,8 +1,7 @@
 //! The CSV of core-to-core-latency: lower triangle, one-way nanoseconds.
 //!
-//! Rows are the PUs by ascending OS index; the format has no place for the indices themselves. A
-//! distance that is not known is an empty cell. Figures are written with as many digits as reading
-//! them back unchanged takes.
+//! Rows are the PUs by ascending OS index, which the format does not include. An unknown distance
+//! is an empty cell. Figures have as many digits as needed to read them back unchanged.
 
 use super::ProfileExportError;
 use crate::machine::{CoreDistance, Profile};

@@ -1,11 +1,11 @@
-//! Why a profile could not be written in another format.
+//! The errors of exporting a profile.
 
 use seatmap_os::cpu_list::MAX_CPU;
 
 /// Why a profile could not be written in another format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileExportError {
-    /// The format is one of distances, and the profile has none.
+    /// The format needs distances, and the profile has none.
     #[error(
         "the profile has no core distances between two PUs or more; measure or import them first"
     )]
@@ -16,7 +16,7 @@ pub enum ProfileExportError {
     /// The OS index of a PU, NUMA node or package beyond [`MAX_CPU`].
     #[error("the OS index {0} is beyond the largest that can be exported, {MAX_CPU}")]
     IndexTooLarge(u32),
-    /// Two levels that overlap without one holding the other, which a tree cannot show.
+    /// Two levels that overlap without nesting, which a tree cannot express.
     #[error(
         "the {level} of PU {first_pu} overlaps another object without lying inside it; correct the \
          topology"
@@ -24,7 +24,7 @@ pub enum ProfileExportError {
     Crossing {
         /// hwloc's name of the level.
         level: &'static str,
-        /// The first of its PUs.
+        /// The first PU of the level.
         first_pu: u32,
     },
 }

@@ -1,8 +1,8 @@
-//! Profiles, written as other tools' files.
+//! Profiles as other tools' files.
 //!
-//! | module | for | carries |
+//! | module | for | contents |
 //! |---|---|---|
-//! | [`csv`] | whoever reads core-to-core-latency's matrices | median distances, halved |
+//! | [`csv`] | readers of core-to-core-latency's matrices | median distances, halved |
 //! | [`hwloc_xml`] | `lstopo`, hwloc, Open MPI | topology, and median distances in picoseconds |
 //!
 //! [`crate::machine::import`] reads the output back unchanged, as far as the other format can

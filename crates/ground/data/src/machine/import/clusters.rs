@@ -2,8 +2,7 @@
 
 use crate::machine::Matrix;
 
-/// Groups of PUs that are connected by pairs up to some latency: single-linkage clusters, level by
-/// level.
+/// Groups of PUs connected by pairs up to some latency: single-linkage clusters, level by level.
 pub(super) struct Levels<'a> {
     distances: &'a Matrix,
     /// Pairs by ascending distance.
@@ -13,18 +12,16 @@ pub(super) struct Levels<'a> {
 impl<'a> Levels<'a> {
     pub(super) fn of(distances: &'a Matrix) -> Self {
         let mut pairs: Vec<(usize, usize)> = distances.pairs().map(|(i, j, _)| (i, j)).collect();
-        // `total_cmp` puts distances that are not known (NaN) last: they join groups after all
-        // others.
+        // `total_cmp` sorts unknown distances (NaN) last: they join groups after all others.
         pairs.sort_by(|a, b| distances[*a].total_cmp(&distances[*b]));
         Levels { distances, pairs }
     }
 
-    /// The groups of the nearest level.
     pub(super) fn first(&self) -> Option<Vec<u32>> {
         self.until(|_| true)
     }
 
-    /// The groups of the level that has `count` groups.
+    /// The groups of the level with `count` groups.
     pub(super) fn with_groups(&self, count: usize) -> Option<Vec<u32>> {
         self.until(|groups| groups == count)
     }
@@ -32,7 +29,8 @@ impl<'a> Levels<'a> {
     fn until(&self, enough: impl Fn(usize) -> bool) -> Option<Vec<u32>> {
         let mut group: Vec<u32> = (0..self.distances.n() as u32).collect();
         let mut groups = group.len();
-        // Pairs of one distance belong to one level, and all of them join before it is looked at.
+        // Pairs of one distance belong to one level, and all of them join before the level is
+        // complete.
         for level in self.pairs.chunk_by(|a, b| self.distances[*a] == self.distances[*b]) {
             for (i, j) in level {
                 groups -= usize::from(join(&mut group, *i, *j));
@@ -45,26 +43,25 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// Puts two PUs' groups together; whether they were apart. Each points to a lower
-/// one of its group, the first to itself.
+/// Joins two PUs' groups; returns whether they were separate. Each points to a lower one of its
+/// group, the first to itself.
 fn join(group: &mut [u32], i: usize, j: usize) -> bool {
     let a = first_of(group, i);
     let b = first_of(group, j);
-    // The smaller number stays, so that a group is named by its first PU.
+    // The smaller number stays, so that a group has the number of its first PU.
     group[a.max(b)] = a.min(b) as u32;
     a != b
 }
 
 fn first_of(group: &mut [u32], mut pu: usize) -> usize {
     while group[pu] as usize != pu {
-        // Path halving (Tarjan & van Leeuwen 1984) keeps 8,192 PUs from making long chains.
+        // Path halving (Tarjan & van Leeuwen 1984) avoids long chains of 8,192 PUs.
         group[pu] = group[group[pu] as usize];
         pu = group[pu] as usize;
     }
     pu
 }
 
-/// Groups by number, 0 for the one of the first PU.
 fn numbered(group: &mut [u32]) -> Vec<u32> {
     let firsts: Vec<usize> = (0..group.len()).map(|pu| first_of(group, pu)).collect();
     let mut number = vec![0; group.len()];

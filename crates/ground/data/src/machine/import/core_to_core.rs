@@ -1,10 +1,10 @@
-//! The CSV of core-to-core-latency: one row a PU, one-way nanoseconds, usually the lower triangle
-//! only.
+//! The CSV of core-to-core-latency: one row per PU, one-way nanoseconds, usually only the lower
+//! triangle.
 //!
 //! The tool (github.com/nviennot/core-to-core-latency, and -plus by KCORES) halves the round trip
-//! of a compare-exchange ping-pong, so figures are doubled here. Rows carry no CPU numbers: row k
-//! is taken for PU k. Accepted besides: the upper triangle, full matrices (the two directions of a
-//! pair add up to its round trip), either line end, spaces around figures, blank lines at the end.
+//! of a compare-exchange ping-pong, so figures are doubled here. Rows have no CPU numbers: row k is
+//! taken for PU k. Also accepted: the upper triangle, full matrices (the two directions of a pair
+//! add up to its round trip), either line end, spaces around figures, blank lines at the end.
 
 use super::round_trip::{self, MAX_ONE_WAY_NS};
 use super::{File, Imported, MAX_PUS, MachineImportError, ProfileNote, quantisation};
@@ -19,7 +19,7 @@ const MATRIX_REMEDY: &str = "each row needs as many cells as there are rows: lat
 const CONSOLE_LOG_REMEDY: &str = "this is the tool's console log: run it with --csv and import \
     what it prints on its standard output";
 
-/// The most characters of a bad cell that an error quotes.
+/// The most characters of a bad cell in an error.
 const QUOTED: usize = 24;
 
 /// Reads the text of such a file.
@@ -50,7 +50,7 @@ fn clock(median_ns: &Matrix) -> Clock {
 /// The number of cells in the first row. It looks at no more bytes than [`MAX_PUS`] cells can need.
 fn columns(text: &str) -> Result<usize, MachineImportError> {
     let first = text.split('\n').next().unwrap_or_default();
-    // Before anything is kept: the number of cells is the square of the columns.
+    // Before memory is allocated: the number of cells is the square of the columns.
     let too_many = first.bytes().enumerate().filter(|(_, byte)| *byte == b',').nth(MAX_PUS - 1);
     if let Some((offset, _)) = too_many {
         return Err(wrong(text, offset, format!("more than {MAX_PUS} columns")));
@@ -93,7 +93,7 @@ fn read_row(
 ) -> Result<(), MachineImportError> {
     let mut offset = start;
     for (column, cell) in line.split(',').enumerate() {
-        // A cell without a number explains more than one that is too many.
+        // A cell without a number explains more than an excess one.
         let value = value(cell, row == column).map_err(|problem| wrong(text, offset, problem))?;
         if column == n || row == n {
             let which = if row == n { "row" } else { "column" };
@@ -122,7 +122,6 @@ fn read_row(
     }
 }
 
-/// One cell: NaN if empty.
 fn value(cell: &str, diagonal: bool) -> Result<f64, String> {
     let cell = cell.trim();
     if cell.is_empty() {
@@ -130,7 +129,7 @@ fn value(cell: &str, diagonal: bool) -> Result<f64, String> {
     }
     let quoted: String = cell.chars().take(QUOTED).collect();
     let ns: f64 = cell.parse().map_err(|_| format!("'{quoted}' is not a number"))?;
-    // A number that is too small is read as 0, which the diagonal may have.
+    // A number that is too small is read as 0, which is valid on the diagonal.
     let in_range = decimal_number(cell).is_some()
         && (0.0..=MAX_ONE_WAY_NS).contains(&ns)
         && (ns.is_normal() || ns == 0.0 && diagonal);

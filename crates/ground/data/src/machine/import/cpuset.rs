@@ -1,15 +1,14 @@
-//! Sets of PUs as hwloc writes them: `0x0000ffff,,0xffffffff`.
+//! hwloc's sets of PUs: `0x0000ffff,,0xffffffff`.
 
 use seatmap_os::cpu_list::MAX_CPU;
 use std::fmt;
 
 const WORD_BITS: u32 = u32::BITS;
 
-/// A set of OS indices of any length: 32-bit words, on file the most significant first, an empty
-/// word for zero.
+/// A set of OS indices of any length: 32-bit words, in the file the most significant first, an
+/// empty word for zero.
 ///
-/// `0xf...f` in front means that everything above is in the set too (hwloc's bitmaps may be
-/// infinite).
+/// A leading `0xf...f` includes everything above (hwloc's bitmaps may be infinite).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HwlocBitmap {
     /// The least significant first.
@@ -18,16 +17,15 @@ pub(crate) struct HwlocBitmap {
 }
 
 impl HwlocBitmap {
-    /// Reads the form on file; `None` for anything else, and for more PUs than [`MAX_CPU`].
+    /// Reads the form in files; `None` for anything else, and for more PUs than [`MAX_CPU`].
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        // One word more than is accepted, so that a longer set is refused and not cut short, and
-        // one for the mark of an infinite set.
+        // One word more than accepted, so that a longer set is refused and not truncated, and one
+        // for the mark of an infinite set.
         let mut words: Vec<&str> = text.trim().split(',').take(MAX_CPU as usize / 32 + 3).collect();
         let all_above = words.first() == Some(&"0xf...f");
         if all_above {
             words.remove(0);
         }
-        // The file has the highest word first.
         let words: Option<Vec<u32>> = words.into_iter().rev().map(parse_word).collect();
         words
             .filter(|words| words.len() <= MAX_CPU as usize / 32 + 1)
@@ -41,10 +39,9 @@ impl HwlocBitmap {
         }
     }
 
-    /// How many PUs are in the set; all there can be if it is infinite.
+    /// The number of PUs in the set; the largest number if it is infinite.
     pub(crate) fn len(&self) -> usize {
         if self.all_above {
-            // Without an end: hwloc's `0xf...f`.
             usize::MAX
         } else {
             self.words.iter().map(|word| word.count_ones() as usize).sum()
@@ -72,8 +69,8 @@ impl FromIterator<u32> for HwlocBitmap {
 }
 
 impl fmt::Display for HwlocBitmap {
-    /// As hwloc writes it, finite sets only; `0x0` for the empty set. hwloc does not read an empty
-    /// word in the last place.
+    /// hwloc's form, only for finite sets; `0x0` for the empty set. hwloc does not read an empty
+    /// last word.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let length =
             self.words.iter().rposition(|word| *word != 0).map_or(0, |highest| highest + 1);
@@ -81,7 +78,7 @@ impl fmt::Display for HwlocBitmap {
         for (at, word) in self.words[..length].iter().enumerate().rev() {
             match (at, word) {
                 (0, 0) => write!(out, "{separator}0x0")?,
-                // hwloc leaves a zero word empty, but for the last one.
+                // hwloc leaves zero words empty, except the last one.
                 (_, 0) => out.write_str(separator)?,
                 _ => write!(out, "{separator}0x{word:08x}")?,
             }

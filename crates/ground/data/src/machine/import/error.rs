@@ -1,14 +1,14 @@
-//! Why a file was refused.
+//! Why an import was refused.
 
 use super::MAX_FILE_BYTES;
 use crate::document::{DocumentError, Position};
 use crate::machine::DescriptionError;
 use crate::statistics::words::counted;
 
-/// The reason why a file was refused: the problem, its place, and what to do.
+/// Why a file was refused: the problem, its position, and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum MachineImportError {
-    /// The file holds only white space.
+    /// The file contains only white space.
     #[error("the file is empty; make it anew")]
     Empty,
     /// The file is larger than [`MAX_FILE_BYTES`].
@@ -21,53 +21,53 @@ pub enum MachineImportError {
         /// The size of the file.
         bytes: usize,
     },
-    /// Bytes that are not UTF-8, as compressed files and UTF-16 exports have them.
+    /// Bytes that are not UTF-8, as in compressed files and UTF-16 exports.
     #[error("{place}: this is not UTF-8 text; unpack the file, or save it as plain UTF-8 text")]
     NotText {
         /// The first such byte.
         place: Position,
     },
-    /// The file is not of a kind known here.
+    /// The file is of an unknown kind.
     #[error(
         "unrecognised format; expected one of: seatmap-profile JSON, seatmap-machine TOML, \
          core-to-core-latency CSV (run it with --csv), MCTOP .mct, hwloc v2 XML (lstopo --of xml)"
     )]
     Unknown,
-    /// A known kind of file with something wrong in it.
+    /// A mistake in a file of a known kind.
     #[error("{place}: {problem}; {remedy}")]
     Malformed {
-        /// The place of the fault.
+        /// The position of the mistake.
         place: Position,
         /// The problem, in words.
         problem: String,
-        /// The remedy: what the user can do.
+        /// The remedy.
         remedy: &'static str,
     },
-    /// Another tool converts it to a version that is read.
+    /// Another tool converts the file to a supported version.
     #[error("{place}: {problem}, which hwloc 2 converts: {command}")]
     Convertible {
-        /// The place where the version stands, or should.
+        /// The position of the version, or where it is missing.
         place: Position,
         /// The problem, in words.
         problem: String,
         /// The command.
         command: String,
     },
-    /// Another tool's output that is not read.
+    /// An unsupported format of another tool.
     #[error("this is {format}, which is not read; {remedy}")]
     Foreign {
-        /// The output.
+        /// The format.
         format: &'static str,
-        /// The way to what is read.
+        /// The way to a supported format.
         remedy: &'static str,
     },
-    /// A profile that is not JSON, or whose parts do not fit together.
+    /// A profile with invalid JSON, or with inconsistent parts.
     #[error(transparent)]
     Profile(#[from] DocumentError),
-    /// A description that is not TOML, or that does not describe a machine.
+    /// An invalid description.
     #[error(transparent)]
     Description(#[from] DescriptionError),
-    /// A frequency at which no processor counts.
+    /// An impossible frequency.
     #[error("{0} Hz is not a clock frequency; give the time-stamp counter's, such as 2.8g")]
     Frequency(f64),
     /// A matrix and a topology of different machines, by their size.
@@ -82,7 +82,7 @@ pub enum MachineImportError {
         /// PUs of the topology.
         topology: usize,
     },
-    /// CPUs for the rows of a file that has no rows without names.
+    /// CPUs for the rows of a file whose rows have names.
     #[error(
         "only a core-to-core matrix has rows without CPU numbers; leave out --cpus, the file names \
          its PUs itself"
@@ -97,7 +97,7 @@ pub enum MachineImportError {
     RowCount {
         /// Rows of the matrix.
         matrix: usize,
-        /// CPUs that were named.
+        /// The number of named CPUs.
         cpus: usize,
     },
     /// A matrix and a topology of different machines, by the PUs' names.
@@ -107,7 +107,7 @@ pub enum MachineImportError {
     PuMissing {
         /// The number of PUs of the topology.
         pus: usize,
-        /// The first that the topology does not have.
+        /// The first PU missing from the topology.
         os: u32,
     },
 }

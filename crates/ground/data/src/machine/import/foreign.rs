@@ -1,5 +1,5 @@
-//! Outputs of other tools that are not read, recognised by how they begin, each with the way to
-//! what is read.
+//! Unsupported outputs of other tools, recognised by their start, each with the way to a supported
+//! format.
 
 use super::MachineImportError;
 
@@ -8,7 +8,7 @@ const TOPOLOGY: &str = "on the machine that it describes, 'lstopo --of xml FILE.
 const MEMORY: &str =
     "it has the times of memory, and no core distances; 'seatmap measure' takes those";
 
-/// How an output begins, what it is, and what to do.
+/// The start of an output, its name, and the remedy.
 const OUTPUTS: [(&str, &str, &str); 11] = [
     ("available: ", "the output of numactl --hardware", TOPOLOGY),
     ("# The following is the parsable format", "the output of lscpu --parse", TOPOLOGY),
@@ -32,9 +32,8 @@ const OUTPUTS: [(&str, &str, &str); 11] = [
 /// Lines above an output: people copy it with the command, and tools print warnings first.
 const MOST_ABOVE: usize = 4;
 
-/// The error that names the output, if it is a known one.
 pub(super) fn recognised(text: &str) -> Option<MachineImportError> {
-    // Of JSON its first key is known.
+    // For JSON the first key is known.
     let mut start = text.trim_start().trim_start_matches('{').trim_start();
     for _ in 0..=MOST_ABOVE {
         let output = OUTPUTS.iter().find(|(begins, ..)| start.starts_with(begins));
@@ -46,7 +45,6 @@ pub(super) fn recognised(text: &str) -> Option<MachineImportError> {
     None
 }
 
-/// The error for bytes that are a known kind of file, and not text.
 pub(super) fn packed(bytes: &[u8]) -> Option<MachineImportError> {
     let (format, remedy) = crate::document::packed(bytes)?;
     Some(MachineImportError::Foreign { format, remedy })

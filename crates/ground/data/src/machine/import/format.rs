@@ -1,6 +1,6 @@
 //! The format of a file, recognised by its content.
 
-/// The kinds of file that can be read.
+/// The supported kinds of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// `seatmap-profile` JSON.
@@ -16,10 +16,10 @@ pub enum Format {
 }
 
 impl Format {
-    /// The kind of a text; the file's name only decides where the text alone does not.
+    /// The kind of a text; the file's name only decides if the text is ambiguous.
     ///
-    /// A file named `.csv` or `.toml` is read as that format, so that an error can say where it
-    /// stops being one.
+    /// A file named `.csv` or `.toml` is read as that format, so that the error has the position of
+    /// its first mistake.
     #[must_use]
     pub fn recognise(text: &str, name: &str) -> Option<Self> {
         let text = text.trim_start();
@@ -28,7 +28,7 @@ impl Format {
             // A file's content comes before its name.
             '{' => Some(Format::Profile),
             '<' => Some(Format::HwlocXml),
-            // Before the names of files: TOML and CSV have comments that begin alike.
+            // Before the names of files: TOML and CSV have comments with the same start.
             '#' if first_line.contains("#HWCs") => Some(Format::Mctop),
             _ if name.to_ascii_lowercase().ends_with(".toml") || names_a_machine(text) => {
                 Some(Format::Description)

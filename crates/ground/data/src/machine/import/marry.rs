@@ -1,25 +1,24 @@
-//! A matrix and a topology of the same machine, joined.
+//! Joins a matrix and a topology of the same machine.
 
 use super::MachineImportError;
 use crate::machine::{CoreDistance, OriginKind, Profile, Topology};
 
-/// How the rows of a matrix got the numbers of their PUs.
+/// The origin of the PU numbers of a matrix's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
-    /// By counting them, where the file named no PUs.
+    /// Counted, because the file has none.
     Numbered,
-    /// By somebody who knew: they may be some PUs of the machine only.
+    /// Given by the user: they may be only some PUs of the machine.
     Named,
 }
 
 /// Gives a profile the topology of another file.
 ///
-/// Rows that were only numbered stand for all PUs of the topology, by ascending OS index. Rows that
-/// somebody named may be some of its PUs. A matrix whose file named its PUs must name the same
-/// ones.
+/// Counted rows are all PUs of the topology, by ascending OS index. Named rows may be some of its
+/// PUs. A matrix whose file has PU numbers must have the same ones.
 ///
 /// # Errors
-/// [`MachineImportError::PuCount`] and [`MachineImportError::PuMissing`] where the two are of
+/// [`MachineImportError::PuCount`] and [`MachineImportError::PuMissing`] if the two are of
 /// different machines; the profile is then unchanged.
 pub fn marry(
     profile: &mut Profile,
@@ -32,7 +31,7 @@ pub fn marry(
     if let Some(distance) = &mut profile.core_distance {
         let matrix = distance.pus.len();
         let pus = topology.pus.len();
-        // Named rows may be some of the topology's PUs; numbered ones must be all.
+        // Named rows may be some of the topology's PUs; counted ones must be all.
         if matrix > pus || (matrix < pus && rows == Rows::Numbered) {
             return Err(MachineImportError::PuCount { matrix, topology: pus });
         }
@@ -49,8 +48,8 @@ pub fn marry(
 /// Gives the rows of a matrix without names the numbers of these CPUs.
 ///
 /// # Errors
-/// [`MachineImportError::NamedRows`] where the file has no matrix, or names its PUs itself;
-/// [`MachineImportError::RowCount`] where it has another number of rows. The profile is then
+/// [`MachineImportError::NamedRows`] if the file has no matrix, or has PU numbers;
+/// [`MachineImportError::RowCount`] if it has another number of rows. The profile is then
 /// unchanged.
 pub(super) fn name_rows(profile: &mut Profile, cpus: &[u32]) -> Result<(), MachineImportError> {
     if !names_no_pus(profile) {
@@ -67,8 +66,8 @@ pub(super) fn name_rows(profile: &mut Profile, cpus: &[u32]) -> Result<(), Machi
     Ok(())
 }
 
-/// Whether the PUs are but the numbers of the rows: of an imported matrix, and referred to by
-/// nothing else yet.
+/// Whether the PUs of an imported matrix are only the numbers of its rows, and nothing else refers
+/// to them yet.
 fn names_no_pus(profile: &Profile) -> bool {
     let Some(distance) = &profile.core_distance else { return false };
     profile.origin.kind == OriginKind::Imported

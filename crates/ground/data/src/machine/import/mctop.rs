@@ -1,10 +1,9 @@
 //! MCTOP's machine descriptions, `.mct`.
 //!
 //! MCTOP (Chatzopoulos, Guerraoui, Harris, Trigonakis: "Abstracting Multi-Core Topologies with
-//! MCTOP", EuroSys 2017) lets one hardware context take a line with a compare-exchange, and times
-//! with the time-stamp counter how long the compare-exchange of another takes that fetches it: one
-//! transfer, so one-way. It clusters the medians and writes the cluster's in place of each. The
-//! file begins
+//! MCTOP", EuroSys 2017) lets one hardware context take a line with a compare-exchange. It then
+//! times another context's compare-exchange on the line with the time-stamp counter: one transfer,
+//! so one-way. It clusters the medians and writes the cluster's median for each. The file begins
 //!
 //! ```text
 //! #NAME #HWCs 40 #Nodes 2 SMT 1
@@ -12,15 +11,15 @@
 //! 0    1    112
 //! ```
 //!
-//! and holds every ordered pair, then sections on memory, caches and power, which are not read. A
-//! context's number is its OS index. Contexts of one core are the nearest cluster where the header
-//! says `SMT 1`; a node is a cluster of the level that has as many as the header says, numbered
-//! here by its first context.
+//! and holds every ordered pair, then sections on memory, caches and power, which are ignored. A
+//! context's number is its OS index. If the header has `SMT 1`, contexts of one core are the
+//! nearest cluster. A node is a cluster of the level with as many clusters as the header's nodes,
+//! numbered here by its first context.
 //!
-//! No file says how long a cycle is. If the user does not either, [`ASSUMED_FREQUENCY_HZ`] is used
-//! and reported, in a [`ProfileNote`] and in the profile's origin: all ratios, and so every
-//! placement, are right; nanoseconds are right to the factor by which the machine's nominal
-//! frequency differs.
+//! No file gives the length of a cycle. If the user does not either, [`ASSUMED_FREQUENCY_HZ`] is
+//! used and reported, in a [`ProfileNote`] and in the profile's origin. All ratios, and so every
+//! placement, are right then; nanoseconds are wrong by the ratio of the machine's nominal frequency
+//! to the assumed one.
 
 use super::clusters::Levels;
 use super::round_trip::{self, MAX_ONE_WAY_NS};
@@ -30,11 +29,11 @@ use crate::document::whole_number;
 use crate::machine::{Matrix, Pu, Topology};
 use crate::statistics::words::counted;
 
-/// Used where no frequency is given: the middle of the nominal frequencies of server processors,
-/// 2.0 to 3.0 GHz.
+/// The default frequency: the middle of the nominal frequencies of server processors, 2.0 to 3.0
+/// GHz.
 pub const ASSUMED_FREQUENCY_HZ: f64 = 2.5e9;
 
-/// The range of frequencies that is accepted.
+/// The range of accepted frequencies.
 const FREQUENCIES_HZ: std::ops::RangeInclusive<f64> = 1e6..=1e11;
 
 /// The shortest line of a pair, `0 0 0`, with its end.
@@ -67,7 +66,7 @@ pub(super) fn read(
     let topology = topology(&header, &median_ns);
     let mut profile = file.profile_of_matrix(TOOL, topology, median_ns);
     profile.clock.frequency_hz = Some(frequency_hz);
-    // A cycle one way is two of a round trip.
+    // One cycle of a one-way time is two of a round trip.
     profile.clock.step_ns = Some(2.0 * ns_per_cycle);
     if options.frequency_hz.is_none() {
         profile.origin.source += &format!(" (in cycles; {:.1} GHz assumed)", frequency_hz / 1e9);
@@ -76,7 +75,6 @@ pub(super) fn read(
     Ok(Imported { profile, notes })
 }
 
-/// The first line.
 struct Header {
     contexts: usize,
     nodes: usize,
@@ -113,11 +111,11 @@ fn number(words: &[&str], at: usize) -> Option<usize> {
     words.get(at).and_then(|word| whole_number::<usize>(word))
 }
 
-/// One-way cycles, row by row, of which none is more than `most`.
+/// One-way cycles, row by row, none above `most`.
 fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, MachineImportError> {
     let n = header.contexts;
     let body = text.get(header.end..).unwrap_or_default();
-    // Before the matrix is made: a short file must not ask for much memory.
+    // Before memory for the matrix is allocated: a short file must not claim much memory.
     if body.len() + 1 < n * n * MIN_PAIR_BYTES {
         return Err(wrong(
             text,
@@ -139,7 +137,7 @@ fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, Ma
         }
         offset += line.len() + 1;
     }
-    // No pair takes 0 cycles, so 0 is a pair that was not there.
+    // No pair takes 0 cycles, so 0 marks a missing pair.
     match (0..n * n).find(|at| cycles[*at] == 0 && at / n != at % n) {
         Some(at) => Err(wrong(
             text,
@@ -150,7 +148,6 @@ fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, Ma
     }
 }
 
-/// One line; `None` if blank.
 fn pair(line: &str, n: usize, most: f64) -> Result<Option<(usize, usize, u32)>, String> {
     // A fourth word shows that the line has too many.
     let words: Vec<&str> = line.split_whitespace().take(4).collect();
@@ -177,12 +174,11 @@ fn pair(line: &str, n: usize, most: f64) -> Result<Option<(usize, usize, u32)>, 
     }
 }
 
-/// Cores and nodes, from the clusters of the latencies.
 fn topology(header: &Header, distances: &Matrix) -> Topology {
     let levels = Levels::of(distances);
     let cores =
         if header.smt { levels.first() } else { Some((0..header.contexts as u32).collect()) };
-    // The file gives the number of nodes, and distances say which PUs they hold.
+    // The file gives the number of nodes, and the distances give their PUs.
     let nodes = levels.with_groups(header.nodes);
     let mut seen = vec![0; header.contexts];
     let pus = (0..header.contexts).map(|context| {

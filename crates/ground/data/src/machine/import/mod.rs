@@ -1,4 +1,4 @@
-//! Other tools' files, read into a [`Profile`].
+//! Imports other tools' files into a [`Profile`].
 //!
 //! A file is recognised by its content, so it may have any name:
 //!
@@ -10,10 +10,9 @@
 //! | Seatmap's profiles, JSON | [`crate::machine::profile`] | as they are | as it is |
 //! | Seatmap's descriptions, TOML | [`crate::machine::description`] | predicted | as described |
 //!
-//! Files come from anywhere, so nothing in them is trusted. Sizes are bounded before memory is
-//! taken, nested input is read with a stack of our own, and every problem is an
-//! [`MachineImportError`] with its place. A merely odd input comes back as a [`ProfileNote`] beside
-//! the profile.
+//! Files are not trusted. Sizes are bounded before memory is allocated, nested input is read with
+//! an explicit stack, and every problem is a [`MachineImportError`] with its position. Oddities
+//! become a [`ProfileNote`] with the profile.
 
 mod clusters;
 pub mod core_to_core;
@@ -38,34 +37,34 @@ use crate::document::Position;
 use crate::machine::{CoreDistance, Description, Matrix, Origin, OriginKind, Profile, Topology};
 use seatmap_os::CpuList;
 
-/// The largest file that is read: room for the matrices of 2,000 PUs in JSON.
+/// The largest file: room for the matrices of 2,000 PUs in JSON.
 pub const MAX_FILE_BYTES: usize = 512 << 20;
 
-/// The most PUs that a matrix or topology may have: Linux's `NR_CPUS` on x86-64 stops here.
+/// The most PUs of a matrix or topology: the limit of Linux's `NR_CPUS` on x86-64.
 pub const MAX_PUS: usize = 8192;
 
-/// Facts that a file does not hold and that the user may add.
+/// Facts missing from the file, given by the user.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportOptions {
-    /// Cycles a second, for files that count cycles: the frequency of the time-stamp counter, which
-    /// is the nominal one.
+    /// Cycles per second for files that count cycles: the nominal frequency of the time-stamp
+    /// counter.
     pub frequency_hz: Option<f64>,
-    /// The CPUs that the rows of a matrix without names stand for, in the order of the rows.
+    /// The CPUs of the rows of a matrix without names, in order.
     pub cpus: Option<CpuList>,
-    /// The topology of the machine that a matrix was measured on.
+    /// The topology of the machine of a matrix.
     pub topology: Option<Topology>,
 }
 
-/// A file that was read.
+/// An imported file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
     /// The machine that the file describes.
     pub profile: Profile,
-    /// Notes for users of the profile.
+    /// Oddities of the file.
     pub notes: Vec<ProfileNote>,
 }
 
-/// Reads a file of any kind known here; see [`read_with`].
+/// Reads a file of any known kind; see [`read_with`].
 ///
 /// # Errors
 /// The same errors as [`read_with`].
@@ -73,10 +72,10 @@ pub fn read(bytes: &[u8], name: &str, date: Option<&str>) -> Result<Profile, Mac
     read_with(bytes, name, date, &ImportOptions::default()).map(|imported| imported.profile)
 }
 
-/// Reads a file of any kind known here.
+/// Reads a file of any known kind.
 ///
-/// `name` is the file's name, with or without its folders: its stem names the profile, where the
-/// file itself does not. `date` is the day of the import, `YYYY-MM-DD`.
+/// `name` is the file's name, with or without folders. Without its extension it names the profile,
+/// unless the file has a name. `date` is the day of the import, `YYYY-MM-DD`.
 ///
 /// ```
 /// use seatmap_data::machine::import;
@@ -87,7 +86,7 @@ pub fn read(bytes: &[u8], name: &str, date: Option<&str>) -> Result<Profile, Mac
 /// ```
 ///
 /// # Errors
-/// [`MachineImportError`] with the problem, its place and the remedy.
+/// [`MachineImportError`] with the problem, its position and the remedy.
 pub fn read_with(
     bytes: &[u8],
     name: &str,
@@ -99,7 +98,7 @@ pub fn read_with(
     }
     let text = text_of(bytes)?;
     let file = File { name: name.rsplit(['/', '\\']).next().unwrap_or(name), path: name, date };
-    // Before the formats: by its name alone, a foreign output could pass for one of them.
+    // First, because the name alone could make a foreign output look like a known format.
     if let Some(foreign) = foreign::recognised(text) {
         return Err(foreign);
     }
@@ -117,7 +116,7 @@ pub fn read_with(
     Ok(imported)
 }
 
-/// A profile of any other origin with the facts that the user has added.
+/// A profile with facts added by the user.
 ///
 /// # Errors
 /// [`MachineImportError`]: they do not fit the profile.
@@ -130,7 +129,6 @@ pub fn with_facts(
     Ok(imported.profile)
 }
 
-/// The facts that the user has added.
 fn add(imported: &mut Imported, options: &ImportOptions) -> Result<(), MachineImportError> {
     if let Some(cpus) = &options.cpus {
         name_rows(&mut imported.profile, &cpus.0)?;
@@ -139,7 +137,7 @@ fn add(imported: &mut Imported, options: &ImportOptions) -> Result<(), MachineIm
         let rows = if options.cpus.is_some() { Rows::Named } else { Rows::Numbered };
         marry(&mut imported.profile, topology.clone(), rows)?;
     }
-    // A user who names the rows need not be told that they were counted.
+    // The note that rows were counted is useless to a user who named them.
     let is_explained = options.cpus.is_some() || options.topology.is_some();
     imported.notes.retain(|note| !is_explained || !matches!(note, ProfileNote::RowsInOrder { .. }));
     Ok(())
@@ -149,7 +147,7 @@ fn text_of(bytes: &[u8]) -> Result<&str, MachineImportError> {
     if bytes.len() > MAX_FILE_BYTES {
         return Err(MachineImportError::TooLarge { bytes: bytes.len() });
     }
-    // A byte-order mark, which some editors write.
+    // Some editors write a byte-order mark.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| MachineImportError::NotText {
         place: Position::of(bytes, error.valid_up_to()),
@@ -157,7 +155,6 @@ fn text_of(bytes: &[u8]) -> Result<&str, MachineImportError> {
     if text.trim().is_empty() { Err(MachineImportError::Empty) } else { Ok(text) }
 }
 
-/// The facts about a file besides its text.
 #[derive(Clone, Copy, Debug)]
 struct File<'a> {
     name: &'a str,
@@ -166,7 +163,6 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    /// A profile named after the file.
     fn profile(&self, tool: &str, topology: Topology) -> Profile {
         let stem = self.name.rsplit_once('.').map_or(self.name, |(stem, _)| stem);
         let origin = Origin {
@@ -178,7 +174,6 @@ impl File<'_> {
         Profile::new(stem, origin, topology)
     }
 
-    /// A profile of a matrix whose rows are the PUs of the topology.
     fn profile_of_matrix(&self, tool: &str, topology: Topology, median_ns: Matrix) -> Profile {
         let pus = topology.os_indices().collect();
         let mut profile = self.profile(tool, topology);

@@ -3,8 +3,7 @@
 use crate::statistics::words::{agreeing, counted};
 use std::fmt;
 
-/// A fact about an imported file that did not stop the import, but that users of the figures should
-/// know.
+/// A remark on an imported file for users of its figures.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ProfileNote {
     /// The figures fall on multiples of a clock step too coarse for them.
@@ -12,20 +11,19 @@ pub enum ProfileNote {
         /// The step, round trip.
         step_ns: f64,
     },
-    /// The file counts cycles and does not name the clock frequency.
+    /// The file counts cycles without a clock frequency.
     AssumedFrequency {
-        /// The frequency that was used.
+        /// The assumed frequency.
         frequency_hz: f64,
     },
-    /// The two directions of some pairs differ; a round trip goes once each way, so they were
-    /// added.
+    /// The two directions of some pairs differ; a round trip has one of each, so they were added.
     Asymmetric {
         /// The number of pairs.
         pairs: usize,
-        /// The largest difference, as a share of the pair's round trip.
+        /// The largest difference, relative to the pair's round trip.
         worst: f64,
     },
-    /// The file does not say which CPUs its rows are; they were numbered from 0.
+    /// The file does not name the CPUs of its rows; they were numbered from 0.
     RowsInOrder {
         /// The number of rows.
         rows: usize,
@@ -35,14 +33,14 @@ pub enum ProfileNote {
         /// The number of pairs.
         pairs: usize,
     },
-    /// Two parts of the machine have some PUs in common and not all; one was left out.
+    /// Two parts of the machine overlap without nesting; one was omitted.
     Contradiction {
-        /// The part that was left out, with its PUs.
+        /// The omitted part, with its PUs.
         left_out: String,
         /// The other one.
         earlier: String,
     },
-    /// Distances between PUs in a unit that is not known here; they were left out.
+    /// Distances between PUs in an unknown unit; they were omitted.
     ForeignDistances {
         /// Their name in the file.
         name: String,

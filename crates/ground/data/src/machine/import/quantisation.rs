@@ -1,44 +1,42 @@
-//! Whether figures fall on the multiples of a coarse clock's step.
+//! Detects distances rounded to multiples of a coarse clock's step.
 //!
-//! A tool that times too few round trips with a clock that ticks every 10 ns prints multiples of
-//! its tick, dithered by what it averages over. They look like ordinary figures in a table, and
-//! like nothing else in a histogram.
+//! If a tool times too few round trips with a clock of 10 ns ticks, it prints multiples of its
+//! tick, smoothed by its averages. They look ordinary in a table, but not in a histogram.
 //!
 //! The test is Kendall's cosine quantogram ("Hunting quanta", Phil. Trans. R. Soc. Lond. A 276,
 //! 1974): for a step s, the mean of cos(2 pi x / s) over all figures x is 1 if all are multiples of
-//! s, and near 0 if they have nothing to do with it. A few narrow clusters fit some step by chance,
-//! so the multiples met must also be several, some of them adjacent.
+//! s, and near 0 if they are unrelated to s. A few narrow clusters fit some step by chance, so
+//! there must also be several multiples, some of them adjacent.
 
 use crate::machine::Matrix;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-/// The quantogram from which on a step is believed. A published matrix of a 10 ns clock reaches
-/// 0.99; the best step of eleven published matrices with fine clocks, adjacency required, 0.46.
+/// The smallest quantogram of an accepted step. A published matrix of a 10 ns clock reaches 0.99;
+/// the best step of eleven published matrices with fine clocks, adjacency required, 0.46.
 const BELIEVED: f64 = 0.95;
 
 /// A step below this share of the median does no harm.
 const HARMLESS_SHARE: f64 = 0.02;
 
-/// Multiples of the step that must be met by [`LEVEL_SHARE`] of the figures each, and how many must
-/// have a neighbour.
+/// How many multiples of the step must each have [`LEVEL_SHARE`] of the figures, and how many of
+/// these must have a neighbour.
 const MIN_LEVELS: usize = 4;
 const MIN_ADJACENT: usize = 2;
 const LEVEL_SHARE: f64 = 0.02;
 
-/// With fewer pairs than this, clusters and multiples cannot be told apart.
+/// With fewer pairs, clusters and multiples cannot be distinguished.
 const MIN_PAIRS: usize = 40;
 
-/// Figures looked at, spread evenly over the sorted ones: the cost stays the same whatever the
-/// matrix.
+/// The number of figures in the test, spread evenly over the sorted ones, so that the cost is the
+/// same for any matrix.
 const SAMPLE: usize = 1000;
 
-/// Steps tried, each by this factor larger than the last: fine enough for the 50 multiples that a
-/// harmful step leaves below the median.
+/// The factor between tried steps: fine enough for the 50 multiples that a harmful step has below
+/// the median.
 const NEXT_STEP: f64 = 1.002;
 
-/// The step on whose multiples the distances fall, in their unit, if it is coarse enough to harm;
-/// `None` otherwise.
+/// The clock's step, in the unit of the distances, if it is coarse enough to harm.
 #[must_use]
 pub fn step(distances: &Matrix) -> Option<f64> {
     let mut figures: Vec<f64> =
@@ -47,11 +45,11 @@ pub fn step(distances: &Matrix) -> Option<f64> {
         return None;
     }
     figures.sort_by(f64::total_cmp);
-    // Evenly over the sorted figures, so that all levels are in it.
+    // Evenly over the sorted figures, so that all levels are included.
     let sample = evenly(&figures, SAMPLE);
     let least = sample[0];
     let median = sample[sample.len() / 2];
-    // The least figure is a step or more; a little above it, for the noise on top.
+    // The least figure is at least one step; 1.2 leaves room for noise.
     let steps = std::iter::successors(Some(HARMLESS_SHARE * median), |step| Some(step * NEXT_STEP));
     let fits =
         steps.take_while(|step| *step <= 1.2 * least).map(|step| (quantogram(&sample, step), step));
@@ -69,30 +67,27 @@ fn quantogram(figures: &[f64], step: f64) -> f64 {
     figures.iter().map(|ns| (TAU * ns / step).cos()).sum::<f64>() / figures.len() as f64
 }
 
-/// Whether the figures stand on several multiples of the step, some of them neighbours.
+/// Whether the figures are on several multiples of the step, some of them adjacent.
 fn is_ladder(figures: &[f64], step: f64) -> bool {
     let mut count: BTreeMap<i64, usize> = BTreeMap::new();
     for ns in figures {
         *count.entry((ns / step).round() as i64).or_default() += 1;
     }
-    // Few figures on a level are chance.
     count.retain(|_, figures_there| *figures_there as f64 >= LEVEL_SHARE * figures.len() as f64);
     let adjacent = count
         .keys()
-        // A figure that is beyond all levels is on the last one, which has none above.
+        // A figure at the largest level has no neighbour above, and the sum would overflow.
         .filter(|level| level.checked_add(1).is_some_and(|above| count.contains_key(&above)))
         .count();
     count.len() >= MIN_LEVELS && adjacent >= MIN_ADJACENT
 }
 
-/// The step that fits the figures best, given which multiples they are: least squares through the
-/// origin.
+/// The best step, by least squares through the origin over the given multiples.
 fn fitted(figures: &[f64], step: f64) -> f64 {
     let (products, squares) = figures.iter().fold((0.0, 0.0), |(products, squares), ns| {
         let multiple = (ns / step).round();
         (products + ns * multiple, squares + multiple * multiple)
     });
-    // Least squares of the figures over their multiples.
     products / squares
 }
 
@@ -100,8 +95,8 @@ fn fitted(figures: &[f64], step: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Three distance classes with a spread of 10 %, seen through a clock of the given step, plus a
-    /// little dither.
+    /// Three distance classes with a spread of 10 %, measured with a clock of the given step, plus
+    /// a little dither.
     fn seen_through(step_ns: f64) -> Matrix {
         let mut random = 1_u64;
         let mut next = move || {

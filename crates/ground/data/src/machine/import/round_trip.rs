@@ -1,20 +1,20 @@
-//! One-way figures, one for each direction of each pair, turned into core distances.
+//! Converts one-way figures, one for each direction of each pair, into core distances.
 
 use super::ProfileNote;
 use crate::machine::Matrix;
 use crate::machine::nanoseconds::MAX_ROUND_TRIP_NS;
 
-/// The longest one-way latency that is taken for one, in nanoseconds.
+/// The longest one-way latency, in nanoseconds.
 pub(super) const MAX_ONE_WAY_NS: f64 = MAX_ROUND_TRIP_NS / 2.0;
 
-/// Directions closer than this share of their sum count as equal: files carry figures rounded to
-/// text.
+/// Directions closer than this share of their sum count as equal, because files have rounded
+/// figures.
 const EQUAL_SHARE: f64 = 1e-6;
 
-/// Round trips from one-way figures in the same unit; a negative or NaN figure is a missing one.
+/// Round trips from one-way figures in the same unit; a negative or NaN figure is missing.
 ///
-/// A round trip goes once each way, so the two directions add up; a direction that is missing is
-/// taken to be as long as the other, which is how a lower triangle becomes a whole matrix.
+/// A round trip goes once each way, so the two directions add up. A missing direction is taken to
+/// be as long as the other, so that a lower triangle becomes a whole matrix.
 pub(super) fn from_one_way(
     n: usize,
     one_way: impl Fn(usize, usize) -> f64,
@@ -28,7 +28,6 @@ pub(super) fn from_one_way(
         let back = known(one_way(j, i));
         let sum = match (there, back) {
             (Some(there), Some(back)) => there + back,
-            // One direction stands for both.
             (Some(one), None) | (None, Some(one)) => 2.0 * one,
             (None, None) => f64::NAN,
         };

@@ -1,4 +1,4 @@
-//! Whether the parts of a profile fit together, and each number can be what it says.
+//! Checks that the parts of a profile are consistent, and each number is possible.
 
 use crate::document::DocumentError;
 use crate::machine::nanoseconds::{MAX_ROUND_TRIP_NS, too_long};
@@ -10,18 +10,14 @@ use seatmap_os::cpu_list::MAX_CPU;
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-/// A time in nanoseconds.
 const TIME_NS: RangeInclusive<f64> = 0.0..=MAX_ROUND_TRIP_NS;
-/// A share of the whole.
 const SHARE: RangeInclusive<f64> = 0.0..=1.0;
-/// A share of a variance: below 0 where a model is worse than the mean.
+/// A share of a variance; negative if a model is worse than the mean.
 const EXPLAINED: RangeInclusive<f64> = -LARGEST..=1.0;
-/// Any number that is not negative.
 const AMOUNT: RangeInclusive<f64> = 0.0..=LARGEST;
-/// The largest number that is read: it can be added up and printed.
+/// The largest number: it can be added up and printed.
 const LARGEST: f64 = 1e15;
 
-/// Everything that [`Profile::check`] promises.
 pub fn profile(profile: &Profile) -> Result<(), DocumentError> {
     topology(&profile.topology)?;
     circumstances(profile)?;
@@ -51,11 +47,10 @@ fn topology(topology: &Topology) -> Result<(), DocumentError> {
     }
 }
 
-/// A number that a document says, if it says one.
 type Figure<'a> = (&'a str, Option<f64>, RangeInclusive<f64>);
 
-/// Numbers of one part of a profile. JSON has no infinity and nothing that is not a number, but a
-/// program that makes profiles has.
+/// Checks the numbers of one part of a profile. JSON has neither infinity nor NaN, but a program
+/// that makes profiles has.
 fn figures<const N: usize>(part: &str, figures: [Figure; N]) -> Result<(), DocumentError> {
     for (name, value, range) in figures {
         if let Some(value) = value.filter(|value| !range.contains(value)) {
@@ -239,9 +234,9 @@ fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), DocumentErr
             counted(n, "PU")
         ));
     }
-    // The diagonal is held to be a distance too, though nothing reads it: a PU has none to itself.
+    // The diagonal is checked too, though nothing reads it.
     for i in 0..n {
-        // Unknown distances are not a number, and so are not below 0.
+        // Unknown distances are NaN, which is not below 0.
         if let Some(j) = matrix.row(i).iter().position(|cell| *cell < 0.0) {
             return wrong(format!(
                 "core_distance.{name}[{i}][{j}] is negative: {}",
@@ -253,7 +248,7 @@ fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), DocumentErr
     check_symmetric(&format!("core_distance.{name}"), matrix)
 }
 
-/// Profiles that were not read from a file must keep to the limits of files.
+/// A profile made by a program must obey the limits of files.
 fn check_length<'a>(
     name: &str,
     rows: impl Iterator<Item = &'a [f64]>,
@@ -268,12 +263,12 @@ fn check_length<'a>(
     Ok(())
 }
 
-/// A round trip is the same from both ends, and searches that trust in that would never end where
-/// it is not.
+/// A round trip is the same from both ends, and a search that relies on it would never end
+/// otherwise.
 fn check_symmetric(name: &str, matrix: &Matrix) -> Result<(), DocumentError> {
     match matrix.pairs().find(|(i, j, there)| {
         let back = matrix[(*j, *i)];
-        // Two that are unknown are alike, though NaN is never equal.
+        // Two unknown distances are equal, though NaN is not.
         **there != back && !(there.is_nan() && back.is_nan())
     }) {
         Some((i, j, there)) => wrong(format!(

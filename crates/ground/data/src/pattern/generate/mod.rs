@@ -1,6 +1,6 @@
 //! Patterns written as a word and numbers: `stencil2d:8x8`.
 //!
-//! Each message has one byte and is sent once: only proportions matter to a placement.
+//! Each message has one byte and is sent once, because for placement only proportions matter.
 
 mod random;
 mod shapes;
@@ -41,10 +41,10 @@ pub fn is_spec(text: &str) -> bool {
     text.split_once(':').is_some_and(|(name, _)| form_of(name).is_some())
 }
 
-/// The pattern that a text such as `ring:8:bidirectional` describes. Each message has one byte.
+/// The pattern of a text such as `ring:8:bidirectional`. Each message has one byte.
 ///
 /// # Errors
-/// [`SpecError`] says how it is written.
+/// [`SpecError`] with the right form.
 pub fn generate(spec: &str) -> Result<Pattern, SpecError> {
     let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
     let Some(form) = form_of(name) else {
@@ -60,7 +60,6 @@ fn form_of(name: &str) -> Option<&'static str> {
     GENERATORS.iter().map(|(form, _)| *form).find(|form| form.split(':').next() == Some(name))
 }
 
-/// A number of tasks, and the edges between them.
 type Edges = (usize, Vec<Edge>);
 
 fn edges(name: &str, rest: &str) -> Result<Edges, String> {

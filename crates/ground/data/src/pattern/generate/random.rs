@@ -1,4 +1,4 @@
-//! Random patterns, the same on every machine and with every version of every library.
+//! Random patterns, the same on every machine and in every version of every library.
 
 use super::{Edges, at_most, count, number};
 use crate::pattern::Edge;
@@ -24,13 +24,12 @@ pub(super) fn random(numbers: &str) -> Result<Edges, String> {
     at_most(tasks.saturating_mul(degree))?;
     let edges = (0..tasks).flat_map(|task| {
         let drawn = draw(tasks - 1, degree, &mut state);
-        // The drawn numbers count the others only.
         drawn.into_iter().map(move |other| Edge::unit(task, other + usize::from(other >= task)))
     });
     Ok((tasks, edges.collect()))
 }
 
-/// Draws `count` distinct numbers below a bound, by Floyd's way (Bentley & Floyd 1987).
+/// Draws `count` distinct numbers below a bound, by Floyd's method (Bentley & Floyd 1987).
 fn draw(bound: usize, count: usize, state: &mut u64) -> BTreeSet<usize> {
     let mut drawn = BTreeSet::new();
     for last in bound - count..bound {

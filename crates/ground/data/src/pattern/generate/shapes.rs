@@ -4,7 +4,7 @@ use super::{Edges, at_most};
 use crate::pattern::Edge;
 use crate::statistics::words::{agreeing, counted};
 
-/// The patterns that one number describes; `both` is for rings.
+/// The patterns with one number as their parameter; `both` is for rings.
 pub(super) fn simple(name: &str, n: usize, both: bool) -> Result<Edges, String> {
     let edges: Vec<Edge> = match name {
         "ring" => ring(n, both),
@@ -34,7 +34,7 @@ fn pair(a: usize, b: usize) -> [Edge; 2] {
 }
 
 fn ring(n: usize, both: bool) -> Vec<Edge> {
-    // A task alone does not send to itself.
+    // A single task does not send to itself.
     let links = (0..if n > 1 { n } else { 0 }).map(|at| (at, (at + 1) % n));
     let back = links.clone().filter(|_| both).map(|(at, next)| Edge::unit(next, at));
     links.map(|(at, next)| Edge::unit(at, next)).chain(back).collect()
@@ -50,10 +50,10 @@ fn exchanges(n: usize) -> Result<Vec<Edge>, String> {
 }
 
 /// Thakur, Rabenseifner & Gropp (2005, "Optimization of collective communication operations in
-/// MPICH"): of the first 2r tasks, r being what exceeds a power of two, the even ones hand over to
-/// the odd ones and get the result back.
+/// MPICH"): for r tasks beyond a power of two, the even ones of the first 2r tasks send their part
+/// to the odd ones and get the result back.
 fn recursive_doubling(n: usize) -> Result<Vec<Edge>, String> {
-    // The exchange needs a power of two; the tasks beyond it hand over to a neighbour.
+    // The exchange needs a power of two; the tasks beyond it send to a neighbour.
     let power = 1 << n.ilog2();
     let excess = n - power;
     let core = exchanges(power)?
@@ -63,7 +63,7 @@ fn recursive_doubling(n: usize) -> Result<Vec<Edge>, String> {
 }
 
 fn task_of_rank(excess: usize, rank: usize) -> usize {
-    // The even ones of the first tasks stand aside: the odd ones have the lowest ranks.
+    // The even ones of the first tasks do not take part: the odd ones have the lowest ranks.
     if rank < excess { 2 * rank + 1 } else { rank + excess }
 }
 
@@ -80,7 +80,7 @@ pub(super) fn stencil(sides: &[usize], periodic: bool) -> Edges {
             let next = if at + 1 < *side {
                 task + stride
             } else if periodic && *side > 2 {
-                // Round a side of two the neighbour is the same as straight on.
+                // With a side of two, both directions lead to the same neighbour.
                 task - at * stride
             } else {
                 continue;

@@ -1,9 +1,9 @@
 //! The errors of pattern specifications such as `stencil2d:8x8`.
 
-/// The reason why a text does not specify a pattern.
+/// Why a text does not specify a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// There is no generator of that name.
+    /// No generator has this name.
     #[error("no pattern is called '{name}'; there are {known}")]
     Unknown {
         /// The name as written.
@@ -18,7 +18,7 @@ pub enum SpecError {
         spec: String,
         /// The problem, in words.
         problem: String,
-        /// The form that the generator takes.
+        /// The form of the generator.
         form: &'static str,
     },
 }

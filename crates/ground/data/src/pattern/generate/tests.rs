@@ -1,4 +1,4 @@
-//! Every generator: small ones edge by edge, larger ones by formula.
+//! Every generator: small patterns edge by edge, larger ones by formula.
 
 use super::*;
 

@@ -1,10 +1,9 @@
 //! CSV lists of edges: `from,to,bytes[,messages]`.
 //!
-//! The first line names the columns, in any order. Tasks are numbers counted from 0, or names in
-//! the order in which they first occur, never both in one file. Of many numbers those that occur
-//! are tasks, named by them, where fewer than half do: crawled graphs number their vertices with
-//! gaps. A pair may stand in several rows,
-//! as in a log of messages: they are added up.
+//! The first line names the columns, in any order. Tasks are either numbers counted from 0, or
+//! names in the order of their first occurrence. If fewer than half of many numbers occur, only
+//! these are tasks, named by their numbers: crawled graphs number their vertices with gaps. Several
+//! rows of one pair, as in a log of messages, are added up.
 
 use super::entries::{ImportedEntries, amount};
 use super::error::FEWER_TASKS;
@@ -25,14 +24,14 @@ const AMOUNTS: &str = "bytes and messages are plain numbers";
 /// The largest number of a task: identifiers of crawled graphs have 32 bits.
 const MOST_NUMBER: usize = u32::MAX as usize;
 
-/// Up to this many tasks all numbers are tasks: those that do not occur are ranks which are silent.
+/// Up to this many tasks every number is a task: one that does not occur is a silent rank.
 const SPARSE_FROM: usize = 4096;
 
 /// Whether the first row names the columns of a list of edges. An empty first field makes it the
-/// head of a matrix.
+/// header of a matrix.
 pub(super) fn is_one(text: &str) -> bool {
     let first = rows(text).next().and_then(Result::ok);
-    // The first field of a matrix with names is the corner of its two heads.
+    // The first field of a matrix with names is the corner of its two headers.
     let is_matrix =
         first.as_ref().and_then(|row| row.fields.first()).is_none_or(|field| field.text.is_empty());
     !is_matrix
@@ -40,7 +39,6 @@ pub(super) fn is_one(text: &str) -> bool {
         && first.iter().flat_map(|row| &row.fields).any(|field| field.is("to"))
 }
 
-/// The meaning of the fields of a row.
 struct Columns {
     from: usize,
     to: usize,
@@ -49,9 +47,8 @@ struct Columns {
     count: usize,
 }
 
-/// The way in which the file writes tasks.
 enum Tasks {
-    /// The first row has not been read.
+    /// Before the first row.
     Open,
     /// Numbers from 0 to below `count`; `least` is the smallest that occurs.
     Numbers { count: usize, least: usize },
@@ -75,7 +72,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportErro
         entries.add(row.end, edge)?;
     }
     let (count, names, note) = tasks.finish();
-    // A head alone may be a file that was cut off.
+    // A file with only a header may be truncated.
     if count == 0 {
         return Err(PatternImportError::new(
             head.end,
@@ -90,8 +87,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportErro
     Ok(imported)
 }
 
-/// Leaves out the numbers that no edge has, where those are most of many; the tasks are named by
-/// their numbers.
+/// Omits the numbers without edges if most of many have none; the tasks are named by their numbers.
 fn compact(pattern: &mut Pattern) -> Option<PatternNote> {
     let of = pattern.tasks;
     if of <= SPARSE_FROM || !pattern.names.is_empty() {
@@ -114,7 +110,7 @@ fn compact(pattern: &mut Pattern) -> Option<PatternNote> {
 
 fn columns(head: &CsvRow) -> Result<Columns, PatternImportError> {
     let known = ["from", "to", "bytes", "messages"].map(|word| column(head, word));
-    // A name that stands twice counts the first time, and is odd the second.
+    // The second occurrence of a column's name is an error.
     let odd = (0..head.fields.len()).find(|at| !known.contains(&Some(*at)));
     if let Some(field) = odd.map(|at| &head.fields[at]) {
         return Err(PatternImportError::new(
@@ -166,12 +162,11 @@ fn figure(row: &CsvRow, at: usize) -> Result<f64, PatternImportError> {
 }
 
 impl Tasks {
-    /// The number of the task that a field names.
     fn number(&mut self, field: &CsvField) -> Result<usize, PatternImportError> {
         let wrong =
             |problem: String, remedy| Err(PatternImportError::new(field.place, problem, remedy));
         let number = field.text.parse::<usize>();
-        // A fraction is neither the number of a task nor a name.
+        // A fraction is neither a number of a task nor a name.
         if field.text.is_empty() || (number.is_err() && !field.is_word()) {
             return wrong(format!("{} is not a task", quoted(&field.text)), TASKS);
         }
@@ -208,7 +203,7 @@ impl Tasks {
         }
     }
 
-    /// The number of tasks, their names, and a note where the numbers do not begin at 0.
+    /// The number of tasks, their names, and a note if the numbers do not begin at 0.
     fn finish(self) -> (usize, Vec<String>, Option<PatternNote>) {
         match self {
             Tasks::Open => (0, Vec::new(), None),

@@ -10,7 +10,6 @@ use crate::pattern::{Edge, Pattern};
 
 const SMALLER: &str = "leave out what hardly counts";
 
-/// The entries of a matrix or list so far.
 #[derive(Debug, Default)]
 pub(super) struct ImportedEntries {
     edges: Vec<Edge>,
@@ -18,7 +17,7 @@ pub(super) struct ImportedEntries {
 }
 
 impl ImportedEntries {
-    /// Adds an entry. An entry of no data at all is skipped, and one from a task to itself is only
+    /// Adds an entry. An entry without data is skipped, and one from a task to itself is only
     /// counted.
     pub(super) fn add(&mut self, place: Position, edge: Edge) -> Result<(), PatternImportError> {
         let is_something = edge.bytes > 0.0 || edge.messages > 0.0;
@@ -30,7 +29,7 @@ impl ImportedEntries {
         if self.edges.len() > 2 * MAX_EDGES { self.condense(place) } else { Ok(()) }
     }
 
-    /// Lists may name a pair of tasks many times over: only pairs are counted.
+    /// Lists may have a pair of tasks many times: only pairs count.
     fn condense(&mut self, place: Position) -> Result<(), PatternImportError> {
         gather(&mut self.edges);
         if self.edges.len() > MAX_EDGES {
@@ -40,7 +39,6 @@ impl ImportedEntries {
         }
     }
 
-    /// The pattern of all entries.
     pub(super) fn pattern(self, name: &str, tasks: usize) -> Imported {
         let notes =
             (self.to_itself > 0).then_some(PatternNote::ToItself { entries: self.to_itself });
@@ -51,7 +49,6 @@ impl ImportedEntries {
     }
 }
 
-/// An amount of bytes or messages.
 pub(super) fn amount(word: &str) -> Result<f64, String> {
     let number: f64 = word.parse().map_err(|_| format!("{} is not a number", quoted(word)))?;
     // A smaller number would be read as 0, or as another one.
@@ -65,6 +62,6 @@ pub(super) fn amount(word: &str) -> Result<f64, String> {
             quoted(word)
         ));
     }
-    // The sum makes 0 of -0.
+    // The sum turns -0 into 0.
     Ok(number + 0.0)
 }

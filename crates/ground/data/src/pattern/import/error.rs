@@ -7,10 +7,10 @@ use crate::pattern::qaplib::QaplibError;
 /// The remedy for too many tasks.
 pub(super) const FEWER_TASKS: &str = "merge tasks that stay together anyway";
 
-/// The reason why a file cannot be imported as a pattern: the problem, its place, and what to do.
+/// Why a file cannot be imported as a pattern: the problem, its position, and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum PatternImportError {
-    /// The file holds only white space.
+    /// The file contains only white space.
     #[error("the file is empty; make it anew")]
     Empty,
     /// The file is larger than [`MAX_FILE_BYTES`].
@@ -19,13 +19,13 @@ pub enum PatternImportError {
          hardly counts"
     )]
     TooLarge,
-    /// Bytes that are not UTF-8, as compressed files and UTF-16 exports have them.
+    /// Bytes that are not UTF-8, as in compressed files and UTF-16 exports.
     #[error("{place}: this is not UTF-8 text; unpack the file, or save it as plain UTF-8 text")]
     NotText {
         /// The first such byte.
         place: Position,
     },
-    /// The file is not of a kind known here.
+    /// The file is of an unknown kind.
     #[error(
         "unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, \
          METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line \
@@ -40,27 +40,26 @@ pub enum PatternImportError {
         /// The way to convert it.
         remedy: String,
     },
-    /// A choice between two matrices, for a file that does not hold two.
+    /// A choice between two matrices, for a file with only one.
     #[error(
         "the file holds one matrix only; leave out the choice between two, which is for QAPLIB's \
          .dat files"
     )]
     OneMatrix,
-    /// A known kind of file with something wrong in it.
+    /// A mistake in a file of a known kind.
     #[error("{place}: {problem}; {remedy}")]
     Malformed {
-        /// The place of the fault.
+        /// The position of the mistake.
         place: Position,
         /// The problem, in words.
         problem: String,
-        /// The remedy: what the user can do.
+        /// The remedy.
         remedy: &'static str,
     },
-    /// It looks like our own format and is not, or it makes a pattern whose parts do not fit
-    /// together.
+    /// An invalid file of Seatmap's format, or an inconsistent pattern.
     #[error(transparent)]
     Pattern(#[from] DocumentError),
-    /// It looks like a QAPLIB instance and is not.
+    /// An invalid QAPLIB instance.
     #[error(transparent)]
     Qaplib(#[from] QaplibError),
 }

@@ -1,24 +1,24 @@
-//! Formats of the field that are not read, recognised by how they begin, each with the way to
-//! convert it.
+//! Formats of the field that are refused, recognised by their beginning, each with the command that
+//! converts it.
 //!
-//! A graph of processes exists in many formats. A person who gives one of these is told which it is
-//! and what makes a list of edges of it, and not that a word on some line is not a number.
+//! Graphs of processes have many formats. The error for one of these names the format and the
+//! command that makes a list of edges of it, not a line that fails to parse.
 
 use super::PatternImportError;
 
-/// The start of a file in which its format is looked for.
+/// The length of the start in which the format is recognised.
 const HEAD_BYTES: usize = 4096;
 
-/// The command that makes a list of edges of a format that NetworkX reads: the name of its reader
-/// goes between the two.
+/// The command that makes a list of edges of a format of NetworkX; the name of its reader is
+/// inserted in between.
 const NETWORKX: [&str; 2] = [
     "python3 -c \"import networkx as nx; print('from,to,bytes'); [print(a, b, w, sep=',') for a, \
      b, w in nx.",
-    // An edge without a direction stands once in such a file, and goes both ways in a pattern.
+    // Such a file has an undirected edge once; a pattern has it both ways.
     "('OLD').to_directed().edges(data='weight', default=1)]\" > NEW.csv",
 ];
 
-/// The remedy for DOT: Graphviz itself reads all of it, subgraphs included, which NetworkX loses.
+/// The command for DOT. Graphviz reads all of it, including subgraphs, which NetworkX loses.
 const GRAPHVIZ: &str = "make a list of edges of it with Graphviz (Debian package graphviz): gvpr \
                         'BEGIN {print(\"from,to,bytes\")} E {string w = hasAttr($, \"weight\") && \
                         aget($, \"weight\") != \"\" ? aget($, \"weight\") : \"1\"; \
@@ -29,14 +29,13 @@ const GRAPHVIZ: &str = "make a list of edges of it with Graphviz (Debian package
 const TRACE: &str = "it is a record of calls, not of who sends how much to whom; 'seatmap observe \
                      --method mpi' makes a pattern of the program itself";
 
-/// A format: its name, and what to do.
 type Format = (&'static str, String);
 
 fn networkx(reader: &str) -> String {
     format!("make a list of edges of it: {}{reader}{}", NETWORKX[0], NETWORKX[1])
 }
 
-/// The error that names the format of a file that is not read, if it is a known one.
+/// The error for a refused file of a known format.
 pub(super) fn recognised(bytes: &[u8]) -> Option<PatternImportError> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     // The cut may fall inside a character.
@@ -44,7 +43,7 @@ pub(super) fn recognised(bytes: &[u8]) -> Option<PatternImportError> {
     Some(PatternImportError::Foreign { format, remedy })
 }
 
-/// Formats that begin with bytes of their own (file(1) has the same numbers).
+/// Formats that begin with magic bytes (as in file(1)).
 fn binary(head: &[u8]) -> Option<Format> {
     let formats: [(&[u8], &str, &str); 2] = [
         (
@@ -67,7 +66,6 @@ fn text(head: &str) -> Option<Format> {
     markup(&lower).or_else(|| words(&lower)).or_else(|| numbers(start))
 }
 
-/// XML and JSON.
 fn markup(lower: &str) -> Option<Format> {
     if lower.starts_with('<') {
         let kinds = [("<graphml", "GraphML", "read_graphml"), ("<gexf", "GEXF", "read_gexf")];
@@ -77,7 +75,7 @@ fn markup(lower: &str) -> Option<Format> {
             .map(|(_, name, reader)| (*name, networkx(reader)))
             .or_else(|| trace.map(|(_, name)| (name, TRACE.to_owned())));
     }
-    // Seatmap's own patterns are JSON as well, and name their format.
+    // Seatmap's own patterns are JSON as well, and have a format key.
     let is_json_graph = lower.starts_with('{')
         && !lower.contains("\"format\"")
         && lower.contains("\"nodes\"")
@@ -92,7 +90,6 @@ fn markup(lower: &str) -> Option<Format> {
     })
 }
 
-/// Formats that begin with a word.
 fn words(lower: &str) -> Option<Format> {
     let formats: [(&[&str], &str, String); 7] = [
         (&["*vertices", "*network"], "Pajek", networkx("read_pajek")),
@@ -114,7 +111,7 @@ fn words(lower: &str) -> Option<Format> {
     Some((found.1, found.2))
 }
 
-/// A text without the comments in C's manner at its start, which Graphviz writes.
+/// A text without the C comments at its start, which Graphviz writes.
 fn behind_comments(text: &str) -> &str {
     let mut rest = text.trim_start();
     loop {
@@ -127,7 +124,7 @@ fn behind_comments(text: &str) -> &str {
     }
 }
 
-/// Formats whose lines are numbers, told apart by their first lines.
+/// Formats whose lines are numbers, distinguished by their first lines.
 fn numbers(start: &str) -> Option<Format> {
     let mut lines = start.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next()?;
@@ -149,7 +146,7 @@ fn numbers(start: &str) -> Option<Format> {
         let fields: Vec<&str> = pair.split_whitespace().collect();
         let is_pair = (2..=3).contains(&fields.len())
             && fields.iter().all(|field| field.parse::<f64>().is_ok());
-        // Its comments say so where each edge goes both ways and is listed once.
+        // Its comments say if an edge is undirected and listed once.
         let is_undirected = start.to_ascii_lowercase().contains("undirected");
         let back = if is_undirected { "; print $2 \",\" $1 \",\" w" } else { "" };
         let edges = format!("!/^#/ {{w = $3 == \"\" ? 1 : $3; print $1 \",\" $2 \",\" w{back}}}");

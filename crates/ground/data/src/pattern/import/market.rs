@@ -1,9 +1,9 @@
 //! MatrixMarket, NIST's exchange format for matrices (Boisvert, Pozo & Remington 1996, NISTIR
 //! 5935).
 //!
-//! Coordinates or a dense array column by column, of real or whole numbers or, for coordinates, of
-//! a bare pattern (each entry is one byte); general or symmetric. A symmetric file holds the lower
-//! triangle only.
+//! Coordinates, or a dense array column by column, of real or whole numbers; coordinates may also
+//! be a bare pattern (each entry is one byte). General or symmetric; a symmetric file has only the
+//! lower triangle.
 
 use super::entries::{ImportedEntries, amount};
 use super::error::FEWER_TASKS;
@@ -26,7 +26,7 @@ const CELLS: &str = "an array has one amount for each cell, column by column; of
 const LOWER: &str =
     "a symmetric file holds the lower triangle only: exchange row and column, or call it general";
 
-/// The words that may stand at each place of the first line.
+/// The allowed words of the first line, by position.
 const KNOWN: [&[&str]; 5] = [
     &["%%matrixmarket"],
     &["matrix"],
@@ -35,7 +35,6 @@ const KNOWN: [&[&str]; 5] = [
     &["general", "symmetric"],
 ];
 
-/// The facts that the first line and the line of sizes promise.
 struct Header {
     n: usize,
     /// Lines with coordinates; `None` for an array.
@@ -158,7 +157,6 @@ fn wrong_sizes(at: usize, problem: String) -> Result<(usize, Option<usize>), Pat
     Err(PatternImportError::new(Position { line: at, column: 1 }, problem, SIZES))
 }
 
-/// A matrix in the making.
 struct Matrix {
     header: Header,
     entries: ImportedEntries,
@@ -193,7 +191,7 @@ impl Matrix {
                 return Err(PatternImportError::new(place, "an entry above the diagonal", LOWER));
             }
             count += 1;
-            // At each entry, before it is kept: the header says how much memory the file may take.
+            // At each entry, before it is kept, because the header limits the memory for the file.
             if count > promised {
                 return Err(PatternImportError::new(
                     place,
@@ -213,8 +211,7 @@ impl Matrix {
     ) -> Result<(), PatternImportError> {
         let n = self.header.n;
         let is_symmetric = self.header.is_symmetric;
-        // The format goes column by column, and from the diagonal down where the matrix is
-        // symmetric.
+        // The order is column by column, and from the diagonal down in a symmetric matrix.
         let mut cells = (0..n)
             .flat_map(|to| (if is_symmetric { to } else { 0 }..n).map(move |from| (from, to)));
         let mut count = 0;
@@ -254,9 +251,9 @@ impl Matrix {
         to: usize,
         bytes: f64,
     ) -> Result<(), PatternImportError> {
-        // A cell of 0 stands for silence.
+        // A cell of 0 is no message.
         let messages = f64::from(u8::from(bytes > 0.0));
-        // The file has the lower half of a symmetric matrix only; the diagonal stands there once.
+        // The file has only the lower half of a symmetric matrix, and the diagonal once.
         if self.header.is_symmetric && from != to {
             self.entries.add(place, Edge { from: to, to: from, bytes, messages })?;
         }

@@ -1,7 +1,7 @@
-//! CSV matrices: a row sends, a column receives, a cell holds bytes, an empty cell nothing.
+//! CSV matrices: rows send, columns receive, cells are bytes, and an empty cell is zero.
 //!
-//! With or without a line of names above, with or without a column of names before; names of rows
-//! and columns are in the same order. A file that could be something else is refused.
+//! A line of names above and a column of names in front are optional; both have the same order. An
+//! ambiguous file is refused.
 
 use super::entries::{ImportedEntries, amount};
 use super::error::FEWER_TASKS;
@@ -22,33 +22,26 @@ const DIAGONAL: &str =
 
 /// The names around the cells.
 struct Shape {
-    /// The position of the first row.
     start: Position,
-    /// Rows and columns of cells.
     n: usize,
     has_head: bool,
-    /// The tasks' names stand before each row.
+    /// Whether each row begins with its task's name.
     has_labels: bool,
-    /// Empty where the file has no names.
+    /// Empty if the file has no names.
     names: Vec<String>,
-    /// Names that are numbers below an empty corner: they could be cells.
+    /// Whether names are numbers next to an empty corner: they could be cells.
     names_are_numbers: bool,
 }
 
-/// Signs that the file may be something else.
+/// Signs that the file is not a matrix.
 struct Doubt {
     /// Every row begins with the numbers of two different tasks.
     like_edges: bool,
-    /// Some task sends to itself.
     to_itself: bool,
-    /// No cell of the diagonal holds anything.
     empty_diagonal: bool,
-    /// No cell holds anything.
     empty: bool,
 }
 
-/// Reads the text of such a file.
-///
 /// # Errors
 /// [`PatternImportError::Malformed`] for a file that is not a square matrix of amounts.
 pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
@@ -93,7 +86,7 @@ fn shape(text: &str) -> Result<Shape, PatternImportError> {
         names_are_numbers: false,
     };
     let shape = if !corner.text.is_empty() && !corner.is_word() {
-        // A number in the corner is a cell, so that nothing is named.
+        // A number in the corner is a cell, so nothing is named.
         none
     } else if rest.iter().any(CsvField::is_word) {
         let has_labels = width == count;
@@ -105,7 +98,7 @@ fn shape(text: &str) -> Result<Shape, PatternImportError> {
             ..none
         }
     } else if first.fields.len() == count + 1 {
-        // The first row has one field more than there are rows: names stand before the cells only.
+        // The first row has one field more than there are rows: only the rows have names.
         Shape { has_labels: true, ..none }
     } else if let Some(names) = counted(rest) {
         let names_are_numbers = corner.text.is_empty();
@@ -120,7 +113,7 @@ fn shape(text: &str) -> Result<Shape, PatternImportError> {
     }
 }
 
-/// The names in the first line; with labels below, its first field may stand above them.
+/// The names in the first line; if rows have names, its first field may be the corner.
 fn names(head: &CsvRow, n: usize, has_labels: bool) -> Result<Vec<String>, PatternImportError> {
     let skipped = usize::from(has_labels && head.fields.len() == n + 1);
     let names: Vec<String> =
@@ -140,9 +133,9 @@ fn names(head: &CsvRow, n: usize, has_labels: bool) -> Result<Vec<String>, Patte
     }
 }
 
-/// Names that only count the tasks, from 0 or 1, as programs write them that know no names.
+/// Names that only number the tasks, from 0 or 1, as some programs write.
 fn counted(fields: &[CsvField]) -> Option<Vec<String>> {
-    // Tools of C count tasks from 0, those of Fortran and MATLAB from 1.
+    // Tools in C count tasks from 0, those in Fortran and MATLAB from 1.
     (count_from(fields, 0) || count_from(fields, 1))
         .then(|| fields.iter().map(|field| field.text.to_string()).collect())
 }
@@ -152,8 +145,7 @@ fn count_from(fields: &[CsvField], first: usize) -> bool {
 }
 
 impl Shape {
-    /// The cells of a row, once it has been found to have the right number of them below the right
-    /// name.
+    /// The cells of a row, after checking their number and the row's name.
     fn cells<'a, 'b>(
         &mut self,
         from: usize,
@@ -205,7 +197,7 @@ impl Doubt {
     }
 
     fn settle(&self, shape: &Shape) -> Result<(), PatternImportError> {
-        // Each row holds from, to, bytes and perhaps messages.
+        // Each row may be from, to, bytes and perhaps messages.
         if self.like_edges && self.to_itself && !shape.has_labels && (shape.n == 3 || shape.n == 4)
         {
             // Plural: three or four.

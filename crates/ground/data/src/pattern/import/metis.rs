@@ -1,14 +1,14 @@
 //! METIS graphs, the usual input of graph partitioners and process mappers (METIS 5 manual, section
 //! 4.1.1).
 //!
-//! Lines that begin with `%` are comments. The first other line has the vertices, the edges, and
-//! perhaps a format and the number of weights of each vertex: `n m [fmt [ncon]]`. The format's
-//! digits say from the left whether vertices have sizes, whether they have weights, and whether
-//! edges have. Line i lists the neighbours of vertex i, counted from 1; an edge stands in the lines
-//! of both its ends and counts once.
+//! Lines that begin with `%` are comments. The first other line has the numbers of vertices and
+//! edges, and perhaps a format and the number of weights of each vertex: `n m [fmt [ncon]]`. From
+//! the left, the format's digits say whether vertices have sizes, whether they have weights, and
+//! whether edges have. Line i lists the neighbours of vertex i, counted from 1. An edge is in the
+//! lines of both its ends and counts once.
 //!
-//! An edge becomes one message each way of as many bytes as the edge weighs. The first weight of a
-//! vertex is the task's load.
+//! An edge becomes one message each way, with its weight as bytes. The first weight of a vertex is
+//! the task's load.
 
 use super::entries::{ImportedEntries, amount};
 use super::error::FEWER_TASKS;
@@ -32,10 +32,8 @@ const CHACO: &str = "each line begins with its vertex's own number, as Chaco wri
                      numbers away: awk '/^[%#]/ {next} !h {h = 1; $3 = substr($3, 2)} h++ > 1 {$1 \
                      = \"\"} 1' OLD > NEW";
 
-/// The most weights of a vertex that are read.
 const MAX_WEIGHTS: usize = 64;
 
-/// The first line.
 struct Header {
     place: Position,
     vertices: usize,
@@ -45,7 +43,7 @@ struct Header {
     has_edge_weights: bool,
 }
 
-/// An edge as the line of one of its ends has it.
+/// An edge in the line of one of its ends.
 struct End {
     from: usize,
     to: usize,
@@ -53,13 +51,13 @@ struct End {
     place: Position,
 }
 
-/// Whether a text that may be a matrix or a list is such a graph: comments begin with `%`, or the
-/// first line is made of two to four whole numbers of which the first counts the lines below. In a
-/// square matrix all lines have as many numbers as there are lines.
+/// Whether a text, which may also be a matrix or a list, is such a graph: comments begin with `%`,
+/// or the first line is two to four whole numbers of which the first is the number of lines below.
+/// In a square matrix all lines have as many numbers as there are lines.
 pub(super) fn is_one(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim_start();
     if first.starts_with('%') {
-        // MatrixMarket begins with %% and a word; %% and anything else is a comment.
+        // In MatrixMarket a word follows %%; anything else is a comment.
         return !first
             .strip_prefix("%%")
             .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
@@ -189,12 +187,11 @@ fn number((place, word): &(Position, &str)) -> Result<usize, PatternImportError>
     })
 }
 
-/// A graph in the making.
 struct Graph {
     header: Header,
     ends: Vec<End>,
     loads: Vec<f64>,
-    /// The sizes so far are the vertices' own numbers.
+    /// Whether all sizes so far equal their vertices' numbers.
     is_numbered: bool,
 }
 
@@ -228,7 +225,7 @@ impl Graph {
                     )
                 })?)?;
             }
-            // At each edge: the first line says how much memory the file may take.
+            // At each edge, because the first line limits the memory for the file.
             if self.ends.len() == 2 * self.header.edges {
                 let problem =
                     format!("more edges than the {} of the first line", self.header.edges);
@@ -265,7 +262,7 @@ impl Graph {
     }
 
     fn imported(mut self, name: &str) -> Result<Imported, PatternImportError> {
-        // The sizes of one or two vertices may count them by chance.
+        // The sizes of one or two vertices may be their numbers by chance.
         if self.header.has_sizes && self.is_numbered && self.header.vertices > 2 {
             return Err(PatternImportError::new(
                 self.header.place,
@@ -297,9 +294,9 @@ impl Graph {
         Ok(imported)
     }
 
-    /// Each end has one on the other side, of the same weight.
+    /// Checks that each end has a counterpart of the same weight.
     fn check_ends(&mut self) -> Result<(), PatternImportError> {
-        // Sorted, so that the other end of each is found by halving.
+        // Sorted, so that bisection finds the other end.
         self.ends.sort_by_key(|end| (end.from, end.to));
         if let Some(two) =
             self.ends.windows(2).find(|two| (two[0].from, two[0].to) == (two[1].from, two[1].to))

@@ -1,4 +1,4 @@
-//! Other tools' files, read into a [`Pattern`].
+//! Imports other tools' files into a [`Pattern`].
 //!
 //! A file is recognised by its content, so it may have any name:
 //!
@@ -13,12 +13,12 @@
 //!
 //! The first number of a METIS graph is the number of lines below it.
 //!
-//! Other formats of the field are recognised and refused with the way to convert them (`foreign`).
-//! CSV fields may be separated by commas, semicolons, tabs or blanks.
+//! Other formats of the field are recognised and refused with the command that converts them
+//! (`foreign`). CSV fields may be separated by commas, semicolons, tabs or blanks.
 //!
-//! Files come from anywhere, so nothing in them is trusted. Sizes are bounded before memory is
-//! taken, and every problem or ambiguity is an [`PatternImportError`] with its place. A merely odd
-//! input comes back as a [`PatternNote`] beside the pattern.
+//! Files are not trusted. Sizes are bounded before memory is allocated, and every problem or
+//! ambiguity is a [`PatternImportError`] with its position. Oddities become a [`PatternNote`] with
+//! the pattern.
 
 mod edge_list;
 mod entries;
@@ -40,23 +40,22 @@ use crate::document::Position;
 use crate::pattern::Pattern;
 use crate::pattern::qaplib::{Instance, Which};
 
-/// The largest file that is read: room for [`MAX_EDGES`](crate::pattern::graph::MAX_EDGES) edges
-/// in JSON.
+/// The largest file: room for [`MAX_EDGES`](crate::pattern::graph::MAX_EDGES) edges in JSON.
 pub const MAX_FILE_BYTES: usize = 512 << 20;
 
-/// A file that was read.
+/// An imported file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
     /// The pattern that the file holds.
     pub pattern: Pattern,
-    /// Notes for users of the pattern.
+    /// Oddities of the file.
     pub notes: Vec<PatternNote>,
 }
 
-/// Reads a pattern of any kind known here.
+/// Reads a pattern of any known kind.
 ///
-/// `name` becomes the pattern's name where the file has none. `which` chooses between the two
-/// matrices of a QAPLIB file; without a choice the first is taken, with a note.
+/// `name` becomes the pattern's name if the file has none. `which` chooses between the two matrices
+/// of a QAPLIB file; the default is the first, with a note.
 ///
 /// ```
 /// use seatmap_data::pattern::import;
@@ -66,7 +65,7 @@ pub struct Imported {
 /// ```
 ///
 /// # Errors
-/// [`PatternImportError`] with the problem, its place and the remedy.
+/// [`PatternImportError`] with the problem, its position and the remedy.
 pub fn read(
     bytes: &[u8],
     name: &str,
@@ -109,7 +108,7 @@ fn text_of(bytes: &[u8]) -> Result<&str, PatternImportError> {
     if text.trim().is_empty() { Err(PatternImportError::Empty) } else { Ok(text) }
 }
 
-/// The size stands alone on the first line, and more follows.
+/// Whether the size is alone on the first line, and more follows.
 fn is_qaplib(start: &str) -> bool {
     let (first, rest) = start.split_once('\n').unwrap_or((start, ""));
     first.trim().parse::<usize>().is_ok() && !rest.trim().is_empty()

@@ -3,29 +3,29 @@
 use crate::statistics::words::counted;
 use std::fmt;
 
-/// A fact about an imported file that did not stop the import, but that users of the pattern should
-/// know.
+/// A remark on an imported file for users of the pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternNote {
-    /// Tasks that send to themselves: that costs the same wherever they sit.
+    /// Tasks that send to themselves, which costs the same on any CPU.
     ToItself {
-        /// The number of entries that were left out.
+        /// The number of omitted entries.
         entries: usize,
     },
     /// A list of edges in which no edge has the task 0.
     FromOne,
-    /// A list of edges in which most numbers do not occur: those that do are the tasks.
+    /// A list of edges in which most numbers do not occur: only the others are tasks.
     Sparse {
-        /// The numbers that occur.
+        /// The number of numbers that occur.
         used: usize,
         /// The largest number.
         last: usize,
     },
-    /// A QAPLIB instance whose first matrix was taken because the user did not choose one.
+    /// A QAPLIB instance from which the first matrix was taken, because the user did not choose
+    /// one.
     FirstOfTwo,
-    /// The sizes of vertices, which say what moving one costs: nothing moves here.
+    /// The sizes of vertices, which are the costs of moving them, were omitted.
     SizesLeftOut,
-    /// All but the first weight of each vertex: a task has one load.
+    /// All but the first weight of each vertex were omitted: a task has one load.
     WeightsLeftOut {
         /// The number of weights beyond the first.
         more: usize,

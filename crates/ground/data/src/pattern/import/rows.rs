@@ -1,11 +1,10 @@
-//! The rows of a CSV file, each field with its place.
+//! The rows of a CSV file, each field with its position.
 
 use super::PatternImportError;
 use crate::document::Position;
 use crate::pattern::words::words_of_line;
 use std::borrow::Cow;
 
-/// A field without the blanks and quotation marks around it.
 #[derive(Clone, Debug)]
 pub(super) struct CsvField<'a> {
     pub(super) text: Cow<'a, str>,
@@ -17,22 +16,20 @@ impl CsvField<'_> {
         self.text.eq_ignore_ascii_case(word)
     }
 
-    /// Whether it holds something that is not a number.
     pub(super) fn is_word(&self) -> bool {
         !self.text.is_empty() && self.text.parse::<f64>().is_err()
     }
 }
 
-/// A line with fields.
 #[derive(Clone, Debug)]
 pub(super) struct CsvRow<'a> {
     pub(super) fields: Vec<CsvField<'a>>,
-    /// Behind the last field.
+    /// After the last field.
     pub(super) end: Position,
 }
 
-/// The rows of a text without empty lines and comments (`#`). The separator of the first row holds
-/// for all rows: tabs, else semicolons, else commas, else blanks.
+/// The rows of a text without empty lines and comments (`#`). The separator of the first row is
+/// that of all rows: tabs, else semicolons, else commas, else blanks.
 pub(super) fn rows(text: &str) -> impl Iterator<Item = Result<CsvRow<'_>, PatternImportError>> {
     let lines = text.lines().enumerate().filter(|(_, line)| is_row(line));
     let first = lines.clone().next().map_or("", |(_, line)| line);
@@ -41,7 +38,6 @@ pub(super) fn rows(text: &str) -> impl Iterator<Item = Result<CsvRow<'_>, Patter
     lines.map(move |(at, line)| row(at + 1, line, separator))
 }
 
-/// The number of rows.
 pub(super) fn count(text: &str) -> usize {
     text.lines().filter(|line| is_row(line)).count()
 }
@@ -85,7 +81,7 @@ fn split(line: &str, separator: char) -> (Vec<(usize, &str)>, bool) {
     let mut start = 0;
     let mut is_quoted = false;
     for (at, c) in line.char_indices() {
-        // A mark that is written twice turns it twice, which changes nothing.
+        // A doubled mark toggles twice, which changes nothing.
         is_quoted ^= c == '"';
         if c == separator && !is_quoted {
             parts.push((start, &line[start..at]));
@@ -99,7 +95,7 @@ fn split(line: &str, separator: char) -> (Vec<(usize, &str)>, bool) {
 
 fn field(line: usize, offset: usize, part: &str) -> CsvField<'_> {
     let blanks = part.len() - part.trim_start().len();
-    // A field of blanks alone has its place at its start.
+    // The position of a blank field is its start.
     let blanks = if blanks == part.len() { 0 } else { blanks };
     let bare = part.trim();
     let inside = bare.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));

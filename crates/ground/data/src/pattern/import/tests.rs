@@ -1,4 +1,4 @@
-//! Each kind of file in its variants, and the files that are refused.
+//! Each kind of file in its variants, and refused files.
 
 use super::*;
 
@@ -121,7 +121,6 @@ fn what_is_odd_is_told() {
     insta::assert_snapshot!(PatternNote::ToItself { entries: 3 }, @"what tasks send to themselves was left out, as it costs the same anywhere: 3 entries");
 }
 
-/// Each refusal on a line of its own.
 fn refusals(texts: &[&str]) -> String {
     texts.iter().map(|text| refused(text) + "\n").collect()
 }
@@ -273,7 +272,7 @@ fn what_is_nothing_at_all() {
     );
 }
 
-/// Numbers that a lenient reader takes for other numbers than their writer meant.
+/// Numbers that a lenient reader misreads.
 const LENIENT: [&str; 9] =
     ["1.234,5", "1e-320", "1e-400", "0x10", "1_000", "nan", "inf", "1e999", "1.5x"];
 

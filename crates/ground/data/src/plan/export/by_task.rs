@@ -1,8 +1,8 @@
-//! A shell script that seats one process, for tools that bind a process to a set of PUs.
+//! A shell script that binds one process, for tools that bind a process to a set of PUs.
 //!
-//! Such tools know nothing of threads or ranks, so the script looks up which task it is started as,
-//! binds itself and becomes the program: signals, standard input and the exit code pass through,
-//! and any launcher of processes can start it in place of the program.
+//! Such tools know neither threads nor ranks, so the script finds its task, binds itself and
+//! becomes the program: signals, standard input and the exit code pass through, and any launcher of
+//! processes can start it in place of the program.
 //!
 //! A plan is for one machine, so a task is a rank *on this node*: on every node of a job the first
 //! rank takes the seat of task 0. A rank of the whole job is not enough, and the script refuses to
@@ -12,25 +12,24 @@ use super::comment;
 use crate::plan::Plan;
 use crate::plan::local_rank::{ALL, LAUNCHERS, OWN};
 
-/// Slurm's number comes last, because a batch script has `SLURM_LOCALID=0` too, which everything
-/// that it starts inherits (`sbatch(1)`); only the tasks of a step (`srun(1)`) have a
-/// `SLURM_STEP_ID` as well.
+/// Slurm's number is last, because a batch script and its children have `SLURM_LOCALID=0` too
+/// (`sbatch(1)`); only the tasks of a step (`srun(1)`) have a `SLURM_STEP_ID` as well.
 const SLURM: &str = "\
 # srun numbers the tasks of a step; the 0 of a batch script is not a rank.
 [ -n \"$task\" ] || { [ -n \"${SLURM_JOB_ID:-}\" ] && [ -z \"${SLURM_STEP_ID:-}\" ]; } || \
 task=${SLURM_LOCALID:-}
 ";
 
-/// The shell expression for the number of the task: our own variable, then those that launchers set
+/// The shell expression for the number of the task: Seatmap's own variable, then those of launchers
 /// for the rank on this node.
 fn task() -> String {
-    // From the inside of the nested defaults outwards, so that the first launcher is asked first.
+    // From the inside of the nested defaults outwards, so that the first launcher takes precedence.
     let launchers = LAUNCHERS.iter().rev().map(|launcher| launcher.rank);
     let of_launchers = launchers.fold(String::new(), |rest, name| format!("${{{name}:-{rest}}}"));
     format!("${{{OWN}:-{of_launchers}}}")
 }
 
-/// The message of a script that cannot tell which task it is.
+/// The message of a script that finds no task.
 fn unknown() -> String {
     let names: Vec<&str> =
         LAUNCHERS.iter().map(|launcher| launcher.rank).chain(["SLURM_LOCALID"]).collect();
@@ -41,8 +40,8 @@ fn unknown() -> String {
     )
 }
 
-/// The script; `bind` writes the binding command for a task's PUs, or for those of all tasks, up to
-/// the program.
+/// The script; `bind` writes the binding command, up to the program, for a task's PUs or for those
+/// of all tasks.
 pub fn script(plan: &Plan, bind: impl Fn(Option<usize>, &[u32]) -> String) -> String {
     let mut text = "#!/bin/sh\n".to_owned() + &comment::header(plan);
     text += "# sh FILE COMMAND... runs COMMAND on the seat of its task. The task is SEATMAP_TASK, \
@@ -50,7 +49,7 @@ pub fn script(plan: &Plan, bind: impl Fn(Option<usize>, &[u32]) -> String) -> St
     text += "# node as Open MPI, MPICH, Intel MPI, Cray's PMI or srun sets it; SEATMAP_TASK=all \
              takes all tasks' PUs.\n";
     text += &format!("task={}\n{SLURM}case $task in\n", task());
-    // `exec`: the program takes the script's place, and gets its signals and its parent.
+    // `exec`: the program replaces the script, and gets its signals and its parent.
     for task in 0..plan.placement.len() {
         text += &format!(
             "{task}) exec {} \"$@\" ;;{}\n",

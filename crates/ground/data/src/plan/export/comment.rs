@@ -1,10 +1,10 @@
-//! Words from a plan, in comments.
+//! Text from a plan, in comments.
 
 use crate::plan::Plan;
 use crate::statistics::words::counted;
 
-/// Text that stays on its line. A backslash goes too: systemd takes one at the end of a line for a
-/// continuation.
+/// Text that stays on its line. A backslash is escaped too: systemd continues a line that ends with
+/// one.
 pub fn one_line(text: &str) -> String {
     // A newline would end the comment, and the rest of a name would run as a command.
     crate::document::visible(&text.replace('\\', r"\\"))
@@ -17,7 +17,7 @@ pub fn header(plan: &Plan) -> String {
     format!("# Seatmap plan: {}.\n", one_line(&format!("{tasks}{of} on {}", plan.machine)))
 }
 
-/// A comment behind a task's line; nothing where it has no name.
+/// A comment after a task's line; empty if it has no name.
 pub fn name(plan: &Plan, task: usize) -> String {
     let name = plan.names.get(task).filter(|name| !name.is_empty());
     name.map(|name| format!(" # {}", one_line(name))).unwrap_or_default()

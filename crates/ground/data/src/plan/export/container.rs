@@ -4,9 +4,9 @@ use crate::plan::Plan;
 use seatmap_os::CpuList;
 
 /// `--cpuset-cpus=1,3 --cpuset-mems=0`: the container's processes on the PUs in use, and their
-/// memory from the plan's nodes where the plan names some for every task.
+/// memory from the plan's nodes, if the plan gives some for every task.
 ///
-/// A container knows the set alone. The options of both tools are the same (docker-run(1),
+/// A container only knows the set. The options of both tools are the same (docker-run(1),
 /// podman-run(1)).
 #[must_use]
 pub fn write(plan: &Plan) -> String {

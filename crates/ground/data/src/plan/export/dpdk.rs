@@ -6,10 +6,10 @@ use crate::plan::Plan;
 /// The most lcores of an ordinary build (`RTE_MAX_LCORE` of DPDK's configuration).
 const MOST_LCORES: usize = 128;
 
-/// `--lcores=0@3,1@1 --main-lcore=0`, as DPDK's environment layer takes it.
+/// `--lcores=0@3,1@1 --main-lcore=0` for DPDK's environment layer.
 ///
 /// # Errors
-/// [`PlanExportError::TooMany`] where there are more tasks than lcores.
+/// [`PlanExportError::TooMany`] if there are more tasks than lcores.
 pub fn write(plan: &Plan) -> Result<String, PlanExportError> {
     if plan.placement.len() > MOST_LCORES {
         return Err(PlanExportError::TooMany { tool: "DPDK", what: "lcores", most: MOST_LCORES });

@@ -1,4 +1,4 @@
-//! Why a plan could not be written for another tool.
+//! The errors of exporting a plan.
 
 use crate::plan::Plan;
 use crate::statistics::words::counted;
@@ -6,8 +6,8 @@ use crate::statistics::words::counted;
 /// Why a plan could not be written for another tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanExportError {
-    /// likwid-pin silently cuts its list at the number of hardware threads, which a plan does not
-    /// hold.
+    /// likwid-pin silently truncates its list at the number of hardware threads, which a plan does
+    /// not have.
     #[error(
         "likwid-pin cannot seat several tasks on one PU: it drops what is left of a list longer \
          than the machine has hardware threads, and this plan has {tasks} on {pus}; export it as \
@@ -18,33 +18,33 @@ pub enum PlanExportError {
         /// The number of PUs in use.
         pus: usize,
     },
-    /// The tool seats a thread on one PU, and a seat of this plan is several.
+    /// The tool binds a thread to one PU, and a seat of this plan has several.
     #[error(
         "{tool} knows single PUs alone, and task {task} has {pus} to choose from; export it as \
          omp-places or kmp"
     )]
     SinglePus {
-        /// The tool that cannot express the plan.
+        /// The tool.
         tool: &'static str,
         /// The first task with such a seat.
         task: usize,
         /// The number of PUs in its seat.
         pus: usize,
     },
-    /// The tool's lists end before the plan does.
+    /// The tool's lists are too short for the plan.
     #[error("{tool} knows {most} {what} at most, and this plan has more")]
     TooMany {
-        /// The tool that cannot express the plan.
+        /// The tool.
         tool: &'static str,
-        /// The things that it counts.
+        /// The counted things.
         what: &'static str,
-        /// The most of them.
+        /// The largest number of them.
         most: usize,
     },
 }
 
 impl PlanExportError {
-    /// Refuses a plan in which a seat is several PUs.
+    /// Refuses a plan with a seat of several PUs.
     pub(super) fn refuse_sets(plan: &Plan, tool: &'static str) -> Result<(), PlanExportError> {
         let sizes = (0..plan.placement.len()).map(|task| (task, plan.seat(task).len()));
         let found = sizes.into_iter().find(|(_, pus)| *pus > 1);

@@ -1,12 +1,13 @@
-//! A script around `hwloc-bind`, for programs of several processes on whatever system hwloc knows.
+//! A script around `hwloc-bind`, for programs of several processes on any system that hwloc
+//! supports.
 
 use super::{by_task, joined};
 use crate::plan::Plan;
 
 /// The script: as [`super::taskset::write`], with hwloc's binding.
 ///
-/// `--physical`, because hwloc's tools count PUs in the order of the topology otherwise;
-/// `--strict`, so that a PU that cannot be had is an error.
+/// `--physical`, because hwloc's tools otherwise count PUs in the order of the topology;
+/// `--strict`, so that an unavailable PU is an error.
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     by_task::script(plan, |_, pus| {

@@ -1,4 +1,4 @@
-//! `KMP_AFFINITY`, of LLVM's and Intel's OpenMP runtime.
+//! `KMP_AFFINITY`, for LLVM's and Intel's OpenMP runtime.
 
 use super::{environment, joined};
 use crate::plan::Plan;

@@ -1,16 +1,16 @@
-//! The beginning of a `likwid-pin` command, for programs of several threads.
+//! The start of a `likwid-pin` command, for programs of several threads.
 
 use super::{PlanExportError, joined};
 use crate::plan::Plan;
 
-/// `likwid-pin -c 3,1`: the main thread on the first PU, the others on the next ones as they are
-/// created.
+/// `likwid-pin -c 3,1`: the main thread on the first PU, the others on the next ones in the order
+/// of creation.
 ///
-/// A list without a domain letter holds OS indices, in order.
+/// A list without a domain letter has OS indices, in order.
 ///
 /// # Errors
-/// [`PlanExportError::SinglePus`] where a seat is several PUs, [`PlanExportError::LikwidShares`]
-/// where tasks share a PU.
+/// [`PlanExportError::SinglePus`] if a seat has several PUs, [`PlanExportError::LikwidShares`] if
+/// tasks share a PU.
 pub fn write(plan: &Plan) -> Result<String, PlanExportError> {
     PlanExportError::refuse_sets(plan, "likwid-pin")?;
     if plan.is_oversubscribed() {

@@ -1,21 +1,22 @@
-//! Plans, written as other tools take them.
+//! Plans in the formats of other tools.
 //!
-//! | module | is | tasks are |
+//! | module | output | tasks are |
 //! |---|---|---|
 //! | [`taskset`], [`hwloc`], [`numactl`] | a shell script that binds a process | processes |
 //! | [`rankfile`] | Open MPI's `mpirun --rankfile` | ranks |
-//! | [`slurm`] | the beginning of an `srun` command | ranks |
+//! | [`slurm`] | the start of an `srun` command | ranks |
 //! | [`omp_places`], [`gomp`], [`kmp`] | shell lines with OpenMP's variables | threads, by number |
-//! | [`likwid_pin`] | the beginning of a `likwid-pin` command | threads, as they are created |
+//! | [`likwid_pin`] | the start of a `likwid-pin` command | threads, in the order of creation |
 //! | [`dpdk`] | options of a DPDK program | lcores |
 //! | [`nginx`] | lines of nginx's configuration | workers |
 //! | [`redis`] | lines of redis's configuration | threads and child processes, by their role |
-//! | [`systemd`] | a drop-in for a service | the set alone |
-//! | [`container`] | options for a container | the set alone |
+//! | [`systemd`] | a drop-in for a service | only the set of CPUs |
+//! | [`container`] | options for a container | only the set of CPUs |
 //! | [`Plan::to_json`](crate::plan::Plan::to_json) | the plan itself | |
 //!
-//! All of them name PUs by their OS indices. Words from the plan stand in comments alone, without
-//! what ends one, so that running what was exported runs nothing that the plan's author wrote.
+//! All of them identify PUs by their OS indices. Text from the plan appears only in comments,
+//! without anything that ends a comment, so that an exported script runs nothing that the plan's
+//! author wrote.
 
 mod by_task;
 mod comment;
@@ -43,7 +44,7 @@ use crate::plan::Plan;
 /// Writes a plan in one format.
 pub type PlanWriter = fn(&Plan) -> Result<String, PlanExportError>;
 
-/// The formats, by the words that are typed for them.
+/// The formats, by their names on the command line.
 pub const FORMATS: [(&str, PlanWriter); 16] = [
     ("taskset", |plan| Ok(taskset::write(plan))),
     ("omp-places", |plan| Ok(omp_places::write(plan))),
@@ -63,7 +64,6 @@ pub const FORMATS: [(&str, PlanWriter); 16] = [
     ("json", |plan| Ok(plan.to_json())),
 ];
 
-/// PUs or what is made of them, with a separator.
 fn joined<T: ToString>(parts: impl IntoIterator<Item = T>, separator: &str) -> String {
     parts.into_iter().map(|part| part.to_string()).collect::<Vec<_>>().join(separator)
 }
@@ -77,7 +77,7 @@ fn sample() -> crate::plan::Plan {
     }
 }
 
-/// A plan of which one task may choose among PUs.
+/// A plan whose first task may choose among PUs.
 #[cfg(test)]
 fn wide() -> crate::plan::Plan {
     crate::plan::Plan {

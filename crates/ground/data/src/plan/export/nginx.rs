@@ -3,14 +3,15 @@
 use super::{PlanExportError, comment, joined};
 use crate::plan::Plan;
 
-/// The CPUs that nginx's masks hold (`CPU_SETSIZE` of sched.h).
+/// The most CPUs of nginx's masks (`CPU_SETSIZE` of sched.h).
 const MOST_CPUS: u32 = 1024;
 
 /// `worker_processes 2; worker_cpu_affinity 1000 0010;` for the main context of `nginx.conf`: a
-/// mask for each worker, with one binary digit a CPU, CPU 0 last (the core module's documentation).
+/// mask for each worker, with one binary digit per CPU, CPU 0 last (the core module's
+/// documentation).
 ///
 /// # Errors
-/// [`PlanExportError::TooMany`] where a PU is beyond the masks.
+/// [`PlanExportError::TooMany`] if a PU is beyond the masks.
 pub fn write(plan: &Plan) -> Result<String, PlanExportError> {
     let tasks = plan.placement.len();
     let digits = plan.pus_in_use().last().map_or(1, |last| last + 1);

@@ -6,8 +6,8 @@ use seatmap_os::CpuList;
 
 /// The script: as [`super::taskset::write`], with numactl's binding.
 ///
-/// `--membind` stands where the plan says where a task's memory is; `--physcpubind` counts CPUs as
-/// the kernel does (numactl(8)).
+/// `--membind` is added if the plan gives a task's memory; `--physcpubind` counts CPUs as the
+/// kernel does (numactl(8)).
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     by_task::script(plan, |task, pus| {

@@ -1,9 +1,9 @@
-//! `OMP_PLACES`, which every OpenMP runtime since 4.0 knows.
+//! `OMP_PLACES`, for every OpenMP runtime since 4.0.
 
 use super::{environment, joined};
 use crate::plan::Plan;
 
-/// Shell lines: one place a task, and threads laid on the places in order.
+/// Shell lines: one place per task, and threads on the places in order.
 ///
 /// `close` rather than `true`, which leaves the order to the runtime: with as many threads as
 /// places, `close` puts thread k on place k (OpenMP 5.2, section 10.1.3).
@@ -13,7 +13,6 @@ pub fn write(plan: &Plan) -> String {
         (0..plan.placement.len()).map(|task| format!("{{{}}}", joined(plan.seat(task), ","))),
         ",",
     );
-    // With `close` thread k takes place k, as long as there are as many places as threads.
     environment::lines(plan, &[("OMP_PROC_BIND", "close".to_owned()), ("OMP_PLACES", places)])
 }
 

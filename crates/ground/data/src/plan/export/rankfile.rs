@@ -2,15 +2,15 @@
 //!
 //! The meaning of `slot=N` depends on options, not on the file. By default N is a *core* in hwloc's
 //! order, and a rank gets all of its PUs. With `--use-hwthread-cpus` it is a PU, and with
-//! `rmaps_rank_file_physical` the index is the OS's. A plan needs both, so the file says so at its
-//! top. Open MPI 5 counts in hwloc's order alone (PRRTE dropped physical indices); there,
-//! [`super::taskset`] seats ranks.
+//! `rmaps_rank_file_physical` the index is the OS's. A plan needs both, so the file begins with a
+//! note about them. Open MPI 5 only has hwloc's order (PRRTE dropped physical indices); for it, use
+//! [`super::taskset`].
 
 use super::comment;
 use crate::plan::Plan;
 use seatmap_os::CpuList;
 
-/// The rankfile. Ranks are on the host that `mpirun` is started on.
+/// The rankfile. Ranks are on the host of `mpirun`.
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let mut text = comment::header(plan);

@@ -1,11 +1,10 @@
-//! Lines for redis's configuration: its threads and child processes by what they do.
+//! Lines for redis's configuration: its threads and child processes by their role.
 
 use super::comment;
 use crate::plan::Plan;
 use seatmap_os::CpuList;
 
-/// The roles that redis has lists for, and the names of tasks that mean them (redis.conf, "CPU
-/// affinity").
+/// The roles with lists in redis, and the names of their tasks (redis.conf, "CPU affinity").
 const ROLES: [(&str, &[&str]); 4] = [
     ("server_cpulist", &["server", "main", "io"]),
     ("bio_cpulist", &["bio"]),
@@ -13,14 +12,13 @@ const ROLES: [(&str, &[&str]); 4] = [
     ("bgsave_cpulist", &["bgsave", "rdb"]),
 ];
 
-/// A list for each role: the tasks of its name. Other tasks take the roles that have none, in this
-/// order; those that are left go to the server, for its I/O threads. A role without a task shares
-/// the list of the one before it.
+/// A list for each role: the tasks of its name. Other tasks take the roles without one, in this
+/// order; the remaining ones belong to the server, for its I/O threads. A role without a task
+/// shares the list of the one before it.
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let mut lists = roles(plan);
     for role in 1..lists.len() {
-        // A role without a task of its own runs beside the role before it.
         if lists[role].is_empty() {
             lists[role] = lists[role - 1].clone();
         }
@@ -33,13 +31,12 @@ pub fn write(plan: &Plan) -> String {
             .collect::<String>()
 }
 
-/// The PUs of each role, ascending.
 fn roles(plan: &Plan) -> [Vec<u32>; ROLES.len()] {
     let mut lists: [Vec<u32>; ROLES.len()] = Default::default();
     let tasks = 0..plan.placement.len();
     let (known, others): (Vec<usize>, Vec<usize>) =
         tasks.partition(|task| role(plan, *task).is_some());
-    // First: a task without a name of a role takes a role that is left.
+    // First, because a task without a role's name takes a remaining role.
     for task in known {
         lists[role(plan, task).unwrap_or_default()].extend(plan.seat(task));
     }

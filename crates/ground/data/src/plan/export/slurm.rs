@@ -1,18 +1,18 @@
-//! The beginning of an `srun` command, for programs of several ranks on one node.
+//! The start of an `srun` command, for programs of several ranks on one node.
 
 use super::joined;
 use crate::plan::Plan;
 
-/// `srun --nodes=1 --ntasks=2 --cpu-bind=map_cpu:3,1`, with `--overcommit` where tasks share a PU;
-/// `mask_cpu` where seats are several PUs. Where the plan says where each task's memory is,
-/// `--mem-bind` follows.
+/// `srun --nodes=1 --ntasks=2 --cpu-bind=map_cpu:3,1`, with `--overcommit` if tasks share a PU;
+/// `mask_cpu` if seats have several PUs. If the plan gives each task's memory, `--mem-bind`
+/// follows.
 ///
-/// Slurm carries `map_cpu` out only where the job has the whole node (srun(1), `--cpu-bind`).
+/// Slurm obeys `map_cpu` only if the job has the whole node (srun(1), `--cpu-bind`).
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let shared = if plan.is_oversubscribed() { " --overcommit" } else { "" };
     let tasks = plan.placement.len();
-    // `map_cpu` takes one CPU a task and is easier to read; sets need masks.
+    // `map_cpu` takes one CPU per task and is easier to read; sets need masks.
     let bind = if plan.seats.is_empty() {
         format!("map_cpu:{}", joined(&plan.placement, ","))
     } else {
@@ -21,7 +21,7 @@ pub fn write(plan: &Plan) -> String {
     format!("srun --nodes=1 --ntasks={tasks}{shared} --cpu-bind={bind}{}\n", memory(plan))
 }
 
-/// `map_mem` where each task has one node, else `mask_mem` (srun(1), `--mem-bind`).
+/// `map_mem` if each task has one node, else `mask_mem` (srun(1), `--mem-bind`).
 fn memory(plan: &Plan) -> String {
     if plan.memory_in_use().is_none() {
         return String::new();
@@ -40,7 +40,7 @@ fn memory(plan: &Plan) -> String {
     }
 }
 
-/// PUs or nodes as a hexadecimal mask, as `mask_cpu` and `mask_mem` take them.
+/// PUs or nodes as a hexadecimal mask for `mask_cpu` and `mask_mem`.
 fn mask(pus: &[u32]) -> String {
     let digits = pus.iter().max().map_or(0, |largest| largest / 4);
     let text: String = (0..=digits)

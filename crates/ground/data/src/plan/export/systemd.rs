@@ -4,17 +4,16 @@ use super::{comment, joined};
 use crate::plan::Plan;
 
 /// `/etc/systemd/system/NAME.service.d/seats.conf`: the service's processes and threads on the PUs
-/// in use, and their memory from the plan's nodes, where the plan names some for every task.
+/// in use, and their memory from the plan's nodes, if the plan gives some for every task.
 ///
-/// systemd knows the set alone. The empty assignment drops what the service said before; without it
-/// the two sets would be merged (systemd.exec(5), `CPUAffinity=`).
+/// systemd only knows the set. The empty assignment clears the unit's own setting; otherwise
+/// systemd would merge the two sets (systemd.exec(5), `CPUAffinity=`).
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let mut text = comment::header(plan);
     text += "# These are the plan's PUs, without who sits where: systemd has no word for that. For \
              the seats themselves\n";
     text += "# begin ExecStart= with 'seatmap run --plan PLAN --'.\n";
-    // The empty assignment clears what the unit's own file says; otherwise systemd adds the two up.
     text += &format!("[Service]\nCPUAffinity=\nCPUAffinity={}\n", joined(plan.pus_in_use(), " "));
     let memory = plan
         .memory_in_use()

@@ -1,4 +1,4 @@
-//! The JSON Schemas in `docs/formats/` against what is really written, key by key in both
+//! Compares the JSON Schemas in `docs/formats/` with written documents, key by key in both
 //! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
@@ -27,8 +27,7 @@ fn assert_valid(schema: &Value, instance: &Value, what: &str) {
     assert_eq!(refused(schema, instance), Vec::<String>::new(), "{what}");
 }
 
-/// A profile in which nothing is left out. No `..Default`: a new field must be added here, and so
-/// to the schema.
+/// A complete profile. No `..Default`: a new field must be added here, and so to the schema.
 fn full_profile() -> Profile {
     let origin = Origin {
         kind: OriginKind::Measured,

@@ -1,8 +1,8 @@
-//! A PU in which nothing is left out, for the formats that hold PUs.
+//! A complete PU, for the formats with PUs.
 
 use seatmap_data::machine::{CoreKind, Pu};
 
-/// A PU of every part. No `..Default`: a new field must be added here, and so to the schemas.
+/// A PU with every part. No `..Default`: a new field must be added here, and so to the schemas.
 pub fn full_pu(os: u32, kind: CoreKind) -> Pu {
     Pu {
         os,

@@ -1,13 +1,12 @@
-//! Importing any file, whatever its content, ends in a profile that holds together or in an error:
-//! no panic, no infinity or NaN, no more memory than the file's size warrants.
+//! Importing any file ends in a consistent profile or in an error: no panic, no infinity or NaN, no
+//! more memory than the file's size warrants.
 
 use crate::machine::change::any_change;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use seatmap_data::machine::import::{self, ImportOptions, Imported};
 
-/// The small beginnings of each kind of file, on which changes are made: enough to get past the
-/// first line.
+/// Short starts of each kind of file, which are changed: enough to get past the first line.
 const SEEDS: [(&str, &str); 6] = [
     ("a.csv", ",,,\n21.5,,,\n22.5,20.5,,\n90.1,91.2,23.4,\n"),
     ("a.csv", "0,1,2\r\n1,0,3\r\n2.5,3,0\r\n\r\n"),
@@ -39,7 +38,7 @@ const SEEDS: [(&str, &str); 6] = [
     ("a.toml", "format = \"seatmap-machine/1\"\nname = \"a\"\n"),
 ];
 
-/// Fragments that importers are known to stumble over.
+/// Fragments that often break importers.
 const POISON: [&str; 18] = [
     "nan",
     "inf",
@@ -61,7 +60,6 @@ const POISON: [&str; 18] = [
     "null",
 ];
 
-/// Reads, and checks what came out.
 fn import(bytes: &[u8], name: &str) -> bool {
     let Ok(Imported { profile, .. }) =
         import::read_with(bytes, name, None, &ImportOptions::default())

@@ -1,4 +1,4 @@
-//! hwloc's own `lstopo` loads what is exported, and prints the distances that were put in.
+//! hwloc's own `lstopo` loads exported files, and prints the same distances.
 
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
@@ -8,7 +8,7 @@ use seatmap_data::machine::{
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The output of lstopo, or `None`, with a message, where it is not installed.
+/// The output of lstopo; `None` with a message if it is not installed.
 fn lstopo(test: &str, profile: &Profile, arguments: &[&str]) -> Option<String> {
     let path: PathBuf = [env!("CARGO_TARGET_TMPDIR"), &format!("{test}.xml")].iter().collect();
     std::fs::write(&path, export::hwloc_xml::write(profile).unwrap()).unwrap();
@@ -59,7 +59,6 @@ fn full() -> Profile {
     profile
 }
 
-/// The matrix that lstopo prints: the PUs of its columns, and the rows.
 fn printed(output: &str) -> (Vec<u32>, Vec<Vec<u64>>) {
     let words = |line: &str| line.split_whitespace().skip(1).map(str::to_owned).collect::<Vec<_>>();
     let mut lines = output.lines().skip_while(|line| !line.trim_start().starts_with("index"));

@@ -1,18 +1,17 @@
-//! The bundled machines against the published matrices that their figures were fitted to.
+//! The bundled machines, compared with the published matrices to which their figures were fitted.
 //!
-//! This is also how the figures are made again: run it with `--nocapture`, and it prints the
-//! published median beside every described distance. Published values are one-way; everything here
-//! is round trip.
+//! This also recomputes the figures: with `--nocapture` it prints the published median next to
+//! every described distance. Published values are one-way; everything here is round trip.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_data::machine::{Matrix, catalog};
 use std::collections::BTreeMap;
 
-/// How far a described distance may lie from the median of the pairs it describes.
+/// The largest relative difference of a described distance from the median of its pairs.
 const TOLERANCE: f64 = 0.02;
 
 /// Machine, file, and the bound on the root mean square error over all pairs, in nanoseconds. Most
-/// of the error is what the descriptions leave out: the place of each core relative to the home of
+/// of the error is omitted in the descriptions: the position of each core relative to the home of
 /// the one published line.
 const MACHINES: [(&str, &str, f64); 9] = [
     ("core-i9-12900k", "core-i9-12900k-24.csv", 5.5),
@@ -47,8 +46,7 @@ fn median(values: &mut [f64]) -> f64 {
     }
 }
 
-/// The published pairs by the distance that the description gives them, in picoseconds so that they
-/// can be keys.
+/// The published pairs by their described distance, in picoseconds so that it can be a key.
 fn by_described(described: &Matrix, pairs: &[(usize, usize, f64)]) -> BTreeMap<u64, Vec<f64>> {
     let mut classes = BTreeMap::<u64, Vec<f64>>::new();
     for &(i, j, ns) in pairs {

@@ -10,7 +10,7 @@ fn origin() -> Origin {
     Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None }
 }
 
-/// How many of each level lie in one of the level above.
+/// The number of parts of each level within one of the level above.
 #[derive(Clone, Debug)]
 struct Shape {
     packages: u32,
@@ -18,13 +18,13 @@ struct Shape {
     caches: u32,
     cores: u32,
     threads: u32,
-    /// The levels that the profile knows, one bit each.
+    /// The levels in the profile, one bit each.
     known: u32,
     /// Distance between two OS indices.
     stride: u32,
 }
 
-/// A machine of which some levels are known; each core has a kind if a bit of `known` says so.
+/// A machine with some known levels; each core has a kind if a bit of `known` says so.
 fn topology(shape: &Shape) -> Topology {
     let Shape { packages, dies, caches, cores, threads, known, stride } = *shape;
     let per_package = dies * caches * cores;
@@ -66,7 +66,7 @@ prop_compose! {
     }
 }
 
-/// Distances as measured ones are: any finite positive number, some unknown.
+/// Distances like measured ones: any finite positive number, some unknown.
 fn with_distances(topology: Topology, seed: u64, hole_every: u64) -> Profile {
     let pus: Vec<u32> = topology.os_indices().collect();
     let mut random = seed;

@@ -1,4 +1,4 @@
-//! The JSON Schema in `docs/formats/` against what is really written, key by key in both
+//! Compares the JSON Schema in `docs/formats/` with written documents, key by key in both
 //! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
@@ -18,7 +18,7 @@ fn assert_valid(instance: &Value) {
     assert_eq!(refused(&schema(), instance), Vec::<String>::new());
 }
 
-/// A pattern in which nothing is left out: a new field must be added here, and so to the schema.
+/// A complete pattern: a new field must be added here, and so to the schema.
 fn full() -> Pattern {
     Pattern {
         format: FORMAT.into(),

@@ -1,6 +1,5 @@
-//! Importing any file, whatever its content, ends in a pattern that holds together or in an error
-//! with its place: no panic, no infinity or NaN, no more memory than the file's size warrants.
-//! Written patterns are read back.
+//! Importing any file ends in a consistent pattern or in an error with its position: no panic, no
+//! infinity or NaN, no more memory than the file's size warrants. Written patterns are read back.
 
 use crate::machine::change::any_change;
 use proptest::prelude::*;
@@ -9,8 +8,7 @@ use seatmap_data::pattern::import::{self, Imported};
 use seatmap_data::pattern::qaplib::Which;
 use seatmap_data::pattern::{Edge, Pattern};
 
-/// The small beginnings of each kind of file, on which changes are made: enough to get past the
-/// first line.
+/// Short starts of each kind of file, which are changed: enough to get past the first line.
 const SEEDS: [&str; 9] = [
     "0,5,2\n1.5,0,3\n2,1e3,0\n",
     ",a,\"b;c\"\na,0,5\n\"b;c\",1.5,\n",
@@ -24,7 +22,7 @@ const SEEDS: [&str; 9] = [
      \"edges\":[{\"from\":0,\"to\":1,\"bytes\":5,\"messages\":2},{\"from\":1,\"to\":0,\"bytes\":1.5}]}",
 ];
 
-/// Fragments that importers are known to stumble over.
+/// Fragments that often break importers.
 const POISON: [&str; 19] = [
     "nan",
     "inf",
@@ -47,7 +45,6 @@ const POISON: [&str; 19] = [
     "from,to,bytes\n",
 ];
 
-/// Reads, and checks what came out.
 fn import(bytes: &[u8]) -> bool {
     let which = bytes.first().is_some_and(u8::is_ascii_digit).then_some(Which::Second);
     let Ok(Imported { pattern, .. }) = import::read(bytes, "a", None) else {
@@ -64,7 +61,7 @@ fn the_seeds_are_read() {
     assert!(SEEDS.iter().all(|text| import(text.as_bytes())));
 }
 
-/// A pattern of up to nine named tasks, each with an edge at least, so that a list of edges knows
+/// A pattern of up to nine named tasks, each with at least one edge, so that a list of edges has
 /// them all.
 fn any_pattern() -> impl Strategy<Value = Pattern> {
     let amount = || (1u32..1_000_000).prop_map(|amount| f64::from(amount) / 8.0);

@@ -1,4 +1,4 @@
-//! The JSON Schema in `docs/formats/` against what is really written, key by key in both
+//! Compares the JSON Schema in `docs/formats/` with written documents, key by key in both
 //! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
@@ -19,8 +19,7 @@ fn assert_valid(instance: &Value) {
     assert_eq!(refused(&schema(), instance), Vec::<String>::new());
 }
 
-/// A plan in which nothing is left out. No `..Default`: a new field must be added here, and so to
-/// the schema.
+/// A complete plan. No `..Default`: a new field must be added here, and so to the schema.
 fn full() -> Plan {
     let random = Random { mean: 200.0, best: 120.0 };
     Plan {

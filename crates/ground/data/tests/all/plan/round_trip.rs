@@ -43,7 +43,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Words with whatever could end a comment or a string.
+    /// Words with any character that could end a comment or a string.
     fn word()(word in "[a-z\"'\\\\\n\r\t$`#\u{85}\u{2028}é]{0,8}") -> String {
         word
     }
@@ -82,13 +82,11 @@ prop_compose! {
     }
 }
 
-/// The numbers of a text, in order.
 fn numbers(text: &str) -> Vec<u32> {
     let digits = text.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty());
     digits.map(|number| number.parse().unwrap()).collect()
 }
 
-/// The text behind `start` on its line, up to any comment.
 fn after<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
     text.lines()
         .filter_map(|line| line.strip_prefix(start))

@@ -1,7 +1,7 @@
-//! The primitives under every interleaving that the memory model allows (loom); seconds in all.
+//! The primitives under every interleaving that the memory model allows (loom); it takes seconds.
 //!
-//! Two tasks each: with two spinning tasks beside a third, loom gives up on the branches that only
-//! spin. Larger barriers are exercised on real threads by the host's conformance tests.
+//! Two tasks each: with two spinning tasks and a third, loom gives up on the branches that only
+//! spin. The host's conformance tests exercise larger barriers on real threads.
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};

@@ -2,10 +2,10 @@
 
 /// The smallest step of a clock in its ticks, computed from consecutive readings; at least 1.
 ///
-/// If the same reading sometimes comes back, the clock is slower than the loop that reads it, and
-/// its smallest advance is the step. If no reading repeats, readings lie a whole number of steps
-/// apart, and their greatest common divisor is the step. This finds, for example, a time-stamp
-/// counter that is refreshed every 26 ticks although each reading takes 40.
+/// If readings repeat, the clock is slower than the loop that reads it, and its smallest advance is
+/// the step. Otherwise readings are a whole number of steps apart, and their greatest common
+/// divisor is the step. This finds, for example, a time-stamp counter that is refreshed every 26
+/// ticks although each reading takes 40.
 pub fn step_of(readings: impl Iterator<Item = u64>) -> u64 {
     let readings: Vec<u64> = readings.collect();
     let advances: Vec<u64> =

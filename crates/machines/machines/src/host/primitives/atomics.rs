@@ -19,12 +19,12 @@ pub enum ReadModifyWrite {
     Swap,
 }
 
-/// Each thread changes a 64-bit word over and over, all the same one or each its own.
+/// Each thread changes a 64-bit word again and again, all the same one or each its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Atomics {
     /// The operation.
     pub operation: ReadModifyWrite,
-    /// Whether all threads work on the same word.
+    /// Whether all threads use the same word.
     pub shared: bool,
 }
 

@@ -1,11 +1,11 @@
-//! Bytes moved from one place to another.
+//! Copies of bytes between CPUs.
 
 use super::{BatchPlan, Primitive, PrimitiveError, PrimitiveThreads, SamplesResult};
 use std::hint::black_box;
 use std::io;
 
-/// Copies bytes with the processor, from a buffer that the last CPU wrote to a buffer that the
-/// first CPU has.
+/// Copies bytes with the processor, from a buffer that the last CPU wrote to a buffer of the first
+/// CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyBytes {
     /// Number of bytes.
@@ -13,14 +13,13 @@ pub struct CopyBytes {
 }
 
 /// Reads bytes through process_vm_readv(2), the single copy of MPI libraries, from this process
-/// itself: the same call and the same copy, but no permission of another process is needed.
+/// itself: the same call and copy, without the permission of another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessVmReadv {
     /// Number of bytes.
     pub bytes: usize,
 }
 
-/// A buffer first written by the last of these CPUs.
 fn written_by_the_last(
     room: &mut PrimitiveThreads,
     cpus: &[u32],
@@ -32,7 +31,6 @@ fn written_by_the_last(
     }
 }
 
-/// Times a copy by the first CPU from a buffer of the last one.
 fn time(
     primitive: &impl Primitive,
     room: &mut PrimitiveThreads,

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Mutex;
 
-/// The kernel object through which the message goes.
+/// The kernel object for the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DescriptorKind {
     /// Two eventfds.
@@ -29,7 +29,7 @@ struct End {
     write: File,
 }
 
-/// An eventfd adds up what is written, and is empty at zero.
+/// An eventfd adds up the written numbers, and is empty at zero.
 const MESSAGE: [u8; 8] = 1u64.to_ne_bytes();
 
 impl End {
@@ -41,9 +41,8 @@ impl End {
         self.read.read_exact(&mut [0; 8])
     }
 
-    /// Ends the other thread's read after a failure of this one. A pipe and a socket do so when
-    /// they are dropped; an eventfd has no end, so that no later read of it may wait, and the read
-    /// that waits now is woken.
+    /// Ends the other thread's read after a failure of this one. Dropped pipes and sockets do so;
+    /// an eventfd has no end, so it becomes non-blocking and the waiting read is woken.
     fn fail(&mut self) {
         // SAFETY: the descriptor is open, and the call takes a number besides.
         let is_set =

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FutexPingPong;
 
-/// The rank whose turn it is, 0 to begin with, on a line of its own.
+/// The rank whose turn it is, 0 at first, on its own line.
 #[repr(align(128))]
 #[derive(Default)]
 pub(crate) struct TurnWord(AtomicU32);
@@ -17,7 +17,7 @@ pub(crate) struct TurnWord(AtomicU32);
 const FAILED: u32 = u32::MAX;
 
 impl TurnWord {
-    /// Sleeps until the word holds this rank. It fails where the other thread has failed.
+    /// Sleeps until the word holds this rank. It fails if the other thread has failed.
     pub(crate) fn wait_for(&self, rank: u32) -> io::Result<()> {
         loop {
             match self.0.load(Ordering::Acquire) {
@@ -28,13 +28,12 @@ impl TurnWord {
         }
     }
 
-    /// Gives the turn to a rank, and wakes it.
     pub(crate) fn pass_to(&self, rank: u32) -> io::Result<()> {
         self.0.store(rank, Ordering::Release);
         self.call(libc::FUTEX_WAKE, 1).inspect_err(|_| self.fail())
     }
 
-    /// Ends the other thread's sleep, which would last for ever.
+    /// Ends the other thread's sleep, which would last forever.
     fn fail(&self) {
         self.0.store(FAILED, Ordering::Release);
         let _ = self.call(libc::FUTEX_WAKE, 1);

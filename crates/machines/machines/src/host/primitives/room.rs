@@ -14,7 +14,7 @@ use std::io;
 const LENGTHS: u32 = 9;
 const ATTEMPTS: usize = 4;
 
-/// The room in which primitives run: pinned threads that are kept, and a clock.
+/// Pinned threads, kept between primitives, and a clock.
 pub struct PrimitiveThreads {
     crew: Crew,
     clock: HostClock,
@@ -23,22 +23,22 @@ pub struct PrimitiveThreads {
 /// The number of operations, and how many of them lie between two looks at the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchPlan {
-    /// Batches before the first batch that counts.
+    /// Batches before the first counted batch.
     pub warmup: u32,
-    /// Batches that count.
+    /// Counted batches.
     pub batches: u32,
     /// Operations of a batch.
     pub operations: u32,
 }
 
-/// The measured times: for each task, in the order of its CPUs, nanoseconds for each operation, one
-/// value for each batch. Both ends of a round trip see the same time; take the median of either,
-/// never a mean.
+/// The measured times: nanoseconds for each operation, one value for each batch, by task in the
+/// order of its CPUs. Both ends of a round trip see the same time; take the median of either, never
+/// a mean.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskSamples {
     /// By task, then by batch.
     pub by_task_ns: Vec<Vec<f64>>,
-    /// The smallest share of any task's batches during which all tasks were at work; at least
+    /// The smallest share of a task's batches during which all tasks were at work; at least
     /// [`ENOUGH_OVERLAP`].
     pub overlap: f64,
 }
@@ -49,8 +49,8 @@ pub type SamplesResult = Result<TaskSamples, PrimitiveError>;
 /// Why a primitive could not be timed.
 #[derive(Debug, thiserror::Error)]
 pub enum PrimitiveError {
-    /// The number of CPUs is not one that the primitive takes.
-    // Plural: no primitive has one CPU as its most.
+    /// The primitive does not take this number of CPUs.
+    // Plural: every primitive takes at least two CPUs at most.
     #[error(
         "{name} takes {} to {} CPUs, and {given} {} given",
         .takes.start(), .takes.end(), agreeing(*.given, "was", "were")
@@ -58,7 +58,7 @@ pub enum PrimitiveError {
     Cpus {
         /// The primitive.
         name: String,
-        /// The numbers of CPUs that it takes.
+        /// The allowed numbers of CPUs.
         takes: std::ops::RangeInclusive<usize>,
         /// The number of CPUs given.
         given: usize,
@@ -66,15 +66,15 @@ pub enum PrimitiveError {
     /// A thread could not be pinned.
     #[error(transparent)]
     Crew(#[from] CrewError),
-    /// A thread was found on a CPU that is not its own.
+    /// A thread ran on a CPU other than its own.
     #[error("the thread on CPU {cpu} was moved to CPU {found}: its times are worth nothing")]
     Moved {
         /// Its CPU.
         cpu: u32,
-        /// The CPU on which it was.
+        /// The CPU on which it ran.
         found: u32,
     },
-    /// The threads were not at work at the same time, so that the times are not those of concurrent
+    /// The threads did not work at the same time, so that the times are not those of concurrent
     /// operations.
     #[error(
         "{name}: its threads were at work together for {:.0} % of their runs, and {:.0} % are \
@@ -111,13 +111,13 @@ impl Default for PrimitiveThreads {
 }
 
 impl PrimitiveThreads {
-    /// A room without threads yet. Calibrates the clock, which takes about 20 ms.
+    /// Calibrates the clock, which takes about 20 ms, and starts no thread yet.
     #[must_use]
     pub fn new() -> Self {
         PrimitiveThreads { crew: Crew::default(), clock: HostClock::calibrated() }
     }
 
-    /// Runs a closure on one CPU: memory that it writes first lies on that CPU's node.
+    /// Runs a closure on one CPU. Memory that it writes first is allocated on that CPU's node.
     pub(super) fn on<T: Send>(
         &mut self,
         cpu: u32,
@@ -128,8 +128,8 @@ impl PrimitiveThreads {
     }
 
     /// Times the work that `prepare(rank)` gives each thread. All threads begin at one value of the
-    /// clock. A thread that has done its batches keeps on until all have, unless the threads take
-    /// turns. A thread that fails drops its work, and this must release the other threads.
+    /// clock. A thread that has finished its batches continues until all have, unless the threads
+    /// take turns. A thread that fails drops its work, and this must release the other threads.
     pub(super) fn time<F>(
         &mut self,
         primitive: &impl Primitive,
@@ -150,7 +150,7 @@ impl PrimitiveThreads {
             together.begin(threads, clock, || seat.check());
             let done = stay.work();
             if goes_on {
-                // The others wait for a failed thread as well; it does nothing in the meantime.
+                // The others also wait for a failed thread, which then does nothing.
                 together.keep_on(threads, clock, || {
                     seat.check();
                     let _ = done.is_ok().then(|| stay.batch());
@@ -214,12 +214,11 @@ struct Stay<'a, F> {
 
 impl<'a, F: FnMut() -> io::Result<()>> Stay<'a, F> {
     fn new(clock: &'a HostClock, plan: BatchPlan, operation: F) -> Self {
-        // Room for twice the batches that count: a thread that keeps on for longer allocates more.
+        // Room for twice the counted batches. A thread that continues for longer allocates more.
         let stamps = Vec::with_capacity(plan.warmup as usize + 2 * plan.batches as usize + 1);
         Stay { clock, plan, operation, stamps }
     }
 
-    /// Runs the batches of the warm-up, and the batches that count.
     fn work(&mut self) -> io::Result<()> {
         self.stamps.push(self.clock.stamp());
         (0..self.plan.warmup + self.plan.batches).try_for_each(|_| self.batch())
@@ -232,9 +231,9 @@ impl<'a, F: FnMut() -> io::Result<()>> Stay<'a, F> {
     }
 }
 
-/// Repeats a run while its threads were not at work together: first with the same length, since
-/// another program may have interrupted it, and then with twice the operations, since they may have
-/// been too few.
+/// Repeats a run if its threads did not work at the same time: first with the same length, because
+/// another program may have interrupted it, and then with twice the operations, because they may
+/// have been too few.
 pub(super) fn repeated(
     plan: BatchPlan,
     mut attempt: impl FnMut(BatchPlan) -> SamplesResult,
@@ -254,7 +253,6 @@ pub(super) fn repeated(
     Err(PrimitiveError::Apart { name, overlap })
 }
 
-/// The checks that every primitive makes first.
 trait Check {
     fn check(&self, cpus: &[u32]) -> Result<(), PrimitiveError>;
 }

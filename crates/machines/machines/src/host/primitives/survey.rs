@@ -1,4 +1,4 @@
-//! A survey of all primitives, for a pair of CPUs of each sort that this computer has.
+//! A survey of all primitives, for a pair of CPUs of each kind on this computer.
 
 use super::{
     Atomics, BatchPlan, CopyBytes, DescriptorKind, Descriptors, FutexPingPong, Primitive,
@@ -7,7 +7,6 @@ use super::{
 use seatmap_data::machine::{Pu, Topology};
 use seatmap_data::statistics::words::counted;
 
-/// Bytes of each copy.
 const SIZES: [usize; 5] = [8, 1 << 10, 64 << 10, 1 << 20, 16 << 20];
 /// Bytes copied in a batch, so that large copies do not take too long.
 const COPIED_BYTES: usize = 32 << 20;
@@ -17,10 +16,10 @@ const ATOMICS: BatchPlan = BatchPlan { warmup: 8, batches: 60, operations: 500 }
 /// A primitive, timed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrimitiveTimes {
-    /// The primitive's name, and the CPUs that run it.
+    /// The primitive's name, and its CPUs.
     pub what: String,
-    /// Nanoseconds for each operation, one value for each batch of the first CPU; or the reason for
-    /// their absence, if its threads were not at work together.
+    /// Nanoseconds for each operation, one value for each batch of the first CPU; or why there are
+    /// none, if its threads did not work at the same time.
     pub batches_ns: Result<Vec<f64>, String>,
 }
 
@@ -40,7 +39,7 @@ pub fn survey(topology: &Topology, allowed: &[u32]) -> Result<Vec<PrimitiveTimes
     Ok(rows)
 }
 
-/// The nearest other PU of each sort, with the name of the sort.
+/// The nearest other PU of each kind, with the name of the kind.
 fn classes(first: &Pu, pus: &[&Pu]) -> Vec<(String, u32)> {
     let mut found: Vec<(String, u32)> = Vec::new();
     for pu in pus.iter().filter(|pu| pu.os != first.os) {

@@ -1,9 +1,9 @@
-//! Making threads.
+//! Creating threads.
 
 use super::{BatchPlan, Primitive, PrimitiveThreads, SamplesResult};
 use std::io;
 
-/// Makes a thread that does nothing, and joins it. It inherits its maker's CPU.
+/// Creates a thread that does nothing, and joins it. It inherits its creator's CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadCreateJoin;
 

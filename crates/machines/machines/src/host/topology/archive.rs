@@ -1,5 +1,4 @@
-//! Dumps made by `hwloc-gather-topology`: a tar archive, packed with bzip2 or not, unpacked into
-//! memory.
+//! Archives of `hwloc-gather-topology` (tar, optionally with bzip2), unpacked into memory.
 
 use super::GatherError;
 use super::tree::{FileTree, MAX_FILE_BYTES, TreeEntry};
@@ -8,17 +7,17 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read};
 use tar::{Archive, Entry, EntryType};
 
-/// The most bytes that an archive may unpack to: room for 4096 CPUs of 120 files each.
+/// The most bytes of an unpacked archive: room for 4096 CPUs of 120 files each.
 pub const MAX_UNPACKED_BYTES: u64 = 512 << 20;
 
-/// The most bytes that are kept of it, names included.
+/// The most bytes kept of it, including names.
 const MAX_KEPT_BYTES: usize = 256 << 20;
 
-/// The most bytes of a path, and the most parts: paths in sysfs have fewer than 30 parts.
+/// The most bytes and parts of a path: paths in sysfs have fewer than 30 parts.
 const MAX_PATH_BYTES: usize = 4096;
 const MAX_DEPTH: usize = 64;
 
-/// The tree in an archive; its root is the topmost folder that holds a folder `sys`.
+/// The tree in an archive; its root is the topmost folder with a folder `sys`.
 pub(super) fn unpack(bytes: &[u8]) -> Result<FileTree, GatherError> {
     match bytes {
         [] => Err(GatherError::Empty),
@@ -35,7 +34,7 @@ fn read(bytes: impl Read) -> Result<FileTree, GatherError> {
     for entry in archive.entries().map_err(broken)? {
         unpacked.add(entry.map_err(broken)?)?;
     }
-    // The checksum is at the end of the stream, where the file may have been cut.
+    // The checksum is at the end of the stream, where a truncated file lacks it.
     io::copy(&mut limited, &mut io::sink()).map_err(broken)?;
     unpacked.tree()
 }
@@ -50,7 +49,6 @@ fn broken(error: io::Error) -> GatherError {
     }
 }
 
-/// The archive unpacks to more than [`MAX_UNPACKED_BYTES`].
 #[derive(Debug, thiserror::Error)]
 #[error("too much is in the archive")]
 struct TooMuch;
@@ -67,7 +65,7 @@ impl<R: Read> Read for Limited<R> {
         if self.left == 0 {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, TooMuch));
         }
-        // The limit holds for what comes out of bzip2: a small archive can hold gigabytes of zeros.
+        // The limit is on bzip2's output: a small archive can hold gigabytes of zeros.
         let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
         let read = self.bytes.read(&mut buffer[..most])?;
         self.left -= read as u64;
@@ -75,7 +73,6 @@ impl<R: Read> Read for Limited<R> {
     }
 }
 
-/// The nodes that have been unpacked so far.
 #[derive(Default)]
 struct Unpacked {
     nodes: HashMap<String, TreeEntry>,
@@ -88,13 +85,13 @@ impl Unpacked {
         let node = match entry.header().entry_type() {
             EntryType::Directory => TreeEntry::Folder(BTreeSet::new()),
             EntryType::Symlink => TreeEntry::Link(short(target_of(&entry))?),
-            // A hard link names its target from the top of the archive.
+            // A hard link has its target relative to the top of the archive.
             EntryType::Link => match self.nodes.get(&path_of(&target_of(&entry))?) {
                 Some(TreeEntry::File(bytes)) => TreeEntry::File(bytes.clone()),
                 _ => return Ok(()),
             },
             kind if kind.is_file() => {
-                // A file that says a size in its header need not have it.
+                // The size in a file's header may be false.
                 let mut bytes = Vec::new();
                 entry
                     .by_ref()
@@ -108,7 +105,6 @@ impl Unpacked {
         self.keep(path, node)
     }
 
-    /// Puts a node into its folder, and creates the folders that are missing.
     fn keep(&mut self, path: String, node: TreeEntry) -> Result<(), GatherError> {
         let inside = match &node {
             TreeEntry::File(bytes) => bytes.len(),
@@ -130,7 +126,7 @@ impl Unpacked {
             // The parent is a file or link: no archiver writes such an entry, and no path leads to
             // it.
             let TreeEntry::Folder(names) = parent else { return Ok(()) };
-            // The folders above are there already.
+            // The folders above exist.
             if !names.insert(name.to_owned()) {
                 break;
             }
@@ -146,7 +142,7 @@ impl Unpacked {
 
     /// Counts the bytes of a node; each node also costs about this much in the maps.
     fn count(&mut self, bytes: usize) -> Result<(), GatherError> {
-        // Some bytes for the entry itself: a million empty files are large, too.
+        // 128 for the entry itself: a million empty files are large, too.
         self.kept_bytes += bytes + 128;
         if self.kept_bytes > MAX_KEPT_BYTES { Err(GatherError::TooLarge) } else { Ok(()) }
     }
@@ -168,7 +164,6 @@ fn target_of(entry: &Entry<'_, impl Read>) -> String {
     String::from_utf8_lossy(&target).into_owned()
 }
 
-/// The path of an entry without `.`, empty parts and slashes around it.
 fn path_of(path: &str) -> Result<String, GatherError> {
     let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let refused = parts.contains(&"..") || parts.len() > MAX_DEPTH || path.len() > MAX_PATH_BYTES;

@@ -10,8 +10,7 @@ use std::collections::HashMap;
 
 const FOLDER: &str = "sys/devices/system/cpu";
 
-/// The CPUs that are online and whose place the kernel tells. If the kernel tells no CPU's place,
-/// all CPUs that are online.
+/// The online CPUs of known place. If the kernel describes the place of none, all online CPUs.
 ///
 /// # Errors
 /// [`TopologyError`], if no CPU is online, or more than [`MAX_PUS`] are.
@@ -23,13 +22,13 @@ pub(super) fn running(tree: &FileTree) -> Result<CpuSet, TopologyError> {
         .filter(|os| *os <= MAX_CPU);
     let online = listed(tree, "online")
         .unwrap_or_else(|| cpus.clone().filter(|cpu| !is_switched_off(tree, *cpu)).collect());
-    // A container may be shown another list than the kernel's.
+    // A container may see another list than the kernel's.
     let own = if tree.is_host() { Root::new("/").running() } else { CpuSet::default() };
     let online = online.with(&own);
     let shown: CpuSet = cpus.filter(|cpu| online.contains(*cpu)).collect();
     let placed: CpuSet = shown
         .iter()
-        // One more than is accepted, and no more files are looked at.
+        // One more than the limit is enough to refuse.
         .take(MAX_PUS + 1)
         .filter(|cpu| tree.has(&format!("{FOLDER}/cpu{cpu}/topology")))
         .collect();
@@ -54,22 +53,22 @@ fn is_switched_off(tree: &FileTree, cpu: u32) -> bool {
     tree.text(&format!("{FOLDER}/cpu{cpu}/online")).as_deref() == Some("0")
 }
 
-/// A set of CPUs that each CPU has in its `topology` folder. Linux 5.3 changed its name, and dumps
-/// may lack the mask or the list.
+/// A set of CPUs in the `topology` folder of each CPU. Linux 5.3 renamed its file, and dumps may
+/// lack the mask or the list.
 struct Around {
-    /// The name of the file in the first CPU's folder, if it has one: all CPUs have the same files.
+    /// The file's name in the first CPU's folder, if it exists: all CPUs have the same files.
     name: Option<&'static str>,
 }
 
 impl Around {
-    /// Finds the name that is in use: masks first, then lists.
+    /// Finds the existing file: masks first, then lists.
     fn find(tree: &FileTree, running: &CpuSet, names: &[&'static str]) -> Self {
         let folder =
             running.first().map_or_else(String::new, |cpu| format!("{FOLDER}/cpu{cpu}/topology"));
         Around { name: names.iter().copied().find(|name| is_set(tree, &folder, name)) }
     }
 
-    /// The set around a CPU, limited to the CPUs that are online.
+    /// The set around a CPU, limited to online CPUs.
     fn read(&self, tree: &FileTree, cpu: u32, running: &CpuSet) -> Option<CpuSet> {
         let name = self.name?;
         let text = tree.text(&format!("{FOLDER}/cpu{cpu}/topology/{name}"))?;
@@ -89,15 +88,13 @@ fn parsed(name: &str, text: &str) -> Option<CpuSet> {
 const INDEXES: [&str; 8] =
     ["index0", "index1", "index2", "index3", "index4", "index5", "index6", "index7"];
 
-/// The CPUs that an earlier CPU's files have listed: what they share need not be read again.
+/// The CPUs in the files read so far: their shared parts need not be read again.
 #[derive(Default)]
 struct Met {
     cores: CpuSet,
-    /// By the name of the cache's folder.
     caches: HashMap<&'static str, CpuSet>,
 }
 
-/// Reads the CPUs one after the other into a nest.
 pub(super) struct TopologyReader<'a> {
     tree: &'a FileTree,
     running: &'a CpuSet,
@@ -107,11 +104,11 @@ pub(super) struct TopologyReader<'a> {
     package: Around,
     book: Around,
     drawer: Around,
-    /// The file that says which CPUs share a cache.
+    /// The file with the CPUs that share a cache.
     cache_map: &'static str,
-    /// The number after that of the last cache of the first CPU that has any.
+    /// The end of the first CPU's cache numbers, for the first CPU with caches.
     caches: usize,
-    /// On AMD's Bulldozer the kernel calls two cores that share an L2 cache siblings.
+    /// On AMD's Bulldozer the kernel calls two cores with a common L2 cache siblings.
     siblings_can_be_cores: bool,
 }
 
@@ -141,7 +138,6 @@ impl<'a> TopologyReader<'a> {
         }
     }
 
-    /// Collects everything that the CPUs share.
     pub(super) fn nest(&self) -> Nest {
         let mut nest = Nest::new(self.running);
         let mut met = Met::default();
@@ -168,7 +164,7 @@ impl<'a> TopologyReader<'a> {
     }
 
     fn core(&self, cpu: u32, core: CpuSet, nest: &mut Nest) {
-        // Two cores of a Bulldozer module have numbers of their own.
+        // Two cores of a Bulldozer module have different core ids.
         let own = self.siblings_can_be_cores
             && core.iter().any(|sibling| self.id(sibling, "core_id") != self.id(cpu, "core_id"));
         if own {
@@ -178,11 +174,10 @@ impl<'a> TopologyReader<'a> {
         }
     }
 
-    /// Adds the sets around the core whose first CPU this is. Each set is read at its own first
-    /// CPU.
+    /// Adds the sets around a core, given its first CPU. Each set is read at its own first CPU.
     fn around_core(&self, cpu: u32, nest: &mut Nest) {
         let cluster = self.set_around(&self.cluster, cpu);
-        // A cluster of one CPU is the kernel's word for none.
+        // The kernel lists a cluster of one CPU if there are no clusters.
         if cluster.as_ref().is_none_or(|set| set.first() == Some(cpu) || set.len() == 1) {
             self.around_cluster(cpu, cluster.filter(|set| set.len() > 1), nest);
         }
@@ -194,15 +189,14 @@ impl<'a> TopologyReader<'a> {
         }
     }
 
-    /// A die that fills its package is left out: most processors have one die, and the kernel lists
-    /// it as a die too.
+    /// Omits a die that fills its package: the kernel also lists the only die of a package.
     fn around_cluster(&self, cpu: u32, cluster: Option<CpuSet>, nest: &mut Nest) {
         let die = self.set_around(&self.die, cpu);
         let starts_die = die.as_ref().is_none_or(|set| set.first() == Some(cpu));
         let is_first = starts_die || die.as_ref().is_some_and(|set| set.len() == 1);
         let package = is_first.then(|| self.set_around(&self.package, cpu)).flatten();
         let die = die.filter(|set| set.len() > 1 && starts_die && Some(set) != package.as_ref());
-        // hwloc leaves out a cluster that is all of a die or a package.
+        // hwloc omits a cluster that fills a die or a package.
         let cluster =
             cluster.filter(|set| Some(set) != die.as_ref() && Some(set) != package.as_ref());
         if let Some(package) = package.filter(|set| set.first() == Some(cpu)) {
@@ -229,7 +223,7 @@ impl<'a> TopologyReader<'a> {
             }
             let index = format!("{folder}/{name}");
             let text = self.tree.text(&format!("{index}/{}", self.cache_map));
-            // A CPU can have more caches than the first one, and some dumps leave out a cache in
+            // A CPU can have more caches than the first one, and some dumps lack a cache in
             // between.
             if text.is_none() && at >= self.caches {
                 return;
@@ -257,10 +251,10 @@ impl<'a> TopologyReader<'a> {
         }
     }
 
-    /// Whether a cache is the kernel's guess and no fact. Where an Arm computer's firmware
-    /// describes no caches, Linux 6.12 lists one of each further level that all CPUs share
-    /// (`cache_leaves_are_shared` in drivers/base/cacheinfo.c). It has no size, and is wrong where
-    /// the CPUs have several packages. hwloc believes it.
+    /// Whether a cache is only the kernel's guess. If an Arm computer's firmware describes no
+    /// caches, Linux 6.12 lists one cache of each further level, shared by all CPUs
+    /// (`cache_leaves_are_shared` in drivers/base/cacheinfo.c). It has no size, and is wrong for
+    /// several packages. hwloc believes it.
     fn is_guess(&self, cpu: u32, index: &str, set: &CpuSet) -> bool {
         set == self.running
             && !self.tree.has(&format!("{index}/size"))
@@ -268,8 +262,8 @@ impl<'a> TopologyReader<'a> {
     }
 }
 
-/// The name of the file that says who shares a cache, and where the numbers of the caches end, of
-/// the first CPU that has any. The file is a mask, or a list where a dump lacks the mask.
+/// The file with the CPUs that share a cache, and the end of the cache numbers, from the first CPU
+/// with caches. The file is a mask, or a list if a dump lacks the mask.
 fn cache_files(tree: &FileTree, running: &CpuSet) -> (&'static str, usize) {
     let first = running
         .iter()
@@ -292,7 +286,7 @@ fn cache_folders(tree: &FileTree, cpu: u32) -> Vec<String> {
     names.map(|name| format!("{cache}/{name}")).collect()
 }
 
-/// The kind of a data cache of this level, if it is one that two cores can share.
+/// The kind of a data cache of this level, if two cores can share it.
 pub(super) fn cache_kind(level: u32) -> Option<SharingKind> {
     match level {
         1 => Some(SharingKind::Inner),
@@ -303,7 +297,7 @@ pub(super) fn cache_kind(level: u32) -> Option<SharingKind> {
     }
 }
 
-/// AMD's families 21 and 22, by the first processor of `/proc/cpuinfo`.
+/// Whether the first processor of `/proc/cpuinfo` is of AMD's family 21 or 22.
 fn is_bulldozer(tree: &FileTree) -> bool {
     let cpuinfo = tree.first_page("proc/cpuinfo").unwrap_or_default();
     value(&cpuinfo, "vendor_id") == "AuthenticAMD"

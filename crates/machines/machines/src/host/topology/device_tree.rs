@@ -1,7 +1,7 @@
 //! Cores and caches of POWER computers from `/proc/device-tree`, which older kernels have instead
 //! of caches in sysfs.
 //!
-//! Each folder in `cpus` is a core or a cache; each names the next cache by its handle.
+//! Each folder in `cpus` is a core or a cache, with the handle of the next cache.
 
 use super::cpus::cache_kind;
 use super::nest::{Nest, SharingKind};
@@ -11,20 +11,17 @@ use std::collections::{HashMap, HashSet};
 
 const FOLDER: &str = "proc/device-tree/cpus";
 
-/// The most entries that are read: one for each core or cache.
+/// The most entries, one for each core or cache.
 const MAX_ENTRIES: usize = 1 << 14;
 
-/// A core or a cache.
 struct Entry {
     folder: String,
     handle: Option<u32>,
-    /// The handle of the next cache.
     next: Option<u32>,
     /// The PUs of a core; `None` for a cache.
     core: Option<CpuSet>,
 }
 
-/// Adds what the device tree of a POWER computer says.
 pub(super) fn add(tree: &FileTree, running: &CpuSet, nest: &mut Nest) {
     if !is_power(tree) {
         return;
@@ -70,7 +67,7 @@ impl Reach<'_> {
         let mut edge = vec![(handle, 1)];
         while let Some((handle, level)) = edge.pop() {
             for at in self.before.get(&handle).into_iter().flatten() {
-                // A tree that leads in a circle ends here.
+                // Ends a cycle in the tree.
                 if !self.met.insert(*at) {
                     continue;
                 }
@@ -91,7 +88,7 @@ fn entry(tree: &FileTree, name: &str, running: &CpuSet) -> Option<Entry> {
     let core = match tree.text(&format!("{folder}/device_type"))?.as_str() {
         "cache" => None,
         "cpu" => {
-            // The threads of a core; older firmware gives the first one only, as `reg`.
+            // The threads of a core; older firmware only has the first one, as `reg`.
             let threads = words(tree, &folder, "ibm,ppc-interrupt-server#s")
                 .or_else(|| words(tree, &folder, "reg"))?;
             Some(threads.into_iter().filter(|thread| running.contains(*thread)).collect())
@@ -112,7 +109,6 @@ fn holds_data(tree: &FileTree, folder: &str) -> bool {
         .is_some_and(|size| size.first().is_some_and(|bytes| *bytes > 0))
 }
 
-/// The numbers of a property: 32 bits each, the highest byte first.
 fn words(tree: &FileTree, folder: &str, name: &str) -> Option<Vec<u32>> {
     let bytes = tree.bytes(&format!("{folder}/{name}"))?;
     // Cells of a device tree are big-endian words, whatever the processor (Devicetree Specification
@@ -121,7 +117,7 @@ fn words(tree: &FileTree, folder: &str, name: &str) -> Option<Vec<u32>> {
     (!words.is_empty()).then(|| words.iter().map(|word| u32::from_be_bytes(*word)).collect())
 }
 
-/// Whether the files are those of a POWER computer. The dump itself or its processors say so.
+/// Whether the files are those of a POWER computer, by the dump itself or its processors.
 fn is_power(tree: &FileTree) -> bool {
     if !tree.has(FOLDER) {
         return false;

@@ -8,8 +8,7 @@ use std::collections::HashMap;
 
 const CPUS: &str = "sys/devices/system/cpu";
 
-/// The folders in which the kernel lists the CPUs of one kind on Intel's hybrid processors, for
-/// their counters.
+/// The kernel's lists of the CPUs of one kind on Intel's hybrid processors, for their counters.
 const LISTED: [(&str, CoreKind); 3] = [
     ("sys/devices/cpu_core/cpus", CoreKind::Performance),
     ("sys/devices/cpu_atom/cpus", CoreKind::Efficiency),
@@ -22,7 +21,7 @@ pub(super) fn read(tree: &FileTree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
         .into_iter()
         .filter_map(|(path, kind)| Some((CpuSet::of_list(&tree.text(path)?)?, kind)))
         .collect();
-    // An Intel hybrid with one kind switched off has one list that is empty.
+    // On an Intel hybrid with one kind switched off, one list is empty.
     if listed.iter().any(|(set, _)| !set.is_empty()) {
         return pus
             .iter()
@@ -35,7 +34,6 @@ pub(super) fn read(tree: &FileTree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
     pus.iter().zip(kinds).filter_map(|(pu, kind)| Some((pu, kind?))).collect()
 }
 
-/// The implementer and part of a PU's core, as the kernel's file has them.
 fn midr(tree: &FileTree, pu: u32) -> Option<u64> {
     let text = tree.text(&format!("{CPUS}/cpu{pu}/regs/identification/midr_el1"))?;
     hexadecimal(&text).map(|midr| midr & 0xff00_fff0)
@@ -71,7 +69,7 @@ fn core_types(tree: &FileTree, pus: &CpuSet) -> HashMap<u32, u64> {
     types
 }
 
-/// The speed of each PU. If the kernel does not give it for the first PU, it gives it for none.
+/// The speed of each PU. The kernel gives it for all PUs or none, so the first one decides.
 fn speeds(tree: &FileTree, pus: &CpuSet) -> Vec<Speed> {
     let capacity = numbers(tree, pus, "cpu_capacity");
     let base = numbers(tree, pus, "cpufreq/base_frequency");

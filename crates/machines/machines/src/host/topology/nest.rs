@@ -1,19 +1,19 @@
-//! The sets of PUs that share something, nested: which sets are kept, and how they are numbered.
+//! The nested sets of PUs that share something: which are kept, and their numbers.
 //!
 //! The sets come from files that can contradict each other. A set that cuts an earlier set in two
-//! is left out and named, so that any two sets that are kept are disjoint or nested. Groups get the
-//! numbers that hwloc gives them: the groups of one level are numbered in the order in which a walk
-//! through the tree meets them, and siblings are ordered by their first PU.
+//! is omitted and reported, so that any two kept sets are disjoint or nested. Groups get hwloc's
+//! numbers: the groups of one level are numbered in the order of a walk through the tree, in which
+//! siblings are ordered by their first PU.
 
 use seatmap_data::machine::import::ProfileNote;
 use seatmap_os::CpuSet;
 use std::collections::{HashMap, HashSet};
 
-/// The thing that a set of PUs shares, from the outside: of two equal sets, the earlier kind
-/// contains the other.
+/// The kind of a set, from the outside: of two equal sets, the earlier kind contains the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum SharingKind {
-    /// NUMA nodes or groups of them; they order the things in them, and are not shown as a level.
+    /// NUMA nodes or groups of them; they order the sets inside them, and are not reported as a
+    /// level.
     Memory,
     Drawer,
     Book,
@@ -25,7 +25,7 @@ pub(super) enum SharingKind {
     Cluster,
     L2,
     Core,
-    /// A cache of a level that is not shown.
+    /// A cache of an unreported level.
     Inner,
 }
 
@@ -45,7 +45,7 @@ impl SharingKind {
         }
     }
 
-    /// A group only stands for the things in it: it is left out if another object has the same PUs.
+    /// Whether a set only groups other sets: it is omitted if another set has the same PUs.
     fn is_group(self) -> bool {
         matches!(
             self,
@@ -54,26 +54,21 @@ impl SharingKind {
     }
 }
 
-/// PUs that share something.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) kind: SharingKind,
     pub(super) set: CpuSet,
-    /// The operating system's number for it.
     pub(super) os: Option<u32>,
 }
 
-/// All the sets that PUs share.
 #[derive(Debug)]
 pub(super) struct Nest {
     shared: Vec<Shared>,
-    /// The sets that hold each PU.
     of_pu: HashMap<u32, Vec<usize>>,
-    /// The sets that contradict an earlier one, each with that one.
+    /// Sets that contradict an earlier one, each with that one.
     contradictions: Vec<[(SharingKind, CpuSet); 2]>,
 }
 
-/// The numbers of the sets that a PU belongs to, by kind.
 pub(super) type SetNumbers = HashMap<(u32, SharingKind), u32>;
 
 impl Nest {
@@ -85,9 +80,9 @@ impl Nest {
         }
     }
 
-    /// Adds a set, unless it is there already, is empty, or cuts another one.
+    /// Adds a set, unless it exists, is empty, or cuts another one.
     pub(super) fn insert(&mut self, kind: SharingKind, set: CpuSet, os: Option<u32>) {
-        // Each set stands at all of its PUs; it is compared once.
+        // A set is listed at all its PUs, but compared only once.
         let mut met = HashSet::new();
         for at in set.iter().filter_map(|pu| self.of_pu.get(&pu)).flatten() {
             let other = &self.shared[*at];
@@ -105,13 +100,12 @@ impl Nest {
         for pu in set.iter() {
             self.of_pu.entry(pu).or_default().push(at);
         }
-        // A node without CPUs has no place in the nest.
+        // A node without CPUs is not part of the nest.
         if !set.is_empty() {
             self.shared.push(Shared { kind, set, os });
         }
     }
 
-    /// A note for each set that was left out.
     pub(super) fn notes(&self) -> Vec<ProfileNote> {
         self.contradictions
             .iter()
@@ -124,8 +118,8 @@ impl Nest {
             .collect()
     }
 
-    /// Numbers the sets that each of these PUs belongs to. A set without any of these PUs also
-    /// counts if memory in use lies in it.
+    /// Numbers the sets of these PUs. A set without any of these PUs also counts if it contains
+    /// memory in use.
     pub(super) fn numbers(mut self, allowed: &CpuSet, nodes: &[&CpuSet]) -> SetNumbers {
         let order = self.order();
         let kept: HashSet<usize> =
@@ -146,7 +140,7 @@ impl Nest {
         numbers
     }
 
-    /// All sets, in the order in which a walk through the tree meets them.
+    /// All sets, in the order of a walk through the tree.
     fn order(&mut self) -> Vec<usize> {
         let shared = &self.shared;
         self.of_pu.values_mut().for_each(|around| {
@@ -161,8 +155,8 @@ impl Nest {
                 .first()
                 .and_then(|pu| self.of_pu.get(&pu))
                 .map_or(&[][..], Vec::as_slice);
-            // The way from the root down to the set, as the first PUs of the sets on it: such ways
-            // sort as the walk goes.
+            // The sets from the root down to this one, by their first PUs: such lists sort in the
+            // order of the walk.
             let depth = around.iter().position(|other| other == at).map_or(0, |depth| depth + 1);
             around[..depth].iter().map(|other| shared[*other].set.first()).collect::<Vec<_>>()
         });
@@ -172,7 +166,7 @@ impl Nest {
     fn is_kept(&self, at: usize, allowed: &CpuSet, nodes: &[&CpuSet]) -> bool {
         let Shared { kind, set, .. } = &self.shared[at];
         let around = set.first().and_then(|pu| self.of_pu.get(&pu)).map_or(&[][..], Vec::as_slice);
-        // No other set equals a group that is kept.
+        // No other set equals a kept group.
         let outermost = kind.is_group()
             || around.iter().find(|other| {
                 self.shared[**other].set == *set && !self.shared[**other].kind.is_group()
@@ -200,8 +194,8 @@ impl Nest {
     }
 }
 
-/// Leaves out a kind of group if its groups, one by one, hold the same PUs in use as the sets of
-/// another kind. With a part of a machine in use, a cluster can be all that is left of its package.
+/// Omits a kind of group if its groups, one by one, hold the same PUs in use as the sets of another
+/// kind. In a partly used machine, a cluster can be all that remains of its package.
 fn without_needless_groups(
     shared: &[Shared],
     mut kept: HashSet<usize>,
@@ -233,7 +227,7 @@ fn without_needless_groups(
     kept
 }
 
-/// The allowed CPUs of each part of a kind that is kept.
+/// The allowed CPUs of each kept part of a kind.
 fn sets_of(
     shared: &[Shared],
     kept: &HashSet<usize>,

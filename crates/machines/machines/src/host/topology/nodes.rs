@@ -1,4 +1,4 @@
-//! NUMA nodes, and the CPUs that are near the memory of each.
+//! NUMA nodes, and the CPUs near the memory of each.
 
 use super::tree::FileTree;
 use seatmap_os::CpuSet;
@@ -6,10 +6,9 @@ use std::collections::HashSet;
 
 const FOLDER: &str = "sys/devices/system/node";
 
-/// The most nodes that are read: Linux stops at 1024 (`NODES_SHIFT`).
+/// The most nodes: Linux supports 1024 (`NODES_SHIFT`).
 const MAX_NODES: usize = 1024;
 
-/// One node.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NodeCpus {
     pub(super) os: u32,
@@ -17,16 +16,15 @@ pub(super) struct NodeCpus {
     pub(super) cpus: CpuSet,
 }
 
-/// The nodes of a machine, by ascending number.
 #[derive(Debug, Default)]
 pub(super) struct NumaNodes {
     pub(super) nodes: Vec<NodeCpus>,
-    /// Distances between these nodes from the firmware (SLIT), if they are known for all nodes.
+    /// Distances between these nodes from the firmware (SLIT), if known for all nodes.
     pub(super) distances: Option<Vec<Vec<u64>>>,
 }
 
 impl NumaNodes {
-    /// The nodes that the kernel shows. A machine that shows none has one node with all CPUs.
+    /// The nodes that the kernel lists. A machine without nodes gets one with all CPUs.
     pub(super) fn read(tree: &FileTree, cpus: &CpuSet) -> Self {
         let numbers = numbers(tree);
         let mut found =
@@ -37,7 +35,7 @@ impl NumaNodes {
             let nodes = vec![NodeCpus { os: 0, cpus: cpus.clone() }];
             return NumaNodes { nodes, distances: None };
         }
-        // As the kernel lists them: a node that gained CPUs below must not pass them on.
+        // As the kernel lists them, so that a node which gains CPUs below does not pass them on.
         let known = found.clone();
         for node in &mut found {
             initiators(tree, node.os, &known).for_each(|near| node.cpus.extend(&near.cpus));
@@ -48,9 +46,9 @@ impl NumaNodes {
         NumaNodes { nodes: found, distances }
     }
 
-    /// The node that is local to a CPU: the smallest node that holds it, and the first among
-    /// equals. Faster memory beside the ordinary one comes later; a CPU does not use it by default.
-    /// A node whose memory may be used comes first, but a CPU has a node where there is none.
+    /// The local node of a CPU: its smallest node, and the first among equals. Additional faster
+    /// memory is a later node, which a CPU does not use by default. A node of usable memory is
+    /// preferred, but without one a CPU still has a node.
     pub(super) fn of_cpu(
         &self,
         cpu: u32,
@@ -62,7 +60,7 @@ impl NumaNodes {
             .min_by_key(|node| {
                 (
                     usable.is_some_and(|usable| !usable.contains(node.os)),
-                    // Of several nodes that hold a CPU, hwloc takes the smallest as the local one.
+                    // Of several nodes of a CPU, hwloc takes the smallest as the local one.
                     node.cpus.within(allowed).len(),
                     node.os,
                 )
@@ -70,8 +68,8 @@ impl NumaNodes {
             .map(|node| node.os)
     }
 
-    /// The nearest node that has memory, where this one has none; `None` also where the kernel says
-    /// nothing of memory.
+    /// The nearest node with memory, if this one has none; `None` also if the kernel does not list
+    /// the nodes with memory.
     pub(super) fn instead(&self, tree: &FileTree, own: u32) -> Option<u32> {
         let text = tree.text(&format!("{FOLDER}/has_memory"))?;
         let have_memory = CpuSet::of_list(&text).filter(|nodes| !nodes.is_empty())?;
@@ -115,14 +113,14 @@ fn node(tree: &FileTree, os: u32, cpus: &CpuSet) -> Option<NodeCpus> {
     Some(NodeCpus { os, cpus: near.within(cpus) })
 }
 
-/// Leaves out nodes that claim a CPU of an earlier node. No machine has such nodes, so the firmware
-/// is wrong.
+/// Omits nodes that claim a CPU of an earlier node. No machine has such nodes, so the firmware is
+/// wrong.
 fn without_overlaps(nodes: Vec<NodeCpus>) -> Vec<NodeCpus> {
     let mut taken = CpuSet::default();
     nodes
         .into_iter()
         .filter(|node| {
-            // Firmware in error; hwloc keeps the first node, too.
+            // The firmware is wrong; hwloc keeps the first node, too.
             let fits = !node.cpus.meets(&taken);
             if fits {
                 taken.extend(&node.cpus);
@@ -132,8 +130,8 @@ fn without_overlaps(nodes: Vec<NodeCpus>) -> Vec<NodeCpus> {
         .collect()
 }
 
-/// The nodes, besides its own, whose CPUs reach this node's memory best (HMAT). Class 1 is about
-/// CPUs alone, class 0 about devices as well.
+/// The other nodes whose CPUs reach this node's memory best (HMAT). Class 1 is only about CPUs,
+/// class 0 about devices as well.
 fn initiators<'a>(
     tree: &FileTree,
     os: u32,
@@ -177,7 +175,7 @@ fn settle(nodes: &mut [NodeCpus], distances: &[Vec<u64>], count: usize) {
             .filter(|other| *other != at)
             .filter(|other| distances[at][*other] == least)
             .collect();
-        // A node as near to all others, or to itself as to them, is near to none.
+        // Equal distances, or a distance to itself as large as to others, show no nearest node.
         let tells = least > distances[at][at] && nearest.len() < count - 1;
         if nodes[at].cpus.is_empty() && tells {
             for other in nearest {

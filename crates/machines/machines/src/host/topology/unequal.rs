@@ -1,4 +1,5 @@
-//! How PUs differ beside their kind: the sizes of their caches, and the firmware's ranking.
+//! Differences between PUs besides their kind: the sizes of their caches, and the firmware's
+//! ranking.
 
 use super::tree::FileTree;
 use seatmap_data::machine::Pu;
@@ -10,23 +11,20 @@ const FOLDER: &str = "sys/devices/system/cpu";
 const INDEXES: [&str; 8] =
     ["index0", "index1", "index2", "index3", "index4", "index5", "index6", "index7"];
 
-/// The files in which the kernel shows the firmware's ranking: AMD's preferred cores first, then
-/// CPPC's highest performance, which Intel's Turbo Boost Max 3.0 uses.
+/// The kernel's files of the firmware's ranking: AMD's preferred cores first, then CPPC's highest
+/// performance, which Intel's Turbo Boost Max 3.0 uses.
 const RANKINGS: [&str; 2] = ["cpufreq/amd_pstate_prefcore_ranking", "acpi_cppc/highest_perf"];
 
-/// The types of caches that hold data, and of those that hold instructions alone, as the kernel
-/// names them.
+/// The kernel's types of caches for data, and for instructions only.
 const DATA: &[&str] = &["Data", "Unified"];
 const INSTRUCTIONS: &[&str] = &["Instruction"];
 
-/// A level, and the types of cache that are meant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct CacheKind(u32, &'static [&'static str]);
 
-/// Adds sizes and ranking, as far as the kernel tells them.
 pub(super) fn add(tree: &FileTree, pus: &mut [Pu]) {
     let mut sizes: HashMap<(CacheKind, u32), Option<u64>> = HashMap::new();
-    // Each cache is read once, at its first PU. Caches of the first level are their core's.
+    // Each cache is read once, at its first PU. Caches of the first level belong to their core.
     for pu in pus.iter_mut() {
         for (kind, number, bytes) in [
             (CacheKind(1, DATA), pu.core, &mut pu.l1d_bytes),
@@ -61,13 +59,11 @@ fn index_file(tree: &FileTree, cpu: u32, index: &str, name: &str) -> Option<Stri
     tree.text(&format!("{FOLDER}/cpu{cpu}/cache/{index}/{name}"))
 }
 
-/// A size as the kernel writes it: `32768K`.
 fn size(text: &str) -> Option<u64> {
     let kibibytes: u64 = text.strip_suffix('K')?.parse().ok()?;
     kibibytes.checked_mul(1024).filter(|bytes| *bytes > 0)
 }
 
-/// The rank of each PU; `None` where a file is missing, or where all ranks are equal.
 fn ranking(tree: &FileTree, pus: &[Pu], file: &str) -> Option<Vec<u32>> {
     let ranks = pus
         .iter()

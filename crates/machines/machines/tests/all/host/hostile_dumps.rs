@@ -1,4 +1,4 @@
-//! Hostile dumps: whatever they hold, reading ends in bounded memory with a topology or an error.
+//! Hostile dumps: reading any dump ends in bounded memory with a topology or an error.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -16,14 +16,12 @@ fn packed(tar: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// An archive of files, folders and links; the text of a link is its target.
 fn archive(entries: &[(EntryType, &str, &str)]) -> Vec<u8> {
     let mut builder = Builder::new(Vec::new());
     for (kind, path, text) in entries {
         let mut header = Header::new_gnu();
         header.set_entry_type(*kind);
-        // This goes past the checks of the builder, which refuses the paths that these tests are
-        // about.
+        // Bypasses the builder's checks, which refuse the paths under test.
         header.as_mut_bytes()[..path.len()].copy_from_slice(path.as_bytes());
         header.set_mode(0o644);
         match kind {
@@ -131,7 +129,7 @@ fn any_text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Names of the files that are read, for a few CPUs and nodes.
+/// Names of the relevant files, for a few CPUs and nodes.
 fn any_path() -> impl Strategy<Value = String> {
     let of_cpu = "sys/devices/system/cpu/cpu[0-3]/(topology/(core|cluster|die|package)_cpus|topology/core_id|\
                   topology/physical_package_id|cache/index[0-2]/(level|type|shared_cpu_map)|cpu_capacity|online)";

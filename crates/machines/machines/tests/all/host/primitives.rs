@@ -1,4 +1,4 @@
-//! Every primitive runs, gives as many values as the test asks for, and refuses what it cannot do.
+//! Every primitive runs, gives the requested number of values, and refuses what it cannot do.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

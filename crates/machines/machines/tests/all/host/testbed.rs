@@ -1,5 +1,5 @@
 //! The rules of every testbed, tested on the host. Each case is generic over [`Testbed`], so that a
-//! simulator can take the host's place.
+//! simulator can be tested too.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -94,7 +94,7 @@ fn host(lines: u32) -> HostTestbed {
     HostTestbed::new(affinity::current().unwrap(), lines).unwrap()
 }
 
-/// A machine with one CPU has no pairs; the tests of pairs print that and pass.
+/// Whether there are two CPUs; otherwise the tests of pairs print a message and pass.
 fn has_a_pair() -> bool {
     let cpus = affinity::current().unwrap().len();
     if cpus < 2 {

@@ -1,4 +1,4 @@
-//! Published computers and this one: our reading of sysfs against hwloc's.
+//! Compares our reading of sysfs with hwloc's, for published computers and this one.
 
 use crate::host::judge::{assert_same, judgement, published, unpacked};
 use seatmap_machines::host::topology::{
@@ -25,7 +25,7 @@ fn published_computers_are_read_as_hwloc_reads_them() {
 #[test]
 fn this_computer_is_read_as_hwloc_reads_it() {
     let Some(judged) = judgement(Path::new("/")) else { return };
-    // In a cpuset hwloc counts the parts that it leaves, and Seatmap those of the machine.
+    // In a cpuset hwloc counts the remaining parts, and Seatmap those of the machine.
     if !whole().unwrap().os_indices().eq(in_cpuset().unwrap().iter()) {
         return seatmap_needs::skipped!("a cpuset leaves this process a part of the machine");
     }
@@ -45,7 +45,7 @@ fn this_computer_offers_what_this_process_may_use() {
     assert!(topology.os_indices().eq(allowed), "{topology:?}");
 }
 
-/// A thread that reads may be seated, and so may those beside it.
+/// A reading thread and others may be pinned.
 #[test]
 fn reading_changes_no_mask() {
     std::thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! Computers written for these tests: cases that none of the published ones shows, read by us and
-//! by hwloc.
+//! Computers written for these tests: cases that none of the published ones has, read by us and by
+//! hwloc.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -16,7 +16,6 @@ fn read(files: &Files) -> (tempfile::TempDir, Result<Topology, TopologyError>) {
     (folder, read)
 }
 
-/// Our reading, after a check that hwloc's is the same.
 fn judged(name: &str, files: &Files) -> Topology {
     let (folder, ours) = read(files);
     let ours = ours.unwrap();
@@ -26,12 +25,10 @@ fn judged(name: &str, files: &Files) -> Topology {
     ours
 }
 
-/// The numbers from `first` to before `end`.
 fn pus(first: u32, end: u32) -> Vec<u32> {
     (first..end).collect()
 }
 
-/// Eight PUs in two packages of two L2 caches each.
 fn two_packages() -> Files {
     let mut files = Files::of_pus(&pus(0, 8));
     files.package(0, &pus(0, 4));
@@ -296,8 +293,8 @@ fn a_group_without_the_controller_is_where_hwloc_errs() {
     files.put("sys/fs/cgroup/cpuset.cpus.effective", "0-7");
     files.put("sys/fs/cgroup/slice/cpuset.cpus.effective", "4-5");
     let (_folder, ours) = read(&files);
-    // The kernel holds the process to the slice's CPUs (cgroup-v2, "Cpuset Interface Files"); hwloc
-    // only looks at the group itself, and takes all CPUs.
+    // The kernel limits the process to the slice's CPUs (cgroup-v2, "Cpuset Interface Files");
+    // hwloc only looks at the group itself, and takes all CPUs.
     assert!(ours.unwrap().os_indices().eq([4, 5]));
 }
 
@@ -334,7 +331,7 @@ fn what_is_no_computer_is_refused() {
     assert!(message(&many).starts_with("100001 or more CPUs"));
 }
 
-/// A computer of nested sets, some of which the files leave out, perhaps within a cpuset.
+/// A computer of nested sets, some missing from the files, perhaps within a cpuset.
 fn any_computer() -> impl Strategy<Value = Files> {
     let shape = (1u32..4, 1u32..3, 1u32..3, 1u32..4, 1u32..3);
     let order = prop::collection::vec(any::<u32>(), 120);

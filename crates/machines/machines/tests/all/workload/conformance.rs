@@ -10,7 +10,7 @@ use seatmap_machines::workload::{Handoffs, LineByLine, Mandelbrot, PingPong, Pro
 use seatmap_os::affinity;
 use seatmap_sim::{CoherentBed, catalog};
 
-/// The results of workloads over lines, one line each; `lines` of shared memory, all zeros.
+/// The results of workloads over lines, one line each.
 fn shared<T: Testbed>(bed: &mut T, seats: [u32; 2]) -> Vec<String> {
     let handed = ProducerConsumer { channels: vec![Addr::line(3)], values: 40 };
     let sums: Vec<u64> = bed.run(&seats, &handed).unwrap().iter().map(|task| task.sum).collect();
@@ -40,8 +40,6 @@ fn shared<T: Testbed>(bed: &mut T, seats: [u32; 2]) -> Vec<String> {
     ]
 }
 
-/// Two small images by a coordinator and a worker. Messages have three points; the last message of
-/// a row is shorter.
 fn renderer() -> Mandelbrot {
     Mandelbrot {
         coordinators: 1,
@@ -56,7 +54,7 @@ fn renderer() -> Mandelbrot {
     }
 }
 
-/// The iterations of all points of both images, counted without any channel.
+/// The iterations of all points of both images, computed without channels.
 fn plainly() -> u32 {
     let point = |frame: u32, at: u32| {
         let step = 3.0 / 10.0 / f64::from(1 << frame);
@@ -70,8 +68,8 @@ fn plainly() -> u32 {
 #[test]
 fn workloads_over_lines_compute_the_same() {
     let rendered = format!("rendered: {}", plainly());
-    // Task 0 hears three messages of task 1 in a round, which add 1 to the round's number; task 1
-    // hears one.
+    // In a round task 0 receives three messages of task 1, which add 1 to the round's number; task
+    // 1 receives one.
     let wanted = [
         "handed: [820, 820]",
         "stamps: [8, 8]",

@@ -43,7 +43,6 @@ impl BuffersHarness {
         })
     }
 
-    /// The values of the answers to an operation, with their caches.
     fn values(&mut self, operation: LineCall, cache: u16) -> Vec<(u16, u64)> {
         self.arrive(operation, cache);
         let wishes = self.serve();

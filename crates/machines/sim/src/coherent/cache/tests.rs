@@ -25,7 +25,6 @@ impl CacheHarness {
         CacheHarness { out: testing::outbox(&layout), cache, layout }
     }
 
-    /// Whether a thread's access hits.
     fn access(&mut self, thread: u16, writes: bool) -> bool {
         let word = Addr::line(LINE);
         let request = if writes { LineCall::Store(word, 1) } else { LineCall::Load(word) };
@@ -38,7 +37,7 @@ impl CacheHarness {
         self.cache.handle(packet, &mut self.out)
     }
 
-    /// Has a thread ask for the line, and gives it the line or the permission.
+    /// Makes a thread ask for the line, and answers with the line or the permission.
     fn get(&mut self, thread: u16, writes: bool, kind: MessageKind) {
         assert!(!self.access(thread, writes));
         wishes(&mut self.out);
@@ -46,7 +45,6 @@ impl CacheHarness {
         assert_eq!(self.receive(kind, thread), Some(Delivery { thread, value: None, held: None }));
     }
 
-    /// The answers of the cache to the snoops that are due.
     fn answers(&mut self) -> Vec<ComponentAction> {
         let cache = &mut self.cache;
         testing::run(&mut self.out, &mut |event, out| match event {

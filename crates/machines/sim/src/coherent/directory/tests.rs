@@ -1,4 +1,4 @@
-//! Directories alone: what they send for each message that they receive.
+//! Tests directories alone: the messages that they send for each message that they receive.
 
 use super::*;
 use crate::coherent::outbox::Notice;
@@ -32,7 +32,6 @@ impl DirectoryHarness {
         self.directory.handle(packet, &mut self.out);
     }
 
-    /// Serves all messages that have arrived; memory answers. Returns the actions of the directory.
     fn serve(&mut self) -> Vec<ComponentAction> {
         let directory = &mut self.directory;
         testing::run(&mut self.out, &mut |event, out| {
@@ -45,13 +44,12 @@ impl DirectoryHarness {
         })
     }
 
-    /// The messages that a directory sends when it receives one.
     fn receive(&mut self, kind: MessageKind, cache: u16) -> Vec<(MessageKind, u16, u16)> {
         self.arrive(0, kind, cache);
         sent(&self.serve())
     }
 
-    /// Has a cache give the line up and tell the home.
+    /// Makes a cache give the line up and answer the home.
     fn give_up(&mut self, cache: u16, kind: MessageKind) -> Vec<(MessageKind, u16, u16)> {
         self.directory.gone(cache, LINE, self.out.now());
         self.receive(kind, cache)
@@ -121,7 +119,7 @@ fn one_request_for_a_line_is_served_at_a_time() {
     assert_eq!(bench.receive(READ, 2), []);
     assert_eq!(bench.receive(WRITE, 0), []);
     // The writer gets the line, and the directory asks it for the line at once, for the first
-    // request that waits.
+    // waiting request.
     assert_eq!(
         bench.give_up(0, MessageKind::Data),
         [(ALONE[0], 1, 2), (MessageKind::Forward, 1, 2)]
@@ -157,7 +155,7 @@ fn messages_are_looked_up_one_after_the_other() {
     }
     bench.serve();
     let pipeline = bench.directory.intake().pipelines()[0];
-    // They arrived a tick apart, and each keeps the next one out for 4 ticks.
+    // They arrived a tick apart, and each delays the next one by 4 ticks.
     assert_eq!((pipeline.lookups, pipeline.waits), (3, 3 + 6));
 }
 

@@ -1,4 +1,4 @@
-//! Builds the layout that runs.
+//! Builds the layout of a run.
 
 use super::MEASURED_LINE;
 use super::tree::CoreTree;
@@ -19,7 +19,7 @@ impl Hierarchy {
     /// The model of the machine.
     ///
     /// # Errors
-    /// [`ModelError`], with the reason why it cannot be run; `name` is the name of the file in its
+    /// [`ModelError`] with the reason why it cannot be run; `name` is the file's name in its
     /// message.
     pub fn model(self, name: &str) -> Result<CoherentModel, ModelError> {
         if let Some(flaw) = self.flaw() {
@@ -41,7 +41,7 @@ impl Hierarchy {
     }
 }
 
-/// Why a description cannot be run.
+/// The error for a description that cannot be run.
 pub(super) fn impossible(name: &str, message: &str) -> ModelError {
     ModelError::Impossible { name: name.to_owned(), message: message.to_owned() }
 }
@@ -108,7 +108,7 @@ fn caches(tree: &CoreTree) -> Vec<Option<u16>> {
 }
 
 /// The link above each node, and the levels that settle lines. With one home, that home is the
-/// root; several homes hang below the root.
+/// root; several homes are below the root.
 fn nodes(tree: &CoreTree, reach: &[u64]) -> Option<(Vec<Link>, Climbing)> {
     let count = tree.cores();
     let homes = tree.levels.home_count();
@@ -121,12 +121,12 @@ fn nodes(tree: &CoreTree, reach: &[u64]) -> Option<(Vec<Link>, Climbing)> {
         let first_inner = above.len();
         let first = below.len();
         for node in first_inner..first {
-            // Any core of a node tells the group above it, as all of them are in one.
+            // All cores of a node have the same group above it.
             let core = inner.iter().position(|group| first_inner + group == node)?;
             above.push((level, first + groups[core]));
         }
         for group in 0..=*groups.iter().max()? {
-            // The cores of a group stand next to each other, so that two numbers tell its caches.
+            // The cores of a group are adjacent, so that two numbers give its caches.
             let from = groups.iter().position(|at| *at == group)?;
             let length = groups[from..].iter().take_while(|at| **at == group).count();
             below.push((from as u16, (from + length) as u16));
@@ -134,15 +134,14 @@ fn nodes(tree: &CoreTree, reach: &[u64]) -> Option<(Vec<Link>, Climbing)> {
         inner.clone_from(groups);
     }
     let first_top = above.len();
-    // Several homes meet in one node above them, or a core's way to each would be a tree of its
-    // own.
+    // Several homes meet in one node above them; otherwise a core's routes to each would be a
+    // separate tree.
     let hub = if homes > 1 { first_top + homes } else { first_top };
     let seed = tree.levels.homes.as_ref().map_or(0, |homes| homes.hash_seed.into());
     let climbing = Climbing {
         parent: (0..first_top + homes)
             .map(|at| {
-                // From the level on that settles lines, a request goes straight to the homes at the
-                // top.
+                // From the settling level on, a request goes straight to the homes at the top.
                 above
                     .get(at)
                     .filter(|(level, _)| *level < tree.settling)
@@ -170,10 +169,10 @@ fn link(
     let Some((level, to)) = above else {
         return Link { from: node as u16, to: hub as u16, cycles: TO_TOP as u32, busy };
     };
-    // The reach counts from the cores: the links below have their part of it already.
+    // The reach counts from the cores, so the part of the links below is subtracted.
     let inner = if level == 0 { 0 } else { reach[level - 1] };
     let to_top = if level == last && levels.home_count() > 1 { TO_TOP } else { 0 };
-    // A link takes at least a tick, so that time goes on.
+    // A link takes at least a tick, so that time advances.
     let cycles = (reach[level] - inner).saturating_sub(to_top).max(1) as u32;
     // A machine of one package has no link between packages; its last level is on the die.
     let packages = levels.cores.iter().any(|core| core.package != levels.cores[0].package);

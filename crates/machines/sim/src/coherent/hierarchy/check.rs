@@ -15,11 +15,10 @@ const MOST_TICKS: u32 = 1000;
 /// The longest round trip between cores. A longer one would take a hundred times as long as a round
 /// trip across the slowest link.
 const LONGEST_NS: f64 = 1e5;
-/// Figures on file have two decimals, and a distance is a sum of four.
+/// Figures in files have two decimals, and a distance is a sum of four.
 const ROUNDING_NS: f64 = 0.05;
 
 impl Hierarchy {
-    /// The first mistake in the file.
     pub(super) fn flaw(&self) -> Option<String> {
         self.head_flaw()
             .or_else(|| self.homes_flaw())
@@ -93,7 +92,7 @@ impl Hierarchy {
             return Some(format!("sibling_ns is {ns:?}, and a round trip takes longer"));
         }
         let figures = core.offset_ns.iter().chain(core.sibling_ns.iter());
-        // An offset may be negative: it is a difference to the mean of a group.
+        // An offset may be negative: it is a difference from the mean of a group.
         let wild = figures.copied().find(|ns| ns.is_nan() || ns.abs() > LONGEST_NS);
         wild.map(|ns| format!("{ns:?} ns is not a part of a round trip"))
     }
@@ -128,7 +127,7 @@ impl Hierarchy {
         let [one, other] = [a, b].map(|core| self.cores[core].group as usize);
         let there = self.distances.between_ns[one][other];
         let back = self.distances.between_ns[other][one];
-        // A group of one core has no distance inside, and no pair that asks for it.
+        // A group of one core has no distance inside, and no pair that needs it.
         if one == other && there.is_nan() {
             return Some(format!(
                 "distances.between_ns[{one}][{one}] is nan, and the group has several cores"
@@ -141,8 +140,8 @@ impl Hierarchy {
         }
         let measured = self.home_of(super::MEASURED_LINE);
         let is_same = one == other && self.settles();
-        // A pair that settles a line between itself never goes to another home, so that no other
-        // distance of it must be sound.
+        // A pair that settles a line between itself never goes to another home, so its other
+        // distances do not matter.
         let mut homes = (0..self.home_count()).filter(|home| !is_same || *home == measured);
         let wild = homes.find_map(|home| {
             Some(self.round_trip_ns(a, b, home)).filter(|ns| !(0.0..=LONGEST_NS).contains(ns))

@@ -1,24 +1,23 @@
-//! Ordinary machines: levels of caches, dies and packages, from the distances of a profile. A twin
-//! of a machine is such a model.
+//! Ordinary machines: levels of caches, dies and packages, from the distances of a profile. The
+//! twin of a machine is such a model.
 //!
-//! Cores are grouped by the things that they share, level by level. A request climbs to the first
-//! level that has all sharers of its line below it, as with inclusive caches: two cores of a group
-//! settle a line between them. If a measurement found that lines have homes of their own, requests
-//! go to the line's home at the top instead; then only the innermost groups can settle lines
-//! earlier.
+//! Cores are grouped by their shared parts, level by level. A request climbs to the first level
+//! with all sharers of its line below it, as with inclusive caches: two cores of a group settle a
+//! line between them. If a measurement found fixed homes of lines, requests go to the line's home
+//! at the top instead; then only the innermost groups can settle lines earlier.
 //!
 //! A distance has three parts: B between two groups, an offset of each core (by home, if there are
 //! several), and the rest of the pair. The nearest pair of each level decides the length of the
-//! routes there. The other pairs of that level take longer when the line is passed on.
+//! routes there. For the other pairs of that level passing the line on takes longer.
 //!
 //! | module | contents |
 //! |---|---|
 //! | `written` | the file's keys |
-//! | `check` | the reasons for which a file cannot be run |
-//! | `parts` | a profile taken apart |
+//! | `check` | why a file cannot be run |
+//! | `parts` | the parts of a profile |
 //! | `text` | the file as text that people can edit |
 //! | `tree` | cores in groups, groups in groups, and the lengths of routes |
-//! | `build` | the layout that runs |
+//! | `build` | the layout of a run |
 
 mod build;
 mod check;
@@ -30,14 +29,13 @@ mod written;
 pub use parts::DistanceParts;
 pub use written::{CoreWritten, Hierarchy, HierarchyDistances, HierarchyHomes, Ties};
 
-/// The figures that profiles do not give, each with its reason.
+/// The figures missing from profiles, each with its reason.
 pub const ORDINARY: &str = include_str!("ordinary.toml");
 
-/// The line whose distances a profile holds: the first candidate of a measurement, a page beyond
-/// the gate.
+/// The line of a profile's distances: the first candidate of a measurement, a page beyond the gate.
 pub const MEASURED_LINE: u32 = 64;
 
-/// The kind of fabric of a coherent model, as far as the text shows it before it is read.
+/// The kind of fabric of a coherent model, from its text before it is read.
 #[must_use]
 pub fn kind_of_fabric(text: &str) -> Option<String> {
     let table: toml::Table = toml::from_str(text).ok()?;

@@ -15,19 +15,19 @@ use std::collections::BTreeMap;
 /// link of 16 GB/s each way (Intel, "An introduction to the Intel QuickPath Interconnect", 2009),
 /// 11 cycles at 2.7 GHz; a message without data takes a fifth of that.
 const PACKAGE_BUSY_CYCLES: [u32; 3] = [2, 11, 2];
-/// The greatest rest of the distances, as a root mean square in nanoseconds, that groups and
-/// offsets may leave. A greater rest is written pair by pair.
+/// The largest rest of the distances, as a root mean square in nanoseconds, that groups and offsets
+/// may leave. A larger rest is written pair by pair.
 const LEFT_NS: f64 = 0.2;
-/// The same limit for the differences as shares of their distances: near pairs count as much as far
-/// ones.
+/// The same limit for differences relative to their distances, so that near pairs count as much as
+/// far ones.
 const LEFT_SHARE: f64 = 0.005;
 
 /// The parts into which a profile's distances are divided.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DistanceParts {
-    /// The core of each PU of the distances, from 0 without holes.
+    /// The core of each PU of the distances, numbered from 0 without gaps.
     pub core_of: Vec<usize>,
-    /// The group of each core, from 0 without holes.
+    /// The group of each core, numbered from 0 without gaps.
     pub group_of: Vec<u32>,
     /// The package of each core, if the topology does not give it.
     pub package_of: Vec<Option<u32>>,
@@ -42,7 +42,7 @@ pub struct DistanceParts {
 }
 
 impl DistanceParts {
-    /// The machine that the profile's distances describe, divided into these parts.
+    /// The machine of the profile's distances, divided into these parts.
     ///
     /// # Errors
     /// [`ModelError`], for a profile without distances, or with distances within one core only.
@@ -83,7 +83,7 @@ impl DistanceParts {
             cores: self.cores(profile, distance),
             figures: Hierarchy::ordinary()?,
         };
-        // Needs the distances between cores, which are known only now.
+        // Needs the distances between cores, which are only now known.
         levels.bring_siblings_near();
         Ok(levels)
     }
@@ -120,12 +120,11 @@ impl DistanceParts {
         let known: Vec<Vec<Option<f64>>> = (0..groups)
             .map(|a| (0..groups).map(|b| middle(&left[a.min(b)][a.max(b)])).collect())
             .collect();
-        // An unknown distance taken for the longest attracts nothing.
+        // The longest distance for an unknown one, so that it does not attract tasks.
         let largest = known.iter().flatten().copied().flatten().max_by(f64::total_cmp)?;
         let mut between: Vec<Vec<f64>> =
             known.iter().map(|row| row.iter().map(|ns| ns.unwrap_or(largest)).collect()).collect();
         for (group, row) in between.iter_mut().enumerate() {
-            // A group of one core has no distance within it.
             let cores = self.group_of.iter().filter(|other| **other as usize == group).count();
             if cores < 2 && known[group][group].is_none() {
                 row[group] = f64::NAN;
@@ -134,7 +133,7 @@ impl DistanceParts {
         Some(between)
     }
 
-    /// The rest that B and offsets leave of each pair of cores; empty if it is small.
+    /// The rest that B and offsets leave for each pair of cores; empty if it is small.
     fn rest(&self, cores: &Matrix, between_ns: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let mut rows: Vec<Vec<f64>> = Vec::with_capacity(cores.n());
         for a in 0..cores.n() {
@@ -185,8 +184,8 @@ impl DistanceParts {
 
 impl Hierarchy {
     /// Lowers the distance between the threads of a core to that of the nearest other core. The
-    /// simulator's threads of one core share its cache, so that no line is further from them than
-    /// from another core; a profile can say so where a hypervisor moved its CPUs, and the fit then
+    /// simulator's threads of one core share its cache, so no line is farther from them than from
+    /// another core. A profile can contradict this if a hypervisor moved its CPUs, and the fit then
     /// shows the error.
     fn bring_siblings_near(&mut self) {
         for core in 0..self.cores.len() {
@@ -214,14 +213,13 @@ impl Hierarchy {
         let mut group_of = Vec::new();
         for os in distance.map_or(&[][..], |distance| &distance.pus) {
             let pu = profile.topology.pu(*os).cloned().unwrap_or_default();
-            // PUs that share a package, a die and a last-level cache are a group.
+            // PUs of the same package, die and last-level cache are a group.
             let around = (pu.package, pu.die, pu.l3);
             let next = groups.len() as u32;
             let group = *groups.entry(around).or_insert(next);
             let next = cores.len();
             let core =
                 *cores.entry((around, pu.core, pu.core.is_none().then_some(*os))).or_insert(next);
-            // The core is a new one.
             if core == group_of.len() {
                 group_of.push(group);
             }
@@ -259,7 +257,6 @@ fn rms(values: &[f64]) -> f64 {
     (values.iter().map(|value| value * value).sum::<f64>() / values.len().max(1) as f64).sqrt()
 }
 
-/// The median.
 fn middle(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

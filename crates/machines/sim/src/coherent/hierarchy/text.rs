@@ -1,4 +1,4 @@
-//! The file in the form that people edit: one line for each core, and a comment on every part.
+//! The file as people edit it: one line for each core, and a comment on every part.
 
 use super::written::{CoreWritten, Hierarchy};
 use crate::figure::ModelFigure;
@@ -129,8 +129,8 @@ fn word(basis: Basis) -> &'static str {
     }
 }
 
-/// A string in quotes, with hidden characters made visible: people read the file, and TOML allows
-/// such characters as they are.
+/// A string in quotes, with visible control characters: people read the file, and TOML allows such
+/// characters.
 fn quoted(text: &str) -> String {
     toml::Value::String(seatmap_data::document::visible(text)).to_string()
 }

@@ -6,28 +6,28 @@ use crate::coherent::distance::ROUTES;
 use crate::coherent::layout::CoherentTiming;
 use std::collections::BTreeMap;
 
-/// The greatest share of the nearest pair's distance at each level that caches and directories may
+/// The largest share of the nearest pair's distance at each level that caches and directories may
 /// take; routes take the rest.
 const MOST_FIXED: f64 = 0.8;
-/// The least share of the distances across the machine that offsets must leave for the routes, if
-/// the offsets are to be routes themselves.
+/// The smallest share of the distances across the machine that offsets must leave for the routes,
+/// if the offsets are to be routes themselves.
 const LEAST_LEFT: f64 = 0.5;
 
-/// The cores in the order of their places, and the level at which each two of them meet. A core is
-/// identified by its place.
+/// The cores in the order of their positions, and the level at which each two of them meet. A core
+/// is identified by its position.
 pub(super) struct CoreTree<'a> {
     pub levels: &'a Hierarchy,
-    /// The core in the file for each place.
+    /// The core in the file for each position.
     pub order: Vec<usize>,
-    /// The group of each core, level by level from the inside, numbered from 0 along the places.
+    /// The group of each core, level by level from the inside, numbered from 0 along the positions.
     pub group_at: Vec<Vec<usize>>,
     /// The number of levels, from the inside, that settle lines below the last level. With a single
-    /// home, all levels below it do; with several, at most the groups do, as measurements show
+    /// home, all levels below it do. With several, at most the groups do, because measurements show
     /// offsets by home between the groups of a package too.
     pub settling: usize,
 }
 
-/// The place of a core, from the outermost level to the innermost.
+/// The position of a core, from the outermost level to the innermost.
 fn place(core: &CoreWritten) -> [Option<u32>; 3] {
     [core.package, core.die, Some(core.group)]
 }
@@ -53,7 +53,7 @@ impl<'a> CoreTree<'a> {
         tree
     }
 
-    /// The number of each core's group, with this many levels of its place taken into account.
+    /// The number of each core's group, by this many levels of its position.
     fn grouped(&self, depth: usize) -> Vec<usize> {
         let mut numbers = BTreeMap::new();
         self.order
@@ -73,12 +73,10 @@ impl<'a> CoreTree<'a> {
         self.order.len()
     }
 
-    /// The last level, at which all cores meet.
     pub fn last(&self) -> usize {
         self.group_at.len() - 1
     }
 
-    /// All pairs, each once.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         (0..self.cores()).flat_map(|a| (0..a).map(move |b| (a, b)))
     }
@@ -97,7 +95,7 @@ impl<'a> CoreTree<'a> {
         (ns * self.levels.ticks_per_ns()).round() as u64
     }
 
-    /// Directories that a request passes on its way to the place where a level settles lines.
+    /// Directories that a request passes on its way to the settling level.
     fn passed(&self, level: usize) -> u64 {
         level.min(self.settling) as u64
     }
@@ -122,7 +120,6 @@ impl<'a> CoreTree<'a> {
         if bears { extra } else { Vec::new() }
     }
 
-    /// The least offset of each group's cores.
     fn least_offsets(&self) -> Vec<f64> {
         let mut least = vec![f64::INFINITY; self.levels.distances.between_ns.len()];
         for core in &self.levels.cores {
@@ -155,8 +152,8 @@ impl<'a> CoreTree<'a> {
     }
 
     /// Sets the times of caches and directories so that the nearest pairs can be reached. Returns
-    /// each core's look: from its threads' distance, which involves no directory, else the assumed
-    /// time.
+    /// each core's time of a look: from its threads' distance, which involves no directory, or the
+    /// assumed time.
     pub fn fit_timing(&self, timing: &mut CoherentTiming, extra: &[u32]) -> Vec<u64> {
         let sibling_ticks: Vec<Option<u64>> = (0..self.cores())
             .map(|core| {
@@ -189,8 +186,8 @@ impl<'a> CoreTree<'a> {
             .collect()
     }
 
-    /// Ticks from a core to each level. They grow outwards, and leave every pair the time that it
-    /// needs beside them.
+    /// Ticks from a core to each level. They grow outwards, and leave every pair the time for its
+    /// other steps.
     pub fn reach(&self, timing: &CoherentTiming, looks: &[u64], extra: &[u32]) -> Vec<u64> {
         let look = looks.iter().copied().max().unwrap_or(1);
         // Above the last level there is one more link to each of several homes.
@@ -217,8 +214,8 @@ impl<'a> CoreTree<'a> {
     }
 }
 
-/// Ticks of one direction beside its routes, for a request that passes this many directories on its
-/// way up.
+/// Ticks of one direction without its routes, for a request that passes this many directories on
+/// its way up.
 fn fixed(timing: &CoherentTiming, look: u64, passed: u64) -> u64 {
     let asks = (look + timing.miss + passed * timing.directory).max(timing.directory_busy);
     timing.miss + asks + (3 + passed) * timing.directory + 2 * timing.cache + timing.hit

@@ -54,13 +54,13 @@ pub struct Ties {
     pub source: String,
 }
 
-/// The homes of lines, on a machine whose lines are not kept with their sharers.
+/// The homes of lines, on a machine whose homes are not among the line's sharers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HierarchyHomes {
     /// The number of homes; cores have an offset for each.
     pub count: u32,
-    /// The start of the hash that deals lines to homes.
+    /// The seed of the hash that distributes lines over homes.
     pub hash_seed: u32,
     /// Whether cores of one group nevertheless settle a line between them.
     pub settled_in_groups: bool,
@@ -76,7 +76,7 @@ pub struct HierarchyDistances {
     pub source: String,
     /// B: inside groups (the diagonal) and between them; `nan` inside a group of one core.
     pub between_ns: Vec<Vec<f64>>,
-    /// The rest that B and the offsets leave of the pairs of cores, below the diagonal: row i holds
+    /// The rest of each pair of cores after B and the offsets, below the diagonal: row i holds
     /// cores 0 to i - 1. Empty if there is none.
     #[serde(default)]
     pub rest_ns: Vec<Vec<f64>>,
@@ -116,7 +116,7 @@ pub struct CoreWritten {
 }
 
 impl Hierarchy {
-    /// Reads the text. Whether it describes a possible machine is checked later.
+    /// Reads the text. The machine it describes is checked later.
     ///
     /// # Errors
     /// [`ModelError`] with the position, if the text is not TOML or does not have these keys.
@@ -124,7 +124,7 @@ impl Hierarchy {
         toml::from_str(text).map_err(|error| syntax(name, text, &error))
     }
 
-    /// The figures assumed for ordinary machines.
+    /// Default figures of ordinary machines.
     ///
     /// # Errors
     /// [`ModelError`], if the built-in file is wrong: a bug in Seatmap.
@@ -132,7 +132,6 @@ impl Hierarchy {
         toml::from_str(ORDINARY).map_err(|error| syntax("ordinary.toml", ORDINARY, &error))
     }
 
-    /// Ticks of a nanosecond.
     pub(crate) fn ticks_per_ns(&self) -> f64 {
         self.frequency_ghz.value * f64::from(self.ticks_per_cycle)
     }
@@ -151,13 +150,12 @@ impl Hierarchy {
             .map_or(0, |homes| hashed(line, homes.hash_seed.into(), homes.count as usize))
     }
 
-    /// Whether cores of one group settle a line between them.
     pub(crate) fn settles(&self) -> bool {
         self.homes.as_ref().is_none_or(|homes| homes.settled_in_groups)
     }
 
-    /// The round trip in nanoseconds of two different cores for a line of this home; NaN if it is
-    /// not known.
+    /// The round trip in nanoseconds of two different cores for a line of this home; NaN if
+    /// unknown.
     #[must_use]
     pub fn round_trip_ns(&self, a: usize, b: usize, home: usize) -> f64 {
         let first = &self.cores[a];

@@ -19,7 +19,7 @@ fn request(network: &Network, cache: u16) -> Message {
 #[test]
 fn a_message_takes_one_link_after_the_other() {
     let mut network = network();
-    // The way from stop 2 to the home is two links.
+    // The route from stop 2 to the home has two links.
     let step = network.send(request(&network, 1), 10, 100);
     let PacketProgress::Later { time: 110, packet } = step else { panic!("{step:?}") };
     let next = |time: u64, packet: u32| PacketProgress::Later { time, packet };

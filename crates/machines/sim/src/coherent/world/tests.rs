@@ -29,7 +29,6 @@ fn machines() -> Vec<(&'static str, Arc<CoherentLayout>)> {
     ]
 }
 
-/// A step of a task: its request, or computing.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Load(u32),
@@ -37,8 +36,8 @@ enum Step {
     Compute(u64),
 }
 
-/// Counters to which tasks add: the calls of each task, one after the other, with the times of each
-/// call and its answer.
+/// Tasks that add to counters: the remaining calls of each task, and its current call with the time
+/// of its start.
 struct Traffic {
     world: CoherentMachine,
     calls: Vec<std::vec::IntoIter<Step>>,
@@ -59,7 +58,6 @@ impl Traffic {
         Traffic { world, calls, made, done: Vec::new(), lines: LINES }
     }
 
-    /// Runs until no event is left; checks the machine after each event.
     fn run(&mut self) {
         while let Some((now, event)) = self.world.outbox.next_event() {
             if let Some(task) = self.world.dispatch(event) {
@@ -74,7 +72,6 @@ impl Traffic {
         );
     }
 
-    /// Gives a task its answer, and makes its next call.
     fn goes_on(&mut self, task: u16, now: u64) {
         let at = task as usize;
         if let Some((began, step)) = self.made[at].take() {
@@ -159,8 +156,7 @@ proptest! {
         for (name, layout) in machines() {
             let places = layout.caches() * layout.threads;
             let calls = calls[..calls.len().min(places)].to_vec();
-            // Tasks sit side by side, several to a cache, or each on a cache of its own as far as
-            // there are enough.
+            // Tasks share caches, or each has its own as far as there are enough.
             let cache = |task: usize| if crowded { task / layout.threads } else { task % layout.caches() };
             let caches: Vec<u16> = (0..calls.len()).map(|task| cache(task) as u16).collect();
             let mut traffic = Traffic::new(&layout, &caches, calls, seed);

@@ -1,10 +1,10 @@
-//! hwloc's topologies, version 2 XML: what `lstopo --input FILE.xml --distances` shows.
+//! hwloc's topologies, version 2 XML, for `lstopo --input FILE.xml --distances`.
 //!
-//! The levels that the profile knows become objects; of a matrix without a topology only the PUs
-//! are written, under the machine. hwloc cannot do without a NUMA node, so where the profile knows
-//! none there is one for all, marked as a placeholder. Median distances stand in `<distances2>`
-//! between PUs as latencies from the user (kind 6), round trips in picoseconds because hwloc counts
-//! in integers; 0 between two PUs means unknown. Hybrid kinds become `<cpukind>`s.
+//! The profile's known levels become objects; for a matrix without a topology there are only PUs
+//! under the machine. hwloc requires a NUMA node, so a profile without one gets a placeholder for
+//! all. Median distances are in `<distances2>` between PUs as latencies from the user (kind 6), as
+//! round trips in picoseconds because hwloc has integers; 0 between two PUs means unknown. Hybrid
+//! kinds become `<cpukind>`s.
 
 mod tree;
 
@@ -39,12 +39,12 @@ pub fn write(profile: &Profile) -> Result<String, ProfileExportError> {
     Ok(out.text)
 }
 
-/// The text so far, and how deep in it the next line stands.
+/// The text so far, and the nesting of its next line.
 #[derive(Default)]
 struct Document {
     text: String,
     depth: usize,
-    /// hwloc's global numbers given out so far.
+    /// hwloc's global numbers used so far.
     gp_index: u64,
 }
 
@@ -89,12 +89,11 @@ impl Document {
         let mut text = node.os_index.map(|os| format!(" os_index=\"{os}\"")).unwrap_or_default();
         text += &self.sets(node, &nodeset);
         if node.level == ObjectTree::MACHINE {
-            // Only the root says what is allowed; objects below it inherit that.
+            // Only the root lists the allowed CPUs; objects below it inherit them.
             let cpuset = cpuset(&node.pus);
             text += &format!(" allowed_cpuset=\"{cpuset}\" allowed_nodeset=\"{nodeset}\"");
         }
-        // hwloc wants these of a cache. Where the profile does not know them, 0 is hwloc's word for
-        // that.
+        // hwloc requires these for a cache; 0 means unknown.
         if let Some((depth, cache_type)) = node.cache_depth_and_type() {
             let bytes = node.cache_bytes(&profile.topology).unwrap_or(0);
             text += &format!(
@@ -106,7 +105,7 @@ impl Document {
     }
 
     fn sets(&mut self, node: &HwlocObject, nodeset: &HwlocBitmap) -> String {
-        // Unique in a topology, as hwloc asks for.
+        // Unique in a topology, as hwloc requires.
         self.gp_index += 1;
         let cpuset = cpuset(&node.pus);
         let gp_index = self.gp_index;
@@ -116,10 +115,10 @@ impl Document {
         )
     }
 
-    /// The processor's name, where hwloc keeps it: on each package.
+    /// The processor's name, on each package as in hwloc.
     fn info(&mut self, profile: &Profile, node: &HwlocObject) {
         if let (ObjectTree::PACKAGE, Some(model)) = (node.level, &profile.environment.cpu_model) {
-            // XML has no way to say a control character.
+            // XML cannot express control characters.
             self.line(&format!(
                 "<info name=\"CPUModel\" value=\"{}\"/>",
                 escape(crate::document::visible(model))
@@ -128,8 +127,7 @@ impl Document {
     }
 
     fn numa_node(&mut self, node: &HwlocObject, numa: Option<u32>) {
-        // hwloc refuses a topology without a NUMA node; the placeholder is marked, so that import
-        // drops it again.
+        // hwloc refuses a topology without a NUMA node; import removes a marked placeholder.
         let os = numa.unwrap_or(0);
         let sets = self.sets(node, &HwlocBitmap::from_iter([os]));
         self.open(&format!("<object type=\"NUMANode\" os_index=\"{os}\"{sets}>"));

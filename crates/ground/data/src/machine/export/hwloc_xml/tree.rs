@@ -1,4 +1,4 @@
-//! A flat list of PUs, as the tree of objects that hwloc wants.
+//! Turns a flat list of PUs into hwloc's tree of objects.
 
 use super::ProfileExportError;
 use crate::machine::import::cpuset::HwlocBitmap;
@@ -7,10 +7,10 @@ use seatmap_os::cpu_list::MAX_CPU;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A level of the tree: hwloc's name, and which of them a PU belongs to.
+/// A level of the tree: hwloc's name, and the number of a PU's object.
 type Level = (&'static str, fn(&Pu) -> Option<u32>);
 
-/// Where two levels hold the same PUs, the earlier one is outside.
+/// If two levels hold the same PUs, the earlier one is outside.
 const LEVELS: [Level; 10] = [
     ("Drawer", |pu| pu.drawer),
     ("Book", |pu| pu.book),
@@ -24,15 +24,14 @@ const LEVELS: [Level; 10] = [
     ("Core", |pu| pu.core),
 ];
 
-/// A NUMA node where no other object holds just its PUs: hwloc attaches memory to objects only.
+/// A group for a NUMA node with PUs unlike any object's: hwloc attaches memory only to objects.
 const GROUP: &str = "Group";
 
-/// Levels that hwloc has no type for: its name of them, the kind and the subkind of such a group,
-/// as its Linux backend gives them.
+/// Levels without a type in hwloc: the name, kind and subkind of their groups, as in its Linux
+/// backend.
 const GROUP_KINDS: [(&str, u32, u32); 3] =
     [("Cluster", 222, 0), ("Book", 110, 0), ("Drawer", 110, 1)];
 
-/// One object.
 pub(super) struct HwlocObject {
     pub(super) level: &'static str,
     pub(super) os_index: Option<u32>,
@@ -44,7 +43,7 @@ pub(super) struct HwlocObject {
 }
 
 impl HwlocObject {
-    /// hwloc's type of this object, and for a group the attributes that say what it stands for.
+    /// hwloc's type of this object, and for a group the attributes of its level.
     pub(super) fn type_and_kind(&self) -> (&'static str, String) {
         let of_group = GROUP_KINDS.iter().find(|(level, ..)| *level == self.level);
         match of_group {
@@ -55,7 +54,6 @@ impl HwlocObject {
         }
     }
 
-    /// The size of a cache, where its first PU has one.
     pub(super) fn cache_bytes(&self, topology: &Topology) -> Option<u64> {
         let pu = topology.pu(*self.pus.first()?)?;
         match self.level {
@@ -66,8 +64,7 @@ impl HwlocObject {
         }
     }
 
-    /// The level of a cache and its type, as hwloc numbers them: 0 holds everything, 1 data, 2
-    /// instructions.
+    /// The level of a cache and its type in hwloc's numbers: 0 is unified, 1 data, 2 instructions.
     pub(super) fn cache_depth_and_type(&self) -> Option<(u32, u32)> {
         match self.level {
             "L1Cache" => Some((1, 1)),
@@ -111,7 +108,7 @@ impl ObjectTree {
         Ok(tree)
     }
 
-    /// The NUMA nodes that are local to some PU of an object.
+    /// The NUMA nodes that are local to a PU of an object.
     pub(super) fn nodeset(&self, node: &HwlocObject) -> HwlocBitmap {
         if self.numa_of.is_empty() {
             HwlocBitmap::from_iter([0])
@@ -120,28 +117,27 @@ impl ObjectTree {
         }
     }
 
-    /// Inserts from the largest object to the smallest, so that an object finds the one that it
-    /// belongs in.
+    /// Inserts objects from the largest to the smallest, so that each finds its parent.
     fn insert_levels(&mut self, topology: &Topology) -> Result<(), ProfileExportError> {
         let mut objects: Vec<HwlocObject> =
             LEVELS.iter().flat_map(|level| objects_of(topology, *level)).collect();
-        // Before the sort: a node that fits no object adds a group, which must be inserted at its
-        // size.
+        // Before the sort, because a node that fits no object adds a group, which must be inserted
+        // at its size.
         self.attach_numa_nodes(topology, &mut objects);
         objects
             .sort_by_key(|node| (Reverse(node.pus.len()), rank(node), node.pus.first().copied()));
         objects.into_iter().try_for_each(|object| self.insert(object))
     }
 
-    /// Attaches each NUMA node to the outermost object that holds just its PUs, rather below the
-    /// machine than to it.
+    /// Attaches each NUMA node to the outermost object with the same PUs, other than the machine if
+    /// possible.
     fn attach_numa_nodes(&mut self, topology: &Topology, objects: &mut Vec<HwlocObject>) {
         if self.numa_of.is_empty() {
             self.nodes[ObjectTree::ROOT].numa_nodes.push(None);
         }
         for numa in objects_of(topology, (GROUP, |pu| pu.numa)) {
-            // `chain` puts the machine behind the objects: a node that spans a package is the
-            // package's.
+            // `chain` puts the machine after the objects, so that a node that spans a package
+            // belongs to the package.
             let root = self.nodes.iter_mut().filter(|node| node.pus == numa.pus);
             match objects.iter_mut().chain(root).find(|object| object.pus == numa.pus) {
                 Some(object) => object.numa_nodes.push(numa.os_index),
@@ -154,7 +150,7 @@ impl ObjectTree {
         }
     }
 
-    /// Sorts children by their first PU, which is the order that hwloc insists on.
+    /// Sorts children by their first PU, as hwloc requires.
     fn sort_children(&mut self) {
         let first: Vec<Option<u32>> =
             self.nodes.iter().map(|node| node.pus.first().copied()).collect();
@@ -165,7 +161,7 @@ impl ObjectTree {
         let parent = node.pus.first().map_or(ObjectTree::ROOT, |os| {
             self.innermost.get(os).copied().unwrap_or(ObjectTree::ROOT)
         });
-        // All PUs of an object must lie in one object around it, or it crosses that one's border.
+        // All PUs of an object must be in one object around it, or it crosses that one's border.
         if node
             .pus
             .iter()
@@ -185,7 +181,6 @@ fn rank(node: &HwlocObject) -> Option<usize> {
     LEVELS.iter().position(|(level, _)| *level == node.level)
 }
 
-/// All OS indices, ascending.
 fn checked_pus(topology: &Topology) -> Result<Vec<u32>, ProfileExportError> {
     let indices = topology.pus.iter().flat_map(|pu| [Some(pu.os), pu.numa, pu.package]).flatten();
     if let Some(index) = indices.max().filter(|index| *index > MAX_CPU) {
@@ -195,7 +190,6 @@ fn checked_pus(topology: &Topology) -> Result<Vec<u32>, ProfileExportError> {
     if pus.is_empty() { Err(ProfileExportError::NoPu) } else { Ok(pus.into_iter().collect()) }
 }
 
-/// The objects of one level, by their number.
 fn objects_of(topology: &Topology, (level, number): Level) -> Vec<HwlocObject> {
     let mut pus = BTreeMap::<u32, BTreeSet<u32>>::new();
     for (number, os) in topology.pus.iter().filter_map(|pu| Some((number(pu)?, pu.os))) {

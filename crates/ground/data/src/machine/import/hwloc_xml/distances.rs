@@ -13,14 +13,13 @@ use quick_xml::events::BytesStart;
 /// `HWLOC_DISTANCES_KIND_MEANS_LATENCY` of hwloc/distances.h.
 const KIND_LATENCY: u64 = 1 << 2;
 
-/// The longest round trip taken for one, in picoseconds.
+/// The longest round trip, in picoseconds.
 const MAX_PS: u64 = (MAX_ROUND_TRIP_NS * 1000.0) as u64;
 
-/// One `<distances2>` of the file.
 #[derive(Debug)]
 pub(super) struct HwlocDistances {
     name: Option<String>,
-    /// Latencies between PUs by OS index, all that is of use here.
+    /// Whether these are latencies between PUs by OS index; the rest is ignored.
     useful: bool,
     objects: usize,
     indexes: Vec<u32>,
@@ -30,7 +29,7 @@ pub(super) struct HwlocDistances {
 impl HwlocDistances {
     pub(super) fn of(element: &BytesStart<'_>) -> Result<Self, String> {
         let kind = parsed(element, "kind", whole_number::<u64>)?;
-        // hwloc has distances between other objects, too, and bandwidths.
+        // hwloc also has distances between other objects, and bandwidths.
         let useful = says(element, "type", "PU")?
             && says(element, "indexing", "os")?
             && kind.is_some_and(|kind| kind & KIND_LATENCY != 0);
@@ -38,7 +37,7 @@ impl HwlocDistances {
             name: attribute(element, "name")?.map(|name| name.into_owned()),
             useful,
             objects: required(element, "nbobjs", |text| {
-                // A matrix that is not read may be of any size.
+                // An ignored matrix may be of any size.
                 whole_number(text).filter(|n| !useful || *n <= MAX_PUS)
             })?,
             indexes: Vec::new(),
@@ -52,12 +51,11 @@ impl HwlocDistances {
     }
 
     pub(super) fn add_values(&mut self, text: &str) -> Result<(), String> {
-        // A matrix that is not read may say any size.
         let room = self.objects.saturating_mul(self.objects);
         if self.useful { add(&mut self.values, text, room) } else { Ok(()) }
     }
 
-    /// To be called at the end of the element.
+    /// Called at the end of the element.
     pub(super) fn check(&self) -> Result<(), String> {
         let indexes = self.indexes.len();
         let values = self.values.len();
@@ -74,7 +72,7 @@ impl HwlocDistances {
         }
     }
 
-    /// The first that is in a unit known here; notes on those that are not.
+    /// The first one in a known unit; notes on the others.
     pub(super) fn choose(all: Vec<Self>) -> (Option<CoreDistance>, Vec<ProfileNote>) {
         let (ours, foreign): (Vec<_>, Vec<_>) =
             all.into_iter().filter(|distances| distances.useful).partition(|distances| {
@@ -85,7 +83,7 @@ impl HwlocDistances {
         (ours.into_iter().next().map(Self::into_core_distance), notes)
     }
 
-    /// Zero between two PUs means unknown: hwloc's integers have no other word for it.
+    /// Zero between two PUs means unknown, because hwloc has only integers.
     fn into_core_distance(self) -> CoreDistance {
         let mut median_ns = Matrix::from_fn(self.objects, |i, j| {
             match (self.values[i * self.objects + j], i == j) {
@@ -95,7 +93,7 @@ impl HwlocDistances {
             }
         });
         for (i, j) in (0..self.objects).flat_map(|i| (0..i).map(move |j| (i, j))) {
-            // Some tools write the two directions apart; a round trip has one value.
+            // Some tools write the two directions separately; a round trip has one value.
             let mean = (median_ns[(i, j)] + median_ns[(j, i)]) / 2.0;
             median_ns.set_both(i, j, mean);
         }
@@ -107,7 +105,7 @@ fn says(element: &BytesStart<'_>, name: &str, value: &str) -> Result<bool, Strin
     attribute(element, name).map(|own| own.as_deref() == Some(value))
 }
 
-/// Appends the numbers of a text, but never more than there is room for.
+/// Appends the numbers of a text, up to the limit.
 fn add<T: TryFrom<u64>>(numbers: &mut Vec<T>, text: &str, room: usize) -> Result<(), String> {
     for word in text.split_ascii_whitespace() {
         let number = whole_number::<u64>(word)
@@ -116,8 +114,8 @@ fn add<T: TryFrom<u64>>(numbers: &mut Vec<T>, text: &str, room: usize) -> Result
         numbers.push(number.ok_or_else(|| {
             format!("<distances2> holds '{}'", word.chars().take(24).collect::<String>())
         })?);
-        // Checked at each number: the text may be longer than the memory that a hostile file
-        // deserves.
+        // Checked at each number, because a hostile file's text may be longer than the memory it
+        // may use.
         if numbers.len() > room {
             return Err(format!(
                 "<distances2> holds more than the {room} that its nbobjs announces",

@@ -4,16 +4,16 @@ use quick_xml::XmlVersion;
 use quick_xml::events::BytesStart;
 use std::borrow::Cow;
 
-/// The most attributes looked at; hwloc writes about twenty.
+/// The most attributes looked at; hwloc writes about 20.
 const MAX_ATTRIBUTES: usize = 64;
 
-/// The value of an attribute, its entities resolved; `Err` says what is wrong with it.
+/// The value of an attribute, with its entities resolved; `Err` if it is invalid.
 pub(super) fn attribute<'a>(
     element: &'a BytesStart<'_>,
     name: &str,
 ) -> Result<Option<Cow<'a, str>>, String> {
     let mut attributes = element.attributes();
-    // Checking for duplicates costs the square of their number; here the first of a name counts.
+    // Checking for duplicates takes quadratic time; here the first of a name counts.
     for attribute in attributes.with_checks(false).take(MAX_ATTRIBUTES) {
         let attribute = attribute.map_err(|error| error.to_string())?;
         if attribute.key.as_ref() == name {
@@ -26,7 +26,7 @@ pub(super) fn attribute<'a>(
     Ok(None)
 }
 
-/// An attribute that is something other than text, if it is there.
+/// An optional attribute, parsed.
 pub(super) fn parsed<T>(
     element: &BytesStart<'_>,
     name: &str,
@@ -38,7 +38,7 @@ pub(super) fn parsed<T>(
         .ok_or_else(|| format!("{name} cannot be '{}'", value.chars().take(24).collect::<String>()))
 }
 
-/// An attribute that has to be there.
+/// A required attribute, parsed.
 pub(super) fn required<T>(
     element: &BytesStart<'_>,
     name: &str,

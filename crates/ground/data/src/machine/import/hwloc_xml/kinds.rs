@@ -1,4 +1,4 @@
-//! hwloc's kinds of CPUs, as performance and efficiency cores.
+//! hwloc's kinds of CPUs as performance and efficiency cores.
 
 use super::super::cpuset::HwlocBitmap;
 use crate::document::whole_number;
@@ -8,21 +8,18 @@ use crate::machine::{CoreKind, Speed};
 /// The capacity of the fastest CPU (`SCHED_CAPACITY_SCALE` of `include/linux/sched.h`).
 const LINUX_HIGHEST: i64 = 1024;
 
-/// One `cpukind` of the file.
 #[derive(Debug, Default)]
 pub(super) struct RawKind {
     pub(super) cpuset: HwlocBitmap,
-    /// The class among all kinds, a higher one being faster and hungrier; negative if unknown. On
-    /// Linux it is the capacity.
+    /// The class among all kinds, a higher one being faster and needing more power; negative if
+    /// unknown. On Linux it is the capacity.
     pub(super) efficiency: Option<i64>,
-    /// The name that the processor gives it.
+    /// The processor's name for it.
     pub(super) core_type: Option<CoreKind>,
-    /// Its speed, where Linux says.
     pub(super) speed: Speed,
 }
 
 impl RawKind {
-    /// Takes in one `<info>` of the kind.
     pub(super) fn learn(&mut self, name: &str, value: &str) {
         match name {
             "CoreType" => self.core_type = RawKind::core_type(value),
@@ -33,8 +30,8 @@ impl RawKind {
         }
     }
 
-    /// `IntelCore`, `IntelAtom` and `IntelLowPower` are hwloc's names for what CPUID says; the
-    /// other two are ours.
+    /// `IntelCore`, `IntelAtom` and `IntelLowPower` are hwloc's names for CPUID's values; the other
+    /// two are ours.
     fn core_type(name: &str) -> Option<CoreKind> {
         match name {
             "IntelCore" | "Performance" => Some(CoreKind::Performance),
@@ -47,7 +44,7 @@ impl RawKind {
         self.efficiency.filter(|class| *class >= 0)
     }
 
-    /// Its speed. Versions of hwloc that do not name the capacity write it as the class.
+    /// Its speed. Versions of hwloc without the capacity write it as the class.
     fn speed(&self, classes_are_capacities: bool) -> Speed {
         let class = self.class().filter(|_| classes_are_capacities);
         let class = class.and_then(|class| u64::try_from(class).ok());
@@ -59,10 +56,8 @@ fn khz(mhz: &str) -> Option<u64> {
     whole_number::<u64>(mhz)?.checked_mul(1000)
 }
 
-/// The kind of each PU.
 pub(super) struct Kinds<'a> {
     raw: &'a [RawKind],
-    /// Performance or efficiency, for each of them.
     kinds: Vec<Option<CoreKind>>,
 }
 
@@ -73,11 +68,11 @@ impl<'a> Kinds<'a> {
         let speeds: Vec<Speed> =
             raw.iter().map(|kind| kind.speed(highest == Some(LINUX_HIGHEST))).collect();
         let is_of_linux = speeds.iter().any(|speed| *speed != Speed::default());
-        // One class for all CPUs, or none, tells nothing.
+        // One class for all CPUs, or none, is useless.
         let differ = raw.iter().filter_map(RawKind::class).any(|class| Some(class) < highest);
         let kinds = match () {
-            // The file's own words, then Linux's figures by the rule for all who read them, then
-            // the classes of other systems.
+            // The file's own kinds, then Linux's figures by the common rule, then the classes of
+            // other systems.
             () if is_given => raw.iter().map(|kind| kind.core_type).collect(),
             () if is_of_linux => kinds_of(&speeds),
             () if differ => raw

@@ -1,12 +1,12 @@
-//! NUMA nodes without memory, and the node that serves in place of each.
+//! NUMA nodes without memory, and the node used in place of each.
 
 use super::scan::NumaNode;
 
-/// The node that has memory and is nearest to a node that has none; `None` where the node has
-/// memory, or where the file says nothing of any memory.
+/// The node with memory that is nearest to a node without; `None` if the node has memory, or if the
+/// file has no sizes of memory.
 ///
-/// hwloc leaves the attribute out where a node has no memory. Near is what is in the same package,
-/// and among equals the first.
+/// hwloc omits the attribute for a node without memory. Nodes of the same package are near, and
+/// among equals the first.
 pub(super) fn instead(nodes: &[NumaNode], own: u32) -> Option<u32> {
     let own = nodes.iter().find(|node| node.os == own)?;
     if has_memory(&own) {

@@ -7,16 +7,16 @@
 //! | cache size | `cache_size` of `L1Cache` (data), `L1iCache`, `L2Cache`, `L3Cache` around it | |
 //! | cluster, book, drawer | `Group` around it with the subtype of that name | order in the file |
 //! | package | `Package` around it | `os_index`, else order |
-//! | NUMA node | the smallest `NUMANode` whose cpuset holds it, wherever attached | `os_index` |
+//! | NUMA node | its smallest `NUMANode` by cpuset, wherever attached | `os_index` |
 //! | kind | `cpukind`: `CoreType`, else as [`crate::machine::speed`], else top efficiency class | |
 //!
-//! hwloc's own numbers of cores, caches and dies repeat from package to package, so the importer
-//! counts them in the order of the file.
+//! hwloc's numbers of cores, caches and dies repeat from package to package, so the importer counts
+//! them in the order of the file.
 //!
-//! Core distances are read from a `<distances2>` over PUs as [`crate::machine::export::hwloc_xml`]
-//! writes it: round trips in picoseconds. Version 1 (hwloc before 2018) has other objects and is
-//! refused. The document type is skipped, entities other than XML's own five are errors, and
-//! nothing outside the file is ever opened.
+//! Core distances are read from a `<distances2>` over PUs as in
+//! [`crate::machine::export::hwloc_xml`]: round trips in picoseconds. Version 1 (hwloc before 2018)
+//! has other objects and is refused. The document type is skipped, entities other than XML's own
+//! five are errors, and nothing outside the file is ever opened.
 
 mod distances;
 mod element;
@@ -32,11 +32,11 @@ use kinds::Kinds;
 use scan::{OLD_VERSION, Scan};
 use std::collections::BTreeMap;
 
-/// The name under which core distances stand in hwloc's XML; it says the unit, which hwloc has no
-/// place for.
+/// The name of core distances in hwloc's XML. It includes the unit, for which hwloc has no
+/// attribute.
 pub const DISTANCES_NAME: &str = "CoreDistanceRoundTripPicoseconds";
 
-/// The info that marks a NUMA node as put there only because hwloc cannot do without one.
+/// The info of a NUMA node that is there only because hwloc needs one.
 pub(crate) const PLACEHOLDER_INFO: &str = "SeatmapPlaceholder";
 
 /// Reads the text of such a file.
@@ -54,8 +54,8 @@ pub(super) fn read(text: &str, file: File<'_>) -> Result<Imported, MachineImport
     Ok(Imported { profile, notes })
 }
 
-/// An old file comes with the command that converts it: the one that writes a topology would take
-/// this computer's.
+/// Adds the command that converts an old file: the usual command would export this computer's
+/// topology.
 fn convertible(error: MachineImportError, path: &str) -> MachineImportError {
     match error {
         MachineImportError::Malformed { place, problem, .. }
@@ -81,7 +81,7 @@ fn topology(scan: &Scan) -> Topology {
         .filter(|pu| scan.allowed.as_ref().is_none_or(|set| set.contains(pu.os)))
         .cloned()
         .collect();
-    // hwloc lists PUs by place, profiles by number.
+    // hwloc orders PUs by position, profiles by number.
     pus.sort_by_key(|pu| pu.os);
     let kinds = Kinds::of(&scan.kinds);
     let mut threads_of_core = BTreeMap::<u32, u32>::new();

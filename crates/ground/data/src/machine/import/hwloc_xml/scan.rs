@@ -1,4 +1,4 @@
-//! One pass over the XML, keeping what is of use.
+//! One pass over the XML that keeps the relevant parts.
 
 use super::super::cpuset::HwlocBitmap;
 use super::super::{MAX_PUS, MachineImportError};
@@ -14,45 +14,39 @@ use quick_xml::events::{BytesStart, Event};
 use seatmap_os::cpu_list::MAX_CPU;
 use std::borrow::Cow;
 
-/// The deepest nesting that is followed; hwloc's own topologies, PCI bridges included, stay under
-/// 40.
+/// The deepest nesting; hwloc's own topologies, PCI bridges included, stay under 40.
 const MAX_DEPTH: usize = 256;
 
-/// How the problem of a version begins that hwloc 2 reads, and this does not.
+/// The start of the problem of a version that only hwloc 2 reads.
 pub(super) const OLD_VERSION: &str = "this is the old version";
 
 const REMEDY: &str =
     "make it anew on the machine that it describes, with hwloc 2 or 3: lstopo --of xml FILE.xml";
 
-/// A NUMA node and the PUs to which it is local.
 #[derive(Debug)]
 pub(super) struct NumaNode {
     pub(super) os: u32,
     pub(super) cpuset: HwlocBitmap,
-    /// The bytes of its memory, where the file says; a node without this attribute has none if
+    /// The bytes of its memory, if the file has them; a node without this attribute has none if
     /// others have it.
     pub(super) memory_bytes: Option<u64>,
-    /// The package around it.
     pub(super) package: Option<u32>,
 }
 
-/// The result of a pass over the file.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// In the file's order, without what is not said around them.
+    /// In the file's order, without unknown levels.
     pub(super) pus: Vec<Pu>,
     pub(super) numa_nodes: Vec<NumaNode>,
     pub(super) kinds: Vec<RawKind>,
     pub(super) distances: Vec<HwlocDistances>,
-    /// The PUs that may be used, if the file says.
+    /// The allowed PUs, if the file lists them.
     pub(super) allowed: Option<HwlocBitmap>,
     pub(super) cpu_model: Option<String>,
-    /// The version of hwloc.
     pub(super) version: Option<String>,
     numbers: Numbers,
 }
 
-/// The number of objects of each level so far.
 #[derive(Debug, Default)]
 struct Numbers {
     core: u32,
@@ -65,11 +59,10 @@ struct Numbers {
     drawer: u32,
 }
 
-/// An element that is open.
 #[derive(Clone, Debug)]
 enum Open {
     Topology,
-    /// An object, and the levels that a PU in it belongs to.
+    /// An object, and the levels of a PU in it.
     Object(Pu),
     NumaNode,
     Kind,
@@ -85,7 +78,7 @@ impl Scan {
         let mut scan = Scan::default();
         let mut open: Vec<Open> = Vec::new();
         loop {
-            // A fault is told at the start of the event that holds it.
+            // The position of a fault is the start of its event.
             let start = reader.buffer_position();
             let event = reader.read_event().map_err(|error| {
                 wrong(position(text, reader.error_position()), error.to_string())
@@ -138,13 +131,13 @@ impl Scan {
         }
     }
 
-    /// Adds what an object contributes to the levels around it.
+    /// Adds an object to the levels around it.
     fn object(&mut self, element: &BytesStart<'_>, around: &Pu) -> Result<Open, String> {
         let mut inside = around.clone();
         match required(element, "type", |text| Some(text.to_owned()))?.as_str() {
             "Machine" => self.allowed = parsed(element, "allowed_cpuset", HwlocBitmap::parse)?,
             "Package" => {
-                // Packages keep the system's numbers, where the file has them.
+                // Packages keep the system's numbers, if the file has them.
                 let running = next_number(&mut self.numbers.package);
                 inside.package = parsed(element, "os_index", os_index)?.or(running);
             }
@@ -167,7 +160,7 @@ impl Scan {
                 _ => {}
             },
             "PU" => self.pu(element, around)?,
-            // hwloc hangs memory beside CPUs, so that a node holds no objects of the levels.
+            // hwloc attaches memory next to CPUs, so a node holds no objects of the levels.
             "NUMANode" => return self.numa_node(element, around),
             _ => {}
         }
@@ -211,7 +204,7 @@ impl Scan {
             (Open::Object(_) | Open::Topology, Some("hwlocVersion")) => {
                 self.version = Some(value_of(element)?)
             }
-            // Written by `export` only because hwloc wants a node.
+            // `export` writes this node only because hwloc needs one.
             (Open::NumaNode, Some(PLACEHOLDER_INFO)) => drop(self.numa_nodes.pop()),
             (Open::Kind, Some(name)) => {
                 let value = value_of(element)?;
@@ -262,7 +255,6 @@ fn topology(element: &BytesStart<'_>) -> Result<Open, String> {
     Err(format!("{start} {version} of hwloc's XML"))
 }
 
-/// The size of a cache; 0 stands for an unknown size.
 fn cache_bytes(element: &BytesStart<'_>) -> Result<Option<u64>, String> {
     Ok(parsed(element, "cache_size", whole_number::<u64>)?.filter(|bytes| *bytes > 0))
 }

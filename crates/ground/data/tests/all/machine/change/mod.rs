@@ -1,25 +1,18 @@
-//! Damage that may have happened to a file; for the tests of all importers.
+//! Damage to files, for the tests of all importers.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// One change to a file.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// A fragment replaces the text at this place.
     Put(Index, &'static str),
-    /// One byte becomes another.
     Byte(Index, u8),
-    /// This many bytes are removed.
     Cut(Index, usize),
-    /// This many bytes are repeated this many times.
     Repeat(Index, usize, usize),
-    /// The file ends here.
     Truncate(Index),
 }
 
 impl Change {
-    /// Makes it, where there is anything to change.
     pub fn make(&self, bytes: &mut Vec<u8>) {
         if bytes.is_empty() {
             return;
@@ -44,8 +37,7 @@ impl Change {
     }
 }
 
-/// Any of them; fragments that importers are known to stumble over, and how often something may
-/// stand again.
+/// Any change, with fragments that often break importers, and a limit of repetitions.
 pub fn any_change(
     poison: &'static [&'static str],
     most_times: usize,

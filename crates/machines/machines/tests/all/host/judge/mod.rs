@@ -1,4 +1,4 @@
-//! hwloc's `lstopo` as the judge of our reading of the same files.
+//! Compares our topologies with hwloc's `lstopo` on the same files.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -10,8 +10,7 @@ use std::process::Command;
 
 const LSTOPO: &str = "lstopo-no-graphics";
 
-/// The topology that `lstopo` reports for the computer whose files are in a folder; `None` if it is
-/// not installed.
+/// `lstopo`'s topology of the computer whose files are in a folder; `None` if it is not installed.
 pub fn judgement(folder: &Path) -> Option<Topology> {
     let judged = Command::new(LSTOPO)
         .args(["--no-io", "--of", "xml", "-"])
@@ -27,21 +26,21 @@ pub fn judgement(folder: &Path) -> Option<Topology> {
     Some(import::read(&judged.stdout, "judge.xml", None).unwrap().topology)
 }
 
-/// Compares two topologies PU by PU, and names their first difference.
+/// Compares two topologies PU by PU, and reports their first difference.
 pub fn assert_same(name: &str, ours: &Topology, judged: &Topology) {
     let os = |topology: &Topology| topology.os_indices().collect::<Vec<_>>();
     assert_eq!(os(ours), os(judged), "{name}: the PUs differ");
     for (ours, judged) in ours.pus.iter().zip(&judged.pus) {
-        // hwloc's XML has no place for the firmware's ranking, and a node that stands for another
-        // is a choice of ours. It leaves out nodes whose memory the process may not use, and so
-        // says nothing of the CPUs there.
+        // hwloc's XML has no attribute for the firmware's ranking, and the node used in place of
+        // one without memory is our choice. It omits nodes whose memory the process may not use,
+        // and so the nodes of their CPUs.
         let numa = judged.numa.and(ours.numa);
         let ours = &Pu { priority: judged.priority, numa, memory: judged.memory, ..ours.clone() };
         assert_eq!(ours, judged, "{name}: ours, then the judge's");
     }
 }
 
-/// The dumps that hwloc's users gathered; empty if they are absent.
+/// The dumps of hwloc's users; empty if they are absent.
 pub fn published() -> Vec<PathBuf> {
     let Some(folder) = seatmap_needs::published("sysfs") else { return Vec::new() };
     let entries = std::fs::read_dir(folder).unwrap();
@@ -51,7 +50,7 @@ pub fn published() -> Vec<PathBuf> {
     files
 }
 
-/// Folders of devices, which hold most of the files and say nothing about CPUs.
+/// Folders of devices, with most of the files and nothing about CPUs.
 const DEVICES: [&str; 4] = ["/sys/bus/", "/sys/class/", "/sys/devices/pci", "/memory"];
 
 /// Unpacks a dump without its devices. Returns the folder in it that holds `sys`.

@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The files of a computer, by path.
 #[derive(Clone, Debug, Default)]
 pub struct Files(pub BTreeMap<String, String>);
 
-/// The PUs with these numbers, as the kernel writes a mask.
 pub fn mask(pus: &[u32]) -> String {
     let words = pus.iter().max().map_or(1, |last| *last as usize / 32 + 1);
     let mut mask = vec![0u32; words];
@@ -15,13 +13,11 @@ pub fn mask(pus: &[u32]) -> String {
     mask.iter().rev().map(|word| format!("{word:08x}")).collect::<Vec<_>>().join(",")
 }
 
-/// The PUs with these numbers, as the kernel writes a list.
 pub fn list(pus: &[u32]) -> String {
     pus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }
 
 impl Files {
-    /// A computer with these PUs, all online, of which only the cores are known.
     pub fn of_pus(pus: &[u32]) -> Self {
         let mut files = Files::default();
         files.put("sys/devices/system/cpu/online", list(pus));
@@ -40,7 +36,6 @@ impl Files {
         self.0.retain(|path, _| !path.contains(with));
     }
 
-    /// Adds a file to each PU that lists all of these PUs.
     pub fn around(&mut self, name: &str, pus: &[u32]) {
         for pu in pus {
             self.put(&format!("sys/devices/system/cpu/cpu{pu}/topology/{name}"), mask(pus));
@@ -66,7 +61,6 @@ impl Files {
         }
     }
 
-    /// Adds a book or a drawer of IBM Z.
     pub fn group(&mut self, kind: &str, id: u32, pus: &[u32]) {
         self.put("proc/hwloc-nofile-info", "Architecture: s390x");
         self.around(&format!("{kind}_siblings"), pus);
@@ -81,7 +75,6 @@ impl Files {
         self.put(&format!("sys/devices/system/node/node{os}/distance"), distances.join(" "));
     }
 
-    /// Writes all files below a folder.
     pub fn write(&self, folder: &Path) -> std::io::Result<()> {
         std::fs::create_dir_all(folder.join("sys"))?;
         for (path, text) in &self.0 {
