@@ -16,7 +16,7 @@ impl<'a, T: ChannelProgram> OnLines<'a, T> {
     /// Prepares the program for `modules` memory modules.
     ///
     /// # Errors
-    /// [`TooLarge`] if [`Addr`](seatmap_data::port::Addr) cannot address its memory.
+    /// [`TooLarge`] if [`Addr`] cannot address its memory.
     pub fn new(program: &'a T, modules: usize) -> Result<Self, TooLarge> {
         Ok(OnLines { program, layout: ChannelLayout::new(program.shape(), modules)? })
     }
