@@ -1,5 +1,5 @@
-//! A schedule on threads of Rust. The messages go through channels of the standard library, eight
-//! messages each.
+//! A schedule on Rust threads. Messages go through channels of the standard library with room for
+//! eight messages each.
 
 use std::hint::black_box;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

@@ -1,5 +1,5 @@
-//! Lines sorted by home, and the nearest core found, on the simulated Xeon Phi 5110P: quiet, and
-//! with half of it talking.
+//! Lines sorted by home, and the nearest core found, on the simulated Xeon Phi 5110P: idle, and
+//! with half of its cores communicating.
 
 use crate::own_lines::whole;
 use crate::row::FigureRow;
@@ -15,16 +15,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 const MODEL: &str = include_str!("../../../machines/xeon-phi-5110p.toml");
-/// The key that decides which line is at home where.
+/// The key that determines the home of each line.
 const HASH: &str = "hash_seed = 1\n";
-/// The first of the chips, each with another hash and other draws. Chips 1 to 28 served to choose
-/// the sorting, and 31 to 38 to try an earlier one.
+/// The first chip; each has a different hash and seed. Chips 1 to 28 were used to choose the
+/// sorting method, and 31 to 38 to try an earlier one.
 const FIRST_CHIP: u64 = 41;
 const CHIPS: u64 = 8;
 const LINES: u32 = 64;
-/// Utilisation in percent, and the share that should be right.
+/// Utilisation in percent, and the target share of correct answers.
 const WANTED: [(u32, f64); 2] = [(0, 100.0), (50, 95.0)];
-/// The standard normal value of a 95 % interval.
+/// The standard normal value for a 95 % interval.
 const Z: f64 = 1.96;
 
 /// A row for each utilisation and question.
@@ -37,7 +37,7 @@ pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
         for chip in FIRST_CHIP..FIRST_CHIP + CHIPS {
             let (HomesChecked { found, said, nearest }, visits) =
                 checked(utilisation_percent, chip)?;
-            // The mean over chips, as the number of visits differs little between them.
+            // The mean over chips, because the number of visits differs little between them.
             samples += visits / CHIPS;
             all.iter_mut().zip([found, said, nearest]).for_each(|(all, more)| *all += more);
         }
@@ -73,16 +73,16 @@ pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
 fn interval(rate: Rate) -> [f64; 2] {
     let n = rate.of.max(1) as f64;
     let share = rate.right as f64 / rate.of.max(1) as f64;
-    // Wilson's interval of a share: it stays between 0 and 1, near the ends as well.
+    // It stays between 0 and 1, even near the ends.
     let middle = share + Z * Z / (2.0 * n);
     let reach = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
     [middle - reach, middle + reach].map(|end| 100.0 * end / (1.0 + Z * Z / n))
 }
 
 /// The homes that `seatmap measure --homes 64 --utilisation N` finds on one chip, and the number of
-/// visits behind them.
+/// visits.
 fn checked(utilisation_percent: u32, chip: u64) -> Result<(HomesChecked, u64), Box<dyn Error>> {
-    // Another chip is another distribution of homes.
+    // Each seed distributes the homes differently.
     let text = MODEL.replace(HASH, &format!("hash_seed = {chip}\n"));
     let model = Arc::new(CoherentModel::from_toml("chip", &text)?);
     let pus: Vec<u32> = model.topology.os_indices().collect();

@@ -1,9 +1,8 @@
 //! Seatmap's own figures, as ratios within one run: `make bench`.
 //!
 //! Each bench is a function that returns [`FigureRow`]s. The table goes to stdout and, with `--keep
-//! FOLDER`, into a folder named after the day and the machine, beside the profile of the machine
-//! that it was run on. No bench decides a test: the machines are shared, so wall time varies by
-//! chance.
+//! FOLDER`, to a folder named after the date and the machine, together with the machine's profile.
+//! No test depends on a bench, because the machines are shared and wall time varies.
 
 mod busy;
 mod mapping;
@@ -36,7 +35,7 @@ const BENCHES: &[(&str, MakeRows)] = &[
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // The bench of `run` starts this executable again as a program or a launcher: those parts come
+    // The bench of `run` starts this executable again as a program or a launcher; those roles come
     // before any option is read.
     if let Some(played) = run::played(&arguments) {
         return played;
@@ -49,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             keep = Some(words.next().ok_or("--keep takes a folder")?);
             continue;
         }
-        // A misspelt bench is an error: left out, it would not be missed.
+        // A misspelt name is an error, because a missing bench would go unnoticed.
         let known = BENCHES.iter().find(|(name, _)| name == word).ok_or_else(|| {
             let names: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
             format!("'{word}' is not a bench; [--keep FOLDER] and any of: {}", names.join(" "))
@@ -100,7 +99,7 @@ fn table(rows: &[FigureRow]) -> String {
     text
 }
 
-/// Keeps the rows of a whole run.
+/// Saves the rows of a complete run.
 fn archive(folder: &Path, rows: &[FigureRow]) -> Result<(), Box<dyn Error>> {
     let environment = seatmap_machines::host::environment::read();
     let cpus = seatmap_os::cpus::Cpus::read()?.allowed.len();
@@ -116,10 +115,11 @@ fn archive(folder: &Path, rows: &[FigureRow]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A processor's name as a part of a folder's: "Intel(R) Xeon(R) CPU @ 2.20GHz" is `intel-xeon`.
+/// A processor's name for use in a folder's name: "Intel(R) Xeon(R) CPU @ 2.20GHz" becomes
+/// `intel-xeon`.
 fn folder_name(model: &str) -> String {
     let model = model.to_lowercase().replace("(r)", " ").replace("(tm)", " ");
-    // The frequency behind the '@' is not a part of the name.
+    // Without the frequency after '@'.
     let name = model.split('@').next().unwrap_or_default();
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
     let words = words.filter(|word| !matches!(*word, "" | "cpu" | "processor"));

@@ -1,4 +1,4 @@
-//! Placements of usual patterns on published machines, beside Scotch's.
+//! Placements of common patterns on published machines, compared with Scotch's.
 
 use crate::row::FigureRow;
 use crate::scotch;
@@ -16,13 +16,13 @@ const MACHINES: [&str; 6] = [
     "xeon-e5-2695v4-72",
     "threadripper-3960x-48",
 ];
-/// One thread's time for an answer, and for what it is held against.
+/// One thread's time for the judged answer, and for the reference.
 const SECONDS: f64 = 1.0;
 const LONG_SECONDS: f64 = 5.0;
 
 /// The patterns for a machine of n PUs.
 fn patterns(n: usize) -> [String; 6] {
-    // The largest divisor of n below its root: the grid closest to a square.
+    // The largest divisor of n up to its root, for a grid closest to a square.
     let side = (1..=n).rev().find(|side| n.is_multiple_of(*side) && side * side <= n).unwrap_or(1);
     [
         format!("ring:{n}"),
@@ -34,8 +34,8 @@ fn patterns(n: usize) -> [String; 6] {
     ]
 }
 
-/// The mean and the worst excess over the best of Scotch and of Seatmap with more time, and how
-/// Scotch compares.
+/// The mean and the worst excess over the best cost that Scotch or a longer run of Seatmap finds,
+/// and Scotch's excess.
 pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let mut ours = Vec::new();
     let mut theirs = Vec::new();
@@ -54,15 +54,15 @@ pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
                 ),
             )?;
             let answer = portfolio(&problem, &SearchLimit::seconds(SECONDS), 1).solution.cost;
-            // Another seed and five times as long: the best found must not depend on the
-            // answer that is judged.
+            // Another seed and five times as long: the reference must not depend on the judged
+            // answer.
             let long = portfolio(&problem, &SearchLimit::seconds(LONG_SECONDS), 2).solution.cost;
             let scotch = scotch::map(&problem).map(|slot_of| problem.cost(&slot_of));
             let best = scotch.unwrap_or(f64::INFINITY).min(answer).min(long);
             ours.push(excess(best, answer));
             if let Some(cost) = scotch {
                 theirs.push(excess(best, cost));
-                // Equal costs may differ by the order of their sums.
+                // Equal costs may differ by the order of summation.
                 worse += usize::from(answer > cost * (1.0 + 1e-9));
             }
         }
@@ -112,18 +112,17 @@ fn against_scotch(theirs: &[f64], worse: usize) -> Vec<FigureRow> {
     ]
 }
 
-/// Tasks with other numbers than their neighbours', so that no method profits from the order of a
-/// generator.
+/// A pattern with shuffled task numbers, so that no method profits from the generator's order.
 fn relabelled(spec: &str, distance: Square<f32>) -> Result<Problem, Box<dyn Error>> {
     let pattern = seatmap_data::pattern::generate(spec)?;
-    // Patterns number neighbours one after the other, which would seat them well by luck.
+    // Patterns number neighbours consecutively, so the trivial placement would be good by luck.
     let mut label: Vec<usize> = (0..pattern.tasks).collect();
     fastrand::Rng::with_seed(7).shuffle(&mut label);
     let edges = pattern.edges.iter().map(|edge| (label[edge.from], label[edge.to], edge.bytes));
     Ok(Problem::new(Traffic::new(pattern.tasks, edges), distance))
 }
 
-/// The distances of a published machine, if its file is there.
+/// The distances of a published machine, if its file exists.
 fn matrix(name: &str) -> Option<CoreDistance> {
     let path = seatmap_needs::published(&format!("core-to-core/{name}.csv"))?;
     import::read(&std::fs::read(path).ok()?, name, None).ok()?.core_distance

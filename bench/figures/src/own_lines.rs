@@ -1,4 +1,4 @@
-//! Homes of a program's own lines, found in the program from a profile that knows nothing of them.
+//! Finds the homes of a program's own lines, inside the program, from a profile of other lines.
 
 use crate::row::FigureRow;
 use seatmap_data::machine::{HomeLines, Origin, OriginKind, Profile, Topology};
@@ -16,22 +16,21 @@ use std::error::Error;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Lines of the program: a page of them.
+/// Lines of the program: one page.
 const LINES: u32 = 64;
 /// Lines of the process that measured the profile: several for each home of the meshes.
 const PROFILED: u32 = 256;
 const SEEDS: u64 = 5;
-/// Where the program's page lies, apart from those of the profile.
+/// The program's page has other addresses than the profile's.
 const ELSEWHERE: u64 = 1 << 40;
 const WANTED_PERCENT: f64 = 99.0;
 const MOST_MS: f64 = 1.0;
 
-/// The noise of a bare-metal mesh: the part that stays in the median of a visit, and the part that
-/// each batch adds.
+/// The noise of a bare-metal mesh: the part that stays in a visit's median, and the part that each
+/// batch adds.
 const NOISE: ProbeNoise = ProbeNoise { visit_ns: 1.5, batch_ns: 3.0 };
 
-/// Counts of the lines that were tried, of those whose home was found, and of those found
-/// correctly.
+/// Counts of lines tried, of lines whose home was found, and of correct homes.
 #[derive(Clone, Copy, Default)]
 struct HomeTally {
     lines: u64,
@@ -92,7 +91,7 @@ fn on_mesh(
         .and_then(|model| model.lines.clone())
         .ok_or("no lines in the model")?;
     let tiles = tiles(&lines, &measured);
-    // The same chip in another process: its lines lie elsewhere.
+    // The same chip in another process: its lines have other addresses.
     let mut program = MeshProbe::new(hash.clone(), mesh.clone(), NOISE, seed ^ ELSEWHERE);
     let homes = find_by(&profile, None, LINES as usize, |[a, b], open| {
         all.visits += open.len() as u64;
@@ -113,7 +112,7 @@ fn on_mesh(
     Ok(())
 }
 
-/// The published hash of a processor, where it is there.
+/// The published hash of a processor, if its file exists.
 fn hash(name: &str) -> Result<Option<AddressHash>, Box<dyn Error>> {
     let (Some(base), Some(masks)) = (
         seatmap_needs::published(&format!("intel-address-hash/BaseSequence_{name}-slice.tbl")),
@@ -124,7 +123,7 @@ fn hash(name: &str) -> Result<Option<AddressHash>, Box<dyn Error>> {
     Ok(Some(AddressHash::parse(&std::fs::read_to_string(base)?, &std::fs::read_to_string(masks)?)?))
 }
 
-/// The whole protocol: the matrix at one line, then the scan from the hubs, then the grouping.
+/// The whole protocol: the matrix at one line, the scan from the hubs, and the grouping.
 fn surveyed(probe: &mut MeshProbe, lines: u32, seed: u64) -> Result<Survey, Box<dyn Error>> {
     let pus = probe.pus();
     let plan = SurveyPlan { passes: Passes::Fixed(3), seed, ..SurveyPlan::new(Effort::Usual, 1.0) };
@@ -139,7 +138,7 @@ fn surveyed(probe: &mut MeshProbe, lines: u32, seed: u64) -> Result<Survey, Box<
     whole(probe, &Topology::unknown(pus), &request)
 }
 
-/// A survey to its end.
+/// Runs a survey to its end.
 pub fn whole<P: Probe>(
     probe: &mut P,
     topology: &Topology,
@@ -154,7 +153,7 @@ pub fn whole<P: Probe>(
     Ok(*survey)
 }
 
-/// The tile that each home of a profile is: that of most of its lines.
+/// The tile of each home in a profile: that of most of its lines.
 fn tiles(lines: &HomeLines, measured: &MeshProbe) -> Vec<Option<usize>> {
     (0..lines.nearest_pu.len() as u32)
         .map(|home| {
@@ -163,20 +162,20 @@ fn tiles(lines: &HomeLines, measured: &MeshProbe) -> Vec<Option<usize>> {
             tiles
                 .iter()
                 .copied()
-                // Homes of the model are numbered as they were found; the tile that most of a
-                // home's lines are on is the one meant.
+                // The profile numbers homes in the order of their discovery, so its tile is that of
+                // most of its lines.
                 .max_by_key(|tile| tiles.iter().filter(|other| *other == tile).count())
         })
         .collect()
 }
 
-/// The profile is the model's own. A visit is counted for all lines; the last lines have fewer.
+/// The profile is the model's own. A visit counts for all lines, although the last lines had fewer.
 fn on_the_phi() -> Result<FigureRow, Box<dyn Error>> {
     let model = catalog::load("xeon-phi-5110p").ok_or("no such model")??;
     let profile = coherent::profile(&model)?;
-    // Beyond the lines that the profile lists.
+    // After the lines in the profile.
     let lines = 1000..1000 + 16 * LINES;
-    // The meeting point is line 0, which no tried line shares.
+    // The meeting point is line 0, which is not among the tried lines.
     let program_lines =
         CandidateLines { words: lines.clone().map(Addr::line).collect(), meeting: Addr::line(0) };
     let mut timed = Timed { bed: CoherentBed::new(Arc::clone(&model)), cycles: 0, visits: 0 };
@@ -187,7 +186,7 @@ fn on_the_phi() -> Result<FigureRow, Box<dyn Error>> {
         all.located += u64::from(home.is_some());
         all.right += u64::from(home.is_some() && home == model.home_of(line));
     }
-    // Cycles over GHz are nanoseconds; a million of them are a millisecond.
+    // Cycles divided by GHz are nanoseconds; a million of them are a millisecond.
     let ms = timed.cycles as f64 / model.frequency_ghz / 1e6 / of as f64;
     let what = format!(
         "xeon-phi-5110p: homes of {of} own lines, on the model's clock at most {MOST_MS} ms a line"
@@ -195,7 +194,7 @@ fn on_the_phi() -> Result<FigureRow, Box<dyn Error>> {
     Ok(row(what, all, format!(", {ms:.3} ms a line"), ms <= MOST_MS))
 }
 
-/// A testbed that counts what it runs for.
+/// A testbed that counts cycles and visits.
 struct Timed {
     bed: CoherentBed,
     cycles: u64,

@@ -1,4 +1,4 @@
-//! Our ping-pong against the loop that anyone would write.
+//! Compares our ping-pong with a simple hand-written loop.
 
 use crate::plain::HandWrittenLoop;
 use crate::row::FigureRow;
@@ -12,7 +12,7 @@ use seatmap_os::affinity;
 use std::error::Error;
 use std::sync::atomic::AtomicU64;
 
-/// Visits of each kind, taking turns.
+/// Visits of each kind, in turns.
 const TURNS: usize = 600;
 const BATCHES: u32 = 16;
 const ROUND_TRIPS: u32 = 50;
@@ -29,27 +29,25 @@ pub fn cpus() -> Result<Option<[u32; 2]>, Box<dyn Error>> {
     Ok(allowed.first_chunk().copied())
 }
 
-/// The probe that the benchmark measures with.
 pub type Ours = TestbedProbe<HostTestbed>;
 
-/// The word that both loops use.
+/// The word of both loops.
 fn word(probe: &Ours) -> &AtomicU64 {
     &probe.testbed().words()[candidate(0).0 as usize]
 }
 
-/// A probe on these CPUs.
 pub fn probe(cpus: [u32; 2]) -> Result<Ours, Box<dyn Error>> {
     let topology = Topology::unknown(cpus);
     let testbed = HostTestbed::new(cpus.to_vec(), Ours::shared_lines(1, &topology, &cpus))?;
     Ok(Ours::new(testbed, &topology, 1)?)
 }
 
-/// The visit that the benches of a pair make.
+/// The visit of the pair benches.
 pub fn visit([a, b]: [u32; 2]) -> Visit {
     Visit { pairs: vec![PairAt { a, b, line: 0 }], batches: BATCHES, round_trips: ROUND_TRIPS }
 }
 
-/// The ratio of both kinds, turn by turn, with its spread.
+/// The ratio of both kinds by turn, with its spread.
 pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let Some(cpus) = cpus()? else { return Ok(Vec::new()) };
     let mut probe = probe(cpus)?;
@@ -63,7 +61,7 @@ pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
         };
         Ok::<_, Box<dyn Error>>(median(&round_trips_ns))
     })?;
-    // A ratio a turn: a change of the clock between turns is in both of its parts.
+    // One ratio per turn: a change of the clock rate between turns affects both parts.
     let ratios = ratios(&ours, &theirs);
     let ratio = median(&ratios);
     let got = format!("{} ({:.1} / {:.1} ns)", spread(&ratios, ""), median(&ours), median(&theirs));
@@ -71,7 +69,7 @@ pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     Ok(vec![FigureRow::held(what, got, "0.95-1.05", (0.95..=1.05).contains(&ratio))])
 }
 
-/// The round trips of one visit, in ns.
+/// The round trips of one visit in ns.
 fn our_turn(probe: &mut Ours, cpus: [u32; 2]) -> Result<Vec<f64>, Box<dyn Error>> {
     Ok(probe.visit(&visit(cpus))?.remove(0).round_trip_ns)
 }
@@ -85,6 +83,6 @@ fn their_turn(
 ) -> Result<Vec<f64>, Box<dyn Error>> {
     let mut sides =
         crew.run(&cpus, &|side| plain.side(word, side as u64, BATCHES, ROUND_TRIPS, clock))?;
-    // Side 1 moves second in each round trip, and waits for the first store of side 0.
+    // Side 1 moves second in each round trip, and waits for side 0's first store.
     Ok(sides.remove(1))
 }

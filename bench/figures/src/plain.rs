@@ -1,23 +1,23 @@
-//! A plain hand-written loop: two threads, one atomic, the time-stamp counter. The caller chooses
-//! its line, because another line may have another home.
+//! A simple hand-written loop: two threads, one atomic, the time-stamp counter. The caller chooses
+//! its line, because lines have different homes.
 
 use seatmap_machines::host::HostClock;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One word on a line of its own, two lines from its neighbours.
+/// One word on a separate line, two lines from its neighbours.
 #[repr(align(256))]
 #[derive(Default)]
 pub struct PaddedWord(AtomicU64);
 
-/// Where both sides meet before they start.
+/// The meeting point of both sides before the start.
 #[derive(Default)]
 pub struct HandWrittenLoop {
     ready: PaddedWord,
 }
 
 impl HandWrittenLoop {
-    /// One side: nanoseconds a round trip, one value a batch, without the first.
+    /// One side: nanoseconds per round trip, one value per batch, without the first batch.
     pub fn side(
         &self,
         word: &AtomicU64,
@@ -26,18 +26,18 @@ impl HandWrittenLoop {
         round_trips: u32,
         clock: &HostClock,
     ) -> Vec<f64> {
-        // Side 0 waits while its own number stands there: the other's number lets it begin.
+        // Side 0 waits while the word has its own number; the other's number lets it start.
         if own == 0 {
             word.store(1, Ordering::Release);
         }
         self.ready.0.fetch_add(1, Ordering::AcqRel);
-        // The count goes on from meeting to meeting: even means that both sides are here.
+        // The count continues from meeting to meeting: even means that both sides have arrived.
         while !self.ready.0.load(Ordering::Acquire).is_multiple_of(2) {
             spin_loop();
         }
         let mut stamps = Vec::with_capacity(batches as usize + 2);
         stamps.push(clock.stamp().ticks);
-        // One batch more, which warms up and is skipped below.
+        // One extra batch, which warms up and is skipped below.
         for _ in 0..=batches {
             for _ in 0..round_trips {
                 while word.load(Ordering::Acquire) == own {

@@ -1,4 +1,4 @@
-//! QAPLIB instances against the best known permutations.
+//! QAPLIB instances compared with the best known permutations.
 
 use crate::row::FigureRow;
 use seatmap_data::machine::Square;
@@ -9,17 +9,17 @@ use std::error::Error;
 
 const SECONDS: f64 = 5.0;
 
-/// Mean gaps of the families, five seconds an instance on one thread.
+/// Mean gaps of the families, with five seconds per instance on one thread.
 pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let Some(known) = seatmap_needs::published("qaplib/best_known.tsv") else {
         return Ok(Vec::new());
     };
     let mut gaps: Vec<(String, f64)> = Vec::new();
-    // "name n best ...", tab-separated, below one line of headings.
+    // "name n best ...", tab-separated, after a header line.
     for line in std::fs::read_to_string(known)?.lines().skip(1) {
         let fields: Vec<&str> = line.split('\t').collect();
         let [name, _, best, ..] = fields[..] else { continue };
-        // The list of best known costs names instances that are not in the folder.
+        // The list of best known costs includes instances that are not in the folder.
         let Some(path) = present(name) else { continue };
         let instance = Instance::read(&std::fs::read_to_string(path)?)?;
         let qap = Qap::new(

@@ -1,4 +1,4 @@
-//! One line of the table.
+//! A line of the table.
 
 /// A benchmark's row: the figure's name, the result and the target.
 pub struct FigureRow {
@@ -6,14 +6,14 @@ pub struct FigureRow {
     pub what: String,
     /// The result, with its unit.
     pub got: String,
-    /// The target; empty for a figure that only informs.
+    /// The target; empty for an informative figure.
     pub target: String,
-    /// Whether the result meets the target; `None` for a figure that only informs.
+    /// Whether the result meets the target; `None` for an informative figure.
     pub met: Option<bool>,
 }
 
 impl FigureRow {
-    /// A figure held against its target.
+    /// Creates a figure with a target.
     pub fn held(
         what: impl Into<String>,
         got: impl Into<String>,
@@ -23,12 +23,12 @@ impl FigureRow {
         FigureRow { what: what.into(), got: got.into(), target: target.into(), met: Some(met) }
     }
 
-    /// A figure that only informs.
+    /// Creates an informative figure.
     pub fn info(what: impl Into<String>, got: impl Into<String>) -> Self {
         FigureRow { what: what.into(), got: got.into(), target: String::new(), met: None }
     }
 
-    /// The word in front of the line.
+    /// The word at the start of the line.
     pub fn verdict(&self) -> &'static str {
         match self.met {
             Some(true) => "met",

@@ -1,9 +1,9 @@
-//! Measures the cost of `seatmap run` to a program: for each thread that it creates, and when all
-//! of them sit.
+//! Measures the cost of `seatmap run` to a program: for each created thread, and after all are
+//! pinned.
 //!
-//! This executable plays every part. The bench starts itself as the launcher, which may have no
-//! other threads. The launcher starts itself as the program, which measures itself and prints the
-//! figures.
+//! This executable has every role. The bench starts itself as the launcher, because a launcher must
+//! be single-threaded. The launcher starts itself as the program, which measures itself and prints
+//! the figures.
 
 mod program;
 
@@ -17,30 +17,30 @@ use std::error::Error;
 use std::process::Command;
 use std::time::Instant;
 
-/// Runs of each kind, taking turns.
+/// Runs of each kind, in turns.
 const TURNS: usize = 15;
 
-/// The most that creating a thread may take longer, in microseconds.
+/// The target for the extra time of creating a thread, in microseconds.
 const WANTED_US: f64 = 60.0;
 
-/// How far from 1 the ratio of times after seating may be.
+/// The tolerance of the ratio of times after pinning.
 const NOISE: f64 = 0.02;
 
-/// Short-lived processes in one run, as a shell script starts them, and what one may cost under
-/// `run` over without.
+/// Short-lived processes in one run, as a shell script starts them, and the target for the ratio of
+/// their times with and without `run`.
 const HELPERS: u32 = 200;
 const HELPERS_WANTED: f64 = 1.3;
 
-/// The parts that this executable plays beside the bench, by their first argument.
+/// The roles of this executable besides the bench, by first argument.
 const LAUNCHER: &str = "launcher";
 const PROGRAM: &str = "program";
 const SHELL: &str = "shell";
 
-/// The forms of a seating that the launcher takes.
+/// The seatings that the launcher can use.
 const FORMS: [(&str, Beyond); 2] =
     [("a plan", Beyond::Leave), ("a list that cycles", Beyond::Cycle)];
 
-/// Plays another part than the bench, where the arguments ask for it.
+/// Runs another role than the bench, if the arguments name one.
 pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [PROGRAM, first, second] => Some(program::play([first, second])),
@@ -50,7 +50,7 @@ pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
     }
 }
 
-/// The added time of a creation, and the ratio of times after seating, for each form.
+/// The extra time of a thread's creation, and the ratio of times after pinning, for each seating.
 pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
     let [alone, seated @ ..]: [_; 1 + FORMS.len()] =
@@ -64,8 +64,7 @@ pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     Ok(rows)
 }
 
-/// The time of a short-lived process under a list that cycles, divided by its time without a
-/// launcher.
+/// The time of a short-lived process under a cyclic list, divided by its time without a launcher.
 fn helpers(cpus: [u32; 2]) -> Result<FigureRow, Box<dyn Error>> {
     let own = std::env::current_exe()?;
     let list = cpus.map(|cpu| cpu.to_string());
@@ -101,7 +100,7 @@ fn script() -> String {
     format!("i=0; while [ $i -lt {HELPERS} ]; do /bin/true; i=$((i+1)); done")
 }
 
-/// Plays the launcher of a shell script.
+/// Runs as the launcher of a shell script.
 fn shell(cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     let program = Executable::find(&["sh".into(), "-c".into(), script().into()])?;
     let list = CpuList(vec![cpus[0].parse()?, cpus[1].parse()?]);
@@ -110,7 +109,7 @@ fn shell(cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     ending.leave_alike()
 }
 
-/// One run of the program, alone or under a form of seating.
+/// Runs the program once, alone or under a seating.
 fn figures(form: Option<&str>, cpus: [u32; 2]) -> Result<ProgramTimes, Box<dyn Error>> {
     let part = form.map_or(vec![PROGRAM], |form| vec![LAUNCHER, form]);
     let output = Command::new(std::env::current_exe()?)
@@ -125,7 +124,7 @@ fn launch(form: &str, cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     let (_, beyond) = FORMS.into_iter().find(|(name, _)| *name == form).ok_or("no such form")?;
     let own = std::env::current_exe()?.into_os_string();
     let program = Executable::find(&[own, PROGRAM.into(), cpus[0].into(), cpus[1].into()])?;
-    // The main thread and those that live for a moment, and then the last seat of the plan for the
+    // The main thread and the short-lived threads come first, then the plan's last seat for the
     // last thread.
     let mut list = vec![cpus[0].parse()?; 1 + THREADS];
     list.push(cpus[1].parse()?);
@@ -133,7 +132,7 @@ fn launch(form: &str, cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     let seating = SeatAllocator::new(SeatList::of_cpus(&list, beyond), Vec::new(), 0).strict(true);
     let (ending, report) = seatmap_launch::run(&program, seating, LaunchOptions::default())?;
     match report.troubles().first() {
-        // A seat that was not verified would make the figures those of another seating.
+        // An unverified seat would make these the figures of another seating.
         Some(trouble) => Err(trouble.clone().into()),
         None => ending.leave_alike(),
     }

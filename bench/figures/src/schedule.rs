@@ -1,5 +1,5 @@
-//! How long a matrix takes: the cost of a visit measured here, the schedule played on machines of
-//! many PUs.
+//! The duration of a matrix: measures the cost of a visit here, and computes the schedule for
+//! machines of many PUs.
 
 use crate::pair;
 use crate::row::FigureRow;
@@ -10,8 +10,8 @@ use seatmap_measure::probe::Probe;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-/// Machines of these sizes, by their bundled descriptions, and the time that a matrix may take, in
-/// seconds. The largest has the distances of the largest machine described, drawn evenly.
+/// Machines of these sizes, by their bundled descriptions, and the target time of a matrix in
+/// seconds. The largest has the distances of the largest described machine, sampled evenly.
 const SIZES: [(usize, &str, f64); 4] = [
     (16, "ryzen-5950x", 0.5),
     (64, "graviton3", 5.0),
@@ -21,7 +21,7 @@ const SIZES: [(usize, &str, f64); 4] = [
 
 const VISITS: usize = 300;
 
-/// Seconds per matrix, for each size.
+/// Seconds per matrix for each size.
 pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
     let mut probe = pair::probe(cpus)?;
@@ -44,7 +44,7 @@ pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     Ok(rows)
 }
 
-/// The overhead of waking, meeting and reporting: the median visit less its round trips.
+/// The overhead of waking, meeting and reporting: the median visit minus its round trips.
 fn overhead_s<P: Probe>(
     probe: &mut P,
     cpus: [u32; 2],
@@ -67,12 +67,12 @@ fn overhead_s<P: Probe>(
     Ok(median(&beyond).unwrap_or(f64::NAN))
 }
 
-/// The warm-up batch included.
+/// Including the warm-up batch.
 fn round_trips_s(round_trip_ns: f64, plan: &SurveyPlan) -> f64 {
     f64::from((plan.batches + 1) * plan.round_trips) * round_trip_ns * 1e-9
 }
 
-/// One distance for each pair of n PUs, spread as the machine's own are.
+/// A distance for each pair of n PUs, distributed like the machine's own.
 fn distances_ns(machine: &str, n: usize) -> Result<Vec<f64>, Box<dyn Error>> {
     let profile = catalog::load(machine)?;
     let distance = profile.core_distance.ok_or("a bundled machine without distances")?;
@@ -83,8 +83,8 @@ fn distances_ns(machine: &str, n: usize) -> Result<Vec<f64>, Box<dyn Error>> {
     Ok((0..pairs).map(|at| own[at * own.len() / pairs]).collect())
 }
 
-/// The serial schedule: a pass visits each pair once, and passes follow while the plan's time
-/// lasts.
+/// The serial schedule: a pass visits each pair once, and passes repeat until the plan's time is
+/// over.
 fn matrix_s(distances_ns: &[f64], plan: &SurveyPlan, overhead_s: f64) -> f64 {
     let pass_s: f64 = distances_ns.iter().map(|ns| overhead_s + round_trips_s(*ns, plan)).sum();
     let passes = match plan.passes {

@@ -1,8 +1,7 @@
-//! Kinds of runs that take turns, and order statistics as a row prints them (NaN if there are no
-//! values).
+//! Runs several kinds in turns, and computes order statistics for rows (NaN without values).
 
-/// Runs each of `N` kinds once a turn, so that a disturbance affects all kinds alike. Another kind
-/// begins in each turn, because the second of two may profit from the first.
+/// Runs each of `N` kinds once per turn, so that disturbances affect all kinds alike. Each turn
+/// starts with another kind, because the second of two may profit from the first.
 ///
 /// # Errors
 /// The first error of a run.
@@ -20,12 +19,11 @@ pub fn in_turns<const N: usize, T, E>(
     Ok(found)
 }
 
-/// The ratios of two kinds, turn by turn.
+/// The ratios of two kinds, by turn.
 pub fn ratios(ours: &[f64], theirs: &[f64]) -> Vec<f64> {
     ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect()
 }
 
-/// The median, or NaN.
 pub fn median(values: &[f64]) -> f64 {
     quantile(values, 0.5)
 }

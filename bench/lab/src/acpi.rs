@@ -1,5 +1,5 @@
-//! The ACPI table of an x86 computer whose CPUs are unequal: `_CPC` of each, as a firmware with
-//! Collaborative Processor Performance Control gives it (ACPI 6.5, 8.4.6.1).
+//! The ACPI table of an x86 computer with unequal CPUs: `_CPC` for each, as firmware with
+//! Collaborative Processor Performance Control provides it (ACPI 6.5, 8.4.6.1).
 
 use crate::computer::{Architecture, EmulatedComputer};
 use crate::error::LabError;
@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The table, where the computer needs one.
+/// Creates the table if the computer needs one.
 ///
 /// # Errors
-/// [`LabError::Missing`] without `iasl`; others, if it cannot be made.
+/// [`LabError::Missing`] without `iasl`; others if the table cannot be created.
 pub fn of(computer: &EmulatedComputer, cache: &Path) -> Result<Option<PathBuf>, LabError> {
     if computer.architecture == Architecture::Arm || computer.capacities.is_empty() {
         return Ok(None);
@@ -25,7 +25,7 @@ pub fn of(computer: &EmulatedComputer, cache: &Path) -> Result<Option<PathBuf>, 
     Ok(Some(stem.with_extension("aml")))
 }
 
-/// ACPI's own language. QEMU names the CPUs `\_SB.CPUS.C000` and on, in hexadecimal.
+/// The table in ASL. QEMU names the CPUs `\_SB.CPUS.C000` and so on, in hexadecimal.
 fn table(capacities: &[u32]) -> String {
     let none = "ResourceTemplate(){Register(SystemMemory, 0, 0, 0)}";
     let mut text = "DefinitionBlock (\"\", \"SSDT\", 2, \"LAB\", \"CPPC\", 1)\n{\n".to_owned();
@@ -36,7 +36,7 @@ fn table(capacities: &[u32]) -> String {
             "External ({path}, DeviceObj)\nScope ({path}) {{ Name (_CPC, Package () {{ 23, 3, \
              {capacity}, {capacity}, 20, 10"
         );
-        // Guaranteed performance to the reference performance are optional: empty registers.
+        // The registers from guaranteed to reference performance are optional: empty.
         for _ in 0..14 {
             let _ = write!(text, ", {none}");
         }

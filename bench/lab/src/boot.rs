@@ -1,4 +1,4 @@
-//! Boots a computer with an experiment, shows its console, and gives the experiment's result.
+//! Boots a computer with an experiment, shows its console, and returns the experiment's result.
 
 use crate::acpi;
 use crate::computer::{Architecture, EmulatedComputer, lab_folder};
@@ -13,74 +13,72 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The libraries of programs for Arm, which `ldd` of another processor does not list, and Debian's
+/// The libraries of Arm programs, which another processor's `ldd` does not list, and Debian's
 /// folder for them.
 const ARM_LIBRARIES: [&str; 4] =
     ["ld-linux-aarch64.so.1", "libc.so.6", "libm.so.6", "libgcc_s.so.1"];
 const ARM_FOLDER: &str = "/usr/aarch64-linux-gnu/lib";
 
-/// The words with which a guest ends.
+/// The start of a guest's last line.
 const RESULT: &str = "lab: result ";
 
-/// A file for the guest.
 #[derive(Clone, Debug)]
 pub struct GuestFile {
-    /// The file of this computer.
+    /// The file on this computer.
     pub source: PathBuf,
     /// Its path in the guest.
     pub path: String,
 }
 
-/// A boot that is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct BootRequest {
-    /// Where packages, images and consoles are kept.
+    /// The folder for packages, images and consoles.
     pub cache: PathBuf,
-    /// `seatmap`, of the computer's instruction set.
+    /// `seatmap` for the computer's instruction set.
     pub seatmap: PathBuf,
     /// The experiment: a script that runs as `/lab/experiment`.
     pub experiment: PathBuf,
-    /// Replaces the lab's own first process, where the experiment is about that.
+    /// Replaces the lab's init process, for experiments about it.
     pub init: Option<PathBuf>,
-    /// Another kernel than the computer's own.
+    /// Replaces the computer's own kernel.
     pub kernel: Option<String>,
     /// Programs with their libraries.
     pub programs: Vec<GuestFile>,
-    /// Files as they are.
+    /// Plain files.
     pub files: Vec<GuestFile>,
-    /// Folders with everything in them.
+    /// Folders with all their content.
     pub trees: Vec<GuestFile>,
-    /// Modules beside the computer's own.
+    /// Modules besides the computer's own.
     pub modules: Vec<String>,
-    /// Words for the kernel's command line, and `lab_NAME=VALUE` for the experiment.
+    /// Words for the kernel's command line; `lab_NAME=VALUE` sets a variable of the experiment.
     pub words: Vec<String>,
-    /// Emulates each CPU by a thread of its own.
+    /// Emulates each CPU on a separate thread.
     pub is_parallel: bool,
-    /// Ends the computer after this time.
+    /// The time limit.
     pub limit: Duration,
-    /// Shows the console.
+    /// Whether to show the console.
     pub is_shown: bool,
-    /// Keeps the console in this file, line by line.
+    /// A file for the console's lines.
     pub log: Option<PathBuf>,
 }
 
-/// How an experiment ended.
+/// The result of a boot.
 #[derive(Debug)]
 pub struct BootReport {
     /// The console's lines.
     pub console: Vec<String>,
-    /// The experiment's exit status, if it came to its end.
+    /// The experiment's exit status, if it finished.
     pub result: Option<i32>,
-    /// From the start of the emulator to its end.
+    /// The run time of the emulator.
     pub seconds: f64,
     /// The kernel's package.
     pub kernel: String,
 }
 
-/// Boots a computer, and waits until it has turned itself off.
+/// Boots a computer, and waits until it has shut down.
 ///
 /// # Errors
-/// [`LabError::Missing`], if a tool or package is not here; others, if something cannot be read.
+/// [`LabError::Missing`] if a tool or package is missing; others if a file cannot be read.
 pub fn boot(computer: &EmulatedComputer, request: &BootRequest) -> Result<BootReport, LabError> {
     for tool in [computer.emulator(), "setpriv", "timeout"] {
         find(tool)?;
@@ -130,7 +128,7 @@ fn version(folder: &str, architecture: &str) -> String {
     name.trim_start_matches("linux-image-").trim_start_matches("linux-binary-").to_owned()
 }
 
-/// QEMU starts an x86 computer by a firmware, which is a package of its own.
+/// QEMU boots x86 computers with a firmware from a separate package.
 fn find_firmware(computer: &EmulatedComputer) -> Result<(), LabError> {
     let folders = ["/usr/share/seabios", "/usr/share/qemu"];
     let has_it = folders.iter().any(|folder| Path::new(folder).join("bios-256k.bin").exists());
@@ -140,7 +138,7 @@ fn find_firmware(computer: &EmulatedComputer) -> Result<(), LabError> {
     Err(LabError::Missing("bios-256k.bin of Debian's package seabios".to_owned()))
 }
 
-/// Reads the console to its end.
+/// Reads the console until it ends.
 fn listen(pipe: impl std::io::Read, request: &BootRequest) -> Vec<String> {
     let mut log = request.log.as_ref().and_then(|path| File::create(path).ok());
     let mut reader = BufReader::new(pipe);
@@ -160,7 +158,7 @@ fn listen(pipe: impl std::io::Read, request: &BootRequest) -> Vec<String> {
     console
 }
 
-/// The kernel in a package's folder: below `boot`, or beside its modules.
+/// The kernel in a package's folder: below `boot`, or with its modules.
 fn image_of(package: &Path) -> Result<PathBuf, LabError> {
     let mut folders = vec![package.join("boot"), package.join("usr/lib/modules")];
     while let Some(folder) = folders.pop() {
@@ -211,7 +209,7 @@ fn build(
     Ok(image)
 }
 
-/// A busybox that needs no libraries.
+/// A static busybox.
 fn busybox(computer: &EmulatedComputer, archive: &Archive) -> Result<PathBuf, LabError> {
     if computer.architecture == Architecture::X86 && cfg!(target_arch = "x86_64") {
         let own = find("busybox")?;

@@ -1,5 +1,4 @@
-//! A computer of the lab: a file below `scripts/lab/computers`, and the words that QEMU takes for
-//! it.
+//! A computer of the lab: a file in `scripts/lab/computers`, and its QEMU arguments.
 
 use crate::error::LabError;
 use serde::Deserialize;
@@ -17,11 +16,11 @@ pub enum Architecture {
     Arm,
 }
 
-/// The control groups that are mounted.
+/// The mounted control groups.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum CgroupVersion {
-    /// Version 2 alone, as systemd has it.
+    /// Only version 2, as with systemd.
     #[default]
     V2,
     /// The cpuset hierarchy of version 1.
@@ -34,12 +33,12 @@ pub enum CgroupVersion {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmulatedNode {
-    /// Its CPUs, as a list; memory alone without any.
+    /// Its CPUs as a list; empty for a node with memory only.
     #[serde(default)]
     pub cpus: String,
-    /// Its memory; 0 is CPUs alone.
+    /// Its memory; 0 for a node with CPUs only.
     pub memory_mib: u64,
-    /// Its distances to all nodes, as the ACPI's SLIT has them. Absent on all nodes: 10 and 20.
+    /// Its distances to all nodes, as in the ACPI's SLIT. If absent on all nodes: 10 and 20.
     #[serde(default)]
     pub distances: Vec<u8>,
 }
@@ -51,23 +50,23 @@ pub struct EmulatedComputer {
     /// The file's name without `.toml`.
     #[serde(skip)]
     pub name: String,
-    /// The real machine that this one stands for, or the question that it asks.
+    /// The real machine that it stands for, or the question that it answers.
     pub stands_for: String,
     /// Its instruction set.
     pub architecture: Architecture,
-    /// The processor, in QEMU's words.
+    /// The processor as a QEMU argument.
     pub cpu: String,
     /// Processor packages.
     pub sockets: u32,
-    /// Dies of a package.
+    /// Dies per package.
     #[serde(default = "one")]
     pub dies: u32,
-    /// Clusters of a die; on Arm alone.
+    /// Clusters per die; only on Arm.
     #[serde(default = "one")]
     pub clusters: u32,
-    /// Cores of a cluster.
+    /// Cores per cluster.
     pub cores: u32,
-    /// Hardware threads of a core.
+    /// Hardware threads per core.
     #[serde(default = "one")]
     pub threads: u32,
     /// Debian's kernel: a series, or `newest` for unstable's, and a flavour: `6.12`, `6.12-cloud`,
@@ -76,25 +75,25 @@ pub struct EmulatedComputer {
     /// The control groups.
     #[serde(default)]
     pub groups: CgroupVersion,
-    /// More words for the kernel.
+    /// Further words for the kernel's command line.
     #[serde(default)]
     pub command_line: String,
-    /// CPUs that are taken away before anything runs, as a list.
+    /// CPUs to take offline at the start, as a list.
     #[serde(default)]
     pub offline: String,
-    /// Memory, where there are no nodes.
+    /// Memory, if there are no nodes.
     #[serde(default)]
     pub memory_mib: u64,
     /// NUMA nodes.
     #[serde(default, rename = "node")]
     pub nodes: Vec<EmulatedNode>,
-    /// The speed of each CPU beside the fastest, which has 1024; on Arm, in the device tree.
+    /// The relative speed of each CPU; the fastest has 1024. On Arm, in the device tree.
     #[serde(default)]
     pub capacities: Vec<u32>,
-    /// Kernel modules that are loaded first.
+    /// Kernel modules to load at the start.
     #[serde(default)]
     pub modules: Vec<String>,
-    /// More arguments for QEMU, such as a disk.
+    /// Further QEMU arguments, such as a disk.
     #[serde(default)]
     pub devices: Vec<String>,
 }
@@ -107,7 +106,7 @@ impl EmulatedComputer {
     /// Reads a computer by its name.
     ///
     /// # Errors
-    /// [`LabError`], if there is not one of this name, or it is not such a description.
+    /// [`LabError`] if there is no such computer, or its file is invalid.
     pub fn read(folder: &Path, name: &str) -> Result<Self, LabError> {
         let file = folder.join(format!("{name}.toml"));
         let text = std::fs::read_to_string(&file).map_err(|_| LabError::UnknownComputer {
@@ -123,7 +122,7 @@ impl EmulatedComputer {
     /// The names of all computers, sorted.
     ///
     /// # Errors
-    /// [`LabError::File`], if the folder cannot be read.
+    /// [`LabError::File`] if the folder cannot be read.
     pub fn names(folder: &Path) -> Result<Vec<String>, LabError> {
         let failed = LabError::file(folder);
         let mut names = Vec::new();
@@ -137,13 +136,13 @@ impl EmulatedComputer {
         Ok(names)
     }
 
-    /// Its CPUs, also those that go offline.
+    /// Its number of CPUs, including those taken offline.
     #[must_use]
     pub fn cpus(&self) -> u32 {
         self.sockets * self.dies * self.clusters * self.cores * self.threads
     }
 
-    /// QEMU's program for it.
+    /// Its QEMU program.
     #[must_use]
     pub fn emulator(&self) -> &'static str {
         match self.architecture {
@@ -161,8 +160,8 @@ impl EmulatedComputer {
         }
     }
 
-    /// QEMU's arguments for the hardware. All vCPUs are emulated by one thread of the host, unless
-    /// `is_parallel`: with one, 32 CPUs boot in seconds, and with 32 on two CPUs hardly at all.
+    /// QEMU's arguments for the hardware. Unless `is_parallel`, one host thread emulates all vCPUs:
+    /// then 32 CPUs boot in seconds, while 32 threads on two CPUs hardly finish.
     #[must_use]
     pub fn hardware(&self, is_parallel: bool) -> Vec<String> {
         let thread = if is_parallel { "multi" } else { "single" };
@@ -254,7 +253,7 @@ impl EmulatedComputer {
             CgroupVersion::V1 => "v1",
             CgroupVersion::None => "none",
         };
-        // Where a program begins at the same address each time, QEMU has translated it already.
+        // With fixed addresses of programs, QEMU can reuse its translations.
         let mut line = format!("console={console} quiet loglevel=3 panic=-1 norandmaps {own}");
         line += &format!(" lab_computer={} lab_groups={groups}", self.name);
         if !self.offline.is_empty() {
@@ -267,7 +266,7 @@ impl EmulatedComputer {
     }
 }
 
-/// The folder of the computers, beside this crate's workspace.
+/// The folder of the computers.
 #[must_use]
 pub fn folder() -> PathBuf {
     lab_folder().join("computers")

@@ -1,20 +1,20 @@
-//! Debian's packages, unpacked into the lab's cache; nothing is installed.
+//! Debian packages, unpacked into the lab's cache without installation.
 //!
-//! Packages of this computer's own release come from apt as it is set up here. Those of another
-//! architecture, and the newest kernel, come through lists of packages in the cache, made from the
-//! same server.
+//! Packages of this computer's release come through its own apt configuration. Those of other
+//! architectures, and the newest kernel, come through package lists in the cache, from the same
+//! server.
 
 use crate::error::LabError;
 use crate::tool::{find, make_folder, output, run, write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The suite whose kernel is the newest.
+/// The suite with the newest kernel.
 const NEWEST_SUITE: &str = "sid";
-/// Signs the releases of Debian.
+/// The keys of Debian's releases.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
-/// The lists of packages to choose from.
+/// Package lists.
 pub struct Archive {
     cache: PathBuf,
     architecture: String,
@@ -22,10 +22,10 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// The lists that have kernels of this series for this architecture.
+    /// Opens the lists with kernels of this series for this architecture.
     ///
     /// # Errors
-    /// [`LabError`], if apt cannot read or fetch them.
+    /// [`LabError`] if apt cannot read or fetch them.
     pub fn open(cache: &Path, architecture: &str, series: &str) -> Result<Self, LabError> {
         for tool in ["dpkg", "apt-get", "apt-cache", "depmod"] {
             find(tool)?;
@@ -45,8 +45,8 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Fetches lists into the cache, unless they are there: those of a suite, or of all suites from
-    /// which this computer has its packages. Its kernels come from its security suite, too.
+    /// Fetches lists into the cache unless they exist: those of one suite, or of all suites of this
+    /// computer's packages. Its kernels come from its security suite too.
     fn fetch_lists(&mut self, suite: &str, is_suite: bool) -> Result<(), LabError> {
         let folder = self.cache.join(format!("apt-{suite}-{}", self.architecture));
         for name in ["lists/partial", "archives/partial", "state"] {
@@ -85,7 +85,7 @@ impl Archive {
     /// The folder of the newest kernel of a series and flavour: `6.12`, `6.12-cloud`, `newest`.
     ///
     /// # Errors
-    /// [`LabError::Missing`], if the lists have none.
+    /// [`LabError::Missing`] if there is none in the lists.
     pub fn kernel(&self, kernel: &str) -> Result<PathBuf, LabError> {
         let (series, flavour) = kernel.split_once('-').unwrap_or((kernel, ""));
         let series = if series == "newest" { "[0-9]+" } else { &series.replace('.', "[.]") };
@@ -105,17 +105,17 @@ impl Archive {
         {
             run(Command::new("depmod").arg("-b").arg(&folder).arg(version))?;
         }
-        // Newer packages hold neither: they depend on one with the kernel and one with the modules.
+        // Newer packages contain neither; they depend on packages with the kernel and the modules.
         if modules_of(&folder, version).is_none() && !folder.join("boot").exists() {
             return self.package(&format!("linux-binary-{version}"));
         }
         Ok(folder)
     }
 
-    /// The folder of a package, unpacked.
+    /// The folder of an unpacked package.
     ///
     /// # Errors
-    /// [`LabError`], if it cannot be had.
+    /// [`LabError`] if the package cannot be fetched.
     pub fn package(&self, name: &str) -> Result<PathBuf, LabError> {
         let folder = self.cache.join(format!("{name}.{}", self.architecture));
         if folder.exists() {
@@ -141,7 +141,7 @@ fn modules_of(folder: &Path, version: &str) -> Option<PathBuf> {
     merged.iter().map(|place| folder.join(place).join(version)).find(|path| path.exists())
 }
 
-/// Unpacks the one package of a folder into `tree` beside it.
+/// Unpacks the only package in a folder into `tree` in the same folder.
 fn unpack(folder: &Path) -> Result<(), LabError> {
     let package = std::fs::read_dir(folder)
         .map_err(LabError::file(folder))?
@@ -152,13 +152,13 @@ fn unpack(folder: &Path) -> Result<(), LabError> {
     run(Command::new("dpkg").arg("-x").arg(package).arg(folder.join("tree")))
 }
 
-/// The numbers in a name, by which versions are compared.
+/// The numbers in a name, for comparing versions.
 fn numbers(name: &str) -> Vec<u64> {
     let parts = name.split(|letter: char| !letter.is_ascii_digit());
     parts.filter_map(|digits| digits.parse().ok()).collect()
 }
 
-/// The server of this computer's own packages.
+/// The server of this computer's packages.
 fn server() -> Result<String, LabError> {
     let policy = output(Command::new("apt-cache").arg("policy"))?;
     policy

@@ -1,5 +1,4 @@
-//! The device tree of an Arm computer whose CPUs are unequal: QEMU's own, with a capacity for each
-//! CPU.
+//! The device tree of an Arm computer with unequal CPUs: QEMU's own, with a capacity for each CPU.
 
 use crate::computer::{Architecture, EmulatedComputer};
 use crate::error::LabError;
@@ -7,10 +6,10 @@ use crate::tool::{find, run, write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The device tree, where the computer needs another than QEMU's.
+/// Creates the device tree if the computer needs another than QEMU's.
 ///
 /// # Errors
-/// [`LabError::Missing`] without `dtc`; others, if it cannot be made.
+/// [`LabError::Missing`] without `dtc`; others if it cannot be created.
 pub fn of(computer: &EmulatedComputer, cache: &Path) -> Result<Option<PathBuf>, LabError> {
     if computer.architecture == Architecture::X86 || computer.capacities.is_empty() {
         return Ok(None);
@@ -34,7 +33,7 @@ pub fn of(computer: &EmulatedComputer, cache: &Path) -> Result<Option<PathBuf>, 
     Ok(Some(blob))
 }
 
-/// Gives each `cpu@N` its capacity. Linux scales them so that the fastest has 1024.
+/// Adds a capacity to each `cpu@N`. Linux scales them so that the fastest has 1024.
 fn with_capacities(text: &str, capacities: &[u32]) -> String {
     let mut result = String::with_capacity(text.len());
     for line in text.lines() {

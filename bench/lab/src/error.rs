@@ -1,30 +1,30 @@
-//! Why something of the lab could not be done, and the absence of a tool, which is not a failure.
+//! Errors of the lab. A missing tool counts as a skip, not as a failure.
 
 use std::path::{Path, PathBuf};
 
-/// Why a computer could not be booted, or an experiment not judged.
+/// Why a computer could not boot, or an experiment could not be judged.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// There is not a description of this name.
+    /// There is no computer with this name.
     #[error("no computer '{name}' in {}; 'seatmap-lab list' names them", folder.display())]
     UnknownComputer {
-        /// The name that was typed.
+        /// The requested name.
         name: String,
         /// The folder that was searched.
         folder: PathBuf,
     },
-    /// A description is not TOML, or lacks something.
+    /// A description is not TOML, or incomplete.
     #[error("{}: {source}", file.display())]
     Description {
         /// The file.
         file: PathBuf,
-        /// The reader's own words.
+        /// The parser's message.
         source: Box<toml::de::Error>,
     },
-    /// A list of CPUs cannot be read.
+    /// A list of CPUs is invalid.
     #[error("'{0}' is not a list of CPUs such as 0-3,8")]
     CpuList(String),
-    /// A tool or package is not here. Experiments are skipped then, visibly.
+    /// A tool or package is missing; the experiment is skipped with a message.
     #[error("{0} is missing")]
     Missing(String),
     /// A file could not be read or written.
@@ -32,7 +32,7 @@ pub enum LabError {
     File {
         /// The file.
         path: PathBuf,
-        /// The system's own words.
+        /// The system's message.
         source: std::io::Error,
     },
     /// A program could not be started.
@@ -40,7 +40,7 @@ pub enum LabError {
     Start {
         /// The program.
         program: String,
-        /// The system's own words.
+        /// The system's message.
         source: std::io::Error,
     },
     /// A program failed.
@@ -54,19 +54,19 @@ pub enum LabError {
 }
 
 impl LabError {
-    /// The error about a file or folder, of the system's own.
+    /// Creates the error for a file or folder.
     pub fn file(path: &Path) -> impl Fn(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { path: path.clone(), source }
     }
 
-    /// The error about a program that does not start, of the system's own.
+    /// Creates the error for a program that cannot start.
     pub fn start(program: &str) -> impl Fn(std::io::Error) -> Self {
         let program = program.to_owned();
         move |source| Self::Start { program: program.clone(), source }
     }
 
-    /// Whether the experiment is skipped rather than failed: something that it needs is not here.
+    /// Whether the experiment is skipped instead of failed, because something is missing.
     #[must_use]
     pub fn is_absence(&self) -> bool {
         matches!(self, Self::Missing(_))

@@ -1,4 +1,4 @@
-//! The part of the lab that runs inside a computer: experiments, and the program that they seat.
+//! The part of the lab that runs inside a computer: experiments, and a program that they place.
 
 mod answer;
 mod cells;
@@ -12,25 +12,25 @@ mod verbs;
 
 use std::process::ExitCode;
 
-/// An experiment of the guest, or the program that is seated in it.
+/// An experiment in the guest, or the program that it places.
 #[derive(Debug, clap::Subcommand)]
 pub enum GuestCommand {
-    /// Ask every verb, and compare its answers with the kernel's own words.
+    /// Ask every verb, and compare its answers with the kernel's.
     Verbs {
-        /// Ask these verbs alone, with commas between them.
+        /// Ask only these verbs, separated by commas.
         #[arg(long, default_value = "")]
         only: String,
     },
-    /// Start threads that say where the kernel lets them run.
+    /// Start threads that print their affinity masks.
     Threads(threads::ThreadOptions),
 }
 
-/// Whether a name is among those of a list, or the list is empty.
+/// Whether a list contains a name or is empty.
 fn is_among(only: &str, name: &str) -> bool {
     only.is_empty() || only.split(',').any(|one| one == name)
 }
 
-/// Runs it. The exit status is 1 where something was wrong.
+/// Runs it. The exit status is 1 if something was wrong.
 pub fn run(guest: GuestCommand) -> ExitCode {
     let is_right = match guest {
         GuestCommand::Verbs { only } => verbs::run(&only),

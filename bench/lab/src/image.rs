@@ -1,5 +1,5 @@
-//! The first file system of a computer: programs with their libraries, scripts and modules, as the
-//! cpio archive that Linux unpacks at its start.
+//! The initial file system of a computer: programs with their libraries, scripts and modules, as
+//! the cpio archive that Linux unpacks at its start.
 //!
 //! The format is "newc" of Linux' `Documentation/driver-api/early-userspace/buffer-format.rst`.
 
@@ -11,7 +11,6 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The thing at a path.
 enum Entry {
     Folder,
     Link(String),
@@ -25,7 +24,7 @@ pub struct Initramfs {
 }
 
 impl Initramfs {
-    /// An image with the folders that every guest needs.
+    /// Creates an image with the folders that every guest needs.
     #[must_use]
     pub fn new() -> Self {
         let mut image = Self::default();
@@ -35,7 +34,7 @@ impl Initramfs {
         image
     }
 
-    /// A folder, and those above it.
+    /// Adds a folder with its parents.
     pub fn folder(&mut self, path: &str) {
         let path = path.trim_matches('/');
         for (end, _) in path.match_indices('/') {
@@ -52,15 +51,15 @@ impl Initramfs {
         self.entries.insert(path.to_owned(), entry);
     }
 
-    /// A symbolic link.
+    /// Adds a symbolic link.
     pub fn link(&mut self, path: &str, target: &str) {
         self.put(path, Entry::Link(target.to_owned()));
     }
 
-    /// A file of this computer, with its permissions.
+    /// Adds a file of this computer, with its permissions.
     ///
     /// # Errors
-    /// [`LabError::File`], if it cannot be read.
+    /// [`LabError::File`] if it cannot be read.
     pub fn file(&mut self, path: &str, source: &Path) -> Result<(), LabError> {
         let failed = LabError::file(source);
         let bytes = std::fs::read(source).map_err(&failed)?;
@@ -69,10 +68,10 @@ impl Initramfs {
         Ok(())
     }
 
-    /// A program of this computer, with the libraries that it is linked with.
+    /// Adds a program of this computer with its shared libraries.
     ///
     /// # Errors
-    /// [`LabError::File`], if one of them cannot be read.
+    /// [`LabError::File`] if one of them cannot be read.
     pub fn program(&mut self, path: &str, source: &Path) -> Result<(), LabError> {
         self.file(path, source)?;
         if let Some(Entry::File { bytes, .. }) = self.entries.get_mut(path.trim_start_matches('/'))
@@ -85,10 +84,10 @@ impl Initramfs {
         Ok(())
     }
 
-    /// A folder of this computer, with everything in it.
+    /// Adds a folder of this computer with all its content.
     ///
     /// # Errors
-    /// [`LabError::File`], if something cannot be read.
+    /// [`LabError::File`] if a file cannot be read.
     pub fn tree(&mut self, path: &str, source: &Path) -> Result<(), LabError> {
         self.folder(path);
         let failed = LabError::file(source);
@@ -108,10 +107,10 @@ impl Initramfs {
         Ok(())
     }
 
-    /// Kernel modules with those that they need, numbered in the order in which they are loaded.
+    /// Adds kernel modules with their dependencies, numbered in the order of loading.
     ///
     /// # Errors
-    /// [`LabError`], if this kernel does not have one.
+    /// [`LabError`] if this kernel lacks one.
     pub fn modules(&mut self, kernel: &Path, names: &[String]) -> Result<(), LabError> {
         if names.is_empty() {
             return Ok(());
@@ -145,7 +144,7 @@ impl Initramfs {
     /// Writes the archive.
     ///
     /// # Errors
-    /// [`LabError::File`], if it cannot be written.
+    /// [`LabError::File`] if it cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), LabError> {
         write(path, self.archive())
     }
@@ -165,8 +164,8 @@ impl Initramfs {
     }
 }
 
-/// Appends a file: a header of 13 numbers in hexadecimal, the name, the bytes, each to a multiple
-/// of four.
+/// Appends a file: a header of 13 hexadecimal numbers, the name and the bytes, each padded to a
+/// multiple of four.
 fn append(archive: &mut Vec<u8>, number: usize, name: &str, mode: u32, bytes: &[u8]) {
     let mut header = String::from("070701");
     let mode = mode as usize;
@@ -182,8 +181,7 @@ fn append(archive: &mut Vec<u8>, number: usize, name: &str, mode: u32, bytes: &[
     archive.resize(archive.len().next_multiple_of(4), 0);
 }
 
-/// A program without what a debugger alone reads: a quarter of it, and less for the guest to
-/// unpack.
+/// A program without debugging information: a quarter of the size, which the guest unpacks faster.
 fn without_debugging(program: &Path) -> Option<Vec<u8>> {
     let name = program.file_name()?.to_string_lossy().into_owned();
     let small = std::env::temp_dir().join(format!("lab-{}-{name}", std::process::id()));
@@ -193,7 +191,7 @@ fn without_debugging(program: &Path) -> Option<Vec<u8>> {
     bytes.ok()
 }
 
-/// The libraries of a program, by the dynamic loader's own list; none of one that needs none.
+/// The libraries of a program, as listed by the dynamic loader; empty for a static program.
 fn libraries(program: &Path) -> Vec<PathBuf> {
     let listed = output(Command::new("ldd").arg(program)).unwrap_or_default();
     listed.lines().filter_map(library).collect()
@@ -207,7 +205,7 @@ fn library(line: &str) -> Option<PathBuf> {
     path.starts_with('/').then(|| PathBuf::from(path))
 }
 
-/// The bytes of a module, whose file may be packed.
+/// The bytes of a module, whose file may be compressed.
 fn unpacked(file: &Path) -> Result<Vec<u8>, LabError> {
     let extension = file.extension().and_then(|extension| extension.to_str());
     if extension != Some("xz") {

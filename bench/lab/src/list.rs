@@ -1,15 +1,15 @@
-//! Lists of CPUs and masks, as the kernel and hwloc write them.
+//! Lists of CPUs and masks, as written by the kernel and hwloc.
 
 use crate::error::LabError;
 use std::collections::BTreeSet;
 
-/// CPUs, by the kernel's numbers.
+/// CPUs by the kernel's numbers.
 pub type CpuNumbers = BTreeSet<u32>;
 
-/// The CPUs of a list such as `0-3,8`, in its order; an empty text has none.
+/// The CPUs of a list such as `0-3,8`, in its order; none for an empty text.
 ///
 /// # Errors
-/// [`LabError::CpuList`], if it is not one.
+/// [`LabError::CpuList`] if the list is invalid.
 pub fn parse(text: &str) -> Result<Vec<u32>, LabError> {
     let text = text.trim();
     let mut cpus = Vec::new();
@@ -25,21 +25,21 @@ pub fn parse(text: &str) -> Result<Vec<u32>, LabError> {
     Ok(cpus)
 }
 
-/// The CPUs of all lists that stand in a sentence, such as `CPUs 3,10-11 are offline`.
+/// The CPUs of all lists in a sentence, such as `CPUs 3,10-11 are offline`.
 #[must_use]
 pub fn parse_words(sentence: &str) -> CpuNumbers {
     let words = sentence.split(|letter: char| !(letter.is_ascii_digit() || ",-".contains(letter)));
     words.filter_map(|word| parse(word.trim_matches([',', '-'])).ok()).flatten().collect()
 }
 
-/// The CPUs of a file of the kernel; none where it is absent.
+/// The CPUs in a file of the kernel; none if it is missing.
 #[must_use]
 pub fn read(path: &str) -> CpuNumbers {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     parse(&text).unwrap_or_default().into_iter().collect()
 }
 
-/// As a list in ranges.
+/// Formats CPUs as a list of ranges.
 #[must_use]
 pub fn show<'a>(cpus: impl IntoIterator<Item = &'a u32>) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();

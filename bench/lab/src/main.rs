@@ -1,14 +1,14 @@
-//! The lab: emulated computers, booted by one program, and Seatmap's verbs on each of them.
+//! The lab: boots emulated computers, and tests Seatmap's verbs on each of them.
 //!
 //! | module | gives |
 //! |---|---|
-//! | [`computer`], [`device_tree`], [`acpi`] | a file, as words of QEMU and tables of firmware |
-//! | [`debian`], [`image`], [`boot`] | a kernel, the first file system, a boot to its end |
-//! | [`trial`] | a question to a verb and its outcome, on its way through the console |
+//! | [`computer`], [`device_tree`], [`acpi`] | QEMU arguments and firmware tables from a file |
+//! | [`debian`], [`image`], [`boot`] | a kernel, the initial file system, a complete boot |
+//! | [`trial`] | a question to a verb and its outcome, sent through the console |
 //! | [`guest`] | the experiments, inside |
 //! | [`tested`] | the table of computers and verbs, outside |
 
-/// Prints a line, also where nobody reads any more.
+/// Prints a line, even if the reader is gone.
 macro_rules! say {
     ($($words:tt)*) => {{
         use std::io::Write as _;
@@ -42,12 +42,13 @@ use std::time::Duration;
 enum Cli {
     /// List the computers, and what they stand for.
     List,
-    /// Print the command line of the emulator for a computer.
+    /// Print the emulator's command line for a computer.
     Show {
         /// The computer.
         computer: String,
     },
-    /// Boot a computer with an experiment. Exit code 0 where it is right, or skipped.
+    /// Boot a computer with an experiment. The exit code is 0 if the experiment succeeds or is
+    /// skipped.
     Boot(BootArguments),
     /// Ask every verb on every computer, and write the table.
     Tested(tested::TestedArguments),
@@ -56,21 +57,20 @@ enum Cli {
     Guest(guest::GuestCommand),
 }
 
-/// A computer with an experiment.
 #[derive(Debug, clap::Args)]
 struct BootArguments {
     /// The computer.
     computer: String,
-    /// Seatmap's program, for the computer's instruction set.
+    /// Seatmap's program for the computer's instruction set.
     #[arg(long)]
     seatmap: PathBuf,
-    /// The experiment, a script of the guest.
+    /// The experiment, a script for the guest.
     #[arg(long)]
     experiment: PathBuf,
-    /// The first process, where it is not the lab's own.
+    /// The init process, if not the lab's own.
     #[arg(long)]
     init: Option<PathBuf>,
-    /// The kernel, where it is not the computer's own: 6.12, 6.1-cloud, newest-rt.
+    /// The kernel, if not the computer's own: 6.12, 6.1-cloud, newest-rt.
     #[arg(long)]
     kernel: Option<String>,
     /// A program with its libraries: FILE, or FILE:PATH for another path in the guest.
@@ -79,22 +79,22 @@ struct BootArguments {
     /// A file: FILE:PATH.
     #[arg(long)]
     file: Vec<String>,
-    /// A folder with everything in it: FOLDER:PATH.
+    /// A folder with all its content: FOLDER:PATH.
     #[arg(long)]
     tree: Vec<String>,
-    /// Kernel modules, with those that they need.
+    /// Kernel modules, with their dependencies.
     #[arg(long)]
     module: Vec<String>,
-    /// A word for the kernel's command line; `lab_NAME=VALUE` is a variable of the experiment.
+    /// A word for the kernel's command line; `lab_NAME=VALUE` sets a variable of the experiment.
     #[arg(long, allow_hyphen_values = true)]
     word: Vec<String>,
-    /// Emulate each CPU by a thread of its own: closer to real races, and slower with many CPUs.
+    /// Emulate each CPU on a separate thread: closer to real races, but slower with many CPUs.
     #[arg(long)]
     parallel: bool,
-    /// End the computer after this many seconds.
+    /// Time limit in seconds.
     #[arg(long, default_value_t = 900)]
     seconds: u64,
-    /// Keep the console in this file.
+    /// Write the console to this file.
     #[arg(long)]
     log: Option<PathBuf>,
 }
@@ -142,10 +142,10 @@ fn show(name: &str) -> Result<ExitCode, LabError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where packages, images and consoles are kept: `LAB_CACHE`, or below the build's folder.
+/// The folder for packages, images and consoles: `LAB_CACHE`, or in the build folder.
 ///
 /// # Errors
-/// [`LabError::File`], if it cannot be made.
+/// [`LabError::File`] if it cannot be created.
 fn cache() -> Result<PathBuf, LabError> {
     let own = computer::lab_folder().join("../../target/lab");
     let path = std::env::var_os("LAB_CACHE").map_or(own, PathBuf::from);
@@ -153,7 +153,7 @@ fn cache() -> Result<PathBuf, LabError> {
     path.canonicalize().map_err(LabError::file(&path))
 }
 
-/// `FILE:PATH`, or a program by its name or file, which stands at the same path in the guest.
+/// `FILE:PATH`, or a program by name or file, which goes to `bin`.
 fn guest_file(word: &str) -> Result<GuestFile, LabError> {
     if let Some((source, path)) = word.split_once(':') {
         return Ok(GuestFile { source: PathBuf::from(source), path: path.to_owned() });

@@ -1,4 +1,4 @@
-//! The table of computers and verbs, with the day: `docs/src/tested.md`.
+//! The table of computers and verbs with dates: `docs/src/tested.md`.
 
 use crate::boot::{self, BootReport, BootRequest, GuestFile};
 use crate::computer::{self, Architecture, EmulatedComputer};
@@ -13,38 +13,37 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-/// Computers that other experiments use, and that the table leaves out.
+/// Computers for other experiments, not in the table.
 const OTHERS: [&str; 5] = ["four-cpus", "four-nodes", "sixteen", "two-cpus", "two-nodes"];
 
-/// The questions, and the computers that are asked.
 #[derive(Debug, clap::Args)]
 pub struct TestedArguments {
-    /// Seatmap's program, built with the feature `faults` or without.
+    /// Seatmap's program, built with or without the feature `faults`.
     #[arg(long)]
     seatmap: PathBuf,
-    /// Seatmap's and the lab's programs for Arm, in this folder; without it, Arm's computers are
+    /// The folder with Seatmap's and the lab's programs for Arm; without it, Arm computers are
     /// skipped.
     #[arg(long)]
     arm: Option<PathBuf>,
-    /// These computers alone; may be given several times.
+    /// Only this computer; can be repeated.
     #[arg(long)]
     on: Vec<String>,
-    /// These verbs alone, with commas between them.
+    /// Only these verbs, separated by commas.
     #[arg(long, default_value = "")]
     only: String,
-    /// End a computer after this many seconds.
+    /// Time limit per computer in seconds.
     #[arg(long, default_value_t = 3600)]
     seconds: u64,
-    /// Leave out, visibly, a computer that does not come to its end in time and had nothing wrong
-    /// until then.
+    /// Leave out a computer that exceeds the time limit without an error before that, with a
+    /// message.
     #[arg(long)]
     skip_late: bool,
-    /// Write the page to this file, of everything that is kept.
+    /// Write the page with all saved runs to this file.
     #[arg(long)]
     write: Option<PathBuf>,
 }
 
-/// The outcomes on one computer, as they are kept.
+/// The saved outcomes of one computer.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct KeptRun {
     computer: String,
@@ -55,10 +54,10 @@ struct KeptRun {
     trials: Vec<VerbTrial>,
 }
 
-/// Asks, keeps the outcomes, and writes the page. The exit code is 1 where a verb was wrong.
+/// Asks, saves the outcomes, and writes the page. The exit code is 1 if a verb was wrong.
 ///
 /// # Errors
-/// [`LabError`], if a computer cannot be read or the page not be written.
+/// [`LabError`] if a computer cannot be read or the page cannot be written.
 pub fn run(arguments: &TestedArguments) -> Result<ExitCode, LabError> {
     let folder = computer::folder();
     let names = if arguments.on.is_empty() { table_computers()? } else { arguments.on.clone() };
@@ -152,13 +151,13 @@ fn request(
     })
 }
 
-/// Those of these programs that are installed; the others are left out, visibly, in the guest.
+/// The installed ones of these programs; the guest reports the missing ones.
 fn installed(names: &[&str]) -> Vec<GuestFile> {
     let files = names.iter().filter_map(|name| guest_file(name).ok());
     files.map(|file| in_place(file.source)).collect()
 }
 
-/// A file or folder that stands in the guest where it stands here.
+/// A file or folder with the same path in the guest as here.
 fn in_place(source: PathBuf) -> GuestFile {
     let path = source.display().to_string();
     GuestFile { source, path }
@@ -177,7 +176,7 @@ fn keep(
         has_ended: report.result.is_some(),
         trials: VerbTrial::among(&report.console),
     };
-    // The table has whole runs only.
+    // The table has only complete runs.
     if arguments.only.is_empty() {
         let path = cache()?.join(format!("verbs.{}.json", computer.name));
         write(&path, serde_json::to_string_pretty(&run).unwrap_or_default())?;
@@ -200,7 +199,7 @@ fn today() -> String {
     date.trim().to_owned()
 }
 
-/// All runs of the cache, in the order of the computers' names.
+/// All saved runs, in the order of the computers' names.
 fn kept() -> Result<Vec<KeptRun>, LabError> {
     let folder = cache()?;
     let mut runs = Vec::new();
@@ -232,7 +231,7 @@ fn page(runs: &[KeptRun]) -> Result<String, LabError> {
     Ok(text)
 }
 
-/// A row for each computer, a column for each verb.
+/// A row per computer, and a column per verb.
 fn table(runs: &[KeptRun]) -> String {
     let mut columns: Vec<&str> = Vec::new();
     for trial in runs.iter().flat_map(|run| &run.trials) {
@@ -275,7 +274,7 @@ fn of_verb(run: &KeptRun, verb: &str, outcome: VerbOutcome) -> usize {
     run.trials.iter().filter(|trial| trial.verb == verb && trial.outcome == outcome).count()
 }
 
-/// The sentences of refusals and faults, each with its computers.
+/// The sentences of refusals and errors, each with its computers.
 fn refusals(runs: &[KeptRun]) -> String {
     let mut sentences = BTreeMap::<(VerbOutcome, String), BTreeSet<&str>>::new();
     for run in runs {

@@ -1,13 +1,13 @@
-//! Other programs, run to their end.
+//! Runs other programs.
 
 use crate::error::LabError;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs a program and gives its standard output.
+/// Runs a program and returns its standard output.
 ///
 /// # Errors
-/// [`LabError`], if it cannot be started or fails.
+/// [`LabError`] if it cannot start or fails.
 pub fn output(command: &mut Command) -> Result<String, LabError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output =
@@ -20,18 +20,18 @@ pub fn output(command: &mut Command) -> Result<String, LabError> {
     Err(LabError::Failed { program, words })
 }
 
-/// Runs a program and forgets what it prints.
+/// Runs a program and ignores its output.
 ///
 /// # Errors
-/// As [`output`].
+/// As for [`output`].
 pub fn run(command: &mut Command) -> Result<(), LabError> {
     output(command).map(drop)
 }
 
-/// Where a program is, by the search path.
+/// Finds a program in the search path.
 ///
 /// # Errors
-/// [`LabError::Missing`], if it is not installed.
+/// [`LabError::Missing`] if it is not installed.
 pub fn find(program: &str) -> Result<PathBuf, LabError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let more = ["/usr/sbin", "/sbin"].map(PathBuf::from);
@@ -45,15 +45,15 @@ pub fn find(program: &str) -> Result<PathBuf, LabError> {
 /// Writes a file.
 ///
 /// # Errors
-/// [`LabError::File`], if it cannot be written.
+/// [`LabError::File`] if it cannot be written.
 pub fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), LabError> {
     std::fs::write(path, contents).map_err(LabError::file(path))
 }
 
-/// Makes a folder, and those above it.
+/// Creates a folder with its parents.
 ///
 /// # Errors
-/// [`LabError::File`], if it cannot be made.
+/// [`LabError::File`] if it cannot be created.
 pub fn make_folder(path: &Path) -> Result<(), LabError> {
     std::fs::create_dir_all(path).map_err(LabError::file(path))
 }

@@ -1,50 +1,49 @@
-//! The outcome of one question to one verb, and the line of the console by which it leaves the
-//! guest.
+//! The outcome of a question to a verb, and the console line that carries it out of the guest.
 
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
-/// Marks an outcome among the console's lines.
+/// Marks an outcome on the console.
 const MARK: &str = "lab-trial ";
 
-/// How a verb answered.
+/// The outcome of a verb.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VerbOutcome {
-    /// As the kernel has it.
+    /// It agrees with the kernel.
     Right,
-    /// Refused, and this computer truly cannot.
+    /// It refused, and this computer indeed cannot do it.
     Refused,
-    /// Something that the kernel does not say, a refusal without cause, a panic, or no end.
+    /// It contradicts the kernel, refused without cause, panicked, or did not end.
     Wrong,
 }
 
-/// A question to a verb, and its answer.
+/// A question to a verb with its outcome.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct VerbTrial {
     /// The verb.
     pub verb: String,
     /// The question.
     pub question: String,
-    /// How it was answered.
+    /// The outcome.
     pub outcome: VerbOutcome,
-    /// The facts that were compared, or the fault.
+    /// The compared facts, or the fault.
     pub detail: String,
-    /// How long it took in the guest.
+    /// Its duration in the guest.
     pub seconds: f64,
 }
 
-/// Why a question was not answered rightly.
+/// The reason for an outcome other than right.
 #[derive(Debug)]
 pub enum VerbFailure {
-    /// The computer cannot.
+    /// The computer cannot do it.
     Refused(String),
     /// The verb is wrong.
     Wrong(String),
 }
 
 impl VerbTrial {
-    /// Asks, and keeps the time.
+    /// Asks a question and measures the time.
     pub fn of(
         verb: &str,
         question: &str,
@@ -60,12 +59,11 @@ impl VerbTrial {
         Self { verb: verb.to_owned(), question: question.to_owned(), outcome, detail, seconds }
     }
 
-    /// Prints it on the console.
     pub fn tell(&self) {
         println!("{MARK}{}", serde_json::to_string(self).unwrap_or_default());
     }
 
-    /// The trials among the lines of a console.
+    /// The trials on a console.
     #[must_use]
     pub fn among(console: &[String]) -> Vec<Self> {
         let words = console.iter().filter_map(|line| Some(line.split_once(MARK)?.1));
@@ -73,10 +71,10 @@ impl VerbTrial {
     }
 }
 
-/// That this is so, or what is wrong.
+/// Checks a condition.
 ///
 /// # Errors
-/// [`VerbFailure::Wrong`], with these words.
+/// [`VerbFailure::Wrong`] with this text.
 pub fn ensure(is_so: bool, otherwise: impl FnOnce() -> String) -> Result<(), VerbFailure> {
     if is_so { Ok(()) } else { Err(VerbFailure::Wrong(otherwise())) }
 }

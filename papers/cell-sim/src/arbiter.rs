@@ -1,14 +1,13 @@
-//! The data arbiter of a chip: it decides when each transfer starts, and on which of the four
-//! rings.
+//! The data arbiter of a chip: decides when each transfer starts, and on which of the four rings.
 //!
 //! The arbiter serves the memory controller first and the other elements in turn (round robin): the
-//! one that has waited longest since its last grant comes first. It takes the shorter direction,
+//! element with the longest time since its last grant comes first. It takes the shorter direction,
 //! and starts a transfer when its source, its target, a ring and every segment of the route are
 //! free.
 //!
-//! A far element can start before a near one, because its wave needs longer to the target. While an
-//! element whose turn it is waits for a busy target, later elements must therefore not take that
-//! target: otherwise the far elements win each time, and the near ones starve.
+//! A far element can start before a near one, because its wave takes longer to reach the target. If
+//! the element whose turn it is waits for a busy target, later elements must therefore not take
+//! that target. Otherwise the far elements always win and the near ones starve.
 
 use crate::event::{CellBeEvent, EventOutbox};
 use crate::parameters::CellBeTiming;
@@ -18,13 +17,11 @@ use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 use std::collections::VecDeque;
 
-/// Waiting transfers of one element for which its queue has room before it grows.
+/// Initial capacity of an element's queue, in transfers.
 const WAITING: usize = 256;
 
-/// The order before the first grant.
 const FIRST_ORDER: [u8; ELEMENT_COUNT] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
 
-/// A transfer that waits for the rings.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     transaction: u32,
@@ -35,9 +32,9 @@ struct Waiting {
 /// One arbitration.
 struct Round {
     now: u64,
-    /// The time of the next one.
+    /// The time of the next arbitration.
     next: u64,
-    /// Busy targets for which an element waits whose turn it is, one bit each.
+    /// Busy targets claimed by an earlier element, one bit each.
     claimed: u16,
 }
 
@@ -46,22 +43,22 @@ struct Round {
 pub struct Grant {
     pub transaction: u32,
     pub ring: u8,
-    /// When the last byte arrives.
+    /// The time at which the last byte arrives.
     pub arrives: u64,
 }
 
-/// Counts of a chip's rings, as a PMU would report them.
+/// Counts of a chip's rings, like those of a PMU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RingCounters {
     /// Transfers started on each ring.
     pub grants: [u64; RINGS],
-    /// Core cycles for which transfers held each ring's segments.
+    /// Core cycles that transfers occupied each ring's segments.
     pub busy_cycles: [[u64; ELEMENT_COUNT]; RINGS],
-    /// Core cycles for which transfers of each element waited for their start.
+    /// Core cycles that each element's transfers waited to start.
     pub wait_cycles: [u64; ELEMENT_COUNT],
 }
 
-/// The arbiter, its rings, and the elements' ports to them.
+/// The arbiter, its rings, and the elements' ports.
 #[derive(Clone, Debug)]
 pub struct DataArbiter {
     chip: u8,
@@ -70,23 +67,23 @@ pub struct DataArbiter {
     longest_hops: usize,
     rings: [DataRing; RINGS],
     queues: [VecDeque<Waiting>; ELEMENT_COUNT],
-    /// The elements whose queue is not empty, one bit each.
+    /// The elements with waiting transfers, one bit each.
     pending: u16,
-    /// When each element can send, and receive, its next transfer.
+    /// The times at which each element's port is free to send, and to receive.
     send_free: [u64; ELEMENT_COUNT],
     receive_free: [u64; ELEMENT_COUNT],
-    /// The memory controller, which is served first.
+    /// The memory controller's element.
     memory: usize,
-    /// The elements in the order in which they are served: the one granted last is the last.
+    /// The elements in order of service: the last one granted comes last.
     order: [u8; ELEMENT_COUNT],
-    /// The time of the next arbitration; `u64::MAX` for never.
+    /// The time of the next arbitration, or `u64::MAX`.
     next: u64,
     granted: Vec<Grant>,
     wait_cycles: [u64; ELEMENT_COUNT],
 }
 
 impl DataArbiter {
-    /// The arbiter of a chip whose memory controller is the element `memory`.
+    /// Creates the arbiter of a chip whose memory controller is the element `memory`.
     pub fn new(chip: u8, memory: usize, timing: &CellBeTiming) -> Self {
         DataArbiter {
             chip,
@@ -106,7 +103,7 @@ impl DataArbiter {
         }
     }
 
-    /// Queues a transaction's data at an element for its transfer to another.
+    /// Queues a transaction's data for its transfer between two elements.
     pub fn request(
         &mut self,
         transaction: u32,
@@ -125,11 +122,11 @@ impl DataArbiter {
             target: target as u8,
             since: out.now(),
         });
-        // It cannot start behind another transfer of the same element.
+        // It cannot start before an earlier transfer of the same element.
         let is_first = self.pending & 1 << source == 0;
         self.pending |= 1 << source;
         if is_first {
-            // The arbiter works at the bus clock, and events count core cycles.
+            // The arbiter uses the bus clock; events count core cycles.
             self.arbitrate_at(out.now().next_multiple_of(self.bus), out);
         }
     }
@@ -144,7 +141,7 @@ impl DataArbiter {
     /// Starts every transfer that can start in this bus cycle. Returns them, the last first.
     pub fn arbitrate(&mut self, out: &mut EventOutbox) -> &[Grant] {
         self.granted.clear();
-        // An earlier request may have replaced the message that caused this call.
+        // Otherwise a later request with an earlier time replaced this message.
         if self.next == out.now() {
             self.next = self.serve_all(out.now());
             self.granted.reverse();
@@ -158,7 +155,7 @@ impl DataArbiter {
         &self.granted
     }
 
-    /// The transfers that the last arbitration started.
+    /// The transfers started by the last arbitration.
     pub fn granted(&self) -> &[Grant] {
         &self.granted
     }
@@ -176,7 +173,6 @@ impl DataArbiter {
         round.next
     }
 
-    /// Serves elements in turn.
     fn serve_others(&mut self, sources: u16, round: &mut Round) {
         let mut served = 0;
         for source in self.order {
@@ -189,11 +185,11 @@ impl DataArbiter {
         }
     }
 
-    /// Puts the elements that were served behind all others, in their order.
+    /// Moves the served elements behind all others, in their order.
     fn put_last(&mut self, served: u16) {
         let mut kept = 0;
         let mut last = ELEMENT_COUNT - served.count_ones() as usize;
-        // The loop goes over a copy of the order, so that the places can be written meanwhile.
+        // The loop iterates over a copy of the order, because it overwrites the original.
         for source in self.order {
             let place = if served & 1 << source == 0 { &mut kept } else { &mut last };
             self.order[*place] = source;
@@ -201,7 +197,7 @@ impl DataArbiter {
         }
     }
 
-    /// Starts the first transfer of an element, or notes when it could start. Returns whether it
+    /// Starts an element's first transfer, or records when it could start. Returns whether it
     /// started.
     fn serve(&mut self, source: usize, round: &mut Round) -> bool {
         let now = round.now;
@@ -213,8 +209,8 @@ impl DataArbiter {
         let (start, ring, hops) = self.best_ring(source, target);
         if start > now {
             round.next = round.next.min(start);
-            // Only a busy target is claimed: a source that waits for a ring or for its own port
-            // keeps nobody else from that target.
+            // Claim only a busy target: a source that waits for a ring or its own port must not
+            // keep others from the target.
             let is_target_busy = self.receive_free[target] > now + hops as u64 * self.bus;
             round.claimed |= u16::from(is_target_busy) << target;
             return false;
@@ -223,7 +219,7 @@ impl DataArbiter {
         if self.queues[source].is_empty() {
             self.pending &= !(1 << source);
         } else {
-            // The port sends its next transfer when the last beat of this one has left.
+            // The port sends the next transfer after this one's last beat.
             round.next = round.next.min(now + self.transfer);
         }
         self.wait_cycles[source] += now - waiting.since;
@@ -242,19 +238,18 @@ impl DataArbiter {
         }
     }
 
-    /// The ring on which a transfer could start first, the time, and its hops there; the first ring
-    /// among equals.
+    /// The ring with the earliest start, that time, and the hops. Among equal rings, the first.
     fn best_ring(&self, source: usize, target: usize) -> (u64, usize, usize) {
         let up = hops_up(source, target);
         let mut best = (u64::MAX, 0, 0);
         for (number, ring) in self.rings.iter().enumerate() {
             let hops = ring.hops(up);
             if hops <= self.longest_hops {
-                // The target's port must be free when the wave gets there.
+                // The target's port must be free when the wave arrives.
                 let received = self.receive_free[target].saturating_sub(hops as u64 * self.bus);
                 let start =
                     ring.earliest(source, hops, self.send_free[source].max(received), best.0);
-                // Not `<=`: among rings that are as early, the first one keeps the others free.
+                // Not `<=`: among equal rings, the first keeps the others free.
                 if start < best.0 {
                     best = (start, number, hops);
                 }
@@ -281,7 +276,6 @@ impl DataArbiter {
         format!("the data arbiter of chip {}", self.chip)
     }
 
-    /// The counts so far.
     pub fn counters(&self) -> RingCounters {
         RingCounters {
             grants: self.rings.each_ref().map(DataRing::grants),
@@ -290,7 +284,6 @@ impl DataArbiter {
         }
     }
 
-    /// Empties rings, queues and counts.
     pub fn reset(&mut self) {
         self.rings.iter_mut().for_each(DataRing::reset);
         self.queues.iter_mut().for_each(VecDeque::clear);

@@ -11,8 +11,8 @@ use seatmap_sim::engine::{self, TaskStacks};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// A Cell machine that runs programs, one after the other. PUs 0 to n - 1 are its SPEs, chip by
-/// chip; PU n is the first chip's PPE, and PU n + 1 the second's.
+/// A Cell machine that runs programs, one after another. PUs 0 to n - 1 are its SPEs, chip by chip;
+/// PU n is the first chip's PPE, and PU n + 1 the second's.
 pub struct CellBed {
     model: Arc<CellModel>,
     world: RefCell<CellBeMachine>,
@@ -24,10 +24,10 @@ pub struct CellBed {
 }
 
 impl CellBed {
-    /// The machine that a model describes.
+    /// Creates the machine of a model.
     ///
     /// # Panics
-    /// Panics if the model was changed after it was checked, so that its ring lacks an element or a
+    /// Panics if the model was changed after its check, so that its ring lacks an element or a
     /// figure is out of range.
     #[must_use]
     pub fn new(model: Arc<CellModel>) -> Self {
@@ -41,12 +41,12 @@ impl CellBed {
         }
     }
 
-    /// Sets the number of events after which a run gives up.
+    /// Sets the number of events after which a run fails.
     pub fn limit_events(&mut self, most_events: u64) {
         self.stage.most_events = most_events;
     }
 
-    /// The model.
+    /// The machine's model.
     #[must_use]
     pub fn model(&self) -> &Arc<CellModel> {
         &self.model
@@ -68,7 +68,7 @@ impl CellBed {
         let spes = self.model.ppe();
         engine::one_seat_each(seats, tasks)?;
         let mut taken = std::collections::HashSet::new();
-        // The PPE runs several tasks, an SPE one.
+        // The PPE runs several tasks, an SPE only one.
         if let Some(twice) = seats.iter().find(|pu| **pu < spes && !taken.insert(**pu)) {
             return Err(SimError::Seat(format!("two tasks on SPE {twice}, which runs one")));
         }
@@ -96,7 +96,7 @@ impl CellBed {
     ) -> Result<Vec<P::Output>, SimError> {
         let world = &self.world;
         let now = Cell::new(0);
-        // Nanoseconds of a tick, times the core cycles of a nanosecond.
+        // Nanoseconds per tick, times core cycles per nanosecond.
         let cycles_per_tick = self.model.figures.decrementer_ns.value * self.model.frequency_ghz;
         let skew = world.borrow().start_skew();
         for (start, task) in engine::starts(seats.len(), skew, seed) {
@@ -130,7 +130,7 @@ impl Bed for CellBed {
         let mut world = self.world.borrow_mut();
         world.reset(&shape, self.model.chips, &seats);
         world.set_trace(self.traces.then(|| EventTrace::new(1000.0 * self.model.frequency_ghz)));
-        // Each event of the run borrows the world anew.
+        // The borrow ends here, because each event of the run borrows the world.
         drop(world);
         let outputs = self.drive(&seats, program, seed);
         let world = self.world.get_mut();

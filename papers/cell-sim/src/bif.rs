@@ -1,24 +1,24 @@
-//! The link between two chips, over their broadband interfaces (BIF).
+//! The link between two chips, through their broadband interfaces (BIF).
 
 use crate::parameters::CellBeTiming;
 use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 
-/// Counts of the link, from the first chip to the second and back.
+/// Counts of the link: from the first chip to the second, and back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BifCounters {
     /// Bytes in each direction.
     pub bytes: [u64; 2],
-    /// Core cycles for which each direction was busy.
+    /// Core cycles that each direction was busy.
     pub busy_cycles: [u64; 2],
 }
 
-/// The link: each direction carries one packet after the other.
+/// The link. Each direction carries one packet after the other.
 #[derive(Clone, Debug)]
 pub struct Bif {
     chips: usize,
     timing: CellBeTiming,
-    /// When each direction will have sent its packets.
+    /// The time at which each direction is free.
     free: [u64; 2],
     counters: BifCounters,
 }
@@ -28,23 +28,22 @@ impl Bif {
         Bif { chips, timing: timing.clone(), free: [0; 2], counters: BifCounters::default() }
     }
 
-    /// Carries a command that both chips must see, and all that follows from it: the command and
-    /// the reflected command cross, then the snoop responses and the combined response. Returns the
-    /// core cycles that they add to the command's: their latency, and the time for which they wait
-    /// behind earlier packets. Without that wait, commands that memory refuses again and again
-    /// would keep the link from the data for which it has kept its places.
+    /// Carries a command that both chips must see: the command and its reflection cross, then the
+    /// snoop responses and the combined response. Returns the core cycles that this adds to the
+    /// command: the latency, and the wait behind earlier packets. Without that wait, commands that
+    /// memory refuses repeatedly would keep the link from the data whose entries memory has
+    /// reserved.
     pub fn carry_command(&mut self, now: u64) -> u64 {
-        // The command and its answers need both directions, so that the busier one decides.
+        // The command and its answers need both directions, so the busier one decides.
         let wait = self.free.iter().map(|free| free.saturating_sub(now)).max().unwrap_or(0);
         for direction in 0..2 {
-            // Each direction carries two packets: the command or its reflection, and one of the
-            // responses.
+            // Each direction carries two packets: the command or its reflection, and a response.
             self.occupy(now, direction, 2 * self.timing.bif_packet);
         }
         wait + 2 * self.timing.bif_latency
     }
 
-    /// Carries data off a chip. Returns the time of its arrival at the other chip.
+    /// Carries data off a chip. Returns its arrival time at the other chip.
     pub fn carry_data(&mut self, now: u64, from: u8, bytes: u32) -> u64 {
         invariant!(
             self.chips == 2 && from < 2,
@@ -69,7 +68,6 @@ impl Bif {
         &self.counters
     }
 
-    /// Empties the link and the counts.
     pub fn reset(&mut self) {
         self.free = [0; 2];
         self.counters = BifCounters::default();

@@ -1,17 +1,17 @@
-//! The models of the Cell that come with Seatmap, compiled in.
+//! The Cell models that come with Seatmap, compiled in.
 
 use crate::CellModel;
 use seatmap_sim::ModelError;
 use std::sync::Arc;
 
-/// Name and text of each model; the names are those of the files.
+/// Name and text of each model; the names are the file names.
 const MODELS: [(&str, &str); 3] = [
     ("cell-ps3", include_str!("../machines/cell-ps3.toml")),
     ("cell-qs20", include_str!("../machines/cell-qs20.toml")),
     ("cell-qs22", include_str!("../machines/cell-qs22.toml")),
 ];
 
-/// The formats of models of the Cell, without the version.
+/// The format of Cell models, without the version.
 const FAMILY: &str = "seatmap-model/";
 
 /// The names of the models.
@@ -19,16 +19,16 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     MODELS.iter().map(|(name, _)| *name)
 }
 
-/// The model of this name; `None` if none has it.
+/// The model with this name, if there is one.
 ///
 /// # Errors
-/// [`ModelError`], if a bundled model is wrong: a bug in Seatmap.
+/// [`ModelError`] if a bundled model is wrong, which is a bug in Seatmap.
 pub fn load(name: &str) -> Option<Result<Arc<CellModel>, ModelError>> {
     let (_, text) = MODELS.iter().find(|(known, _)| *known == name)?;
     Some(CellModel::from_toml(name, text).map(Arc::new))
 }
 
-/// Whether a text declares itself a model of the Cell.
+/// Whether a text declares itself a Cell model.
 #[must_use]
 pub fn is_model(text: &str) -> bool {
     text.lines().any(|line| {

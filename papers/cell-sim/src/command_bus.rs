@@ -1,9 +1,9 @@
-//! The command network: address concentrators, which order commands, have them snooped, and combine
-//! the responses.
+//! The command network: address concentrators order commands, have them snooped, and combine the
+//! responses.
 //!
 //! Commands go up a [tree](tree) of concentrators, each of which serves its inputs in turn. A
-//! command that has its slot at the top is reflected to all elements, which snoop it. On a machine
-//! with two chips a global command needs a slot on both.
+//! command with a slot at the top is reflected to all elements, which snoop it. On a machine with
+//! two chips a global command needs a slot on both.
 
 mod tree;
 
@@ -17,56 +17,53 @@ use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 use tree::ConcentratorTree;
 
-/// Lines whose last command is remembered.
+/// Entries of the table of lines with their last command.
 const RECENT: usize = 1024;
-/// Bits of a table position.
+/// Bits of an index into the table.
 const RECENT_BITS: u32 = RECENT.trailing_zeros();
-/// No line has this number.
+/// Marks an empty entry.
 const NO_LINE: u64 = u64::MAX;
 
 /// Counts of the command network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandCounters {
-    /// Commands sent.
     pub commands: u64,
-    /// Core cycles for which commands waited for their slot.
+    /// Core cycles that commands waited for their slot.
     pub wait_cycles: u64,
-    /// Core cycles of waiting by the element that sent the command, of all chips together.
+    /// Core cycles that commands waited, by sending element, over all chips.
     pub element_wait_cycles: [u64; ELEMENT_COUNT],
-    /// Commands held back or refused because another command to their line was under way.
+    /// Commands delayed or refused because of another command in flight to their line.
     pub same_line_commands: u64,
-    /// Core cycles for which they were held back.
+    /// Core cycles of that delay.
     pub same_line_wait_cycles: u64,
 }
 
 /// The concentrators that order a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// The concentrators of the sender's chip.
+    /// Those of the sender's chip.
     Chip,
-    /// The concentrators of both chips: the command crosses the link between them.
+    /// Those of both chips: the command crosses the link.
     Both,
 }
 
-/// A command on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BusCommand {
     pub transaction: u32,
-    /// The element that sends it.
     pub from: RingElement,
     pub reach: Reach,
-    /// The [line](line_of) that it names.
+    /// The number of its [line](line_of).
     pub line: u64,
-    /// When it was sent.
+    /// The time at which it was sent.
     pub since: u64,
 }
 
 /// The answer to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandResponse {
-    /// The combined response, which is back at this time.
+    /// The time of the combined response.
     Response(u64),
-    /// A retry, after which the command is sent again at this time.
+    /// The time at which the command is sent again.
     Retry(u64),
 }
 
@@ -74,9 +71,9 @@ pub enum CommandResponse {
 #[derive(Clone, Debug)]
 struct Chip {
     tree: ConcentratorTree,
-    /// When it takes its next command.
+    /// The time at which it takes its next command.
     free: u64,
-    /// A command that has won on the tree, and waits until both chips are free.
+    /// The command that won on the tree and waits until both chips are free.
     output: Option<BusCommand>,
 }
 
@@ -85,21 +82,21 @@ struct Chip {
 pub struct CommandBus {
     gap: u64,
     snoop: u64,
-    /// Time until a command to a busy line is sent again; 0 if it is held until the line is free.
+    /// Time until a command to a busy line is sent again; 0 if the network holds it until the line
+    /// is free.
     retry: u64,
     chips: Vec<Chip>,
-    /// The chip that is served first.
+    /// The chip served first.
     first: usize,
-    /// The time of the next message to itself; `u64::MAX` for none.
+    /// The time of the next message to itself, or `u64::MAX`.
     next: u64,
-    /// Lines to which commands went lately, with the time at which the last command had its
-    /// response.
+    /// Recently used lines, each with the time of its last command's response.
     recent: Vec<(u64, u64)>,
     counters: CommandCounters,
 }
 
 impl CommandBus {
-    /// The network of these chips, on whose rings the PPE is the element `ppe`.
+    /// Creates the network of chips on whose rings the PPE is the element `ppe`.
     pub fn new(chips: usize, ppe: usize, timing: &CellBeTiming) -> Self {
         let tree = ConcentratorTree::new(ppe, timing.concentrator_levels as usize);
         CommandBus {
@@ -114,12 +111,11 @@ impl CommandBus {
         }
     }
 
-    /// Takes a command. Returns it if it has its slot now; otherwise it waits, and a message to the
-    /// network is under way.
+    /// Accepts a command. Returns it if it has its slot now; otherwise it waits, and the network
+    /// has a message to itself pending.
     pub fn send(&mut self, command: BusCommand, out: &mut EventOutbox) -> Option<BusCommand> {
         let chip = command.from.chip as usize;
-        // While a message is under way, earlier commands wait for their turn: this one must not
-        // pass them.
+        // If a message is pending, earlier commands wait; this one must not pass them.
         let has_slot = self.next == u64::MAX && self.opens(chip, command.reach) <= out.now();
         if has_slot {
             self.take_slot(chip, &command, out.now());
@@ -130,7 +126,7 @@ impl CommandBus {
         None
     }
 
-    /// When a chip can take a command of this reach.
+    /// The time at which a chip can take a command of this reach.
     fn opens(&self, chip: usize, reach: Reach) -> u64 {
         match reach {
             Reach::Chip => self.chips[chip].free,
@@ -144,7 +140,7 @@ impl CommandBus {
             Reach::Chip => self.chips[chip].free = until,
             Reach::Both => {
                 self.chips.iter_mut().for_each(|chip| chip.free = until);
-                // The next command of both chips may be the other chip's.
+                // Then the other chip is first for commands of both chips.
                 self.first = (chip + 1) % self.chips.len();
             }
         }
@@ -161,12 +157,12 @@ impl CommandBus {
         }
     }
 
-    /// Handles the message to itself. Returns the commands that have their slot now, one of a chip
-    /// at most.
+    /// Handles the message to itself. Returns the commands that have their slot now, at most one
+    /// per chip.
     pub fn turn(&mut self, out: &mut EventOutbox) -> [Option<BusCommand>; 2] {
         let now = out.now();
         let mut granted = [None; 2];
-        // An earlier message may have replaced this one.
+        // A later message with an earlier time replaced this one.
         if self.next != now {
             return granted;
         }
@@ -182,14 +178,14 @@ impl CommandBus {
         granted
     }
 
-    /// The command that a chip takes now, if there is one.
+    /// The command that a chip takes now, if any.
     fn grant(&mut self, chip: usize, now: u64) -> Option<BusCommand> {
         if self.chips[chip].free > now {
             return None;
         }
         let command = self.chips[chip].output.take().or_else(|| self.chips[chip].tree.pop())?;
-        // It stays in front of the tree until both chips are free, so that no later command passes
-        // it.
+        // The command stays in front of the tree until both chips are free, so that no later one
+        // passes it.
         if self.opens(chip, command.reach) > now {
             self.chips[chip].output = Some(command);
             return None;
@@ -198,14 +194,14 @@ impl CommandBus {
         Some(command)
     }
 
-    /// When a chip with waiting commands can take one.
+    /// The time at which a chip with waiting commands can take one.
     fn next_slot(&self, chip: usize) -> u64 {
         let reach = self.chips[chip].output.map_or(Reach::Chip, |command| command.reach);
         self.opens(chip, reach)
     }
 
-    /// The answer to a command that has its slot now, and takes these cycles longer for crossing
-    /// the link. A command to a line whose earlier command has had no response yet must wait: the
+    /// Answers a command that has its slot now; `crossing` is the extra time for the link. A
+    /// command must wait for the response to an earlier command to the same line, because the
     /// address concentrators compare addresses (the PMU's PAAM events).
     pub fn answer(&mut self, now: u64, line: u64, crossing: u64) -> CommandResponse {
         invariant!(line != NO_LINE, at_cycle("the command network", now), "a command has no line");
@@ -213,7 +209,7 @@ impl CommandBus {
         // Fibonacci hashing (Knuth, volume 3, section 6.4).
         let at = (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT_BITS)) as usize;
         let (known, free) = self.recent[at];
-        // Two lines can share a place: then the earlier one is forgotten, and nothing waits for it.
+        // If two lines share an entry, the earlier one is dropped and delays nothing.
         let begin = if known == line { now.max(free) } else { now };
         self.counters.same_line_commands += u64::from(begin > now);
         if begin > now && self.retry > 0 {
@@ -228,7 +224,6 @@ impl CommandBus {
         &self.counters
     }
 
-    /// Forgets all commands and counts.
     pub fn reset(&mut self) {
         for chip in &mut self.chips {
             (chip.free, chip.output) = (0, None);
@@ -246,11 +241,11 @@ impl Chip {
     }
 }
 
-/// The number of the line that a transaction's command names.
+/// The number of the line in a transaction's command.
 pub fn line_of(transaction: &Transaction) -> u64 {
-    // Memories, local stores and registers have ranges of numbers of their own.
+    // Memories, local stores and registers have separate ranges of numbers.
     let store = match transaction.ea {
-        // Registers of one SPE are lines of their own.
+        // Each SPE's registers have their own lines.
         Ea::Local { rank, .. } if matches!(transaction.purpose, TransactionPurpose::Message(_)) => {
             0x2_0000 + u64::from(rank)
         }

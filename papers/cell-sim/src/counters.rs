@@ -1,4 +1,4 @@
-//! Counts of a run, as the machine's PMU would report them.
+//! Counts of a run, like those of the machine's PMU.
 
 use crate::arbiter::RingCounters;
 use crate::mic::MicCounters;
@@ -11,25 +11,25 @@ use std::collections::BTreeMap;
 pub struct CellBeCounters {
     /// Events of the simulation.
     pub events: u64,
-    /// Core cycles from the first task's start to the last one's end.
+    /// Core cycles from the first task's start to the last task's end.
     pub cycles: u64,
     /// Commands on the command network.
     pub commands: u64,
-    /// Core cycles for which commands waited for their slot.
+    /// Core cycles that commands waited for their slot.
     pub command_wait_cycles: u64,
-    /// Commands held back because another command to their line was under way.
+    /// Commands delayed by another command to the same line.
     pub same_line_commands: u64,
-    /// Core cycles for which these commands were held back.
+    /// Core cycles of that delay.
     pub same_line_wait_cycles: u64,
     /// Commands handed to MFCs.
     pub mfc_commands: u64,
-    /// Times that a task found its MFC's queue full.
+    /// How often a task found its MFC's queue full.
     pub mfc_full: u64,
-    /// Conditional stores that found their reservation lost.
+    /// Conditional stores that failed because their reservation was lost.
     pub lost_reservations: u64,
-    /// Bytes between the chips, from the first to the second and back.
+    /// Bytes between the chips: from the first to the second, and back.
     pub bif_bytes: [u64; 2],
-    /// Core cycles for which each direction was busy.
+    /// Core cycles that each direction was busy.
     pub bif_busy_cycles: [u64; 2],
     /// The counts of each chip.
     pub chips: Vec<ChipCounters>,
@@ -40,33 +40,32 @@ pub struct CellBeCounters {
 pub struct ChipCounters {
     /// Transfers started on each ring.
     pub ring_grants: [u64; RINGS],
-    /// Core cycles for which each segment was busy, by the element before it, all rings together.
+    /// Core cycles that each segment was busy, by the element before it, over all rings.
     pub link_busy_cycles: BTreeMap<String, u64>,
-    /// Core cycles for which each segment of each ring was busy, by position.
+    /// Core cycles that each segment of each ring was busy, by position.
     #[serde(skip)]
     pub ring_busy_cycles: [[u64; ELEMENT_COUNT]; RINGS],
-    /// Core cycles for which data of each element waited for the rings.
+    /// Core cycles that each element's data waited for the rings.
     pub wait_cycles: BTreeMap<String, u64>,
     /// Lines that the memory read.
     pub memory_reads: u64,
     /// Lines that the memory wrote.
     pub memory_writes: u64,
-    /// Lines among these that were read first, because less than a quadword was written.
+    /// Lines read before they were written, because the write was smaller than a quadword.
     pub memory_modifies: u64,
-    /// Core cycles for which lines occupied the pins of the memory, all channels together.
+    /// Core cycles that lines occupied the memory's pins, over all channels.
     pub memory_busy_cycles: u64,
     /// Turns between reading and writing.
     pub memory_turns: u64,
     /// Refreshes of the memory's banks.
     pub memory_refreshes: u64,
-    /// Commands that a full queue of the memory refused.
+    /// Commands refused by a full memory queue.
     pub memory_retries: u64,
 }
 
 impl CellBeCounters {
-    /// Core cycles for which each link of the model's [fabric](crate::CellModel::fabric) was busy.
-    /// The segment between two elements is the upward link of one element and the downward link of
-    /// the other.
+    /// Core cycles that each link of the model's [fabric](crate::CellModel::fabric) was busy. The
+    /// segment between two elements is the upward link of one and the downward link of the other.
     #[must_use]
     pub fn link_cycles(&self) -> Vec<f64> {
         let bridge = self
@@ -121,8 +120,8 @@ mod tests {
     #[test]
     fn a_segment_is_one_link_up_and_another_down() {
         let mut rings = RingCounters::default();
-        // Between the fifth and the sixth element: two rings up, one down. Between the last and the
-        // first: down.
+        // Between the fifth and sixth element: two rings up, one down. Between the last and first:
+        // one down.
         (rings.busy_cycles[0][4], rings.busy_cycles[1][4], rings.busy_cycles[2][4]) = (1, 2, 4);
         rings.busy_cycles[3][ELEMENT_COUNT - 1] = 8;
         let chip = ChipCounters::new(&rings, &MicCounters::default(), &ELEMENTS.map(str::to_owned));

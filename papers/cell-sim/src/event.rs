@@ -1,60 +1,59 @@
-//! Messages between components, each delivered at its time.
+//! Messages between components, delivered at their times.
 
 use crate::transaction::MappedRegister;
 use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 use seatmap_sim::wheel::Wheel;
 
-/// A message to a component. SPEs, tasks, chips and transactions are identified by their numbers.
+/// A message to a component. Numbers identify SPEs, tasks, chips and transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellBeEvent {
     /// To a task: its call has ended.
     Resume(u16),
-    /// To a task: try your call again.
+    /// To a task: retry the call.
     Retry(u16),
     /// To an SPE's MFC: issue the next line.
     IssueLine(u16),
     /// To the command network: send a transaction's command, or send it again.
     Command(u32),
-    /// To the command network: take the commands whose turn it is.
+    /// To the command network: take the next commands in turn.
     CommandTurn,
-    /// To a transaction's source: the combined response to its command has arrived.
+    /// To a transaction's source: the combined response has arrived.
     Response(u32),
-    /// To a memory channel, counted over all chips: serve the next line.
+    /// To a memory channel, numbered over all chips: serve the next line.
     MemoryTurn(u16),
     /// To a data arbiter: a transaction's data is at its source.
     DataReady(u32),
-    /// To a chip's data arbiter: start the transfers that can start.
+    /// To a chip's data arbiter: start transfers.
     Arbitrate(u8),
-    /// To a transfer's target on the ring: its last byte has arrived.
+    /// To a transfer's target on the ring: the last byte has arrived.
     LeftRing(u32),
     /// To the other chip: a transaction's data has crossed the link.
     CrossedLink(u32),
     /// To the requester: a transaction is complete.
     Delivered(u32),
-    /// To a mapped register of the SPE of task `to`: the PPE's store.
+    /// To a mapped register of the SPE of task `to`: a store by the PPE.
     RegisterWrite { to: u16, register: MappedRegister, value: u32 },
-    /// To an SPE's atomic unit: its cache has done its half of an atomic.
+    /// To an SPE's atomic unit: its cache has finished its half of an atomic.
     AtomicHalf(u16),
-    /// To a task of a program: the time until which it waits has come.
+    /// To a program's task: its wait has timed out.
     Timer { task: u16, number: u32 },
 }
 
-/// The queue into which components put their messages, and the clock that they read.
+/// The queue and clock of all components.
 #[derive(Clone, Debug, Default)]
 pub struct EventOutbox {
     wheel: Wheel<CellBeEvent>,
 }
 
 impl EventOutbox {
-    /// The time in core cycles: that of the message delivered last.
+    /// The time in core cycles: that of the last delivered message.
     #[inline]
     pub fn now(&self) -> u64 {
         self.wheel.now()
     }
 
-    /// Sends a message that arrives at the given time; messages of one cycle arrive in the order in
-    /// which they were sent.
+    /// Schedules a message. Messages of one cycle arrive in the order in which they were sent.
     #[inline]
     pub fn send(&mut self, time: u64, event: CellBeEvent) {
         invariant!(
@@ -71,12 +70,11 @@ impl EventOutbox {
         self.wheel.pop()
     }
 
-    /// The number of messages sent.
     pub fn sent(&self) -> u64 {
         self.wheel.scheduled()
     }
 
-    /// Drops all messages and starts at time 0.
+    /// Drops all messages and returns to time 0.
     pub fn clear(&mut self) {
         self.wheel.clear();
     }
@@ -84,12 +82,12 @@ impl EventOutbox {
 
 #[cfg(test)]
 impl EventOutbox {
-    /// Every message that is under way, in order.
+    /// All pending messages in order.
     pub fn drain(&mut self) -> Vec<(u64, CellBeEvent)> {
         std::iter::from_fn(|| self.deliver()).collect()
     }
 
-    /// Moves the clock to a time before which no message is under way.
+    /// Moves the clock to a time before all pending messages.
     pub fn advance(&mut self, time: u64) {
         self.send(time, CellBeEvent::Resume(u16::MAX));
         assert_eq!(self.deliver(), Some((time, CellBeEvent::Resume(u16::MAX))));

@@ -28,7 +28,7 @@ struct Chip {
     bif: RingElement,
 }
 
-/// The command network, and each chip's rings, memory and link, with the transactions on them.
+/// The command network, each chip's rings and memory, the link, and the transactions in flight.
 #[derive(Clone, Debug)]
 pub struct Interconnect {
     transactions: Transactions,
@@ -36,7 +36,7 @@ pub struct Interconnect {
     commands: CommandBus,
     chips: Vec<Chip>,
     link: Bif,
-    /// Memory channels of a chip.
+    /// Memory channels per chip.
     channels: u64,
     mic_retry: u64,
     register: u64,
@@ -67,7 +67,6 @@ impl Interconnect {
         }
     }
 
-    /// Drops all transactions and counts.
     pub fn reset(&mut self) {
         self.transactions.clear();
         self.tokens.reset();
@@ -79,17 +78,16 @@ impl Interconnect {
         }
     }
 
-    /// The memory of a chip.
     pub fn memory(&self, chip: u8) -> RingElement {
         self.chips[chip as usize].memory
     }
 
-    /// The end of the link at a chip. Everything lies behind it that is not on another element.
+    /// The link's element on a chip's ring.
     pub fn bif(&self, chip: u8) -> RingElement {
         self.chips[chip as usize].bif
     }
 
-    /// Sends a transaction's command now, or when there is a token for it.
+    /// Sends a transaction's command now, or when it gets a token.
     pub fn begin(&mut self, transaction: Transaction, out: &mut EventOutbox) {
         let time = self.tokens.take(&transaction, out.now());
         let id = self.transactions.add(transaction);
@@ -100,7 +98,6 @@ impl Interconnect {
         }
     }
 
-    /// Sends a transaction's command later.
     pub fn begin_at(&mut self, time: u64, transaction: Transaction, out: &mut EventOutbox) {
         let time = self.tokens.take(&transaction, time);
         let id = self.transactions.add(transaction);
@@ -108,20 +105,19 @@ impl Interconnect {
     }
 
     /// Sends a transaction's command: to both chips' networks if it addresses memory or the other
-    /// chip, else to its own chip's.
+    /// chip, otherwise to its own chip's.
     pub fn command(&mut self, id: u32, out: &mut EventOutbox) {
         let now = out.now();
         let transaction = self.transactions.get(id, now);
         let own = transaction.requester.chip;
-        // The end that is not the requester: only it can lie on the other chip.
+        // The end other than the requester: only it can be on the other chip.
         let other = if transaction.purpose == TransactionPurpose::Get {
             transaction.source
         } else {
             transaction.target
         };
         let is_global = other.chip != own || matches!(transaction.ea, Ea::Memory { .. });
-        // A line of memory may be in a cache of either chip, so both must snoop it. With one chip
-        // there is nobody else to ask.
+        // Both chips must snoop a line of memory, because caches of either chip may have it.
         let reach = if is_global && self.chips.len() > 1 { Reach::Both } else { Reach::Chip };
         let from = transaction.requester;
         let line = line_of(transaction);
@@ -152,7 +148,7 @@ impl Interconnect {
         }
     }
 
-    /// A transaction that has had its response.
+    /// A transaction after its response.
     pub fn transaction(&self, id: u32, now: u64) -> &Transaction {
         self.transactions.get(id, now)
     }
@@ -165,14 +161,14 @@ impl Interconnect {
         if source != chip.memory {
             return self.data_ready(id, out);
         }
-        // A full queue answers with a retry, and the whole command is sent and snooped again.
+        // A full queue causes a retry: the whole command is sent and snooped again.
         if !chip.mic.read(id, ea.offset(), out) {
             out.send(now + self.mic_retry, CellBeEvent::Command(id));
         }
     }
 
-    /// Announces a transaction's data to its target, and queues it for the rings. Memory may have
-    /// no room for it; then the command is sent again.
+    /// Announces a transaction's data to its target, and queues it for the rings. If the target is
+    /// memory without room, the command is sent again.
     pub fn announce(&mut self, id: u32, out: &mut EventOutbox) {
         let Transaction { target, ea, .. } = *self.transactions.get(id, out.now());
         let chip = &mut self.chips[target.chip as usize];
@@ -189,20 +185,19 @@ impl Interconnect {
         self.chips[usize::from(channel / each)].mic.turn(usize::from(channel % each), out);
     }
 
-    /// Fetches a transaction's data from another element than the one that its command named.
+    /// Fetches a transaction's data from an element other than the one in its command.
     pub fn fetch_from(&mut self, id: u32, source: RingElement, out: &mut EventOutbox) {
         self.transactions.set_source(id, source, out.now());
         self.fetch(id, out);
     }
 
-    /// Queues a transaction's data, which is at its source, for the rings.
+    /// Queues a transaction's data for the rings; the data is at its source.
     pub fn data_ready(&mut self, id: u32, out: &mut EventOutbox) {
         let Transaction { source, target, .. } = *self.transactions.get(id, out.now());
         self.enter(id, source, target, out);
     }
 
-    /// Puts data on the rings of a chip: towards its target, or towards the link to the chip of its
-    /// target.
+    /// Puts data on a chip's rings, towards its target or the link to its target's chip.
     fn enter(&mut self, id: u32, from: RingElement, target: RingElement, out: &mut EventOutbox) {
         let chip = &mut self.chips[from.chip as usize];
         let to = if target.chip == from.chip { target } else { chip.bif };
@@ -214,19 +209,18 @@ impl Interconnect {
         }
     }
 
-    /// Lets a chip's arbiter start transfers.
+    /// Runs a chip's arbiter.
     pub fn arbitrate(&mut self, chip: u8, out: &mut EventOutbox) {
         self.chips[chip as usize].arbiter.arbitrate(out);
     }
 
-    /// The transfers that the chip's arbiter started last, with their transactions.
+    /// The transfers that a chip's arbiter started last, with their transactions.
     pub fn granted(&self, chip: u8, now: u64) -> impl Iterator<Item = (Grant, Transaction)> {
         let granted = self.chips[chip as usize].arbiter.granted().iter();
         granted.map(move |grant| (*grant, *self.transactions.get(grant.transaction, now)))
     }
 
-    /// Handles a transaction's data that has left the rings. Returns whether this completes the
-    /// transaction.
+    /// Handles data that has left the rings. Returns whether the transaction is complete.
     pub fn left_ring(&mut self, id: u32, out: &mut EventOutbox) -> bool {
         let now = out.now();
         let Transaction { purpose, requester, source, target, size, ea, .. } =
@@ -247,7 +241,7 @@ impl Interconnect {
             TransactionPurpose::Get | TransactionPurpose::Put | TransactionPurpose::Reserve => {
                 return true;
             }
-            // Plural: "moves" is a verb here.
+            // "moves": the subject is "a claim".
             TransactionPurpose::Claim => {
                 broken(at_cycle(NAME, now), format_args!("a claim of {requester:?} moves data"))
             }
@@ -255,17 +249,18 @@ impl Interconnect {
         false
     }
 
-    /// Handles a transaction's data that has crossed to its target's chip.
+    /// Handles data that has arrived at its target's chip.
     pub fn crossed_link(&mut self, id: u32, out: &mut EventOutbox) {
         let target = self.transactions.get(id, out.now()).target;
         let entry = self.bif(target.chip);
-        // From here on the data comes from the link: `left_ring` compares the chips of source and
-        // target to know that it has crossed.
+        // From now on, the link is the source: `left_ring` compares the chips of source and target
+        // to find out whether the data has crossed.
         self.transactions.set_source(id, entry, out.now());
         self.enter(id, entry, target, out);
     }
 
-    /// Core cycles from the ring into a mapped register, of the requester's chip or of the other.
+    /// Core cycles from the ring to a mapped register of the same chip, or of the other if
+    /// `is_far`.
     fn register_cycles(&self, register: MappedRegister, is_far: bool) -> u64 {
         match register {
             MappedRegister::Mailbox => self.register,
@@ -274,7 +269,6 @@ impl Interconnect {
         }
     }
 
-    /// Removes a complete transaction and returns it.
     pub fn finish(&mut self, id: u32, now: u64) -> Transaction {
         self.transactions.remove(id, now)
     }

@@ -1,34 +1,34 @@
-//! The Cell Broadband Engine: SPEs with their MFCs on the EIB, one chip or two.
+//! The Cell Broadband Engine: SPEs with their MFCs on the EIB, on one chip or two.
 //!
-//! Each component is a type with private fields. Components send each other messages that arrive at
-//! their time. A component that finds itself in an impossible state stops the run.
+//! Each component is a type with private fields. Components exchange messages with arrival times. A
+//! component in an impossible state stops the run.
 //!
 //! | module | is |
 //! |---|---|
 //! | [`model`] | a machine as its file states it |
 //! | [`parameters`] | the list of its parameters, with units and ranges |
 //! | [`channels`] | mailboxes, signals, transfers and atomics, on the Cell and on cache lines |
-//! | `spe`, `mfc` | an SPE; its queue of commands, cut into lines |
-//! | `mailbox` | its mailboxes and signal registers |
+//! | `spe`, `mfc` | an SPE; its command queue, which cuts commands into lines |
+//! | `mailbox` | mailboxes and signal registers |
 //! | `reservation` | the atomic units: reservations and conditional stores |
 //! | `interconnect`, `transaction` | the route of a bus transaction from its command to its end |
 //! | `command_bus` | the command network |
-//! | `arbiter`, `ring` | the data arbiter of a chip; one of its data rings |
+//! | `arbiter`, `ring` | a chip's data arbiter; a data ring |
 //! | `mic`, `bif` | a memory controller; the link between the chips |
-//! | `tokens` | the token manager, which can make commands to memory wait |
+//! | `tokens` | the token manager, which can delay commands to memory |
 //! | `event` | messages between components |
-//! | `world`, `request` | a machine at work; the calls of its tasks |
+//! | `world`, `request` | a running machine; the calls of its tasks |
 //! | `memory` | the bytes of its memories |
-//! | [`session`] | the machine for programs in C, which come and go while it runs |
+//! | [`session`] | the machine for C programs, which start and end during the run |
 //! | [`bed`] | the [`Bed`](crate::channels::Bed) that runs programs |
 //! | `port` | the machine as a task sees it |
-//! | [`mod@profile`] | topology and distances, as of any other machine |
+//! | [`mod@profile`] | topology and distances, in the form used for all machines |
 //! | `routes` | the rings as nodes and links |
-//! | [`counters`] | counts, as a PMU would have them |
-//! | [`trace`] | what happened when, for trace viewers |
-//! | [`catalog`] | the models of the Cell that come with Seatmap |
-//! | [`workload`] | the programs that the published experiments measure |
-//! | [`os`] | what programs for local stores need of Linux on this computer |
+//! | [`counters`] | counts like those of a PMU |
+//! | [`trace`] | a timeline for trace viewers |
+//! | [`catalog`] | the Cell models that come with Seatmap |
+//! | [`workload`] | the programs of the published experiments |
+//! | [`os`] | what programs for local stores need from Linux on this computer |
 #![deny(missing_docs)]
 
 mod arbiter;

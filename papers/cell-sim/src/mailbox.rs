@@ -7,11 +7,10 @@ use std::collections::VecDeque;
 /// Entries of an inbound mailbox (Cell Broadband Engine Architecture).
 pub const INBOUND_ENTRIES: usize = 4;
 
-/// The inbound mailbox: others write it, the SPU reads it.
+/// The inbound mailbox: other elements write it, the SPU reads it.
 #[derive(Clone, Debug)]
 pub struct InboundMailbox {
-    /// The entries, oldest first. Messages that found all entries taken wait behind them at the
-    /// register.
+    /// The messages, oldest first. Those beyond the entries wait at the register.
     messages: VecDeque<u32>,
 }
 
@@ -22,18 +21,18 @@ impl Default for InboundMailbox {
 }
 
 impl InboundMailbox {
-    /// Entries that hold a message.
+    /// Occupied entries.
     pub fn filled(&self) -> usize {
         self.messages.len().min(INBOUND_ENTRIES)
     }
 
-    /// Whether an entry is free, as its status register tells the PPE.
+    /// Whether an entry is free, as the status register reports to the PPE.
     pub fn has_room(&self) -> bool {
         self.filled() < INBOUND_ENTRIES
     }
 
-    /// Takes an arriving message. Without a free entry the message waits until the SPU has read
-    /// another one: no message is lost.
+    /// Receives a message. If no entry is free, the message waits until the SPU has read another
+    /// one; no message is lost.
     pub fn write(&mut self, value: u32) {
         self.messages.push_back(value);
     }
@@ -48,7 +47,7 @@ impl InboundMailbox {
     }
 }
 
-/// The outbound mailbox, of one entry: the SPU writes it, the PPE reads it.
+/// The outbound mailbox with one entry: the SPU writes it, the PPE reads it.
 #[derive(Clone, Debug, Default)]
 pub struct OutboundMailbox {
     entry: Option<u32>,
@@ -59,7 +58,7 @@ impl OutboundMailbox {
         self.entry.is_none()
     }
 
-    /// Writes a message of the SPU, which may write if there is [room](Self::has_room).
+    /// Writes the SPU's message; the caller has checked that there is [room](Self::has_room).
     pub fn write(&mut self, now: u64, value: u32) {
         let held = self.entry.replace(value);
         invariant!(
@@ -69,7 +68,7 @@ impl OutboundMailbox {
         );
     }
 
-    /// Reads the message for the PPE; `None` if the mailbox is empty.
+    /// Reads the message for the PPE, if there is one.
     pub fn read(&mut self) -> Option<u32> {
         self.entry.take()
     }
@@ -82,13 +81,12 @@ pub struct SignalRegister {
 }
 
 impl SignalRegister {
-    /// Takes an arriving signal: adds its bits to the bits that are there (`gathers`), or replaces
-    /// them.
+    /// Receives a signal: adds its bits to the present ones if `gathers`, otherwise replaces them.
     pub fn write(&mut self, value: u32, gathers: bool) {
         self.bits = if gathers { self.bits | value } else { value };
     }
 
-    /// Reads and clears all bits for the SPU; `None` if no bit is set and it must wait.
+    /// Reads and clears all bits for the SPU; `None` if none is set and it must wait.
     pub fn read(&mut self) -> Option<u32> {
         (self.bits != 0).then(|| std::mem::take(&mut self.bits))
     }
@@ -122,7 +120,7 @@ mod tests {
     }
 
     proptest! {
-        /// The mailbox holds four entries, keeps their order, and loses no message.
+        /// The mailbox has four entries, keeps their order, and loses no message.
         #[test]
         fn the_inbound_mailbox_is_a_queue_of_four(steps in proptest::collection::vec(any::<Option<u32>>(), 1..200)) {
             let mut mailbox = InboundMailbox::default();

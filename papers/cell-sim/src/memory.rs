@@ -18,13 +18,13 @@ pub struct CellBeMemory {
 }
 
 impl CellBeMemory {
-    /// Gives every store the size that a program asks for, and fills all stores with zeros.
+    /// Resizes all stores to a program's needs, and fills them with zeros.
     pub fn reset(&mut self, shape: &ProgramNeeds, modules: usize) {
         reset(&mut self.local, shape.tasks, shape.local_bytes);
         reset(&mut self.modules, modules, shape.memory_bytes);
     }
 
-    /// The bytes from an address on; empty if some of them do not exist.
+    /// The bytes of a range; empty if some do not exist.
     pub fn at(&self, ea: Ea, size: u32) -> &[u8] {
         let (store, offset) = match ea {
             Ea::Local { rank, offset } => (self.local.get(rank as usize), offset),
@@ -46,9 +46,9 @@ impl CellBeMemory {
             .unwrap_or_default()
     }
 
-    /// Copies the bytes of a line or less, which the requester has checked.
+    /// Copies at most a line; the requester has checked the addresses.
     pub fn copy(&mut self, from: Ea, to: Ea, size: u32, now: u64) {
-        // Both stores belong to `self`, so that the bytes go through a copy of their own.
+        // Both stores are in `self`, so the bytes need an intermediate copy.
         let mut line = [0; LINE_BYTES as usize];
         let line = &mut line[..size as usize];
         let source = self.at(from, size);
@@ -66,7 +66,7 @@ impl CellBeMemory {
         target.copy_from_slice(line);
     }
 
-    /// The aligned 32-bit word at an address that the requester has checked.
+    /// The aligned 32-bit word at a checked address.
     pub fn word(&self, at: Ea, now: u64) -> u32 {
         match self.at(at, 4).try_into() {
             Ok(bytes) => u32::from_le_bytes(bytes),
@@ -77,7 +77,7 @@ impl CellBeMemory {
         }
     }
 
-    /// Replaces the aligned 32-bit word at an address that the requester has checked.
+    /// Replaces the aligned 32-bit word at a checked address.
     pub fn set_word(&mut self, at: Ea, value: u32, now: u64) {
         let bytes = self.at_mut(at, 4);
         invariant!(
@@ -90,7 +90,7 @@ impl CellBeMemory {
 
     /// Checks that all bytes of a transfer exist.
     pub fn check(&self, ea: Ea, size: u32) -> Result<(), DmaError> {
-        // In 64 bits: the sum of two hostile words would wrap in 32.
+        // In 64 bits, because a program's sum could wrap in 32.
         let end = u64::from(ea.offset()) + u64::from(size);
         let (what, store) = match ea {
             Ea::Local { rank, .. } => {

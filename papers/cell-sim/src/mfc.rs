@@ -1,4 +1,4 @@
-//! An SPE's memory flow controller (MFC): a queue of commands, which it cuts into lines.
+//! The memory flow controller (MFC) of an SPE: a command queue, which cuts commands into lines.
 
 use crate::channels::{Ea, Element, TransferOrder};
 use crate::event::{CellBeEvent, EventOutbox};
@@ -11,14 +11,13 @@ use seatmap_sim::moment::at_cycle;
 
 mod programs;
 
-/// Tags of commands: 32 of the SPU, and then 32 of the PPE's proxy commands.
+/// Tags of commands: 32 of the SPU, then 32 of the PPE's proxy commands.
 const TAGS: usize = 64;
-/// The first tag of proxy commands.
 pub const PROXY_TAGS: u8 = 32;
 /// Entries of the queue of proxy commands (Cell Broadband Engine Architecture).
 const PROXY_ENTRIES: usize = 8;
 
-/// The work of a command.
+/// The operation of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MfcOperation {
     Get,
@@ -28,7 +27,7 @@ pub enum MfcOperation {
         to: u16,
         value: u32,
     },
-    /// Nothing: later commands of all tags wait until the earlier ones are complete.
+    /// No transfer: keeps later commands of all tags waiting until the earlier ones are complete.
     Barrier,
 }
 
@@ -37,17 +36,17 @@ pub enum MfcOperation {
 pub struct MfcCommand {
     pub work: MfcOperation,
     pub local: u32,
-    /// The whole of a transfer, or a list's first element.
+    /// A whole transfer, or a list's first element.
     pub first: Element,
     pub tag: u8,
     pub order: TransferOrder,
 }
 
-/// A line that a command needs from the bus.
+/// A line that a command requests from the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineRequest {
     pub work: MfcOperation,
-    /// The entry of its command.
+    /// The command's entry.
     pub entry: u8,
     pub local: u32,
     pub ea: Ea,
@@ -57,15 +56,15 @@ pub struct LineRequest {
 /// Why an SPU that waited for its MFC can continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
-    /// The queue has room for its command.
+    /// The queue has room for another command.
     Room,
-    /// The commands of its tags are complete.
+    /// The commands of the awaited tags are complete.
     Tags,
-    /// A list in this entry needs an acknowledgement to go on.
+    /// The list in this entry stalled and needs an acknowledgement.
     Stalled(u8),
 }
 
-/// The thing that the SPU waits for.
+/// The condition that the SPU waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SpuWait {
     Nothing,
@@ -83,7 +82,7 @@ enum Choice {
     Nothing,
 }
 
-/// A command in the queue.
+/// A queued command.
 #[derive(Clone, Debug)]
 struct Entry {
     work: MfcOperation,
@@ -91,42 +90,41 @@ struct Entry {
     order: TransferOrder,
     local: u32,
     ea: Ea,
-    /// Bytes of the present element that have not been requested.
+    /// Bytes of the current element that are not yet requested.
     left: u32,
-    /// Further elements, the next one last.
+    /// Remaining elements in reverse order.
     elements: Vec<Element>,
-    /// Whether each element begins at a quadword of the local store, and a small one where it lies
-    /// in its quadword of memory, as in a program's list. Otherwise elements follow each other.
+    /// If set, each element starts at a quadword of the local store, and a small element keeps its
+    /// offset within its quadword, as in a program's list. Otherwise elements follow each other.
     is_aligned: bool,
-    /// Whether further elements are read after an acknowledgement.
+    /// Whether the list continues after an acknowledgement.
     is_open: bool,
-    /// Lines that have been requested and are not complete.
+    /// Requested lines that are not complete.
     outstanding: u32,
     /// The earliest time of the next line request.
     from: u64,
 }
 
-/// The memory flow controller of one SPE.
 #[derive(Clone, Debug)]
 pub struct Mfc {
     spe: u16,
-    /// Core cycles from a command's enqueueing to its first line.
+    /// Core cycles from enqueuing a command to its first line.
     start: u64,
     line_gap: u64,
     list_element: u64,
     most_lines: u32,
     entries: Vec<Entry>,
-    /// Filled entries, oldest first.
+    /// Occupied entries, oldest first.
     age: Vec<u8>,
     free: Vec<u8>,
     lines: u32,
     commands_of_tag: [u16; TAGS],
-    /// Tags with commands in the queue, one bit each.
+    /// Tags with queued commands, one bit each.
     pending_tags: u64,
-    /// Entries that proxy commands hold.
+    /// Entries occupied by proxy commands.
     proxies: usize,
     waits: SpuWait,
-    /// The time of the next line request; `u64::MAX` if it must wait for a message.
+    /// The time of the next line request; `u64::MAX` if a message must come first.
     next_issue: u64,
     commands: u64,
     full: u64,
@@ -147,12 +145,11 @@ impl Mfc {
             outstanding: 0,
             from: 0,
         };
-        // The PPE's eight entries (proxy queue) are beside those of the SPU, and neither takes from
-        // the other.
+        // The PPE's proxy queue of eight entries is separate from the SPU's queue.
         let entries = timing.mfc_queue as usize + PROXY_ENTRIES;
         let mut mfc = Mfc {
             spe,
-            // The SPU writes the command over its channels before the MFC begins with it.
+            // The SPU writes the command through its channels before the MFC starts it.
             start: timing.channel + timing.dma_start,
             line_gap: timing.line_gap,
             list_element: timing.list_element,
@@ -173,23 +170,21 @@ impl Mfc {
         mfc
     }
 
-    /// Empties the queue and the counts.
     pub fn reset(&mut self) {
         self.age.clear();
         self.free.clear();
-        // Entries are taken from the end, the lowest one first.
+        // Entries are taken from the end: the lowest number first.
         self.free.extend((0..self.entries.len() as u8).rev());
         (self.lines, self.commands_of_tag, self.pending_tags, self.proxies) = (0, [0; TAGS], 0, 0);
         (self.waits, self.next_issue) = (SpuWait::Nothing, u64::MAX);
         (self.commands, self.full) = (0, 0);
     }
 
-    /// Commands enqueued so far.
     pub fn commands(&self) -> u64 {
         self.commands
     }
 
-    /// Times that the SPU found the queue full.
+    /// How often the SPU found the queue full.
     pub fn full(&self) -> u64 {
         self.full
     }
@@ -205,17 +200,17 @@ impl Mfc {
         has_room
     }
 
-    /// Commands of the SPU that the queue has room for.
+    /// Free entries for the SPU's commands.
     pub fn room(&self) -> usize {
         self.free.len() - self.proxy_room()
     }
 
-    /// Proxy commands that their queue has room for.
+    /// Free entries for proxy commands.
     pub fn proxy_room(&self) -> usize {
         PROXY_ENTRIES - self.proxies
     }
 
-    /// Tags with commands that are not complete, one bit each.
+    /// Tags with incomplete commands, one bit each.
     pub fn pending_tags(&self) -> u64 {
         self.pending_tags
     }
@@ -230,8 +225,8 @@ impl Mfc {
         are_complete
     }
 
-    /// Takes a command; the caller has found [room](Self::finds_room) for it. `rest` holds a list's
-    /// further elements. Returns the command's entry.
+    /// Enqueues a command; the caller has checked that there is [room](Self::finds_room). `rest`
+    /// holds a list's further elements. Returns the command's entry.
     pub fn enqueue(&mut self, command: MfcCommand, rest: &[Element], out: &mut EventOutbox) -> u8 {
         let MfcCommand { work, local, first, tag, order } = command;
         let now = out.now();
@@ -248,7 +243,7 @@ impl Mfc {
         self.commands += 1;
         let queued = &mut self.entries[entry as usize];
         queued.elements.clear();
-        // The last element first, so that the next one is taken from the end.
+        // In reverse order, so that the next element is popped from the end.
         queued.elements.extend(rest.iter().rev());
         (queued.work, queued.tag, queued.order) = (work, tag, order);
         (queued.local, queued.ea, queued.left) = (local, first.ea, first.size);
@@ -268,11 +263,11 @@ impl Mfc {
         }
     }
 
-    /// Cuts the next line off the oldest command that may continue, if there is one now. After the
-    /// line's request is on the bus, the caller calls [`issue_next`](Self::issue_next).
+    /// Cuts the next line off the oldest command that may continue, if one may now. When the
+    /// request is on the bus, the caller calls [`issue_next`](Self::issue_next).
     pub fn issue(&mut self, out: &mut EventOutbox) -> Option<LineRequest> {
         let now = out.now();
-        // An earlier message has replaced this one.
+        // A later message with an earlier time replaced this one.
         if self.next_issue != now {
             return None;
         }
@@ -287,12 +282,12 @@ impl Mfc {
         }
     }
 
-    /// Issues the next line as soon as the bus takes one.
+    /// Schedules the next line after the line gap.
     pub fn issue_next(&mut self, out: &mut EventOutbox) {
         self.issue_at(out.now() + self.line_gap, out);
     }
 
-    /// Issues a line now, if there is one to issue.
+    /// Schedules a line now.
     pub fn issue_now(&mut self, out: &mut EventOutbox) {
         self.issue_at(out.now(), out);
     }
@@ -310,7 +305,7 @@ impl Mfc {
         }
         for (at, entry) in self.age.iter().enumerate() {
             let command = &self.entries[*entry as usize];
-            // Nothing behind a barrier begins. It is never the oldest command itself
+            // No command behind a barrier starts. A barrier is never the oldest command
             // (`pass_barrier`).
             if command.work == MfcOperation::Barrier {
                 break;
@@ -318,7 +313,7 @@ impl Mfc {
             if command.left == 0 || self.is_held_back(at) {
                 continue;
             }
-            // Commands begin in order, so that later commands need no check.
+            // Commands start in order, so later commands need no check.
             return if command.from > now {
                 Choice::Later(command.from)
             } else {
@@ -328,8 +323,8 @@ impl Mfc {
         Choice::Nothing
     }
 
-    /// Whether earlier commands of its tag keep this command from beginning: because of its own
-    /// fence or barrier, or because of a barrier among them.
+    /// Whether earlier commands of the same tag delay this command: it has a fence or barrier, or
+    /// one of them has a barrier.
     fn is_held_back(&self, at: usize) -> bool {
         let command = &self.entries[self.age[at] as usize];
         let is_ordered = command.order != TransferOrder::Free;
@@ -341,7 +336,7 @@ impl Mfc {
 
     fn cut(&mut self, entry: u8, now: u64) -> LineRequest {
         let command = &mut self.entries[entry as usize];
-        // A bus transfer never crosses a line, so an unaligned command begins with a part of one.
+        // A bus transfer never crosses a line, so an unaligned command starts with part of a line.
         let size = command.left.min(LINE_BYTES - command.ea.offset() % LINE_BYTES);
         let request =
             LineRequest { work: command.work, entry, local: command.local, ea: command.ea, size };
@@ -354,14 +349,14 @@ impl Mfc {
             && let Some(next) = command.elements.pop()
         {
             command.begin(next);
-            // Fetching the element overlaps with issuing the line: the longer of the two counts.
+            // Fetching the element overlaps with issuing the line, so the longer time counts.
             command.from = now + self.line_gap.max(self.list_element);
         }
         self.lines += 1;
         request
     }
 
-    /// Notes that a line of a command is complete. Returns a reason if the SPU can continue.
+    /// Completes a line of a command. Returns a reason if the SPU can continue.
     pub fn complete_line(&mut self, now: u64, entry: u8) -> Option<Wake> {
         let command = &mut self.entries[entry as usize];
         let is_due = self.lines > 0 && command.outstanding > 0;
@@ -401,7 +396,7 @@ impl Mfc {
         if counts == 1 {
             self.pending_tags &= !(1 << tag);
         }
-        // The command may have been the last one before a barrier.
+        // A barrier may be the next command.
         self.pass_barrier(now);
     }
 

@@ -1,9 +1,9 @@
-//! The memory interface controller (MIC) of a chip and the memory behind it.
+//! The memory interface controller (MIC) of a chip and its memory.
 //!
-//! The memory consists of banks, which lines take in turn: line n is in bank n modulo the number of
-//! banks. Even and odd banks have a channel each. Each channel has a queue of reads and one of
-//! writes; a full one has the command sent again. The rate that a chip sustains from its memory
-//! results from the row cycles of its banks, from refresh, and from turns of the channels' pins.
+//! Lines are dealt to the memory's banks in turn: line n is in bank n modulo the number of banks.
+//! Even and odd banks have separate channels. Each channel has a queue of reads and a queue of
+//! writes; if a queue is full, the command is sent again. A chip's sustained memory rate depends on
+//! the row cycles of its banks, on refresh, and on turns of the channels' pins.
 
 mod bank;
 mod channel;
@@ -16,7 +16,7 @@ use bank::BankAccess;
 use channel::MemoryChannel;
 pub use counters::MicCounters;
 
-/// Bytes below which a write has to read the line first (the PMU's read-modify-write events).
+/// A smaller write has to read the line first (the PMU's read-modify-write events).
 const QUADWORD_BYTES: u32 = 16;
 
 /// A memory controller.
@@ -37,33 +37,31 @@ impl Mic {
         }
     }
 
-    /// The channel of an address, and the bank there.
+    /// The channel of an address, and its bank there.
     fn place(&self, offset: u32) -> (usize, u8) {
         let bank = offset / LINE_BYTES % self.banks;
         let channels = self.channels.len() as u32;
-        // Neighbouring lines go to different channels, so that a stream uses both.
+        // Neighbouring lines are on different channels, so that a stream uses both.
         ((bank % channels) as usize, (bank / channels) as u8)
     }
 
-    /// Takes a read, whose data will be ready. Returns false if the queue is full and the command
-    /// must be sent again.
+    /// Queues a read. Returns false if the queue is full and the command must be sent again.
     pub fn read(&mut self, transaction: u32, offset: u32, out: &mut EventOutbox) -> bool {
         let (channel, bank) = self.place(offset);
         self.channels[channel].read(transaction, bank, out)
     }
 
-    /// Takes a write's command, and keeps a place for its data. Returns false if the queue is full
-    /// and the command must be sent again.
+    /// Reserves an entry for a write's data. Returns false if the queue is full and the command
+    /// must be sent again.
     pub fn expect_write(&mut self, offset: u32) -> bool {
         let (channel, _) = self.place(offset);
         self.channels[channel].expect_write()
     }
 
-    /// Takes a write's data, which will be delivered.
+    /// Queues a write's data.
     pub fn write(&mut self, transaction: u32, offset: u32, size: u32, out: &mut EventOutbox) {
         let (channel, bank) = self.place(offset);
-        // The memory keeps whole quadwords: a smaller write reads one, changes it and writes it
-        // back.
+        // Memory stores whole quadwords: a smaller write reads one, changes it and writes it back.
         let access = if size < QUADWORD_BYTES { BankAccess::Modify } else { BankAccess::Write };
         self.channels[channel].write(transaction, bank, access, out);
     }
@@ -73,14 +71,12 @@ impl Mic {
         self.channels[channel].turn(out);
     }
 
-    /// The counts of all channels together.
     pub fn counters(&self) -> MicCounters {
         self.channels
             .iter()
             .fold(MicCounters::default(), |sum, channel| sum.with(channel.counters()))
     }
 
-    /// Empties queues, banks and counts.
     pub fn reset(&mut self) {
         self.channels.iter_mut().for_each(MemoryChannel::reset);
     }

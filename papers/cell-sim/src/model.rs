@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-model/2";
 
-/// A Cell machine: chips, their rings, and the cost of every operation.
+/// A Cell machine: chips, rings, and the cost of every operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellModel {
@@ -19,15 +19,15 @@ pub struct CellModel {
     pub format: String,
     /// Its name on the command line.
     pub name: String,
-    /// A description in one line.
+    /// A one-line description.
     pub summary: String,
-    /// The publications from which the figures come.
+    /// The publications with the figures.
     pub sources: Vec<String>,
     /// The core clock.
     pub frequency_ghz: f64,
-    /// Number of chips, each with its memory.
+    /// Number of chips; each has its memory.
     pub chips: usize,
-    /// The physical SPEs of each chip that programs may use, in the order of their logical numbers.
+    /// The physical SPEs of each chip that programs can use, in logical order.
     pub spes: Vec<u8>,
     /// The elements along the ring: `PPE`, `SPE0` to `SPE7`, `MIC`, `BIF` (IOIF0) and `IOIF1`.
     pub ring: Vec<String>,
@@ -36,10 +36,10 @@ pub struct CellModel {
 }
 
 impl CellModel {
-    /// Reads a model and checks that it can run.
+    /// Reads and checks a model. `name` names the text in errors.
     ///
     /// # Errors
-    /// [`ModelError`]; `name` is the name of the text in its message.
+    /// [`ModelError`] if the text is not a model, or the machine cannot run.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
         let model: CellModel = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
         match model.flaw() {
@@ -48,10 +48,10 @@ impl CellModel {
         }
     }
 
-    /// The model with another value of a figure, to see what that figure does.
+    /// Returns the model with a changed figure, to measure that figure's effect.
     ///
     /// # Errors
-    /// [`ModelError`]: there is no such figure, or the machine cannot run with this value.
+    /// [`ModelError`] if the figure does not exist, or the machine cannot run with this value.
     pub fn with_figure(mut self, key: &str, value: f64) -> Result<Self, ModelError> {
         let name = self.name.clone();
         let Some(figure) = self.figures.get_mut(key) else {
@@ -70,25 +70,23 @@ impl CellModel {
         }
     }
 
-    /// SPEs that programs may use, over all chips.
+    /// Usable SPEs of all chips.
     #[must_use]
     pub fn spes(&self) -> usize {
         self.chips * self.spes.len()
     }
 
-    /// Its figures as the components compute with them.
     pub(crate) fn timing(&self) -> CellBeTiming {
         CellBeTiming::new(&self.figures, self.frequency_ghz)
     }
 
-    /// The PU of the first chip's PPE; SPEs are the PUs below it.
+    /// The PU number of the first chip's PPE; lower PUs are SPEs.
     #[must_use]
     pub fn ppe(&self) -> u32 {
         self.spes() as u32
     }
 
-    /// Bytes that an element receives, or sends, in a core cycle: a line in the beats of a
-    /// transfer.
+    /// Bytes that an element receives or sends per core cycle: one line per transfer time.
     #[must_use]
     pub fn port_bytes_per_cycle(&self) -> f64 {
         f64::from(super::memory::LINE_BYTES)
@@ -113,7 +111,7 @@ impl CellModel {
 
     fn ring_flaw(&self) -> Option<String> {
         let mut sorted: Vec<&str> = self.ring.iter().map(String::as_str).collect();
-        // The order of the elements is a property of the machine; only their names are fixed.
+        // Machines may differ in the order of their elements, but not in the names.
         sorted.sort_unstable();
         let mut expected = ELEMENTS.to_vec();
         expected.sort_unstable();
@@ -139,12 +137,12 @@ impl CellModel {
         flaw.or_else(|| self.memory_flaw())
     }
 
-    /// The reason why figures of the memory do not fit each other.
+    /// Why the figures of the memory contradict each other.
     fn memory_flaw(&self) -> Option<String> {
         let CellBeFigures { mic_banks, mic_channels, refresh_banks, .. } = &self.figures;
         let [banks, channels, refreshed] =
             [mic_banks, mic_channels, refresh_banks].map(ModelFigure::whole);
-        // Banks are dealt to the channels in turn, each as many.
+        // Banks are dealt to the channels in turn, equally many to each.
         if banks % channels != 0 {
             return Some(format!(
                 "figures.mic_banks is {banks}; give a multiple of the {channels}",
@@ -160,8 +158,7 @@ impl CellModel {
         let CellBeFigures { refresh_interval_ns, refresh_bank_ns, refresh_channel_ns, .. } =
             &self.figures;
         let interval = refresh_interval_ns.value;
-        // A refresh that takes half of the time would leave the other half to lines; beyond, the
-        // model stands still.
+        // Refreshes may take half of the time; beyond that, the model makes no progress.
         let busy = refresh_bank_ns.value + refresh_channel_ns.value;
         (interval != 0.0 && interval < 2.0 * busy).then(|| {
             format!(

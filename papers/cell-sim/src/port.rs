@@ -1,4 +1,4 @@
-//! The machine as a task on it sees it.
+//! The machine as a task sees it.
 
 use crate::channels::{
     Atomic, Channels, DmaError, Ea, Element, OsService, SignalNumber, TransferOrder, dma,
@@ -11,7 +11,7 @@ use std::cell::{Cell, RefCell};
 /// A task's view of the machine.
 pub struct CellPort<'a> {
     pub world: &'a RefCell<CellBeMachine>,
-    /// The time. It is kept beside the world so that reading it costs nothing.
+    /// The time, outside `world` so that reading it costs nothing.
     pub now: &'a Cell<u64>,
     pub yielder: &'a TaskYielder<ChannelCall>,
     pub rank: u16,
@@ -26,8 +26,7 @@ impl CellPort<'_> {
 
     /// Ends the run with an error; the task is never resumed.
     fn refuse(&self, error: DmaError) -> ! {
-        // The engine drops a task whose call was refused and does not resume it; the loop is for
-        // the compiler.
+        // The engine drops a task with a refused call; the loop only satisfies the compiler.
         loop {
             self.yielder.suspend(TaskMessage::Refused(TaskRefusal(Box::new(error.clone()))));
         }
@@ -51,7 +50,7 @@ impl CellPort<'_> {
         let fits = checked
             .and_then(|()| memory.check(self.own(local), size))
             .and_then(|()| memory.check(ea, size));
-        // `refuse` never returns, and the engine borrows the world meanwhile.
+        // `refuse` never returns, and the engine needs the borrow meanwhile.
         drop(world);
         if let Err(error) = fits {
             self.refuse(error);
@@ -82,7 +81,7 @@ impl CellPort<'_> {
         });
     }
 
-    /// A task with mailboxes and signal registers; only tasks on SPEs have them.
+    /// Checks that a task has mailboxes and signal registers; only tasks on SPEs have them.
     fn worker(&self, rank: usize) -> u16 {
         let world = self.world.borrow();
         let error = match world.seat(rank) {
@@ -178,7 +177,7 @@ impl Channels for CellPort<'_> {
     }
 
     fn atomic(&self, operation: Atomic, at: Ea, value: u32) -> u32 {
-        // Atomics work on lines of main memory: a local store is not cached.
+        // Atomics work on lines of main memory; local stores are not cached.
         let is_word = matches!(at, Ea::Memory { .. }) && at.offset().is_multiple_of(4);
         if !is_word {
             self.refuse(DmaError::Atomic(at));
@@ -192,7 +191,7 @@ impl Channels for CellPort<'_> {
 
     fn decrementer(&self) -> u32 {
         let ticks = (self.now.get() as f64 / self.cycles_per_tick) as u64;
-        // A decrementer counts downwards, from 0 through the largest word.
+        // A decrementer counts down, from 0 through the largest word.
         (ticks as u32).wrapping_neg()
     }
 
@@ -201,7 +200,7 @@ impl Channels for CellPort<'_> {
     }
 
     fn compute(&self, cycles: u64) {
-        // A call of no cycles would still suspend the task, and let others go first.
+        // Even a call of zero cycles would suspend the task and let others run first.
         if cycles > 0 {
             self.call(ChannelCall::Compute(cycles));
         }

@@ -1,5 +1,4 @@
-//! The profile of a Cell model: its topology and core distances, in the form of a measured
-//! machine's profile.
+//! The profile of a Cell model: topology and core distances, in the form of a measured profile.
 
 use crate::channels::{Bed, ChannelProgram, Channels, ProgramNeeds};
 use crate::{CellBed, CellModel};
@@ -7,11 +6,11 @@ use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, P
 use seatmap_sim::SimError;
 use std::sync::Arc;
 
-/// Round trips whose mean is the distance. A model gives the same times again and again, so a few
-/// are enough.
+/// Round trips per distance, which is their mean. A few are enough, because a model's times are
+/// always the same.
 const ROUNDS: u32 = 32;
 
-/// A mailbox message there and back; its time is the core distance on a machine without shared
+/// Round trips of a mailbox message; their time is the core distance on a machine without shared
 /// lines.
 struct RoundTrips;
 
@@ -26,8 +25,7 @@ impl ChannelProgram for RoundTrips {
         let began = channels.cycles();
         for round in 0..ROUNDS {
             if rank == 0 {
-                // A mailbox is the nearest thing on a Cell to a cache line that two cores pass
-                // between them.
+                // On the Cell, mailboxes are closest to a cache line that two cores exchange.
                 channels.mailbox_write(1, round);
                 channels.mailbox_read();
             } else {
@@ -43,13 +41,13 @@ impl ChannelProgram for RoundTrips {
 /// round trip of a mailbox message.
 ///
 /// # Errors
-/// [`SimError`], if the model cannot be run.
+/// [`SimError`] if the model cannot run.
 pub fn profile(model: &Arc<CellModel>) -> Result<Profile, SimError> {
     let count = model.spes();
     let mut bed = CellBed::new(Arc::clone(model));
     let mut median_ns = Matrix::from_fn(count, |_, _| 0.0);
     for a in 0..count {
-        // Half of the pairs: the round trip holds both ways, so it is the same from the other side.
+        // Half of the pairs suffice, because a round trip is the same from both ends.
         for b in 0..a {
             let cycles = bed.run(&[a as u32, b as u32], &RoundTrips, 0)?[0];
             let ns = cycles as f64 * bed.ns_per_cycle() / f64::from(ROUNDS);

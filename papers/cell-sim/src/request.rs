@@ -16,7 +16,7 @@ pub enum ChannelCall {
         tag: u8,
         order: TransferOrder,
     },
-    /// The elements stay where they are while the task is suspended.
+    /// The elements stay in place while the task is suspended.
     List {
         is_get: bool,
         local: u32,
@@ -48,12 +48,12 @@ pub enum ChannelCall {
     },
     Compute(u64),
     Service(OsService),
-    /// A call of a program in C.
+    /// A call of a C program.
     Program(SessionCall),
 }
 
 impl ChannelCall {
-    /// The name of the call in traces.
+    /// Its name in traces.
     pub fn name(&self) -> &'static str {
         match self {
             ChannelCall::Transfer { is_get: true, .. } => "get",
@@ -116,7 +116,7 @@ impl fmt::Display for ChannelCall {
     }
 }
 
-/// The number by which programmers know a signal register.
+/// The register's number in manuals.
 fn number(register: SignalNumber) -> u8 {
     match register {
         SignalNumber::One => 1,

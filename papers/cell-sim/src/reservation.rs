@@ -1,8 +1,8 @@
-//! Atomics: reserve a line, change it, and store it if no other SPE has (getllar and putllc).
+//! Atomics: an SPE reserves a line, changes it, and stores it unless another SPE changed it first
+//! (getllar and putllc).
 //!
-//! Each SPE's atomic unit keeps lines in a small cache and has a reservation on one line at a time.
-//! All units snoop each other's commands, so this module keeps their caches and reservations by
-//! line.
+//! Each SPE's atomic unit keeps lines in a small cache and reserves one line at a time. All units
+//! snoop each other's commands, so this module stores caches and reservations by line.
 
 use crate::channels::{Atomic, Ea};
 use crate::event::{CellBeEvent, EventOutbox};
@@ -14,7 +14,6 @@ use seatmap_sim::moment::at_cycle;
 
 mod programs;
 
-/// An atomic, as the SPU requests it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtomicRequest {
     pub kind: Atomic,
@@ -22,20 +21,20 @@ pub struct AtomicRequest {
     pub value: u32,
 }
 
-/// The next action that an atomic unit needs from the rest of the machine.
+/// The action that an atomic unit needs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtomicAction {
-    /// Nothing: its cache works, and it has sent itself a message.
+    /// None: its cache works and sends a message when done.
     Cached,
-    /// The line, with a reservation.
+    /// Fetch and reserve the line.
     Reserve(Ea),
-    /// The right to change the line.
+    /// Gain the right to change the line.
     Claim(Ea),
-    /// The operation in memory: its reservation was still valid.
+    /// Perform the operation in memory: the reservation was still valid.
     Done(AtomicRequest),
-    /// The line in the local store: a program's getllar is complete.
+    /// Write the line to the local store: a program's getllar is complete.
     Held(Ea),
-    /// A program's putllc or putlluc is complete; whether it stores the line.
+    /// Complete a program's putllc or putlluc; the flag says whether it stores the line.
     Put(Ea, bool),
 }
 
@@ -44,35 +43,35 @@ pub enum AtomicAction {
 enum Phase {
     #[default]
     Idle,
-    /// The unit gets the line.
+    /// The unit fetches the line.
     Reserving(AtomicRequest),
     /// The unit stores the line.
     Storing(AtomicRequest),
-    /// The store has failed, and the SPU waits before it begins again.
+    /// The store failed; the SPU waits before the next attempt.
     BackingOff(AtomicRequest),
-    /// The unit gets the line for a program.
+    /// The unit fetches the line for a program.
     Getting(Ea),
-    /// The unit stores the line for a program, if its reservation is valid or always.
+    /// The unit stores the line for a program; the flag says whether it needs a valid reservation.
     Putting(Ea, bool),
 }
 
-/// A line that atomics work on. Sets of SPEs have a bit for each.
+/// The state of a line used by atomics. Sets of SPEs have one bit per SPE.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct AtomicLine {
     key: (u8, u32),
-    /// The units that have the line in their caches.
+    /// Units with a cached copy.
     sharers: u32,
-    /// The unit that has changed the line, and is its only sharer.
+    /// The unit that changed the line, and is its only sharer.
     owner: Option<u16>,
-    /// The sharer that gives the line to others: the one that changed it last, or that got it from
-    /// memory.
+    /// The sharer that supplies the line to others: the last to change it, or the one that fetched
+    /// it from memory.
     supplier: Option<u16>,
-    /// The units that have the line reserved.
+    /// Units with a reservation.
     reserved: u32,
 }
 
 impl AtomicLine {
-    /// Notes that a unit has changed the line: no other one has it any more.
+    /// Records a change by a unit, which invalidates all other copies.
     fn change(&mut self, spe: u16) {
         self.sharers = 1 << spe;
         self.owner = Some(spe);
@@ -80,8 +79,8 @@ impl AtomicLine {
         self.reserved = 0;
     }
 
-    /// Checks that an owner is the only sharer, and that a line which is reserved or supplied is in
-    /// its unit's cache.
+    /// Checks that an owner is the only sharer, and that the supplier and all units with a
+    /// reservation have a copy.
     fn check(&self, now: u64) {
         let is_alone = self.owner.is_none_or(|owner| self.sharers == 1 << owner);
         let is_kept = self.supplier.is_none_or(|supplier| self.sharers & 1 << supplier != 0);
@@ -94,7 +93,6 @@ impl AtomicLine {
     }
 }
 
-/// The atomic units of all SPEs.
 #[derive(Clone, Debug)]
 pub struct AtomicUnits {
     half: u64,
@@ -115,19 +113,18 @@ impl AtomicUnits {
         }
     }
 
-    /// Empties caches, reservations and counts.
     pub fn reset(&mut self) {
         self.phases.fill(Phase::Idle);
         self.lines.clear();
         self.lost = 0;
     }
 
-    /// Conditional stores that found their reservation lost.
+    /// Conditional stores that failed because their reservation was lost.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Begins an SPU's atomic.
+    /// Starts an SPU's atomic.
     pub fn begin(
         &mut self,
         spe: u16,
@@ -159,22 +156,21 @@ impl AtomicUnits {
         self.work(spe, out)
     }
 
-    /// Has the unit's own cache do its half of an atomic.
+    /// Starts the cache's half of an atomic.
     fn work(&self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
         out.send(out.now() + self.half, CellBeEvent::AtomicHalf(spe));
         AtomicAction::Cached
     }
 
-    /// Gives a unit's command for a line its place in the order of commands: a later store breaks
-    /// its reservation. Returns the SPE whose cache supplies the line; `None` if memory supplies
-    /// it.
+    /// Orders a unit's command for a line among the other commands: a later store breaks its
+    /// reservation. Returns the SPE whose cache supplies the line, or `None` for memory.
     ///
-    /// A line that is in any atomic unit comes from there and not from memory (D. Calver, "PS3 Cell
-    /// chip: SPEs each have atomic cache", 2007). Which of several sharers supplies it is not
-    /// published: here the one that changed it last.
+    /// If an atomic unit has the line, that unit supplies it instead of memory (D. Calver, "PS3
+    /// Cell chip: SPEs each have atomic cache", 2007). No publication says which of several sharers
+    /// does: in this model, the last one to change the line.
     pub fn order(&mut self, spe: u16, at: Ea, now: u64) -> Option<u16> {
         let line = self.line(at);
-        // It is shared from now on.
+        // The line is shared from now on.
         line.owner = None;
         let supplier = line.supplier.filter(|supplier| *supplier != spe);
         line.supplier = line.supplier.or(Some(spe));
@@ -184,7 +180,7 @@ impl AtomicUnits {
         supplier
     }
 
-    /// Takes the line that a unit asked for.
+    /// Receives the requested line.
     pub fn receive(&mut self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
         match self.phases[spe as usize] {
             Phase::Reserving(operation) => self.store(spe, operation, out),
@@ -196,7 +192,7 @@ impl AtomicUnits {
         }
     }
 
-    /// Continues after a unit's cache has done its half.
+    /// Continues after the cache's half of an atomic.
     pub fn half_done(&mut self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
         match self.phases[spe as usize] {
             Phase::Reserving(operation) => self.store(spe, operation, out),
@@ -211,7 +207,7 @@ impl AtomicUnits {
         }
     }
 
-    /// Continues after the other units have been asked to give the line up.
+    /// Continues when the other units have invalidated the line.
     pub fn claimed(&mut self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
         match self.phases[spe as usize] {
             Phase::Storing(operation) => self.finish(spe, operation, out),
@@ -226,16 +222,16 @@ impl AtomicUnits {
     fn store(&mut self, spe: u16, operation: AtomicRequest, out: &mut EventOutbox) -> AtomicAction {
         let line = self.line(operation.at);
         if line.reserved & 1 << spe == 0 {
-            // The reservation was lost before the line came: the store fails at once.
+            // The reservation was lost before the line arrived, so the store fails at once.
             return self.lose(spe, operation, out);
         }
-        // The owner is the only sharer: nobody else has to give the line up.
+        // An owner is the only sharer and needs no claim.
         let is_owner = line.owner == Some(spe);
         self.phases[spe as usize] = Phase::Storing(operation);
         if is_owner { self.work(spe, out) } else { AtomicAction::Claim(operation.at) }
     }
 
-    /// Stores the line if the reservation is still valid, else begins again.
+    /// Stores the line if the reservation is still valid; otherwise starts again.
     fn finish(
         &mut self,
         spe: u16,
@@ -246,7 +242,7 @@ impl AtomicUnits {
         if line.reserved & 1 << spe == 0 {
             return self.lose(spe, operation, out);
         }
-        // A read leaves the line as it was, with all its sharers.
+        // A read changes neither the line nor its sharers.
         if operation.kind != Atomic::Read {
             line.change(spe);
         }
@@ -255,7 +251,7 @@ impl AtomicUnits {
         AtomicAction::Done(operation)
     }
 
-    /// Begins again after a store that has failed, at once unless there is a back-off.
+    /// Starts again after a failed store, with the back-off if there is one.
     fn lose(&mut self, spe: u16, operation: AtomicRequest, out: &mut EventOutbox) -> AtomicAction {
         self.lost += 1;
         if self.backoff == 0 {
@@ -266,8 +262,7 @@ impl AtomicUnits {
         AtomicAction::Cached
     }
 
-    /// Notes that a transfer wrote to a line: no cache has the line any more, and no reservation on
-    /// it is valid.
+    /// Records a transfer to a line, which invalidates all copies and reservations.
     pub fn written(&mut self, at: Ea) {
         if self.lines.is_empty() {
             return;

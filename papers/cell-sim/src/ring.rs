@@ -1,48 +1,47 @@
 //! One data ring of a chip's element interconnect bus.
 //!
 //! A transfer moves as a wave: it occupies the segment after hop k from k bus cycles after its
-//! start, for the eight beats of its data. A model that reserves the whole route at once is far too
-//! slow for short routes, compared with published measurements.
+//! start, for the eight beats of its data. A model that reserves the whole route at once is far
+//! slower on short routes than published measurements.
 
 use crate::parameters::CellBeTiming;
 use seatmap_data::invariant;
 use seatmap_data::statistics::words::counted;
 use seatmap_sim::moment::at_cycle;
 
-/// The names of the elements on the ring.
 pub const ELEMENTS: [&str; 12] =
     ["PPE", "SPE0", "SPE1", "SPE2", "SPE3", "SPE4", "SPE5", "SPE6", "SPE7", "MIC", "BIF", "IOIF1"];
-/// The number of elements, and of segments between them: segment p lies between element p and the
+/// The number of elements, and of the segments between them: segment p connects element p and the
 /// next.
 pub const ELEMENT_COUNT: usize = ELEMENTS.len();
-/// The number of rings of a chip; data moves up in position on the first half of them, and down on
-/// the second half.
+/// The number of rings of a chip. Data moves up in position on the first half and down on the
+/// second.
 pub const RINGS: usize = 4;
-/// The most transfers on one ring at once (Kistler, Perrone & Petrini 2006).
+/// The most concurrent transfers on a ring (Kistler, Perrone & Petrini 2006).
 const MOST_TRANSFERS: usize = 3;
 
-/// Hops from one element up to another.
+/// Hops upwards from one element to another.
 #[inline]
 pub fn hops_up(source: usize, target: usize) -> usize {
     if target >= source { target - source } else { target + ELEMENT_COUNT - source }
 }
 
-/// A ring, and the transfers on it.
+/// A ring with its transfers.
 #[derive(Clone, Debug)]
 pub struct DataRing {
     chip: u8,
     number: u8,
     goes_up: bool,
-    /// Core cycles a hop.
+    /// Core cycles per hop.
     hop: u64,
     /// Core cycles for which a transfer occupies a segment.
     transfer: u64,
     /// Core cycles between two starts.
     gap: u64,
-    /// The most transfers at once.
+    /// The most concurrent transfers.
     most: usize,
     segment_free: [u64; ELEMENT_COUNT],
-    /// The end times of the last transfers, as many as the ring carries at once.
+    /// The end times of the most recent transfers.
     ends: [u64; MOST_TRANSFERS],
     next_start: u64,
     grants: u64,
@@ -50,7 +49,7 @@ pub struct DataRing {
 }
 
 impl DataRing {
-    /// An empty ring; `number` is below [`RINGS`].
+    /// Creates an empty ring; `number` is below [`RINGS`].
     pub fn new(chip: u8, number: u8, timing: &CellBeTiming) -> Self {
         let most = timing.ring_transfers as usize;
         let ring = DataRing {
@@ -77,13 +76,13 @@ impl DataRing {
         ring
     }
 
-    /// Hops to an element that lies this many hops up.
+    /// Hops to an element that is this many hops upwards.
     #[inline]
     pub fn hops(&self, up: usize) -> usize {
         if self.goes_up { up } else { ELEMENT_COUNT - up }
     }
 
-    /// The segments of a route, in the order in which data passes them.
+    /// The segments of a route in order.
     #[inline]
     fn route(&self, source: usize, hops: usize) -> impl Iterator<Item = usize> + use<> {
         let goes_up = self.goes_up;
@@ -99,15 +98,15 @@ impl DataRing {
         })
     }
 
-    /// The first time from `least` on at which a transfer could start, given all transfers on the
-    /// ring. Times at or after `enough` are not distinguished.
+    /// The first time from `least` on at which a transfer could start. Times from `enough` on are
+    /// not distinguished.
     #[inline]
     pub fn earliest(&self, source: usize, hops: usize, least: u64, enough: u64) -> u64 {
-        // With as many transfers under way as the ring carries, the next one starts when the first
-        // ends.
+        // If the ring is full, the next transfer starts when the first one ends.
         let first_end = self.ends[..self.most].iter().copied().fold(u64::MAX, u64::min);
         let mut start = least.max(self.next_start).max(first_end);
-        // Data reaches each further segment a hop later, so that one may be free that much later.
+        // Data reaches each further segment one hop later, so that segment may become free that
+        // much later.
         let mut ahead = 0;
         for segment in self.route(source, hops) {
             if start >= enough {
@@ -119,7 +118,7 @@ impl DataRing {
         start
     }
 
-    /// Starts a transfer. Returns the time at which its last byte is at the target.
+    /// Starts a transfer. Returns the time at which its last byte arrives.
     pub fn start(&mut self, now: u64, source: usize, hops: usize) -> u64 {
         invariant!(
             now >= self.next_start,
@@ -164,17 +163,15 @@ impl DataRing {
         format!("ring {} of chip {}", self.number, self.chip)
     }
 
-    /// Transfers started.
     pub fn grants(&self) -> u64 {
         self.grants
     }
 
-    /// Core cycles for which transfers held each segment.
+    /// Core cycles that transfers occupied each segment.
     pub fn busy_cycles(&self) -> &[u64; ELEMENT_COUNT] {
         &self.busy_cycles
     }
 
-    /// Empties the ring and its counts.
     pub fn reset(&mut self) {
         (self.segment_free, self.ends, self.next_start) =
             ([0; ELEMENT_COUNT], [0; MOST_TRANSFERS], 0);

@@ -1,18 +1,18 @@
-//! The rings of a Cell as nodes and links, with the route of data between any two.
+//! The rings of a Cell as nodes and links, with the route of data between any two nodes.
 
 use crate::CellModel;
 use crate::ring::ELEMENT_COUNT;
 use seatmap_sim::coherent::fabric::{Fabric, LANES, Link};
 
-/// The ring's element that leads to the other chip.
+/// The ring element of the link to the other chip.
 const BRIDGE: &str = "BIF";
 
 impl CellModel {
-    /// The elements along the rings as nodes, chip by chip, and the routes of data: the shorter
-    /// direction around the ring, up if both are equal, and from chip to chip over their `BIF`.
+    /// The ring elements as nodes, chip by chip, and the routes of data: the shorter direction
+    /// around the ring, upwards if both are equal, and between chips through their `BIF`.
     ///
-    /// The links of each chip are the upward segments and then the downward segments, by the
-    /// element that they leave; on two chips, the two directions between the chips follow. The two
+    /// Each chip's links are the upward segments and then the downward segments, by the element
+    /// that they leave; with two chips, both directions of the link between them follow. The two
     /// rings of a direction are one link.
     #[must_use]
     pub fn fabric(&self) -> Option<Fabric> {
@@ -50,7 +50,6 @@ impl CellModel {
         Some(chip as u16 * ELEMENT_COUNT as u16 + position)
     }
 
-    /// The position of an element along the ring.
     fn position_of(&self, element: &str) -> Option<u16> {
         self.ring.iter().position(|name| name == element).map(|position| position as u16)
     }

@@ -8,7 +8,7 @@ use crate::transaction::{MappedRegister, RingElement};
 use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 
-/// An SPE, and the task that runs on it.
+/// An SPE and its task.
 #[derive(Clone, Debug)]
 pub struct Spe {
     number: u16,
@@ -33,7 +33,7 @@ impl Spe {
         }
     }
 
-    /// Empties the SPE, and seats a task on it, if one is given.
+    /// Empties the SPE, and seats a task on it if there is one.
     pub fn reset(&mut self, task: Option<u16>) {
         self.task = task;
         self.mfc.reset();
@@ -42,22 +42,20 @@ impl Spe {
         self.signals = Default::default();
     }
 
-    /// Seats a task on the SPE, or none.
     pub fn seat(&mut self, task: Option<u16>) {
         self.task = task;
     }
 
-    /// The task that is on the SPE, if there is one.
+    /// The seated task, if any.
     pub fn seated(&self) -> Option<u16> {
         self.task
     }
 
-    /// Its element on the ring.
     pub fn node(&self) -> RingElement {
         self.node
     }
 
-    /// The task that runs on the SPE.
+    /// The seated task; the simulation stops if there is none.
     pub fn task(&self, now: u64) -> u16 {
         match self.task {
             Some(task) => task,
@@ -68,13 +66,11 @@ impl Spe {
         }
     }
 
-    /// Whether its inbound mailbox has a free entry.
     pub fn has_mailbox_room(&self) -> bool {
         self.inbound.has_room()
     }
 
-    /// Takes a value that arrives at a mapped register; `gathers` says whether a signal is added to
-    /// the earlier ones.
+    /// Receives a value at a mapped register; `gathers` says whether a signal adds to earlier ones.
     pub fn write(&mut self, register: MappedRegister, value: u32, gathers: bool) {
         match register {
             MappedRegister::Mailbox => self.inbound.write(value),

@@ -1,11 +1,11 @@
-//! The token manager: software can have a command to memory wait for a token.
+//! The token manager: software can make commands to memory wait for tokens.
 //!
-//! Requesters belong to one of four resource allocation groups, called RAG 0 to 3. Each group gets
-//! tokens for the even and for the odd banks of each memory, so many a second; a token that nobody
-//! takes is lost. So far the processor's own counters tell (OProfile,
-//! `events/ppc64/cell-be/events`: requests for tokens). Software chooses the groups' members and
-//! rates, and neither the papers nor Linux tell them. Here a group is a quarter of a chip's ring,
-//! and all get the same rate; without one, nothing waits.
+//! Each requester belongs to one of four resource allocation groups, RAG 0 to 3. A group gets
+//! tokens at a fixed rate for the even and the odd banks of each memory; an unused token is lost.
+//! This much follows from the processor's counters (OProfile, `events/ppc64/cell-be/events`:
+//! requests for tokens). Software chooses the groups' members and rates, but neither the papers nor
+//! Linux state them. In this model a group is a quarter of a chip's ring, and all have the same
+//! rate; without a rate, no command waits.
 
 use crate::channels::Ea;
 use crate::memory::LINE_BYTES;
@@ -13,11 +13,11 @@ use crate::parameters::CellBeTiming;
 use crate::ring::ELEMENT_COUNT;
 use crate::transaction::{Transaction, TransactionPurpose};
 
-/// Groups of a chip.
+/// Groups per chip.
 const GROUPS: usize = 4;
-/// Kinds of banks: even and odd ones.
+/// Kinds of banks: even and odd.
 const PARITIES: usize = 2;
-/// Memories of a machine, and chips whose requesters use them.
+/// The most memories, and chips with requesters.
 const CHIPS: usize = 2;
 
 /// The tokens of all groups.
@@ -25,7 +25,7 @@ const CHIPS: usize = 2;
 pub struct Tokens {
     /// Cycles between two tokens of a group for one kind of bank; 0 if commands need none.
     interval: u64,
-    /// When the next token is there, by memory, chip of the requester, group and kind of bank.
+    /// The time of the next token, by memory, requester's chip, group and kind of bank.
     due: [[[[u64; PARITIES]; GROUPS]; CHIPS]; CHIPS],
 }
 
@@ -34,8 +34,8 @@ impl Tokens {
         Tokens { interval: timing.token_interval, due: Default::default() }
     }
 
-    /// Takes the next token for a transaction whose command is ready, and returns when that is
-    /// there. The commands of a group have theirs in the order in which they ask.
+    /// Takes the next token for a transaction whose command is ready, and returns the token's time.
+    /// Each group's commands get tokens in the order of their requests.
     pub fn take(&mut self, transaction: &Transaction, ready: u64) -> u64 {
         let Ea::Memory { module, offset } = transaction.ea else { return ready };
         // A claim moves no data.
@@ -51,7 +51,6 @@ impl Tokens {
         time
     }
 
-    /// Lets all tokens be there again.
     pub fn reset(&mut self) {
         self.due = Default::default();
     }
@@ -108,8 +107,8 @@ mod tests {
     }
 
     proptest! {
-        /// No group has more tokens in a stretch of time than its rate gives, and without a rate
-        /// nothing waits.
+        /// No group gets more tokens in any period than its rate, and without a rate no command
+        /// waits.
         #[test]
         fn a_group_keeps_its_rate(interval in 0_u64..50, asked in proptest::collection::vec((0_u64..30, 0_u8..12), 1..100)) {
             let mut tokens = tokens(interval);

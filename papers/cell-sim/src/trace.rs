@@ -1,13 +1,13 @@
-//! The events of a run with their times, for the trace viewers of Chrome and Perfetto.
+//! A timeline of a run, for the trace viewers of Chrome and Perfetto.
 
 use crate::transaction::TransactionPurpose;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// The most events that are kept; a longer run keeps its beginning.
+/// The most events in a trace; a longer run keeps its first ones.
 const MOST_EVENTS: usize = 1_000_000;
 
-/// One event on one track.
+/// An event on a track.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Row {
     name: &'static str,
@@ -17,7 +17,7 @@ struct Row {
     ts: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     dur: Option<f64>,
-    /// Tells the transfers of one track apart, which overlap.
+    /// Distinguishes overlapping transfers of one track.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,7 +26,7 @@ struct Row {
     args: Option<Args>,
 }
 
-/// The part of an event that a viewer shows.
+/// Details for the viewer.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
 enum Args {
@@ -34,7 +34,7 @@ enum Args {
     Transfer { bytes: u32, tag: u8, local: u32, effective: u64 },
 }
 
-/// The name of a track, or of a group of tracks.
+/// The name of a track or a group of tracks.
 #[derive(Clone, Debug, Serialize)]
 struct Name {
     name: &'static str,
@@ -53,18 +53,18 @@ struct NameArgs {
 /// A group of tracks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TrackGroup {
-    /// The SPEs: what their programs do.
+    /// The calls of each SPE's programs.
     Spes,
     /// The transfers of each SPE.
     Transfers,
-    /// The messages that wait at each SPE.
+    /// The waiting messages at each SPE.
     Mailboxes,
-    /// The threads of the PPE.
+    /// The PPE threads.
     Threads,
 }
 
 impl TrackGroup {
-    /// Its process in viewers; chips are 0 and 1.
+    /// Its process number in viewers; chips are 0 and 1.
     fn pid(self) -> u8 {
         match self {
             TrackGroup::Spes => 101,
@@ -75,11 +75,11 @@ impl TrackGroup {
     }
 }
 
-/// A transfer, as a viewer shows it.
+/// A transfer in the trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TracedTransfer {
     pub name: &'static str,
-    /// Tells it apart from others of its SPE.
+    /// Distinguishes it from other transfers of its SPE.
     pub id: u64,
     pub bytes: u32,
     pub tag: u8,
@@ -87,9 +87,9 @@ pub(crate) struct TracedTransfer {
     pub effective: u64,
 }
 
-/// Events in the Trace Event Format: one process for each chip, one thread for each ring, and one
-/// for each task's calls; of a session, one for each SPE, with its transfers and its mailboxes, and
-/// for each thread of the PPE.
+/// Events in the Trace Event Format. A bed has one process per chip with a thread per ring, and one
+/// for the tasks' calls. A session also has processes for SPEs, their transfers, their mailboxes,
+/// and PPE threads.
 #[derive(Clone, Debug)]
 pub struct EventTrace {
     rows: Vec<Row>,
@@ -97,17 +97,17 @@ pub struct EventTrace {
     cycles_per_us: f64,
 }
 
-/// The process under which viewers show the tasks of a bed.
+/// The process number of a bed's tasks.
 const TASKS: u8 = 100;
 
 impl EventTrace {
-    /// An empty trace of a machine with this many core cycles in a microsecond.
+    /// Creates an empty trace for a machine with this many core cycles per microsecond.
     #[must_use]
     pub fn new(cycles_per_us: f64) -> Self {
         EventTrace { rows: Vec::new(), names: Vec::new(), cycles_per_us }
     }
 
-    /// Whether it is full, so that later events are not in it.
+    /// Whether it is full, so that later events are missing.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.rows.len() >= MOST_EVENTS
@@ -134,7 +134,7 @@ impl EventTrace {
         self.span(name, TASKS, u32::from(task), begin, end);
     }
 
-    /// A call of a program, on the track of its SPE or of its thread.
+    /// Records a program's call, on the track of its SPE or thread.
     pub(crate) fn program(
         &mut self,
         group: TrackGroup,
@@ -146,26 +146,23 @@ impl EventTrace {
         self.span(name, group.pid(), track, begin, end);
     }
 
-    /// A transfer begins.
     pub(crate) fn transfer_begins(&mut self, spe: u32, now: u64, transfer: TracedTransfer) {
         let TracedTransfer { name, id, bytes, tag, local, effective } = transfer;
         let args = Some(Args::Transfer { bytes, tag, local, effective });
-        // `b` and `e` are the two ends of an asynchronous event, of which several may overlap on a
-        // track.
+        // `b` and `e` are the ends of an asynchronous event; several may overlap on a track.
         let row = self.row(name, "b", TrackGroup::Transfers.pid(), spe, now);
         self.add(Row { id: Some(id), cat: Some("transfer"), args, ..row });
     }
 
-    /// A transfer is complete.
     pub(crate) fn transfer_ends(&mut self, spe: u32, now: u64, name: &'static str, id: u64) {
         let row = self.row(name, "e", TrackGroup::Transfers.pid(), spe, now);
         self.add(Row { id: Some(id), cat: Some("transfer"), ..row });
     }
 
-    /// The number of messages in a mailbox of an SPE.
+    /// Records the number of messages in an SPE's mailbox.
     pub(crate) fn messages(&mut self, spe: u32, name: &'static str, now: u64, messages: u32) {
         let row = self.row(name, "C", TrackGroup::Mailboxes.pid(), spe, now);
-        // Viewers know a counter by its name and its id, and not by its track.
+        // Viewers identify a counter by name and id, not by track.
         self.add(Row { id: Some(u64::from(spe)), args: Some(Args::Messages { messages }), ..row });
     }
 
@@ -187,7 +184,7 @@ impl EventTrace {
             ph,
             pid,
             tid,
-            // Viewers count microseconds.
+            // Viewers expect microseconds.
             ts: time as f64 / self.cycles_per_us,
             dur: None,
             id: None,
@@ -198,7 +195,7 @@ impl EventTrace {
 
     fn span(&mut self, name: &'static str, pid: u8, tid: u32, begin: u64, end: u64) {
         let dur = Some((end - begin) as f64 / self.cycles_per_us);
-        // `X` is a complete event, with its duration.
+        // `X` is a complete event with its duration.
         let row = self.row(name, "X", pid, tid, begin);
         self.add(Row { dur, ..row });
     }
@@ -212,7 +209,7 @@ impl EventTrace {
     /// Writes the trace as JSON.
     ///
     /// # Errors
-    /// The error of the writer.
+    /// The writer's error.
     pub fn write(&self, mut to: impl Write) -> io::Result<()> {
         to.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
         let mut separator: &[u8] = b"\n";

@@ -1,4 +1,4 @@
-//! One bus transaction: a command, a snoop, and up to 128 bytes.
+//! A bus transaction: a command, a snoop, and up to 128 bytes.
 
 use crate::channels::{Ea, SignalNumber};
 use seatmap_data::invariant::broken;
@@ -12,18 +12,17 @@ pub struct RingElement {
     pub element: u8,
 }
 
-/// The purpose of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionPurpose {
-    /// Bytes into the requester's local store.
+    /// Moves bytes into the requester's local store.
     Get,
-    /// Bytes out of the requester's local store.
+    /// Moves bytes out of the requester's local store.
     Put,
-    /// A value for a mapped register of another SPE.
+    /// Writes a mapped register of another SPE.
     Message(MappedRegister),
-    /// A line into the requester's atomic cache, with a reservation.
+    /// Fetches a line into the requester's atomic cache, with a reservation.
     Reserve,
-    /// The right to change that line.
+    /// Gains the right to change that line.
     Claim,
 }
 
@@ -47,7 +46,7 @@ impl MappedRegister {
         }
     }
 
-    /// The line of an SPE's mapped registers that holds this register.
+    /// The register's line among an SPE's mapped registers.
     pub fn line(self) -> u32 {
         match self {
             MappedRegister::Signal(SignalNumber::One) => 0,
@@ -57,31 +56,27 @@ impl MappedRegister {
     }
 }
 
-/// A transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transaction {
     pub purpose: TransactionPurpose,
-    /// The SPE that asked for it.
+    /// The requesting SPE.
     pub spe: u16,
-    /// That SPE's element.
     pub requester: RingElement,
-    /// Its command's entry in the MFC's queue.
+    /// The command's entry in the MFC's queue.
     pub entry: u8,
-    /// Where the data starts.
     pub source: RingElement,
-    /// Where the data ends.
     pub target: RingElement,
     pub size: u32,
     pub ea: Ea,
     /// The requester's local store address.
     pub local: u32,
-    /// The task that a message is for.
+    /// The receiving task of a message.
     pub to: u16,
     /// A message's value.
     pub value: u32,
 }
 
-/// The transactions under way, by number; numbers are used again.
+/// The transactions in flight by number; numbers are reused.
 #[derive(Clone, Debug, Default)]
 pub struct Transactions {
     all: Vec<Option<Transaction>>,
@@ -110,8 +105,8 @@ impl Transactions {
         }
     }
 
-    /// Sets the element from which the data continues: the link of another chip, or the cache that
-    /// holds the line.
+    /// Changes the source of the data's remaining route to the link of another chip or the cache
+    /// with the line.
     pub fn set_source(&mut self, id: u32, source: RingElement, now: u64) {
         match &mut self.all[id as usize] {
             Some(transaction) => transaction.source = source,
@@ -135,7 +130,6 @@ impl Transactions {
         )
     }
 
-    /// Drops all transactions.
     pub fn clear(&mut self) {
         self.all.clear();
         self.free.clear();

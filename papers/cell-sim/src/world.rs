@@ -1,4 +1,4 @@
-//! A machine at work: its components, its tasks, and the delivery of messages to them.
+//! A running machine: its components and tasks, and the delivery of messages.
 
 mod channels;
 mod delivery;
@@ -28,34 +28,33 @@ use seatmap_data::invariant::broken;
 use seatmap_sim::engine::SimulatedMachine;
 use seatmap_sim::moment::at_cycle;
 
-/// The element on which a task runs.
+/// The element that runs a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskElement {
-    /// An SPE, counted over all chips.
+    /// An SPE, numbered over all chips.
     Spe(u16),
     /// The PPE of a chip.
     Ppe(u8),
-    /// None: a context that no SPE runs, whose local store is in main memory.
+    /// None: a context without an SPE, whose local store is in main memory.
     Stored,
 }
 
-/// A task between its calls, or during one.
 #[derive(Clone, Debug)]
 struct Task {
     seat: TaskElement,
     /// The call that it waits for.
     request: Option<ChannelCall>,
-    /// The answer to its last call, which it reads when it continues.
+    /// The answer to its last call, read when it continues.
     answer: u64,
-    /// Whether the PPE has polled for its call before.
+    /// Whether the PPE has polled for this call before.
     has_polled: bool,
-    /// The name and the start of its call, if there is a trace.
+    /// The name and start of its call, if there is a trace.
     called: Option<(&'static str, u64)>,
-    /// The state that a program's call needs beyond that.
+    /// Further state of a C program's call.
     progress: CallProgress,
 }
 
-/// A machine: it delivers messages to components, and runs tasks.
+/// A machine: delivers messages to components, and runs tasks.
 #[derive(Clone, Debug)]
 pub struct CellBeMachine {
     timing: CellBeTiming,
@@ -67,7 +66,7 @@ pub struct CellBeMachine {
     tasks: Vec<Task>,
     signals_gather: bool,
     trace: Option<EventTrace>,
-    /// The contexts of a session; none for a bed.
+    /// The contexts of a session; empty for a bed.
     programs: ProgramContexts,
 }
 
@@ -85,7 +84,7 @@ impl Task {
 }
 
 impl CellBeMachine {
-    /// The machine of a checked model.
+    /// Creates the machine of a checked model.
     pub fn new(model: &CellModel) -> Self {
         let timing = model.timing();
         let each = model.spes.len();
@@ -112,7 +111,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Goes back to the beginning, with a task on each of these seats and zeros in all memory.
+    /// Restarts the machine with a task on each of these seats, and zeros in all memory.
     pub fn reset(&mut self, shape: &ProgramNeeds, chips: usize, seats: &[TaskElement]) {
         self.out.clear();
         self.memory.reset(shape, chips);
@@ -145,7 +144,7 @@ impl CellBeMachine {
         self.trace = trace;
     }
 
-    /// Takes the trace recorded until now, and stops recording.
+    /// Stops recording, and returns the trace.
     pub fn take_trace(&mut self) -> Option<EventTrace> {
         self.trace.take()
     }
@@ -158,17 +157,15 @@ impl CellBeMachine {
         &mut self.memory
     }
 
-    /// The number of tasks.
     pub fn tasks(&self) -> usize {
         self.tasks.len()
     }
 
-    /// The seat of a task; `None` if there is no such task.
+    /// The element of a task; `None` if there is no such task.
     pub fn seat(&self, task: usize) -> Option<TaskElement> {
         self.tasks.get(task).map(|task| task.seat)
     }
 
-    /// The counts so far.
     pub fn count(&self, model: &CellModel) -> CellBeCounters {
         CellBeCounters {
             events: self.out.sent(),
@@ -180,7 +177,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Delivers a message to its component.
     #[inline]
     fn dispatch(&mut self, event: CellBeEvent) {
         match event {
@@ -213,7 +209,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Notes in the trace that a task's call has ended, and that it continues.
+    /// Records in the trace that a task's call has ended.
     fn note_resumed(&mut self, task: u16) {
         let now = self.out.now();
         let called = self.tasks[task as usize].called.take();
@@ -225,7 +221,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Tries a task's call. If the call cannot be done yet, the task goes on waiting.
+    /// Tries a task's call. If it cannot complete, the task keeps waiting.
     fn try_call(&mut self, task: u16) {
         let request = self.request_of(task);
         match (request, self.tasks[task as usize].seat) {
@@ -260,7 +256,6 @@ impl CellBeMachine {
         self.out.send(self.out.now() + cycles, CellBeEvent::Resume(task));
     }
 
-    /// Carries out a service of the operating system, which takes its time.
     fn serve(&mut self, task: u16, service: OsService) {
         let cycles = match service {
             OsService::Thread => self.timing.thread,
@@ -270,7 +265,7 @@ impl CellBeMachine {
         self.end_call(task, cycles, 0);
     }
 
-    /// The SPE on which a task runs. The caller has refused tasks on the PPE.
+    /// The SPE of a task. The caller has rejected tasks on the PPE.
     fn spe_of(&self, task: u16) -> usize {
         match self.tasks[task as usize].seat {
             TaskElement::Spe(spe) => spe as usize,
@@ -297,7 +292,7 @@ impl SimulatedMachine for CellBeMachine {
         loop {
             let (time, event) = self.out.deliver()?;
             self.dispatch(event);
-            // All other messages are the machine's own affair.
+            // All other messages are internal.
             if let CellBeEvent::Resume(task) = event {
                 return Some((time, task));
             }

@@ -1,4 +1,4 @@
-//! A run of the Cell model allocates for its start and its end, and not for the events between.
+//! A run of the Cell model allocates only at its start and end, not for events.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_cell_sim::channels::{Atomic, Bed, ChannelProgram};
@@ -7,7 +7,7 @@ use seatmap_cell_sim::{CellBed, catalog};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The system's allocator, with a count of allocations.
+/// The system's allocator with a count of allocations.
 struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
@@ -30,7 +30,6 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// The allocations of one run.
 fn count<P: ChannelProgram>(bed: &mut CellBed, program: &P) -> u64 {
     let seats: Vec<u32> = (0..program.shape().tasks as u32).collect();
     let before = ALLOCATIONS.load(Ordering::Relaxed);
@@ -38,8 +37,8 @@ fn count<P: ChannelProgram>(bed: &mut CellBed, program: &P) -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed) - before
 }
 
-/// Asserts that a run with ten times as many events allocates as often as a short one, on a machine
-/// that has run before.
+/// Asserts that a run with ten times as many events has the same number of allocations, on a
+/// machine that has run before.
 fn assert_steady<P: ChannelProgram>(what: &str, of: impl Fn(u64) -> P) {
     let mut bed = CellBed::new(catalog::load("cell-qs20").unwrap().unwrap());
     bed.run(&(0..16).collect::<Vec<_>>(), &of(200), 1).unwrap();

@@ -1,4 +1,4 @@
-//! The arguments as they were typed.
+//! Command-line arguments.
 
 mod channels;
 mod controller;
@@ -21,8 +21,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use seatmap_console::guide::with_guides;
 use seatmap_console::shell::{ShellVerb, with_short_help};
 
-/// Options that a newcomer does not need: `-h` leaves them out, so that it fits a screen; `--help`
-/// has them all.
+/// Options that newcomers do not need: `-h` omits them to fit a screen; `--help` shows all.
 const RARELY_NEEDED: [(&str, &[&str]); 2] = [
     (
         "rank",
@@ -47,14 +46,14 @@ const RARELY_NEEDED: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// The command line, its rarely needed options only in `--help`.
+/// The command line; rarely needed options appear only in `--help`.
 pub fn command() -> clap::Command {
     let command = with_short_help(PapersArgs::command(), &RARELY_NEEDED);
     with_guides(command, guides::ALL)
 }
 
-/// The experiments of five papers, run again: on this computer, on models, on machines that are
-/// gone.
+/// The experiments of five papers, run again on this computer and on models, including those of
+/// machines that no longer exist.
 #[derive(Debug, Parser)]
 #[command(name = "seatmap-papers", version, max_term_width = 100, arg_required_else_help = true)]
 pub struct PapersArgs {
@@ -66,17 +65,17 @@ pub struct PapersArgs {
 pub enum PapersCommand {
     /// Time every mapping of tasks to workers (Keller & Varbanescu).
     Rank(Box<RankArgs>),
-    /// Seat the tasks of a pattern on a Cell (Sudheer et al.).
+    /// Place the tasks of a pattern on a Cell (Sudheer et al.).
     Place(Box<CellBePlaceArgs>),
     /// Write the distances of a Cell as a profile.
     Measure(CellBeMeasureArgs),
-    /// Measure what threads, messages, copies and atomics cost (CellStats).
+    /// Measure the cost of threads, messages, copies and atomics (CellStats).
     Stats(Box<Stats>),
-    /// Measure what seats near the homes of lines gain (Liu et al.).
+    /// Measure the gain of seats near the homes of lines (Liu et al.).
     Channels(Box<ChannelsArgs>),
     /// Compare pinned workers with threads (Gupta et al.).
     Workers(Workers),
-    /// Make cells for many users, in turn (Gupta et al.).
+    /// Create cells for several users, in turn (Gupta et al.).
     Controller(Box<Controller>),
     /// Repeat a published experiment on the models.
     Study(StudyArgs),

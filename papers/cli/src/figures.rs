@@ -1,9 +1,9 @@
-//! Figures of a model that are changed for one run.
+//! Changes of a model's figures for one run.
 
 use clap::Args;
 use std::str::FromStr;
 
-/// Another value for a figure of a model.
+/// A changed figure of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureChange {
     /// The figure's key in the model's file.
@@ -34,8 +34,8 @@ impl FromStr for FigureChange {
 /// The changes of one run.
 #[derive(Debug, Default, Args)]
 pub struct FigureChanges {
-    /// Change a figure of a Cell model for this run, by its key in the model's file, to see what it
-    /// does; may be given several times.
+    /// Change a figure of a Cell model for this run, by its key in the model file, to see its
+    /// effect; can be repeated.
     #[arg(long, value_name = "FIGURE=VALUE")]
     pub set: Vec<FigureChange>,
 }

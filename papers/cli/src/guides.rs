@@ -1,9 +1,8 @@
-//! Examples, exit codes, files and variables of each verb: the tables behind help and manual pages.
+//! Examples, exit codes, files and variables of each verb, for help texts and manual pages.
 
 use seatmap_console::guide::{DONE, GuideEntry, Guides, USAGE, VerbGuide};
 use seatmap_console::shell;
 
-/// The tables of all verbs.
 pub const ALL: Guides = &[GUIDES, shell::GUIDES];
 
 const GUIDES: &[VerbGuide] = &[
@@ -194,8 +193,7 @@ const WORKERS: VerbGuide = VerbGuide {
     ..VerbGuide::USUAL
 };
 
-/// The files and variables of a verb of the controller, which only the verb's own fields differ
-/// from.
+/// The files and variables of each verb of the controller.
 const OF_CONTROLLER: VerbGuide = VerbGuide {
     files: &[
         ("/run/seatmap", "journals of cells, the controller's ledger and account"),

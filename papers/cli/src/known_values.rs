@@ -1,10 +1,10 @@
-//! The values that arguments of this program are known to have, for completions.
+//! Known values of arguments, for completions.
 
 use crate::verbs::study;
 use clap::{Arg, Command};
 use seatmap_console::running::{KnownValue, KnownValues};
 
-/// The values of an argument; `None` where they are not this program's to know.
+/// The values of an argument; `None` if they are unknown to this program.
 pub fn of(command: &Command, argument: &Arg) -> Option<KnownValues> {
     let name = argument.get_value_names()?.first()?.as_str();
     match (command.get_name(), name) {
@@ -42,7 +42,7 @@ mod tests {
     use clap_complete::engine::ArgValueCompleter;
     use seatmap_console::completion::with_values;
 
-    /// The names of values that are looked for here are those of the command line.
+    /// The names used here must exist in the command line.
     #[test]
     fn arguments_with_known_values_complete_them() {
         let command = with_values(command(), super::of);

@@ -11,12 +11,12 @@ use seatmap_sim::CoherentModel;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where programs run: on this computer, or in virtual time on a model.
+/// The machine of an experiment: this computer, or a model in virtual time.
 #[derive(Clone, Debug)]
 pub enum ExperimentRunner {
     /// This computer.
     Host,
-    /// A Cell processor, in virtual time.
+    /// A Cell model, in virtual time.
     CellBe(Arc<CellModel>),
     /// A machine with coherent caches, in virtual time.
     Coherent(Arc<CoherentModel>),
@@ -32,7 +32,7 @@ impl From<ProductRunner> for ExperimentRunner {
 }
 
 impl ExperimentRunner {
-    /// Refuses named CPUs if a model runs the work.
+    /// Rejects `--cpus` on a model.
     pub fn check_cpus(&self, named: Option<&CpuList>) -> Result<(), CliError> {
         match (named, self) {
             (None, _) | (_, ExperimentRunner::Host) => Ok(()),
@@ -42,8 +42,8 @@ impl ExperimentRunner {
         }
     }
 
-    /// Refuses to spread work over ranks on this computer: those of one node would disturb each
-    /// other's threads, and those of several nodes are different computers.
+    /// Rejects ranks on this computer: ranks on one node would disturb each other's threads, and
+    /// several nodes are different computers.
     pub fn check_ranks(&self) -> Result<(), CliError> {
         match self {
             ExperimentRunner::Host => Err(CliError::input(
@@ -54,8 +54,8 @@ impl ExperimentRunner {
         }
     }
 
-    /// A hash of all that is known of a model: ranks with another model of this name would bring
-    /// other times. Empty for this computer.
+    /// A hash of a model's content, so that a rank with a different model of the same name is
+    /// detected. Empty for this computer.
     pub fn model_hash(&self) -> String {
         match self {
             ExperimentRunner::CellBe(model) => content_hash(&**model),
@@ -67,10 +67,10 @@ impl ExperimentRunner {
     }
 }
 
-/// The machine of this name as one that can do something, with figures of its model changed.
+/// Opens a machine with a capability and changed figures.
 ///
 /// # Errors
-/// There is no such machine, it cannot do it, only a model of the Cell has such figures, or it
+/// The machine does not exist or lacks the capability, the figures are not a Cell model's, or it
 /// cannot run with them.
 pub fn runner(
     name: &str,
@@ -97,10 +97,10 @@ pub fn runner(
     }
 }
 
-/// The model of the Cell that was named.
+/// Opens a Cell model.
 ///
 /// # Errors
-/// There is no such machine, or it is another one.
+/// The machine does not exist, or is not a Cell model.
 pub fn cell(name: &str) -> Result<Arc<CellModel>, CliError> {
     match opened(name)? {
         Opened::CellBe(model) => Ok(model),
@@ -110,7 +110,7 @@ pub fn cell(name: &str) -> Result<Arc<CellModel>, CliError> {
     }
 }
 
-/// A machine of either building.
+/// A machine of either kind.
 enum Opened {
     CellBe(Arc<CellModel>),
     Other(seatmap_machines::catalog::Machine),
@@ -118,7 +118,7 @@ enum Opened {
 
 fn opened(name: &str) -> Result<Opened, CliError> {
     let path = Path::new(name);
-    // A file of that name in the folder is meant, and stdin can be read once only.
+    // A file of that name in the working directory comes first. Stdin can be read only once.
     if input::is_file(name) && !path.is_dir() {
         let bytes = input::bytes(path)?;
         return match std::str::from_utf8(&bytes) {

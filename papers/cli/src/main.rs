@@ -1,4 +1,4 @@
-//! `seatmap-papers`, the command: the published experiments, each as a verb.
+//! The command `seatmap-papers`: a verb for each published experiment.
 
 mod args;
 mod figures;

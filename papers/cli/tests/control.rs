@@ -1,5 +1,5 @@
-//! The controller through the real binary, apart from the other verbs: while a cell stands, they
-//! miss its CPU.
+//! The controller through the real binary, separate from the other verbs: while a cell exists, they
+//! lack its CPU.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

@@ -1,10 +1,9 @@
-//! The account of users' recent CPU time, on file. A user gains nothing by killing a controller or
-//! starting one anew.
+//! The users' recent CPU time on file, so that no user gains by killing or restarting a controller.
 //!
-//! It is written whenever a cell starts or ends, and every few seconds. Its times are those of the
-//! boot, which go on while no controller runs: usage decays meanwhile, and cells that stand are
-//! charged to their users. A controller that dies can lose the time of cells that end with it,
-//! since the account was last written.
+//! The controller writes it whenever a cell starts or ends, and every few seconds. Its times are
+//! those of the boot and continue without a controller: usage decays, and users are charged for
+//! existing cells. If a controller dies, the time since the last write can be lost for cells that
+//! end with it.
 
 use crate::usage::{HALF_LIFE_MS, UserUsage};
 use crate::whole;
@@ -17,34 +16,33 @@ use std::io;
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-usage/1";
 
-/// The file, beside the ledger.
+/// The file next to the ledger.
 pub const FILE: &str = "controller.usage";
 
-/// The most that one user can have on the account, in CPU-ms: all CPUs that a list can name,
-/// without end.
+/// The highest possible usage of one user, in CPU-ms: all CPUs that a list can name, used forever.
 const MOST_CPU_MS: f64 = (1u64 << 20) as f64 * HALF_LIFE_MS / std::f64::consts::LN_2;
 
-/// The recent CPU time of users, as a controller of cells writes it down for the next one. Numbers
-/// are whole, so that what is read is what was written.
+/// The users' recent CPU time, as a controller of cells saves it for the next one. Numbers are
+/// integers, so that reading returns exactly what was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageFile {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The boot by whose clock the time is.
+    /// The boot whose clock `at_ms` uses.
     pub boot_id: String,
-    /// When it was written, in ms after the boot, sleep included. The times halve every 600,000 ms
-    /// from then on.
+    /// The time of writing, in ms since boot including sleep. From then on, the times halve every
+    /// 600,000 ms.
     pub at_ms: u64,
-    /// The CPU time of each user by then, in CPU-us, by user id.
+    /// The CPU time of each user at that time, in CPU-us, by user ID.
     pub cpu_us: BTreeMap<u32, u64>,
 }
 
-/// The reason why an account starts again from zero.
+/// The reason why an account restarts at zero.
 #[derive(Debug, thiserror::Error)]
 pub enum AccountError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{path}: what users have had of late cannot be read, and is forgotten")]
     Unreadable {
         /// The file.
@@ -52,15 +50,15 @@ pub enum AccountError {
         /// The system's error.
         source: io::Error,
     },
-    /// It is something else.
+    /// The file is not a valid account.
     #[error("{path}: {why}; what users have had of late is forgotten")]
     Foreign {
         /// The file.
         path: String,
-        /// The problem, in words.
+        /// What is wrong with it.
         why: String,
     },
-    /// The computer has been restarted since.
+    /// The computer has rebooted since.
     #[error("{path}: is of another boot; what users had before it is forgotten")]
     OtherBoot {
         /// The file.
@@ -69,7 +67,7 @@ pub enum AccountError {
 }
 
 impl UsageFile {
-    /// The account at this moment, on this boot.
+    /// Creates the file's content from the account, on this boot.
     #[must_use]
     pub fn of(usage: &UserUsage, boot_id: &str) -> Self {
         let cpu_us = usage
@@ -85,15 +83,15 @@ impl UsageFile {
         }
     }
 
-    /// The usage that it holds, if that is possible at this time of its boot.
+    /// The usage in the file, if it is possible at this time of the boot.
     ///
     /// # Errors
-    /// The problem, in words.
+    /// What is wrong with it.
     pub fn usage(&self, now_ms: u64) -> Result<UserUsage, String> {
         if self.format != FORMAT {
             return Err(format!("\"format\" must be \"{FORMAT}\""));
         }
-        // The clock of a boot goes on only: a later time was not written by it.
+        // A boot's clock never goes back, so a later time is wrong.
         if self.at_ms > now_ms {
             return Err(format!(
                 "\"at_ms\" is {}, and this boot has lasted {now_ms} ms",
@@ -109,7 +107,7 @@ impl UsageFile {
     }
 }
 
-/// Reads the account on file; it is empty where there is no file.
+/// Reads the saved account; it is empty if there is no file.
 ///
 /// # Errors
 /// [`AccountError`].
@@ -129,7 +127,7 @@ pub fn read(host: &CellHost, now_ms: u64) -> Result<UserUsage, AccountError> {
     }
 }
 
-/// Writes it: the file is whole, old or new.
+/// Writes the account: the file is complete, old or new.
 ///
 /// # Errors
 /// The system's error.

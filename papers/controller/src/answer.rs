@@ -7,72 +7,73 @@ use serde::{Deserialize, Serialize};
 /// Name and version of the format of lists.
 pub const LIST_FORMAT: &str = "seatmap-queue/1";
 
-/// One line from the controller.
+/// A line from the controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ControlAnswer {
-    /// The request's number; 0 where it has none.
+    /// The request's number; 0 for an event without a request.
     pub id: u64,
     /// The content of the answer.
     #[serde(flatten)]
     pub say: Say,
 }
 
-/// The content of an answer. A request gets any number of `waiting`, and one of the others;
-/// `damaged`, `resumed` and `ended` come unasked to the connection that made the cell.
+/// The content of an answer. A request gets any number of `waiting` answers and then one final
+/// answer. The events `damaged`, `suspended`, `resumed` and `ended` go to the connection that
+/// created the cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "say", rename_all = "lowercase")]
 pub enum Say {
     /// The request waits.
     Waiting {
-        /// The number of requests before it.
+        /// The number of requests ahead of it.
         before: usize,
-        /// The number of requests that wait.
+        /// The number of waiting requests.
         waiting: usize,
     },
-    /// The cell, made or renewed.
+    /// The cell was created or renewed.
     Cell {
-        /// The cell that was made.
+        /// The cell.
         cell: Box<CellRecord>,
     },
-    /// All cells, and the requests that wait.
+    /// All cells and waiting requests.
     Cells {
-        /// The cells.
+        /// The cells and waiting requests.
         cells: Vec<Listed>,
     },
-    /// The request is done.
+    /// The request was carried out.
     Done {
-        /// The settings that could not be put back.
+        /// Settings that could not be restored.
         left: Vec<String>,
     },
-    /// It is not done.
+    /// The request failed.
     Error {
-        /// The origin of the fault.
+        /// The origin of the error.
         kind: ErrorOrigin,
-        /// The problem, and what to do.
+        /// What is wrong, and what to do.
         message: String,
     },
-    /// Something is wrong with a cell.
+    /// The faults of a cell have changed.
     Damaged {
-        /// The cell that has the faults.
+        /// The cell.
         name: Name,
-        /// The faults, one per line; empty where all is well again.
+        /// The faults, one per line; empty if the cell is in order again.
         faults: Vec<String>,
     },
     /// A cell's turn is over.
     Suspended {
-        /// The cell that was suspended.
+        /// The suspended cell.
         name: Name,
     },
-    /// It is a cell's turn again.
+    /// A cell has its turn again.
     Resumed {
-        /// The cell whose turn it is.
+        /// The resumed cell.
         name: Name,
     },
-    /// A cell has ended: its lease ran out, or a program undid it.
+    /// A cell has ended: its lease expired, or a program destroyed it.
     Ended {
-        /// The cell that has ended.
+        /// The ended cell.
         name: Name,
     },
 }
@@ -82,15 +83,15 @@ pub enum Say {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ErrorOrigin {
-    /// The client may not do this.
+    /// The client has no permission.
     Denied,
-    /// The request is wrong.
-    // The word of the first version of the protocol, which clients of other versions send and take.
+    /// The request is invalid.
+    // The word of the protocol's first version, which clients of other versions use.
     #[serde(rename = "asked")]
     Request,
-    /// It would have to wait, and may not or must not.
+    /// The request would have to wait, but must not or is over a limit.
     Busy,
-    /// The controller failed to do it.
+    /// The controller failed.
     Failed,
 }
 
@@ -100,57 +101,57 @@ pub enum ErrorOrigin {
 pub struct Listed {
     /// The name of the cell.
     pub name: Name,
-    /// The phase of its life.
+    /// Whether it waits, exists or is suspended.
     pub phase: CellPhase,
-    /// The user who asked for it; null where the controller did not make it.
+    /// The user who requested it; null if the controller did not create it.
     pub uid: Option<u32>,
     /// The cell; null while it waits or is suspended.
     pub cell: Option<CellRecord>,
-    /// The problem, in words.
+    /// What is wrong with the cell, one line each.
     pub faults: Vec<String>,
 }
 
-/// The cells of a controller and the requests that wait: the output of `seatmap-papers controller
-/// list --json`.
+/// The cells and waiting requests of a controller: the output of `seatmap-papers controller list
+/// --json`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobList<'a> {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = LIST_FORMAT)))]
     format: &'static str,
-    /// The cells, by age, and the requests.
+    /// The cells by age, and the waiting requests.
     cells: &'a [Listed],
 }
 
 impl<'a> JobList<'a> {
-    /// A list of these cells.
+    /// Creates a list of these cells.
     #[must_use]
     pub fn of(cells: &'a [Listed]) -> Self {
         JobList { format: LIST_FORMAT, cells }
     }
 }
 
-/// The phase of a cell's life.
+/// The phase of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CellPhase {
-    /// It has not been made yet.
+    /// The cell is not created yet.
     Waiting,
-    /// The cell stands.
+    /// The cell exists.
     Standing,
-    /// It was made, and others have its CPUs for now.
+    /// The cell was created, but other cells have its CPUs now.
     Suspended,
 }
 
 impl Say {
-    /// The answer that shows a cell.
+    /// The answer with a cell.
     #[must_use]
     pub fn cell(record: CellRecord) -> Self {
         Say::Cell { cell: Box::new(record) }
     }
 
-    /// The answer to a request that is done, but for these settings.
+    /// The answer to a completed request, with the settings that could not be restored.
     #[must_use]
     pub fn done(left: &[Left]) -> Self {
         Say::Done { left: left.iter().map(ToString::to_string).collect() }
@@ -162,7 +163,7 @@ impl Say {
         Say::Error { kind, message: message.into() }
     }
 
-    /// Whether a request is answered with this.
+    /// Whether this answer completes a request.
     #[must_use]
     pub fn is_final(&self) -> bool {
         matches!(self, Say::Cell { .. } | Say::Cells { .. } | Say::Done { .. } | Say::Error { .. })

@@ -1,9 +1,8 @@
-//! The door for programs that have no I/O rights: a second socket, and a process for each that
-//! comes in.
+//! The socket for programs without I/O rights, and a process for each such program.
 //!
-//! Nothing is read from them here. Each is handed to its own file proxy (see
-//! [`file_proxy`](crate::file_proxy)), which takes on its user's rights first: a client that
-//! exhausts descriptors or memory, or exploits a fault, harms its own proxy only.
+//! The controller reads nothing from them. It passes each connection to a separate file proxy (see
+//! [`file_proxy`](crate::file_proxy)), which first takes on the user's rights: a client that
+//! exhausts descriptors or memory, or exploits a bug, harms only its own proxy.
 
 use crate::door;
 use crate::error::ControlError;
@@ -27,34 +26,32 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// The ending of the socket's name, behind the name of the controller's socket.
+/// The suffix of the socket's name, after the name of the controller's socket.
 pub const ENDING: &str = ".9p";
 
-/// The most programs at once: of all users, and of one user, so that no user keeps the others out.
+/// The most programs at once, in total and per user, so that no user keeps the others out.
 const MOST: usize = 64;
 const MOST_OF_A_USER: usize = 16;
 
-/// Between two attempts where none can be let in: out of file descriptors, for one.
+/// Pause after a failed connection, for example without free file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The files that programs are shown.
+/// The files for programs.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    /// The folder. It is a real one, and those above it belong to root or the controller's user. So
-    /// no other user can lead the controller, which opens it with its own rights, to another
-    /// folder.
+    /// The folder. It is a real folder, and those above it belong to root or the controller's user.
+    /// Thus no other user can redirect the controller, which opens it with its own rights.
     pub folder: PathBuf,
-    /// Whether nothing in it is changed.
+    /// Whether programs can only read.
     pub is_read_only: bool,
-    /// The command that becomes a file proxy; the folder, and the word for read-only, come behind
-    /// it.
+    /// The command that starts a file proxy, followed by the folder and the option for read-only.
     pub file_proxy: GuardianCommand,
 }
 
-/// The argument of a file proxy that changes nothing.
+/// The argument of a read-only file proxy.
 pub const READ_ONLY: &str = "--read-only";
 
-/// The socket beside a controller's.
+/// The path of the socket for programs, next to a controller's socket.
 #[must_use]
 pub fn beside(socket: &Path) -> PathBuf {
     let mut path = socket.as_os_str().to_owned();
@@ -62,7 +59,7 @@ pub fn beside(socket: &Path) -> PathBuf {
     path.into()
 }
 
-/// Lets programs in until the process ends.
+/// Accepts programs until the process ends.
 pub(crate) fn admit_all(listener: &UnixListener, group: Option<u32>, exported: &Exported) {
     let guests = Guests::new(MOST, MOST_OF_A_USER);
     for stream in listener.incoming() {
@@ -72,8 +69,8 @@ pub(crate) fn admit_all(listener: &UnixListener, group: Option<u32>, exported: &
     }
 }
 
-/// A client that may not come in finds the end of the stream: the protocol has no word for it
-/// before a request.
+/// Accepts a program. A rejected client only sees the end of the stream, because the protocol has
+/// no error before the first request.
 fn admit(
     stream: UnixStream,
     group: Option<u32>,
@@ -87,7 +84,7 @@ fn admit(
     }
     let Some(guest) = guests.enter(uid) else { return Ok(()) };
     let (sender, started) = mpsc::channel::<Child>();
-    // The thread first: a file proxy that nobody waits for would stay as a zombie.
+    // The thread comes first: without it, an ended file proxy would remain as a zombie.
     std::thread::Builder::new().spawn(move || {
         let _guest = guest;
         if let Ok(mut file_proxy) = started.recv() {
@@ -95,12 +92,12 @@ fn admit(
         }
     })?;
     let file_proxy = start(exported, stream)?;
-    // The thread waits for it.
     let _ = sender.send(file_proxy);
     Ok(())
 }
 
-/// Only root can act for another user; root itself is served with lesser rights.
+/// Whether the proxy can act as this user: only root can act as another user, and a non-root
+/// controller serves root with its own rights.
 fn can_serve(own_uid: u32, uid: u32) -> bool {
     own_uid == 0 || uid == own_uid || uid == 0
 }
@@ -112,7 +109,7 @@ fn start(exported: &Exported, stream: UnixStream) -> io::Result<Child> {
     command.stdin(OwnedFd::from(stream)).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
 }
 
-/// Checks that the folder exists and that no other user can exchange it for another.
+/// Checks that the folder exists and that no other user can replace it.
 pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
     trusted::reach(&exported.folder).map(drop).map_err(|error| ControlError::Export {
         path: exported.folder.display().to_string(),
@@ -120,12 +117,12 @@ pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
     })
 }
 
-/// Connects a program that is about to be started and inherits the connection: its console output
-/// comes out at the first file, and its input is read from the second. The program agrees on the
+/// Connects a program that is about to start and will inherit the connection. The first file
+/// receives the program's console output; the second provides its input. The program negotiates the
 /// protocol again.
 ///
 /// # Errors
-/// [`ControlError::NoFiles`]: no server listens there, or it does not let this user in.
+/// [`ControlError::NoFiles`] if no server listens there or it rejects this user;
 /// [`ControlError::Stopped`].
 pub fn connect(
     socket: &Path,
@@ -146,7 +143,7 @@ pub fn connect(
     })?;
     answer.ok_or_else(|| ControlError::no_files(socket, refusal()))?;
     let stream = stream.into_stream().map_err(|source| ControlError::no_files(socket, source))?;
-    // The program inherits it: the flag that closes it at exec goes.
+    // Clears the close-on-exec flag, because the program inherits the connection.
     rustix::io::fcntl_setfd(&stream, FdFlags::empty())
         .map_err(|errno| ControlError::no_files(socket, errno.into()))?;
     Ok(stream)
@@ -156,7 +153,7 @@ fn refusal() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, "the server there does not let this user in")
 }
 
-/// Sends bytes and files along with them.
+/// Sends bytes together with files.
 pub(crate) fn hand_over(
     stream: &UnixStream,
     bytes: &[u8],
@@ -165,7 +162,7 @@ pub(crate) fn hand_over(
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2))];
     let mut along = SendAncillaryBuffer::new(&mut space);
     along.push(SendAncillaryMessage::ScmRights(&files));
-    // The first bytes of a connection, so few, go whole.
+    // So few bytes at the start of a connection are sent at once.
     rustix::net::sendmsg(stream, &[IoSlice::new(bytes)], &mut along, SendFlags::NOSIGNAL)?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The other end of the socket.
+//! The client's end of the socket.
 
 use crate::answer::{ControlAnswer, Say};
 use crate::door;
@@ -12,15 +12,15 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// How often a listener looks whether it is to stop.
+/// Period of a listener's checks whether to stop.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Something that comes from a controller, or does not.
+/// An event of a controller.
 #[derive(Debug)]
 pub enum ControllerEvent {
-    /// It says this.
+    /// It sent this.
     Said(Say),
-    /// It can say nothing until it goes on; told once for each time that it is stopped.
+    /// It is stopped and sends nothing until it continues; reported once per stop.
     Stopped(ControllerStopped),
 }
 
@@ -43,10 +43,10 @@ impl ControlClient {
         Ok(ControlClient { lines: LineReader::new(BufReader::new(stream)), requests: 0 })
     }
 
-    /// Asks, and returns what is answered in the end. `waiting` hears how many are before.
+    /// Sends a request and returns its final answer. `waiting` gets the number of requests ahead.
     ///
     /// # Errors
-    /// The controller refuses, goes, or is stopped.
+    /// The controller rejects the request, exits or is stopped.
     pub fn ask(
         &mut self,
         ask: RequestKind,
@@ -55,7 +55,8 @@ impl ControlClient {
         self.requests += 1;
         let id = self.requests;
         let request = ControlRequest { format: FORMAT.to_owned(), id, ask };
-        // A server that refused us before it read anything has sent the reason, which is read next.
+        // A server that rejected this client before reading has already sent the reason; read it
+        // next.
         let sent = line::write(&mut self.lines.stream().get_ref().stream(), &request);
         loop {
             let ControlAnswer { id: of, say } = match (self.hear(), &sent) {
@@ -65,7 +66,7 @@ impl ControlClient {
                 (heard, _) => heard?,
             };
             match say {
-                // A request that could not be read has the number 0.
+                // The answer to an unreadable request has the number 0.
                 Say::Error { kind, message } if of == id || of == 0 => {
                     return Err(ControlError::Refused { kind, message });
                 }
@@ -76,18 +77,18 @@ impl ControlClient {
         }
     }
 
-    /// Hears everything that the controller says, asked for or not, until `stop` says so or `each`
-    /// breaks. A controller that is stopped is waited for: a cell ends with its connection.
+    /// Receives all answers and events of the controller, until `stop` returns true or `each`
+    /// breaks. Waits while the controller is stopped, because a cell ends with its connection.
     ///
     /// # Errors
-    /// The controller has gone, or the system starts no thread.
+    /// The controller has exited, or the system cannot start a thread.
     pub fn hear_all(
         mut self,
         stop: &dyn Fn() -> bool,
         each: &mut dyn FnMut(ControllerEvent) -> ControlFlow<()>,
     ) -> Result<(), ControlError> {
         let (says, answers) = mpsc::channel();
-        // A thread of its own waits at the socket: this one looks whether it is to stop.
+        // A separate thread reads the socket, so that this one can check `stop`.
         let listen = std::thread::Builder::new();
         listen
             .spawn(move || while says.send(self.hear()).is_ok() {})
@@ -109,10 +110,10 @@ impl ControlClient {
         Ok(())
     }
 
-    /// The controller's next answer, whether it was asked for or not.
+    /// The controller's next answer or event.
     ///
     /// # Errors
-    /// The controller has gone, or is stopped; one that goes on later can be heard again.
+    /// The controller has exited or is stopped; if it continues, this can be called again.
     pub fn hear(&mut self) -> Result<ControlAnswer, ControlError> {
         let line = self.lines.read().map_err(ControlError::unheard)?;
         let line = line.ok_or_else(|| {

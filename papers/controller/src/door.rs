@@ -1,4 +1,4 @@
-//! Sockets in the file system: opened, and knocked at.
+//! Sockets in the file system: listening and connecting.
 
 use rustix::fs::{self, AtFlags, FileType, Mode};
 use rustix::io::Errno;
@@ -10,18 +10,18 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
-/// Bytes in a socket's path (`sun_path` of unix(7), but for the zero at its end).
+/// The longest path of a socket (`sun_path` of unix(7), without the terminating zero).
 const LONGEST: usize = 107;
 
-/// Connections that wait to be accepted.
+/// Connections that can wait for acceptance.
 const BACKLOG: i32 = 128;
 
-/// Listens in a folder that no other user can change. All users may connect, so that a client that
-/// may not come in can be told so.
+/// Listens in a folder that no other user can change. All users can connect, so that the server can
+/// give the reason to those it rejects.
 ///
 /// # Errors
-/// The system's error; `AddrInUse` where a program listens there already, or something else lies
-/// there; the folder is not this user's alone.
+/// The system's error; `AddrInUse` if a program already listens there or another file exists; the
+/// folder is not exclusively this user's.
 pub(crate) fn open(path: &Path) -> io::Result<UnixListener> {
     check(path)?;
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
@@ -32,11 +32,11 @@ pub(crate) fn open(path: &Path) -> io::Result<UnixListener> {
         if is_attended(path)? {
             return Err(io::Error::new(io::ErrorKind::AddrInUse, "somebody listens there already"));
         }
-        // A socket that a killed controller left.
+        // The socket is left over from a killed controller.
         folder.remove(name)?;
     }
     let socket = bound(path)?;
-    // No client can connect before it listens.
+    // Clients cannot connect before `listen`.
     fs::chmodat(&folder, name, Mode::from_raw_mode(0o666), AtFlags::empty())?;
     rustix::net::listen(&socket, BACKLOG)?;
     Ok(socket.into())
@@ -54,7 +54,7 @@ fn bound(path: &Path) -> io::Result<OwnedFd> {
         SocketFlags::CLOEXEC,
         None,
     )?;
-    // The file gets the socket's permissions, no matter which of them the umask removes.
+    // The file gets the socket's permissions, independent of the umask.
     fs::fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
     rustix::net::bind(&socket, &SocketAddrUnix::new(path)?)?;
     Ok(socket)
@@ -69,7 +69,8 @@ pub(crate) fn knock(path: &Path) -> io::Result<UnixStream> {
     UnixStream::connect(path)
 }
 
-/// The standard library's own words name a constant.
+/// Rejects a long path with a readable message, because the standard library's message names a
+/// constant.
 fn check(path: &Path) -> io::Result<()> {
     match path.as_os_str().len() {
         ..=LONGEST => Ok(()),
@@ -79,7 +80,7 @@ fn check(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a program listens there; one whose queue is full does.
+/// Whether a program listens there, even if its queue is full.
 fn is_attended(path: &Path) -> io::Result<bool> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let own = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
@@ -100,7 +101,7 @@ mod tests {
         let first = open(&path).unwrap();
         assert_eq!(open(&path).unwrap_err().to_string(), "somebody listens there already");
         assert!(knock(&path).is_ok(), "the first is still there");
-        // A child that another test starts in this moment still has a copy of a closed socket.
+        // A child that another test is just starting still has a copy of a closed socket.
         rustix::net::shutdown(&first, rustix::net::Shutdown::Both).unwrap();
         drop(first);
         assert!(path.exists() && open(&path).is_ok());

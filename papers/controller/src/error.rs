@@ -1,4 +1,4 @@
-//! Why a controller could not work, or could not be reached.
+//! Errors of running or reaching a controller.
 
 use crate::answer::ErrorOrigin;
 use crate::watched::ControllerStopped;
@@ -8,16 +8,16 @@ use seatmap_data::document::Blame;
 use std::io;
 use std::path::Path;
 
-/// Why a controller could not work, or could not be reached.
+/// An error of running or reaching a controller.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// There is one already.
+    /// Another controller already runs.
     #[error("another controller runs here; end it first")]
     AnotherRuns,
     /// The controller's lock cannot be taken.
     #[error("the controller's lock cannot be taken")]
     Lock(#[source] io::Error),
-    /// The controller's socket cannot be made.
+    /// The controller's socket cannot be created.
     #[error("{path}: the controller's socket cannot be opened")]
     Socket {
         /// The socket.
@@ -25,7 +25,7 @@ pub enum ControlError {
         /// The system's error.
         source: io::Error,
     },
-    /// The folder that programs are shown.
+    /// The folder for programs cannot be used.
     #[error("{path}: cannot be shown to programs")]
     Export {
         /// The folder.
@@ -36,16 +36,16 @@ pub enum ControlError {
     /// The controller's warden cannot be started.
     #[error("the controller's warden cannot be started")]
     Warden(#[source] io::Error),
-    /// The controller has no thread for its clients.
+    /// The controller cannot start a thread for its clients.
     #[error("the controller cannot start a thread for its clients")]
     Thread(#[source] io::Error),
-    /// This program has no thread that listens to the controller.
+    /// This program cannot start a thread that listens to the controller.
     #[error("no thread can be started that listens to the controller")]
     Listener(#[source] io::Error),
     /// A call of `seatmap-cell` failed.
     #[error(transparent)]
     Cell(#[from] CellError),
-    /// The controller has ended, and some changes of its cells stay.
+    /// The controller has ended, but could not restore some settings.
     #[error("the controller has ended its cells; {}", joined(.0))]
     NotPutBack(Vec<Left>),
     /// No controller answers.
@@ -56,7 +56,7 @@ pub enum ControlError {
         /// The system's error.
         source: io::Error,
     },
-    /// No server shows files there.
+    /// No server offers files there.
     #[error(
         "{path}: no files are to be had there; 'seatmap-papers controller serve --export FOLDER' \
          shows some"
@@ -67,29 +67,29 @@ pub enum ControlError {
         /// The system's error.
         source: io::Error,
     },
-    /// It has gone, or sends an answer that cannot be understood.
+    /// The controller has exited, or sends an invalid answer.
     #[error("the controller has gone")]
     Gone(#[source] io::Error),
-    /// It was stopped, by SIGSTOP or a debugger.
+    /// The controller was stopped by SIGSTOP or a debugger.
     #[error(transparent)]
     Stopped(ControllerStopped),
-    /// The controller refuses the request.
+    /// The controller rejects the request.
     #[error("{message}")]
     Refused {
-        /// The origin of the fault.
+        /// The origin of the error.
         kind: ErrorOrigin,
         /// The controller's message.
         message: String,
     },
 }
 
-/// Settings that could not be put back, in one line.
+/// Settings that could not be restored, in one line.
 fn joined(left: &[Left]) -> String {
     left.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 impl ControlError {
-    /// No server of files listens at a socket, or it lets nobody in.
+    /// No server of files listens at a socket, or it rejects this client.
     pub(crate) fn no_files(socket: &Path, source: io::Error) -> Self {
         ControlError::NoFiles { path: socket.display().to_string(), source }
     }

@@ -1,8 +1,8 @@
-//! A process that reads and writes files for one program, as that program's user and outside its
-//! cell.
+//! A process that reads and writes files for a program in a cell, with the rights of the program's
+//! user and outside the cell.
 //!
-//! It is started by a controller as root and gives that up before it reads a byte. It outlives the
-//! controller: what a program has open stays open.
+//! A controller starts it as root; it drops root's rights before it reads a byte. It outlives the
+//! controller, so that a program's open files stay open.
 
 use crate::input::StandardInput;
 use crate::peer::{self, PeerCredentials};
@@ -17,15 +17,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-/// The life of a file proxy: it serves the folder to the client at standard input, until that
-/// client ends.
+/// Runs a file proxy: serves the folder to the client at standard input until the client ends.
 ///
 /// # Errors
 /// The folder does not exist, its user's rights cannot be taken on, or the stream breaks.
 pub fn serve(folder: &Path, is_read_only: bool) -> io::Result<()> {
     let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let peer = PeerCredentials::of(&stream)?;
-    // Opened before the rights go: the user need not be able to reach the folders above.
+    // Opened before the rights are dropped: the user need not have access to the folders above.
     let export = ExportedFolder::of(trusted::reach(folder)?, is_read_only);
     leave_the_terminal();
     open_many();
@@ -40,8 +39,8 @@ pub fn serve(folder: &Path, is_read_only: bool) -> io::Result<()> {
     seatmap_ninep::serve(stream, session)
 }
 
-/// Begins a session of its own: the controller's terminal and its end must not reach it, and it may
-/// write to any other. Files that it makes have the permissions that are asked for.
+/// Starts a separate session, so that the end of the controller's terminal does not reach it and it
+/// can write to other terminals. Clears the umask, so that files get the requested permissions.
 fn leave_the_terminal() {
     // SAFETY: all act on this process alone.
     unsafe {
@@ -51,8 +50,8 @@ fn leave_the_terminal() {
     }
 }
 
-/// Lets this process open as many files as the system allows: a client may have more than the usual
-/// limit.
+/// Raises the limit of open files to the system's maximum, because a client may need more than
+/// usual.
 fn open_many() {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is writable. If either call fails, the client has fewer.
@@ -64,8 +63,8 @@ fn open_many() {
     }
 }
 
-/// Takes on the rights of a user, for good, and loses all others. A process that does not run as
-/// root already has these rights, or serves root with its own user's rights.
+/// Takes on a user's rights permanently and drops all others. A process that does not run as root
+/// already has these rights, or serves root with its own.
 fn become_user(peer: &PeerCredentials) -> io::Result<()> {
     if peer::own_uid() != 0 {
         return Ok(());
@@ -82,8 +81,8 @@ fn done(result: libc::c_int) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The descriptors that come with the first byte: a console, and behind it an input. The byte
-/// stays.
+/// The descriptors sent with the first byte: a console, then an input. The byte itself stays in the
+/// stream.
 fn handed_over(stream: &UnixStream) -> io::Result<Vec<OwnedFd>> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2))];
     let mut came = RecvAncillaryBuffer::new(&mut space);

@@ -1,8 +1,8 @@
-//! Stopping all threads of a cell, and letting them go on where they were.
+//! Stops all threads of a cell, and continues them in their cell.
 //!
-//! Signals do it at every level: the freezer of control groups releases threads that are moved out
-//! of the group, and a cell that is handed on has none. A program cannot refuse SIGSTOP, and its
-//! parent sees it stopped.
+//! It uses signals on every backend: the freezer of control groups releases threads that leave the
+//! group, and a cell that is handed over has no freezer. A program cannot block SIGSTOP, and its
+//! parent sees that it has stopped.
 
 use seatmap_cell::fault;
 use seatmap_os::Tid;
@@ -12,29 +12,29 @@ use seatmap_os::{CpuSet, Root, group, kept_masks};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// How often threads are looked for that were created while others were stopped.
+/// How often to look for threads created while others were stopped.
 const ROUNDS: u32 = 20;
 
-/// A thread that is stopped.
+/// A stopped thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoppedThread {
-    /// The thread's number.
+    /// The thread's ID.
     pub tid: Tid,
-    /// The number of its process.
+    /// Its process's ID.
     pub pid: Tid,
-    /// When it started: another may have its number later.
+    /// Its start time, because another thread may get its ID later.
     pub started_ticks: u64,
-    /// The CPUs it was seated on.
+    /// The CPUs in its affinity mask.
     pub cpus: String,
 }
 
 /// The threads in a control group.
 ///
 /// # Errors
-/// [`FileError`]: the threads cannot be listed.
+/// [`FileError`] if the threads cannot be listed.
 pub fn members(root: &Root, folder: &str) -> Result<Vec<StoppedThread>, FileError> {
     let members: BTreeSet<Tid> = group::members(root, folder)?.into_iter().collect();
-    // Version 2 lists processes, version 1 threads.
+    // Version 2 lists processes, version 1 lists threads.
     let inside = task::all(root)?
         .into_iter()
         .filter(|task| members.contains(&task.tid) || members.contains(&task.pid));
@@ -52,8 +52,8 @@ pub fn members(root: &Root, folder: &str) -> Result<Vec<StoppedThread>, FileErro
         .collect())
 }
 
-/// Stops all threads in a control group. `note` is told of them before, and again while others turn
-/// up.
+/// Stops all threads in a control group. `note` gets them before that, and again when new ones
+/// appear.
 ///
 /// # Errors
 /// The error of `note`, or the threads cannot be listed; threads stopped by then stay stopped.
@@ -65,7 +65,7 @@ pub fn stop<E: From<FileError>>(
     let mut stopped: Vec<StoppedThread> = Vec::new();
     for _ in 0..ROUNDS {
         let found = members(root, folder)?;
-        // Nobody is new since the last signal, so that all are stopped.
+        // No thread is new since the last signal, so all are stopped.
         if found.iter().all(|thread| stopped.iter().any(|known| known.tid == thread.tid)) {
             break;
         }
@@ -76,25 +76,25 @@ pub fn stop<E: From<FileError>>(
     Ok(stopped)
 }
 
-/// Puts stopped threads back into a control group, each on its CPUs. Returns those that live and
-/// are not in it afterwards.
+/// Moves stopped threads back into a control group, and restores their CPUs. Returns the living
+/// ones that are not in the group afterwards.
 #[must_use]
 pub fn seat(root: &Root, stopped: &[StoppedThread], folder: &str) -> Vec<Tid> {
     let file = group::members_file(root, folder);
     for thread in stopped.iter().filter(|thread| is_the_same(root, thread)) {
-        // Version 2 takes processes, and refuses the number of any other thread; the first has
-        // brought them along.
+        // Version 2 accepts process IDs and rejects other threads' IDs; the main thread has moved
+        // those already.
         let _ = root.write(&file, &thread.tid.to_string());
         fault::point();
     }
-    // Afterwards: entering a group may give a thread another mask. The controller stays, and gives
-    // it once more where a CPU of the seat is offline now.
+    // After all moves, because entering a group can change a thread's mask. The controller stays
+    // and restores the mask again when an offline CPU returns.
     for thread in stopped.iter().filter(|thread| is_the_same(root, thread)) {
         let cpus = CpuSet::of_list(&thread.cpus).unwrap_or_default();
         let _ = kept_masks::give(thread.tid, &cpus);
         fault::point();
     }
-    // Where its members cannot be read, any may be outside.
+    // If its members cannot be read, any thread may be outside.
     let inside = group::members(root, folder).unwrap_or_default();
     let are_threads = file.ends_with("/tasks");
     stopped
@@ -105,19 +105,19 @@ pub fn seat(root: &Root, stopped: &[StoppedThread], folder: &str) -> Vec<Tid> {
         .collect()
 }
 
-/// Lets stopped threads go on.
+/// Continues stopped threads.
 pub fn go_on(root: &Root, stopped: &[StoppedThread]) {
     processes(root, stopped).into_iter().for_each(|pid| signal(pid, libc::SIGCONT));
 }
 
-/// The processes of those that are still there.
+/// The processes of these threads, as far as they still exist.
 fn processes(root: &Root, threads: &[StoppedThread]) -> BTreeSet<Tid> {
     threads.iter().filter(|thread| is_the_same(root, thread)).map(|thread| thread.pid).collect()
 }
 
 fn is_the_same(root: &Root, thread: &StoppedThread) -> bool {
     let own = std::process::id() as Tid;
-    // No matter what a file says: neither the first process nor this one.
+    // Whatever the file says, neither init nor this process.
     thread.pid > 1
         && thread.pid != own
         && task::of_process(root, thread.pid).is_ok_and(|tasks| {
@@ -140,7 +140,7 @@ pub(crate) mod tests {
     use seatmap_os::task::ThreadStat;
     use std::process::{Child, Command};
 
-    /// A process that sleeps, and ends with the test.
+    /// A sleeping process that ends with the test.
     pub(crate) struct Sleeper(pub(crate) Child);
 
     impl Sleeper {
@@ -148,7 +148,7 @@ pub(crate) mod tests {
             ThreadStat::of(self.0.id() as Tid).unwrap().state
         }
 
-        /// Whether it comes to be in this state; a signal is on its way for a moment.
+        /// Whether it gets into this state soon: a signal takes a moment.
         pub(crate) fn becomes(&self, state: char) -> bool {
             (0..500).any(|_| {
                 std::thread::sleep(std::time::Duration::from_millis(2));

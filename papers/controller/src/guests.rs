@@ -1,10 +1,9 @@
-//! The number of clients at once: a limit for all, and one for each user, so that no user keeps the
-//! others out.
+//! Limits the number of clients, in total and per user, so that no user keeps the others out.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The clients that are connected at one socket.
+/// The connected clients of a socket.
 #[derive(Clone, Debug)]
 pub(crate) struct Guests {
     inside: Arc<Mutex<BTreeMap<u32, usize>>>,
@@ -12,7 +11,7 @@ pub(crate) struct Guests {
     most_of_a_user: usize,
 }
 
-/// A connected client; it counts as long as this lives.
+/// A connected client; dropping it frees its place.
 #[derive(Debug)]
 pub(crate) struct ConnectedClient {
     guests: Guests,
@@ -20,15 +19,14 @@ pub(crate) struct ConnectedClient {
 }
 
 impl Guests {
-    /// Starts without clients, with these limits.
     pub fn new(most: usize, most_of_a_user: usize) -> Self {
         Guests { inside: Arc::default(), most, most_of_a_user }
     }
 
-    /// Lets one more in, where there is room.
+    /// Admits a client if there is room.
     pub fn enter(&self, uid: u32) -> Option<ConnectedClient> {
         let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
-        // Users who have left stay, and count 0.
+        // Entries of users without clients remain, with 0.
         let all: usize = inside.values().sum();
         let own = inside.entry(uid).or_default();
         if all >= self.most || *own >= self.most_of_a_user {

@@ -1,13 +1,13 @@
-//! The state that a controller takes over from the one before it.
+//! The state that a controller takes over from the previous one.
 
 use crate::account::AccountError;
 use seatmap_cell::undo::Left;
 
-/// The state that a controller must report when it begins.
+/// What a controller must report at its start.
 #[derive(Debug, Default)]
 pub struct InheritedState {
-    /// The settings that the one before it changed, and that could not be put back.
+    /// Settings changed by the previous controller that could not be restored.
     pub left: Vec<Left>,
-    /// The reason why the account of users starts again from zero.
+    /// The reason why the users' account restarts at zero.
     pub lost: Option<AccountError>,
 }

@@ -1,9 +1,8 @@
-//! The standard input of a program in a cell, passed on from the terminal or file that it was
-//! started with. It is read when the program asks, as much as there is, and not ahead. The rest
-//! stays there for the next reader.
+//! The standard input of a program in a cell, passed on from the terminal or file of its start. It
+//! reads only on request and only what is available; the rest remains for the next reader.
 //!
-//! The terminal stays with the user who started the program: lines are edited, echoed and ended
-//! there, and while the program is in its background nothing is taken from it.
+//! The user's shell keeps control of the terminal: it edits, echoes and ends lines there. While the
+//! program is in the terminal's background, nothing is read.
 
 use crate::peer::PeerCredentials;
 use seatmap_os::ready::{self, Awaited};
@@ -14,31 +13,30 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// The interval at which a process in the background of a terminal is checked while there is
-/// something to read.
+/// Period of checks whether a background process can read its terminal again.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A program's standard input.
 #[derive(Debug)]
 pub(crate) struct StandardInput {
     file: File,
-    /// The program's connection; the program may go while it waits for something to read.
+    /// The program's connection; the program may exit while it waits for input.
     client: UnixStream,
-    /// The process that started it, where it reads from a terminal.
+    /// The process that started the program, if the input is a terminal.
     starter: Option<i32>,
 }
 
 impl StandardInput {
-    /// The input of the client at the other end of this stream.
+    /// Creates the input of the client at the other end of this stream.
     pub fn new(file: OwnedFd, client: &UnixStream, peer: &PeerCredentials) -> io::Result<Self> {
         let starter = file.is_terminal().then_some(peer.pid);
         Ok(StandardInput { file: file.into(), client: client.try_clone()?, starter })
     }
 
-    /// Waits until there is something to read, or its end.
+    /// Waits for data or the end of the input.
     ///
     /// # Errors
-    /// The client has gone: what comes now is not for it.
+    /// The client has exited, so later input is not for it.
     fn wait(&self) -> io::Result<()> {
         loop {
             let both = [Awaited::end(&self.client), Awaited::data(&self.file)];
@@ -46,7 +44,7 @@ impl StandardInput {
             if client.has_ended {
                 return Err(ErrorKind::BrokenPipe.into());
             }
-            // Otherwise a signal came.
+            // Otherwise, a signal interrupted the wait.
             if file.is_any() {
                 return Ok(());
             }
@@ -87,7 +85,7 @@ mod tests {
     use std::io::Write;
     use std::net::Shutdown;
 
-    /// An input, what is typed there, and the other end of the client's stream.
+    /// An input, its writer, and the client's end of the stream.
     fn input() -> (StandardInput, io::PipeWriter, UnixStream) {
         let (reads, writes) = io::pipe().unwrap();
         let (client, other) = UnixStream::pair().unwrap();
@@ -111,7 +109,7 @@ mod tests {
     #[test]
     fn nothing_is_taken_for_who_has_gone() {
         let (mut input, mut writes, other) = input();
-        // A child that another test starts in this moment still has a copy of a closed end.
+        // A child that another test is just starting still has a copy of a closed end.
         other.shutdown(Shutdown::Both).unwrap();
         writes.write_all(b"for the next").unwrap();
         assert_eq!(input.read(&mut [0; 9]).unwrap_err().kind(), ErrorKind::BrokenPipe);

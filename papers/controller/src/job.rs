@@ -1,34 +1,33 @@
-//! A job: a cell that a client asked the controller for.
+//! A job: a cell requested from the controller.
 
 use crate::answer::CellPhase;
 use crate::gang::StoppedThread;
 use crate::request::Create;
 
-/// A job: a cell that a client asked the controller for.
+/// A cell requested from the controller.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
-    /// The request for it.
+    /// The request.
     pub create: Create,
-    /// The user who asked for it.
+    /// The requesting user.
     pub uid: u32,
-    /// The connection that made it, while it lasts.
+    /// The client's connection, while it lasts.
     pub connection: Option<u64>,
-    /// The request's number there.
+    /// The request's number on that connection.
     pub request: u64,
-    /// The phase of its life.
     pub phase: CellPhase,
-    /// Its threads, while it is suspended.
+    /// Its stopped threads while it is suspended.
     pub stopped: Vec<StoppedThread>,
     /// Its faults at the last check.
     pub faults: Vec<String>,
-    /// When its lease ends, in seconds after the boot.
+    /// The end of its lease, in seconds since boot.
     pub ends_s: Option<u64>,
-    /// The place in the queue that its client was told last.
+    /// The place in the queue last sent to its client.
     pub place_sent: Option<(usize, usize)>,
 }
 
 impl Job {
-    /// Seconds of its lease that are left.
+    /// Remaining seconds of its lease.
     pub fn left_s(&self) -> Option<u64> {
         self.ends_s.map(|end| end.saturating_sub(seatmap_os::boot::seconds()))
     }

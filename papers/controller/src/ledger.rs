@@ -1,5 +1,5 @@
-//! The ledger: the facts about the controller's cells that must be known when it dies. They are
-//! written down before they come true.
+//! The ledger: the facts about the controller's cells that must survive it. They are written before
+//! they become true.
 
 use crate::gang::{self, StoppedThread};
 use crate::whole;
@@ -10,37 +10,37 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
 
-/// The ledger's file. Cells' own files end otherwise.
+/// The ledger's file. Cells' own files have other suffixes.
 const FILE: &str = "controller.ledger";
 
-/// A second copy, for a ledger that gets damaged.
+/// A second copy, in case the ledger is damaged.
 const COPY: &str = "controller.ledger.copy";
 
-/// A damaged ledger, put aside.
+/// The new name of a damaged ledger.
 const ASIDE: &str = "controller.ledger.damaged";
 
 /// One of the controller's cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LedgerEntry {
-    /// The boot that it belongs to.
+    /// The boot in which it was created.
     pub boot_id: String,
     /// The cell.
     pub name: Name,
-    /// The user that asked for it.
+    /// The user who requested it.
     pub uid: u32,
-    /// Whether it outlives its client, and so the controller.
+    /// Whether it outlives its client and the controller.
     pub is_detached: bool,
     /// Whether it takes turns.
     pub takes_turns: bool,
-    /// The threads that are stopped while others have its CPUs.
+    /// The threads that are stopped while other cells have its CPUs.
     pub stopped: Vec<StoppedThread>,
 }
 
-/// The entries of the ledger, or else of its copy; empty where there is neither, or none of this
-/// boot.
+/// Reads the entries of the ledger, or of its copy if the ledger is missing or damaged. Returns no
+/// entries if neither exists or none is of this boot.
 ///
 /// # Errors
-/// The ledger cannot be read, or is damaged, and no copy can be read.
+/// The ledger cannot be read or is damaged, and so is its copy.
 pub fn read(host: &CellHost) -> io::Result<Vec<LedgerEntry>> {
     let written = match (read_file(host, FILE), read_file(host, COPY)) {
         (Ok(Some(written)), _) | (_, Ok(Some(written))) => written,
@@ -62,8 +62,8 @@ fn read_file(host: &CellHost, name: &str) -> io::Result<Option<Vec<LedgerEntry>>
     }
 }
 
-/// Puts a ledger that cannot be read aside, for a person to look at. Where its copy cannot be read
-/// either, the cells that wait for a turn are no longer known.
+/// Renames an unreadable ledger, so that a person can inspect it. If its copy is unreadable too,
+/// cells that wait for a turn are lost.
 pub fn set_aside(host: &CellHost) -> Option<Left> {
     let error = read_file(host, FILE).err()?;
     let path = host.run.file(FILE);
@@ -83,9 +83,8 @@ pub fn set_aside(host: &CellHost) -> Option<Left> {
     Some(Left::new(path.display().to_string(), why))
 }
 
-/// Writes it, and its copy: each file is whole, old or new. The changes that they describe are made
-/// after that, so that a writer who dies between the two leaves nothing that only one of them
-/// knows.
+/// Writes the ledger and its copy; each file is complete, old or new. The described changes follow
+/// afterwards, so the ledger knows of each change even if the writer dies between the two.
 ///
 /// # Errors
 /// The system's error.
@@ -94,16 +93,16 @@ pub fn write(host: &CellHost, entries: &[LedgerEntry]) -> io::Result<()> {
     whole::write(host, COPY, &entries)
 }
 
-/// Finishes the work of a controller that is gone: threads that wait for their turn go on, outside;
-/// cells whose clients were connected to it are undone. Returns the detached cells, which stand,
-/// and the settings that could not be put back.
+/// Finishes the work of an ended controller: continues threads that wait for their turn, outside
+/// their cell, and destroys cells whose clients were connected to it. Returns the detached cells,
+/// which remain, and the settings that could not be restored.
 ///
 /// # Errors
-/// A journal or the ledger cannot be read or written. A cell that cannot be undone stays in the
-/// ledger, for the next controller; all others are dealt with.
+/// A journal or the ledger cannot be read or written. A cell that cannot be destroyed stays in the
+/// ledger for the next controller; all others are handled.
 pub fn wind_up(host: &CellHost) -> Result<(Vec<LedgerEntry>, Vec<Left>), CellError> {
     let entries = read(host).map_err(CellError::Remembering)?;
-    // First: no program stays stopped because another one's cell cannot be undone.
+    // First, so that no program stays stopped because another one's cell cannot be destroyed.
     for entry in &entries {
         gang::go_on(&host.root, &entry.stopped);
     }
@@ -125,7 +124,7 @@ pub fn wind_up(host: &CellHost) -> Result<(Vec<LedgerEntry>, Vec<Left>), CellErr
     failure.map_or(Ok((standing, left)), Err)
 }
 
-/// Undoes a cell that ends with its client; `None` where it stands on.
+/// Destroys a cell that ends with its client; returns `None` if the cell remains.
 fn end(host: &CellHost, entry: &LedgerEntry) -> Result<Option<Vec<Left>>, CellError> {
     match host.cell(&entry.name) {
         Ok(_) if entry.is_detached => Ok(None),
@@ -209,8 +208,8 @@ mod tests {
         );
     }
 
-    /// Memory of a cell that is shorter than it should be, so that the cell cannot be undone; for
-    /// as long as the descriptor is open.
+    /// A cell's memory that is too short, so that the cell cannot be destroyed while the descriptor
+    /// is open.
     fn too_short() -> (CellMemory, OwnedFd) {
         let file = memfd_create("seatmap-cell", MemfdFlags::CLOEXEC).unwrap();
         let path = Some(format!("/proc/self/fd/{}", file.as_raw_fd()));

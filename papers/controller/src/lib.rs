@@ -1,27 +1,26 @@
-//! The controller of cells: one process that makes them for many, in turn.
+//! The controller of cells: one process that creates cells for several users, in turn.
 //!
-//! A user who is alone on a computer needs no controller to make a cell. Several users who want the
-//! same CPUs need one: it says who goes first, lets the others wait, and takes a cell back when its
-//! owner is gone. These decisions are made in a state machine without a clock or a host, so that
-//! its promises can be tested. They are carried out by the calls of `seatmap-cell`, journals,
-//! guardians and all.
+//! A single user of a computer needs no controller to create a cell. Several users of the same CPUs
+//! need one: it decides the order, queues requests, and destroys a cell when its owner has exited.
+//! A state machine without clock or host makes these decisions, so that its promises can be tested.
+//! The calls of `seatmap-cell` carry them out, with journals and guardians.
 //!
 //! | module | does |
 //! |---|---|
-//! | [`policy`], [`queue`] | who gets which CPUs, and when: pure |
-//! | [`wants`], [`ticket`] | the CPUs that a request wants; its place in the queue |
+//! | [`policy`], [`queue`] | which request gets which CPUs, and when: pure |
+//! | [`wants`], [`ticket`] | the CPUs of a request; its place in the queue |
 //! | [`usage`] | the recent CPU time of each user |
-//! | [`request`], [`answer`], [`mod@line`] | the protocol: JSON, a line each |
-//! | [`peer`], `guests` | who may connect, and how many |
-//! | `door`, [`server`] | sockets; the threads |
-//! | [`scheduler`] | the one thread that takes requests, and makes and undoes cells |
-//! | [`gang`] | stopping a cell's threads, and letting them go on where they were |
-//! | [`ledger`], [`account`] | facts and CPU times on file that outlive a killed controller |
-//! | [`inherited`] | what a controller takes over from the one before it |
-//! | [`warden`], [`lock`] | undoes the cells of a dead controller; one controller at a time |
-//! | [`channel`], `input` | the door for programs without I/O rights; their standard input |
-//! | [`file_proxy`] | the process that reads and writes files for one of them |
-//! | [`client`], `watched`, [`error`] | the other end; what can go wrong |
+//! | [`request`], [`answer`], [`mod@line`] | the protocol: lines of JSON |
+//! | [`peer`], `guests` | permission to connect, and the number of clients |
+//! | `door`, [`server`] | sockets; threads |
+//! | [`scheduler`] | the one thread that handles requests, and creates and destroys cells |
+//! | [`gang`] | stops a cell's threads, and continues them in their cell |
+//! | [`ledger`], [`account`] | files of cells and CPU times that outlive a killed controller |
+//! | [`inherited`] | what a controller takes over from the previous one |
+//! | [`warden`], [`lock`] | destroys the cells of a dead controller; one controller at a time |
+//! | [`channel`], `input` | the socket for programs without I/O rights; their standard input |
+//! | [`file_proxy`] | the process that reads and writes files for such a program |
+//! | [`client`], `watched`, [`error`] | the client's end; errors |
 #![deny(missing_docs)]
 
 pub mod account;

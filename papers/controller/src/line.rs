@@ -1,14 +1,13 @@
-//! JSON documents, a line each, of a length that a stranger cannot choose.
+//! JSON documents, one per line, with a limited length.
 
 use serde::Serialize;
 use std::io::{self, BufRead, Read, Write};
 
-/// The longest line, in bytes: a list of all the CPUs that a kernel can have fits several times
-/// over.
+/// The longest line in bytes: several times a list of all CPUs that a kernel supports.
 pub const LONGEST: u64 = 1 << 20;
 
-/// Reads lines from a stream. One that has begun to come is kept where a read fails: the next read
-/// goes on with it, as when the other process was stopped in the middle of a line.
+/// Reads lines from a stream. If a read fails, for example because the other process was stopped in
+/// the middle of a line, the next read continues the partial line.
 #[derive(Debug)]
 pub struct LineReader<R> {
     stream: R,
@@ -16,7 +15,7 @@ pub struct LineReader<R> {
 }
 
 impl<R: BufRead> LineReader<R> {
-    /// Reads the lines of this stream.
+    /// Creates a reader for this stream.
     pub fn new(stream: R) -> Self {
         LineReader { stream, begun: Vec::new() }
     }
@@ -26,7 +25,7 @@ impl<R: BufRead> LineReader<R> {
         &self.stream
     }
 
-    /// The next line, without its end; `None` at the end of the stream.
+    /// The next line without its end; `None` at the end of the stream.
     ///
     /// # Errors
     /// The stream breaks, or the line is too long.
@@ -37,8 +36,8 @@ impl<R: BufRead> LineReader<R> {
         match line.pop() {
             None => Ok(None),
             Some(b'\n') => Ok(Some(line)),
-            // The stream ended within a line, which counts for nothing: its writer has gone before
-            // the request or answer was whole.
+            // The stream ended within a line, which is ignored: its writer exited before the
+            // document was complete.
             Some(_) if line.len() as u64 + 1 < LONGEST => Ok(None),
             Some(_) => Err(io::Error::new(
                 io::ErrorKind::InvalidData,

@@ -6,12 +6,12 @@ use seatmap_os::trusted::Open;
 use std::fs::File;
 use std::time::Duration;
 
-/// How often, and how far apart, it is asked for: a warden may still be at work.
+/// Number of attempts and pause between them, because a warden may still hold the lock.
 const TRIES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Takes the lock, which the kernel takes back when the process ends; `None` where another process
-/// keeps it.
+/// Takes the lock, which the kernel releases when the process ends. Returns `None` if another
+/// process holds it.
 ///
 /// # Errors
 /// The file cannot be opened.

@@ -1,23 +1,22 @@
-//! The process at the other end of a socket, as the kernel and not the process itself tells it
-//! (unix(7)).
+//! The process at the other end of a socket, as reported by the kernel (unix(7)).
 
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 
-/// Groups of one process (`NGROUPS_MAX`, limits.h).
+/// The most groups of a process (`NGROUPS_MAX`, limits.h).
 const MOST_GROUPS: usize = 65_536;
 
-/// The process at the other end, as it was when it connected.
+/// The process at the other end, as of its connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerCredentials {
-    /// Its number; 0 where it cannot be seen from here.
+    /// Its ID; 0 if it is not visible from here.
     pub pid: i32,
-    /// The user id of the process.
+    /// Its user ID.
     pub uid: u32,
-    /// The group id of the process.
+    /// Its group ID.
     pub gid: u32,
-    /// The ids of that group, and of the others that it is in.
+    /// The IDs of all its groups, including that one.
     pub groups: Vec<u32>,
 }
 
@@ -30,15 +29,14 @@ impl PeerCredentials {
         let mut own = [libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX }];
         option(stream, libc::SO_PEERCRED, &mut own)?;
         let mut groups = vec![0u32; MOST_GROUPS];
-        // Kernels before 4.13 do not tell of the others.
+        // Kernels before 4.13 do not report the other groups.
         let count = option(stream, libc::SO_PEERGROUPS, &mut groups).unwrap_or(0);
         groups.truncate(count);
         groups.push(own[0].gid);
         Ok(PeerCredentials { pid: own[0].pid, uid: own[0].uid, gid: own[0].gid, groups })
     }
 
-    /// Whether it may give orders: root, the user that the controller runs as, and the members of
-    /// one group may.
+    /// Whether it may send requests: root, the controller's user and the members of one group may.
     #[must_use]
     pub fn may_enter(&self, own_uid: u32, group: Option<u32>) -> bool {
         self.uid == 0
@@ -47,14 +45,14 @@ impl PeerCredentials {
     }
 }
 
-/// The user that this process acts as.
+/// The effective user of this process.
 #[must_use]
 pub fn own_uid() -> u32 {
     // SAFETY: the call cannot fail and touches nothing.
     unsafe { libc::geteuid() }
 }
 
-/// Reads an option of a socket into values of a plain type; how many there are.
+/// Reads an option of a socket into values of a plain type; returns their number.
 fn option<T: Copy>(stream: &UnixStream, name: libc::c_int, values: &mut [T]) -> io::Result<usize> {
     let mut length = libc::socklen_t::try_from(size_of_val(values)).map_err(io::Error::other)?;
     let to = values.as_mut_ptr().cast();
@@ -66,7 +64,7 @@ fn option<T: Copy>(stream: &UnixStream, name: libc::c_int, values: &mut [T]) -> 
     if answer == 0 { Ok(length as usize / size_of::<T>()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The number of a group, by its name or number (group(5)).
+/// The ID of a group, from its name or number (group(5)).
 #[must_use]
 pub fn group(name: &str) -> Option<u32> {
     let text = std::fs::read_to_string("/etc/group").unwrap_or_default();

@@ -1,30 +1,30 @@
-//! The order of requests that cannot be met at once.
+//! The order of requests that cannot all be granted at once.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How many priorities there are: 0 is the usual one, 9 the most urgent.
+/// The highest priority; 0 is the default.
 pub const HIGHEST_PRIORITY: u8 = 9;
 
-/// How much waiting is worth one step of priority, in ms: later requests pass a request for at most
-/// [`HIGHEST_PRIORITY`] times this.
+/// The waiting time that equals one step of priority, in ms: later requests pass a request for at
+/// most [`HIGHEST_PRIORITY`] times this.
 pub const AGEING_MS: u64 = 60_000;
 
-/// The order in which requests are met.
+/// The order in which requests are granted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
     /// The oldest request first.
     #[default]
     Fifo,
-    /// The highest priority first; one step of it is worth [`AGEING_MS`] of waiting.
+    /// The highest priority first; one step equals [`AGEING_MS`] of waiting.
     Priority,
-    /// The user with the least recent usage first, by [`crate::usage`]; a CPU-ms is worth 1 ms of
+    /// The user with the least recent usage first, see [`crate::usage`]; a CPU-ms equals 1 ms of
     /// waiting.
     Fair,
 }
 
 impl Policy {
-    /// All of them.
+    /// All policies.
     pub const ALL: [Policy; 3] = [Policy::Fifo, Policy::Priority, Policy::Fair];
 
     /// The policy's name on the command line.
@@ -38,7 +38,7 @@ impl Policy {
     }
 }
 
-/// A word that names no policy.
+/// The error for an unknown policy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a policy; write fifo, priority or fair")]
 pub struct QueuePolicyError(String);

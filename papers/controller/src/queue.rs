@@ -1,15 +1,15 @@
-//! The queue, which decides who gets which CPUs, and when: a state machine without a clock, a host
-//! or a socket.
+//! The queue decides which request gets which CPUs, and when. It is a state machine without a
+//! clock, a host or a socket.
 //!
-//! Waiting requests are asked in the order of the policy. A request that fits starts. One that does
-//! not fit *reserves* the free CPUs it needs (those of its list, or all where it asks for a
-//! number), so that smaller requests behind it cannot starve it. Requests behind it can use the
-//! other free CPUs. One CPU always stays for the rest of the system.
+//! The policy orders the waiting requests. A request that fits starts. One that does not fit
+//! *reserves* the free CPUs that it needs (those of its list, or all if it needs a number), so that
+//! smaller requests behind it cannot starve it. Requests behind it can use the other free CPUs. One
+//! CPU always stays for the rest of the system.
 //!
 //! **Turns.** Tickets that take turns are gangs: all threads of a cell run, or none (Ousterhout
-//! 1982, "Scheduling techniques for concurrent systems"). One whose time slice has ended is
-//! suspended if that lets a waiting ticket start. It waits then as if it had just come, for the
-//! same CPUs: its threads are pinned to them.
+//! 1982, "Scheduling techniques for concurrent systems"). A ticket whose time slice has ended is
+//! suspended if that lets a waiting ticket start. It then waits like a new ticket for the same
+//! CPUs, because its threads are pinned to them.
 
 use crate::policy::{AGEING_MS, Policy};
 use crate::ticket::Ticket;
@@ -19,16 +19,16 @@ use seatmap_data::invariant;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An action to carry out now; actions are in order.
+/// An action to carry out now, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Take the CPUs away from this one, whose turn is over.
+    /// Take this ticket's CPUs, because its turn is over.
     Suspend(u64),
-    /// Give this one these CPUs, for the first time or again.
+    /// Give this ticket these CPUs, for the first time or again.
     Start(u64, CpuSet),
 }
 
-/// Picks this number of these CPUs.
+/// Chooses this number of CPUs from a set.
 pub type Choose<'a> = dyn Fn(&CpuSet, usize) -> Option<CpuSet> + 'a;
 
 #[derive(Clone, Debug)]
@@ -44,10 +44,10 @@ struct Holding {
     since_ms: u64,
 }
 
-/// The name of this part in a report of a mistake.
+/// The name of this component in reports of bugs.
 const QUEUE: &str = "queue of the controller";
 
-/// The tickets that wait, those that hold CPUs, and the account of users.
+/// The waiting tickets, those that hold CPUs, and the account of users.
 #[derive(Clone, Debug)]
 pub struct TicketQueue {
     policy: Policy,
@@ -58,39 +58,40 @@ pub struct TicketQueue {
 }
 
 impl TicketQueue {
-    /// An empty queue. Turns last for `slice_ms`; `usage` is the users' earlier usage.
+    /// Creates an empty queue. Turns last for `slice_ms`; `usage` is the users' earlier usage.
     #[must_use]
     pub fn new(policy: Policy, slice_ms: u64, usage: UserUsage) -> Self {
         TicketQueue { policy, slice_ms, waiting: Vec::new(), holding: Vec::new(), usage }
     }
 
-    /// Adds a ticket, which waits.
+    /// Adds a waiting ticket.
     pub fn submit(&mut self, now_ms: u64, ticket: Ticket) {
         self.waiting.push(Waiting { ticket, since_ms: now_ms });
         self.check();
     }
 
-    /// Adds a ticket that is found to hold these CPUs since the account was last settled: no other
-    /// could have them.
+    /// Adds a ticket that has held these CPUs since the account was last settled, as no other
+    /// ticket could.
     pub fn adopt(&mut self, now_ms: u64, ticket: Ticket, cpus: CpuSet) {
         self.holding.push(Holding { ticket, cpus, since_ms: now_ms });
         self.check();
     }
 
-    /// Removes a ticket, whether it waits or holds CPUs.
+    /// Removes a waiting or running ticket.
     pub fn leave(&mut self, now_ms: u64, id: u64) {
         self.settle(now_ms);
         self.waiting.retain(|waiting| waiting.ticket.id != id);
         self.holding.retain(|holding| holding.ticket.id != id);
     }
 
-    /// Charges users for the CPU time that they have had until now.
+    /// Charges users for their CPU time until now.
     pub fn settle(&mut self, now_ms: u64) {
         let cpus = self.cpus_of();
         self.usage.pass(now_ms, &cpus);
     }
 
-    /// How many are asked before this one, and how many wait; `None` where it does not wait.
+    /// The number of tickets ahead of this one, and of all waiting tickets; `None` if it does not
+    /// wait.
     #[must_use]
     pub fn place(&self, id: u64) -> Option<(usize, usize)> {
         let mut waiting: Vec<&Waiting> = self.waiting.iter().collect();
@@ -100,26 +101,26 @@ impl TicketQueue {
         Some((waiting.iter().position(|waiting| waiting.ticket.id == id)?, waiting.len()))
     }
 
-    /// The number of a user's tickets that wait.
+    /// The number of a user's waiting tickets.
     #[must_use]
     pub fn waiting_of(&self, uid: u32) -> usize {
         self.waiting.iter().filter(|waiting| waiting.ticket.uid == uid).count()
     }
 
-    /// The CPUs that tickets hold.
+    /// The CPUs of all running tickets.
     #[must_use]
     pub fn held(&self) -> CpuSet {
         self.holding.iter().fold(CpuSet::default(), |held, holding| held.with(&holding.cpus))
     }
 
-    /// The users' recent usage, at the time of the last decision.
+    /// The users' recent usage at the last decision.
     #[must_use]
     pub fn usage(&self) -> &UserUsage {
         &self.usage
     }
 
-    /// Decides which tickets start now and which are suspended. `pool` is all CPUs that are neither
-    /// offline nor held by another program.
+    /// Decides which tickets start and which are suspended now. `pool` is all online CPUs outside
+    /// other programs' cells.
     pub fn step(&mut self, now_ms: u64, pool: &CpuSet, choose: &Choose<'_>) -> Vec<Action> {
         self.settle(now_ms);
         let mut actions = Vec::new();
@@ -141,14 +142,14 @@ impl TicketQueue {
                 }
             }
         }
-        // Only now: a ticket whose turn is over must not start again in the step that suspended it.
+        // Added only now, so that a suspended ticket cannot start again in the same step.
         still.extend(suspended);
         self.waiting = still;
         self.check();
         actions
     }
 
-    /// Takes out the ticket that is asked first; it does not wait any longer.
+    /// Removes the first ticket in the policy's order from the waiting ones.
     fn first(&self, open: &mut Vec<Waiting>) -> Option<Waiting> {
         let (at, _) = open.iter().enumerate().min_by(|a, b| {
             self.rank(a.1).partial_cmp(&self.rank(b.1)).unwrap_or(std::cmp::Ordering::Equal)
@@ -156,9 +157,9 @@ impl TicketQueue {
         Some(open.remove(at))
     }
 
-    /// The smallest goes first. Waiting counts under every policy, or a user's second request could
-    /// starve behind the first: a step of priority is worth a fixed time of it, and so is a CPU-ms
-    /// of usage.
+    /// The sort key; the smallest comes first. Waiting time counts under every policy, or a user's
+    /// second request could starve behind the first: a step of priority is worth a fixed waiting
+    /// time, and so is a CPU-ms of usage.
     fn rank(&self, waiting: &Waiting) -> (f64, usize, u64, u64) {
         let ticket = &waiting.ticket;
         let since = waiting.since_ms;
@@ -171,7 +172,7 @@ impl TicketQueue {
         (since as f64 + ahead_ms, holds, since, ticket.id)
     }
 
-    /// The CPUs that meet a wish now, and the tickets that must be suspended for it.
+    /// The CPUs that can satisfy a request now, and the tickets to suspend for it.
     fn seat(
         &self,
         wants: &Wants,
@@ -185,11 +186,11 @@ impl TicketQueue {
         let mut over: Vec<&Holding> = self
             .holding
             .iter()
-            // One whose CPUs are all reserved frees none for this wish.
+            // A ticket whose CPUs are all reserved frees none for this request.
             .filter(|holding| self.is_over(holding, now_ms) && !holding.cpus.is_subset(reserved))
             .collect();
-        // Tickets that have the wanted CPUs come first; the others help only by leaving a CPU that
-        // stays.
+        // Tickets with wanted CPUs are preferred; the others help only by freeing a CPU for the
+        // rest of the system.
         over.sort_by_key(|holding| {
             let helps_little = wants.of(&holding.cpus).is_empty();
             std::cmp::Reverse((helps_little, holding.since_ms, holding.ticket.id))
@@ -198,7 +199,7 @@ impl TicketQueue {
             if let Some(cpus) = meet(wants, &free, reserved, choose) {
                 return Some((leaving, cpus));
             }
-            // The last one helps most, and among those that help it has had its turn longest.
+            // The last one is preferred, and has had its turn longest among the preferred.
             let holding = over.pop()?;
             free = free.with(&holding.cpus.within(pool));
             leaving.push(holding.ticket.id);
@@ -215,7 +216,7 @@ impl TicketQueue {
         Some(Waiting { ticket: Ticket { wants: Wants::Cpus(cpus), ..ticket }, since_ms: now_ms })
     }
 
-    /// The number of CPUs that each user holds.
+    /// The number of CPUs held by each user.
     fn cpus_of(&self) -> BTreeMap<u32, usize> {
         let mut cpus = BTreeMap::new();
         self.holding
@@ -224,7 +225,7 @@ impl TicketQueue {
         cpus
     }
 
-    /// Between any two calls, a ticket waits or holds CPUs, and no CPU has two holders.
+    /// Checks that each ticket either waits or holds CPUs, and that no CPU is held twice.
     fn check(&self) {
         let mut held = CpuSet::default();
         for holding in &self.holding {
@@ -246,7 +247,7 @@ impl TicketQueue {
     }
 }
 
-/// CPUs that meet a wish: free ones that are not reserved, and one free one stays.
+/// CPUs for a request: free ones that are not reserved, with one free CPU remaining.
 fn meet(wants: &Wants, free: &CpuSet, reserved: &CpuSet, choose: &Choose<'_>) -> Option<CpuSet> {
     let open = free.without(reserved);
     if !wants.can_be_met_by(free) || wants.of(&open).len() < wants.len() {
@@ -255,7 +256,7 @@ fn meet(wants: &Wants, free: &CpuSet, reserved: &CpuSet, choose: &Choose<'_>) ->
     match wants {
         Wants::Cpus(cpus) => Some(cpus.clone()),
         Wants::Count(count) => choose(&open, *count).filter(|cpus| {
-            // The chooser is not trusted to leave reserved CPUs alone.
+            // Not every chooser avoids reserved CPUs.
             cpus.len() == *count && cpus.is_subset(&open)
         }),
     }

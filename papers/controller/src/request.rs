@@ -1,21 +1,21 @@
-//! The requests of clients.
+//! Clients' requests.
 
 use seatmap_cell::{CellBackend, CellRequest, Name};
 use seatmap_data::document::json_problem;
 use seatmap_os::CpuSet;
 use serde::{Deserialize, Serialize};
 
-/// The protocol's name and version; every request carries it.
+/// The protocol's name and version, which every request contains.
 pub const FORMAT: &str = "seatmap-control/1";
 
-/// One line from a client.
+/// A line from a client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ControlRequest {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The client's number for it, which every answer to it carries.
+    /// The client's number for the request; every answer to it has the same number.
     pub id: u64,
     /// The request itself.
     #[serde(flatten)]
@@ -27,64 +27,64 @@ pub struct ControlRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "do", rename_all = "lowercase")]
 pub enum RequestKind {
-    /// Make a cell, when its turn comes.
+    /// Create a cell, when its turn comes.
     Create(Create),
-    /// Undo a cell of one's own; root undoes any.
+    /// Destroy one of the user's own cells; root can destroy any.
     Destroy {
-        /// The cell to undo.
+        /// The cell to destroy.
         name: Name,
     },
-    /// Have the lease of one of the user's own cells end `lease_s` seconds from now.
+    /// Let the lease of one of the user's own cells end `lease_s` seconds from now.
     Renew {
         /// The cell to renew.
         name: Name,
         /// Seconds from now.
         lease_s: u64,
     },
-    /// Tell of all cells.
+    /// List all cells.
     List,
 }
 
-/// A cell to be made.
+/// A cell to create.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Create {
     /// The name of the cell.
     pub name: Name,
-    /// Its CPUs, one at least; absent where the controller chooses.
+    /// The CPUs of the cell, at least one. If absent, the controller chooses them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub cpus: Option<Vec<u32>>,
-    /// How many CPUs, whichever suit best, and no `cpus` then; without either, as many as the best
-    /// core has.
+    /// The number of CPUs, if `cpus` is absent; the controller chooses the best. If both are
+    /// absent, it chooses all CPUs of the best core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<usize>,
-    /// The least level that will do.
+    /// The weakest acceptable backend.
     #[serde(default = "least")]
     pub require: CellBackend,
-    /// How much time may be stolen from it, in percent.
+    /// The highest acceptable share of stolen time, in percent.
     #[serde(default)]
     pub noise_limit: Option<f64>,
-    /// Whether its noise is measured, before and after; it is where there is a limit.
+    /// Whether to measure noise before and after; a `noise_limit` implies it.
     #[serde(default)]
     pub is_tested: bool,
     /// The cell's lease, in seconds.
     #[serde(default)]
     pub lease_s: Option<u64>,
-    /// The memory that is reserved for it, in bytes; 0 reserves none.
+    /// The memory to reserve for the cell, in bytes; 0 for none.
     #[serde(default)]
     pub memory_bytes: u64,
     /// The priority of the request, 0 to 9.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(range(max = 9)))]
     pub priority: u8,
-    /// Whether it takes turns with others, in time slices.
+    /// Whether the cell takes turns with others, in time slices.
     #[serde(default)]
     pub takes_turns: bool,
-    /// Whether it outlives the connection.
+    /// Whether the cell outlives the connection.
     #[serde(default)]
     pub is_detached: bool,
-    /// Whether to wait where it cannot be made at once; else that is an error.
+    /// Whether to wait if the cell cannot be created now; otherwise that is an error.
     #[serde(default)]
     pub waits: bool,
 }
@@ -94,7 +94,7 @@ fn least() -> CellBackend {
 }
 
 impl Create {
-    /// The same cell on CPUs that were found for it.
+    /// The request for this cell on chosen CPUs.
     #[must_use]
     pub fn on(self, cpus: CpuSet) -> CellRequest {
         CellRequest {
@@ -109,10 +109,10 @@ impl Create {
 }
 
 impl ControlRequest {
-    /// Reads a request from a line.
+    /// Parses a line.
     ///
     /// # Errors
-    /// The problem with it, and its number, or 0.
+    /// The request's number, or 0, and what is wrong.
     pub fn parse(line: &[u8]) -> Result<Self, (u64, String)> {
         let value: serde_json::Value =
             serde_json::from_slice(line).map_err(|error| (0, json_problem(error)))?;

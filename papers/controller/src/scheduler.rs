@@ -1,4 +1,5 @@
-//! The scheduler: one thread takes requests, one at a time; only it makes and undoes cells.
+//! The scheduler: one thread handles requests one at a time; only this thread creates and destroys
+//! cells.
 
 mod asks;
 mod works;
@@ -25,24 +26,24 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// How often cells are checked, which reads every thread's mask, and the account of users is
-/// written.
+/// Period between checks of the cells, which read every thread's mask, and between writes of the
+/// users' account.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// Requests of one user that may wait at once.
+/// The most waiting requests of one user.
 pub(crate) const MOST_WAITING: usize = 64;
 
-/// A client that does not read for this long is disconnected: all others wait for it meanwhile.
+/// A client that reads nothing for this long is disconnected, because all others wait for it.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// An event for the controller.
 #[derive(Debug)]
 pub enum ClientEvent {
-    /// A client that may give orders.
+    /// A client with permission has connected.
     Came(u64, UnixStream, PeerCredentials),
-    /// A client's request, or the number of a request and the problem with it.
+    /// A client's request, or its number and what is wrong with it.
     Said(u64, Result<ControlRequest, (u64, String)>),
-    /// The client is gone.
+    /// The client has disconnected.
     Gone(u64),
 }
 
@@ -52,7 +53,7 @@ struct ControlClient {
     uid: u32,
 }
 
-/// Takes requests, and sees to it that they are met.
+/// Handles requests and carries them out.
 pub struct Scheduler<'a> {
     host: CellHost,
     judge: Box<NoiseJudge<'a>>,
@@ -65,7 +66,7 @@ pub struct Scheduler<'a> {
 
 impl<'a> Scheduler<'a> {
     /// Opens the scheduler. It takes over the detached cells of an earlier controller and its
-    /// account of users; where the account is lost, the reason is returned.
+    /// account of users. If the account is lost, it returns the reason.
     ///
     /// # Errors
     /// A journal or the ledger cannot be read or written.
@@ -92,7 +93,7 @@ impl<'a> Scheduler<'a> {
         Ok((scheduler, InheritedState { left: damaged.into_iter().chain(left).collect(), lost }))
     }
 
-    /// Does what an event asks for.
+    /// Handles an event.
     pub fn take(&mut self, event: ClientEvent) {
         match event {
             ClientEvent::Came(connection, stream, peer) => {
@@ -113,8 +114,7 @@ impl<'a> Scheduler<'a> {
         self.pump();
     }
 
-    /// Does the work that is due: turns, leases that have ended, cells that another program
-    /// changed.
+    /// Does the work that is due: turns, expired leases, and cells changed by other programs.
     pub fn tick(&mut self) {
         self.see_who_ended();
         if self.looked.elapsed() >= LOOK_EVERY {
@@ -125,8 +125,8 @@ impl<'a> Scheduler<'a> {
         self.pump();
     }
 
-    /// Ends in good order: what is not detached is undone, what is suspended goes on outside.
-    /// Returns the settings that could not be put back.
+    /// Ends normally: destroys cells that are not detached, and continues suspended threads
+    /// outside. Returns the settings that could not be restored.
     ///
     /// # Errors
     /// A journal or the ledger cannot be read or written.
@@ -137,14 +137,14 @@ impl<'a> Scheduler<'a> {
         Ok(left)
     }
 
-    /// Starts and suspends whom the queue says.
+    /// Starts and suspends cells as the queue decides.
     fn pump(&mut self) {
-        // Each round ends requests for good, or changes nothing.
+        // The loop ends: each round removes requests or changes nothing.
         loop {
-            // As long as it is not known which CPUs cells have, all wait: a cell that is made now
-            // would be refused, and its request lost.
+            // If the cells' CPUs are unknown, all requests wait: a cell created now would fail, and
+            // its request would be lost.
             let Ok(pool) = self.pool() else { break };
-            // The queue is borrowed while it asks for the best CPUs.
+            // A clone, because `step` borrows the queue while it asks for the best CPUs.
             let host = self.host.clone();
             let actions = self
                 .queue
@@ -160,10 +160,10 @@ impl<'a> Scheduler<'a> {
         self.tell_places();
     }
 
-    /// CPUs that run and are not in a cell of another program.
+    /// Online CPUs outside other programs' cells.
     ///
     /// # Errors
-    /// A journal cannot be read, or the CPUs that run are not known.
+    /// A journal cannot be read, or the online CPUs are unknown.
     fn pool(&self) -> Result<CpuSet, CellError> {
         let cells = self.host.cells()?;
         let others = cells
@@ -174,9 +174,10 @@ impl<'a> Scheduler<'a> {
         Ok(others.fold(online.without(&self.host.claimed()), |pool, cpus| pool.without(&cpus)))
     }
 
-    /// Moves this process itself off the cells: making a cell never moves it.
+    /// Moves this process off the cells, because creating a cell never moves it.
     fn leave_the_cells(&self) {
-        // Where they cannot be read, any CPU may be in one: this process stays where it is.
+        // If the cells cannot be read, any CPU may belong to one, so this process stays where it
+        // is.
         let Ok(taken) = self.host.cells() else { return };
         let online = layout::online(&self.host.root).unwrap_or_default();
         let elsewhere = self.host.claimed();
@@ -184,15 +185,15 @@ impl<'a> Scheduler<'a> {
             taken.iter().fold(online.without(&elsewhere), |rest, cell| rest.without(&cell.set()));
         let threads = seatmap_os::task::of_process(&self.host.root, std::process::id() as _)
             .unwrap_or_default();
-        // In a cpuset that has none of these CPUs it stays where it is: nothing of the cell's is
-        // there either. CPUs that are offline are left out: the mask is made anew each time that a
-        // cell comes or goes.
+        // If the process's cpuset has none of these CPUs, it is not on a cell's CPUs either and
+        // stays. Offline CPUs are left out, because the mask is recomputed after each creation or
+        // end of a cell.
         threads.iter().for_each(|thread| drop(mask.give(thread.tid)));
     }
 
     fn adopt(&mut self, entry: LedgerEntry) {
         let Ok(record) = self.host.cell(&entry.name) else { return };
-        // A ledger that was damaged may name a cell twice.
+        // A damaged ledger may name a cell twice.
         if self.queue.held().meets(&record.set()) {
             return;
         }
@@ -221,7 +222,7 @@ impl<'a> Scheduler<'a> {
         self.next - 1
     }
 
-    /// Tells waiting clients their place in the queue, where it has changed.
+    /// Sends waiting clients their place in the queue, if it has changed.
     fn tell_places(&mut self) {
         let mut news = Vec::new();
         for (id, job) in self.jobs.iter_mut().filter(|(_, job)| job.phase == CellPhase::Waiting) {
@@ -239,14 +240,14 @@ impl<'a> Scheduler<'a> {
     fn say(&mut self, connection: u64, id: u64, say: Say) {
         let Some(client) = self.clients.get(&connection) else { return };
         if line::write(&mut &client.stream, &ControlAnswer { id, say }).is_err() {
-            // Its reader finds the end, and reports that it is gone. Its earlier requests are not
-            // answered any more.
+            // The client's reader thread sees the end and reports it. Its earlier requests get no
+            // further answers.
             let _ = client.stream.shutdown(std::net::Shutdown::Both);
             self.clients.remove(&connection);
         }
     }
 
-    /// The ledger's entries for all cells that stand, are suspended, or are just being made.
+    /// The ledger's entries for all cells that exist, are suspended, or are being created.
     fn entries(&self) -> Vec<LedgerEntry> {
         let made = self.jobs.values().filter(|job| job.phase != CellPhase::Waiting);
         made.map(|job| LedgerEntry {
@@ -266,23 +267,25 @@ impl<'a> Scheduler<'a> {
         Ok(())
     }
 
-    /// If it cannot be written now, it is written in a few seconds; only fairness depends on it.
+    /// Writes the account. After an error, the next write follows within seconds; only fairness
+    /// depends on it.
     fn keep_account(&self) {
         let _ = account::write(&self.host, self.queue.usage());
     }
 }
 
-/// The best `count` of these CPUs, none of which is isolated.
+/// The best `count` of these CPUs, excluding isolated CPUs.
 fn best(host: &CellHost, open: &CpuSet, count: usize) -> Option<CpuSet> {
     let usual = open.without(&choose::isolated(host));
-    // The CPU that the queue leaves for everybody else may be an isolated one, which serves nobody.
+    // If the choice took all usual CPUs, the CPU left for other programs could be an isolated one,
+    // which runs none of them.
     if usual.len() < open.len() && count >= usual.len() {
         return None;
     }
     best_of(host, &usual, count)
 }
 
-/// The best `count` of these CPUs; if that is all of them there is nothing to choose.
+/// The best `count` of these CPUs, or all if there are exactly that many.
 fn best_of(host: &CellHost, open: &CpuSet, count: usize) -> Option<CpuSet> {
     if count >= open.len() {
         return (count == open.len()).then(|| open.clone());
@@ -290,7 +293,7 @@ fn best_of(host: &CellHost, open: &CpuSet, count: usize) -> Option<CpuSet> {
     let mut choice = CpuChoice::of_host(host).ok()?;
     choice.cores =
         choice.cores.iter().map(|core| core.within(open)).filter(|core| !core.is_empty()).collect();
-    // CPUs of a cell that is about to be suspended are in no core that is free yet.
+    // CPUs of a cell about to be suspended belong to no free core yet.
     let known = choice.cores.iter().fold(CpuSet::default(), |known, core| known.with(core));
     choice.cores.extend(open.without(&known).iter().map(|cpu| [cpu].into_iter().collect()));
     choice.free = open.clone();
@@ -306,7 +309,7 @@ pub(crate) mod tests {
     use seatmap_cell::{CellBackend, CellRecord, CellState, GuardianCommand, record};
     use seatmap_os::Root;
 
-    /// A computer with these CPUs, some of which were isolated at its start.
+    /// A computer with these online and isolated CPUs.
     pub(crate) fn computer(online: &str, isolated: &str) -> (tempfile::TempDir, CellHost) {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
@@ -319,7 +322,7 @@ pub(crate) mod tests {
         (folder, CellHost { root, run, boot_id: "now".into(), keeper })
     }
 
-    /// A cell that stands, of which nothing but its memory is to be undone.
+    /// Creates a cell's journal in which only its memory has to be released.
     pub(crate) fn stand(host: &CellHost, name: &str, cpus: Vec<u32>, memory: Option<CellMemory>) {
         let cell: seatmap_cell::Name = name.parse().unwrap();
         let list = cpus.iter().copied().collect::<CpuSet>().to_string();

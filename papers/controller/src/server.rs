@@ -1,4 +1,4 @@
-//! The controller: a socket, a thread a client that reads, and one that does everything else.
+//! The controller: a socket, a reading thread per client, and one thread for everything else.
 
 use crate::answer::{ControlAnswer, ErrorOrigin, Say};
 use crate::channel::{self, Exported};
@@ -21,19 +21,18 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
-/// The socket's name in the folder where cells are remembered.
+/// The socket's name in the folder of cell records.
 pub const SOCKET: &str = "controller.sock";
 
-/// The most clients at once: of all users, and of one user, who can have all requests waiting and
-/// still withdraw them.
+/// The most clients, in total and per user. A user can have all allowed requests waiting and still
+/// cancel them.
 const MOST: usize = 256;
 const MOST_OF_A_USER: usize = 2 * MOST_WAITING;
 
-/// The most requests that clients have sent and the controller has not taken yet. A client that
-/// sends faster waits.
+/// The most unhandled requests; a client that sends faster waits.
 const MOST_UNHEARD: usize = 16;
 
-/// How often turns, leases and the wish to end are looked at.
+/// Period of checks of turns, leases and the end.
 const TICK: Duration = Duration::from_millis(100);
 
 /// The options of a controller.
@@ -41,22 +40,22 @@ const TICK: Duration = Duration::from_millis(100);
 pub struct ServerOptions {
     /// The path of the socket where it listens.
     pub socket: PathBuf,
-    /// The group whose members may give orders, besides root and the controller's own user.
+    /// The group whose members may send requests, besides root and the controller's own user.
     pub group: Option<u32>,
-    /// The order in which requests are met.
+    /// The order in which requests are granted.
     pub policy: Policy,
     /// The length of a turn.
     pub slice: Duration,
-    /// The command that becomes its warden.
+    /// The command that starts its warden.
     pub warden: GuardianCommand,
-    /// The folder that programs without I/O rights are shown, at a socket [beside](channel::beside)
-    /// the other.
+    /// The folder for programs without I/O rights, served at a socket [next to](channel::beside)
+    /// the controller's.
     pub export: Option<Exported>,
 }
 
-/// Listens until `ends` returns true. It reports when it begins to listen, and why the account of
-/// users is lost, where it is. Cells are made on the calling thread, which must be the process's
-/// first: a judge enters them by the process's number.
+/// Runs a controller until `ends` returns true. `ready` gets the inherited state when the
+/// controller listens, including why the users' account was lost. The calling thread creates the
+/// cells; it must be the process's main thread, because a noise judge enters cells by process ID.
 ///
 /// # Errors
 /// [`ControlError`].
@@ -90,7 +89,7 @@ pub fn serve(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        // This happens also if a client never stops sending.
+        // Even if a client never stops sending.
         if ticked.elapsed() >= TICK {
             scheduler.tick();
             ticked = Instant::now();
@@ -114,7 +113,7 @@ fn admit_all(listener: &UnixListener, group: Option<u32>, events: &SyncSender<Cl
     for (connection, stream) in (1..).zip(listener.incoming()) {
         let admitted = stream.and_then(|stream| admit(connection, stream, group, events, &guests));
         if admitted.is_err() {
-            // Out of file descriptors, for one: not at full speed.
+            // Avoids a busy loop, for example without free file descriptors.
             std::thread::sleep(TICK);
         }
     }
@@ -141,7 +140,7 @@ fn admit(
     };
     let reader = stream.try_clone()?;
     let events = events.clone();
-    // Before its thread reads: the first request must find its client known.
+    // Sent before the client's thread starts, so that the client is known at its first request.
     let _ = events.send(ClientEvent::Came(connection, stream, peer));
     let gone = events.clone();
     let hearing = in_thread(move || {
@@ -150,20 +149,20 @@ fn admit(
         let _ = events.send(ClientEvent::Gone(connection));
     });
     if hearing.is_err() {
-        // The client finds its connection closed.
+        // The client sees its connection closed.
         let _ = gone.send(ClientEvent::Gone(connection));
     }
     hearing
 }
 
-/// Starts a thread. The system may have none left, which is not a reason to end.
+/// Starts a thread. A failure does not end the controller.
 fn in_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     std::thread::Builder::new().spawn(work).map(drop)
 }
 
 fn refuse(mut stream: &UnixStream, kind: ErrorOrigin, message: &str) -> io::Result<()> {
     stream.set_write_timeout(Some(TICK))?;
-    // A client that does not read this is refused all the same.
+    // A client that does not read the reason is rejected anyway.
     let _ = line::write(&mut stream, &ControlAnswer { id: 0, say: Say::error(kind, message) });
     Ok(())
 }

@@ -2,17 +2,17 @@
 
 use crate::wants::Wants;
 
-/// A place in the queue.
+/// A request's place in the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ticket {
-    /// Its number; later ones are larger.
+    /// Its number; later tickets have higher numbers.
     pub id: u64,
-    /// The user that it belongs to.
+    /// Its user.
     pub uid: u32,
-    /// How urgent it is, up to [`crate::policy::HIGHEST_PRIORITY`]; only one policy asks.
+    /// Its priority, up to [`crate::policy::HIGHEST_PRIORITY`]; only one policy uses it.
     pub priority: u8,
-    /// The CPUs that it wants.
+    /// The CPUs that it needs.
     pub wants: Wants,
-    /// Whether it may be suspended in favour of others, time slice by time slice.
+    /// Whether it can be suspended after a time slice, so that others can run.
     pub takes_turns: bool,
 }

@@ -1,15 +1,14 @@
-//! The recent CPU time of each user, which is forgotten exponentially.
+//! The recent CPU time of each user, with exponential decay.
 //!
-//! After Kay & Lauder 1988 ("A fair share scheduler"): usage decays with a half-life, so that
-//! recent use counts most, and no user can have more on the account than one could use in a
-//! half-life or two.
+//! After Kay & Lauder 1988 ("A fair share scheduler"): usage decays with a half-life, so recent use
+//! counts most, and no user's account exceeds what can be used in about 1.4 half-lives.
 
 use std::collections::BTreeMap;
 
-/// After this time usage counts half, in ms.
+/// The half-life of usage, in ms.
 pub const HALF_LIFE_MS: f64 = 600_000.0;
 
-/// An amount below this, in CPU-ms, counts as zero.
+/// A usage below this, in CPU-ms, counts as zero.
 const NOTHING: f64 = 1e-3;
 
 /// The recent usage of each user, in CPU-ms.
@@ -20,19 +19,19 @@ pub struct UserUsage {
 }
 
 impl UserUsage {
-    /// The account before any usage.
+    /// Creates an empty account.
     #[must_use]
     pub fn since(now_ms: u64) -> Self {
         UserUsage { at_ms: now_ms, of: BTreeMap::new() }
     }
 
-    /// An account as it was written down at some time, in CPU-ms.
+    /// Restores an account of some time, in CPU-ms.
     #[must_use]
     pub fn at(at_ms: u64, of: BTreeMap<u32, f64>) -> Self {
         UserUsage { at_ms, of }
     }
 
-    /// When time last passed, in ms.
+    /// The time of the last update, in ms.
     #[must_use]
     pub fn at_ms(&self) -> u64 {
         self.at_ms
@@ -44,14 +43,14 @@ impl UserUsage {
         &self.of
     }
 
-    /// Lets time pass, in which each user held this number of CPUs. A clock that goes back stands
-    /// still.
+    /// Advances time, during which each user held this number of CPUs. Does nothing if the clock
+    /// goes back.
     pub fn pass(&mut self, now_ms: u64, cpus: &BTreeMap<u32, usize>) {
         let passed = now_ms.saturating_sub(self.at_ms) as f64;
         self.at_ms = self.at_ms.max(now_ms);
         let kept = (-passed / HALF_LIFE_MS).exp2();
         self.of.values_mut().for_each(|usage| *usage *= kept);
-        // The integral of one CPU that decays while it is used.
+        // The integral of one CPU's usage with decay.
         let one = HALF_LIFE_MS / std::f64::consts::LN_2 * (1.0 - kept);
         cpus.iter()
             .for_each(|(uid, count)| *self.of.entry(*uid).or_insert(0.0) += *count as f64 * one);

@@ -1,18 +1,18 @@
-//! The CPUs that a request wants.
+//! The CPUs that a request needs.
 
 use seatmap_os::CpuSet;
 
-/// The CPUs that a request wants.
+/// The CPUs that a request needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wants {
     /// These CPUs.
     Cpus(CpuSet),
-    /// This number of CPUs, the best ones.
+    /// The best CPUs, this many.
     Count(usize),
 }
 
 impl Wants {
-    /// The number of CPUs that it wants.
+    /// The number of CPUs.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -21,13 +21,13 @@ impl Wants {
         }
     }
 
-    /// Whether it wants zero CPUs.
+    /// Whether this is zero CPUs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether these CPUs could meet it, with one left for the rest of the system.
+    /// Whether these CPUs suffice, with one left for the rest of the system.
     #[must_use]
     pub fn can_be_met_by(&self, cpus: &CpuSet) -> bool {
         let is_inside = match self {
@@ -37,7 +37,7 @@ impl Wants {
         is_inside && !self.is_empty() && self.len() < cpus.len()
     }
 
-    /// The CPUs among these that would help.
+    /// The CPUs among these that are useful for it.
     #[must_use]
     pub fn of(&self, cpus: &CpuSet) -> CpuSet {
         match self {

@@ -1,8 +1,8 @@
-//! A process that outlives the controller, and undoes its cells if the controller dies.
+//! A process that outlives the controller, and destroys its cells if the controller dies.
 //!
-//! Guardians make sure that no cell stays half made. They do not know which threads were stopped to
-//! let others have a turn, and which cells were to end with their client. This process takes care
-//! of both, by the ledger.
+//! Guardians ensure that no cell stays half created. They do not know which threads are stopped
+//! during other cells' turns, and which cells should end with their client. The warden handles
+//! both, from the ledger.
 
 use crate::error::ControlError;
 use crate::ledger;
@@ -11,19 +11,19 @@ use seatmap_cell::{CellHost, GuardedHost, GuardianCommand};
 use seatmap_os::guardian::{self, Guardian, Parting};
 use std::io;
 
-/// Posts a warden: the command becomes it.
+/// Starts a warden with this command.
 ///
 /// # Errors
-/// It cannot be started, or ends at once.
+/// It cannot be started, or exits at once.
 pub fn post(command: &GuardianCommand) -> io::Result<Guardian> {
     let mut command = command.command()?;
     Guardian::post(seatmap_cell::fault::spare(&mut command))
 }
 
-/// A warden's life.
+/// Runs a warden.
 ///
 /// # Errors
-/// Some cells could not be dealt with; the next controller deals with them.
+/// Some cells could not be handled; the next controller handles them.
 pub fn serve(host: &CellHost) -> Result<(), ControlError> {
     let parting = guardian::attend(|_| None).map_err(ControlError::Warden)?;
     if parting != Parting::Death {

@@ -1,7 +1,7 @@
-//! A connection whose reads end where the other process is stopped.
+//! A connection whose reads end if the other process is stopped.
 //!
-//! A controller that was stopped (SIGSTOP) keeps its socket open and says nothing, as one that
-//! makes other users wait does. Its process tells the two apart.
+//! A controller stopped by SIGSTOP keeps its socket open but sends nothing, like one that makes its
+//! client wait. The state of its process distinguishes the two.
 
 use crate::peer::PeerCredentials;
 use seatmap_os::task::ThreadStat;
@@ -9,17 +9,18 @@ use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// How long nothing must have come before the other process is looked at.
+/// The silence after which the other process is checked.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// In how many looks in a row it must have been stopped: a debugger stops it for a moment only.
+/// The number of consecutive checks that must find it stopped, because a debugger stops it only
+/// briefly.
 const LOOKS: u32 = 3;
 
 /// The controller is stopped.
 #[derive(Debug, thiserror::Error)]
 #[error("the controller is stopped (process {pid}); 'kill -CONT {pid}' lets it go on")]
 pub struct ControllerStopped {
-    /// The process.
+    /// The process ID.
     pub pid: i32,
 }
 
@@ -27,12 +28,12 @@ pub struct ControllerStopped {
 #[derive(Debug)]
 pub(crate) struct ControllerConnection {
     stream: UnixStream,
-    /// The process that listens; 0 where this one cannot see it.
+    /// The listening process; 0 if it is not visible from here.
     pid: i32,
 }
 
 impl ControllerConnection {
-    /// Watches the process at the other end.
+    /// Creates a connection that watches the other process.
     ///
     /// # Errors
     /// The system's error.
@@ -42,12 +43,11 @@ impl ControllerConnection {
         Ok(ControllerConnection { stream, pid })
     }
 
-    /// The connection.
     pub(crate) fn stream(&self) -> &UnixStream {
         &self.stream
     }
 
-    /// The connection, whose reads wait for ever again.
+    /// The connection, with reads that wait without limit again.
     ///
     /// # Errors
     /// The system's error.

@@ -1,11 +1,11 @@
-//! Files that are whole, old or new, whenever their writer dies.
+//! Files that are always complete, old or new, even if their writer dies.
 
 use seatmap_cell::{CellHost, fault};
 use serde::Serialize;
 use std::io;
 
-/// Puts a document in place of the file of this name, in the folder where cells are remembered. It
-/// need not survive the power: what it tells of does not either.
+/// Replaces the file of this name in the folder of cell records. It need not survive a power
+/// failure, because neither do the cells.
 pub(crate) fn write(host: &CellHost, name: &str, document: &impl Serialize) -> io::Result<()> {
     let bytes = serde_json::to_vec(document)?;
     fault::point();

@@ -1,4 +1,4 @@
-//! The JSON Schema in `docs/papers/formats/` against what is really written, key by key in both
+//! Compares the JSON Schema in `docs/papers/formats/` with real output, key by key in both
 //! directions.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

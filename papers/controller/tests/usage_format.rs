@@ -1,4 +1,4 @@
-//! The JSON Schema of accounts against what is really written, key by key in both directions.
+//! Compares the JSON Schema of accounts with real output, key by key in both directions.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_controller::account::UsageFile;

@@ -12,10 +12,10 @@ use seatmap_report::counted;
 use seatmap_report::floor::{DrawnPlacement, FloorPlan, SeatingComparison};
 use seatmap_sim::CoherentModel;
 
-/// The channels of a comparison as a pattern, in their order and alike.
+/// The channels of a comparison as a pattern, in order and with equal weights.
 #[must_use]
 pub fn pattern(seated: &ChannelRuns) -> Pattern {
-    // Every channel counts the same, as no messages were counted.
+    // Equal weights, because messages were not counted.
     let mut pattern = Pattern::gathered("channels", seated.usual.pus.len(), []);
     pattern.edges = seated
         .channels
@@ -25,7 +25,7 @@ pub fn pattern(seated: &ChannelRuns) -> Pattern {
     pattern
 }
 
-/// The last comparison on the machine: threads, and lines at their homes where a model knows them.
+/// The last comparison on the machine: threads, and lines at their homes if a model knows them.
 #[must_use]
 pub fn comparison<'a>(
     found: &ChannelsResult,
@@ -34,7 +34,7 @@ pub fn comparison<'a>(
     profile: &Profile,
     model: Option<&CoherentModel>,
 ) -> SeatingComparison<'a> {
-    // The usual seats of each experiment, and the seats that Liu et al. propose.
+    // The usual seats of each experiment, and those that Liu et al. propose.
     let titles = match found.figures {
         ExperimentFigures::Curve(_) => ["to the farthest core", "to the nearest core"],
         ExperimentFigures::Slices(_) => ["at random", "in slices"],
@@ -53,13 +53,12 @@ fn seating(model: Option<&CoherentModel>, title: &str, run: &ChannelSeating) -> 
     DrawnPlacement {
         title: title.to_owned(),
         placement: run.pus.clone(),
-        // Cycles of a run are not the cost of a placement, with which another one could be
-        // compared.
+        // A run's cycles are not a placement's cost, so they cannot be compared with other costs.
         cost: None,
         homes: run
             .lines
             .iter()
-            // Only a model knows the home of a line by its number; elsewhere none is drawn.
+            // Only a model knows a line's home from its number.
             .map(|line| match model {
                 Some(model) => model.home_of(*line).map(|home| home as usize),
                 _ => None,
@@ -69,7 +68,7 @@ fn seating(model: Option<&CoherentModel>, title: &str, run: &ChannelSeating) -> 
     }
 }
 
-/// An experiment's result, as text.
+/// An experiment's result as text.
 #[must_use]
 pub fn text(found: &ChannelsResult) -> String {
     let mut text = match &found.figures {

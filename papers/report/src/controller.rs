@@ -1,9 +1,9 @@
-//! The cells of a controller, and its news, as text.
+//! A controller's cells and events as text.
 
 use seatmap_controller::{CellPhase, Listed, Say};
 use seatmap_report::cell::{faults, row};
 
-/// A cell, or a request that waits, as a controller lists it.
+/// A cell or waiting request in a controller's list.
 #[must_use]
 pub fn listed(listed: &Listed) -> String {
     let phase = match listed.phase {
@@ -14,7 +14,7 @@ pub fn listed(listed: &Listed) -> String {
     listed.cell.as_ref().map_or(waits, row) + &faults(&listed.faults)
 }
 
-/// The lines about news that a controller sends unasked.
+/// The lines for an event from a controller.
 #[must_use]
 pub fn news(say: &Say) -> Vec<String> {
     match say {

@@ -1,5 +1,5 @@
-//! The Cell's element interconnect bus: elements in the order in which they hang on it, two rings
-//! each way, chip by chip.
+//! The Cell's element interconnect bus: the elements along the rings, with two rings in each
+//! direction, chip by chip.
 
 use seatmap_cell_sim::CellModel;
 use seatmap_measure::appraise::Ways;
@@ -9,27 +9,27 @@ use seatmap_report::floor::{FloorPlan, SIDE};
 use seatmap_report::svg::number;
 use seatmap_sim::coherent::fabric::Link;
 
-/// Side of the square of a machine's only chip; two share the width.
+/// Side of a single chip's square; two chips share the width.
 const ONE_CHIP: f64 = 400.0;
 /// The margin around a chip.
 const MARGIN: f64 = 6.0;
-/// Side of an element, as a share of its chip's.
+/// Side of an element relative to its chip's.
 const ELEMENT: f64 = 0.125;
-/// The two rings of a direction, from the middle between them.
+/// Offsets of a direction's two rings from their centre line.
 const TRACKS: [f64; 2] = [-2.0, 2.0];
-/// The length from an element to the end of its link to the other chip.
+/// Length of the segment from an element to its link to the other chip.
 const STUB: f64 = 4.0;
-/// Room below the chips for the link between them.
+/// Space below the chips for their link.
 const BRIDGE: f64 = 50.0;
 
-/// The floor of a Cell.
+/// The floor plan of a Cell.
 #[must_use]
 pub fn floor(model: &CellModel) -> FloorPlan {
     let Some(ways) = ways(model) else { return FloorPlan::default() };
     let side = if model.chips > 1 { SIDE / model.chips as f64 } else { ONE_CHIP };
     let mut floor = FloorPlan {
         width: side * model.chips as f64,
-        // The link between the chips hangs below both, so that it crosses no element.
+        // The link between the chips runs below them, so it crosses no element.
         height: side + if model.chips > 1 { BRIDGE } else { 0.0 },
         lane: WIDEST,
         ..FloorPlan::default()
@@ -42,7 +42,7 @@ pub fn floor(model: &CellModel) -> FloorPlan {
     floor.fitted()
 }
 
-/// The routes of data; `None` for a model whose rings do not make a fabric.
+/// The routes of data; `None` if a model's rings are not a fabric.
 fn ways(model: &CellModel) -> Option<Ways> {
     let fabric = model.fabric()?;
     Some(Ways {
@@ -53,9 +53,9 @@ fn ways(model: &CellModel) -> Option<Ways> {
     })
 }
 
-/// The elements at both ends; of a link between chips, the chips.
+/// The elements at both ends of a link; for a link between chips, the chips.
 fn name_of(model: &CellModel, link: &Link) -> String {
-    // Nodes are numbered chip by chip, each along its ring.
+    // Nodes are numbered chip by chip, along each ring.
     let elements = model.ring.len();
     let [from, to] = [link.from, link.to].map(usize::from);
     let [chip, other] = [from, to].map(|node| node / elements);
@@ -81,7 +81,7 @@ impl Chip<'_> {
         for (place, element) in self.model.ring.iter().enumerate() {
             let share = place as f64 / places as f64;
             let at = on_circle(middle, radius, share);
-            // Nodes are numbered along the ring, chip by chip.
+            // Nodes are numbered chip by chip, along each ring.
             let node = (self.number * places + place) as u16;
             match ways.node_of_pu.iter().find(|(_, of)| **of == node) {
                 Some((os, _)) => floor.seats.push(FloorSeat {
@@ -94,7 +94,7 @@ impl Chip<'_> {
                     anchor: on_circle(middle, self.ring() - 2.0 * LANE, share),
                     hub: Some(middle),
                 }),
-                // Elements on which no thread can sit, such as the memory controller.
+                // Elements without threads, such as the memory controller.
                 None => floor.areas.push(element_without_seat(element, at, size)),
             }
         }
@@ -107,12 +107,12 @@ impl Chip<'_> {
         (self.side * (self.number as f64 + 0.5), self.side / 2.0)
     }
 
-    /// Where elements stand.
+    /// Distance of the elements from the centre.
     fn radius(&self) -> f64 {
         self.side / 2.0 - MARGIN - self.side * ELEMENT / 2.0
     }
 
-    /// Where the rings upwards lie.
+    /// Distance of the upward rings from the centre.
     fn ring(&self) -> f64 {
         self.radius() - self.side * ELEMENT / 2.0 - LANE
     }
@@ -130,9 +130,9 @@ fn element_without_seat(element: &str, (x, y): Point, size: f64) -> FloorArea {
     }
 }
 
-/// The wires from the first chip to the second and back, below both.
+/// The lines from the first chip to the second and back, below both.
 fn bridge(model: &CellModel, side: f64) -> Vec<DrawnLink> {
-    // The chips are joined at their bus interface (BIF).
+    // The chips are connected at their bus interface (BIF).
     let Some(place) =
         model.ring.iter().position(|element| element == "BIF").filter(|_| model.chips > 1)
     else {
@@ -145,7 +145,7 @@ fn bridge(model: &CellModel, side: f64) -> Vec<DrawnLink> {
         (x + aside, y + side * ELEMENT / 2.0 + STUB)
     };
     let wire = |from: usize, to: usize, deep: f64| {
-        // The two directions end side by side at an interface, each with a bow of its own depth.
+        // The two directions end next to each other, and have arcs of different depth.
         let aside = |number: usize| if number == 0 { -deep / 3.0 } else { deep / 3.0 };
         let (x, y) = end(from, aside(from));
         let (to_x, to_y) = end(to, aside(to));

@@ -1,16 +1,16 @@
-//! The results of the published experiments, drawn: in the terminal, as SVG, as one-file HTML.
+//! Reports of the published experiments: in the terminal, as SVG, and as one-file HTML.
 //!
-//! Pure functions from a result to text, on the frame, the axes and the glossary of
+//! Pure functions from a result to text, with the page frame, axes and glossary of
 //! `seatmap_report`.
 //!
 //! | module | draws |
 //! |---|---|
 //! | [`ranking`] | every mapping, ranked |
-//! | [`channels`] | what seats near the homes of lines are worth |
-//! | [`controller`] | the cells of a controller, and its news |
-//! | [`eib`] | the rings of a Cell, as a floor for tasks and traffic |
-//! | [`stats`] | what communicating costs |
-//! | [`study`] | published figures beside ours |
+//! | [`channels`] | the gain of seats near the homes of lines |
+//! | [`controller`] | the cells and events of a controller |
+//! | [`eib`] | the rings of a Cell, as a floor plan for tasks and traffic |
+//! | [`stats`] | the cost of communication |
+//! | [`study`] | published figures next to ours |
 //! | [`svg`], [`html`] | pictures and pages of these, and of pinned workers |
 #![deny(missing_docs)]
 

@@ -5,10 +5,10 @@ use seatmap_experiments::rank::{Ranking, Variant};
 use seatmap_report::counted;
 use seatmap_report::duration::duration;
 
-/// Mappings that are listed with what they take.
+/// Mappings listed with their times.
 const LISTED: usize = 5;
 
-/// The main points of a ranking.
+/// A summary of a ranking.
 #[must_use]
 pub fn summary(ranking: &Ranking) -> String {
     let text = title(ranking)
@@ -21,7 +21,7 @@ pub fn summary(ranking: &Ranking) -> String {
     seatmap_data::document::visible_lines(text)
 }
 
-/// The study's setup, in one line.
+/// The study's setup in one line.
 pub(crate) fn title(ranking: &Ranking) -> String {
     let setup = &ranking.setup;
     let part = ranking.shard.map_or_else(String::new, |shard| format!(", part {shard}"));
@@ -35,7 +35,7 @@ pub(crate) fn title(ranking: &Ranking) -> String {
     )
 }
 
-/// How it was run.
+/// How the study was run.
 pub(crate) fn about(ranking: &Ranking) -> String {
     let setup = &ranking.setup;
     let way = if setup.is_unidirectional { "one way" } else { "both ways" };
@@ -69,7 +69,7 @@ fn row(width: usize, what: &str, mapping: &str, ns: f64, factor: f64) -> String 
     format!("  {what:<6}{mapping}{:>12}  {factor:.2} x\n", duration(ns))
 }
 
-/// The shape of the curve over the ranks.
+/// The shape of the curve of times by rank.
 fn curve(ranking: &Ranking) -> String {
     format!(
         "The median is {:.3} of the mean, and {:.0} % of the mappings are in the faster half of \
@@ -113,7 +113,7 @@ fn candidates(ranking: &Ranking) -> String {
             100.0 * set.confidence,
             set.margin_percent
         ),
-        // Hsu's comparison needs the scatter between runs, of which one run has none.
+        // Hsu's comparison needs the variance between runs, which a single run lacks.
         None if ranking.setup.runs == 1 => {
             "One run does not tell which others may be the best; --runs 3 does.".to_owned()
         }
@@ -141,14 +141,14 @@ fn named(ranking: &Ranking) -> String {
     if lines.is_empty() { lines } else { format!("What one would try first:\n{lines}") }
 }
 
-/// Every mapping with its times, one a line. Mappings are in their notation, which holds no comma.
+/// Every mapping with its times, one per line. The notation of mappings contains no commas.
 #[must_use]
 pub fn csv(ranking: &Ranking) -> String {
     let runs: Vec<String> = (1..=ranking.setup.runs).map(|run| format!("run{run}_ns")).collect();
     let mut text = format!("rank,mapping,index,mean_ns,{},may_be_best\n", runs.join(","));
     for row in &ranking.ranking {
         let times: Vec<String> = row.runs_ns.iter().map(f64::to_string).collect();
-        // Empty where the comparison could not be made: 'false' would say that it was.
+        // Empty if there was no comparison: 'false' would claim one.
         let flag = row.may_be_best.map_or_else(String::new, |flag| flag.to_string());
         text += &format!(
             "{},{},{},{},{},{flag}\n",

@@ -1,8 +1,8 @@
-//! Results for the tests of this crate, built by hand.
+//! Hand-made results for this crate's tests.
 
 use seatmap_experiments::rank::{MappingChoice, MappingTimes, Ranking, Setup, Variant};
 
-/// A ring of four, its six mappings a tenth apart.
+/// A ring of four, with six mappings a tenth apart.
 pub(crate) fn ranking(runs: u32) -> Ranking {
     let setup = Setup {
         machine: "cell-test".into(),

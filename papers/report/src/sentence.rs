@@ -1,4 +1,4 @@
-//! The one sentence that each page begins with: the meaning of its figures, computed from them.
+//! The first sentence of each page, which interprets the figures.
 
 use seatmap_data::statistics::words::counted_figure;
 use seatmap_experiments::channels::slices::Slices;
@@ -9,7 +9,6 @@ use seatmap_report::counted;
 /// A speed-up that differs from 1 by less is not worth a move.
 const NO_GAIN: f64 = 0.02;
 
-/// The gain of a good mapping.
 pub(crate) fn of_ranking(ranking: &Ranking) -> String {
     let found = format!(
         "Of {} {} is the fastest; one at random takes {:.2} times as long in the mean, the worst \
@@ -20,7 +19,7 @@ pub(crate) fn of_ranking(ranking: &Ranking) -> String {
         ranking.best_to_worst
     );
     match ranking.may_be_best {
-        // The best itself is always in the set.
+        // The best one is always in the set.
         Some(set) if set.mappings == 1 => {
             format!(
                 "{found}, and no other may be the best ({:.0} % confidence).",
@@ -36,7 +35,6 @@ pub(crate) fn of_ranking(ranking: &Ranking) -> String {
     }
 }
 
-/// The gain of seats near homes.
 pub(crate) fn of_channels(found: &ChannelsResult) -> String {
     match &found.figures {
         ExperimentFigures::Curve(figures) => format!(

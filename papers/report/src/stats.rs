@@ -38,7 +38,7 @@ pub fn outcome(machine: &str, outcome: &StatsResult, requested: u64) -> String {
             text += &format!("  {:<6} {:>11} ns{gbps}\n", task.pu, number(task.latency_ns));
         }
     }
-    // A sentence only where the number of operations is not the one that was asked for.
+    // Only if the number of operations differs from the requested one.
     let run = outcome.iterations;
     match run.cmp(&requested) {
         Ordering::Less => {
@@ -54,7 +54,7 @@ pub fn outcome(machine: &str, outcome: &StatsResult, requested: u64) -> String {
     text
 }
 
-/// Everything: a table of single figures, and the figures' ends.
+/// A survey: a table of single figures, and the ends of the curves.
 #[must_use]
 pub fn survey(machine: &str, survey: &CellStatsSurvey) -> String {
     let width = survey.rows.iter().map(|row| row.what.chars().count()).max().unwrap_or(0);
@@ -77,8 +77,7 @@ pub fn survey(machine: &str, survey: &CellStatsSurvey) -> String {
     text
 }
 
-/// Latency and bandwidth by size, a column a curve, every second size; "-" where the figure was
-/// refused.
+/// Latency and bandwidth by size, one column per curve, every second size; "-" for a rejected size.
 fn table(figure: &SurveyFigure) -> String {
     let mut text = format!("\n{} (ns, GB/s)\n  {:>9}", figure.title, figure.across);
     for series in &figure.series {
@@ -87,7 +86,7 @@ fn table(figure: &SurveyFigure) -> String {
     text.push('\n');
     let all: BTreeSet<u64> =
         figure.series.iter().flat_map(|series| &series.points).map(|point| point.at).collect();
-    // Every other size, counted from the largest, so that the largest is among them.
+    // Every other size, counted from the largest, so that the largest is included.
     let shown = all.iter().rev().step_by(2).collect::<Vec<_>>();
     for at in shown.into_iter().rev() {
         text += &format!("  {at:>9}");
@@ -99,7 +98,7 @@ fn table(figure: &SurveyFigure) -> String {
     text
 }
 
-/// The point of a curve there; `None` where its figure was refused.
+/// The point of a curve at a size; `None` if the size was rejected.
 fn at_of(series: &SurveySeries, at: u64) -> Option<&LatencyPoint> {
     series.points.iter().find(|point| point.at == at)
 }
@@ -111,7 +110,7 @@ fn cell(point: &LatencyPoint) -> String {
     }
 }
 
-/// The paper's section 5, drawn from the figures at hand.
+/// The recommendations of the paper's section 5, derived from these figures.
 #[must_use]
 pub fn recommendations(survey: &CellStatsSurvey) -> Vec<String> {
     let mut said = Vec::new();
@@ -166,13 +165,13 @@ fn figure<'a>(survey: &'a CellStatsSurvey, begins: &str) -> Option<&'a SurveyFig
     survey.figures.iter().find(|figure| figure.title.starts_with(begins))
 }
 
-/// Up to where private buffers are better than shared ones, for the most workers.
+/// The size up to which private buffers are better than shared ones, for the most workers.
 fn buffers(survey: &CellStatsSurvey) -> Option<String> {
     let shared = gets(survey, "shared")?;
     let private = gets(survey, "private")?;
-    // Within a twentieth, the two are the same.
+    // A difference below 5 % counts as none.
     let better = shared.points.iter().filter(|point| {
-        // By size: a size that was refused is missing in one of the two.
+        // By size, because a rejected size is missing in one of the two.
         at_of(private, point.at).is_some_and(|private| private.latency_ns < 0.95 * point.latency_ns)
     });
     let last = better.map(|point| point.at).max()?;
@@ -184,16 +183,16 @@ fn buffers(survey: &CellStatsSurvey) -> Option<String> {
 }
 
 fn gets<'a>(survey: &'a CellStatsSurvey, sort: &str) -> Option<&'a SurveySeries> {
-    // Curves come by the number of workers, the most last.
+    // Curves are sorted by number of workers, so the last one has the most.
     figure(survey, &format!("GETs on {sort}"))?.series.last()
 }
 
-/// How many elements a list may have before it costs.
+/// The number of elements from which a list costs more.
 fn lists(survey: &CellStatsSurvey) -> Option<String> {
     let points = &figure(survey, "Lists of GETs")?.series.last()?.points;
-    // Refused where it is missing: nothing else tells the cost of a list.
+    // No recommendation without it: no other figure gives a list's base cost.
     let plain = points.iter().find(|point| point.at == 1)?.latency_ns;
-    // Up to the first list that takes noticeably longer than the shortest does.
+    // Up to the first list that takes noticeably longer than the shortest.
     let last = points.iter().take_while(|point| point.latency_ns < 1.1 * plain).last()?;
     let worst = points.last()?;
     Some(format!(
@@ -204,15 +203,15 @@ fn lists(survey: &CellStatsSurvey) -> Option<String> {
     ))
 }
 
-/// The cost of far memory, where there is one.
+/// The cost of far memory, if there is any.
 fn memories(survey: &CellStatsSurvey) -> Option<String> {
     let near_memory = eight(survey, 0)?;
     let largest = near_memory.points.last()?;
     let near = largest.bandwidth_gbps?;
-    // At the same size: the largest may have been refused in one of the memories.
+    // At the same size, because one memory may have rejected the largest.
     let far = at_of(eight(survey, 1)?, largest.at)?.bandwidth_gbps?;
     let workers = &near_memory.name;
-    // Nothing to recommend where both memories are as fast.
+    // No recommendation if both memories are equally fast.
     (far < 0.95 * near).then(|| {
         format!(
             "Allocate next to the chip that works: {workers} get {near:.1} GB/s there and {far:.1} \

@@ -1,4 +1,4 @@
-//! Published figures beside ours.
+//! Published figures next to ours.
 
 mod claim;
 mod figure;
@@ -14,12 +14,12 @@ pub use table::{Column, FilledTable, StudyTable, TableRow};
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-study/2";
 
-/// A command as a person types it.
+/// A command line as users type it.
 fn with_program(command: &str) -> String {
     format!("seatmap-papers {command}")
 }
 
-/// One paper's figures, as written down in `studies/`.
+/// One paper's figures, as written in `studies/`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
@@ -31,9 +31,9 @@ pub struct Study {
     pub title: String,
     /// The publication.
     pub paper: String,
-    /// The work that was run, and the machine it ran on.
+    /// The experiment and its machine.
     pub about: String,
-    /// Whether its figures are of the machine that runs it, which the page then names.
+    /// Whether the figures are of the computer that runs the study, which the page then names.
     #[serde(default)]
     pub is_of_host: bool,
     /// The figures.
@@ -42,69 +42,68 @@ pub struct Study {
     /// Tables of figures.
     #[serde(default)]
     pub table: Vec<StudyTable>,
-    /// The last words: what the figures and tables say together.
+    /// The conclusion from all figures and tables.
     #[serde(default)]
     pub conclusion: Option<String>,
-    /// Pictures: a file's name and the command that writes it.
+    /// Pictures with the commands that draw them.
     #[serde(default)]
     pub picture: Vec<Picture>,
 }
 
-/// A study that cannot be understood.
+/// An error in a study's file.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
-    /// No TOML, or TOML of another shape.
+    /// The file is not TOML, or lacks the expected keys.
     #[error("line {line}, column {column}: {problem}")]
     Toml {
         /// Counted from 1.
         line: usize,
         /// Counted from 1.
         column: usize,
-        /// The mistake.
+        /// What is wrong.
         problem: String,
     },
-    /// Another format, or a version of this one that is not known here.
+    /// The format or its version is unknown.
     #[error("its format is '{0}', and this program reads {FORMAT}")]
     Format(String),
-    /// A page or picture would lie in another folder than the one that the user names.
+    /// A page or picture would be in another folder than the user's.
     #[error(
         "'{0}' names a file of the study; write letters, digits, '-', '_' and '.', and no folder"
     )]
     File(String),
 }
 
-/// Whether a text names a file in a folder, and can stand in a page as it is.
+/// Whether a text is a plain file name that is safe in a page.
 fn is_file_name(text: &str) -> bool {
-    // Begins with a letter or digit, so that it is neither '..' nor hidden nor an option of a
-    // command.
+    // The first character excludes '..', hidden files and options of commands.
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
-/// A text of a study on one line.
+/// A study's text on one line.
 fn line(text: &str) -> String {
     visible(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// A text of a study in a page: it makes no tags of its own.
+/// A study's text in a page, without HTML tags.
 fn prose(text: &str) -> String {
-    // Without a '<' no text opens a tag in the page, which is Markdown with HTML.
+    // Without '<', no text opens a tag in the page, which is Markdown with HTML.
     visible_lines(text.trim().replace('<', "&lt;"))
 }
 
-/// A text of a study in a line of a page, or in a column of a table.
+/// A study's text in a line of a page, or a table column.
 fn column(text: &str) -> String {
     prose(&line(text)).replace('|', "\\|")
 }
 
 impl Study {
-    /// A study from its file.
+    /// Reads a study from its file.
     ///
     /// # Errors
     /// [`StudyError`].
     pub fn from_toml(text: &str) -> Result<Self, StudyError> {
         let study: Study = toml::from_str(text).map_err(|error| {
-            // Columns in characters, as editors count them; a span counts bytes.
+            // Columns in characters, as in editors; a span counts bytes.
             let before = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default();
             let line_start = before.rfind('\n').map_or(0, |at| at + 1);
             StudyError::Toml {
@@ -116,7 +115,7 @@ impl Study {
         if study.format != FORMAT {
             return Err(StudyError::Format(visible(&study.format)));
         }
-        // Names become files, so nothing in them may lead out of the folder.
+        // Names become files, so they must not lead out of the folder.
         let mut files =
             std::iter::once(&study.name).chain(study.picture.iter().map(|picture| &picture.file));
         match files.find(|file| !is_file_name(file)) {
@@ -126,7 +125,7 @@ impl Study {
     }
 }
 
-/// A picture that belongs to a study.
+/// A picture of a study.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Picture {
@@ -134,11 +133,11 @@ pub struct Picture {
     pub title: String,
     /// Its file.
     pub file: String,
-    /// The command that writes it, with `FILE` for its place.
+    /// The command that draws it, with `FILE` for its path.
     pub command: String,
 }
 
-/// A row that could not be run here.
+/// A row or table that could not be run here.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NotRun {
     /// The figure's place in the paper; empty for a table.
@@ -154,7 +153,7 @@ pub struct NotRun {
 pub struct JudgedStudy {
     /// The study.
     pub study: Study,
-    /// Its figures and ours.
+    /// Its figures with ours.
     pub found: Vec<MeasuredFigure>,
     /// Its tables.
     pub tables: Vec<FilledTable>,
@@ -162,7 +161,7 @@ pub struct JudgedStudy {
     pub not_run: Vec<NotRun>,
 }
 
-/// A study as text for a terminal.
+/// A study as text for the terminal.
 #[must_use]
 pub fn text(judged: &JudgedStudy) -> String {
     let JudgedStudy { study, found, tables, not_run } = judged;
@@ -180,7 +179,7 @@ pub fn text(judged: &JudgedStudy) -> String {
     text
 }
 
-/// The name of a row that was not run, with its place in the paper.
+/// The name of a row without a result, with its place in the paper.
 fn of_paper(one: &NotRun) -> String {
     if one.place.is_empty() {
         line(&one.what)
@@ -189,8 +188,7 @@ fn of_paper(one: &NotRun) -> String {
     }
 }
 
-/// The figures as text, two lines each: a line of all its parts would be as long as two screens are
-/// wide.
+/// The figures as text, two lines each, because one line would be twice the width of a screen.
 fn figures(found: &[MeasuredFigure]) -> String {
     let mut text = String::new();
     for one in found {
@@ -207,8 +205,8 @@ fn figures(found: &[MeasuredFigure]) -> String {
     text
 }
 
-/// How many figures have each verdict, and how many could not be run. They are never added up: an
-/// input proves nothing, and a direction is less than a number.
+/// Counts the figures of each verdict, and those not run. They are never added up: an input proves
+/// nothing, and a direction is less than a number.
 fn summary(found: &[MeasuredFigure], not_run: usize) -> String {
     let counts = ClaimVerdict::ALL.map(|verdict| {
         let count = found.iter().filter(|one| one.verdict == verdict).count();
@@ -255,10 +253,10 @@ pub fn markdown(judged: &JudgedStudy) -> String {
     text += "\n## The commands\n\n```sh\n";
     let mut commands: Vec<&str> = found.iter().map(|one| one.command.as_str()).collect();
     commands.extend(tables.iter().flat_map(FilledTable::commands));
-    // Figures that share a command come one after the other.
+    // Figures with the same command are consecutive.
     commands.dedup();
     for command in commands {
-        // A ratio or difference is of two commands.
+        // Ratios and differences have two commands.
         text += &format!("{}\n", line(command).replace(" / ", "\n").replace(" - ", "\n"));
     }
     text + "```\n"
@@ -286,7 +284,7 @@ fn figure_table(found: &[MeasuredFigure]) -> String {
     text
 }
 
-/// A verdict's word, bold where the paper and Seatmap disagree.
+/// A verdict's name, bold if the paper and Seatmap disagree.
 fn emphasised(verdict: ClaimVerdict) -> String {
     if verdict.is_disagreement() {
         format!("**{}**", verdict.word())
@@ -295,7 +293,7 @@ fn emphasised(verdict: ClaimVerdict) -> String {
     }
 }
 
-/// The published number or statement, in a column of a page.
+/// The published number or statement, for a table column.
 fn stated(one: &MeasuredFigure, unit: &str) -> String {
     match (one.published, &one.says) {
         (Some(published), _) => number(published) + unit,
@@ -304,7 +302,7 @@ fn stated(one: &MeasuredFigure, unit: &str) -> String {
     }
 }
 
-/// The figures in which the paper and Seatmap disagree, and why.
+/// The figures in which the paper and Seatmap disagree, with the reasons.
 fn disagreements(found: &[MeasuredFigure]) -> String {
     let disagreeing: Vec<&MeasuredFigure> =
         found.iter().filter(|one| one.verdict.is_disagreement()).collect();
@@ -320,8 +318,7 @@ fn disagreements(found: &[MeasuredFigure]) -> String {
     text
 }
 
-/// The verdicts of studies as a page with one table: a paper's figure, the row that stands for it,
-/// and its verdict.
+/// The verdicts of studies as one table: the place in the paper, the study's row, and its verdict.
 #[must_use]
 pub fn verdicts(studies: &[JudgedStudy]) -> String {
     let mut text = "| study | in the paper | row | verdict |\n|---|---|---|---|\n".to_owned();
@@ -350,7 +347,7 @@ pub fn verdicts(studies: &[JudgedStudy]) -> String {
 }
 
 fn number(value: f64) -> String {
-    // The bounds are those at which rounding adds a digit.
+    // At these bounds, rounding adds a digit.
     let digits = match value.abs() {
         9_999.95.. => 0,
         99.9995.. => 1,

@@ -1,4 +1,4 @@
-//! A program that creates many threads, and then works with two of them.
+//! A program that creates many threads, and then works with two.
 
 use seatmap_data::statistics::median;
 use seatmap_os::affinity;
@@ -8,34 +8,34 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, Thread};
 use std::time::Instant;
 
-/// Threads that live for a moment, one after the other.
+/// Short-lived threads, one after another.
 pub const THREADS: usize = 2000;
 
-/// Rounds of work: each side computes, is sent a signal, wakes the other and waits for it.
+/// Rounds of work: each side computes, gets a signal, wakes the other and waits for it.
 const ROUNDS: u32 = 5000;
 
-/// Steps of computing in a side's round, some 50 us.
+/// Steps of computing in a side's round, about 50 us.
 const STEPS: u64 = 100_000;
 
-/// The figures that the program measures of itself.
+/// The program's measurements of itself.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramTimes {
-    /// The median time of creating a thread and waiting for its end.
+    /// The median time of creating and joining a thread.
     pub creation_us: f64,
     /// The time of all rounds of work.
     pub phase_s: f64,
 }
 
 impl ProgramTimes {
-    /// The figures in a program's output.
+    /// Parses a program's output.
     pub fn read(text: &str) -> Option<Self> {
         let mut numbers = text.split_whitespace().map(str::parse);
         Some(ProgramTimes { creation_us: numbers.next()?.ok()?, phase_s: numbers.next()?.ok()? })
     }
 }
 
-/// Plays the program. It seats its threads itself as a launcher would, so that the difference is
-/// the launcher's alone: waking a thread on another CPU may take longer than all the rest.
+/// Runs as the program. It pins its threads itself like a launcher, so that the difference is due
+/// to the launcher only: waking a thread on another CPU can take longer than everything else.
 pub fn play(cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     let [first, second] = [cpus[0].parse()?, cpus[1].parse()?];
     affinity::pin(&[first])?;
@@ -60,10 +60,10 @@ pub fn play(cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One side's rounds; the two take turns.
+/// One side's rounds; the two sides take turns.
 fn side(turn: &AtomicU32, own: u32, other: &Thread) {
     for _ in 0..ROUNDS {
-        // `park` may return without a reason (std::thread::park), so that the turn decides.
+        // `park` may return without a reason (std::thread::park), so the turn decides.
         while turn.load(Ordering::Acquire) % 2 != own {
             thread::park();
         }
@@ -75,7 +75,7 @@ fn side(turn: &AtomicU32, own: u32, other: &Thread) {
     }
 }
 
-/// Gives the signal a handler, since one that is ignored is never delivered.
+/// Installs a handler for the signal, because an ignored signal is never delivered.
 fn handle_signals() {
     extern "C" fn handle(_: libc::c_int) {}
     let handler: extern "C" fn(libc::c_int) = handle;

@@ -1,4 +1,4 @@
-//! Runs `seatmap` in the guest, with a limit, and keeps what it said.
+//! Runs `seatmap` in the guest with a time limit, and records its output.
 
 use crate::trial::{VerbFailure, ensure};
 use serde_json::Value;
@@ -7,17 +7,17 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// An emulated CPU is a hundred times slower than a real one, and shares one of ours with others.
+/// An emulated CPU is a hundred times slower than a real one, and shares a host CPU with others.
 pub const PATIENCE: Duration = Duration::from_secs(240);
 
-/// The words of a command.
+/// The output of a command.
 #[derive(Debug)]
 pub struct CommandOutput {
     /// The command.
     pub command: String,
-    /// Its exit status; `None` where it was killed for lateness or by a signal.
+    /// Its exit status; `None` if it was killed by the time limit or a signal.
     pub code: Option<i32>,
-    /// Whether it did not end in time.
+    /// Whether it exceeded the time limit.
     pub is_late: bool,
     /// Its standard output.
     pub out: String,
@@ -25,7 +25,7 @@ pub struct CommandOutput {
     pub err: String,
 }
 
-/// A command that runs.
+/// A running command.
 pub struct RunningCommand {
     child: Child,
     command: String,
@@ -35,18 +35,18 @@ pub struct RunningCommand {
 
 static COUNTER: AtomicU32 = AtomicU32::new(0);
 
-/// Starts `seatmap` with these words.
+/// Starts `seatmap` with these arguments.
 ///
 /// # Errors
-/// [`VerbFailure::Wrong`], if it cannot be started.
+/// [`VerbFailure::Wrong`] if it cannot start.
 pub fn start(words: &[&str]) -> Result<RunningCommand, VerbFailure> {
     start_program("seatmap", words)
 }
 
-/// Starts a program whose output goes to files.
+/// Starts a program with its output in files.
 ///
 /// # Errors
-/// [`VerbFailure::Wrong`], if it cannot be started.
+/// [`VerbFailure::Wrong`] if it cannot start.
 pub fn start_program(program: &str, words: &[&str]) -> Result<RunningCommand, VerbFailure> {
     let stem = format!("/tmp/answer-{}", COUNTER.fetch_add(1, Ordering::Relaxed));
     let out = File::create(format!("{stem}.out")).map_err(cannot_start)?;
@@ -62,7 +62,7 @@ fn cannot_start(error: std::io::Error) -> VerbFailure {
     VerbFailure::Wrong(format!("a program cannot start: {error}"))
 }
 
-/// The text of a file, which is removed.
+/// Returns the text of a file and removes the file.
 fn taken(path: &str) -> String {
     let bytes = std::fs::read(path).unwrap_or_default();
     let _ = std::fs::remove_file(path);
@@ -70,7 +70,7 @@ fn taken(path: &str) -> String {
 }
 
 impl RunningCommand {
-    /// Its process.
+    /// Its process ID.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
@@ -87,10 +87,10 @@ impl RunningCommand {
         self.child.try_wait().is_ok_and(|status| status.is_some())
     }
 
-    /// Waits until its output has so many lines that begin with this word.
+    /// Waits until its output has this many lines that begin with a word.
     ///
     /// # Errors
-    /// [`VerbFailure::Wrong`], if it ends before, or is late.
+    /// [`VerbFailure::Wrong`] if it exits before that or exceeds the time limit.
     pub fn wait_for(&mut self, beginning: &str, lines: usize) -> Result<(), VerbFailure> {
         loop {
             let said = self.said();
@@ -119,7 +119,7 @@ impl RunningCommand {
         self.answer(status.and_then(|status| status.code()), is_late)
     }
 
-    /// Ends it.
+    /// Kills it.
     pub fn kill(mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -133,38 +133,38 @@ impl RunningCommand {
     }
 }
 
-/// Runs `seatmap` with these words to its end.
+/// Runs `seatmap` with these arguments to its end.
 ///
 /// # Errors
-/// [`VerbFailure::Wrong`], if it is late or panics.
+/// [`VerbFailure::Wrong`] if it exceeds the time limit or panics.
 pub fn ask(words: &[&str]) -> Result<CommandOutput, VerbFailure> {
     let answer = start(words)?.end();
     answer.is_sane()?;
     Ok(answer)
 }
 
-/// A number of a document.
+/// A number in a document.
 #[must_use]
 pub fn number(value: &Value) -> Option<u32> {
     u32::try_from(value.as_u64()?).ok()
 }
 
-/// The numbers of an array of a document, in its order; none if it is not an array.
+/// The numbers in an array of a document, in order; empty if it is not an array.
 #[must_use]
 pub fn numbers(value: &Value) -> Vec<u32> {
     value.as_array().into_iter().flatten().filter_map(number).collect()
 }
 
-/// Runs `seatmap` and reads the document that it prints.
+/// Runs `seatmap` and parses the document that it prints.
 ///
 /// # Errors
-/// As [`ask`]; also if it fails or prints something else.
+/// As for [`ask`]; also if it fails or prints something else.
 pub fn document(words: &[&str]) -> Result<Value, VerbFailure> {
     ask(words)?.done()?.document()
 }
 
 impl CommandOutput {
-    /// That it ended by itself and did not panic.
+    /// Checks that it exited by itself without a panic.
     ///
     /// # Errors
     /// [`VerbFailure::Wrong`] otherwise.
@@ -173,7 +173,7 @@ impl CommandOutput {
         ensure(self.code.is_some(), || format!("died of a signal: {}", self.show()))
     }
 
-    /// That it ended in time, perhaps by a signal, and did not panic.
+    /// Checks that it ended in time without a panic; a signal is accepted.
     ///
     /// # Errors
     /// [`VerbFailure::Wrong`] otherwise.
@@ -183,7 +183,7 @@ impl CommandOutput {
         ensure(!panicked, || format!("died: {}", self.show()))
     }
 
-    /// That it succeeded.
+    /// Checks that it succeeded.
     ///
     /// # Errors
     /// [`VerbFailure::Wrong`] otherwise.
@@ -192,7 +192,7 @@ impl CommandOutput {
         Ok(self)
     }
 
-    /// That it refused as a usage error, with words that hold all of these.
+    /// Checks that it failed with a usage error that contains all these words.
     ///
     /// # Errors
     /// [`VerbFailure::Wrong`] otherwise.
@@ -204,17 +204,17 @@ impl CommandOutput {
         Ok(self.err.trim().to_owned())
     }
 
-    /// The document on its standard output.
+    /// Parses its standard output.
     ///
     /// # Errors
-    /// [`VerbFailure::Wrong`], if that is not JSON.
+    /// [`VerbFailure::Wrong`] if it is not JSON.
     pub fn document(&self) -> Result<Value, VerbFailure> {
         serde_json::from_str(&self.out).map_err(|error| {
             VerbFailure::Wrong(format!("not one document ({error}): {}", self.show()))
         })
     }
 
-    /// The command with its answer, on one line.
+    /// The command and its answer on one line.
     #[must_use]
     pub fn show(&self) -> String {
         let short =

@@ -1,4 +1,4 @@
-//! `cell`: reserved CPUs, and everybody else's masks before, meanwhile and afterwards.
+//! `cell`: reserved CPUs, and other programs' masks before, during and after.
 
 use super::answer::{RunningCommand, ask, document, numbers, start, start_program};
 use super::figures::cells_unchanged;
@@ -16,12 +16,12 @@ pub const QUESTIONS: [Question; 4] = [
     Question { verb: "cell", text: "more CPUs than there are", ask: cell_of_all },
 ];
 
-/// The CPUs of the last core that everybody may use.
+/// The CPUs of the last usable core.
 fn last_core(kernel: &KernelFacts) -> CpuNumbers {
     kernel.usable_parts("core").last().cloned().unwrap_or_default()
 }
 
-/// A program that may run anywhere, to see that it leaves and comes back.
+/// A program without restrictions, to check that it leaves the cell's CPUs and returns.
 fn bystander() -> Result<RunningCommand, VerbFailure> {
     let mut program =
         start_program("seatmap-lab", &["guest", "threads", "2", "--seconds", "9000"])?;
@@ -44,7 +44,7 @@ fn cell_life(kernel: &KernelFacts, cpus: &CpuNumbers) -> Result<String, VerbFail
     let made = document(&["cell", "create", "lab", "--cpus", &list, "--untested", "--json"])?;
     let meanwhile = kernel::all_masks();
     let guardian = made["guardian"].as_u64();
-    // Those that stay are named; the first process stays on version 1.
+    // The record names the programs that stay; on version 1, the first process stays.
     let left = made["processes_left"].to_string();
     let inside = meanwhile.iter().find(|((pid, _), mask)| {
         let existed = before.contains_key(&(*pid, *pid));
@@ -74,11 +74,11 @@ fn cell_life(kernel: &KernelFacts, cpus: &CpuNumbers) -> Result<String, VerbFail
     Ok(format!("{} on CPUs {list}, masks as before", made["backend"]))
 }
 
-/// Programs that were started while the cell stood.
+/// Programs started while the cell exists.
 struct Heirs {
-    /// One that nobody bound.
+    /// An unrestricted program.
     free: RunningCommand,
-    /// One that is bound to CPU 0 and a CPU of the cell.
+    /// A program restricted to CPU 0 and a CPU of the cell.
     bound: RunningCommand,
     chosen: CpuNumbers,
 }
@@ -97,8 +97,8 @@ impl Heirs {
         Ok(Self { free, bound, chosen })
     }
 
-    /// After the cell, one may run everywhere, and the other has the mask that it was given. Linux
-    /// before 6.2 forgets that.
+    /// Checks that the unrestricted program can run everywhere afterwards, and that the other has
+    /// its mask again. Linux before 6.2 forgets that mask.
     fn are_free(self, kernel: &KernelFacts) -> Result<(), VerbFailure> {
         let own = kernel::mask(std::process::id(), std::process::id()).unwrap_or_default();
         let free = kernel::mask(self.free.pid(), self.free.pid()).unwrap_or_default();
@@ -119,8 +119,8 @@ impl Heirs {
     }
 }
 
-/// Destroys the cell. Linux before 6.3 takes CPUs that are offline out of all masks that are set;
-/// then the remedy is to be told.
+/// Destroys the cell. Linux before 6.3 removes offline CPUs from all masks that programs set; then
+/// the output must contain the remedy.
 fn destroyed(kernel: &KernelFacts) -> Result<(), VerbFailure> {
     let answer = ask(&["cell", "destroy", "lab"])?;
     let forgets =

@@ -1,5 +1,5 @@
-//! `measure`, `show`, `place`, `export`, `noise` and `doctor`: which CPUs they speak of, and what
-//! those share. Times of an emulated computer mean nothing, and nothing here looks at one.
+//! `measure`, `show`, `place`, `export`, `noise` and `doctor`: which CPUs they report, and what
+//! those share. Times of an emulated computer mean nothing, so no check uses them.
 
 use super::answer::{ask, document, number, numbers};
 use super::kernel::{KernelFacts, exists, set};
@@ -59,7 +59,7 @@ fn profile() -> Result<Value, VerbFailure> {
     serde_json::from_str(&text).map_err(|error| VerbFailure::Wrong(format!("the profile: {error}")))
 }
 
-/// That two PUs share a part of a level where the kernel says so, and only there.
+/// Checks that two PUs share a part of a level exactly if the kernel says so.
 fn shares(
     kernel: &KernelFacts,
     level: &str,
@@ -79,7 +79,7 @@ fn shares(
     })
 }
 
-/// That faster CPUs by the kernel's ranks are not below slower ones.
+/// Checks that CPUs with a higher rank of the kernel are not below slower ones.
 fn ranks(kernel: &KernelFacts, pus: &[Value]) -> Result<(), VerbFailure> {
     let ranks: BTreeSet<u32> = kernel.ranks.values().copied().collect();
     if ranks.len() < 2 {
@@ -143,7 +143,7 @@ fn noise(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     Ok(format!("CPUs {list}"))
 }
 
-/// The sentence of a finding of the doctor.
+/// A finding of the doctor about a subject.
 fn finding<'a>(document: &'a Value, subject: &str) -> Option<&'a Value> {
     document["findings"].as_array()?.iter().find(|finding| finding["subject"] == subject)
 }
@@ -170,8 +170,8 @@ fn doctor(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     Ok(format!("offline: {offline}; cpuset: {cpuset}; smt: {smt}"))
 }
 
-/// Takes CPUs away one after the other: the last, and one that shares its core with another. The
-/// doctor's command brings each back.
+/// Takes CPUs offline one after another: the last one, and one that shares its core. The doctor's
+/// command brings each back.
 fn doctor_of_victims(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let movable: Vec<u32> = kernel.usable().into_iter().filter(|cpu| *cpu != 0).collect();
     let Some(last) = movable.last().copied() else { return Ok("one CPU".to_owned()) };
@@ -184,7 +184,8 @@ fn doctor_of_victims(kernel: &KernelFacts) -> Result<String, VerbFailure> {
         let found = of_victim(*victim);
         set(*victim, true)?;
         found?;
-        // The command brings back every CPU that is offline, also those that were before.
+        // The command brings back all offline CPUs, so those that were offline before are switched
+        // off again.
         for absent in kernel.offline.iter().filter(|cpu| exists(**cpu)) {
             set(*absent, false)?;
         }
@@ -193,7 +194,7 @@ fn doctor_of_victims(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     Ok(format!("CPUs {} named, and brought back by the doctor's command", list::show(&victims)))
 }
 
-/// Asks while a CPU is away, and executes the remedy.
+/// Checks the answers while a CPU is offline, and runs the remedy.
 fn of_victim(victim: u32) -> Result<(), VerbFailure> {
     let now = KernelFacts::read();
     ensure(now.offline.contains(&victim), || format!("CPU {victim} is not offline"))?;
@@ -215,10 +216,10 @@ fn doctor_tries(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     Ok(format!("masks as before; {}", backend.unwrap_or_default()))
 }
 
-/// That every thread that lived before has the mask that it had.
+/// Checks that every surviving thread has its earlier mask.
 ///
 /// # Errors
-/// [`VerbFailure::Wrong`], which names the first that does not.
+/// [`VerbFailure::Wrong`] with the first changed one.
 pub fn cells_unchanged(
     before: &std::collections::BTreeMap<(u32, u32), CpuNumbers>,
 ) -> Result<(), VerbFailure> {

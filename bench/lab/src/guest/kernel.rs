@@ -1,5 +1,4 @@
-//! The kernel's own words on this computer, read from sysfs without any help of Seatmap, and
-//! hwloc's.
+//! The kernel's facts about this computer, read from sysfs without Seatmap's code, and hwloc's.
 
 use crate::list::{self, CpuNumbers};
 use crate::trial::{VerbFailure, ensure};
@@ -10,7 +9,7 @@ use std::time::{Duration, Instant};
 const CPUS: &str = "/sys/devices/system/cpu";
 const NODES: &str = "/sys/devices/system/node";
 
-/// How long the kernel may take to switch a CPU: emulated CPUs are late.
+/// Time limit for switching a CPU: emulated CPUs are slow.
 const SETTLES_WITHIN: Duration = Duration::from_secs(60);
 
 /// A NUMA node.
@@ -18,32 +17,31 @@ const SETTLES_WITHIN: Duration = Duration::from_secs(60);
 pub struct NodeFacts {
     /// Its number.
     pub id: u32,
-    /// Its CPUs that are online.
+    /// Its online CPUs.
     pub cpus: CpuNumbers,
     /// Its memory.
     pub memory_kib: u64,
 }
 
-/// The kernel's words about this computer.
+/// The kernel's facts about this computer.
 #[derive(Clone, Debug)]
 pub struct KernelFacts {
-    /// The CPUs that run.
+    /// The online CPUs.
     pub online: CpuNumbers,
-    /// Those that do not.
+    /// The offline CPUs.
     pub offline: CpuNumbers,
-    /// Those that `isolcpus=` set apart.
+    /// The CPUs isolated by `isolcpus=`.
     pub isolated: CpuNumbers,
-    /// The CPUs of each part of a level (`core`, `l2`, `l3`, `die`, `package`, `numa`), by their
-    /// first.
+    /// The CPUs of each part of a level (`core`, `l2`, `l3`, `die`, `package`, `numa`), sorted by
+    /// their first CPU.
     pub parts: BTreeMap<&'static str, BTreeSet<CpuNumbers>>,
     /// The nodes.
     pub nodes: Vec<NodeFacts>,
-    /// `cpu_capacity` or CPPC's highest performance of each CPU, where the kernel has one of them.
+    /// `cpu_capacity` or CPPC's highest performance of each CPU, if the kernel reports one.
     pub ranks: BTreeMap<u32, u32>,
 }
 
 impl KernelFacts {
-    /// Reads sysfs.
     #[must_use]
     pub fn read() -> Self {
         let online = list::read(&format!("{CPUS}/online"));
@@ -72,19 +70,19 @@ impl KernelFacts {
         }
     }
 
-    /// Those of these CPUs that run.
+    /// The online CPUs among these.
     #[must_use]
     pub fn running(&self, cpus: &CpuNumbers) -> CpuNumbers {
         cpus.intersection(&self.online).copied().collect()
     }
 
-    /// The CPUs that threads of all programs may use: those that run, without those set apart.
+    /// The CPUs for all programs: online and not isolated.
     #[must_use]
     pub fn usable(&self) -> CpuNumbers {
         self.online.difference(&self.isolated).copied().collect()
     }
 
-    /// The parts of a level without CPUs that are set apart; a part without any other is left out.
+    /// The parts of a level without isolated CPUs; empty parts are omitted.
     #[must_use]
     pub fn usable_parts(&self, level: &str) -> BTreeSet<CpuNumbers> {
         let usable = self.usable();
@@ -99,14 +97,14 @@ impl KernelFacts {
         self.offline.iter().copied().find(|cpu| exists(*cpu))
     }
 
-    /// The part of a level that a CPU is in.
+    /// The part of a level that contains a CPU.
     #[must_use]
     pub fn part_of(&self, level: &str, cpu: u32) -> Option<&CpuNumbers> {
         self.parts.get(level)?.iter().find(|part| part.contains(&cpu))
     }
 
-    /// Up to four CPUs that differ: two of one core where there are such, one of another cache, and
-    /// the last.
+    /// Up to four different CPUs: two of one core if possible, one with another cache, and the
+    /// last.
     #[must_use]
     pub fn spread(&self) -> Vec<u32> {
         let usable = self.usable();
@@ -134,10 +132,10 @@ pub fn exists(cpu: u32) -> bool {
     std::path::Path::new(&format!("{CPUS}/cpu{cpu}")).exists()
 }
 
-/// Switches a CPU on or off. The kernel may be busy with another switch.
+/// Switches a CPU on or off; retries while the kernel is busy with another switch.
 ///
 /// # Errors
-/// [`VerbFailure::Wrong`], if it stays as it is.
+/// [`VerbFailure::Wrong`] if the CPU does not switch.
 pub fn set(cpu: u32, is_online: bool) -> Result<(), VerbFailure> {
     let path = format!("{CPUS}/cpu{cpu}/online");
     let word = if is_online { "1" } else { "0" };
@@ -154,7 +152,8 @@ fn file_of(cpu: u32, file: &str) -> CpuNumbers {
     list::read(&format!("{CPUS}/cpu{cpu}/{file}"))
 }
 
-/// The distinct sets that CPUs name. Linux 6.1 leaves CPUs that are offline in those of a cache.
+/// The different sets of CPUs, without offline ones. Linux 6.1 keeps offline CPUs in the sets of
+/// caches.
 fn parts_by(online: &CpuNumbers, part: impl Fn(u32) -> Option<CpuNumbers>) -> BTreeSet<CpuNumbers> {
     let sets = online.iter().filter_map(|cpu| part(*cpu));
     let running = sets.map(|set| set.intersection(online).copied().collect());
@@ -192,7 +191,7 @@ fn node(id: u32, online: &CpuNumbers) -> NodeFacts {
     NodeFacts { id, cpus, memory_kib: size.unwrap_or_default() }
 }
 
-/// The affinity list of a thread, in the kernel's own words.
+/// The affinity list of a thread, from the kernel.
 #[must_use]
 pub fn mask(pid: u32, tid: u32) -> Option<CpuNumbers> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")).ok()?;
@@ -200,7 +199,7 @@ pub fn mask(pid: u32, tid: u32) -> Option<CpuNumbers> {
     Some(list::parse(line).ok()?.into_iter().collect())
 }
 
-/// The threads of a process, in order of their numbers.
+/// The threads of a process, in numerical order.
 #[must_use]
 pub fn threads(pid: u32) -> Vec<u32> {
     let mut tids = numbers(&format!("/proc/{pid}/task"));
@@ -208,7 +207,7 @@ pub fn threads(pid: u32) -> Vec<u32> {
     tids
 }
 
-/// All processes that have memory of their own, which kernel threads do not.
+/// All processes with memory of their own, which excludes kernel threads.
 #[must_use]
 pub fn processes() -> Vec<u32> {
     numbers("/proc").into_iter().filter(|pid| is_program(*pid)).collect()
@@ -219,13 +218,13 @@ fn is_program(pid: u32) -> bool {
     text.contains("VmSize:")
 }
 
-/// The names of a folder that are numbers.
+/// The numeric names in a folder.
 fn numbers(folder: &str) -> Vec<u32> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// The masks of all threads of all programs.
+/// The masks of all threads of other programs.
 #[must_use]
 pub fn all_masks() -> BTreeMap<(u32, u32), CpuNumbers> {
     let own = std::process::id();
@@ -234,7 +233,7 @@ pub fn all_masks() -> BTreeMap<(u32, u32), CpuNumbers> {
     tasks.filter_map(|(pid, tid)| Some(((pid, tid), mask(pid, tid)?))).collect()
 }
 
-/// hwloc's parts of this computer, by its types; `None` where `lstopo` is not in the guest.
+/// hwloc's parts of this computer, by type; `None` if the guest has no `lstopo`.
 #[must_use]
 pub fn hwloc() -> Option<BTreeMap<String, BTreeSet<CpuNumbers>>> {
     let output = Command::new("lstopo-no-graphics")

@@ -1,5 +1,5 @@
-//! `check`, `top`, `observe`, `bench`, `tune` and `advise`: programs that live, and that are run
-//! again and again.
+//! `check`, `top`, `observe`, `bench`, `tune` and `advise`: with running programs, and programs
+//! that are run repeatedly.
 
 use super::answer::{RunningCommand, ask, document, start_program};
 use super::figures::cells_unchanged;
@@ -12,7 +12,7 @@ use crate::trial::{VerbFailure, ensure};
 use serde_json::Value;
 use std::process::Command;
 
-/// The questions about living programs.
+/// The questions about running programs.
 pub const QUESTIONS: [Question; 9] = [
     Question { verb: "check", text: "the masks of a program's threads", ask: check_masks },
     Question { verb: "check", text: "a seat that was lost", ask: check_lost },
@@ -25,7 +25,7 @@ pub const QUESTIONS: [Question; 9] = [
     Question { verb: "advise", text: "a program that sleeps", ask: advised },
 ];
 
-/// A program of threads that stay, and their numbers.
+/// Starts a program with long-lived threads, and returns their numbers.
 fn living(words: &[&str], count: usize) -> Result<(RunningCommand, Vec<u32>), VerbFailure> {
     let number = count.to_string();
     let mut all = vec!["guest", "threads", &number, "--seconds", "900"];
@@ -36,8 +36,8 @@ fn living(words: &[&str], count: usize) -> Result<(RunningCommand, Vec<u32>), Ve
     Ok((program, threads))
 }
 
-/// Binds a thread with busybox's `taskset`, which knows masks of at most 64 CPUs on some builds: by
-/// list here.
+/// Sets a thread's affinity with busybox's `taskset`. By list, because some builds limit masks to
+/// 64 CPUs.
 fn bind(tid: u32, cpus: &[u32]) -> Result<(), VerbFailure> {
     let list = list::show(cpus);
     let status =
@@ -52,7 +52,7 @@ fn masks_of(document: &Value, pid: u32) -> Vec<(u32, CpuNumbers)> {
     masks
 }
 
-/// The mask of a thread of a document, if it is of this process.
+/// The mask of a thread in a document, if it belongs to this process.
 fn mask_of(thread: &Value, pid: u32) -> Option<(u32, CpuNumbers)> {
     let tid = u32::try_from(thread["tid"].as_u64()?).ok()?;
     let cpus = list::parse(thread["mask"].as_str()?).ok()?;
@@ -64,7 +64,7 @@ fn kernel_masks(pid: u32) -> Vec<(u32, CpuNumbers)> {
     tids.into_iter().filter_map(|tid| Some((tid, kernel::mask(pid, tid)?))).collect()
 }
 
-/// Whether a document has the masks of a program with threads on different CPUs.
+/// Checks that a document has the masks of a program with threads on different CPUs.
 fn has_masks(kernel: &KernelFacts, verb: &[&str]) -> Result<String, VerbFailure> {
     let cpus = kernel.spread();
     let (program, tids) = living(&[], cpus.len())?;
@@ -143,7 +143,7 @@ fn check_rules(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     Ok(format!("{} verdicts as the kernel's parts", compared.len()))
 }
 
-/// A CPU of each of two nodes that have memory as well.
+/// One CPU on each of two nodes with memory.
 fn two_nodes(kernel: &KernelFacts) -> Option<(u32, u32)> {
     let usable = kernel.usable();
     let with_memory = kernel.nodes.iter().filter(|node| node.memory_kib > 64 << 10);
@@ -195,7 +195,7 @@ fn observed(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     Ok(format!("threads 1 and 2, 3 and 4, of CPUs {}", list::show(&kernel.usable())))
 }
 
-/// The messages of an edge of a pattern.
+/// The messages of a pattern's edge.
 fn messages(pattern: &Value, from: u64, to: u64) -> f64 {
     let mut edges = pattern["edges"].as_array().into_iter().flatten();
     let edge = edges.find(|edge| edge["from"] == from && edge["to"] == to);
@@ -207,7 +207,7 @@ fn benched(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let found = document(&["bench", "--runs", "4", "--json", "--", "true"])?;
     cells_unchanged(&before)?;
     let runs = found["runs"].as_array().map_or(0, Vec::len);
-    // Two of a block; blocks that others disturbed are made again.
+    // Two per block; disturbed blocks are repeated.
     ensure(runs >= 8 && runs.is_multiple_of(2), || format!("{runs} runs in four blocks"))?;
     let text = found["seats"]["cpus"].as_str().unwrap_or_default().to_owned();
     let seats = list::parse_words(&text);

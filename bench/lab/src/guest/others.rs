@@ -1,4 +1,4 @@
-//! Machines that are not this computer: one of gathered files, and one that a program sees.
+//! Machines other than this computer: one from gathered files, and one shown to a program.
 
 use super::answer::{ask, document, number};
 use super::kernel::KernelFacts;
@@ -8,14 +8,13 @@ use crate::list::{self, CpuNumbers};
 use crate::trial::{VerbFailure, ensure};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The questions.
 pub const QUESTIONS: [Question; 2] = [
     Question { verb: "import", text: "the gathered files of this computer", ask: import },
     Question { verb: "pretend", text: "a program that sees another machine", ask: pretend },
 ];
 
-/// The root folder of the guest holds `sys` and `proc`, as gathered files do: all of its CPUs are
-/// read, by the same reader as the host's, and compared with the kernel's parts.
+/// The guest's root folder contains `sys` and `proc`, like gathered files. The same reader as the
+/// host's reads all its CPUs, and the check compares them with the kernel's parts.
 fn import(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let profile = document(&["import", "/", "--json"])?;
     let pus = profile["topology"]["pus"].as_array().cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `run` and `place`: where threads and their memory then are.
+//! `run` and `place`: the resulting positions of threads and their memory.
 
 use super::answer::{ask, document, numbers, start, start_program};
 use super::kernel::{KernelFacts, NodeFacts};
@@ -8,7 +8,6 @@ use crate::list::{self, CpuNumbers};
 use crate::trial::{VerbFailure, ensure};
 use std::collections::BTreeSet;
 
-/// The questions about seats.
 pub const QUESTIONS: [Question; 14] = [
     Question { verb: "run", text: "threads on CPUs by list", ask: by_list },
     Question { verb: "run", text: "a seat for each core", ask: |kernel| by_level(kernel, "core") },
@@ -34,12 +33,12 @@ fn sets(threads: &[ToldThread]) -> Vec<CpuNumbers> {
     threads.iter().map(|thread| thread.cpus.clone()).collect()
 }
 
-/// A seat of one CPU for each.
+/// A set of one CPU for each.
 fn singles(cpus: &[u32]) -> Vec<CpuNumbers> {
     cpus.iter().map(|cpu| CpuNumbers::from([*cpu])).collect()
 }
 
-/// Writes a plan that seats a task on each CPU.
+/// Writes a plan with a task on each CPU.
 pub fn write_plan(path: &str, cpus: &[u32]) {
     let plan =
         serde_json::json!({"format": "seatmap-plan/1", "machine": "host", "placement": cpus});
@@ -50,7 +49,7 @@ fn show_sets<'a>(sets: impl IntoIterator<Item = &'a CpuNumbers>) -> String {
     sets.into_iter().map(list::show).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs as many threads as there are seats, and gives them as they told of themselves.
+/// Runs a thread on each seat, and returns what the threads report.
 fn seated(seats: &[&str], count: usize) -> Result<Vec<ToldThread>, VerbFailure> {
     let count = count.to_string();
     let mut words = vec!["run", "--strict", "--quiet"];
@@ -79,8 +78,7 @@ fn by_level(kernel: &KernelFacts, level: &str) -> Result<String, VerbFailure> {
     let seat = format!("{level}:*");
     if parts.is_empty() || level == "die" && parts == kernel.usable_parts("package") {
         let answer = ask(&["run", "--strict", "--cpus", &seat, "--", "true"])?;
-        // Without dies a package is one, and a level that the kernel does not tell of cannot be
-        // used.
+        // Without dies, a package counts as one; a level unknown to the kernel cannot be used.
         if answer.code == Some(0) {
             return Ok("a package is a die".to_owned());
         }
@@ -91,7 +89,7 @@ fn by_level(kernel: &KernelFacts, level: &str) -> Result<String, VerbFailure> {
         );
     }
     let threads = seated(&["--cpus", &seat], parts.len())?;
-    // A CPU that is offline stays in a mask, and means nothing there.
+    // An offline CPU can stay in a mask without effect.
     let found: BTreeSet<CpuNumbers> =
         sets(&threads).iter().map(|set| kernel.running(set)).collect();
     ensure(found == parts, || {
@@ -198,7 +196,7 @@ fn all_cpus(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     Ok(format!("mask {}", list::show(&usable)))
 }
 
-/// The CPUs of the first thread in the report of a run.
+/// The CPUs of the first thread in a run's report.
 fn document_of_report(seat: &str) -> Result<CpuNumbers, VerbFailure> {
     let words = ["run", "--strict", "-q", "--cpus", seat, "--report", "/tmp/report", "--", "true"];
     ask(&words)?.done()?;
@@ -207,10 +205,10 @@ fn document_of_report(seat: &str) -> Result<CpuNumbers, VerbFailure> {
     Ok(numbers(&report["threads"][0]["cpus"]).into_iter().collect())
 }
 
-/// Places a ring of as many tasks as there are CPUs on these.
+/// Places a ring with a task for each of these CPUs.
 ///
 /// # Errors
-/// [`VerbFailure::Wrong`], if that fails.
+/// [`VerbFailure::Wrong`] if that fails.
 pub fn placed(machine: &str, cpus: &[u32]) -> Result<Vec<u32>, VerbFailure> {
     let list = list::show(cpus);
     let ring = format!("ring:{}", cpus.len());

@@ -1,28 +1,27 @@
-//! The program that is seated: threads that say where the kernel lets them run, and stay.
+//! The program that experiments place: its threads report their masks, and stay.
 
 use crate::list::{self, CpuNumbers};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-/// How the threads behave.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct ThreadOptions {
-    /// The number of threads, the first included.
+    /// The number of threads, including the first.
     count: usize,
-    /// How long they stay.
+    /// How many seconds they stay.
     #[arg(long, default_value_t = 0.0)]
     seconds: f64,
     /// Each odd thread sends to the next one and waits for its answer, as long as they stay.
     #[arg(long)]
     talk: bool,
-    /// Memory that each thread touches, of a mapping of its own.
+    /// Private memory that each thread touches, in MiB.
     #[arg(long, default_value_t = 4)]
     mib: usize,
 }
 
-/// Starts the threads; each prints `thread K tid T cpus LIST nodes N0=PAGES,...` once all of them
-/// live.
+/// Starts the threads; each prints `thread K tid T cpus LIST nodes N0=PAGES,...` once all have
+/// started.
 pub fn run(options: ThreadOptions) {
     let count = options.count.max(1);
     let all_live = Arc::new(Barrier::new(count));
@@ -40,7 +39,7 @@ pub fn run(options: ThreadOptions) {
     }
 }
 
-/// The two ends of a thread's talk.
+/// The two ends of a thread's channels.
 type Talk = Option<(SyncSender<()>, Receiver<()>)>;
 
 /// Threads 1 and 2 talk, 3 and 4, and so on; the first thread is silent.
@@ -56,7 +55,7 @@ fn talkers(count: usize, is_talking: bool) -> Vec<Talk> {
 }
 
 fn stay(at: usize, all_live: &Barrier, options: ThreadOptions, until: Duration, talk: Talk) {
-    // All are there before one speaks, and before one ends.
+    // All threads exist before the first reports or ends.
     all_live.wait();
     let memory = vec![1_u8; options.mib << 20];
     println!("{}", word(at, &memory));
@@ -74,7 +73,7 @@ fn stay(at: usize, all_live: &Barrier, options: ThreadOptions, until: Duration, 
     }
 }
 
-/// A thread, its mask and its memory, in the kernel's words.
+/// A thread, its mask and its memory, from the kernel.
 fn word(at: usize, memory: &[u8]) -> String {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     let cpus = value(&status, "Cpus_allowed_list:");
@@ -86,7 +85,7 @@ fn value<'a>(status: &'a str, name: &str) -> &'a str {
     status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("?").trim()
 }
 
-/// Where the pages of a mapping are, in the kernel's words.
+/// The nodes of a mapping's pages, from the kernel.
 fn nodes(address: usize) -> String {
     let text = std::fs::read_to_string("/proc/thread-self/numa_maps").unwrap_or_default();
     let below = text.lines().filter(|line| start(line).is_some_and(|start| start <= address));
@@ -97,15 +96,15 @@ fn nodes(address: usize) -> String {
     pages.collect::<Vec<_>>().join(",")
 }
 
-/// Where the mapping of a line begins.
+/// The start address in a line of mappings.
 fn start(line: &str) -> Option<usize> {
     usize::from_str_radix(line.split(' ').next()?, 16).ok()
 }
 
-/// A thread as it has told.
+/// A thread's report.
 #[derive(Clone, Debug)]
 pub struct ToldThread {
-    /// Its number.
+    /// Its ID.
     pub tid: u32,
     /// Its mask.
     pub cpus: CpuNumbers,
@@ -113,7 +112,7 @@ pub struct ToldThread {
     pub pages: Vec<(u32, u64)>,
 }
 
-/// The threads that a program has told of, in their order.
+/// The threads in a program's output, in order.
 #[must_use]
 pub fn told(said: &str) -> Vec<ToldThread> {
     let mut threads: Vec<_> = said.lines().filter_map(told_thread).collect();
@@ -121,7 +120,7 @@ pub fn told(said: &str) -> Vec<ToldThread> {
     threads.into_iter().map(|(_, thread)| thread).collect()
 }
 
-/// A thread of a line, with its place.
+/// The thread in a line, with its number.
 fn told_thread(line: &str) -> Option<(u32, ToldThread)> {
     let words: Vec<&str> = line.split(' ').collect();
     let ["thread", at, "tid", tid, "cpus", cpus, "nodes", nodes] = words[..] else {

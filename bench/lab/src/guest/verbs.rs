@@ -1,21 +1,19 @@
-//! Every verb on this computer, held against the kernel's own words and hwloc's.
+//! Compares every verb on this computer with the kernel and hwloc.
 
 use super::kernel::{self, KernelFacts};
 use super::{cells, figures, is_among, living, others, seats};
 use crate::list;
 use crate::trial::{VerbFailure, VerbOutcome, VerbTrial, ensure};
 
-/// A question to a verb.
 pub struct Question {
     /// The verb.
     pub verb: &'static str,
     /// The question.
     pub text: &'static str,
-    /// Asks it.
+    /// The function that asks it.
     pub ask: fn(&KernelFacts) -> Result<String, VerbFailure>,
 }
 
-/// Asks every verb, one after the other.
 pub fn run(only: &str) -> bool {
     let kernel = KernelFacts::read();
     println!("verbs: {}", describe(&kernel));
@@ -54,7 +52,7 @@ fn describe(kernel: &KernelFacts) -> String {
     )
 }
 
-/// The two judges must agree before they judge.
+/// The kernel and hwloc must agree before they can judge.
 fn judges_agree(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let Some(hwloc) = kernel::hwloc() else {
         return Err(VerbFailure::Refused(
@@ -74,8 +72,8 @@ fn judges_agree(kernel: &KernelFacts) -> Result<String, VerbFailure> {
         let (Some(own), Some(theirs)) = (kernel.parts.get(level), hwloc.get(kind)) else {
             continue;
         };
-        // hwloc splits caches that its tree cannot hold, and gives a node without CPUs those of the
-        // nearest.
+        // hwloc splits caches that do not fit its tree, and gives a node without CPUs those of the
+        // nearest node.
         if own == theirs {
             compared.push(format!("{} {level}", own.len()));
         } else if level != "numa" {

@@ -10,7 +10,6 @@ fn timing() -> CellBeTiming {
     catalog::load("cell-ps3").unwrap().unwrap().timing()
 }
 
-/// A transfer as requested.
 #[derive(Clone, Copy, Debug)]
 struct TransferRequest {
     time: u64,
@@ -18,7 +17,7 @@ struct TransferRequest {
     target: usize,
 }
 
-/// A transfer as it took place.
+/// A transfer that took place.
 #[derive(Clone, Copy, Debug)]
 struct Moved {
     asked: TransferRequest,
@@ -28,8 +27,7 @@ struct Moved {
 }
 
 impl Moved {
-    /// Each segment of the route, and the time at which its first beat arrives, counted from the
-    /// source.
+    /// Each segment of the route with the time of its first beat, from the source on.
     fn segments(&self, bus: u64) -> Vec<(usize, u64)> {
         let mut element = self.asked.source;
         let mut time = self.start;
@@ -43,14 +41,14 @@ impl Moved {
     }
 }
 
-/// Runs all transfers to their ends, in the order of their starts.
+/// Runs all transfers to their ends. Returns them in the order of their starts.
 fn run(asked: &[TransferRequest]) -> Vec<Moved> {
     let mut arbiter = DataArbiter::new(0, MEMORY, &timing());
     let mut out = EventOutbox::default();
     let mut moved = Vec::new();
     let mut left = Vec::new();
     for (id, transfer) in asked.iter().enumerate() {
-        // No other component sends commands here: each command requests its transfer.
+        // No other component sends commands here, so each command stands for a request.
         out.send(transfer.time, CellBeEvent::Command(id as u32));
     }
     while let Some((now, event)) = out.deliver() {
@@ -160,7 +158,7 @@ proptest! {
 
     #[test]
     fn data_starts_as_soon_as_everything_is_free(asked in traffic()) {
-        // Alone, each transfer starts in the bus cycle of its request, or in the next one.
+        // Alone, each transfer starts in the bus cycle of its request or the next one.
         for one in asked.into_iter().take(12) {
             let moved = run(&[one]);
             prop_assert_eq!(moved[0].start, one.time.next_multiple_of(2));
@@ -168,8 +166,8 @@ proptest! {
     }
 }
 
-/// The times at which each element starts a transfer to the next one up, requested at the given
-/// times. The routes have no segment in common, and two rings go up.
+/// Runs transfers from each element to its upper neighbour, requested at these times, and returns
+/// their starts. The routes share no segment, and two rings go up.
 fn neighbours(asked: &[(u64, usize)]) -> Vec<(u64, usize)> {
     let asked = asked.iter().map(|(time, source)| TransferRequest {
         time: *time,
@@ -188,8 +186,8 @@ fn neighbours(asked: &[(u64, usize)]) -> Vec<(u64, usize)> {
 fn memory_is_served_first_and_the_others_in_turn() {
     assert_eq!(neighbours(&[(0, 3), (0, 1), (0, MEMORY)]), [(0, 1), (0, MEMORY), (6, 3)]);
     assert_eq!(neighbours(&[(0, 5), (0, 3), (0, 1)]), [(0, 1), (0, 3), (6, 5)]);
-    // Element 9 comes before those that were granted a transfer, and 5 before 7, as in the first
-    // round.
+    // Element 9 has had no grant and precedes 5 and 7 in the second round; 5 precedes 7, as in the
+    // first.
     let later = [(20, 5), (20, 7), (20, 9)];
     assert_eq!(
         neighbours(&[&[(0, 5), (0, 7)], &later[..]].concat()),
@@ -197,8 +195,8 @@ fn memory_is_served_first_and_the_others_in_turn() {
     );
 }
 
-/// The transfers among the first `count` that start at each element, of elements that all send to
-/// the memory without a pause.
+/// How many of the first `count` transfers start at each element, if all elements send to memory
+/// without a pause.
 fn shares(sources: &[usize], each: usize, count: usize) -> Vec<usize> {
     let asked = (0..each).flat_map(|_| {
         sources.iter().map(|source| TransferRequest { time: 0, source: *source, target: MEMORY })
@@ -212,7 +210,7 @@ fn shares(sources: &[usize], each: usize, count: usize) -> Vec<usize> {
 
 #[test]
 fn near_and_far_elements_have_equal_shares_of_a_busy_target() {
-    // Elements 0 and 10 are the memory's neighbours, 4 and 6 lie five hops away, and 5 six.
+    // Elements 0 and 10 are the memory's neighbours; 4 and 6 are five hops away, and 5 six.
     for sources in [vec![10, 9, 8, 7, 1, 2, 3, 4], vec![10, 7], vec![0, 5, 10], (0..11).collect()] {
         let shares = shares(&sources, 100, 40 * sources.len());
         assert!(shares.iter().all(|share| *share == 40), "{sources:?}: {shares:?}");

@@ -1,27 +1,27 @@
-//! The rules for bulk transfers: those of the Cell processor's MFC, which apply on every machine.
+//! The rules for bulk transfers. They are those of the Cell's MFC, and apply on every machine.
 
 use super::Ea;
 
-/// The most bytes of one transfer (Cell Broadband Engine Architecture, MFC commands).
+/// The largest transfer (Cell Broadband Engine Architecture, MFC commands).
 pub const LARGEST_BYTES: u32 = 16 * 1024;
-/// The most elements of one list.
+/// The most elements in a list.
 pub const LONGEST_LIST: usize = 2048;
-/// Tags that a task may give its transfers: 0 to 31.
+/// The number of tags, from 0.
 pub const TAGS: u8 = 32;
 
 /// The transfers of its tag that a transfer waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TransferOrder {
-    /// The transfer waits for nothing.
+    /// None.
     #[default]
     Free,
     /// Earlier ones (`getf`, `putf`).
     Fence,
-    /// Earlier ones, and later ones have to wait for it (`getb`, `putb`).
+    /// Earlier ones, and later ones wait for it (`getb`, `putb`).
     Barrier,
 }
 
-/// One element of a list.
+/// An element of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element {
     /// The other address of the transfer.
@@ -30,7 +30,7 @@ pub struct Element {
     pub size: u32,
 }
 
-/// A transfer that hardware would refuse.
+/// A transfer that the hardware rejects.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DmaError {
     /// The size is not 1, 2, 4, 8 or a multiple of 16 bytes.
@@ -70,17 +70,17 @@ pub enum DmaError {
     // Plural: the MFC takes one.
     #[error("a list of {0} elements: the MFC takes 1 to 2048")]
     List(usize),
-    /// Beyond the local store or the memory.
+    /// The transfer ends beyond the local store or the memory.
     // Plural: a memory has many.
     #[error(
         "{what} ends at {end:#x}, beyond its {size:#x} bytes; the MFC raises a storage exception"
     )]
     Beyond {
-        /// The kind of memory that the transfer leaves.
+        /// The kind of memory.
         what: &'static str,
-        /// The first byte after the transfer.
+        /// The end of the transfer.
         end: u64,
-        /// The bytes there are.
+        /// The size of the memory.
         size: u64,
     },
     /// A task that does not exist.
@@ -105,13 +105,13 @@ pub enum DmaError {
         /// The number of modules.
         modules: usize,
     },
-    /// An atomic on something else than an aligned word of memory.
+    /// The atomic's address is not an aligned word of memory.
     #[error("an atomic at {0}: the atomic unit works on aligned words of main memory")]
     Atomic(Ea),
-    /// A transfer by a task without an MFC.
+    /// The task has no MFC.
     #[error("task {0} sits on the PPE, which has no MFC to transfer with")]
     NoMfc(usize),
-    /// A message to or from a mailbox or signal register of a task that has none.
+    /// The task has no mailbox and no signal register.
     #[error("task {0} sits on the PPE, which has no mailbox and no signal register of its own")]
     NoRegisters(usize),
 }
@@ -119,20 +119,20 @@ pub enum DmaError {
 /// Checks size, alignment and tag of a transfer.
 ///
 /// # Errors
-/// [`DmaError`]: what the hardware would say.
+/// [`DmaError`], as the hardware would report it.
 pub fn check(local: u32, ea: Ea, size: u32, tag: u8) -> Result<(), DmaError> {
     let offset = ea.offset();
     match size {
         _ if tag >= TAGS => Err(DmaError::Tag(tag)),
         _ if size > LARGEST_BYTES => Err(DmaError::Large(size)),
-        // Below 16 bytes the size is the alignment, too.
+        // Below 16 bytes, the alignment is the size.
         1 | 2 | 4 | 8 => aligned(local, offset, size, size),
         16.. if size.is_multiple_of(16) => aligned(local, offset, size, 16),
         _ => Err(DmaError::Size(size)),
     }
 }
 
-/// Below 16 bytes both addresses must also agree in their last four bits.
+/// Below 16 bytes, both addresses must also agree in their last four bits.
 fn aligned(local: u32, offset: u32, size: u32, alignment: u32) -> Result<(), DmaError> {
     let agree = alignment == 16 || local % 16 == offset % 16;
     if local.is_multiple_of(alignment) && offset.is_multiple_of(alignment) && agree {

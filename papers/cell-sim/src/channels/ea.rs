@@ -1,20 +1,20 @@
 //! Addresses of bulk transfers.
 
-/// The place of data, for tasks that cannot load it: an effective address.
+/// An effective address: data that a task may be unable to load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ea {
     /// Main memory.
     Memory {
         /// The memory module: a NUMA node, or the XDRAM of a chip.
         module: u8,
-        /// Bytes from the start of the workload's memory there.
+        /// Bytes from the start of the workload's memory in that module.
         offset: u32,
     },
     /// The local store of a task.
     Local {
         /// The task.
         rank: u16,
-        /// Bytes from its start.
+        /// Bytes from the start of the store.
         offset: u32,
     },
 }
@@ -28,7 +28,7 @@ impl Ea {
         }
     }
 
-    /// The address that lies `bytes` bytes further on.
+    /// The address `bytes` bytes further.
     #[must_use]
     pub const fn further(self, bytes: u32) -> Ea {
         match self {

@@ -1,7 +1,7 @@
-//! Mailboxes, signals, bulk transfers and atomics: the Cell's ways to communicate.
+//! Mailboxes, signals, bulk transfers and atomics: communication as on the Cell.
 //!
-//! The Cell has these in hardware and nothing else; coherent machines get them from one
-//! implementation on cache lines. A program over [`Channels`] runs on both.
+//! The Cell has only these operations, in hardware; coherent machines get them from an
+//! implementation on cache lines. A program that uses [`Channels`] runs on both.
 //!
 //! | module | is |
 //! |---|---|
@@ -21,8 +21,8 @@ pub use dma::{DmaError, Element, TransferOrder};
 pub use ea::Ea;
 pub use host::{BedError, HostBed};
 
-/// The tag of messages and signals on a machine where they are transfers: waiting for it waits for
-/// them to have arrived.
+/// The tag of messages and signals on machines that send them as transfers: waiting for it waits
+/// for their arrival.
 pub const MESSAGE_TAG: u8 = 31;
 
 /// One of the two signal registers of a task.
@@ -37,49 +37,47 @@ pub enum SignalNumber {
 /// An atomic operation on a 32-bit word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Atomic {
-    /// Adds; subtracting is adding the negative.
+    /// Adds; add the negative to subtract.
     Add,
     /// Replaces the word.
     Set,
-    /// Reads, and leaves as it is.
+    /// Reads without a change.
     Read,
 }
 
-/// Services of an operating system whose time a model knows as a number.
+/// A service of an operating system for which a model has a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OsService {
-    /// Creating a thread, running it and finding it ended.
+    /// Creates a thread, runs it and joins it.
     Thread,
-    /// Writing a mailbox through a system call instead of a mapped register.
+    /// Writes a mailbox through a system call instead of a mapped register.
     Mailbox,
-    /// Writing a signal register through a system call.
+    /// Writes a signal register through a system call.
     Signal,
 }
 
-/// The operations that one task can do on other tasks and on memory without loading it.
+/// The operations of a task on other tasks, and on memory that it cannot load.
 ///
-/// Tasks are workers with a local store, and controllers without. Messages have 32
-/// bits. An operation that blocks stops this task only. A transfer that [`dma`] refuses ends the
-/// run with its error.
+/// Tasks are workers with a local store, or controllers without. Messages have 32 bits. A blocking
+/// operation stops only this task. A transfer that breaks the rules of [`dma`] ends the run with an
+/// error.
 pub trait Channels {
-    /// Reads the task's own local store, at no cost: what computing costs is said by
-    /// [`Channels::compute`].
+    /// Reads the task's own local store in no time; [`Channels::compute`] charges for computing.
     fn peek(&self, local: u32, bytes: &mut [u8]);
 
-    /// Writes the task's own local store, at no cost.
+    /// Writes the task's own local store in no time.
     fn poke(&self, local: u32, bytes: &[u8]);
 
-    /// Begins to fetch bytes into the local store.
+    /// Starts to fetch bytes into the local store.
     fn get(&self, local: u32, from: Ea, size: u32, tag: u8, order: TransferOrder);
 
-    /// Begins to send bytes from the local store.
+    /// Starts to send bytes from the local store.
     fn put(&self, local: u32, to: Ea, size: u32, tag: u8, order: TransferOrder);
 
-    /// Begins to fetch the elements of a list one after the other, to addresses that follow on each
-    /// other.
+    /// Starts to fetch the elements of a list in order, to consecutive local addresses.
     fn get_list(&self, local: u32, from: &[Element], tag: u8, order: TransferOrder);
 
-    /// Begins to send them.
+    /// Starts to send the elements of a list in order.
     fn put_list(&self, local: u32, to: &[Element], tag: u8, order: TransferOrder);
 
     /// Waits until all transfers of these tags (bit t for tag t) are complete.
@@ -98,17 +96,17 @@ pub trait Channels {
     /// Reads a worker's outbound mailbox; waits while it is empty.
     fn outbox_read(&self, from: usize) -> u32;
 
-    /// Writes a worker's signal register: the value replaces the old one, or is ORed into it where
-    /// [`ProgramNeeds::signals_or`] says so.
+    /// Writes a worker's signal register: the value replaces the old one, or is ORed into it if
+    /// [`ProgramNeeds::signals_or`] is set.
     fn signal(&self, to: usize, register: SignalNumber, value: u32);
 
-    /// Waits until the worker's own register holds a bit, and takes all.
+    /// Waits until the worker's own register holds a bit, then reads and clears it.
     fn signal_read(&self, register: SignalNumber) -> u32;
 
-    /// Changes a word of main memory in one piece, and returns what was there before.
+    /// Changes a word of main memory atomically, and returns its old value.
     fn atomic(&self, operation: Atomic, at: Ea, value: u32) -> u32;
 
-    /// Does the same `times` times, as fast as the machine can.
+    /// Performs the same operation `times` times, as fast as the machine can.
     fn atomic_times(&self, operation: Atomic, at: Ea, value: u32, times: u64) {
         (0..times).for_each(|_| _ = self.atomic(operation, at, value));
     }
@@ -117,24 +115,23 @@ pub trait Channels {
     /// converts it.
     fn decrementer(&self) -> u32;
 
-    /// The machine's clock in its own cycles, finer than the decrementer where there is something
-    /// finer.
+    /// The machine's clock in its own cycles, finer than the decrementer if possible.
     fn cycles(&self) -> u64;
 
     /// Computes for `cycles` core cycles.
     fn compute(&self, cycles: u64);
 
-    /// Takes as long as a service of the operating system does. Does nothing on a machine that has
-    /// one.
+    /// Takes the time of an operating-system service. Does nothing on a machine with an operating
+    /// system.
     fn service(&self, service: OsService);
 
-    /// Waits until this many tasks have called it, and lets them all go at one value of the clock.
-    /// A model does nothing here: in it no task is late by chance.
+    /// Waits until this many tasks have called it, and releases them all at one value of the clock.
+    /// Does nothing on a model, whose tasks are never late by chance.
     fn begin_together(&self, _tasks: usize) {}
 
-    /// Repeats an operation until this many tasks have called it, so that tasks whose operations
-    /// are still counted keep their company. Returns when it stopped, in cycles; `None` where
-    /// nothing is repeated, as on a model.
+    /// Repeats an operation until this many tasks have called it, so that the load stays the same
+    /// for tasks that are still measured. Returns the time at which it stopped, in cycles, or
+    /// `None` if nothing is repeated, as on a model.
     fn keep_on(&self, _tasks: usize, _operation: &mut dyn FnMut()) -> Option<u64> {
         None
     }

@@ -1,4 +1,4 @@
-//! The command network alone: its slots, its lines, and its rules on random traffic.
+//! The command network alone: slots, lines, and the rules on random traffic.
 
 use super::*;
 use crate::catalog;
@@ -8,7 +8,7 @@ fn timing() -> CellBeTiming {
     catalog::load("cell-qs20").unwrap().unwrap().timing()
 }
 
-/// The network of two chips, its clock, and the commands that have had their slot, with the time.
+/// The network of two chips, and the commands that had their slot, with the time.
 struct BusHarness {
     bus: CommandBus,
     out: EventOutbox,
@@ -67,7 +67,7 @@ fn a_chip_takes_one_command_a_slot() {
         bench.send(id, spe(chip, id as u8), reach);
     }
     bench.advance(1000);
-    // The other chip has slots of its own, and a command to both takes both chips' slots.
+    // The other chip has its own slots; a command to both chips takes a slot of each.
     assert_eq!(bench.granted, [(1, 0), (3, 0), (2, gap), (5, 2 * gap), (4, 3 * gap)]);
     let counters = bench.bus.counters();
     assert_eq!((counters.commands, counters.wait_cycles), (5, 6 * gap));
@@ -108,8 +108,8 @@ fn a_network_that_refuses_has_commands_sent_again() {
 }
 
 proptest! {
-    /// Each command has one slot, no two share one, and no chip's slot stays empty while a command
-    /// of its own waits.
+    /// Each command has one slot, no two share one, and no slot of a chip is empty while a command
+    /// of that chip waits.
     #[test]
     fn two_commands_never_share_a_slot(
         sent in proptest::collection::vec((0_u64..30, 0_u8..2, 0_u8..12, any::<bool>()), 1..200)

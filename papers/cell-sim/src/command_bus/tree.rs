@@ -1,48 +1,48 @@
-//! The tree of address concentrators of one chip.
+//! A chip's tree of address concentrators.
 
 use super::BusCommand;
 use crate::ring::ELEMENT_COUNT;
 use std::collections::VecDeque;
 
-/// Commands of one element for which its queue has room before it grows.
+/// Initial capacity of an element's queue, in commands.
 const WAITING: usize = 64;
 
 /// An input of a concentrator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Input {
-    /// The element at this position of the ring.
+    /// The element at this ring position.
     Element(usize),
-    /// The concentrator of this number.
+    /// The concentrator with this number.
     Concentrator(usize),
 }
 
-/// An address concentrator: it serves its inputs in turn.
+/// An address concentrator; it serves its inputs in turn.
 #[derive(Clone, Debug, Default)]
 struct Concentrator {
-    /// The inputs, with the elements below each, one bit an element.
+    /// Each input with the set of elements below it.
     inputs: Vec<(Input, u16)>,
-    /// The input that is served first.
+    /// The input served first.
     turn: usize,
 }
 
-/// A chip's concentrators, and the commands that wait at their elements. A command waits until it
-/// has won at each level, so that the concentrators themselves hold none.
+/// A chip's concentrators, and the commands waiting at its elements. A command stays at its element
+/// until it has won at each level: the concentrators hold none.
 #[derive(Clone, Debug)]
 pub struct ConcentratorTree {
     /// The first one is the root.
     concentrators: Vec<Concentrator>,
     queues: [VecDeque<BusCommand>; ELEMENT_COUNT],
-    /// The elements whose queue is not empty, one bit each.
+    /// The elements with waiting commands, one bit each.
     pending: u16,
 }
 
 impl ConcentratorTree {
-    /// The tree of a chip whose PPE is the element `ppe`, with this many levels. With one, all
-    /// elements are inputs of the root. With two, each side of the PPE has a concentrator. With
-    /// three, the farther half of each side has one of its own, which is one input of the nearer
-    /// one.
+    /// Creates the tree of a chip whose PPE is the element `ppe`. With one level, all elements are
+    /// inputs of the root. With two, each side of the PPE has a concentrator. With three, the
+    /// farther half of each side has a separate concentrator, which is an input of the nearer one.
     pub fn new(ppe: usize, levels: usize) -> Self {
-        // By concentrator: the offsets of its elements from the PPE, and the concentrators below.
+        // For each concentrator: the offsets of its elements from the PPE, and the concentrators
+        // below it.
         let inputs: &[(&[usize], &[usize])] = match levels {
             1 => &[(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], &[])],
             2 => &[(&[0], &[1, 2]), (&[1, 2, 3, 4, 5], &[]), (&[11, 10, 9, 8, 7, 6], &[])],
@@ -56,7 +56,7 @@ impl ConcentratorTree {
         };
         let mut concentrators: Vec<Concentrator> = Vec::with_capacity(inputs.len());
         concentrators.resize_with(inputs.len(), Concentrator::default);
-        // Those that are inputs of others come after them.
+        // In reverse, so that inputs are complete before the concentrators above them.
         for (number, (offsets, below)) in inputs.iter().enumerate().rev() {
             let elements = offsets.iter().map(|offset| (ppe + offset) % ELEMENT_COUNT);
             let elements = elements.map(|element| (Input::Element(element), 1 << element));
@@ -73,14 +73,13 @@ impl ConcentratorTree {
         self.pending == 0
     }
 
-    /// Adds a command behind the others of its element.
     pub fn push(&mut self, command: BusCommand) {
         let element = command.from.element as usize;
         self.queues[element].push_back(command);
         self.pending |= 1 << element;
     }
 
-    /// Takes the command that wins at every level.
+    /// Removes the command that wins at every level.
     pub fn pop(&mut self) -> Option<BusCommand> {
         let mut number = 0;
         loop {
@@ -99,7 +98,6 @@ impl ConcentratorTree {
         command
     }
 
-    /// Drops all commands.
     pub fn reset(&mut self) {
         self.queues.iter_mut().for_each(VecDeque::clear);
         self.concentrators.iter_mut().for_each(|concentrator| concentrator.turn = 0);
@@ -108,12 +106,11 @@ impl ConcentratorTree {
 }
 
 impl Concentrator {
-    /// The elements below it.
     fn below(&self) -> u16 {
         self.inputs.iter().fold(0, |all, (_, below)| all | below)
     }
 
-    /// The input whose turn it is, of those with commands; none without any.
+    /// The next input with commands, in turn.
     fn serve(&mut self, pending: u16) -> Option<Input> {
         let count = self.inputs.len();
         let order = (self.turn..count).chain(0..self.turn);
@@ -140,7 +137,7 @@ mod tests {
         }
     }
 
-    /// The elements in the order in which they are served, when each always has a command.
+    /// The order in which the elements are served if each always has a command.
     fn served(levels: usize, elements: &[u8], count: usize) -> Vec<u8> {
         let mut tree = ConcentratorTree::new(0, levels);
         for element in elements {
@@ -176,7 +173,7 @@ mod tests {
     }
 
     proptest! {
-        /// Each command leaves once, those of one element in their order.
+        /// Each command leaves once, in order for each element.
         #[test]
         fn nothing_is_lost(levels in 1_usize..=3, sent in proptest::collection::vec((0_u8..12, 0_u8..4), 1..200)) {
             let mut tree = ConcentratorTree::new(3, levels);

@@ -6,7 +6,7 @@ use crate::catalog;
 use crate::channels::SignalNumber;
 use proptest::prelude::*;
 
-/// An interconnect, its clock, and the transactions that have been delivered.
+/// An interconnect and the delivered transactions.
 struct InterconnectHarness {
     interconnect: Interconnect,
     out: EventOutbox,
@@ -33,8 +33,7 @@ impl InterconnectHarness {
         node(&self.model, (spe / 8) as u8, &format!("SPE{}", spe % 8))
     }
 
-    /// A transaction of an SPE with memory or with another SPE; each SPE runs the task of its own
-    /// number.
+    /// A transaction of an SPE with memory or another SPE; each SPE runs the task with its number.
     fn transaction(&self, purpose: TransactionPurpose, spe: u16, ea: Ea) -> Transaction {
         let own = self.spe(spe);
         let other = match ea {
@@ -91,7 +90,7 @@ impl InterconnectHarness {
         }
     }
 
-    /// The time of one transaction that has the machine to itself.
+    /// The time of a transaction on an idle machine.
     fn time(purpose: TransactionPurpose, spe: u16, ea: Ea) -> u64 {
         let mut bench = InterconnectHarness::new();
         let transaction = bench.transaction(purpose, spe, ea);
@@ -111,7 +110,7 @@ fn local(rank: u16) -> Ea {
 #[test]
 fn a_transaction_alone_takes_the_sum_of_its_stages() {
     let timing = InterconnectHarness::new().timing;
-    // SPE0 and SPE2 are neighbours on the ring, and SPE0 is beside the MIC.
+    // SPE0 and SPE2 are neighbours on the ring; SPE0 is next to the MIC.
     let hop = timing.bus + timing.transfer;
     assert_eq!(InterconnectHarness::time(TransactionPurpose::Get, 0, local(2)), timing.snoop + hop);
     assert_eq!(InterconnectHarness::time(TransactionPurpose::Put, 0, local(2)), timing.snoop + hop);
@@ -135,7 +134,7 @@ fn a_transaction_alone_takes_the_sum_of_its_stages() {
 #[test]
 fn the_other_chip_is_further_by_the_link_and_its_rings() {
     let timing = InterconnectHarness::new().timing;
-    // SPE6 is beside the BIF on either chip.
+    // SPE6 is next to the BIF on either chip.
     let hop = timing.bus + timing.transfer;
     let crossing = 2 * timing.bif_latency;
     // Both directions carry the command and the reflected command, then the responses.
@@ -172,15 +171,14 @@ fn purpose() -> impl Strategy<Value = TransactionPurpose> {
     ]
 }
 
-/// A purpose, the SPE that asks, the SPE or memory module that it addresses, its line, and the time
-/// since the one before.
+/// For each transaction: purpose, SPE, target (SPE or memory module), line, and time since the
+/// previous one.
 fn traffic() -> impl Strategy<Value = Vec<(TransactionPurpose, u16, u16, u32, u64)>> {
     proptest::collection::vec((purpose(), 0_u16..16, 0_u16..18, 0_u32..20, 0_u64..40), 1..200)
 }
 
 proptest! {
-    /// Every transaction that begins is delivered once, and never sooner than a transaction that
-    /// has the machine to itself.
+    /// Every transaction is delivered once, and no faster than on an idle machine.
     #[test]
     fn nothing_is_lost_and_nothing_is_early(all in traffic()) {
         let mut bench = InterconnectHarness::new();
@@ -204,7 +202,7 @@ proptest! {
         prop_assert!(delivered.iter().map(|number| *number as usize).eq(0..begun.len()));
         for (end, one) in bench.delivered.iter().step_by(10) {
             let (begin, purpose, spe, ea) = begun[one.value as usize];
-            // A transaction alone can differ by one bus cycle.
+            // The time on an idle machine can vary by one bus cycle.
             let alone = InterconnectHarness::time(purpose, spe, ea) - bench.timing.bus;
             prop_assert!(end - begin >= alone, "{:?} took {}, alone {}", one, end - begin, alone);
         }

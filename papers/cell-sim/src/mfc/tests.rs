@@ -1,5 +1,5 @@
-//! The controller alone: the rules of its queue on random commands and a bus that completes lines
-//! in any order.
+//! The controller alone: its queue rules on random commands, with a bus that completes lines in any
+//! order.
 
 use super::*;
 use crate::catalog;
@@ -10,7 +10,6 @@ fn timing() -> CellBeTiming {
     catalog::load("cell-ps3").unwrap().unwrap().timing()
 }
 
-/// A command of a test, by number.
 #[derive(Clone, Debug)]
 struct BusRequest {
     tag: u8,
@@ -19,7 +18,7 @@ struct BusRequest {
 }
 
 impl BusRequest {
-    /// The lines of the command, cut by hand: no line crosses a multiple of 128.
+    /// The lines of the command, computed byte by byte: no line crosses a multiple of 128.
     fn lines(&self) -> Vec<(Ea, u32)> {
         let mut lines: Vec<(Ea, u32)> = Vec::new();
         for element in &self.elements {
@@ -34,7 +33,7 @@ impl BusRequest {
         lines
     }
 
-    /// The command; in a message, its number takes the receiver's place.
+    /// The command as a message; its number is the receiver.
     fn command(&self, number: usize) -> MfcCommand {
         let work = MfcOperation::Message {
             register: MappedRegister::Signal(SignalNumber::One),
@@ -58,20 +57,18 @@ fn asked() -> impl Strategy<Value = BusRequest> {
         .prop_map(|(tag, order, elements)| BusRequest { tag, order, elements })
 }
 
-/// An SPU that enqueues all commands as soon as it can, and a bus whose lines take their time.
+/// An SPU that enqueues commands as soon as possible, and a bus with random latencies.
 struct MfcHarness {
     mfc: Mfc,
     out: EventOutbox,
     asked: Vec<BusRequest>,
-    /// The lines of each command.
     lines: Vec<Vec<(Ea, u32)>>,
     latencies: fastrand::Rng,
     enqueued: usize,
-    /// Requested lines, by command.
     issued: Vec<Vec<(Ea, u32)>>,
-    /// Lines complete, by command.
+    /// Complete lines of each command.
     complete: Vec<usize>,
-    /// The command and the entry of each line on the bus.
+    /// The command and entry of each line on the bus.
     under_way: Vec<(usize, u8)>,
 }
 
@@ -95,7 +92,6 @@ impl MfcHarness {
         self.complete[command] == self.lines[command].len()
     }
 
-    /// Commands in the queue.
     fn queued(&self) -> Vec<usize> {
         (0..self.enqueued).filter(|command| !self.is_complete(*command)).collect()
     }
@@ -119,7 +115,7 @@ impl MfcHarness {
         self.mfc.issue_next(&mut self.out);
     }
 
-    /// Whether a command may have a line now.
+    /// Checks that no earlier command holds this one back.
     fn check_order(&self, command: usize) {
         for earlier in self.queued().into_iter().filter(|earlier| *earlier < command) {
             let first = &self.asked[earlier];
@@ -152,7 +148,6 @@ impl MfcHarness {
         true
     }
 
-    /// Lines on the bus.
     fn lines_under_way(&self) -> usize {
         self.under_way.len() - self.complete.iter().sum::<usize>()
     }
@@ -165,7 +160,7 @@ proptest! {
     ) {
         let mut bench = MfcHarness::new(asked, seed);
         bench.enqueue_all();
-        // Every issued line is checked against the rules.
+        // `step` checks every issued line against the rules.
         while bench.step() {}
         prop_assert!(bench.queued().is_empty(), "all end");
         prop_assert_eq!(bench.enqueued, bench.asked.len(), "whoever waited for room was woken");
@@ -181,7 +176,7 @@ proptest! {
         while bench.step() {
             prop_assert!(bench.queued().len() <= 16);
             prop_assert!(bench.lines_under_way() as u64 <= timing.lines_in_flight);
-            // The SPU waits only at a full queue.
+            // The SPU waits only if the queue is full.
             prop_assert!(bench.queued().len() == 16 || bench.enqueued == bench.asked.len());
         }
     }
@@ -195,7 +190,7 @@ proptest! {
         while bench.step() {
             for tags in 0..8 {
                 let is_pending = bench.queued().iter().any(|command| tags >> bench.asked[*command].tag & 1 == 1);
-                // The check is done on a copy, so that no SPU starts to wait.
+                // On a copy, because the check makes an SPU wait.
                 prop_assert_eq!(bench.mfc.clone().finds_complete(tags), !is_pending);
             }
         }

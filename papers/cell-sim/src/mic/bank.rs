@@ -1,4 +1,4 @@
-//! A bank of a memory: an array with one row open at a time.
+//! A memory bank: an array with one open row at a time.
 
 use crate::parameters::CellBeTiming;
 use seatmap_data::invariant;
@@ -7,16 +7,15 @@ use seatmap_sim::moment::at_cycle;
 /// The use of a bank for one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BankAccess {
-    /// A row is opened, a line read, and the row closed.
+    /// Opens a row, reads a line and closes the row.
     Read,
-    /// A row is opened, a line written, and the row closed.
+    /// Opens a row, writes a line and closes the row.
     Write,
-    /// Less than a quadword is written: the line is read, changed and written.
+    /// Reads, changes and writes a line, because less than a quadword is written.
     Modify,
 }
 
 impl BankAccess {
-    /// Whether the data pins carry data to the memory at the end.
     pub fn writes(self) -> bool {
         self != BankAccess::Read
     }
@@ -43,11 +42,11 @@ impl BankTiming {
     }
 }
 
-/// A bank. Its row is closed after each line, so that every line costs a whole row cycle.
+/// A bank. It closes its row after each line, so every line costs a whole row cycle.
 #[derive(Clone, Debug)]
 pub struct Bank {
     timing: BankTiming,
-    /// When its row is closed and the next one can be opened.
+    /// The time at which the next row can be opened.
     free: u64,
 }
 
@@ -56,7 +55,7 @@ impl Bank {
         Bank { timing, free: 0 }
     }
 
-    /// When the next row can be opened.
+    /// The time at which the next row can be opened.
     pub fn free(&self) -> u64 {
         self.free
     }
@@ -83,7 +82,6 @@ impl Bank {
         self.free = time + cycles;
     }
 
-    /// Closes the bank.
     pub fn reset(&mut self) {
         self.free = 0;
     }
@@ -120,7 +118,7 @@ mod tests {
     }
 
     proptest! {
-        /// No two rows of a bank are open at once, whether they are read, written or refreshed.
+        /// No two rows of a bank are open at once, whether for a read, a write or a refresh.
         #[test]
         fn row_cycles_do_not_overlap(asked in proptest::collection::vec((0_u64..400, 0_u8..4), 1..100)) {
             let mut bank = Bank::new(TIMING);

@@ -1,5 +1,4 @@
-//! One channel of a memory controller: queues of reads and writes, the data pins, and the banks
-//! behind them.
+//! A channel of a memory controller: queues of reads and writes, the data pins, and the banks.
 
 use super::bank::{Bank, BankAccess, BankTiming};
 use super::counters::MicCounters;
@@ -30,12 +29,12 @@ impl Side {
     }
 }
 
-/// A channel. Among the lines at the head of a queue it serves the oldest whose bank is free, in
-/// the direction in which data went last; it turns round when nothing in that direction can be
-/// served, or after a batch while the other direction waits.
+/// A memory channel. It serves the oldest line with a free bank among those at the head of a queue,
+/// and keeps its direction as long as it can serve a line. It turns if it cannot, or after a batch
+/// if the other direction waits.
 #[derive(Clone, Debug)]
 pub struct MemoryChannel {
-    /// Its number, over all chips.
+    /// Its number over all chips.
     number: u16,
     line: u64,
     latency: u64,
@@ -51,32 +50,32 @@ pub struct MemoryChannel {
     banks: Vec<Bank>,
     reads: VecDeque<Waiting>,
     writes: VecDeque<Waiting>,
-    /// Places of the write queue, taken by commands whose data has not come.
+    /// Reserved entries of the write queue, for commands whose data has not arrived.
     expected: usize,
-    /// When the pins are free for the next line.
+    /// The time at which the pins are free for the next line.
     free: u64,
     side: Side,
     /// Lines served since the last turn.
     served: u64,
     /// The bank of the last line.
     last_bank: u8,
-    /// The time of the next message to itself; `u64::MAX` for none.
+    /// The time of the next message to itself, or `u64::MAX`.
     wake: u64,
     counters: MicCounters,
 }
 
-/// The refresh of a channel's banks, some at a time.
+/// The refresh of a channel's banks, several at a time.
 #[derive(Clone, Debug)]
 struct Refresh {
     interval: u64,
-    /// For how long a refreshed bank is closed.
+    /// Time for which a refresh closes a bank.
     bank: u64,
-    /// For how long its command keeps the channel from opening a row.
+    /// Time for which a refresh keeps the channel from opening a row.
     channel: u64,
     banks: usize,
-    /// When the next one is due.
+    /// The time of the next refresh.
     due: u64,
-    /// The first bank that it takes.
+    /// The first bank of the next refresh.
     first: usize,
 }
 
@@ -108,7 +107,6 @@ impl MemoryChannel {
         }
     }
 
-    /// Empties queues, banks and counts.
     pub fn reset(&mut self) {
         self.reads.clear();
         self.writes.clear();
@@ -119,7 +117,7 @@ impl MemoryChannel {
         self.counters = MicCounters::default();
     }
 
-    /// Takes a read. Returns whether it found a place in the queue.
+    /// Queues a read. Returns whether the queue had room.
     pub fn read(&mut self, transaction: u32, bank: u8, out: &mut EventOutbox) -> bool {
         if self.reads.len() >= self.read_places {
             self.counters.retries += 1;
@@ -130,16 +128,16 @@ impl MemoryChannel {
         true
     }
 
-    /// Keeps a place in the queue for a write whose data is to come. Returns whether there was one.
+    /// Reserves a queue entry for a write. Returns whether there was one.
     pub fn expect_write(&mut self) -> bool {
-        // A place is kept from the command's response until its data has come over the rings.
+        // The entry is reserved from the command's response until the data has crossed the rings.
         let has_place = self.writes.len() + self.expected < self.write_places;
         self.expected += usize::from(has_place);
         self.counters.retries += u64::from(!has_place);
         has_place
     }
 
-    /// Takes a write, whose data has come, into the place kept for it.
+    /// Queues a write's data in its reserved entry.
     pub fn write(&mut self, transaction: u32, bank: u8, access: BankAccess, out: &mut EventOutbox) {
         let was_expected = self.expected > 0 && access.writes();
         invariant!(
@@ -152,19 +150,19 @@ impl MemoryChannel {
         self.serve_soon(out);
     }
 
-    /// Serves now if the pins are free; otherwise a message to itself is under way.
+    /// Serves now if the pins are free; otherwise a message to itself is pending.
     fn serve_soon(&mut self, out: &mut EventOutbox) {
         if self.wake == u64::MAX {
             self.serve(out);
         } else if self.wake > self.free.max(out.now()) {
-            // It waits for a bank, and this line's may be free earlier.
+            // The channel waits for a bank, and the new line's bank may be free earlier.
             self.serve(out);
         }
     }
 
     /// Handles the message to itself: serves the next line.
     pub fn turn(&mut self, out: &mut EventOutbox) {
-        // An earlier message may have replaced this one.
+        // Otherwise a later message with an earlier time replaced this one.
         if self.wake == out.now() {
             self.wake = u64::MAX;
             self.serve(out);
@@ -185,7 +183,7 @@ impl MemoryChannel {
         }
     }
 
-    /// Sends the message for the next line; at `u64::MAX` none.
+    /// Schedules a message for the next line, unless the time is `u64::MAX`.
     fn wake_at(&mut self, time: u64, out: &mut EventOutbox) {
         if time != u64::MAX && time != self.wake {
             self.wake = time;
@@ -193,19 +191,17 @@ impl MemoryChannel {
         }
     }
 
-    /// When the first of the lines can be served that wait for their banks; `u64::MAX` if none
-    /// waits.
+    /// The earliest time at which a waiting line's bank is free; `u64::MAX` if none waits.
     fn next_bank(&self) -> u64 {
-        // Only the heads of both queues can be chosen, so that no other bank matters.
+        // Only lines at the heads of both queues can be chosen, so other banks do not matter.
         let at_head =
             self.reads.iter().take(self.window).chain(self.writes.iter().take(self.window));
         at_head.map(|waiting| self.banks[waiting.bank as usize].free()).min().unwrap_or(u64::MAX)
     }
 
-    /// The line to serve: its queue, and its place there.
+    /// The queue of the line to serve, and its index there.
     fn choose(&self, now: u64) -> Option<(Side, usize)> {
-        // A batch of one kind saves turns of the data pins; its end keeps the other kind from
-        // starving.
+        // A batch saves turns of the data pins; its end keeps the other direction from starving.
         if self.served >= self.batch {
             self.ready_of(self.side.other(), now).or_else(|| self.ready_of(self.side, now))
         } else {
@@ -217,7 +213,7 @@ impl MemoryChannel {
         self.ready(side, now).map(|place| (side, place))
     }
 
-    /// The place of the oldest line whose bank is free.
+    /// The index of the oldest line with a free bank.
     fn ready(&self, side: Side, now: u64) -> Option<usize> {
         let queue = if side == Side::Reads { &self.reads } else { &self.writes };
         let count = queue.len().min(self.window);
@@ -231,12 +227,12 @@ impl MemoryChannel {
         self.turn_to(side);
         self.banks[bank as usize].open(begins, access);
         self.last_bank = bank;
-        // The line is read over the pins first, and they turn for the write.
+        // The line is read over the pins first, and the pins turn for the write.
         let modifies = if access == BankAccess::Modify { self.line + self.to_write } else { 0 };
         self.free = begins + modifies + self.line;
         self.count(access, self.free - begins);
         match access {
-            // The pins are free before the data is at its source: the latency overlaps with the
+            // The pins are free before the data reaches its source: the latency overlaps with the
             // next line.
             BankAccess::Read => {
                 out.send(self.free + self.latency, CellBeEvent::DataReady(transaction))
@@ -247,9 +243,9 @@ impl MemoryChannel {
         }
     }
 
-    /// For how long the pins stay empty before a line in this direction.
+    /// Idle time of the pins before a line in this direction.
     fn bubble(&self, side: Side, bank: u8) -> u64 {
-        // Of each two neighbouring banks, one belongs to the even set and one to the odd set.
+        // Neighbouring banks belong to different sets: even and odd.
         let is_same_set = (bank ^ self.last_bank) & 1 == 0;
         match (self.side, side) {
             (Side::Reads, Side::Writes) => self.to_write,
@@ -280,21 +276,21 @@ impl MemoryChannel {
         }
     }
 
-    /// Does the refreshes that have become due. While no line comes they leave no trace but the
-    /// last one.
+    /// Performs the refreshes that are due. Of those on an idle channel, only the last one has an
+    /// effect.
     fn refresh_due(&mut self, now: u64) {
         let refresh = &mut self.refresh;
         if refresh.interval == 0 || refresh.due > now {
             return;
         }
         // An idle channel sends itself no messages, so several refreshes may have passed; only the
-        // last one can still keep a bank busy.
+        // last can still occupy a bank.
         let missed = (now - refresh.due) / refresh.interval;
         let due = refresh.due + missed * refresh.interval;
         let first = (refresh.first + missed as usize * refresh.banks) % self.banks.len();
         let count = self.banks.len();
         let taken = (0..refresh.banks).map(|place| (first + place) % count);
-        // All banks of a refresh begin it together.
+        // All banks of a refresh start together.
         let begins = taken.clone().map(|bank| self.banks[bank].free()).fold(due, u64::max);
         taken.for_each(|bank| self.banks[bank].refresh(begins, refresh.bank));
         self.free = self.free.max(due) + refresh.channel;

@@ -1,4 +1,4 @@
-//! The memory alone: its latency, what it sustains, and its rules on random traffic.
+//! The memory alone: its latency, its sustained rate, and its rules on random traffic.
 
 use super::*;
 use crate::catalog;
@@ -11,12 +11,12 @@ fn timing(name: &str) -> CellBeTiming {
     catalog::load(name).unwrap().unwrap().timing()
 }
 
-/// A memory, its clock, and the ends of what it was asked for.
+/// A memory and the ends of its requests.
 struct MicHarness {
     mic: Mic,
     out: EventOutbox,
     timing: CellBeTiming,
-    /// Transactions with the times at which their data was ready or delivered.
+    /// Transactions with the times of their data's arrival.
     ended: Vec<(u32, u64)>,
 }
 
@@ -30,7 +30,7 @@ impl MicHarness {
         }
     }
 
-    /// Handles everything that happens until a time.
+    /// Handles all events until a time.
     fn advance(&mut self, time: u64) {
         self.out.send(time, CellBeEvent::Resume(0));
         while let Some((now, event)) = self.out.deliver() {
@@ -58,7 +58,7 @@ impl MicHarness {
         }
     }
 
-    /// The cycles a line when these lines are asked for as fast as queues have room.
+    /// Cycles per line if lines are requested as fast as the queues accept them.
     fn sustained(mut self, lines: impl Iterator<Item = (u32, Option<u32>)>) -> f64 {
         let mut count = 0;
         for (offset, written) in lines {
@@ -75,7 +75,7 @@ impl MicHarness {
     }
 }
 
-/// 25.6 GB/s: 128 bytes in 16 core cycles.
+/// 25.6 GB/s is 128 bytes in 16 core cycles.
 fn gbps(cycles: f64) -> f64 {
     25.6 * 16.0 / cycles
 }
@@ -86,7 +86,7 @@ fn a_line_alone_takes_its_time_on_the_pins_and_the_latency() {
         let mut bench = MicHarness::new(timing(name));
         let CellBeTiming { mic_line: line, mic_latency: latency, mic_to_write: to_write, .. } =
             bench.timing;
-        // A channel that has not served a line lately turns in no time.
+        // A channel that has been idle for a while turns in no time.
         bench.advance(100);
         assert!(bench.ask(0, 0, None) && bench.ask(1, LINE, Some(128)), "lines on two channels");
         bench.advance(1400);
@@ -102,7 +102,7 @@ fn a_line_alone_takes_its_time_on_the_pins_and_the_latency() {
 fn a_bank_serves_a_line_a_row_cycle_and_another_bank_meanwhile() {
     let mut bench = MicHarness::new(timing("cell-qs20"));
     let CellBeTiming { mic_line: line, mic_latency: latency, bank_read, .. } = bench.timing;
-    // Twice bank 0, then bank 2 of the same channel.
+    // Bank 0 twice, then bank 2 of the same channel.
     for (id, offset) in [(0, 0), (1, 16 * LINE), (2, 2 * LINE)] {
         assert!(bench.ask(id, offset, None));
     }
@@ -118,7 +118,7 @@ fn the_pins_turn_round_after_a_batch_and_sooner_between_sets() {
     let timing = timing("cell-qs20");
     let CellBeTiming { mic_line: line, mic_to_write, mic_to_read, mic_to_read_other_set, .. } =
         timing;
-    // Banks 0, 4 and 8 are of one set of the first channel, bank 2 is of the other.
+    // Banks 0, 4 and 8 are one set of the first channel; bank 2 is in the other.
     let ends = |bank: u32| {
         let mut bench = MicHarness::new(CellBeTiming { mic_batch: 1, ..timing.clone() });
         for (id, bank, written) in [(0, 0, None), (1, 4, Some(128)), (2, bank, None)] {
@@ -151,7 +151,7 @@ fn a_write_is_announced() {
     MicHarness::new(timing("cell-qs20")).mic.write(4, 0, 128, &mut EventOutbox::default());
 }
 
-/// Lines that follow each other, all read or all written.
+/// Consecutive lines, all read or all written.
 fn stream(written: Option<u32>) -> impl Iterator<Item = (u32, Option<u32>)> {
     (0..20_000).map(move |line| (line * LINE, written))
 }
@@ -159,7 +159,7 @@ fn stream(written: Option<u32>) -> impl Iterator<Item = (u32, Option<u32>)> {
 #[test]
 fn refresh_and_turns_are_all_that_a_stream_loses() {
     let xdr = || MicHarness::new(timing("cell-qs20"));
-    // A refresh takes the place of a line: 10 of 488 ns.
+    // A refresh takes the time of a line: 10 of 488 ns.
     let reads = gbps(xdr().sustained(stream(None)));
     assert!((25.0..25.2).contains(&reads), "{reads}");
     let still = CellBeTiming { refresh_interval: 0, ..timing("cell-qs20") };
@@ -187,7 +187,7 @@ fn overlaps(mut intervals: Vec<(u64, u64)>) -> bool {
     intervals.windows(2).any(|pair| pair[0].1 > pair[1].0)
 }
 
-/// The time since the request before, the line, and whether and how much is written.
+/// For each request: time since the previous one, line, and written bytes if any.
 fn requests() -> impl Strategy<Value = Vec<(u64, u32, Option<u32>)>> {
     let written = prop_oneof![2 => Just(None), 1 => Just(Some(128)), 1 => Just(Some(4))];
     proptest::collection::vec((0_u64..80, 0_u32..40, written), 1..300)
@@ -213,7 +213,7 @@ proptest! {
         ended.sort_unstable();
         prop_assert!(ended.iter().map(|(id, _)| *id).eq(accepted.iter().map(|(id, ..)| *id)));
         let CellBeTiming { mic_line, mic_latency, mic_to_write, bank_read, bank_write, .. } = bench.timing;
-        // The time on the pins of each line, and on its bank.
+        // The time that each line occupies the pins and its bank.
         let spans = ended.iter().zip(&accepted).map(|((_, end), (_, line, written))| match written {
             None => (*line, end - mic_latency - mic_line, mic_line, bank_read),
             Some(128) => (*line, end - mic_line, mic_line, bank_write),

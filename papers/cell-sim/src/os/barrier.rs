@@ -1,9 +1,8 @@
-//! Order between threads where one side must be cheap: `membarrier(2)`.
+//! Memory fences that are cheap on one side: `membarrier(2)`.
 //!
-//! Two threads that each announce something and then look at the other's announcement need a fence
-//! between the two steps on both sides. Where one side does so a million times for each time of the
-//! other, the rare one can pay for both: the kernel makes every running thread of the process pass
-//! a fence.
+//! If two threads each set a flag and then read the other's flag, both need a fence between the two
+//! steps. If one side does this a million times as often as the other, the rare side can pay for
+//! both: the kernel makes every running thread of the process execute a fence.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{Ordering, compiler_fence, fence};
@@ -17,20 +16,19 @@ fn command(command: libc::c_int) -> bool {
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
 }
 
-/// Whether the kernel makes threads pass fences; asked once.
+/// Whether the kernel has this system call; tested once.
 fn has_help() -> bool {
     static HELPS: OnceLock<bool> = OnceLock::new();
     *HELPS.get_or_init(|| command(REGISTER))
 }
 
-/// The frequent side's fence: nothing but an order for the compiler, where the kernel helps the
-/// other side.
+/// The frequent side's fence: only a compiler fence if the kernel has `membarrier`.
 #[inline]
 pub fn light() {
     if has_help() { compiler_fence(Ordering::SeqCst) } else { fence(Ordering::SeqCst) }
 }
 
-/// The rare side's fence: when it returns, every other thread has passed one as well.
+/// The rare side's fence: when it returns, every other thread has executed a fence too.
 pub fn heavy() {
     fence(Ordering::SeqCst);
     if has_help() {
@@ -45,7 +43,7 @@ mod tests {
     use std::sync::Barrier;
     use std::sync::atomic::AtomicBool;
 
-    /// Each side announces and looks: both must never miss the other.
+    /// Each side sets its flag and reads the other's: at least one must see the other.
     #[test]
     fn one_of_two_sides_sees_the_other() {
         const ROUNDS: usize = 300;

@@ -1,23 +1,23 @@
-//! Copies of memory at addresses that somebody else chose: a bad address is an error and not the
-//! end of the process.
+//! Copies of memory at addresses from a program: a bad address causes an error instead of ending
+//! the process.
 //!
-//! A handler of `SIGSEGV` and `SIGBUS` knows the instructions of the copy. A fault in one of them
-//! makes the copy return an error. A fault at an address that stands for a
-//! [register](super::registers) is that device's. Any other fault goes to the one that [`pass_to`]
-//! named, and then to the handler that was there before.
+//! A handler for `SIGSEGV` and `SIGBUS` recognises the instructions of the copy. If one of them
+//! faults, the copy returns an error. A fault at the address of a [register](super::registers) goes
+//! to that device. Any other fault goes to the handler set by [`pass_to`], and then to the previous
+//! signal handler.
 
 use std::io;
 
-/// Copies `bytes` bytes between two places, either of which may not be there. One, two, four, eight
-/// and multiples of 16 bytes at aligned addresses are moved in units of their own size, up to 16
-/// bytes: nobody sees half a unit.
+/// Copies `bytes` bytes between two addresses, either of which may be invalid. Aligned copies of 1,
+/// 2, 4, 8 and multiples of 16 bytes move in units of their size, up to 16 bytes; no other thread
+/// sees half a unit.
 ///
 /// # Safety
-/// The bytes written belong to nobody who relies on them: no Rust reference to them is alive.
+/// No live Rust reference points to the written bytes.
 ///
 /// # Errors
-/// `Other` for an address that cannot be read or written, or the kernel's error where no handler
-/// can be set.
+/// `Other` if an address cannot be read or written, or the kernel's error if it rejects the
+/// handler.
 #[inline]
 pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) -> io::Result<()> {
     machine::prepare()?;
@@ -28,12 +28,12 @@ pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) -> io::Result<()>
     }
 }
 
-/// Replaces eight bytes at an address that may not be there, if they still hold `old`; says whether
-/// they did.
+/// Replaces eight bytes at an address that may be invalid, if they still hold `old`; returns
+/// whether they did.
 ///
 /// # Safety
-/// The address is a multiple of eight, and no Rust reference to the bytes is alive, except to an
-/// atomic.
+/// The address is a multiple of eight, and no live Rust reference except to an atomic points to the
+/// bytes.
 ///
 /// # Errors
 /// As for [`copy`].
@@ -47,18 +47,19 @@ pub unsafe fn exchange(at: *mut u64, old: u64, new: u64) -> io::Result<bool> {
     }
 }
 
-/// Takes a fault that is none of this module's: the signal, and what the kernel hands to a handler
-/// with `SA_SIGINFO`. False: it is not its either.
+/// A handler of faults outside this module. It gets the signal and the other arguments of a handler
+/// with `SA_SIGINFO`, and returns false if the fault is not for it either.
 pub type OtherFaults = unsafe fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) -> bool;
 
 static OTHERS: std::sync::OnceLock<OtherFaults> = std::sync::OnceLock::new();
 
-/// Names who takes the other faults of this process. The first one stays.
+/// Sets the handler of this process's other faults. Only the first call has an effect.
 pub fn pass_to(others: OtherFaults) {
     OTHERS.get_or_init(|| others);
 }
 
-/// Takes `SIGSEGV` and `SIGBUS` back from handlers that were set since, and gives these to `taken`.
+/// Installs the handlers of `SIGSEGV` and `SIGBUS` again if others replaced them, and passes those
+/// to `taken`.
 ///
 /// # Errors
 /// The kernel's error.
@@ -67,7 +68,7 @@ pub fn retake(taken: impl FnMut(libc::c_int, libc::sigaction)) -> io::Result<()>
     machine::retake(taken)
 }
 
-/// Sets the handlers of bad addresses, once a process.
+/// Installs the handlers of bad addresses, once per process.
 ///
 /// # Errors
 /// The kernel's error.
@@ -81,8 +82,8 @@ mod machine {
     use std::io;
     use std::sync::OnceLock;
 
-    // Faults between the labels `seatmap_copy` and `seatmap_copy_fault` resume at the latter. Below
-    // 2 KiB, moves of 16 bytes are faster than the start of a string instruction.
+    // Faults between the labels `seatmap_copy` and `seatmap_copy_fault` continue at the latter.
+    // Below 2 KiB, 16-byte moves are faster than starting a string instruction.
     std::arch::global_asm!(
         ".hidden seatmap_copy",
         ".globl seatmap_copy",
@@ -147,17 +148,15 @@ mod machine {
         fn seatmap_copy_fault();
     }
 
-    /// The actions for `SIGSEGV` and `SIGBUS` before ours.
+    /// The previous actions for `SIGSEGV` and `SIGBUS`.
     static BEFORE: OnceLock<Result<[libc::sigaction; 2], i32>> = OnceLock::new();
     const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-    /// Sets the handlers, once a process.
     pub fn prepare() -> io::Result<()> {
         let set = BEFORE.get_or_init(|| Ok([set(SIGNALS[0])?, set(SIGNALS[1])?]));
         set.as_ref().map(|_| ()).map_err(|code| io::Error::from_raw_os_error(*code))
     }
 
-    /// Sets the handlers again where others are.
     pub fn retake(mut taken: impl FnMut(libc::c_int, libc::sigaction)) -> io::Result<()> {
         for signal in SIGNALS {
             // SAFETY: all fields of it may be zero.
@@ -176,7 +175,7 @@ mod machine {
         let (mut ours, mut before): (libc::sigaction, libc::sigaction) =
             unsafe { std::mem::zeroed() };
         ours.sa_sigaction = handle as *const () as usize;
-        // The stack at the fault may be a small one of a coroutine.
+        // The faulting stack may be a coroutine's small one.
         ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
         // SAFETY: both structures are whole; the handler is safe at any point of any thread.
         match unsafe { libc::sigaction(signal, &raw const ours, &raw mut before) } {
@@ -210,8 +209,7 @@ mod machine {
         }
     }
 
-    /// Calls the handler that was there before; without one, the fault happens again and ends the
-    /// process.
+    /// Calls the previous handler. If there is none, the fault repeats and ends the process.
     fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
         let which = usize::from(signal == SIGNALS[1]);
         let before = BEFORE.get().and_then(|set| set.as_ref().ok()).map(|set| set[which]);
@@ -235,30 +233,29 @@ mod machine {
 
 #[cfg(not(target_arch = "x86_64"))]
 mod machine {
-    /// Nothing to prepare: on this processor a bad address ends the process.
+    /// Does nothing: on this processor a bad address ends the process.
     pub fn prepare() -> std::io::Result<()> {
         Ok(())
     }
 
-    /// Nothing to take.
     pub fn retake(_: impl FnMut(libc::c_int, libc::sigaction)) -> std::io::Result<()> {
         Ok(())
     }
 
-    /// Copies, without a guard.
+    /// Copies without a guard.
     ///
     /// # Safety
-    /// Both places are there.
+    /// Both addresses are valid.
     pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { std::ptr::copy(from, to, bytes) };
         0
     }
 
-    /// Compares and exchanges, without a guard: 0 done, 2 not.
+    /// Compares and exchanges without a guard; returns 0 if done, otherwise 2.
     ///
     /// # Safety
-    /// The place is there, and aligned.
+    /// The address is valid and aligned.
     pub unsafe fn exchange(at: *mut u64, old: u64, new: u64) -> u32 {
         use std::sync::atomic::{AtomicU64, Ordering};
         // SAFETY: the caller's promise.

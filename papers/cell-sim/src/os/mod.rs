@@ -1,12 +1,12 @@
-//! Linux, as programs with local stores need it on this computer.
+//! The Linux features that programs with local stores need on this computer.
 //!
 //! | module | gives |
 //! |---|---|
-//! | [`sample`] | what a thread of this process does at an instant, as a number |
-//! | [`window`] | memory at addresses with meaning |
+//! | [`sample`] | a thread's state at an instant, as hashes |
+//! | [`window`] | memory at addresses with a meaning |
 //! | [`guarded`] | copies that survive bad addresses |
-//! | [`registers`] | loads and stores at addresses that stand for registers |
-//! | [`barrier`] | order between threads, at the cost of one side |
+//! | [`registers`] | loads and stores at the addresses of simulated registers |
+//! | [`barrier`] | memory fences that are cheap on one side |
 
 pub mod barrier;
 pub mod guarded;

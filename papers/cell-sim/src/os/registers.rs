@@ -1,23 +1,22 @@
-//! Addresses that stand for registers of a device in software: a load or a store of four bytes
-//! there becomes a call.
+//! Addresses of registers of a software device: a load or store of four bytes there becomes a call.
 //!
-//! A program reaches such an address by an ordinary instruction, which faults, because nothing is
-//! mapped there. The handler of [`guarded`](super::guarded) knows the instructions that compilers
-//! make of a load or a store of a `volatile` word; it calls the device and goes on behind the
-//! instruction. Others end the process, as a bad address does.
+//! A program accesses such an address with an ordinary instruction, which faults because the
+//! address is not mapped. The handler of [`guarded`](super::guarded) decodes the instructions that
+//! compilers emit for loads and stores of a `volatile` word; it calls the device and continues
+//! after the instruction. Any other instruction ends the process, like a bad address.
 
 use std::sync::OnceLock;
 
-/// A device: answers a load of the word at an address, or takes a store of one. `None` where it has
-/// no such register.
+/// A device: returns the word at an address, or accepts a store. Returns `None` if it has no such
+/// register.
 pub type RegisterDevice = fn(address: usize, store: Option<u32>) -> Option<u32>;
 
 static DEVICE: OnceLock<RegisterDevice> = OnceLock::new();
 
-/// Registers the device of this process. The first one stays.
+/// Sets the device of this process. Only the first call has an effect.
 ///
 /// # Errors
-/// The kernel's error where the handler of faults cannot be set.
+/// The kernel's error if it rejects the fault handler.
 pub fn serve(device: RegisterDevice) -> std::io::Result<()> {
     DEVICE.get_or_init(|| device);
     crate::os::guarded::prepare()
@@ -26,30 +25,29 @@ pub fn serve(device: RegisterDevice) -> std::io::Result<()> {
 /// An instruction that moves one word between memory and a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MoveInstruction {
-    /// How long the instruction is.
+    /// The length of the instruction.
     pub bytes: usize,
     /// Its direction and its other operand.
     pub kind: MoveKind,
 }
 
-/// Where the word of a [`MoveInstruction`] goes or comes from. Registers have the processor's
-/// numbers.
+/// The other operand of a [`MoveInstruction`]. Registers have the processor's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MoveKind {
-    /// From memory into a register.
+    /// Loads into a register.
     Load(u8),
-    /// From a register into memory.
+    /// Stores a register.
     Store(u8),
-    /// A number of the instruction into memory.
+    /// Stores an immediate number.
     StoreNumber(u32),
 }
 
-/// The move that some bytes of code begin with: `mov` of 32 bits with a memory operand; `None` for
-/// all others.
+/// Decodes a 32-bit `mov` with a memory operand at the start of some code; `None` for any other
+/// instruction.
 #[must_use]
 pub fn decode(code: &[u8]) -> Option<MoveInstruction> {
-    // A prefix with the fourth bits of the register numbers; one that makes the operand 64 bits
-    // wide is not ours.
+    // A prefix with the fourth bits of the register numbers, unless it makes the operand 64 bits
+    // wide.
     let (rex, at) = match *code.first()? {
         rex @ 0x40..=0x4f if rex & 0x8 == 0 => (rex, 1),
         _ => (0, 0),
@@ -71,7 +69,8 @@ pub fn decode(code: &[u8]) -> Option<MoveInstruction> {
     (bytes <= code.len()).then_some(MoveInstruction { bytes, kind })
 }
 
-/// The length of an operand in memory: its form, a byte with base and index, and a displacement.
+/// The length of a memory operand: its form, an optional byte with base and index, and a
+/// displacement.
 fn memory_operand_bytes(form: u8, index: Option<u8>) -> Option<usize> {
     let mode = form >> 6;
     let base = form & 7;
@@ -87,11 +86,11 @@ fn memory_operand_bytes(form: u8, index: Option<u8>) -> Option<usize> {
     Some(1 + usize::from(has_index) + displacement)
 }
 
-/// Does the instruction at which a thread faulted, if the device has the register. True: the thread
-/// goes on behind it.
+/// Emulates the instruction at which a thread faulted, if the device has the register. Returns
+/// whether the thread continues after it.
 ///
 /// # Safety
-/// `context` is what the kernel handed to a handler of `SIGSEGV` with `SA_SIGINFO`, for a fault at
+/// `context` is what the kernel passed to a handler of `SIGSEGV` with `SA_SIGINFO`, for a fault at
 /// `address`.
 #[cfg(target_arch = "x86_64")]
 pub(crate) unsafe fn perform(address: usize, context: *mut libc::c_void) -> bool {
@@ -121,12 +120,12 @@ pub(crate) unsafe fn perform(address: usize, context: *mut libc::c_void) -> bool
     done.is_some()
 }
 
-/// The longest instruction of [`decode`]: a prefix, the opcode, an operand of six bytes, a number
-/// of four.
+/// The longest instruction that [`decode`] accepts: a prefix, the opcode, an operand of six bytes,
+/// and a number of four.
 #[cfg(target_arch = "x86_64")]
 const LONGEST: usize = 12;
 
-/// The place of a register, by the processor's number, in the kernel's list.
+/// The index of a register in the kernel's list, by the processor's number.
 #[cfg(target_arch = "x86_64")]
 fn place(register: u8) -> usize {
     use libc::{
@@ -166,8 +165,8 @@ mod tests {
 
     #[test]
     fn other_instructions_are_not() {
-        // Between registers, 64 bits wide, 16 bits wide, an addition, a comparison, and bytes that
-        // end too early.
+        // Between registers, 64 bits wide, 16 bits wide, an addition, a comparison, and truncated
+        // code.
         let others: [&[u8]; 7] = [
             &[0x8b, 0xc0, 0x90],
             &[0x48, 0x8b, 0x00],

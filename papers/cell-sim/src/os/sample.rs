@@ -1,57 +1,56 @@
-//! The state of a thread of this process at an instant, as a number. A thread that has the same
-//! number twice, and whose other memory has not changed, does the same for ever.
+//! The state of a thread of this process at an instant, as hashes. A thread that has the same state
+//! twice, while its other memory did not change, repeats itself forever.
 //!
-//! A signal makes the thread look at itself. [`of`] asks another thread; [`Ticks`] makes the
-//! calling one look again and again while it uses its CPU. The two highest real-time signals are
-//! taken for that.
+//! A signal makes the thread sample itself. [`of`] samples another thread; [`Ticks`] makes the
+//! calling thread sample itself repeatedly while it uses its CPU. This module uses the two highest
+//! real-time signals.
 
 use seatmap_os::Tid;
 use std::time::Duration;
 
-/// A thread at an instant.
+/// A thread's state at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ThreadSample {
-    /// Where it executes.
+    /// The instruction pointer.
     pub at: u64,
-    /// Its stack pointer.
+    /// The stack pointer.
     pub stack: u64,
-    /// A number for its registers, with those for vectors, and without the next one.
+    /// A hash of its registers, including vector registers, without `counter`.
     pub registers: u64,
-    /// The register in which some programs count what they do: r15 of x86-64.
+    /// The register that some programs use to count their rounds: r15 on x86-64.
     pub counter: u64,
-    /// A number for the end of its stack.
+    /// A hash of the end of its stack.
     pub top: u64,
 }
 
-/// A sample of another thread of this process; `None` if it does not come within a time, or cannot
-/// be had here.
+/// Samples another thread of this process. Returns `None` if the sample does not arrive in time or
+/// is not supported.
 ///
-/// A thread that waits for a CPU is in the same state in two samples, so callers see to it that it
-/// works between them ([`cpu_ns`](seatmap_os::usage::cpu_ns)).
+/// A thread that waits for a CPU has the same state in two samples, so callers must ensure that it
+/// runs between them ([`cpu_ns`](seatmap_os::usage::cpu_ns)).
 #[must_use]
 pub fn of(tid: Tid, within: Duration) -> Option<ThreadSample> {
     machine::of(tid, within)
 }
 
-/// The state of a thread that looks at itself. It is called in a signal handler, on a stack of its
-/// own: it may read and write memory, and nothing else. True says that the thread does the same for
-/// ever, its counter aside: it goes once more through all that it does, and is then
-/// [interrupted](SampleHandler) at a place that does not depend on chance.
+/// Examines a thread's own sample. It runs in a signal handler on a separate stack and may only
+/// read and write memory. It returns true if the thread repeats itself forever, apart from its
+/// counter: the thread then goes through its cycle once more and is [interrupted](SampleHandler) at
+/// a place that does not depend on chance.
 pub type SampleCheck = fn(ThreadSample) -> bool;
 
-/// Called on the thread's own stack, where it was interrupted; the thread goes on there when it
-/// returns.
+/// Runs on the thread's own stack, where it was interrupted; the thread continues there afterwards.
 pub type SampleHandler = fn(ThreadSample);
 
-/// The calling thread looks at itself for each time that it has used its CPU so long. It must not
-/// end while this lives.
+/// Samples of the calling thread, one per period of its CPU time. The thread must outlive this
+/// value.
 #[derive(Debug)]
 pub struct Ticks {
     _machine: machine::Ticks,
 }
 
 impl Ticks {
-    /// Begins; one thread of a process can.
+    /// Starts sampling; one thread of a process can.
     ///
     /// # Errors
     /// The kernel's error.
@@ -96,7 +95,7 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(20);
 
-    /// Tells a thread to stop, even if the test fails.
+    /// Stops a thread, even if the test fails.
     struct Stops<'a>(&'a AtomicBool);
 
     impl Drop for Stops<'_> {
@@ -105,7 +104,7 @@ mod tests {
         }
     }
 
-    /// A thread that does something until it is told to stop, and its number.
+    /// Runs a thread with some work until `look` returns, and passes its thread ID.
     fn with_thread(work: fn(&AtomicBool), look: impl FnOnce(Tid)) {
         let stop = AtomicBool::new(false);
         let tid = AtomicI32::new(0);
@@ -122,7 +121,7 @@ mod tests {
         });
     }
 
-    /// Waits until a thread has worked for a while.
+    /// Waits until a thread has run for a while.
     fn let_work(tid: Tid) {
         let since_ns = cpu_ns(tid).unwrap_or(0);
         while cpu_ns(tid).unwrap_or(u64::MAX) < since_ns + 200_000 {
@@ -130,7 +129,7 @@ mod tests {
         }
     }
 
-    /// Whether one of many samples is like an earlier one.
+    /// Whether one of many samples equals an earlier one.
     fn repeats(tid: Tid) -> bool {
         let mut seen = std::collections::HashSet::new();
         (0..64).any(|_| {
@@ -144,7 +143,7 @@ mod tests {
         with_thread(
             |stop| while !stop.load(Ordering::Relaxed) {},
             |tid| {
-                // The thread may not have come to its loop when it is asked first.
+                // The thread may not have reached its loop at the first sample.
                 assert!((0..1000).any(|_| repeats(tid)));
             },
         );
@@ -160,7 +159,7 @@ mod tests {
                 }
             },
             |tid| {
-                // Until it counts, it may wait for memory like any other.
+                // Before it counts, it may wait for memory.
                 (0..50).for_each(|_| let_work(tid));
                 assert!(!repeats(tid));
             },
@@ -171,8 +170,8 @@ mod tests {
     static FLAG: AtomicU64 = AtomicU64::new(0);
     static INTERRUPTS: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
 
-    /// Waits for a flag and counts in r15 how often it looks: the loop's first instruction is the
-    /// lowest.
+    /// Waits for a flag and counts its checks in r15; the loop's first instruction has the lowest
+    /// address.
     fn spin() {
         // SAFETY: reads a flag; the register is restored.
         unsafe {

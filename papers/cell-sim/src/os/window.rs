@@ -1,9 +1,9 @@
-//! Memory at an address with many zeros at its end, and the same memory once more at a low address.
+//! Memory at an address with many trailing zeros, mapped a second time at a low address.
 //!
-//! A local store of a Cell's SPE is addressed from zero, and programs keep such addresses in 32
-//! bits. A store that begins at a multiple of 4 GiB makes the low 32 bits of every pointer into it
-//! that local-store address. Programs for 32-bit PPEs keep addresses of main memory in 32 bits too,
-//! and reach a store through its second, low mapping.
+//! Programs address a Cell SPE's local store from zero, and keep such addresses in 32 bits. If a
+//! store starts at a multiple of 4 GiB, the low 32 bits of every pointer into it are that
+//! local-store address. Programs for 32-bit PPEs also keep main-memory addresses in 32 bits, and
+//! use the store's second, low mapping.
 
 use std::ffi::CString;
 use std::io;
@@ -13,19 +13,20 @@ use std::sync::{Mutex, PoisonError};
 
 /// The alignment of a window: 4 GiB.
 pub const ALIGNMENT_BYTES: usize = 1 << 32;
-/// The first window tried, in units of the alignment: above programs that are linked to fixed
-/// addresses. A build with `SEATMAP_LOW_WINDOWS` has them lower, where ThreadSanitizer has shadows.
+/// The first window to try, in units of the alignment: above programs linked to fixed addresses. A
+/// build with `SEATMAP_LOW_WINDOWS` tries lower ones, because ThreadSanitizer has its shadow memory
+/// higher.
 const FIRST: usize = if option_env!("SEATMAP_LOW_WINDOWS").is_some() { 1 } else { 0x100 };
-/// Windows tried before the search is given up: they cover 16 TiB.
+/// Windows to try; they cover 16 TiB.
 const TRIES: usize = 4096;
 
-/// Memory that is mapped twice: at a multiple of 4 GiB, and below 4 GiB where there is room.
+/// Memory mapped twice: at a multiple of 4 GiB, and below 4 GiB if there is room.
 #[derive(Debug)]
 pub struct DoubleMapping {
     high: *mut u8,
     low: *mut u8,
     bytes: usize,
-    /// The pages that are executed: from where, and to where.
+    /// The start and end of the executable pages.
     executes: Mutex<(usize, usize)>,
 }
 
@@ -48,7 +49,7 @@ impl DoubleMapping {
         }
         let file = memory_file(bytes)?;
         let high = aligned(bytes, &file)?;
-        // Without room below 4 GiB, programs that need none go on.
+        // Programs that do not need the low mapping still work without it.
         let low = map(std::ptr::null_mut(), bytes, LOW, file.as_raw_fd()).unwrap_or(high);
         Ok(DoubleMapping { high, low, bytes, executes: Mutex::new((0, 0)) })
     }
@@ -60,22 +61,22 @@ impl DoubleMapping {
         self.high
     }
 
-    /// Its address below 4 GiB; the high one where there was no room.
+    /// Its address below 4 GiB, or the high one if there was no room.
     #[must_use]
     #[inline]
     pub fn low(&self) -> *mut u8 {
         self.low
     }
 
-    /// How long it is.
+    /// Its length.
     #[must_use]
     #[inline]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Lets the processor execute the pages from `start` to `end`, and no longer write them,
-    /// through the high mapping; makes all others writable again.
+    /// Makes the pages from `start` to `end` of the high mapping executable and read-only; makes
+    /// all others writable again.
     ///
     /// # Errors
     /// The kernel's error; `InvalidInput` for pages outside.
@@ -120,7 +121,7 @@ impl Drop for DoubleMapping {
     }
 }
 
-/// Addresses that nobody can read or write, as names for things that are not memory.
+/// Inaccessible addresses, as names for things other than memory.
 #[derive(Debug)]
 pub struct ReservedRange {
     start: *mut u8,
@@ -133,7 +134,7 @@ unsafe impl Send for ReservedRange {}
 unsafe impl Sync for ReservedRange {}
 
 impl ReservedRange {
-    /// Reserves `bytes` addresses, below 4 GiB where there is room.
+    /// Reserves `bytes` addresses, below 4 GiB if there is room.
     ///
     /// # Errors
     /// The kernel's error.
@@ -190,14 +191,14 @@ fn memory_file(bytes: usize) -> io::Result<OwnedFd> {
     }
 }
 
-/// Looks for a free window from where the last one was found.
+/// Searches for a free window, starting after the last one found.
 fn aligned(bytes: usize, file: &OwnedFd) -> io::Result<*mut u8> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     for _ in 0..TRIES {
         let number = FIRST + NEXT.fetch_add(1, Ordering::Relaxed) % TRIES;
         let at = (number * ALIGNMENT_BYTES) as *mut u8;
         match map(at, bytes, libc::MAP_FIXED_NOREPLACE, file.as_raw_fd()) {
-            // An old kernel takes the address as a hint.
+            // An old kernel treats the address as a hint.
             Ok(found) if found != at => {
                 // SAFETY: the mapping that was just made.
                 unsafe { libc::munmap(found.cast(), bytes) };

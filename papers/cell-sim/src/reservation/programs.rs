@@ -1,4 +1,4 @@
-//! The halves of an atomic as programs in C write them: getllar, and then putllc or putlluc.
+//! The halves of an atomic in C programs: getllar, then putllc or putlluc.
 
 use super::{AtomicAction, AtomicUnits, Phase, name};
 use crate::channels::Ea;
@@ -7,12 +7,11 @@ use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 
 impl AtomicUnits {
-    /// Whether a unit has nothing to do.
     pub fn is_idle(&self, spe: u16) -> bool {
         self.phases[spe as usize] == Phase::Idle
     }
 
-    /// Begins a getllar: the line, with a reservation.
+    /// Starts a getllar.
     pub fn get(&mut self, spe: u16, at: Ea, out: &mut EventOutbox) -> AtomicAction {
         invariant!(
             self.is_idle(spe),
@@ -30,7 +29,7 @@ impl AtomicUnits {
         self.work(spe, out)
     }
 
-    /// Begins a putllc (`is_conditional`) or a putlluc.
+    /// Starts a putllc (`is_conditional`) or a putlluc.
     pub fn put(
         &mut self,
         spe: u16,
@@ -77,13 +76,12 @@ impl AtomicUnits {
         AtomicAction::Put(at, true)
     }
 
-    /// Whether a unit's reservation on a line is valid.
     pub fn has_reserved(&self, spe: u16, at: Ea) -> bool {
         let key = super::key(at);
         self.lines.iter().any(|line| line.key == key && line.reserved & 1 << spe != 0)
     }
 
-    /// Drops a unit's reservation: a unit has one at a time, and a store of the PPE breaks it.
+    /// Drops a unit's reservation, because it reserves another line or the PPE wrote to this one.
     pub fn forget(&mut self, spe: u16) {
         self.lines.iter_mut().for_each(|line| line.reserved &= !(1 << spe));
     }

@@ -1,4 +1,4 @@
-//! The atomic units alone, with all other events in any order.
+//! The atomic units alone; all other events come in any order.
 
 use super::*;
 use crate::catalog;
@@ -19,13 +19,12 @@ fn add(offset: u32) -> AtomicRequest {
     AtomicRequest { kind: Atomic::Add, at: word(offset), value: 1 }
 }
 
-/// The event for which a unit waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Waits {
     Nothing,
-    /// Its command to be ordered.
+    /// The order of its command.
     Order(Ea),
-    /// The line.
+    /// The requested line.
     AtomicLine,
     /// The answer to its claim.
     Claim,
@@ -33,7 +32,7 @@ enum Waits {
     Half,
 }
 
-/// The units, and a version of each line beside them, which every store raises.
+/// The units, with a version for each line that every store increments.
 struct AtomicsHarness {
     units: AtomicUnits,
     out: EventOutbox,
@@ -65,7 +64,7 @@ impl AtomicsHarness {
         }
     }
 
-    /// Gives a unit the event for which it waits, or a new operation.
+    /// Sends a unit the event that it waits for, or a new operation.
     fn go_on(&mut self, unit: u16, fresh: AtomicRequest) {
         let at = unit as usize;
         let lost = self.units.lost();
@@ -127,7 +126,7 @@ proptest! {
         let mut bench = AtomicsHarness::new();
         for (unit, line, chance) in steps {
             if chance == 0 {
-                // A transfer writes bytes to the line.
+                // A transfer writes to the line.
                 bench.units.written(word(line * LINE_BYTES + 64));
                 bench.versions[line as usize] += 1;
             } else {
@@ -135,7 +134,7 @@ proptest! {
                 bench.go_on(unit, AtomicRequest { kind, ..add(line * LINE_BYTES) });
             }
         }
-        // Without further transfers, each unit ends.
+        // Without further transfers, each unit finishes.
         for unit in 0..UNITS {
             for _ in 0..20 {
                 if bench.waits[unit as usize] != Waits::Nothing {

@@ -1,14 +1,14 @@
-//! An account of what each SPE spent its time on, and how much it moved.
+//! An account of how each SPE spent its time, and how much it moved.
 
 use super::{ReadChannel, SessionCall};
 use serde::Serialize;
 
-/// A sort of time of an SPE's program.
+/// A category of an SPE program's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spent {
-    /// Working between calls, as far as that is charged.
+    /// Work between calls, as far as it is charged.
     Work,
-    /// Handing its transfer unit commands, reading channels and counts.
+    /// Handing commands to its MFC, reading channels and counts.
     Channels,
     /// Waiting for transfers.
     Transfers,
@@ -19,7 +19,7 @@ pub enum Spent {
 }
 
 impl Spent {
-    /// All sorts, in the order of [`SpeAccount::cycles`].
+    /// All categories, in the order of [`SpeAccount::cycles`].
     pub const ALL: [Spent; 5] =
         [Spent::Work, Spent::Channels, Spent::Transfers, Spent::Messages, Spent::Atomics];
 
@@ -35,7 +35,6 @@ impl Spent {
         }
     }
 
-    /// The sort of a call.
     pub(crate) fn of(call: &SessionCall) -> Self {
         match call {
             SessionCall::Work(_) => Spent::Work,
@@ -52,11 +51,11 @@ impl Spent {
 /// The account of one SPE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SpeAccount {
-    /// Runs of programs, and their resumptions.
+    /// Runs of programs, including resumptions.
     pub runs: u64,
-    /// Core cycles of each sort, in the order of [`Spent::ALL`].
+    /// Core cycles of each category, in the order of [`Spent::ALL`].
     pub cycles: [u64; 5],
-    /// Commands for the transfer unit.
+    /// Commands to the MFC.
     pub commands: u64,
     /// Bytes that it got.
     pub got_bytes: u64,
@@ -65,7 +64,6 @@ pub struct SpeAccount {
 }
 
 impl SpeAccount {
-    /// Notes time.
     pub(crate) fn spend(&mut self, sort: Spent, cycles: u64) {
         self.cycles[sort as usize] += cycles;
     }

@@ -1,4 +1,4 @@
-//! The calls of a program in C: those of an SPU's channels, and those of threads on the PPE.
+//! The calls of a C program: SPU channels and calls of PPE threads.
 
 use crate::channels::{SignalNumber, TransferOrder};
 use seatmap_data::statistics::words::counted;
@@ -7,14 +7,13 @@ use std::fmt;
 /// A command for an MFC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramCommand {
-    /// The name that programs know it by, for error texts.
+    /// Its name in programs and error messages.
     pub name: &'static str,
     /// The sort.
     pub kind: CommandKind,
     /// The local-store address.
     pub local: u32,
-    /// The effective address: a pointer of the process, or an address that stands for an SPE's
-    /// register.
+    /// The effective address: a pointer of the process, or the address of an SPE register.
     pub effective: u64,
     /// The number of bytes.
     pub bytes: u32,
@@ -25,77 +24,78 @@ pub struct ProgramCommand {
 /// The sort of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandKind {
-    /// Bytes from the effective address into the local store.
+    /// Copies bytes from the effective address to the local store.
     Get(TransferOrder),
-    /// Bytes from the local store to the effective address; a signal is four bytes to a register.
+    /// Copies bytes from the local store to the effective address; a signal is a put of four bytes
+    /// to a register.
     Put(TransferOrder),
-    /// A line with a reservation (getllar).
+    /// Reads a line and reserves it (getllar).
     Reserve,
-    /// The line back, if the reservation is valid (putllc).
+    /// Writes the line if the reservation is still valid (putllc).
     StoreConditional,
-    /// The line back in any case (putlluc).
+    /// Writes the line unconditionally (putlluc).
     Store,
-    /// The line back in any case, queued and without a status (putqlluc).
+    /// Writes the line unconditionally, through the queue and without a status (putqlluc).
     StoreQueued,
-    /// Later commands of all tags wait for the earlier ones (mfcbarrier, mfceieio, mfcsync).
+    /// Keeps later commands of all tags waiting for earlier ones (mfcbarrier, mfceieio, mfcsync).
     Barrier,
 }
 
 impl CommandKind {
-    /// Whether it is for the atomic unit, which takes one command at a time.
+    /// Whether it uses the atomic unit, which handles one command at a time.
     pub(crate) fn is_atomic(self) -> bool {
         use CommandKind::{Reserve, Store, StoreConditional, StoreQueued};
         matches!(self, Reserve | StoreConditional | Store | StoreQueued)
     }
 }
 
-/// One element of a program's list.
+/// An element of a program's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListElement {
     /// The effective address.
     pub effective: u64,
-    /// The number of bytes, more than 0.
+    /// The number of bytes, above 0.
     pub bytes: u32,
 }
 
-/// A channel that an SPU reads and at which it waits.
+/// A channel whose read makes an SPU wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadChannel {
     /// The inbound mailbox.
     Mailbox,
     /// A signal register.
     Signal(SignalNumber),
-    /// The answer to the last tag-status update.
+    /// The result of the last tag-status update.
     TagStatus,
     /// Tags with stalled lists.
     StallStatus,
     /// The status of the last atomic command.
     AtomicStatus,
-    /// Events of the mask.
+    /// Unmasked events.
     Events,
 }
 
-/// A mailbox that an SPU writes.
+/// A mailbox written by an SPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outbound {
-    /// The one that the PPE polls.
+    /// The mailbox that the PPE polls.
     Plain,
-    /// The one that interrupts the PPE.
+    /// The mailbox that interrupts the PPE.
     Interrupting,
 }
 
-/// A count that a thread on the PPE looks at.
+/// A count that a PPE thread can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MailboxCount {
     /// Free entries of the inbound mailbox.
     InboundRoom,
     /// Messages in a mailbox of the SPU.
     Waiting(Outbound),
-    /// The status register of all mailboxes: interrupting << 16 | free inbound << 8 | outbound.
+    /// The mailbox status register: interrupting << 16 | free inbound << 8 | outbound.
     Status,
 }
 
-/// A set of events of one context for which a thread waits.
+/// Events of one context that a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchedEvents {
     /// The context's task.
@@ -104,50 +104,49 @@ pub struct WatchedEvents {
     pub events: u32,
 }
 
-/// When a wait for tags is over.
+/// The condition that ends a wait for tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagCondition {
     /// At once.
     Immediate,
-    /// When the commands of one tag of the mask are complete.
+    /// All commands of one tag in the mask are complete.
     Any,
-    /// When those of all are.
+    /// All commands of all tags in the mask are complete.
     All,
 }
 
 /// A call that takes time.
 #[derive(Clone, Copy, Debug)]
 pub enum SessionCall {
-    /// SPU: hands its MFC a command. The answer is the number of the command's entry in the queue.
+    /// SPU: hands its MFC a command. The answer is the command's queue entry.
     Command(ProgramCommand),
-    /// SPU: hands its MFC a list, whose elements stay where they are until the call ends. If it is
-    /// open, further elements follow after an acknowledgement.
+    /// SPU: hands its MFC a list, whose elements stay in place until the call ends.
     List {
-        /// The list's command; its size and effective address do not count.
+        /// The list's command; its size and effective address are ignored.
         command: ProgramCommand,
         /// The first element.
         elements: *const ListElement,
         /// The number of elements.
         count: usize,
-        /// Whether further elements follow.
+        /// Whether more elements follow after an acknowledgement.
         is_open: bool,
     },
-    /// SPU: reads a channel; the answer is its value.
+    /// SPU: reads a channel. The answer is its value.
     Read(ReadChannel),
     /// SPU: writes a mailbox; waits while it is full.
     Write(Outbound, u32),
-    /// Any: works for this many core cycles.
+    /// Any task: works for this many core cycles.
     Work(u64),
-    /// SPU: reads a channel or a count that never waits.
+    /// SPU: reads a channel or a count without waiting.
     Look,
-    /// SPU: its program was found to wait for a change of its local store, without a call: waits
-    /// until bytes arrive there.
+    /// SPU: waits until bytes arrive in its local store; used for programs that spin on their store
+    /// without a call.
     AwaitStore,
-    /// PPE: reads the time base; the answer is its ticks.
+    /// PPE: reads the time base. The answer is in ticks.
     TimeBase,
-    /// PPE: reads the clock; the answer is core cycles.
+    /// PPE: reads the clock. The answer is in core cycles.
     Clock,
-    /// PPE: writes an SPE's inbound mailbox if it has room. The answer says whether.
+    /// PPE: writes an SPE's inbound mailbox if it has room. The answer is whether it had.
     Send {
         /// The context.
         to: u16,
@@ -162,16 +161,16 @@ pub enum SessionCall {
         from: u16,
         /// The mailbox.
         mailbox: Outbound,
-        /// Looks before it gives up; each takes its time.
+        /// Reads before it gives up; each takes its time.
         looks: u32,
     },
-    /// PPE: looks at a count, up to `looks` times while it is 0. The answer is the count.
+    /// PPE: reads a count, up to `looks` times while it is 0. The answer is the count.
     Count {
         /// The context.
         of: u16,
         /// The count.
         what: MailboxCount,
-        /// Looks before it gives up.
+        /// Reads before it gives up.
         looks: u32,
     },
     /// PPE: writes a signal register.
@@ -192,19 +191,19 @@ pub enum SessionCall {
         /// The count.
         what: MailboxCount,
     },
-    /// PPE: waits for events until a time in core cycles. The answer is 1, or 0 if the time came
-    /// first. The sets stay where they are until the call ends.
+    /// PPE: waits for events. The answer is 1, or 0 after a timeout. The sets stay in place until
+    /// the call ends.
     AwaitEvents {
         /// The first set.
         watched_events: *const WatchedEvents,
         /// The number of sets.
         count: usize,
-        /// When the wait is given up.
+        /// The timeout in core cycles.
         until: Option<u64>,
     },
     /// PPE: hands a context's MFC a proxy command.
     Proxy(u16, ProgramCommand),
-    /// PPE: waits for proxy commands. The answer has the bits of the tags that are complete.
+    /// PPE: waits for proxy commands. The answer is the mask of complete tags.
     AwaitProxies {
         /// The context.
         of: u16,
@@ -213,27 +212,27 @@ pub enum SessionCall {
         /// The condition.
         condition: TagCondition,
     },
-    /// PPE: runs a context until its program stops; waits for an SPE.
+    /// PPE: waits for an SPE and runs a context until its program stops.
     Run {
         /// The context.
         context: u16,
-        /// Whether it begins; otherwise it goes on from where it stopped.
+        /// Whether the program starts; otherwise it continues where it stopped.
         is_fresh: bool,
     },
-    /// PPE: ends a context when its transfers are complete.
+    /// PPE: removes a context when its transfers are complete.
     Destroy(u16),
-    /// PPE: waits until another thread [wakes](super::CellBeSession::wake) the waiters of this key,
-    /// or until a time in core cycles. The answer is 1, or 0 if the time came first.
+    /// PPE: waits until another thread [wakes](super::CellBeSession::wake) the waiters of this key.
+    /// The answer is 1, or 0 after a timeout.
     Park {
         /// The key: an address.
         key: u64,
-        /// When the wait is given up.
+        /// The timeout in core cycles.
         until: Option<u64>,
     },
 }
 
 impl SessionCall {
-    /// Whether it waits for changes that others make, and is then tried again.
+    /// Whether the call waits for changes by others, and is retried after them.
     pub(crate) fn waits(&self) -> bool {
         match self {
             SessionCall::Read(_)
@@ -250,7 +249,7 @@ impl SessionCall {
         }
     }
 
-    /// The name of the call in traces.
+    /// Its name in traces.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             SessionCall::Command(command) | SessionCall::List { command, .. } => command.name,
@@ -278,8 +277,8 @@ impl SessionCall {
     }
 }
 
-/// Says what a task does in this call, for the report of a deadlock. Contexts have the numbers of
-/// their tasks here; [`Session::waiting`](super::CellBeSession::waiting) replaces them.
+/// Describes what a task does in this call, for the deadlock report. Contexts have their task
+/// numbers here; [`Session::waiting`](super::CellBeSession::waiting) replaces them.
 impl fmt::Display for SessionCall {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -348,7 +347,7 @@ impl fmt::Display for SessionCall {
 }
 
 impl SessionCall {
-    /// The context that a thread's call is about.
+    /// The context that a thread's call uses.
     pub(crate) fn context(&self) -> Option<u16> {
         match *self {
             SessionCall::Await { of, .. }

@@ -1,12 +1,11 @@
-//! The state of an SPE's channels that belongs to its program, and goes with it to whichever SPE
-//! runs it.
+//! The state of an SPE's channels. It belongs to the program and moves with it from SPE to SPE.
 
 use super::call::{Outbound, ProgramCommand, TagCondition};
 use crate::channels::{Ea, SignalNumber};
 use crate::mailbox::{INBOUND_ENTRIES, InboundMailbox, OutboundMailbox};
 use crate::memory::LINE_BYTES;
 
-/// Entries of an MFC with its proxy commands.
+/// Entries of an MFC, including proxy commands.
 const ENTRIES: usize = 64;
 
 /// Events that an SPU can wait for (Cell Broadband Engine Architecture).
@@ -24,7 +23,7 @@ pub mod spu_event {
     pub const MULTISOURCE_SYNC: u32 = 0x1000;
 }
 
-/// Events of a context that a thread on the PPE can wait for (libspe2's numbers).
+/// Events of a context that a PPE thread can wait for (libspe2's numbers).
 pub mod ppe_event {
     #![expect(missing_docs, reason = "the interface's own names")]
     pub const OUT_INTR_MBOX: u32 = 0x1;
@@ -33,11 +32,10 @@ pub mod ppe_event {
     pub const STOPPED: u32 = 0x8;
 }
 
-/// Offsets of the registers that can be read: the outbound mailbox, and the status of all
-/// mailboxes.
+/// Offsets of the readable registers: the outbound mailbox, and the status of all mailboxes.
 pub const REGISTER_OFFSETS: [u32; 2] = [0x4004, 0x4014];
 
-/// A line that a program has reserved: where it is, and what it held.
+/// A reserved line: its address and its content at that time.
 #[derive(Clone, Copy, Debug)]
 pub struct ReservedLine {
     pub at: Ea,
@@ -47,18 +45,18 @@ pub struct ReservedLine {
 /// A program that spins until its local store changes.
 #[derive(Clone, Copy, Debug)]
 pub struct SpinningProgram {
-    /// Arrivals in the store when it was found to.
+    /// Arrivals in the store when the program began to spin.
     pub seen: u64,
     /// Arrivals at which it looks again.
     pub until: u64,
-    /// A number for the store's bytes.
+    /// A hash of the store's bytes.
     pub number: u64,
 }
 
 /// A context of an SPE.
 #[derive(Clone, Debug)]
 pub struct ChannelState {
-    /// The number by which errors and traces name it.
+    /// Its number in errors and traces.
     pub number: u32,
     pub inbound: InboundMailbox,
     pub outbound: OutboundMailbox,
@@ -66,56 +64,55 @@ pub struct ChannelState {
     pub signals: [Option<u32>; 2],
     /// Whether each signal register gathers bits.
     pub gathers: [bool; 2],
-    /// Events that have happened and were not acknowledged.
+    /// Unacknowledged events.
     pub events: u32,
     pub event_mask: u32,
     pub tag_mask: u32,
-    /// The update that was asked for and is not met, with its mask.
+    /// The pending tag update with its mask.
     pub tag_update: Option<(TagCondition, u32)>,
-    /// The status of the last update that was met and not read.
+    /// The unread status of the last met update.
     pub tag_status: Option<u32>,
     pub atomic_status: Option<u32>,
-    /// The command that the atomic unit works on.
+    /// The command in the atomic unit.
     pub atomic: Option<ProgramCommand>,
     pub reserved: Option<ReservedLine>,
-    /// Tags of lists that have stalled and were not reported.
+    /// Tags of stalled lists, not yet reported.
     pub stalled: u32,
-    /// Entries of lists that have stalled and were not acknowledged.
+    /// Entries of stalled lists, not yet acknowledged.
     pub stalled_entries: Vec<u8>,
-    /// The value that was written to the decrementer, and its tick.
+    /// The last value written to the decrementer, and the tick of the write.
     pub decrementer: (u32, u64),
-    /// Whether its event was reported since it was written.
+    /// Whether its event was reported since the last write.
     pub has_decremented: bool,
-    /// Counts waits for the decrementer, so that a timer of an earlier one is known.
+    /// Counts waits for the decrementer, to recognise timers of earlier waits.
     pub timer: u32,
-    /// Tags of proxy commands that were given and not taken.
+    /// Tags of proxy commands whose completion was not read.
     pub proxy_tags: u32,
     /// The command in each entry of the MFC.
     pub commands: [Option<ProgramCommand>; ENTRIES],
-    /// Whether a trace shows the command in each entry, and by which number.
+    /// The trace's number for the command in each entry, if the trace shows it.
     pub traced: [Option<u64>; ENTRIES],
-    /// The first command that could not read or write an address.
+    /// The first command whose address could not be read or written.
     pub fault: Option<ProgramCommand>,
-    /// The first proxy command that could not.
+    /// The first such proxy command.
     pub proxy_fault: Option<ProgramCommand>,
-    /// The SPE that it takes if that can be had, and the chip whose SPEs it takes otherwise.
+    /// The preferred SPE, and the preferred chip if that SPE is taken.
     pub wish: (Option<u16>, Option<u8>),
-    /// The SPE that it is on.
+    /// The SPE that it runs on.
     pub seat: Option<u16>,
     /// The thread that runs its program.
     pub runner: Option<u16>,
     /// Arrivals of bytes in its local store.
     pub arrivals: u64,
-    /// How its program spins, if it does.
     pub spinning: Option<SpinningProgram>,
-    /// Arrivals after which a program that spins looked again the last time.
+    /// The number of arrivals after which a spinning program last looked again.
     pub patience: u64,
-    /// Ends of its program that were not taken.
+    /// Unread ends of its program.
     pub ends: u32,
 }
 
 impl ChannelState {
-    /// A context in which nothing has happened.
+    /// A fresh context.
     pub fn new(
         number: u32,
         gathers: [bool; 2],
@@ -140,7 +137,7 @@ impl ChannelState {
             stalled: 0,
             stalled_entries: Vec::new(),
             decrementer: (0, tick),
-            // Until the program writes the decrementer, it gives no event.
+            // The decrementer gives no event before the program writes it.
             has_decremented: true,
             timer: 0,
             proxy_tags: 0,
@@ -158,7 +155,7 @@ impl ChannelState {
         }
     }
 
-    /// Forgets what only a program's own run had: the state of its channels to its transfer unit.
+    /// Clears the state that belongs to one run of a program: that of the MFC channels.
     pub fn renew(&mut self, tick: u64) {
         (self.event_mask, self.tag_mask, self.tag_update, self.tag_status) = (0, 0, None, None);
         (self.atomic_status, self.reserved, self.stalled) = (None, None, 0);
@@ -179,20 +176,18 @@ impl ChannelState {
         }
     }
 
-    /// Takes a value that arrives at a signal register.
     pub fn signal(&mut self, register: SignalNumber, value: u32) {
         let at = index(register);
-        // A register that does not gather keeps the last signal only.
+        // A register without gathering keeps only the last signal.
         let before = self.signals[at].filter(|_| self.gathers[at]).unwrap_or(0);
         self.signals[at] = Some(before | value);
     }
 
-    /// Takes the value of a signal register, if there is one.
     pub fn take_signal(&mut self, register: SignalNumber) -> Option<u32> {
         self.signals[index(register)].take()
     }
 
-    /// Reads a register at one of [`REGISTER_OFFSETS`]; reading the outbound mailbox takes its
+    /// Reads a register at one of [`REGISTER_OFFSETS`]; reading the outbound mailbox removes its
     /// message.
     pub fn register(&mut self, offset: u32) -> u32 {
         match offset {
@@ -201,32 +196,32 @@ impl ChannelState {
         }
     }
 
-    /// The status of the mailboxes: interrupting << 16 | free inbound << 8 | outbound.
+    /// The mailbox status: interrupting << 16 | free inbound << 8 | outbound.
     pub fn mailbox_status(&self) -> u32 {
         let room = (INBOUND_ENTRIES - self.inbound.filled()) as u32;
         waiting(&self.interrupting) << 16 | room << 8 | waiting(&self.outbound)
     }
 
-    /// The decrementer: it counts down with the time base, through zero.
+    /// The decrementer: counts down with the time base, through zero.
     pub fn decrementer(&self, tick: u64) -> u32 {
-        // The counter wraps, as the hardware's does.
+        // The counter wraps like the hardware's.
         self.decrementer.0.wrapping_sub(tick.wrapping_sub(self.decrementer.1) as u32)
     }
 
     /// The tick at which the decrementer becomes negative.
     pub fn negative_at(&self) -> u64 {
-        // A tick after it has reached zero.
+        // One tick after it reached zero.
         self.decrementer.1 + u64::from(self.decrementer.0) + 1
     }
 
-    /// Answers a tag-status update if it is met, with the tags that are complete. Returns whether
-    /// it was.
+    /// Completes a pending tag-status update if its condition holds, with the mask of complete
+    /// tags. Returns whether it did.
     pub fn meet_update(&mut self, pending: u32) -> bool {
         let Some((condition, mask)) = self.tag_update else { return false };
         let complete = mask & !pending;
         let is_met = match condition {
             TagCondition::Immediate => true,
-            // Without tags there is nothing to wait for.
+            // With an empty mask, there is nothing to wait for.
             TagCondition::Any => complete != 0 || mask == 0,
             TagCondition::All => complete == mask,
         };

@@ -1,14 +1,12 @@
-//! A simulated Cell on which programs in C run: SPU programs and threads of the PPE, in virtual
-//! time.
+//! A simulated Cell that runs C programs: SPU programs and PPE threads, in virtual time.
 //!
-//! A session is the machine alone. Its driver keeps the programs: it asks the session whose
-//! [turn](CellBeSession::advance) it is, lets that program run on this computer until its next
-//! call, hands the [call](CellBeSession::call) over, and asks again. Time passes in calls only.
-//! Contexts and threads come and go meanwhile.
+//! A session simulates only the machine; its driver runs the programs. The driver asks whose
+//! [turn](CellBeSession::advance) it is, runs that program on this computer until its next call,
+//! passes the [call](CellBeSession::call) on, and asks again. Time passes only in calls. The driver
+//! can add and remove contexts and threads at any time.
 //!
-//! Effective addresses are pointers of the process, or addresses that stand for an SPE's registers.
-//! A transfer moves its bytes line by line, each when it arrives. The timings are those of the
-//! model that the session was made of.
+//! Effective addresses are pointers of the process, or addresses of an SPE's registers. A transfer
+//! moves its bytes line by line, each line when it arrives. Timings come from the session's model.
 
 mod account;
 mod call;
@@ -33,11 +31,11 @@ use crate::world::CellBeMachine;
 use seatmap_sim::engine::SimulatedMachine;
 use std::sync::Arc;
 
-/// The ring's elements from one SPE to the next, along which a chain of contexts lies: the kernel's
-/// order of the SPEs (Linux, arch/powerpc/platforms/cell/spu_manage.c: `qs20_reg_idxs`).
+/// Ring elements along a chain of contexts, SPE by SPE. The order is the kernel's (Linux,
+/// arch/powerpc/platforms/cell/spu_manage.c: `qs20_reg_idxs`).
 const CHAIN: [u8; 8] = [0, 2, 4, 6, 7, 5, 3, 1];
 
-/// A program's turn: it goes on with the answer to its call.
+/// A program's turn: it continues with the answer to its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramTurn {
     /// The task.
@@ -49,16 +47,16 @@ pub struct ProgramTurn {
 /// The next step of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// It is a task's turn.
+    /// A task has its turn.
     Turn(ProgramTurn),
-    /// Bytes have arrived in memory or in a local store.
+    /// Bytes have arrived in memory or a local store.
     Store,
 }
 
-/// A context to be added.
+/// The properties of a context to add.
 #[derive(Clone, Copy, Debug)]
 pub struct NewContext {
-    /// The number by which errors and traces name it.
+    /// Its number in errors and traces.
     pub number: u32,
     /// Its local store.
     pub store: LocalStore,
@@ -66,13 +64,13 @@ pub struct NewContext {
     pub registers: u64,
     /// Whether each signal register gathers bits instead of keeping the last value.
     pub gathers: [bool; 2],
-    /// The SPE that it takes if that can be had; `None` for any.
+    /// The preferred SPE, if any.
     pub seat: Option<u16>,
-    /// The chip whose SPEs it takes if one can be had; `None` for any.
+    /// The preferred chip, if any.
     pub chip: Option<u8>,
 }
 
-/// A Cell at work for the programs of one process.
+/// A Cell that runs the programs of one process.
 #[derive(Clone, Debug)]
 pub struct CellBeSession {
     model: Arc<CellModel>,
@@ -80,38 +78,37 @@ pub struct CellBeSession {
     threads: Vec<Thread>,
 }
 
-/// A thread of the PPE.
 #[derive(Clone, Copy, Debug)]
 struct Thread {
     task: u16,
-    /// The number by which errors and traces name it.
+    /// Its number in errors and traces.
     number: u32,
-    /// The key at which others wait for its end.
+    /// The key that other threads wait for to join this one.
     key: u64,
 }
 
 impl CellBeSession {
-    /// A machine without programs. Contexts that ask for no SPE take those of `seats`, in its
-    /// order, or all in theirs if it is empty; a number beyond the machine's SPEs does not count.
+    /// Creates a machine without programs. Contexts without a preferred SPE take those of `seats`
+    /// in this order, or all in theirs if `seats` is empty. Numbers beyond the machine's SPEs are
+    /// ignored.
     #[must_use]
     pub fn new(model: &Arc<CellModel>, seats: &[u16]) -> Self {
         let all = 0..model.spes() as u16;
         let mut order: Vec<u16> = seats.iter().copied().filter(|seat| all.contains(seat)).collect();
-        // The other SPEs after the seats, so that a context finds one even where all seats are
-        // taken.
+        // The other SPEs follow, so that a context finds one even if all `seats` are taken.
         order.extend(all.filter(|seat| !seats.contains(seat)));
         let mut world = CellBeMachine::new(model);
         world.begin_programs(order, model.figures.decrementer_ns.value * model.frequency_ghz);
         CellBeSession { model: Arc::clone(model), world, threads: Vec::new() }
     }
 
-    /// The model.
+    /// The session's model.
     #[must_use]
     pub fn model(&self) -> &Arc<CellModel> {
         &self.model
     }
 
-    /// The SPE at a place along a chain of contexts, in which neighbours are neighbours on the
+    /// The SPE at this place of a chain of contexts; neighbours on the chain are neighbours on the
     /// ring.
     #[must_use]
     pub fn chain_seat(model: &CellModel, place: usize) -> u16 {
@@ -120,11 +117,11 @@ impl CellBeSession {
             CHAIN.iter().filter_map(|physical| model.spes.iter().position(|spe| spe == physical));
         let order: Vec<usize> = order.collect();
         let at = place % model.spes();
-        // The chips follow each other, and the chain is the same on each.
+        // The chain continues from chip to chip, with the same order on each.
         (at / each * each + order[at % each]) as u16
     }
 
-    /// Adds a context. It has no SPE until it runs.
+    /// Adds a context. It gets an SPE when it runs.
     pub fn add_context(&mut self, new: NewContext) -> u16 {
         let tick = self.world.tick();
         let task = self.world.add_task(Some(ChannelState::new(
@@ -137,7 +134,7 @@ impl CellBeSession {
         task
     }
 
-    /// Adds a thread of the PPE, with the number by which errors and traces name it.
+    /// Adds a PPE thread with its number in errors and traces.
     pub fn add_thread(&mut self, number: u32) -> u16 {
         let task = self.world.add_task(None);
         self.threads.push(Thread { task, number, key: 0 });
@@ -145,7 +142,7 @@ impl CellBeSession {
         task
     }
 
-    /// Sets the key at which others wait for a thread's end, for the report of a deadlock.
+    /// Sets the key that other threads wait for to join this one, for the deadlock report.
     pub fn set_key(&mut self, task: u16, key: u64) {
         self.threads
             .iter_mut()
@@ -153,36 +150,37 @@ impl CellBeSession {
             .for_each(|thread| thread.key = key);
     }
 
-    /// Removes a thread that has no call.
+    /// Removes a thread. It must not be in a call.
     pub fn remove_thread(&mut self, task: u16) {
         self.threads.retain(|thread| thread.task != task);
         self.world.remove_task(task);
     }
 
-    /// Has a range of addresses lie in the memory of a chip; all others lie in the first chip's.
+    /// Places a range of addresses in a chip's memory; all others are in the first chip's.
     pub fn place(&mut self, start: u64, bytes: u64, chip: u8) {
         let chip = chip.min(self.model.chips as u8 - 1);
         self.world.programs_mut().process.place(start, bytes, chip);
     }
 
-    /// Lets a task have its turn now, without a call before: a new thread begins.
+    /// Gives a new thread its first turn now, without a call.
     pub fn begin(&mut self, task: u16) {
         self.world.start(self.world.now(), task);
     }
 
-    /// Takes the call of a task whose turn it was, which begins after `work` core cycles.
+    /// Accepts the call of a task that had its turn; the call begins after `work` core cycles.
     pub fn call(&mut self, task: u16, call: SessionCall, work: u64) {
         self.world.call_after(task, call, work);
     }
 
-    /// Lets time pass until it is a task's turn. `None`: all tasks wait, and nothing is under way.
+    /// Advances time until a task has its turn. Returns `None` if all tasks wait and no event is
+    /// pending.
     pub fn advance(&mut self) -> Option<ProgramTurn> {
         let (_, task) = self.world.next_task()?;
         Some(ProgramTurn { task, answer: self.world.answer(task) })
     }
 
-    /// Lets time pass until it is a task's turn, or bytes have arrived somewhere. `None`: all tasks
-    /// wait, and nothing is under way.
+    /// Advances time until a task has its turn or bytes arrive somewhere. Returns `None` if all
+    /// tasks wait and no event is pending.
     pub fn advance_to_store(&mut self) -> Option<Next> {
         let next = self.world.next_task_or_store()?;
         Some(next.map_or(Next::Store, |task| {
@@ -190,14 +188,14 @@ impl CellBeSession {
         }))
     }
 
-    /// Nothing is under way: programs that spin look at what has arrived in their local stores.
-    /// Returns whether there are any.
+    /// Lets spinning programs look at new bytes in their local stores; called when no event is
+    /// pending. Returns whether there are any.
     pub fn look_at_arrivals(&mut self) -> bool {
         self.world.look_at_arrivals()
     }
 
-    /// The program of a context has stopped, or has ended if `is_end`: the thread that ran it goes
-    /// on.
+    /// Continues the thread that runs a context: the context's program has stopped, or has ended if
+    /// `is_end`.
     pub fn stopped(&mut self, context: u16, is_end: bool) {
         self.world.stopped(context, is_end);
     }
@@ -208,7 +206,8 @@ impl CellBeSession {
         self.world.programs().context(context)?.runner
     }
 
-    /// Forgets what an earlier program left in a context's channels: another one has been loaded.
+    /// Clears what an earlier program left in a context's channels, before a newly loaded program
+    /// runs.
     pub fn renew(&mut self, context: u16) {
         let tick = self.world.tick();
         if let Some(context) = self.world.programs_mut().context_mut(context) {
@@ -216,8 +215,8 @@ impl CellBeSession {
         }
     }
 
-    /// Takes the fault that stops a context's program: a command with an address that cannot be
-    /// read or written.
+    /// Takes the fault that stops a context's program: a command whose address cannot be read or
+    /// written.
     pub fn take_fault(&mut self, context: u16) -> Option<ProgramCommand> {
         self.world.programs_mut().context_mut(context)?.fault.take()
     }
@@ -227,55 +226,54 @@ impl CellBeSession {
         self.world.programs_mut().context_mut(context)?.proxy_fault.take()
     }
 
-    /// Wakes up to `most` threads that are parked at a key, those first that came first. Returns
-    /// how many.
+    /// Wakes up to `most` threads that wait for a key, in order of arrival. Returns their number.
     pub fn wake(&mut self, key: u64, most: usize) -> usize {
         self.world.wake(key, most)
     }
 
-    /// The time, in core cycles.
+    /// The time in core cycles.
     #[must_use]
     pub fn now(&self) -> u64 {
         self.world.now()
     }
 
-    /// The time, in ticks of the time base.
+    /// The time in ticks of the time base.
     #[must_use]
     pub fn ticks(&self) -> u64 {
         self.world.tick()
     }
 
-    /// The time, in nanoseconds.
+    /// The time in nanoseconds.
     #[must_use]
     pub fn now_ns(&self) -> f64 {
         self.now() as f64 / self.model.frequency_ghz
     }
 
-    /// The core cycle that lies this many nanoseconds after the machine's beginning.
+    /// The core cycle at this many nanoseconds after the start.
     #[must_use]
     pub fn cycle_at(&self, ns: u64) -> u64 {
         (ns as f64 * self.model.frequency_ghz) as u64
     }
 
-    /// Events until now.
+    /// Events so far.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.world.events()
     }
 
-    /// The counts until now.
+    /// The counts so far.
     #[must_use]
     pub fn counters(&self) -> CellBeCounters {
         self.world.count(&self.model)
     }
 
-    /// An account of what each SPE spent its time on until now.
+    /// The account of each SPE so far.
     #[must_use]
     pub fn accounts(&self) -> &[SpeAccount] {
         &self.world.programs().accounts
     }
 
-    /// Begins to keep a trace.
+    /// Starts a trace.
     pub fn begin_trace(&mut self) {
         let mut trace = EventTrace::new(1000.0 * self.model.frequency_ghz);
         let groups = [
@@ -295,12 +293,12 @@ impl CellBeSession {
         self.world.set_trace(Some(trace));
     }
 
-    /// Takes the trace that was kept.
+    /// Ends the trace and returns it.
     pub fn take_trace(&mut self) -> Option<EventTrace> {
         self.world.take_trace()
     }
 
-    /// The tasks that wait, each with what for: the report of a deadlock.
+    /// Describes each waiting task, for the deadlock report.
     #[must_use]
     pub fn waiting(&self) -> Vec<String> {
         let contexts = self
@@ -317,20 +315,20 @@ impl CellBeSession {
             .collect()
     }
 
-    /// Whether a task has a call.
+    /// Whether a task is in a call.
     #[must_use]
     pub fn is_waiting(&self, task: u16) -> bool {
         self.world.calls(task).is_some()
     }
 
-    /// Says that a thread spins until memory changes; `None` if the task is not a thread.
+    /// Describes a thread that spins until memory changes; `None` if the task is not a thread.
     #[must_use]
     pub fn spins(&self, task: u16) -> Option<String> {
         let thread = self.threads.iter().find(|thread| thread.task == task)?;
         Some(format!("PPE thread {} spins until memory changes", thread.number))
     }
 
-    /// A call in words, with the number of the context that it is about.
+    /// Describes a call and its context.
     fn wait(&self, call: SessionCall) -> String {
         let about = call.context().map(|task| {
             format!(
@@ -351,41 +349,41 @@ impl CellBeSession {
     }
 }
 
-/// The channels of an SPU that take no time beside the instruction itself.
+/// The channels of an SPU that take no time except the instruction itself.
 impl CellBeSession {
-    /// Sets the tags that updates look at.
+    /// Sets the tag mask of updates.
     pub fn set_tag_mask(&mut self, context: u16, mask: u32) {
         self.world.context_for(context, |context| context.tag_mask = mask);
     }
 
-    /// The tags that updates look at.
+    /// The tag mask of updates.
     #[must_use]
     pub fn tag_mask(&self, context: u16) -> u32 {
         self.world.programs().context(context).map_or(0, |context| context.tag_mask)
     }
 
-    /// Asks for a tag-status update.
+    /// Requests a tag-status update.
     pub fn update_tags(&mut self, context: u16, condition: TagCondition) {
         self.world.update_tags(context, condition);
     }
 
-    /// Sets the events that the program wants to know of.
+    /// Sets the mask of events that the program reads.
     pub fn set_event_mask(&mut self, context: u16, mask: u32) {
         self.world.context_for(context, |context| context.event_mask = mask);
     }
 
-    /// The events that the program wants to know of.
+    /// The mask of events that the program reads.
     #[must_use]
     pub fn event_mask(&self, context: u16) -> u32 {
         self.world.programs().context(context).map_or(0, |context| context.event_mask)
     }
 
-    /// Forgets events.
+    /// Clears events.
     pub fn acknowledge(&mut self, context: u16, events: u32) {
         self.world.context_for(context, |context| context.events &= !events);
     }
 
-    /// Lets an event happen.
+    /// Sets an event.
     pub fn raise(&mut self, context: u16, event: u32) {
         self.world.context_for(context, |context| context.events |= event);
     }
@@ -405,7 +403,7 @@ impl CellBeSession {
         self.world.programs().context(context).map_or(0, |context| context.decrementer(tick))
     }
 
-    /// Whether a channel holds something, so that a read of it does not wait.
+    /// Whether a read of a channel would return at once.
     pub fn has(&mut self, context: u16, reading: ReadChannel) -> bool {
         if reading == ReadChannel::Events {
             return self.world.pending_events(context) != 0;
@@ -416,7 +414,7 @@ impl CellBeSession {
             ReadChannel::TagStatus => context.tag_status.is_some(),
             ReadChannel::StallStatus => context.stalled != 0,
             ReadChannel::AtomicStatus => context.atomic_status.is_some(),
-            // Events are answered above.
+            // `Events` returned above.
             ReadChannel::Mailbox | ReadChannel::Events => context.inbound.filled() > 0,
         }
     }
@@ -436,7 +434,7 @@ impl CellBeSession {
             .is_some_and(|context| context.mailbox(mailbox).has_room())
     }
 
-    /// Commands that the queue of a context's MFC has room for.
+    /// Free entries in the queue of a context's MFC.
     pub fn queue_room(&mut self, context: u16) -> usize {
         self.world.queue_room(context)
     }
@@ -450,7 +448,7 @@ impl CellBeSession {
             ReadChannel::AtomicStatus => {
                 context.atomic_status.is_none() && context.atomic.is_none()
             }
-            // Something outside of the program can fill all other channels.
+            // All other channels can be filled from outside.
             _ => false,
         }
     }
@@ -470,8 +468,7 @@ impl CellBeSession {
             .collect()
     }
 
-    /// Lets the stalled list of an entry go on with these elements; if it is open, further ones
-    /// follow.
+    /// Resumes a stalled list with these elements. If `is_open`, more elements follow later.
     pub fn extend_list(
         &mut self,
         context: u16,
@@ -482,20 +479,20 @@ impl CellBeSession {
         self.world.extend_list(context, entry, elements, is_open);
     }
 
-    /// The PPE may have stored to memory and to local stores: lets SPUs look that wait for the loss
-    /// of a reservation, or for a change of their store.
+    /// Wakes SPUs that wait for the loss of a reservation or a change of their store: the PPE may
+    /// have written to memory or local stores.
     pub fn memory_changed(&mut self) {
         self.world.lines_changed();
         self.world.stores_changed();
     }
 
-    /// Sets the number of ends of a context's program that wait to be taken.
+    /// Sets the number of unread ends of a context's program.
     pub fn set_ends(&mut self, context: u16, ends: u32) {
         self.world.context_for(context, |context| context.ends = ends);
         self.world.nudge_waiting_threads();
     }
 
-    /// The events of a context that have happened, for a thread that waits for them.
+    /// The events of a context that a thread can wait for.
     #[must_use]
     pub fn happened(&self, context: u16) -> u32 {
         self.world.happened(context)

@@ -1,24 +1,23 @@
-//! The memory of a process as the main memory of a machine, and the local stores of its SPE
-//! contexts.
+//! The memory of a process as a machine's main memory, and the local stores of its SPE contexts.
 
 use crate::channels::Ea;
 use crate::memory::LINE_BYTES;
 use crate::os::guarded;
 use std::collections::BTreeMap;
 
-/// Addresses of one context's registers.
+/// Size of the address range for one context's registers.
 pub const REGISTER_BYTES: u64 = 0x2_0000;
-/// Offsets in a local store from here on stand for the registers of its context.
+/// Local-store offsets from here on are registers of the context.
 pub const REGISTERS: u32 = 0xf000_0000;
-/// The smallest pages there are; memory of one page can be used as a whole or not at all.
+/// The smallest page size: all bytes of such a page have the same access rights.
 const PAGE_BYTES: u64 = 4096;
-/// Regions of 4 GiB that can be told apart.
+/// The most 4 GiB regions that [`Ea::Memory`] can number.
 const MOST_REGIONS: usize = 127;
 
 /// A local store in the process.
 #[derive(Clone, Copy, Debug)]
 pub struct LocalStore {
-    /// Its address as its SPU sees it.
+    /// Its address as seen by its SPU.
     pub base: *mut u8,
     /// Its effective address.
     pub effective: *mut u8,
@@ -26,7 +25,7 @@ pub struct LocalStore {
     pub bytes: u32,
 }
 
-/// The place that an effective address names.
+/// What an effective address refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressTarget {
     /// Memory or a local store.
@@ -40,25 +39,24 @@ pub enum AddressTarget {
     },
 }
 
-/// The addresses of a process. A module of main memory is a region of 4 GiB in one chip's memory:
-/// its lowest bit is the chip.
+/// The addresses of a process. A module of main memory is a 4 GiB region in one chip's memory; its
+/// lowest bit is the chip.
 #[derive(Clone, Debug, Default)]
 pub struct AddressSpace {
     stores: BTreeMap<u16, LocalStore>,
     by_address: BTreeMap<u64, u16>,
     registers: BTreeMap<u64, u16>,
     regions: Vec<u32>,
-    /// Ranges that lie in the memory of another chip than the first, by their start: end and chip.
+    /// Ranges in the memory of a chip other than the first: start, and end with chip.
     placed: BTreeMap<u64, (u64, u8)>,
 }
 
 impl AddressSpace {
-    /// The chip of a module.
     pub fn chip(module: u8) -> u8 {
         module & 1
     }
 
-    /// Makes a context's local store and registers known.
+    /// Adds a context's local store and registers.
     pub fn add(&mut self, task: u16, store: LocalStore, registers: u64) {
         self.by_address.insert(store.base as u64, task);
         self.by_address.insert(store.effective as u64, task);
@@ -66,21 +64,21 @@ impl AddressSpace {
         self.stores.insert(task, store);
     }
 
-    /// Forgets a context.
+    /// Removes a context.
     pub fn remove(&mut self, task: u16) {
         self.stores.remove(&task);
         self.by_address.retain(|_, of| *of != task);
         self.registers.retain(|_, of| *of != task);
     }
 
-    /// Has a range of addresses lie in the memory of a chip.
+    /// Places a range of addresses in a chip's memory.
     pub fn place(&mut self, start: u64, bytes: u64, chip: u8) {
         let end = start.saturating_add(bytes);
         self.placed.retain(|from, (to, _)| *to <= start || *from >= end);
         self.placed.insert(start, (end, chip));
     }
 
-    /// The place of `bytes` bytes at an address; `None` if they cannot be one transfer.
+    /// What `bytes` bytes at an address refer to; `None` if one transfer cannot cover them.
     pub fn find(&mut self, effective: u64, bytes: u32) -> Option<AddressTarget> {
         if let Some((start, of)) = self.registers.range(..=effective).next_back()
             && effective - start < REGISTER_BYTES
@@ -121,7 +119,7 @@ impl AddressSpace {
         Some((region as u8) << 1 | chip)
     }
 
-    /// The pointer behind an address; `None` if its local store is gone.
+    /// The pointer for an address; `None` if its local store was removed.
     pub fn pointer(&self, ea: Ea) -> Option<*mut u8> {
         match ea {
             Ea::Memory { module, offset } => {
@@ -135,7 +133,7 @@ impl AddressSpace {
         }
     }
 
-    /// Whether all bytes can be read, or written if `writes`: one word of each page is tried.
+    /// Whether all bytes can be read, or written if `writes`; tests one word of each page.
     pub fn is_there(&self, at: Ea, bytes: u32, writes: bool) -> bool {
         let Some(start) = self.pointer(at).map(|start| start as u64) else { return false };
         let end = start + u64::from(bytes.max(1)) - 1;
@@ -143,10 +141,10 @@ impl AddressSpace {
         pages.into_iter().all(|page| can_be_used((page * PAGE_BYTES).max(start) & !7, writes))
     }
 
-    /// A number for the bytes of a context's local store: it changes when they do.
+    /// A hash of a context's local store.
     pub fn number_of(&self, task: u16) -> u64 {
         let Some(store) = self.stores.get(&task) else { return 0 };
-        // FNV-1a over words, with a turn so that high bits count.
+        // FNV-1a over words, with a rotation so that high bits count.
         let words = store.effective.cast::<u64>();
         (0..store.bytes as usize / 8).fold(0, |number, at| {
             // SAFETY: within the store, which is there as long as the context is.
@@ -155,7 +153,7 @@ impl AddressSpace {
         })
     }
 
-    /// Copies bytes; false if an address cannot be read or written.
+    /// Copies bytes; returns false if an address cannot be read or written.
     pub fn copy(&self, from: Ea, to: Ea, bytes: u32) -> bool {
         let (Some(from), Some(to)) = (self.pointer(from), self.pointer(to)) else { return false };
         // SAFETY: programs own what they transfer, and nobody here has a reference into it; bad
@@ -163,7 +161,6 @@ impl AddressSpace {
         unsafe { guarded::copy(from, to, bytes as usize) }.is_ok()
     }
 
-    /// Reads a line.
     pub fn line(&self, at: Ea) -> Option<[u64; LINE_BYTES as usize / 8]> {
         let from = self.pointer(at)?;
         let mut line = [0; LINE_BYTES as usize / 8];
@@ -173,9 +170,9 @@ impl AddressSpace {
             .map(|()| line)
     }
 
-    /// Writes the words of a line that differ from `old`, each if it still holds its old value;
-    /// `None` if the address cannot be written. The PPE's atomic operations on other words are
-    /// never lost.
+    /// Writes the words of a line that differ from `old`, each only if it still has its old value,
+    /// so that no atomic operation of the PPE on other words is lost. Returns `None` if the address
+    /// cannot be written.
     pub fn exchange(&self, at: Ea, old: &[u64], new: &[u64]) -> Option<bool> {
         let to = self.pointer(at)?.cast::<u64>();
         for (word, (old, new)) in
@@ -190,7 +187,7 @@ impl AddressSpace {
     }
 }
 
-/// Tries a word: reads it, and writes what it holds.
+/// Tests a word: reads it, and writes its value back.
 fn can_be_used(address: u64, writes: bool) -> bool {
     let at = address as *mut u64;
     let mut word = 0_u64;
@@ -204,7 +201,6 @@ fn can_be_used(address: u64, writes: bool) -> bool {
 mod tests {
     use super::*;
 
-    /// A process with one context, whose store and registers have these addresses.
     fn process(store: &mut [u64]) -> (AddressSpace, u64) {
         let mut process = AddressSpace::default();
         let base = store.as_mut_ptr().cast::<u8>();

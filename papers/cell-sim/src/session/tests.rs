@@ -1,15 +1,14 @@
-//! Sessions driven by hand: what a program in C would do, call by call.
+//! Sessions driven by hand: the calls of a C program, one by one.
 
 use super::*;
 use crate::catalog;
 use crate::channels::{SignalNumber, TransferOrder};
 
-/// Where the registers of context `n` are.
 fn registers(n: u32) -> u64 {
     0x7000_0000 + u64::from(n) * REGISTER_BYTES
 }
 
-/// A machine with a thread, and contexts whose local stores are 4 KiB each.
+/// A machine with a thread and contexts with local stores of 4 KiB each.
 struct SessionHarness {
     session: CellBeSession,
     thread: u16,
@@ -17,7 +16,7 @@ struct SessionHarness {
     stores: Vec<Box<Lines>>,
 }
 
-/// Memory that begins at a line.
+/// Memory aligned to a line.
 #[repr(align(128))]
 struct Lines([u64; 512]);
 
@@ -51,7 +50,7 @@ impl SessionHarness {
         self.stores.push(lines);
     }
 
-    /// Runs a context, each by a thread of its own.
+    /// Runs a context on its own thread.
     fn run(&mut self, at: usize) {
         let thread = if at == 0 { self.thread } else { self.session.add_thread(at as u32) };
         self.session.call(
@@ -61,7 +60,6 @@ impl SessionHarness {
         );
     }
 
-    /// Waits for the turn of a context, or of the thread.
     fn await_turn(&mut self, task: u16) -> u64 {
         let turn = self.session.advance().expect("somebody has a turn");
         assert_eq!(turn.task, task, "{:?}", self.session.waiting());
@@ -85,7 +83,7 @@ impl SessionHarness {
         })
     }
 
-    /// Waits for tags, and says which are complete and how long that took.
+    /// Waits for tags; returns the complete ones and the duration.
     fn await_tags(&mut self, at: usize, tags: u32, condition: TagCondition) -> (u32, u64) {
         let began = self.session.now();
         self.session.set_tag_mask(self.contexts[at], tags);
@@ -195,7 +193,7 @@ fn a_line_is_stored_only_if_nobody_else_has() {
     assert_eq!((bench.does(1, SessionCall::Read(ReadChannel::AtomicStatus)), memory.0[0]), (1, 2));
     bench.does(1, line(CommandKind::Reserve));
     bench.does(1, SessionCall::Read(ReadChannel::AtomicStatus));
-    // A thread stores to the line, which the machine does not see.
+    // A thread writes to the line, which the machine does not see.
     memory.0[5] = 8;
     bench.stores[1].0[0] += 1;
     bench.does(1, line(CommandKind::StoreConditional));
@@ -230,7 +228,7 @@ fn a_list_stalls_until_it_is_acknowledged() {
     let entry = bench
         .does(0, SessionCall::List { command, elements: parts.as_ptr(), count: 2, is_open: true });
     assert_eq!(bench.does(0, SessionCall::Read(ReadChannel::StallStatus)), 1 << 5);
-    // The small element lies in its quadword, and the next begins behind that quadword.
+    // The small element keeps its position in its quadword; the next begins after that quadword.
     assert_eq!(bench.stores[0].0[..8], [0, 7, 7, 7, 7, 7, 0, 0]);
     assert_eq!(bench.await_tags(0, 1 << 5, TagCondition::Immediate).0, 0);
     assert_eq!(bench.session.stalled_lists(bench.contexts[0], 5), [entry as u8]);
@@ -267,8 +265,7 @@ fn commands_behind_a_barrier_wait_for_all_tags() {
         (1 << 1, 1 << 1),
         "the small one comes behind the large one in any case"
     );
-    // The small one is the large one's last line too, unless a barrier holds it back: it ends later
-    // then.
+    // The small transfer ends with the large one's last line, but later if a barrier holds it back.
     let mut cycles = |has_barrier: bool| {
         let began = bench.session.now();
         bench.does(
@@ -368,7 +365,7 @@ fn threads_wait_for_keys_and_times() {
         (0, 2000),
         "the timer of the first wait means nothing"
     );
-    // It has looked before its work, and is woken before it parks.
+    // It looks before its work, and is woken before it parks.
     bench.session.call(first, SessionCall::Park { key: 8, until: None }, 100);
     assert_eq!(bench.session.wake(8, 1), 1);
     assert_eq!((bench.await_turn(first), bench.session.now()), (1, 2100));

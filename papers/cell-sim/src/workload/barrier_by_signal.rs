@@ -3,38 +3,37 @@
 use super::stats::LoopTimes;
 use crate::channels::{ChannelProgram, Channels, MESSAGE_TAG, ProgramNeeds, SignalNumber};
 
-/// The way in which the tasks of a barrier meet.
+/// The method by which tasks meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BarrierMethod {
     /// All tasks signal task 0, which signals all of them.
     Naive,
-    /// Each task signals its parent in a binary tree over all tasks, and the answer goes back down
-    /// the tree.
+    /// Each task signals its parent in a binary tree, and the release goes down the tree.
     Tree,
-    /// As naive, but each chip has a root of its own, and the two roots signal each other.
+    /// As naive, but with a root on each chip; the two roots signal each other.
     TwoRoots,
 }
 
-/// All tasks wait for each other, by signals (CellStats, section 5.2, after Gaona, Fernández &
-/// Acacio 2009). Signal registers gather bits, so a root hears many tasks at once; a barrier and
-/// the next one use different registers.
+/// A barrier of all tasks, by signals (CellStats, section 5.2, after Gaona, Fernández & Acacio
+/// 2009). Signal registers gather bits, so a root can receive many signals at once; arrivals and
+/// releases use different registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarrierBySignal {
-    /// The way in which tasks meet.
+    /// The method by which tasks meet.
     pub way: BarrierMethod,
-    /// Number of tasks, 30 at most: one bit for each, and two more.
+    /// Number of tasks, at most 30: one bit for each, and two more.
     pub tasks: usize,
     /// Tasks of the first chip; the others are on the second.
     pub first_chip: usize,
-    /// Whether a task waits for each signal to arrive before it sends the next, as CellStats'
-    /// operations do.
+    /// Whether a task waits until a signal has arrived before it sends the next, like CellStats'
+    /// operations.
     pub is_blocking: bool,
     /// Number of barriers.
     pub iterations: u64,
 }
 
-/// The bit of a root's or a parent's answer. Every second round uses the bit below, because a root
-/// may hear of the next round before it has read of this one.
+/// The bit of a release. Every second round uses the bit below, because a root may receive the next
+/// round's bit before it has read this round's.
 const GO: u32 = 1 << 31;
 
 impl ChannelProgram for BarrierBySignal {
@@ -49,8 +48,8 @@ impl ChannelProgram for BarrierBySignal {
         channels.begin_together(self.tasks);
         let began = channels.cycles();
         for _ in 0..self.iterations {
-            // Two bits by turns: a fast task's signal of the next barrier is not taken for this
-            // one's.
+            // The bits alternate, so that a fast task's signal for the next barrier is not taken
+            // for this one's.
             member.go = if member.go == GO { GO >> 1 } else { GO };
             match self.way {
                 BarrierMethod::Naive => member.under_root(0, 0..self.tasks, None),
@@ -80,11 +79,10 @@ struct Member<'a, C> {
 }
 
 impl<C: Channels> Member<'_, C> {
-    /// Waits for bits. Children's signals arrive in the first register, and the signal to continue
-    /// in the second.
+    /// Waits for bits. Children's signals arrive in the first register, releases in the second.
     fn hear(&mut self, register: SignalNumber, bits: u32) {
         let at = usize::from(register == SignalNumber::Two);
-        // A signal register gathers bits and is read whole, so that bits for later are kept.
+        // A register is read as a whole, so early bits are kept.
         while self.heard[at] & bits != bits {
             self.heard[at] |= self.channels.signal_read(register);
         }
@@ -103,7 +101,7 @@ impl<C: Channels> Member<'_, C> {
         }
     }
 
-    /// Meets these tasks under one root, which meets the other root before it releases them.
+    /// Collects these tasks under one root, which meets the other root before it releases them.
     fn under_root(&mut self, root: usize, members: std::ops::Range<usize>, other: Option<usize>) {
         if self.rank != root {
             return self.arrive_at(root);
@@ -113,7 +111,7 @@ impl<C: Channels> Member<'_, C> {
             .filter(|member| *member != root)
             .fold(0, |bits, member| bits | 1 << member);
         self.hear(SignalNumber::One, bits);
-        // Both roots tell each other, and each waits: no third task decides.
+        // Both roots signal each other and wait; no third task is involved.
         if let Some(other) = other {
             self.channels.signal(other, SignalNumber::Two, self.go);
             self.hear(SignalNumber::Two, self.go);

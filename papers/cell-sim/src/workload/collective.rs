@@ -13,13 +13,13 @@ pub enum CollectiveKind {
 }
 
 /// A broadcast or a reduction over a binary tree of local stores (CellStats, section 5.2). After a
-/// signal that the data is there, the children get their parent's data, or the parent gets the
+/// signal that the data is ready, the children fetch their parent's data, or the parent fetches the
 /// children's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CollectiveWorkload {
     /// The operation.
     pub kind: CollectiveKind,
-    /// Tasks, 32 at most.
+    /// Number of tasks, at most 32.
     pub tasks: usize,
     /// Bytes, a multiple of 16 up to 16 KiB.
     pub size_bytes: u32,
@@ -31,7 +31,7 @@ impl ChannelProgram for CollectiveWorkload {
     type Output = LoopTimes;
 
     fn shape(&self) -> ProgramNeeds {
-        // The task's own buffer, and one arriving buffer for each of two children.
+        // The task's own buffer, and a receive buffer for each of two children.
         ProgramNeeds {
             tasks: self.tasks,
             local_bytes: 3 * self.size_bytes + 128,
@@ -63,7 +63,7 @@ impl ChannelProgram for CollectiveWorkload {
     }
 }
 
-/// A bit for the child on each side, and one for a parent's signal.
+/// The bit for signals from the parent.
 const THERE: u32 = 1 << 31;
 
 struct Member<'a, C> {
@@ -113,8 +113,8 @@ impl<C: Channels> Member<'_, C> {
             self.fetch(self.parent(), 0);
         }
         self.children().for_each(|child| self.channels.signal(child, SignalNumber::Two, THERE));
-        // No task overwrites data that others still get: the signal that they have it comes up the
-        // tree.
+        // A task overwrites its data only after its children have fetched it: their signals come up
+        // the tree.
         self.hear(self.bits());
         if self.rank > 0 {
             self.channels.signal(self.parent(), SignalNumber::One, 1 << self.rank);
@@ -123,21 +123,21 @@ impl<C: Channels> Member<'_, C> {
     }
 
     fn reduce(&self, round: u32) -> u32 {
-        // Children first: a task has its own part and theirs before it goes up.
+        // Children first: a task needs their sums before it signals its parent.
         self.hear(self.bits());
         let mut sum = round + self.rank as u32;
         for (at, child) in self.children().enumerate() {
-            // Behind the task's own buffer, one place for each child.
+            // After the task's own buffer, one for each child.
             let into = (1 + at as u32) * self.of.size_bytes;
             self.fetch(child, into);
             sum = sum.wrapping_add(self.word(into));
-            // Adding costs a cycle for each 16 bytes, loads and store beside it.
+            // Per 16 bytes, an addition, the loads and the store take a cycle each.
             self.channels.compute(u64::from(self.of.size_bytes / 16) * 3);
         }
         self.channels.poke(0, &sum.to_le_bytes());
         if self.rank > 0 {
             self.channels.signal(self.parent(), SignalNumber::One, 1 << self.rank);
-            // Waits until the parent has the data.
+            // Waits until the parent has fetched the data.
             self.channels.signal_read(SignalNumber::Two);
         }
         self.children().for_each(|child| self.channels.signal(child, SignalNumber::Two, THERE));

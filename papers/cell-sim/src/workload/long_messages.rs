@@ -6,57 +6,56 @@ use crate::channels::{
 use seatmap_data::pattern::{Edge, Pattern};
 use seatmap_machines::workload::elapsed_ticks;
 
-/// The most tasks: a task hears of a message by a bit of a signal register.
+/// The most tasks: each message is announced by a bit of a signal register.
 pub const MOST_TASKS: usize = 31;
-/// The part of a local store's 256 KiB that messages can use, beside code and stack.
+/// The part of the 256 KiB local store that messages can use, besides code and stack.
 const ROOM_BYTES: u32 = 192 << 10;
 
-/// A message of one task to another.
+/// A message from one task to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongMessage {
     /// The task that sends.
     pub from: usize,
     /// The task that receives.
     pub to: usize,
-    /// The step in which it is sent. A task begins a step when its messages of the step before have
-    /// arrived.
+    /// The step in which it is sent. A task starts a step when its messages of the previous step
+    /// have arrived.
     pub step: usize,
     /// Number of bytes, a multiple of 16.
     pub size_bytes: u32,
 }
 
-/// Tasks that send each other long messages, step by step, the program with which Sudheer et al.
-/// 2009 measure affinities ("Optimizing assignment of threads to SPEs on the Cell BE processor").
-/// Each message is put into the receiver's local store in pieces of 16 KiB, or less if a local
-/// store could not hold one piece from each sender. The receiver gets a signal when the message is
-/// there.
+/// Tasks that send each other long messages in steps. This is the program with which Sudheer et al.
+/// 2009 measure affinities ("Optimizing assignment of threads to SPEs on the Cell BE processor"). A
+/// message is put into the receiver's local store in pieces of 16 KiB, or less if the store cannot
+/// hold one piece from each sender. A signal announces the complete message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LongMessages {
-    /// Number of tasks, 31 at most.
+    /// Number of tasks, at most 31.
     pub tasks: usize,
     /// All messages with their steps.
     pub messages: Vec<LongMessage>,
-    /// How often the tasks repeat all steps.
+    /// Repetitions of all steps.
     pub rounds: u32,
 }
 
 /// The result of one task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LongMessageResult {
-    /// When it began, in cycles.
+    /// Its start, in cycles.
     pub began: u64,
-    /// When it ended.
+    /// Its end, in cycles.
     pub ended: u64,
-    /// Bytes that it sent.
+    /// Sent bytes.
     pub bytes: u64,
-    /// The sum of the first words that it received.
+    /// The sum of the first words of the received messages.
     pub sum: u64,
 }
 
 impl LongMessages {
-    /// The messages of a pattern, in steps. If the partners of every edge have numbers that differ
-    /// in one bit (trees, recursive doubling, butterflies), the steps go bit by bit; else all
-    /// messages are sent at once. The heaviest edge sends `largest_bytes`, others their share.
+    /// Creates the messages of a pattern. If the partners of every edge have numbers that differ in
+    /// one bit (trees, recursive doubling, butterflies), each bit is a step; otherwise all messages
+    /// are in one step. The heaviest edge sends `largest_bytes`, others in proportion. Returns
     /// `None` if there are too many tasks, or if no task sends.
     #[must_use]
     pub fn along(pattern: &Pattern, largest_bytes: u32, rounds: u32) -> Option<Self> {
@@ -81,7 +80,7 @@ impl LongMessages {
         Some(LongMessages { tasks: pattern.tasks, messages, rounds })
     }
 
-    /// Number of steps in a round.
+    /// Steps per round.
     #[must_use]
     pub fn steps(&self) -> usize {
         self.messages.iter().map(|message| message.step + 1).max().unwrap_or(0)
@@ -98,8 +97,7 @@ impl LongMessages {
             .unwrap_or(0) as u32
     }
 
-    /// Bytes of the place where a piece lands; longer messages reuse the place, as streamed data
-    /// would.
+    /// Size of the receive buffer of a piece; longer messages reuse it, as streamed data would.
     fn piece_bytes(&self) -> u32 {
         let largest = self.messages.iter().map(|message| message.size_bytes).max().unwrap_or(0);
         let room = ROOM_BYTES / (1 + self.most_at_once()) / 128 * 128;
@@ -110,7 +108,7 @@ impl LongMessages {
         self.messages.iter().filter(move |message| message.step == step)
     }
 
-    /// The bytes that a task sends in a step, or those that it receives if they are more.
+    /// The bytes that a task sends or receives in a step, whichever are more.
     fn busiest_port(&self, task: usize, step: usize) -> u64 {
         let sent = self.of_step(step).filter(|message| message.from == task);
         let received = self.of_step(step).filter(|message| message.to == task);
@@ -119,8 +117,8 @@ impl LongMessages {
         u64::from(sent.max(received))
     }
 
-    /// A lower bound on the cycles of any placement: in each step, a task's own port receives and
-    /// sends this many bytes in a cycle.
+    /// A lower bound on the cycles of any placement: a task's port moves this many bytes per cycle
+    /// in each direction, in each step.
     #[must_use]
     pub fn floor_cycles(&self, port_bytes_per_cycle: f64) -> f64 {
         let bytes = (0..self.tasks)
@@ -132,8 +130,8 @@ impl LongMessages {
     }
 }
 
-/// The step of an edge: the bit in which its partners differ, if the partners of every edge differ
-/// in one bit only and more than the lowest bit occurs; else 0.
+/// The step of an edge: the bit in which its partners differ, if all edges' partners differ in one
+/// bit and not only in the lowest; otherwise 0.
 fn step(pattern: &Pattern, edge: &Edge) -> usize {
     let is_by_bits = pattern.edges.iter().any(|edge| (edge.from ^ edge.to) > 1)
         && pattern.edges.iter().all(|edge| (edge.from ^ edge.to).is_power_of_two());
@@ -151,7 +149,7 @@ impl ChannelProgram for LongMessages {
     fn task<C: Channels>(&self, channels: &C, rank: usize) -> LongMessageResult {
         let mut moved =
             LongMessageResult { began: channels.cycles(), ..LongMessageResult::default() };
-        // Senders of a later step may be ahead of this task.
+        // Bits of later steps can arrive early.
         let mut heard = 0;
         for round in 0..self.rounds {
             for step in 0..self.steps() {
@@ -200,7 +198,7 @@ impl LongMessages {
             channels.peek((1 + place) * self.piece_bytes(), &mut word);
             moved.sum += u64::from(u32::from_le_bytes(word));
         }
-        // Senders of the next step must not overwrite data that this task has not read yet.
+        // Senders of the next step must not overwrite unread data.
         for message in self.of_step(step).filter(|message| message.to == rank) {
             channels.signal(message.from, SignalNumber::Two, 1 << rank);
         }
@@ -227,10 +225,10 @@ impl LongMessages {
     }
 }
 
-/// Nanoseconds that messages along a pattern take over channels, with rank r on `seats[r]`.
+/// Runs messages over channels, with rank r on `seats[r]`, and returns their time in nanoseconds.
 ///
 /// # Errors
-/// The machine could not run them there.
+/// The machine's error.
 pub fn messages_ns<B: Bed>(
     bed: &mut B,
     messages: &LongMessages,

@@ -1,76 +1,75 @@
-//! Packets around a ring, by a message library for machines without shared lines.
+//! Packets around a ring, with a message library for machines without shared lines.
 
 use crate::channels::{ChannelProgram, Channels, Ea, ProgramNeeds, TransferOrder};
 
-/// The smallest transfer that may be of any number of such pieces.
+/// The unit of larger transfers.
 const QUADWORD: u32 = 16;
-/// Core cycles to copy 16 bytes of local store: a load and a store.
+/// Core cycles for copying 16 bytes of local store: a load and a store.
 const COPY_CYCLES: u64 = 2;
 
 /// The benchmark of Keller & Varbanescu 2010 ("Performance impact of task mapping on the Cell BE
 /// multicore processor", section 2.2): tasks in a ring start with a packet for each neighbour, and
-/// pass every packet from one neighbour on to the other.
+/// pass every packet on from one neighbour to the other.
 ///
-/// The message library follows their description (the student project itself is not public). A
-/// sender copies a packet into its send buffer for the receiver, and notes that in the receiver's
-/// row of a matrix in main memory. A receiver gets its whole row from time to time; if it finds a
-/// notification, it gets the packet from the sender's local store, and notes that the buffer is
-/// free again. An entry holds both counts of one pair: packets sent, and packets taken.
+/// The message library follows their description, because the student project itself is not public.
+/// A sender copies a packet to its send buffer for the receiver, and notes it in the receiver's row
+/// of a matrix in main memory. A receiver fetches its whole row from time to time; if it finds a
+/// new packet, it fetches it from the sender's local store, and notes that the buffer is free
+/// again. An entry holds both counts of a pair: packets sent, and packets received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRing {
     /// Number of tasks, at least two.
     pub tasks: usize,
-    /// Bytes of a packet, a multiple of 16 up to 16 KiB.
+    /// Bytes per packet, a multiple of 16 up to 16 KiB.
     pub packet_bytes: u32,
-    /// Packets that each task takes from each side.
+    /// Packets that each task receives from each side.
     pub rounds: u32,
-    /// Whether packets only go in one direction.
+    /// Whether packets travel in one direction only.
     pub is_unidirectional: bool,
 }
 
-/// The parts of the message library that its description leaves open.
+/// Details of the message library that its description omits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageLibrary {
-    /// Bytes of an entry of the matrix: one of [`Self::ENTRIES`]. Rows take whole quadwords, so
-    /// that with small entries several rows share a line of memory.
+    /// Bytes per matrix entry: one of [`Self::ENTRIES`]. Rows are whole quadwords, so with small
+    /// entries several rows share a line of memory.
     pub entry_bytes: u32,
-    /// The cycles of the library's code between two looks at the matrix.
+    /// Cycles of library code between two polls of the matrix.
     pub poll_cycles: u32,
 }
 
 impl MessageLibrary {
-    /// The entries that can be: one or two counts that a transfer writes at once, a quadword, and a
-    /// line.
+    /// Possible entry sizes: one or two counts in one transfer, a quadword, and a line.
     pub const ENTRIES: [u32; 4] = [4, 8, 16, 128];
 }
 
 impl Default for MessageLibrary {
-    /// A quadword, the smallest transfer whose alignment does not depend on its size, and a few
-    /// dozen instructions.
+    /// A quadword, the smallest size whose alignment is independent of the size, and a few dozen
+    /// instructions.
     fn default() -> Self {
         MessageLibrary { entry_bytes: QUADWORD, poll_cycles: 60 }
     }
 }
 
-/// A [`MessageRing`] over a library with other parts than the usual ones.
+/// A [`MessageRing`] with non-default library details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRingOver {
-    /// The ring.
+    /// The benchmark.
     pub ring: MessageRing,
-    /// The library.
+    /// The library details.
     pub library: MessageLibrary,
 }
 
 /// The result of one task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageRingResult {
-    /// When it began, in cycles of the machine's clock.
+    /// Its start, in cycles of the machine's clock.
     pub began: u64,
-    /// When it ended.
+    /// Its end, in cycles of the machine's clock.
     pub ended: u64,
-    /// Packets that it took.
+    /// Received packets.
     pub packets: u64,
-    /// The sum of their first words: every packet counts the tasks that it has passed.
+    /// The sum of their first words, which count the tasks that each packet has passed.
     pub sum: u64,
 }
 
@@ -87,7 +86,7 @@ impl ChannelProgram for MessageRing {
 }
 
 impl MessageRing {
-    /// The ring over this library.
+    /// Sets the library details.
     #[must_use]
     pub fn over(self, library: MessageLibrary) -> MessageRingOver {
         MessageRingOver { ring: self, library }
@@ -95,7 +94,7 @@ impl MessageRing {
 }
 
 impl MessageRingOver {
-    /// Bytes of a row of the matrix.
+    /// Bytes per row of the matrix.
     fn row_bytes(&self) -> u32 {
         (self.ring.tasks as u32 * self.library.entry_bytes).next_multiple_of(QUADWORD)
     }
@@ -109,8 +108,7 @@ impl ChannelProgram for MessageRingOver {
         let row = self.row_bytes();
         ProgramNeeds {
             tasks: self.ring.tasks,
-            // The row as it was got, the entry to put, and for both sides a send buffer and a
-            // receive buffer.
+            // The fetched row, the entry to put, and a send and a receive buffer for each side.
             local_bytes: row
                 + self.library.entry_bytes.max(QUADWORD)
                 + 4 * self.ring.packet_bytes
@@ -129,20 +127,18 @@ impl ChannelProgram for MessageRingOver {
     }
 }
 
-/// One neighbour, and the counts of packets exchanged with it.
+/// A neighbour, and the counts of packets exchanged with it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Side {
     rank: usize,
     sent: u32,
-    /// Packets of these that the neighbour has taken.
+    /// Sent packets that the neighbour has received.
     acknowledged: u32,
     received: u32,
-    /// The packet received from the other side that waits to be sent on to this side, if there is
-    /// one.
+    /// The packet from the other side that waits to be sent to this side.
     waiting: Option<u32>,
 }
 
-/// A task at work.
 struct Member<'a, C> {
     ring: &'a MessageRing,
     library: MessageLibrary,
@@ -175,7 +171,7 @@ impl<'a, C: Channels> Member<'a, C> {
 
     fn work(&mut self) {
         let ways = if self.ring.is_unidirectional { 1 } else { 2 };
-        // One packet for the right neighbour, and one for the left.
+        // The right neighbour first, then the left.
         for to in [1, 0].into_iter().take(ways) {
             self.send(to, 1);
         }
@@ -185,13 +181,13 @@ impl<'a, C: Channels> Member<'a, C> {
         }
     }
 
-    /// Whether a neighbour has not taken all packets yet: no task may leave with a full send
+    /// Whether a neighbour has not received all packets: a task must not leave with a full send
     /// buffer.
     fn is_owing(&self) -> bool {
         self.sides.iter().any(|side| side.acknowledged != side.sent || side.waiting.is_some())
     }
 
-    /// Looks at the row, takes the packets that have come, and sends on those that can be sent.
+    /// Fetches the row, receives new packets, and sends those that can be sent.
     fn poll(&mut self) {
         self.channels.compute(self.library.poll_cycles.into());
         let row = Ea::Memory { module: 0, offset: self.rank as u32 * self.row_bytes };
@@ -216,8 +212,8 @@ impl<'a, C: Channels> Member<'a, C> {
         }
     }
 
-    /// The counts that a neighbour wrote in this task's row: packets sent, and packets taken. If
-    /// both neighbours are the same task, it writes two entries.
+    /// A neighbour's counts in this task's row: packets sent, and packets received. If both
+    /// neighbours are the same task, it writes two entries.
     fn entry(&self, from: usize) -> (u32, u32) {
         let side = self.sides[from];
         let mut bytes = [0; QUADWORD as usize];
@@ -233,12 +229,12 @@ impl<'a, C: Channels> Member<'a, C> {
         }
     }
 
-    /// Bytes of a count in an entry.
+    /// Bytes per count in an entry.
     fn count_bytes(&self) -> usize {
         if self.library.entry_bytes == 4 { 2 } else { 4 }
     }
 
-    /// With two tasks, the left entry is in the task's own column, which no other task needs.
+    /// With two tasks, the left entry uses the task's own column, which is otherwise unused.
     fn column(&self, other: usize, side: usize) -> u32 {
         if self.ring.tasks == 2 { side as u32 } else { other as u32 }
     }
@@ -246,7 +242,7 @@ impl<'a, C: Channels> Member<'a, C> {
     fn take(&mut self, from: usize) {
         let side = self.sides[from];
         let buffer = self.receive_buffer(from);
-        // The sender's buffer for its other side.
+        // The sender's buffer towards this task.
         let there = Ea::Local { rank: side.rank as u16, offset: self.send_buffer(1 - from) };
         self.channels.get(buffer, there, self.ring.packet_bytes, 1, TransferOrder::Free);
         self.channels.wait_tags(2);
@@ -257,7 +253,7 @@ impl<'a, C: Channels> Member<'a, C> {
         self.taken.sum += u64::from(word);
         self.sides[from].received += 1;
         self.note(from);
-        // The last packets are not sent on, so that the ring empties.
+        // The last packets are not passed on, so that the ring empties.
         if self.sides[from].received < self.ring.rounds {
             self.sides[1 - from].waiting = Some(word + 1);
         }
@@ -275,10 +271,9 @@ impl<'a, C: Channels> Member<'a, C> {
         let side = self.sides[to];
         let entry = self.library.entry_bytes;
         let offset = side.rank as u32 * self.row_bytes + self.column(self.rank, 1 - to) * entry;
-        // Small transfers keep their place in the quadword.
+        // Small transfers keep their offset within the quadword.
         let own = self.row_bytes + offset % QUADWORD;
-        // The transfer reads the entry's bytes when it is sent, so the transfer before it must be
-        // complete.
+        // The transfer reads the entry when it is sent, so the previous transfer must be complete.
         self.channels.wait_tags(4);
         let count = self.count_bytes();
         let mut bytes = [0; QUADWORD as usize];
@@ -296,7 +291,7 @@ impl<'a, C: Channels> Member<'a, C> {
         self.buffers() + (2 + from as u32) * self.ring.packet_bytes
     }
 
-    /// The buffers begin on a line of their own, which makes transfers fast.
+    /// The buffers start at a line, which makes transfers fast.
     fn buffers(&self) -> u32 {
         (self.row_bytes + self.library.entry_bytes.max(QUADWORD)).next_multiple_of(128)
     }
@@ -306,7 +301,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// The count at or after `known` whose lower half is this.
+/// The first count from `known` on with this lower half.
 fn further(known: u32, low: u16) -> u32 {
     known + u32::from(low.wrapping_sub(known as u16))
 }

@@ -1,13 +1,13 @@
-//! The programs of the published experiments over channels: each runs on the Cell, on coherent
+//! The programs of the published experiments over channels. Each runs on the Cell, on coherent
 //! models and on this computer.
 //!
 //! | workload | is |
 //! |---|---|
 //! | [`stats`] | CellStats: one primitive at a time |
-//! | [`BarrierBySignal`] | a barrier: what messages are good for |
-//! | [`CollectiveWorkload`] | barriers, broadcast and reduction by messages |
+//! | [`BarrierBySignal`] | a barrier of signals |
+//! | [`CollectiveWorkload`] | broadcast and reduction by messages |
 //! | [`mod@long_messages`] | long messages along a pattern: affinities on the Cell |
-//! | [`MessageRing`] | packets around a ring by a message library: task mapping on the Cell |
+//! | [`MessageRing`] | packets around a ring with a message library: task mapping on the Cell |
 
 mod barrier_by_signal;
 mod collective;

@@ -1,4 +1,4 @@
-//! The channels of an SPU that runs a program in C.
+//! The channels of an SPU with a C program.
 
 use super::CellBeMachine;
 use crate::channels::{Ea, Element, SignalNumber, TransferOrder};
@@ -12,11 +12,11 @@ use crate::session::{
 use crate::transaction::{MappedRegister, Transaction};
 use crate::{memory::LINE_BYTES, transaction::TransactionPurpose};
 
-/// Bits of an entry's number in the answer to a command.
+/// The answer to a command without a queue entry.
 const NO_ENTRY: u64 = u64::MAX;
 
 impl CellBeMachine {
-    /// Does the call of an SPU, or leaves it waiting.
+    /// Completes an SPU's call, or leaves it waiting.
     pub(super) fn channel_call(&mut self, task: u16, spe: u16, call: SessionCall) {
         // A program with a fault stops at its next call.
         if self.context_of(task).fault.is_some() {
@@ -45,7 +45,7 @@ impl CellBeMachine {
         match command.kind {
             kind if kind.is_atomic() => self.atomic_command(task, spe, command),
             CommandKind::Barrier => {
-                // Without room the call waits, and is tried again when an entry is free.
+                // Without room, the call waits and is retried when an entry is free.
                 if self.spes[spe as usize].mfc.finds_room() {
                     self.spes[spe as usize].mfc.enqueue_barrier(command.tag, &mut self.out);
                     self.end_call(task, self.timing.channel, NO_ENTRY);
@@ -65,8 +65,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Puts a transfer into the queue of an MFC that has room for it; `None` if its addresses
-    /// cannot be those of one transfer.
+    /// Enqueues a transfer in an MFC with room; `None` if its addresses are invalid.
     pub(super) fn enqueue_command(
         &mut self,
         task: u16,
@@ -84,7 +83,7 @@ impl CellBeMachine {
         Some(entry)
     }
 
-    /// The work of a command at a place; `None` if there is a register that it cannot reach.
+    /// The operation of a command at an address; `None` if the register is not accessible.
     fn planned(
         &self,
         task: u16,
@@ -150,7 +149,7 @@ impl CellBeMachine {
         self.end_call(task, self.timing.channel, u64::from(entry));
     }
 
-    /// A list whose elements until its end, or until the first that stalls it, move nothing.
+    /// Handles a list whose elements move nothing, up to its end or its first stall.
     fn empty_list(
         &mut self,
         task: u16,
@@ -169,7 +168,7 @@ impl CellBeMachine {
         self.list_stalled(task, entry);
     }
 
-    /// The places of a list's elements; `None` if one of them cannot be part of a list.
+    /// The addresses of a list's elements; `None` if one is invalid.
     fn list_elements(&mut self, elements: &[ListElement], writes: bool) -> Option<Vec<Element>> {
         let process = &mut self.programs.process;
         elements
@@ -183,7 +182,7 @@ impl CellBeMachine {
             .collect()
     }
 
-    /// Notes that a list needs an acknowledgement to go on.
+    /// Records that a list waits for an acknowledgement.
     pub(super) fn list_stalled(&mut self, task: u16, entry: u8) {
         let context = self.context_of(task);
         let tag = context.commands[entry as usize].map_or(0, |command| command.tag);
@@ -193,7 +192,7 @@ impl CellBeMachine {
         self.nudge(task);
     }
 
-    /// Lets a stalled list of a context go on with these elements.
+    /// Resumes a stalled list of a context with these elements.
     pub fn extend_list(&mut self, task: u16, entry: u8, elements: &[ListElement], is_open: bool) {
         let Some(spe) = self.context_of(task).seat else { return };
         self.context_of(task).stalled_entries.retain(|other| *other != entry);
@@ -207,7 +206,7 @@ impl CellBeMachine {
         if is_open && elements.is_empty() {
             return self.list_stalled(task, entry);
         }
-        // A list with an element that cannot be moved ends here.
+        // An invalid element ends the list.
         let goes_on = self.spes[spe as usize].mfc.extend(
             entry,
             &found,
@@ -220,7 +219,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Reads a channel; if it is empty, the SPU waits until it is not.
+    /// Reads a channel; the SPU waits while it is empty.
     fn read_channel(&mut self, task: u16, reading: ReadChannel) {
         let has_waited = std::mem::replace(&mut self.tasks[task as usize].has_polled, true);
         let channel = self.timing.channel;
@@ -232,7 +231,7 @@ impl CellBeMachine {
                 self.context_of(task).take_signal(register).map(|value| (value, channel))
             }
             ReadChannel::TagStatus => {
-                // A read that has waited has paid for its access to the channel already.
+                // A read that waited has already paid for its channel access.
                 let cycles = if has_waited { self.timing.tag } else { channel + self.timing.tag };
                 self.context_of(task).tag_status.take().map(|status| (status, cycles))
             }
@@ -240,7 +239,7 @@ impl CellBeMachine {
                 let tags = std::mem::take(&mut self.context_of(task).stalled);
                 (tags != 0).then_some((tags, channel))
             }
-            // The halves of an atomic are calibrated with the reads of their status.
+            // The calibrated halves of an atomic include the reads of their status.
             ReadChannel::AtomicStatus => {
                 self.context_of(task).atomic_status.take().map(|status| (status, 0))
             }
@@ -289,7 +288,7 @@ impl CellBeMachine {
         self.out.send(at, CellBeEvent::Timer { task, number });
     }
 
-    /// Events of the mask that have happened and were not acknowledged.
+    /// Unmasked, unacknowledged events.
     pub fn pending_events(&mut self, task: u16) -> u32 {
         let tick = self.tick();
         let context = self.context_of(task);
@@ -306,7 +305,7 @@ impl CellBeMachine {
         context.events & context.event_mask
     }
 
-    /// Lets an event of an SPU happen.
+    /// Raises an event of an SPU.
     pub fn raise(&mut self, task: u16, event: u32) {
         self.context_of(task).events |= event;
         if matches!(self.waiting_call(task), Some(SessionCall::Read(ReadChannel::Events))) {
@@ -325,8 +324,8 @@ impl CellBeMachine {
         }
     }
 
-    /// Takes a value that arrives at a register of a context, and lets the program see it. A
-    /// context that has ended takes nothing.
+    /// Receives a value at a register of a context, and notifies its program. A removed context
+    /// receives nothing.
     pub(super) fn register_written(&mut self, to: u16, register: MappedRegister, value: u32) {
         let Some(context) = self.programs.context_mut(to) else { return };
         let event = match register {
@@ -348,7 +347,7 @@ impl CellBeMachine {
         self.nudge(to);
     }
 
-    /// Moves the bytes of a line; an address that cannot be read or written is the context's fault.
+    /// Moves the bytes of a line; an invalid address is the context's fault.
     pub(super) fn move_bytes(&mut self, done: &Transaction, own: Ea) {
         let is_get = done.purpose == TransactionPurpose::Get;
         let are_moved = match done.ea {
@@ -368,7 +367,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Notes that an address of a command cannot be read or written.
+    /// Records that a command's address cannot be read or written.
     fn transfer_failed(&mut self, spe: u16, entry: u8) {
         let task = self.spes[spe as usize].task(self.out.now());
         let is_proxy = self.spes[spe as usize].mfc.is_proxy(entry);
@@ -380,7 +379,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Reads a register of a context into a local store.
     fn load_register(&mut self, of: u16, offset: u32, own: Ea) -> bool {
         let Some(context) = self.programs.context_mut(of) else { return false };
         let value = context.register(offset & !REGISTERS);
@@ -393,7 +391,7 @@ impl CellBeMachine {
         written.is_some()
     }
 
-    /// Notes the first fault of a context, and ends its call: its program stops there.
+    /// Records the first fault of a context, and ends its call: the program stops there.
     pub(super) fn fault(&mut self, task: u16, command: ProgramCommand) {
         let context = self.context_of(task);
         let is_first = context.fault.is_none();
@@ -404,7 +402,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Lets a program and threads see that commands of a context are complete.
+    /// Notifies a program and threads of complete commands.
     pub(super) fn tags_changed(&mut self, task: u16, spe: u16) {
         let pending = self.spes[spe as usize].mfc.pending_tags();
         if self.context_of(task).meet_update(pending as u32) {
@@ -416,7 +414,6 @@ impl CellBeMachine {
         }
     }
 
-    /// A program's tag-status update.
     pub fn update_tags(&mut self, task: u16, condition: crate::session::TagCondition) {
         let Some(spe) = self.context_of(task).seat else { return };
         let pending = self.spes[spe as usize].mfc.pending_tags() as u32;
@@ -427,7 +424,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Commands that the queue of a context's MFC has room for.
     pub fn queue_room(&mut self, task: u16) -> usize {
         let seat = self.context_of(task).seat;
         seat.map_or(0, |spe| self.spes[spe as usize].mfc.room())

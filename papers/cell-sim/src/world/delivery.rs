@@ -12,7 +12,7 @@ use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 
 impl CellBeMachine {
-    /// Has an MFC issue its next line, if it has one.
+    /// Issues an MFC's next line, if there is one.
     pub(super) fn issue_line(&mut self, spe: u16) {
         if let Some(request) = self.spes[spe as usize].mfc.issue(&mut self.out) {
             let transaction = self.transaction(spe, &request);
@@ -34,7 +34,7 @@ impl CellBeMachine {
                 format_args!("a barrier has no lines"),
             ),
         };
-        // Data comes to a GET's requester, and leaves that of all others.
+        // Data of a GET goes to the requester; all other data leaves it.
         let (source, target) =
             if purpose == TransactionPurpose::Get { (other, own) } else { (own, other) };
         let LineRequest { entry, local, ea, size, .. } = *line;
@@ -53,7 +53,7 @@ impl CellBeMachine {
         }
     }
 
-    /// The element at which an address lies.
+    /// The element of an address.
     fn node_of(&self, ea: Ea) -> RingElement {
         match ea {
             Ea::Memory { module, .. } => self.interconnect.memory(self.programs.chip(module)),
@@ -61,13 +61,12 @@ impl CellBeMachine {
         }
     }
 
-    /// The element at which a task's local store lies; the local store of a task on the PPE lies
-    /// behind the end of the link.
+    /// The element of a task's local store. For a task on the PPE, this is the link.
     fn node_of_task(&self, task: u16) -> RingElement {
         match self.tasks[task as usize].seat {
             TaskElement::Spe(spe) => self.spes[spe as usize].node(),
             TaskElement::Ppe(chip) => self.interconnect.bif(chip),
-            // The local store of a context that no SPE runs lies in the first chip's memory.
+            // The local store of a context without an SPE is in the first chip's memory.
             TaskElement::Stored => self.interconnect.memory(0),
         }
     }
@@ -94,7 +93,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Has a chip's arbiter start transfers, and records them in the trace.
+    /// Runs a chip's arbiter, and records its transfers in the trace.
     pub(super) fn arbitrate(&mut self, chip: u8) {
         self.interconnect.arbitrate(chip, &mut self.out);
         if let Some(trace) = &mut self.trace {
@@ -105,7 +104,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Completes a transaction: writes its bytes, and tells its requester.
+    /// Completes a transaction: writes its bytes, and notifies its requester.
     pub(super) fn delivered(&mut self, id: u32) {
         let now = self.out.now();
         let done = self.interconnect.finish(id, now);
@@ -117,7 +116,7 @@ impl CellBeMachine {
             TransactionPurpose::Get => self.memory.copy(done.ea, own, done.size, now),
             TransactionPurpose::Put => {
                 self.memory.copy(own, done.ea, done.size, now);
-                // A store by a transfer breaks reservations on its line.
+                // A transfer's store breaks reservations on its line.
                 self.atomics.written(done.ea);
             }
             TransactionPurpose::Message(register) => {
@@ -149,7 +148,7 @@ impl CellBeMachine {
             None => {}
         }
         let mfc = &mut self.spes[spe as usize].mfc;
-        // A line under way has ended, so that another one may begin.
+        // A line has completed, so another may start.
         mfc.issue_now(&mut self.out);
         let has_changed = mfc.pending_tags() != pending;
         if self.programs.is_active() {
@@ -160,8 +159,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Writes a value that has arrived at a mapped register of a task's SPE, and wakes the task if
-    /// it waited for it.
+    /// Writes a value to a mapped register of a task's SPE, and wakes the task if it waited for it.
     pub(super) fn write_register(&mut self, to: u16, register: MappedRegister, value: u32) {
         if self.programs.is_active() {
             return self.register_written(to, register, value);
@@ -177,8 +175,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Reads a register for a task on its SPE; if it is empty, the task waits until a value is
-    /// written there.
+    /// Reads a register for a task on its SPE; if it is empty, the task waits for a value.
     pub(super) fn read_register(&mut self, task: u16, register: MappedRegister) {
         let spe = self.spe_of(task);
         if let Some(value) = self.spes[spe].read(register) {
@@ -186,7 +183,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Carries out the action that an atomic unit needs.
+    /// Performs the action that an atomic unit needs.
     pub(super) fn advance_atomic(&mut self, spe: u16, step: AtomicAction) {
         let own = self.spes[spe as usize].node();
         match step {

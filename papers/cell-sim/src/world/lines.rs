@@ -1,4 +1,4 @@
-//! Lines that programs in C reserve and store.
+//! Lines that C programs reserve and store.
 
 use super::CellBeMachine;
 use crate::channels::Ea;
@@ -6,8 +6,8 @@ use crate::session::context::ReservedLine;
 use crate::session::process::AddressTarget;
 use crate::session::{CommandKind, ProgramCommand, ReadChannel, SessionCall};
 
-/// The status of atomic commands (Cell Broadband Engine Architecture): the store failed, a store
-/// without condition is done, the line is there.
+/// The status of atomic commands (Cell Broadband Engine Architecture): failed conditional store,
+/// completed unconditional store, loaded line.
 mod status {
     pub const FAILED: u32 = 1;
     pub const STORED: u32 = 2;
@@ -15,7 +15,7 @@ mod status {
 }
 
 impl CellBeMachine {
-    /// Hands the atomic unit a command, as soon as it has done the one before.
+    /// Starts an atomic command, once the atomic unit is idle.
     pub(super) fn atomic_command(&mut self, task: u16, spe: u16, command: ProgramCommand) {
         if !self.atomics.is_idle(spe) {
             return;
@@ -34,12 +34,12 @@ impl CellBeMachine {
             CommandKind::Reserve => self.atomics.get(spe, at, &mut self.out),
             kind => self.atomics.put(spe, at, kind == CommandKind::StoreConditional, &mut self.out),
         };
-        // The halves of an atomic are calibrated with the handing over of their commands.
+        // The calibrated halves of an atomic include the handing over of their commands.
         self.end_call(task, 0, 0);
         self.advance_atomic(spe, step);
     }
 
-    /// A line has come for a program's getllar.
+    /// Completes a program's getllar.
     pub(super) fn line_held(&mut self, spe: u16, at: Ea) {
         let task = self.spes[spe as usize].task(self.out.now());
         let Some(command) = self.context_of(task).atomic.take() else { return };
@@ -54,8 +54,8 @@ impl CellBeMachine {
         self.nudge(task);
     }
 
-    /// A program's line is to be stored, if its reservation was valid and the PPE has not changed
-    /// the line meanwhile.
+    /// Completes a program's put of a line: stores it if the reservation is valid and the PPE has
+    /// not changed the line.
     pub(super) fn line_put(&mut self, spe: u16, at: Ea, is_valid: bool) {
         let task = self.spes[spe as usize].task(self.out.now());
         let Some(command) = self.context_of(task).atomic.take() else { return };
@@ -67,7 +67,7 @@ impl CellBeMachine {
                 process.copy(own, at, command.bytes).then_some(true)
             }
             _ if !is_valid => Some(false),
-            // The PPE stores past the atomic units: its stores show in the bytes of the line.
+            // The PPE's stores bypass the atomic units and show only in the line's bytes.
             _ => match (reserved.filter(|reserved| reserved.at == at), process.line(own)) {
                 (Some(ReservedLine { line, .. }), Some(new)) => match process.line(at) {
                     Some(now) if now != line => Some(false),
@@ -92,8 +92,7 @@ impl CellBeMachine {
         self.nudge(task);
     }
 
-    /// Whether the reservation of a context is lost: by a store of another SPE, or by one of the
-    /// PPE.
+    /// Whether another SPE's or the PPE's store broke a context's reservation.
     pub(super) fn has_lost_line(&mut self, task: u16) -> bool {
         let context = self.context_of(task);
         let (Some(ReservedLine { at, line }), Some(spe)) = (context.reserved, context.seat) else {
@@ -102,7 +101,7 @@ impl CellBeMachine {
         !self.atomics.has_reserved(spe, at) || self.programs.process.line(at) != Some(line)
     }
 
-    /// Lets the SPUs that wait for the loss of a reservation look.
+    /// Retries the calls of SPUs that wait for the loss of a reservation.
     pub fn lines_changed(&mut self) {
         if self.programs.line_waiters == 0 {
             return;

@@ -1,4 +1,4 @@
-//! The calls of a task on the PPE, which loads and stores the SPEs' mapped registers.
+//! The calls of a task on the PPE, which accesses the SPEs' mapped registers.
 
 use super::CellBeMachine;
 use crate::event::CellBeEvent;
@@ -8,7 +8,7 @@ use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 
 impl CellBeMachine {
-    /// Does the call of a task on a PPE, or its next step.
+    /// Performs a call of a task on a PPE, or its next step.
     pub(super) fn ppe_call(&mut self, task: u16, chip: u8, request: ChannelCall) {
         match request {
             ChannelCall::MailboxWrite { to, value } => self.write_mailbox(task, chip, to, value),
@@ -33,7 +33,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Checks again and again whether a mailbox has room, and then writes it.
+    /// Polls a mailbox for room, and then writes it.
     fn write_mailbox(&mut self, task: u16, chip: u8, to: u16, value: u32) {
         let spe = self.spe_of(to);
         // The first look takes its time before it sees anything.
@@ -47,15 +47,15 @@ impl CellBeMachine {
         self.out.send(self.out.now() + looked, CellBeEvent::Retry(task));
     }
 
-    /// Sends a posted store, which arrives half a load later.
+    /// Sends a posted store, which arrives after half the time of a load.
     pub(super) fn store(&mut self, chip: u8, to: u16, register: MappedRegister, value: u32) {
         let load = self.load_cycles(chip, self.spe_of(to));
         self.out
             .send(self.out.now() + load / 2, CellBeEvent::RegisterWrite { to, register, value });
     }
 
-    /// Loads the status of an outbound mailbox until it is full, and then the mailbox. A load sees
-    /// the state at half of its time.
+    /// Polls the status of an outbound mailbox until it is full, and then loads the mailbox. A load
+    /// sees the state at half of its time.
     fn poll_outbound(&mut self, task: u16, chip: u8, from: u16) {
         let now = self.out.now();
         let spe = self.spe_of(from);
@@ -73,14 +73,13 @@ impl CellBeMachine {
         }
     }
 
-    /// Wakes the task that waits for room in its outbound mailbox.
+    /// Wakes a task that waits for room in its outbound mailbox.
     fn wake_outbound_writer(&mut self, task: u16) {
         if let Some(ChannelCall::OutboxWrite(_)) = self.tasks[task as usize].request {
             self.out.send(self.out.now(), CellBeEvent::Retry(task));
         }
     }
 
-    /// The core cycles of a load from an SPE.
     fn load_cycles(&self, chip: u8, spe: usize) -> u64 {
         if self.is_far(chip, spe) { self.timing.ppe_load_far } else { self.timing.ppe_load }
     }

@@ -1,4 +1,4 @@
-//! Programs in C at work: their contexts and threads, which come and go while the machine runs.
+//! Running C programs: contexts and threads, which are added and removed while the machine runs.
 
 use super::{CellBeMachine, Task, TaskElement};
 use crate::event::CellBeEvent;
@@ -8,41 +8,40 @@ use seatmap_data::invariant::broken;
 use seatmap_sim::engine::SimulatedMachine;
 use seatmap_sim::moment::at_cycle;
 
-/// The contexts and addresses of the process whose programs run. A bed has none.
+/// The contexts and addresses of the simulated process. Empty in a bed.
 #[derive(Clone, Debug, Default)]
 pub struct ProgramContexts {
     is_active: bool,
-    /// By task; none for threads.
+    /// By task; `None` for threads.
     contexts: Vec<Option<ChannelState>>,
-    /// Tasks that have ended, whose numbers are given to others.
+    /// Reusable numbers of removed tasks.
     free: Vec<u16>,
     pub process: AddressSpace,
-    /// An account of what each SPE has done.
     pub accounts: Vec<SpeAccount>,
     /// SPEs in the order in which contexts take them.
     pub(super) seats: Vec<u16>,
-    /// Whether bytes have arrived since this was set to false.
+    /// Whether bytes have arrived since the last reset to false.
     pub(super) has_stored: bool,
-    /// SPUs that wait for the loss of a reservation.
+    /// Number of SPUs that wait for the loss of a reservation.
     pub(super) line_waiters: u32,
-    /// Calls so far, by which waiters are served in their order.
+    /// Number of calls, for the order of waiters.
     calls: u64,
-    /// Core cycles of a tick of the time base.
+    /// Core cycles per tick of the time base.
     cycles_per_tick: f64,
 }
 
-/// How far a program's call has come.
+/// The progress of a C program's call.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CallProgress {
-    /// Whether the work before the call is done, so that the call itself has begun.
+    /// Whether the work before the call is done and the call itself has started.
     pub has_begun: bool,
-    /// Looks that a poll has made.
+    /// Number of polls.
     pub looks: u32,
     /// The call's number.
     pub number: u64,
-    /// Whether it was woken before it was parked.
+    /// Whether it was woken before it parked.
     pub is_woken: bool,
-    /// The kind of work that the call spends its time on, and since when.
+    /// The category of the call's time, and its start.
     pub spends: Option<(Spent, u64)>,
 }
 
@@ -51,7 +50,7 @@ impl ProgramContexts {
         self.is_active
     }
 
-    /// The chip whose memory holds a module.
+    /// The chip of a memory module.
     pub fn chip(&self, module: u8) -> u8 {
         if self.is_active { AddressSpace::chip(module) } else { module }
     }
@@ -64,15 +63,13 @@ impl ProgramContexts {
         self.contexts.get_mut(task as usize)?.as_mut()
     }
 
-    /// The contexts, by task.
     pub fn contexts(&self) -> impl Iterator<Item = (u16, &ChannelState)> {
         (0..).zip(&self.contexts).filter_map(|(task, context)| Some((task, context.as_ref()?)))
     }
 }
 
 impl CellBeMachine {
-    /// Makes the machine one for programs, without any yet. Contexts take the SPEs in the order of
-    /// `seats`.
+    /// Prepares the machine for C programs. Contexts take the SPEs in the order of `seats`.
     pub fn begin_programs(&mut self, seats: Vec<u16>, cycles_per_tick: f64) {
         self.reset(&crate::channels::ProgramNeeds::default(), 0, &[]);
         let accounts = vec![SpeAccount::default(); self.spes.len()];
@@ -93,7 +90,7 @@ impl CellBeMachine {
         &mut self.programs
     }
 
-    /// Adds a task: a context, or a thread on the PPE.
+    /// Adds a task: a context, or a PPE thread.
     pub fn add_task(&mut self, context: Option<ChannelState>) -> u16 {
         let seat = if context.is_some() { TaskElement::Stored } else { TaskElement::Ppe(0) };
         let task = match self.programs.free.pop() {
@@ -111,23 +108,23 @@ impl CellBeMachine {
         task
     }
 
-    /// Removes a task that has no call.
+    /// Removes a task that is not in a call.
     pub fn remove_task(&mut self, task: u16) {
         self.programs.contexts[task as usize] = None;
         self.programs.free.push(task);
     }
 
-    /// The time base, in ticks.
+    /// The time base in ticks.
     pub fn tick(&self) -> u64 {
         (self.out.now() as f64 / self.programs.cycles_per_tick) as u64
     }
 
-    /// The core cycle at which a tick begins.
+    /// The core cycle at which a tick starts.
     pub(super) fn cycle_of(&self, tick: u64) -> u64 {
         (tick as f64 * self.programs.cycles_per_tick).ceil() as u64
     }
 
-    /// Takes a program's call, which begins after this many core cycles of work.
+    /// Accepts a C program's call, which starts after this many core cycles of work.
     pub fn call_after(&mut self, task: u16, call: SessionCall, work: u64) {
         self.programs.calls += 1;
         let progress = CallProgress { number: self.programs.calls, ..CallProgress::default() };
@@ -144,8 +141,8 @@ impl CellBeMachine {
         self.out.send(now + work, CellBeEvent::Retry(task));
     }
 
-    /// Lets time pass until it is a task's turn or bytes have arrived somewhere. `None`: nothing is
-    /// under way; else the task, if it is one's turn.
+    /// Advances time until a task has its turn or bytes arrive. `None` means that no event is
+    /// pending; `Some(None)` means that bytes arrived.
     pub fn next_task_or_store(&mut self) -> Option<Option<u16>> {
         self.programs.has_stored = false;
         while !self.programs.has_stored {
@@ -158,7 +155,7 @@ impl CellBeMachine {
         Some(None)
     }
 
-    /// Does a program's call, or its next step.
+    /// Performs a C program's call, or its next step.
     pub(super) fn program_call(&mut self, task: u16, seat: TaskElement, call: SessionCall) {
         self.tasks[task as usize].progress.has_begun = true;
         match (call, seat) {
@@ -169,7 +166,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Stops the run: a task makes a call that was to be refused before.
+    /// Stops the run at a call that should have been rejected earlier.
     pub(super) fn cannot(&self, task: u16, request: &ChannelCall) -> ! {
         broken(
             at_cycle(format_args!("task {task}"), self.out.now()),
@@ -177,7 +174,7 @@ impl CellBeMachine {
         )
     }
 
-    /// The context of a task whose presence the caller has seen to.
+    /// The context of a task; the run stops if there is none.
     pub(super) fn context_of(&mut self, task: u16) -> &mut ChannelState {
         let now = self.out.now();
         match self.programs.context_mut(task) {
@@ -189,26 +186,26 @@ impl CellBeMachine {
         }
     }
 
-    /// Does something with a context, if the task is one.
+    /// Applies a function to a context, if the task is one.
     pub fn context_for(&mut self, task: u16, does: impl FnOnce(&mut ChannelState)) {
         if let Some(context) = self.programs.context_mut(task) {
             does(context);
         }
     }
 
-    /// Lets threads see a change that was made from outside.
+    /// Retries the calls of waiting threads after a change from outside.
     pub fn nudge_waiting_threads(&mut self) {
         self.nudge_threads();
     }
 
-    /// Tries the call of a task again, if it waits for a change.
+    /// Retries the call of a task that waits for a change.
     pub(super) fn nudge(&mut self, task: u16) {
         if self.waiting_call(task).is_some() {
             self.try_call(task);
         }
     }
 
-    /// Tries the calls of all threads that wait for a change, in the order in which they were made.
+    /// Retries the calls of all threads that wait for a change, in the order of the calls.
     pub(super) fn nudge_threads(&mut self) {
         let mut waiting: Vec<u16> = (0..self.tasks.len() as u16)
             .filter(|task| {
@@ -222,7 +219,7 @@ impl CellBeMachine {
         }
     }
 
-    /// The call of a task that has begun and waits for a change.
+    /// A task's call that has started and waits for a change.
     pub(super) fn waiting_call(&self, task: u16) -> Option<SessionCall> {
         let state = &self.tasks[task as usize];
         match state.request {
@@ -233,7 +230,7 @@ impl CellBeMachine {
         }
     }
 
-    /// The call of a task that has one.
+    /// A task's current call.
     pub fn calls(&self, task: u16) -> Option<SessionCall> {
         match self.tasks.get(task as usize)?.request {
             Some(ChannelCall::Program(call)) => Some(call),

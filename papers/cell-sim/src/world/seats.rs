@@ -1,15 +1,15 @@
-//! Which SPE runs which context.
+//! The assignment of SPEs to contexts.
 //!
 //! A context takes an SPE when it first runs, and keeps it until another context needs it: the
-//! kernel of the Cell saves a context only then. An SPE is given away when its program has stopped
-//! and its transfers are complete.
+//! Cell's kernel saves a context only then. A context gives up its SPE only if its program has
+//! stopped and its transfers are complete.
 
 use super::{CellBeMachine, TaskElement};
 use crate::event::CellBeEvent;
 use crate::session::SessionCall;
 
 impl CellBeMachine {
-    /// Runs a context as soon as it has an SPE; the thread waits until its program stops.
+    /// Runs a context once it has an SPE; the thread waits until its program stops.
     pub(super) fn run(&mut self, task: u16, context: u16, is_fresh: bool) {
         if self.context_of(context).runner.is_some() || !self.take_seat(context) {
             return;
@@ -22,7 +22,7 @@ impl CellBeMachine {
         self.out.send(self.out.now() + cycles, CellBeEvent::Resume(context));
     }
 
-    /// The program of a context has stopped. The thread that ran it goes on.
+    /// Continues the thread that runs a context, because the context's program has stopped.
     pub fn stopped(&mut self, context: u16, is_end: bool) {
         let now = self.out.now();
         let state = self.context_of(context);
@@ -39,7 +39,7 @@ impl CellBeMachine {
         self.nudge_threads();
     }
 
-    /// Sees to it that a context has an SPE; false if it must wait for one.
+    /// Gives a context an SPE; returns false if it must wait for one.
     pub(super) fn take_seat(&mut self, context: u16) -> bool {
         let state = self.context_of(context);
         if state.seat.is_some() {
@@ -59,7 +59,7 @@ impl CellBeMachine {
         true
     }
 
-    /// The first SPE of some that has no context, or whose context can leave.
+    /// The first matching SPE without a context, or whose context can leave.
     fn free_seat(&self, is_wanted: impl Fn(u16) -> bool) -> Option<u16> {
         let mut seats = self.programs.seats.iter().copied().filter(|spe| is_wanted(*spe));
         let free = seats.clone().find(|spe| self.spes[*spe as usize].seated().is_none());
@@ -70,7 +70,7 @@ impl CellBeMachine {
         self.spes[spe as usize].seated().is_none_or(|context| self.is_quiet(context))
     }
 
-    /// Whether a context does not run, and has no transfers.
+    /// Whether a context does not run and has no transfers.
     pub(super) fn is_quiet(&self, context: u16) -> bool {
         let Some(state) = self.programs.context(context) else { return true };
         state.runner.is_none()
@@ -87,7 +87,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Removes a context that is quiet.
     pub(super) fn remove_context(&mut self, context: u16) {
         if self.programs.context(context).is_some() {
             self.leave_seat(context);
@@ -97,7 +96,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Whether a thread waits for an SPE.
     pub fn waits_for_seat(&self, call: SessionCall) -> bool {
         let context = match call {
             SessionCall::Run { context, .. } | SessionCall::Proxy(context, _) => {

@@ -1,19 +1,19 @@
 //! Programs that wait for a change of memory without a call.
 //!
-//! An SPU that spins looks again when bytes have arrived in its local store: after the first
-//! arrival, then after two more, four, and so on, because one transfer arrives in many lines. It
-//! looks at once when nothing else can happen.
+//! A spinning SPU looks again when bytes have arrived in its local store: after the first arrival,
+//! then after two more, four, and so on, because one transfer arrives in many lines. It looks at
+//! once if no other event is pending.
 
 use super::CellBeMachine;
 use crate::channels::Ea;
 use crate::session::SessionCall;
 use crate::session::context::SpinningProgram;
 
-/// The most arrivals after which a program looks again.
+/// The most arrivals before a program looks again.
 const MOST_PATIENCE: u64 = 256;
 
 impl CellBeMachine {
-    /// Has an SPU wait for bytes to arrive in its local store.
+    /// Makes an SPU wait for bytes to arrive in its local store.
     pub(super) fn await_store(&mut self, task: u16) {
         if self.context_of(task).spinning.is_some() {
             return;
@@ -26,7 +26,7 @@ impl CellBeMachine {
         context.spinning = Some(SpinningProgram { seen, until, number });
     }
 
-    /// Notes that bytes have arrived somewhere.
+    /// Records that bytes have arrived.
     pub(super) fn arrived(&mut self, at: Ea) {
         self.programs.has_stored = true;
         let Ea::Local { rank, .. } = at else { return };
@@ -42,8 +42,7 @@ impl CellBeMachine {
         self.end_call(task, 0, 0);
     }
 
-    /// Has the SPUs look again whose stores have changed since, as far as `changed` sees. Returns
-    /// whether there are any.
+    /// Wakes the spinning SPUs for which `changed` returns true. Returns whether there are any.
     fn wake_spinning(
         &mut self,
         changed: impl Fn(&CellBeMachine, u16, SpinningProgram) -> bool,
@@ -61,15 +60,15 @@ impl CellBeMachine {
         !woken.is_empty()
     }
 
-    /// Nothing can happen any more: programs that spin look at what has arrived. Returns whether
-    /// there are any.
+    /// Wakes spinning programs that have new arrivals; called when no event is pending. Returns
+    /// whether there are any.
     pub fn look_at_arrivals(&mut self) -> bool {
         self.wake_spinning(|world, task, spinning| {
             world.programs.context(task).is_some_and(|context| context.arrivals > spinning.seen)
         })
     }
 
-    /// A thread may have stored to local stores: programs that spin there look again.
+    /// Wakes spinning programs whose store a thread changed.
     pub fn stores_changed(&mut self) {
         self.wake_spinning(|world, task, spinning| {
             world.programs.process.number_of(task) != spinning.number

@@ -10,11 +10,10 @@ use crate::transaction::MappedRegister;
 use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 
-/// Bytes of a message.
 const MESSAGE_BYTES: u32 = 4;
 
 impl CellBeMachine {
-    /// Does the call of a task on an SPE, or leaves it waiting.
+    /// Performs a call of a task on an SPE, or leaves it waiting.
     pub(super) fn spu_call(&mut self, task: u16, spe: u16, request: ChannelCall) {
         match request {
             ChannelCall::Transfer { is_get, local, ea, size, tag, order } => {
@@ -68,8 +67,8 @@ impl CellBeMachine {
             }
             ChannelCall::Compute(cycles) => self.end_call(task, cycles, 0),
             ChannelCall::Service(service) => self.serve(task, service),
-            // An SPU cannot read another SPU's outbound mailbox: it waits for ever, and the report
-            // of the deadlock says so.
+            // An SPU cannot read another SPU's outbound mailbox: it waits forever, and the deadlock
+            // report shows it.
             ChannelCall::OutboxRead { .. } => {}
             ChannelCall::Program(_) => self.cannot(task, &request),
         }
@@ -88,7 +87,7 @@ impl CellBeMachine {
         );
     }
 
-    /// Hands the MFC a command; while its queue is full, the SPU waits and is woken to try again.
+    /// Hands the MFC a command; while its queue is full, the SPU waits and retries.
     fn enqueue(&mut self, task: u16, spe: u16, command: MfcCommand, rest: &[Element]) {
         let mfc = &mut self.spes[spe as usize].mfc;
         if mfc.finds_room() {
@@ -97,7 +96,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Writes the outbound mailbox; while it is full, the SPU waits until the PPE has read it.
+    /// Writes the outbound mailbox; while it is full, the SPU waits for the PPE to read it.
     fn write_outbound(&mut self, task: u16, spe: u16, value: u32) {
         let outbound = &mut self.spes[spe as usize].outbound;
         if outbound.has_room() {

@@ -1,4 +1,4 @@
-//! The calls of threads on the PPE, of a program in C.
+//! The calls of a C program's PPE threads.
 
 use super::CellBeMachine;
 use crate::event::CellBeEvent;
@@ -11,11 +11,11 @@ use crate::session::{
 };
 use crate::transaction::MappedRegister;
 
-/// The bit of an answer that says that a message was there.
+/// The bit of an answer that marks a message.
 const FOUND: u64 = 1 << 32;
 
 impl CellBeMachine {
-    /// Does the call of a thread, or its next step.
+    /// Performs a thread's call, or its next step.
     pub(super) fn thread_call(&mut self, task: u16, chip: u8, call: SessionCall) {
         match call {
             SessionCall::Send { to, value, by_kernel } => {
@@ -56,7 +56,7 @@ impl CellBeMachine {
                     self.remove_context(context);
                 }
             }
-            // It was woken while it was still at work before it parked.
+            // It was woken while it worked, before it parked.
             SessionCall::Park { .. } if self.tasks[task as usize].progress.is_woken => {
                 self.end_call(task, 0, 1)
             }
@@ -69,8 +69,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Whether this is a call's first step, which is followed by the next one after this many
-    /// cycles.
+    /// Whether this is a call's first step; if so, schedules the next one after this many cycles.
     fn first_after(&mut self, task: u16, cycles: u64) -> bool {
         let is_first =
             !std::mem::replace(&mut self.tasks[task as usize].has_polled, true) && cycles > 0;
@@ -80,7 +79,7 @@ impl CellBeMachine {
         is_first
     }
 
-    /// Core cycles of a load of a context's register, and of a look at the room of its mailbox.
+    /// Core cycles of loading a context's register, and of checking its mailbox for room.
     fn ways(&self, chip: u8, context: u16) -> (u64, u64) {
         let seat = self.programs.context(context).and_then(|context| context.seat);
         if seat.is_some_and(|spe| self.spes[spe as usize].node().chip != chip) {
@@ -90,7 +89,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Sends a posted store, which arrives half a load later.
+    /// Sends a posted store, which arrives after half the time of a load.
     fn post(&mut self, chip: u8, to: u16, register: MappedRegister, value: u32) {
         let load = self.ways(chip, to).0;
         self.out
@@ -110,7 +109,7 @@ impl CellBeMachine {
         self.end_call(task, if has_room { self.timing.channel } else { 0 }, u64::from(has_room));
     }
 
-    /// Loads the status of the outbound mailbox, which it sees at half of the time, and then the
+    /// Loads the outbound mailbox's status, which is seen at half of the time, and then the
     /// mailbox.
     fn receive(&mut self, task: u16, chip: u8, from: u16, looks: u32) {
         let load = self.ways(chip, from).0;
@@ -119,7 +118,7 @@ impl CellBeMachine {
             return;
         }
         match self.take_message(from, Outbound::Plain) {
-            // The answer of the status takes the other half, and the mailbox a load of its own.
+            // The status answer takes the other half, and the mailbox a further load.
             Some(value) => self.end_call(task, load - load / 2 + load, FOUND | u64::from(value)),
             None => self.look_again(task, load, looks),
         }
@@ -134,7 +133,7 @@ impl CellBeMachine {
         Some(value)
     }
 
-    /// A look has found nothing: looks again, or gives up.
+    /// Repeats a poll that found nothing, or gives up.
     fn look_again(&mut self, task: u16, load: u64, looks: u32) {
         let progress = &mut self.tasks[task as usize].progress;
         progress.looks += 1;
@@ -145,8 +144,7 @@ impl CellBeMachine {
         }
     }
 
-    /// The operating system reads the interrupting mailbox, which a program's own loads do not
-    /// reach.
+    /// Reads the interrupting mailbox by the operating system; a program's own loads cannot.
     fn receive_interrupting(&mut self, task: u16, from: u16) {
         if self.first_after(task, self.timing.mailbox_call) {
             return;
@@ -171,7 +169,7 @@ impl CellBeMachine {
         match what {
             MailboxCount::InboundRoom => (INBOUND_ENTRIES - context.inbound.filled()) as u64,
             MailboxCount::Status => u64::from(context.mailbox_status()),
-            // Outbound mailboxes have one entry: no room is a message.
+            // Outbound mailboxes have one entry, so a full one holds a message.
             MailboxCount::Waiting(mailbox) => u64::from(!context.mailbox(mailbox).has_room()),
         }
     }
@@ -180,7 +178,7 @@ impl CellBeMachine {
         if watched_events.iter().any(|one| self.happened(one.context) & one.events != 0) {
             return self.end_call(task, self.timing.mailbox_call, 1);
         }
-        // The call is tried again after every change, and needs one timer.
+        // The call is retried after every change, but needs only one timer.
         let has_waited = std::mem::replace(&mut self.tasks[task as usize].has_polled, true);
         match until {
             Some(until) if until <= self.out.now() => {
@@ -200,7 +198,7 @@ impl CellBeMachine {
             | event_if(state.ends > 0, ppe_event::STOPPED)
     }
 
-    /// Tags of proxy commands that were given, are complete and were not taken.
+    /// Tags of complete proxy commands whose completion was not read.
     pub fn complete_proxies(&self, context: u16) -> u32 {
         let Some(state) = self.programs.context(context) else { return 0 };
         let pending =
@@ -208,8 +206,8 @@ impl CellBeMachine {
         state.proxy_tags & !(pending as u32)
     }
 
-    /// Hands a context's MFC a proxy command, as soon as the context is on an SPE and the queue has
-    /// room. The load of the command's status enqueues it.
+    /// Hands a context's MFC a proxy command, once the context has an SPE and the queue has room.
+    /// The load of the command's status enqueues it.
     fn proxy(&mut self, task: u16, context: u16, command: ProgramCommand) {
         if !self.take_seat(context) {
             return;
@@ -231,7 +229,7 @@ impl CellBeMachine {
 
     fn await_proxies(&mut self, task: u16, of: u16, mask: u32, condition: TagCondition) {
         let state = self.context_of(of);
-        // No tags at all means those of all commands given.
+        // An empty mask means the tags of all commands.
         let mask = if mask == 0 { state.proxy_tags } else { mask };
         let pending = state.proxy_tags & !self.complete_proxies(of);
         let complete = mask & !pending;
@@ -241,7 +239,7 @@ impl CellBeMachine {
             TagCondition::All => complete == mask,
         };
         if is_over {
-            // Complete tags are told once.
+            // Each completion is reported once.
             self.context_of(of).proxy_tags &= !complete;
             self.end_call(task, self.timing.ppe_load, u64::from(complete));
         }
@@ -249,12 +247,12 @@ impl CellBeMachine {
 
     fn set_timer(&mut self, task: u16, until: u64) {
         let number = self.tasks[task as usize].progress.number as u32;
-        // A time that has passed already is now.
+        // A time in the past counts as now.
         let at = until.max(self.out.now());
         self.out.send(at, CellBeEvent::Timer { task, number });
     }
 
-    /// The time has come until which a task waits; a timer of an earlier wait means nothing.
+    /// Handles a timer of a task's wait; timers of earlier waits have no effect.
     pub(super) fn time_is_up(&mut self, task: u16, number: u32) {
         if let Some(context) = self.programs.context_mut(task) {
             if context.timer == number {
@@ -275,9 +273,9 @@ impl CellBeMachine {
         }
     }
 
-    /// Wakes up to `most` threads that are parked at a key, those first that came first. Returns
-    /// how many. A thread that is still at work before it parks has looked before that at what it
-    /// waits for, and does not park.
+    /// Wakes up to `most` threads that wait for a key, in order of arrival. Returns their number. A
+    /// thread that still works before it parks does not park, because it checked its condition
+    /// before that.
     pub fn wake(&mut self, key: u64, most: usize) -> usize {
         let mut parked: Vec<u16> = (0..self.tasks.len() as u16)
             .filter(|task| {

@@ -1,11 +1,11 @@
-//! The notes that a session takes of its programs: for accounts, and for a trace if there is one.
+//! A session's records of its programs, for accounts and for the trace, if there is one.
 
 use super::{CellBeMachine, TaskElement};
 use crate::session::{CommandKind, Outbound, ProgramCommand, SessionCall, Spent};
 use crate::trace::{TracedTransfer, TrackGroup};
 
 impl CellBeMachine {
-    /// Notes that a task has its turn: the call before it has ended.
+    /// Records that a task has its turn, so its previous call has ended.
     pub(super) fn note_call_ended(&mut self, task: u16, called: Option<(&'static str, u64)>) {
         let now = self.out.now();
         let seat = self.tasks[task as usize].seat;
@@ -22,7 +22,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Notes that a task works before its call, and what the call itself spends its time on.
+    /// Records a task's work before its call, and the call's category.
     pub(super) fn note_call(&mut self, task: u16, call: &SessionCall, work: u64) {
         let now = self.out.now();
         self.tasks[task as usize].progress.spends = Some((Spent::of(call), now + work));
@@ -42,7 +42,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Where a trace shows a task.
+    /// A task's track in the trace.
     fn track(&self, task: u16) -> Option<(TrackGroup, u32)> {
         match self.tasks[task as usize].seat {
             TaskElement::Spe(spe) => Some((TrackGroup::Spes, spe.into())),
@@ -51,7 +51,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Notes that a command is in the queue of an MFC.
+    /// Records that a command is in an MFC's queue.
     pub(super) fn note_command(
         &mut self,
         task: u16,
@@ -81,7 +81,7 @@ impl CellBeMachine {
         (context.commands[entry as usize], context.traced[entry as usize]) = (Some(command), id);
     }
 
-    /// Notes that a command may be complete.
+    /// Records the end of a command, if it is complete.
     pub(super) fn note_progress(&mut self, task: u16, spe: u16, entry: u8) {
         if self.trace.is_none() || self.spes[spe as usize].mfc.holds(entry) {
             return;
@@ -94,7 +94,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Notes how many messages wait in a mailbox of a context; `None` is the inbound one.
+    /// Records the number of messages in a context's mailbox; `None` is the inbound one.
     pub(super) fn note_messages(&mut self, task: u16, mailbox: Option<Outbound>) {
         let now = self.out.now();
         let (Some(trace), Some(context)) = (&mut self.trace, self.programs.context(task)) else {
@@ -115,7 +115,6 @@ impl CellBeMachine {
         trace.messages(spe.into(), name, now, messages as u32);
     }
 
-    /// Names the track of a thread.
     pub fn name_thread(&mut self, task: u16, number: u32) {
         if let Some(trace) = &mut self.trace {
             trace.name(TrackGroup::Threads, Some(task.into()), format!("PPE thread {number}"));

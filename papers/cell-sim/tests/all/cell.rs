@@ -16,7 +16,7 @@ fn bed(name: &str) -> CellBed {
     CellBed::new(catalog::load(name).unwrap().unwrap())
 }
 
-/// A program from a closure that chooses each task's work by number.
+/// A program whose tasks do the work with this number.
 struct Task {
     shape: ProgramNeeds,
     which: u8,
@@ -50,7 +50,7 @@ impl ChannelProgram for Task {
 }
 
 impl Task {
-    /// A message there and back.
+    /// A round trip of a message.
     fn talk<C: Channels>(&self, c: &C, rank: usize, round: u32) {
         match (self.which, rank) {
             (0, 0) => {
@@ -110,7 +110,7 @@ fn run(bed: &mut CellBed, seats: &[u32], which: u8, size: u32, module: u8) -> f6
     times.iter().sum::<f64>() / times.len() as f64
 }
 
-/// Asserts that nanoseconds for each round or operation are near the published figure.
+/// Asserts that the nanoseconds per operation are near the published figure.
 fn within(what: &str, ns: f64, published: f64, share: f64) {
     let ratio = ns / published;
     assert!((ratio - 1.0).abs() <= share, "{what}: {ns:.1} for {published} ({ratio:.3})");
@@ -191,7 +191,7 @@ impl ChannelProgram for Wrong {
 
 #[test]
 fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
-    // The run catches a task's panic and reports it; the hook would print it as well.
+    // The run catches and reports a task's panic; the hook would print it again.
     std::panic::set_hook(Box::new(|_| {}));
     let mut bed = bed("cell-qs20");
     bed.limit_events(100_000);
@@ -203,8 +203,8 @@ fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
     within("mailbox, afterwards", run(&mut bed, &[0, 1], 0, 0, 0), 158.1, 0.02);
 }
 
-/// A program whose first task, on the PPE, or second task, on an SPE, asks for registers that the
-/// PPE does not have.
+/// A program in which task 0 on the PPE, or task 1 on an SPE, uses registers that the PPE does not
+/// have.
 struct WithoutRegisters(u8);
 
 impl ChannelProgram for WithoutRegisters {

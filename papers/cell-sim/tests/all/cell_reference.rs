@@ -1,9 +1,8 @@
-//! The timings of the Cell models, compared with recorded ones: a change of the simulator's code
-//! must not change any of them.
+//! The Cell models' timings compared with recorded ones: a change of the simulator's code must not
+//! change any of them.
 //!
 //! Each line of the snapshot is one program on one model over several placements and seeds: the
-//! number of runs, the cycles of all of them together, and hashes of all tasks' reports and of all
-//! counters.
+//! number of runs, their total cycles, and hashes of all results and all counters.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_cell_sim::channels::{
@@ -19,14 +18,13 @@ use seatmap_cell_sim::workload::{
 use seatmap_cell_sim::{CellBed, catalog};
 use std::fmt::Debug;
 
-/// FNV-1a (Fowler, Noll, Vo), which stays the same in all releases of a library.
+/// FNV-1a (Fowler, Noll, Vo), which is independent of library releases.
 fn hash(text: &str, start: u64) -> u64 {
     text.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 const START: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// The sum of all runs of one program.
 struct Sum {
     runs: u32,
     cycles: u64,
@@ -35,7 +33,7 @@ struct Sum {
     counters: u64,
 }
 
-/// Types, and the names under which they stand in the recorded hashes.
+/// Renamed types with their names in the recorded hashes.
 const RECORDED_NAMES: [(&str, &str); 4] = [
     ("CellBeCounters", "Counters"),
     ("LoopTimes", "Timed"),
@@ -43,8 +41,7 @@ const RECORDED_NAMES: [(&str, &str); 4] = [
     ("MessageRingResult", "Taken"),
 ];
 
-/// A value as the recorded hashes have it: a type may get another name, and its values may not
-/// change.
+/// A value as in the recorded hashes: types may be renamed, but values must not change.
 fn recorded(value: &impl Debug) -> String {
     let shown = format!("{value:?}");
     RECORDED_NAMES.iter().fold(shown, |text, (now, then)| text.replace(now, then))
@@ -72,7 +69,6 @@ fn sum<P: ChannelProgram<Output: Debug>>(
     sum
 }
 
-/// Lines of the snapshot for one model.
 struct Lines {
     bed: CellBed,
     text: String,
@@ -92,7 +88,7 @@ impl Lines {
         self.text += &format!("tasks {outputs:016x}, counters {counters:016x}\n");
     }
 
-    /// Placements of this many tasks: in order, in reverse, and shuffled.
+    /// Placements of this many tasks: in order, reversed, and shuffled.
     fn placements(&self, tasks: usize) -> Vec<Vec<u32>> {
         let spes = self.bed.model().spes() as u32;
         let mut all: Vec<u32> = (0..spes).collect();
@@ -216,8 +212,7 @@ impl Lines {
     }
 }
 
-/// A random mix of all operations of programs: workers that transfer, send and count, and a
-/// controller beside them.
+/// A random mix of all operations: workers that transfer, send and count, and a controller.
 struct Traffic {
     workers: usize,
     steps: u32,
@@ -288,7 +283,7 @@ impl Traffic {
             _ => {}
         }
         self.count(c, random);
-        // All workers send over the same distance, so that each worker hears one other.
+        // All workers send over the same distance, so each worker receives from one other.
         let next = (rank + 1 + step as usize % (self.workers - 1)) % self.workers;
         if step.is_multiple_of(3) {
             c.mailbox_write(next, step);
@@ -296,7 +291,7 @@ impl Traffic {
         }
         if step % 3 == 1 {
             c.signal(next, SignalNumber::One, 1 << step);
-            // Signals gather, so one read may also find the signals of later steps.
+            // Registers gather bits, so a read may include signals of later steps.
             while *heard & 1 << step == 0 {
                 *heard |= c.signal_read(SignalNumber::One);
             }
@@ -347,7 +342,7 @@ impl Traffic {
     }
 }
 
-/// The timings of a machine with tasks on as many of its SPEs as each size says.
+/// The timings of a machine, for each number of tasks on its SPEs.
 fn timings(name: &str, sizes: &[usize]) -> String {
     let bed = CellBed::new(catalog::load(name).unwrap().unwrap());
     let mut lines = Lines { bed, text: String::new() };

@@ -1,5 +1,5 @@
 //! Channels on lines under every interleaving of two tasks that the memory model allows (loom);
-//! seconds in all. With two spinning tasks beside a third, loom gives up on the branches that only
+//! takes seconds. With a third task next to two spinning ones, loom gives up on branches that only
 //! spin.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
@@ -11,7 +11,7 @@ use seatmap_cell_sim::channels::lines::{ChannelLayout, LineChannels, PortLines};
 use seatmap_cell_sim::channels::{Channels, ProgramNeeds, SignalNumber};
 use seatmap_data::port::{Addr, Port, Stamp};
 
-/// Shared memory whose every access loom sees.
+/// Shared memory with every access visible to loom.
 #[derive(Clone)]
 struct LoomPort(Arc<Vec<AtomicU64>>);
 
@@ -63,7 +63,7 @@ impl Port for LoomPort {
     }
 }
 
-/// Two tasks, and both bodies run to their ends under every interleaving.
+/// Runs two tasks under every interleaving.
 fn pair<T: Send + 'static>(
     signals_or: bool,
     one: fn(&LineChannels<'_, PortLines<'_, LoomPort>>) -> T,
@@ -73,7 +73,7 @@ fn pair<T: Send + 'static>(
     let layout =
         ChannelLayout::new(ProgramNeeds { tasks: 2, signals_or, ..ProgramNeeds::default() }, 1)
             .unwrap();
-    // Every defect known in structures like these shows within two preemptions; all of them take
+    // Known defects of such structures show within two preemptions; without a bound the test takes
     // minutes.
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);
@@ -114,7 +114,7 @@ fn a_full_lane_waits_for_its_reader_and_loses_nothing() {
             (1..=7).for_each(|value| channels.mailbox_write(1, value));
             vec![]
         },
-        // The seventh lies where the first lay.
+        // The seventh message reuses the first one's position.
         |channels| (1..=3).map(|_| channels.mailbox_read()).collect(),
         |_, read| assert_eq!(read, [1, 2, 3]),
     );

@@ -1,5 +1,5 @@
-//! Channels on lines, compared with their documentation, on threads that yield, so that any number
-//! of CPUs is enough.
+//! Channels on lines compared with their documentation. Threads yield, so any number of CPUs
+//! suffices.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -12,7 +12,7 @@ use seatmap_cell_sim::channels::{
 use seatmap_data::port::{Addr, Port, Stamp, Workload};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-/// Shared memory between threads that yield while they wait.
+/// Shared memory of threads that yield while they wait.
 struct Shared(Vec<AtomicU64>);
 
 impl Shared {
@@ -56,6 +56,7 @@ impl Port for Shared {
     }
 }
 
+/// Runs a program on threads; an error is the first rejected transfer.
 fn run<T: ChannelProgram>(program: &T, modules: usize) -> Result<Vec<T::Output>, DmaError> {
     let workload = OnLines::new(program, modules).unwrap();
     let shared = Shared::of(workload.layout());
@@ -79,8 +80,8 @@ fn run<T: ChannelProgram>(program: &T, modules: usize) -> Result<Vec<T::Output>,
 const SHAPE: ProgramNeeds =
     ProgramNeeds { tasks: 3, local_bytes: 4096, memory_bytes: 8192, signals_or: false };
 
-/// Every task mails every other, far more than mailboxes hold. The readers count by sender and
-/// check the order of each.
+/// Every task sends every other far more messages than mailboxes hold. Readers count by sender and
+/// check each sender's order.
 struct Mail;
 
 impl ChannelProgram for Mail {
@@ -96,7 +97,7 @@ impl ChannelProgram for Mail {
             (0..3)
                 .filter(|to| *to != rank)
                 .for_each(|to| channels.mailbox_write(to, number << 2 | rank as u32));
-            // No task runs ahead by more than a mailbox holds, or all could wait for room.
+            // No task runs ahead by more than a mailbox holds; otherwise all could wait for room.
             let wanted = if number == 500 { number } else { number - 1 };
             while (0..3).any(|from| from != rank && seen[from] < wanted) {
                 let value = channels.mailbox_read();
@@ -116,7 +117,7 @@ fn mail_arrives_once_and_in_the_order_of_each_sender() {
     }
 }
 
-/// The first task reads the outboxes of the two others, which are full in between.
+/// The first task reads the outboxes of the two others, which fill up in between.
 struct Outboxes;
 
 impl ChannelProgram for Outboxes {
@@ -172,7 +173,7 @@ fn of_two_readers_one_gets_each_value() {
     assert_eq!(read, (0..200).collect::<Vec<_>>());
 }
 
-/// Two tasks set bits of the third's register; it answers each round when both have come.
+/// Two tasks set bits of the third's register; it answers each round after both signals.
 struct Signals {
     signals_or: bool,
 }
@@ -240,7 +241,7 @@ fn atomics_keep_to_their_half_of_a_word() {
     assert!(seen.contains(&[0u32.wrapping_sub(300), 900]), "{seen:?}");
 }
 
-/// One task does what hardware refuses.
+/// One task breaks a rule of the hardware.
 struct Refused(fn(&dyn Channels));
 
 impl ChannelProgram for Refused {
@@ -289,7 +290,7 @@ fn what_hardware_refuses_ends_the_run_in_its_words() {
     assert_eq!(refusal(|c| c.mailbox_write(9, 0)), DmaError::Rank { rank: 9, tasks: 1 });
 }
 
-/// A single task on its own memory, for comparing transfers with plain bytes.
+/// One task alone, for transfers compared with plain bytes.
 fn alone(
     body: impl Fn(&LineChannels<'_, PortLines<'_, Shared>>) -> Result<(), TestCaseError>,
 ) -> Result<(), TestCaseError> {
@@ -297,7 +298,7 @@ fn alone(
     body(&LineChannels::new(&PortLines(&Shared::of(layout)), layout, 0))
 }
 
-/// Transfers that hardware accepts: local address, offset in memory, bytes.
+/// Valid transfers: local address, offset in memory, bytes.
 fn transfer() -> impl Strategy<Value = (u32, u32, u32)> {
     let small =
         (0u32..4, 0u32..100, 0u32..200, 0u32..16).prop_map(|(power, local, memory, within)| {

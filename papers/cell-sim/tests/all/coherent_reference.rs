@@ -1,5 +1,5 @@
-//! Timings of programs over channels on coherent machines, as recorded: a change of the channels
-//! that changes one of them is either a mistake or must say why.
+//! Recorded timings of programs over channels on coherent machines: a commit that changes one is a
+//! mistake or must explain it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_cell_sim::channels::{Atomic, Bed, ChannelProgram};
@@ -37,7 +37,7 @@ impl Runs {
         ));
     }
 
-    /// Seats of three kinds: side by side, far apart, and random.
+    /// Three kinds of seats: adjacent, far apart, and random.
     fn seats(&self, count: usize) -> [(&'static str, Vec<u32>); 3] {
         let pus = Testbed::pus(&self.bed).to_vec();
         let count = count.min(pus.len());

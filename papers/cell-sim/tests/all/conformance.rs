@@ -1,5 +1,5 @@
-//! The same programs over channels on this computer, on a model of the Cell and on coherent models:
-//! all must compute the same.
+//! The same programs over channels on this computer, a Cell model and coherent models: all must
+//! compute the same.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

@@ -9,8 +9,8 @@ mod conformance;
 mod message_ring;
 mod programs;
 
-/// Threads are some forty times slower than coroutines, and both run the same simulator: the
-/// recorded timings of one Cell stand for those of the others.
+/// Threads are about 40 times slower than coroutines, and both run the same simulator, so the
+/// recorded timings of one Cell suffice.
 const LONGEST: [&str; 2] =
     ["cell_reference::every_timing_of_a_part", "cell_reference::every_timing_of_the_later"];
 

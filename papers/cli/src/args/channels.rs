@@ -1,4 +1,4 @@
-//! `seatmap-papers channels`, as typed.
+//! Arguments of `seatmap-papers channels`.
 
 use clap::{Args, Subcommand, ValueEnum};
 use seatmap_console::values::cpus;
@@ -10,16 +10,16 @@ use std::path::PathBuf;
 pub struct ChannelsArgs {
     #[command(subcommand)]
     pub what: ChannelsWhat,
-    /// The machine: host, or a model such as xeon-phi-5110p, or a file of one.
+    /// The machine: host, a model such as xeon-phi-5110p, or a model file.
     #[arg(long, value_name = "MACHINE", default_value = "host", global = true)]
     pub on: String,
-    /// The CPUs of this computer to run on; by default all that this process begins with.
+    /// The CPUs of this computer to run on; by default those in this process's affinity mask.
     #[arg(long, value_name = "LIST", value_parser = cpus, global = true)]
     pub cpus: Option<CpuList>,
-    /// Where draws start.
+    /// The seed of random choices.
     #[arg(long, value_name = "N", default_value_t = 1, global = true)]
     pub seed: u64,
-    /// Write a picture of it.
+    /// Write a picture of the result.
     #[arg(long, value_name = "FILE", global = true)]
     pub svg: Option<PathBuf>,
     /// Write one self-contained page: the figures, and the threads and lines of the last comparison
@@ -33,12 +33,13 @@ pub struct ChannelsArgs {
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum ChannelsWhat {
-    /// Core distances from one CPU to every other core over one line, alone or among other pairs.
+    /// Core distances from one CPU to every other core over one line, alone or with other pairs
+    /// running.
     Curve {
-        /// The CPU from which.
+        /// The CPU to measure from.
         #[arg(long, value_name = "CPU", default_value_t = 0)]
         from: u32,
-        /// Which of the candidate lines.
+        /// The number of the candidate line.
         #[arg(
             long,
             value_name = "N",
@@ -46,7 +47,7 @@ pub enum ChannelsWhat {
             value_parser = clap::value_parser!(u32).range(..1_000_000)
         )]
         line: u32,
-        /// Pairs at once; all but one sit at random.
+        /// Concurrent pairs; all but the measured one have random seats.
         #[arg(
             long,
             value_name = "N",
@@ -54,7 +55,7 @@ pub enum ChannelsWhat {
             value_parser = clap::value_parser!(u16).range(1..)
         )]
         pairs: u16,
-        /// How often the others are drawn anew.
+        /// How often to choose new seats for the other pairs.
         #[arg(
             long,
             value_name = "N",
@@ -63,9 +64,9 @@ pub enum ChannelsWhat {
         )]
         runs: u32,
     },
-    /// Distances of many pairs at once, at random and in slices of the ring.
+    /// Distances of many concurrent pairs, at random and in slices of the ring.
     Slices {
-        /// Pairs at once.
+        /// Concurrent pairs.
         #[arg(
             long,
             value_name = "N",
@@ -73,13 +74,13 @@ pub enum ChannelsWhat {
             value_parser = clap::value_parser!(u16).range(1..)
         )]
         pairs: u16,
-        /// Slices; they must divide the cores.
+        /// Number of slices, a divisor of the number of cores.
         #[arg(long, value_name = "K", default_value_t = 4)]
         sections: usize,
-        /// Candidate lines; a quarter more than pairs by default.
+        /// Candidate lines; by default a quarter more than pairs.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         lines: Option<u16>,
-        /// How often seats and lines are drawn.
+        /// How often to choose new seats and lines.
         #[arg(
             long,
             value_name = "N",
@@ -88,13 +89,13 @@ pub enum ChannelsWhat {
         )]
         runs: u32,
     },
-    /// The gain of a producer and its consumer by seats near their channel's home, the search for
-    /// it included.
+    /// The gain of a producer and a consumer from seats near the home of their channel, including
+    /// the time to find the home.
     ProducerConsumer {
-        /// Where the two go.
+        /// The seats of producer and consumer.
         #[arg(long, default_value = "close-cores")]
         seats: SeatsChoice,
-        /// Comparisons, each over another line.
+        /// Number of comparisons, each with a different line.
         #[arg(
             long,
             value_name = "N",
@@ -102,7 +103,7 @@ pub enum ChannelsWhat {
             value_parser = clap::value_parser!(u32).range(1..=10_000)
         )]
         iterations: u32,
-        /// Values in a run.
+        /// Number of values per run.
         #[arg(
             long,
             value_name = "N",
@@ -111,10 +112,10 @@ pub enum ChannelsWhat {
         )]
         values: u64,
     },
-    /// The gain of the Mandelbrot renderer by a slice for each coordinator, the search for homes
-    /// included.
+    /// The gain of a Mandelbrot renderer from one slice for each coordinator, including the time to
+    /// find homes.
     Mandelbrot {
-        /// Coordinators, and slices of the ring.
+        /// Number of coordinators and of slices of the ring.
         #[arg(
             long,
             value_name = "N",
@@ -122,7 +123,7 @@ pub enum ChannelsWhat {
             value_parser = clap::value_parser!(u8).range(1..)
         )]
         coordinators: u8,
-        /// Workers of each.
+        /// Workers per coordinator.
         #[arg(
             long,
             value_name = "N",
@@ -130,10 +131,10 @@ pub enum ChannelsWhat {
             value_parser = clap::value_parser!(u8).range(1..)
         )]
         workers: u8,
-        /// Candidate lines; a quarter more than channels by default.
+        /// Candidate lines; by default a quarter more than channels.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         lines: Option<u16>,
-        /// Comparisons, each over other lines.
+        /// Number of comparisons, each with different lines.
         #[arg(
             long,
             value_name = "N",
@@ -141,7 +142,8 @@ pub enum ChannelsWhat {
             value_parser = clap::value_parser!(u32).range(1..=10_000)
         )]
         iterations: u32,
-        /// Points across an image, and down; every eighth is rendered, and time scaled.
+        /// Width and height of an image in points; every eighth point is rendered, and the time is
+        /// scaled.
         #[arg(
             long,
             value_name = "N",
@@ -149,7 +151,7 @@ pub enum ChannelsWhat {
             value_parser = clap::value_parser!(u32).range(1..=4096)
         )]
         side: u32,
-        /// Images of the zoom to render; their time is scaled to a hundred.
+        /// Images of the zoom to render; the time is scaled to 100 images.
         #[arg(
             long,
             value_name = "N",
@@ -160,12 +162,12 @@ pub enum ChannelsWhat {
     },
 }
 
-/// Where the two threads go.
+/// The seats of producer and consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SeatsChoice {
     /// Two hardware threads of the core nearest to the home.
     SameCore,
-    /// That core and the next.
+    /// The core nearest to the home, and the next one.
     CloseCores,
 }
 

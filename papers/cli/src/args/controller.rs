@@ -1,4 +1,4 @@
-//! `seatmap-papers controller`, as typed.
+//! Arguments of `seatmap-papers controller`.
 
 use clap::{Args, Subcommand};
 use seatmap_cell::Name;
@@ -15,11 +15,11 @@ pub struct Controller {
 
 #[derive(Debug, Subcommand)]
 pub enum ControllerVerb {
-    /// Make and undo cells for others, in turn, until interrupted.
+    /// Create and destroy cells for clients, in turn, until interrupted.
     Serve(ControllerServe),
-    /// Ask for a cell, and wait until it is one's turn.
+    /// Request a cell, and wait for it.
     Create(ControllerCreate),
-    /// List the cells, and the requests that wait.
+    /// List cells and waiting requests.
     List {
         #[command(flatten)]
         at: ControllerSocket,
@@ -27,25 +27,25 @@ pub enum ControllerVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Undo a cell of one's own; root undoes any.
+    /// Destroy one of your own cells; root can destroy any.
     Destroy {
-        /// The name by which 'seatmap-papers controller list' has it.
+        /// The name in 'seatmap-papers controller list'.
         #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL)]
         name: Name,
         #[command(flatten)]
         at: ControllerSocket,
     },
-    /// Have the lease of a cell of one's own end at another time.
+    /// Change the time at which the lease of one of your own cells ends.
     Renew(ControllerRenew),
-    /// Start a program with files and a console of a controller, or without I/O rights.
+    /// Start a program with files and a console from a controller, or without I/O rights.
     Start(ControllerStart),
-    /// The process that puts a cell's changes back when its creator dies.
+    /// The process that undoes a cell's changes if its creator dies.
     #[command(hide = true)]
     Guardian {
         /// The name of the cell.
         name: Name,
     },
-    /// The process that winds up a controller's affairs when it dies.
+    /// The process that cleans up if a controller dies.
     #[command(hide = true)]
     Warden,
     /// The process that reads and writes files for a program without I/O rights.
@@ -53,17 +53,16 @@ pub enum ControllerVerb {
     FileProxy {
         /// The folder that it serves.
         folder: PathBuf,
-        /// Whether nothing in it is changed.
+        /// Whether the program can only read.
         #[arg(long)]
         read_only: bool,
     },
 }
 
-/// The place where a controller listens.
+/// The address of a controller.
 #[derive(Debug, Args)]
 pub struct ControllerSocket {
-    /// The controller's socket; by default controller.sock in the folder where cells are
-    /// remembered.
+    /// The controller's socket; by default controller.sock in the folder of cell records.
     #[arg(long, value_name = "SOCKET")]
     pub socket: Option<PathBuf>,
 }
@@ -72,21 +71,22 @@ pub struct ControllerSocket {
 pub struct ControllerServe {
     #[command(flatten)]
     pub at: ControllerSocket,
-    /// Take orders from members of this group too, not only from root and oneself; the socket must
-    /// be where they can reach it.
+    /// Also accept requests from members of this group, not only from root and yourself. The socket
+    /// must be in a folder that they can access.
     #[arg(long, value_name = "GROUP", requires = "socket")]
     pub group: Option<String>,
-    /// The order of jobs: fifo, priority, or fair (whose user has had least of late).
+    /// The order of requests: fifo, priority, or fair (the user with the least recent CPU time
+    /// first).
     #[arg(long, value_name = "POLICY", default_value = "fifo")]
     pub policy: Policy,
-    /// How long a turn lasts, for cells that take turns: 10s, 1m.
+    /// The length of a turn, for cells that take turns: 10s, 1m.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = lease_s)]
     pub slice: u64,
-    /// Show this folder to programs in cells that have no I/O rights of their own, over 9P at a
-    /// socket of the same name and .9p.
+    /// Offer this folder to programs in cells without I/O rights, over 9P at the socket's path plus
+    /// .9p.
     #[arg(long, value_name = "FOLDER")]
     pub export: Option<PathBuf>,
-    /// Change nothing in that folder.
+    /// Let programs only read that folder.
     #[arg(long, requires = "export")]
     pub export_read_only: bool,
 }
@@ -97,10 +97,10 @@ pub struct ControllerCreate {
     pub cell: NewCell,
     #[command(flatten)]
     pub at: ControllerSocket,
-    /// Fail where it cannot be made at once.
+    /// Fail if the cell cannot be created immediately.
     #[arg(long)]
     pub no_wait: bool,
-    /// How urgent it is, 0 to 9, where the controller's policy is priority.
+    /// The priority, 0 to 9, if the controller's policy is priority.
     #[arg(
         long,
         value_name = "N",
@@ -108,10 +108,11 @@ pub struct ControllerCreate {
         value_parser = clap::value_parser!(u8).range(0..=9)
     )]
     pub priority: u8,
-    /// Take turns with others who do: all of its threads are stopped while it is their turn.
+    /// Take turns with other cells that do: during their turns, all threads of this cell are
+    /// stopped.
     #[arg(long)]
     pub turns: bool,
-    /// Stay connected: the cell ends with this command.
+    /// Stay connected; the cell ends with this command.
     #[arg(long)]
     pub hold: bool,
     /// Print the cell as JSON on stdout, and nothing else.
@@ -121,12 +122,12 @@ pub struct ControllerCreate {
 
 #[derive(Debug, Args)]
 pub struct ControllerRenew {
-    /// The name by which 'seatmap-papers controller list' has it.
+    /// The name in 'seatmap-papers controller list'.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL)]
     pub name: Name,
     #[command(flatten)]
     pub at: ControllerSocket,
-    /// When it ends, from now: 30s, 10m, 2h.
+    /// The new lease, from now: 30s, 10m, 2h.
     #[arg(long, value_name = "TIME", value_parser = lease_s)]
     pub ttl: u64,
     /// Print the cell as JSON on stdout, and nothing else.
@@ -136,11 +137,12 @@ pub struct ControllerRenew {
 
 #[derive(Debug, Args)]
 pub struct ControllerStart {
-    /// Connect it to files and a console by a controller's 9P socket (default: controller.sock.9p
-    /// where cells are remembered).
+    /// Connect the program to files and a console through a controller's 9P socket (default:
+    /// controller.sock.9p in the folder of cell records).
     #[arg(long, value_name = "SOCKET", num_args = 0..=1, require_equals = true)]
     pub channel: Option<Option<PathBuf>>,
-    /// Take it all I/O rights but reading and writing what is open; it must be linked statically.
+    /// Remove all I/O rights of the program except reading and writing open files; it must be
+    /// statically linked.
     #[arg(long)]
     pub no_io: bool,
     /// The program and its arguments.

@@ -1,4 +1,4 @@
-//! `seatmap-papers rank`, as typed.
+//! Arguments of `seatmap-papers rank`.
 
 use crate::figures::FigureChanges;
 use clap::{Args, Subcommand, ValueEnum};
@@ -22,9 +22,9 @@ pub struct RankArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum RankCommand {
-    /// Put the parts together that --shard made.
+    /// Merge the parts of a ranking made with --shard.
     Merge {
-        /// The parts, as -o wrote them.
+        /// The parts, as written by -o.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
         #[command(flatten)]
@@ -35,19 +35,19 @@ pub enum RankCommand {
 /// The workload.
 #[derive(Debug, Args)]
 pub struct RankStudy {
-    /// The machine: host, a model such as cell-ps3, or a file of one.
+    /// The machine: host, a model such as cell-ps3, or a model file.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
-    /// The CPUs of this computer to run on; by default all that this process begins with.
+    /// The CPUs of this computer to run on; by default those in this process's affinity mask.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
     #[command(flatten)]
     pub figures: FigureChanges,
-    /// The pattern, that is, who talks to whom: ring:N or ring:N:bidirectional.
+    /// The communication pattern of the tasks: ring:N or ring:N:bidirectional.
     #[arg(long, value_name = "PATTERN", required = true)]
     pub pattern: Option<String>,
-    /// Send long messages along any pattern instead, as Sudheer et al. did: into partners' local
-    /// stores, step by step.
+    /// Send long messages along any pattern instead, as Sudheer et al. did: into the partners'
+    /// local stores, step by step.
     #[arg(long, conflicts_with_all = ["unidirectional", "symmetry"])]
     pub long: bool,
     /// Bytes of a packet or message; k stands for 1024.
@@ -58,11 +58,11 @@ pub struct RankStudy {
         value_parser = seatmap_console::values::size
     )]
     pub packet: u32,
-    /// Packets that each task takes from each side.
+    /// Packets that each task receives from each side.
     #[arg(long, value_name = "N", default_value_t = seatmap_experiments::rank::setup::USUAL_ROUNDS)]
     pub rounds: u32,
-    /// Bytes of an entry of the matrix in which the ring's library keeps its notifications: 4, 8,
-    /// 16 or 128.
+    /// Size of an entry in the matrix that the ring's library uses for notifications: 4, 8, 16 or
+    /// 128 bytes.
     #[arg(
         long,
         value_name = "SIZE",
@@ -70,7 +70,7 @@ pub struct RankStudy {
         conflicts_with = "long"
     )]
     pub entry: u32,
-    /// Cycles of the ring's library between two looks at that matrix.
+    /// Cycles of the ring's library between two polls of that matrix.
     #[arg(
         long,
         value_name = "CYCLES",
@@ -78,43 +78,42 @@ pub struct RankStudy {
         conflicts_with = "long"
     )]
     pub poll: u32,
-    /// How often each mapping is run.
+    /// Runs of each mapping.
     #[arg(long, value_name = "R", default_value_t = 3)]
     pub runs: u32,
-    /// Where thread i sits.
+    /// The worker of thread i.
     #[arg(long, default_value = "default")]
     pub variant: VariantChoice,
-    /// Run so many mappings instead of all: those that one would try first, and others at random.
+    /// Run this many mappings instead of all: the most natural ones, and others at random.
     #[arg(long, value_name = "K")]
     pub sample: Option<u64>,
-    /// Send packets one way round only.
+    /// Send packets in one direction only.
     #[arg(long)]
     pub unidirectional: bool,
-    /// Run one of each two mappings that are mirror images of each other.
+    /// Run only one of each two mappings that are mirror images.
     #[arg(long)]
     pub symmetry: bool,
-    /// Run one of N parts of the mappings; 'seatmap-papers rank merge' puts their files together.
+    /// Run part I of N of the mappings; 'seatmap-papers rank merge' merges the files of all parts.
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
-    /// Spread the study over all ranks of this start: srun, mpirun or torchrun starts the same
-    /// command on each node, or set RANK and WORLD_SIZE. Rank 0 writes the results.
+    /// Distribute the study over all ranks of a launch: srun, mpirun or torchrun starts the same
+    /// command on each node, or you set RANK and WORLD_SIZE. Rank 0 writes the results.
     #[arg(long, conflicts_with = "shard")]
     pub spread: bool,
     #[command(flatten)]
     pub meeting: MeetingPlace,
-    /// Keep finished runs in this file, and go on where it ends.
+    /// Save finished runs in this file, and resume from it.
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// Where random choices start.
+    /// The seed of random choices.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Write what a PMU would have counted in the first run of the best and of the worst mapping of
-    /// a model.
+    /// Write the PMU counts of the first run of the best and the worst mapping; only for models.
     #[arg(long, value_name = "FILE")]
     pub counters: Option<PathBuf>,
 }
 
-/// Where the ranking goes.
+/// The outputs of a ranking.
 #[derive(Debug, Args)]
 pub struct RankResults {
     /// Write the ranking to a file; - is stdout.
@@ -123,7 +122,7 @@ pub struct RankResults {
     /// Write the mappings and their times as a table.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
-    /// Draw the times over the ranks.
+    /// Draw the times by rank.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     /// Write one self-contained page.
@@ -134,12 +133,12 @@ pub struct RankResults {
     pub json: bool,
 }
 
-/// Where thread i sits.
+/// The worker of thread i.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum VariantChoice {
-    /// On a worker that each run draws at random.
+    /// A random worker for each run.
     Default,
-    /// On worker i.
+    /// Worker i.
     Pinned,
 }
 

@@ -1,4 +1,4 @@
-//! `seatmap-papers workers`, as typed.
+//! Arguments of `seatmap-papers workers`.
 
 use crate::figures::FigureChanges;
 use clap::Args;
@@ -12,43 +12,45 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub struct Workers {
-    /// calls, gains, streams, libspe2 (programs in C; needs seatmap-cellcc), cellule (on a model of
-    /// the Cell), or a program: matrix:SIZE:ITERATIONS, black-scholes:BLOCKS:CYCLES; what is
-    /// repeated may be left out.
+    /// calls, gains, streams, libspe2 (C programs; needs seatmap-cellcc), cellule (on a Cell
+    /// model), or a program: matrix:SIZE:ITERATIONS or black-scholes:BLOCKS:CYCLES; the number of
+    /// repetitions is optional.
     #[arg(value_name = "WHAT", default_value = "calls")]
     pub what: WorkersMeasurement,
-    /// The model of the Cell for cellule, such as cell-qs20.
+    /// The Cell model for cellule, such as cell-qs20.
     #[arg(long, value_name = "MODEL")]
     pub on: Option<String>,
-    /// The controller's CPU, then those of the workers; all that this process may use by default.
+    /// The controller's CPU, then the workers' CPUs; by default all CPUs in this process's affinity
+    /// mask.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
-    /// How many workers; one on each CPU but the controller's by default. One more shares that. For
-    /// cellule, up to how many SPEs of a chip. Not for streams.
+    /// Number of workers; by default one on each CPU except the controller's. One more shares the
+    /// controller's CPU. For cellule, the highest number of SPEs of a chip. Not for streams.
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
-    /// How often workers and threads take turns, 9 times by default; not for streams.
+    /// Number of turns of workers and threads, 9 by default; not for streams.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub turns: Option<u32>,
     #[command(flatten)]
     pub figures: FigureChanges,
-    /// Decides where timers and other partitions stand when a run of cellule begins; 1 by default.
+    /// The seed for the phases of timers and other partitions at the start of a cellule run; 1 by
+    /// default.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// How long each configuration of streams lasts, 3s by default: 500ms, 10s, 2m; a number alone
-    /// is seconds.
+    /// Duration of each configuration of streams, 3s by default: 500ms, 10s, 2m; a plain number is
+    /// in seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub seconds: Option<Duration>,
-    /// Send streams through a gigabit port each, between network namespaces (requires root).
+    /// Send each stream through a gigabit port, between network namespaces (requires root).
     #[arg(long)]
     pub ports: bool,
-    /// Run inside a cell of one CPU made for it and undone afterwards, for streams through ports.
+    /// Run inside a temporary cell of one CPU; for streams through ports.
     #[arg(long, requires = "ports")]
     pub in_cell: bool,
     /// Write one self-contained page.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Draw what is gained by size.
+    /// Draw the gain by size.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     /// Print one JSON document on stdout, and nothing else.
@@ -61,13 +63,13 @@ pub struct Workers {
 pub enum WorkersMeasurement {
     /// The cost of each call.
     Calls,
-    /// The program whose gain by size is measured.
+    /// The gain of programs by size.
     Gains,
     /// TCP streams through pollers.
     Streams,
-    /// The C programs against libspe2.
+    /// The C programs with libspe2.
     Libspe2,
-    /// Both styles on a model of the Cell.
+    /// Both styles on a Cell model.
     Cellule,
     /// A program.
     Program(CelluleWorkload),
@@ -88,7 +90,7 @@ impl FromStr for WorkersMeasurement {
     }
 }
 
-/// From a few of the windows in which the shares of streams are counted, to an hour.
+/// From a few of the windows in which streams' shares are counted, to an hour.
 fn seconds(text: &str) -> Result<Duration, String> {
     time_within(text, Duration::from_millis(500)..=Duration::from_secs(3600), "500ms to 1h")
 }

@@ -17,7 +17,7 @@ use seatmap_sim::coherent::CoherentCounters;
 use seatmap_sim::{CoherentBed, CoherentModel};
 use std::sync::Arc;
 
-/// The result of an experiment and the machine it ran on.
+/// The result of an experiment with its machine.
 struct Outcome {
     found: ChannelsResult,
     topology: Topology,
@@ -25,13 +25,12 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// The machine's name.
     fn machine(&self) -> String {
         self.model.as_ref().map_or_else(here::host_name, |model| model.name.clone())
     }
 }
 
-/// Runs programs of channels.
+/// Runs an experiment with channels.
 pub fn run(typed: &ChannelsArgs) -> Result<(), CliError> {
     let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;
     let page = output::beside(typed.html.as_deref(), None, "--html")?;
@@ -46,7 +45,7 @@ pub fn run(typed: &ChannelsArgs) -> Result<(), CliError> {
     let outcome = match runner {
         ExperimentRunner::Host => on_host(&here::cpus_to_measure(typed.cpus.as_ref())?, &options)?,
         ExperimentRunner::Coherent(model) => on_model(model, &options)?,
-        // SPEs share no lines, so that the capability above has refused these models.
+        // SPEs share no lines, so the check for the capability has rejected these models.
         ExperimentRunner::CellBe(model) => {
             unreachable!("{} does not run programs that share lines", model.name)
         }
@@ -69,7 +68,7 @@ pub fn run(typed: &ChannelsArgs) -> Result<(), CliError> {
 fn page_of(outcome: &Outcome) -> String {
     let name = outcome.machine();
     let Outcome { found, topology, model } = outcome;
-    // The page draws the topology alone; the origin of its profile is not shown.
+    // The page shows only the topology, not the profile's origin.
     let origin = Origin { kind: OriginKind::Model, source: name.clone(), date: None, tool: None };
     let profile = Profile::new(&name, origin, topology.clone());
     let Some(seated) = found.seated() else { return html::channels(found, &name, None) };
@@ -108,7 +107,7 @@ fn on_host(cpus: &[u32], options: &ExperimentOptions) -> Result<Outcome, CliErro
     let chip = Chip::new(&topology, cpus);
     let mut bed =
         HostTestbed::new(cpus.to_vec(), options.lines_needed()).map_err(CliError::work)?;
-    // A computer is noisy and needs several batches of a pair; a model needs one.
+    // A real computer is noisy and needs several batches per pair; a model needs one.
     let options = options.clone().with_batches(channels::BATCHES_ON_HOSTS);
     let found = channels::run(&mut bed, &chip, &options, |_| None)?;
     Ok(Outcome { found, topology, model: None })

@@ -1,4 +1,4 @@
-//! `seatmap-papers controller`: cells for many users, in turn.
+//! `seatmap-papers controller`: cells for several users, in turn.
 
 mod ask;
 mod meant;
@@ -12,7 +12,6 @@ use seatmap_controller::{file_proxy, server, warden};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Runs the subcommand that the user typed.
 pub fn run(verb: ControllerVerb) -> Result<(), CliError> {
     match verb {
         ControllerVerb::Serve(typed) => serve::run(&typed),
@@ -25,25 +24,24 @@ pub fn run(verb: ControllerVerb) -> Result<(), CliError> {
             guardian::serve(&host()?, &name).map_err(CliError::work)
         }
         ControllerVerb::Warden => warden::serve(&host()?).map_err(CliError::work),
-        // Needs no folder for records: it runs as the user whose files it serves.
+        // Needs no folder of records: it runs as the user whose files it serves.
         ControllerVerb::FileProxy { folder, read_only } => {
             file_proxy::serve(&folder, read_only).map_err(CliError::work)
         }
     }
 }
 
-/// This computer's cells.
 fn host() -> Result<CellHost, CliError> {
     CellHost::here(itself("guardian")).map_err(CliError::work)
 }
 
-/// A part of this program that stays when the one that starts it has gone.
+/// A helper process of this program that outlives its parent.
 fn itself(part: &str) -> GuardianCommand {
-    // The running binary, also where its file has been replaced since.
+    // The running binary, even if its file was replaced.
     GuardianCommand(["/proc/self/exe", "controller", part].map(OsString::from).to_vec())
 }
 
-/// The socket that was typed, or the usual one.
+/// The socket from the command line, or the default.
 fn socket(typed: &ControllerSocket) -> Result<PathBuf, CliError> {
     match &typed.socket {
         Some(socket) => Ok(socket.clone()),

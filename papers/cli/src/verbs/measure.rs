@@ -1,12 +1,12 @@
-//! `seatmap-papers measure`: the distances of a Cell as a profile, for every verb of `seatmap` that
-//! takes one.
+//! `seatmap-papers measure`: a Cell's distances as a profile, for all verbs of `seatmap` that use
+//! one.
 
 use crate::args::CellBeMeasureArgs;
 use crate::machine;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 
-/// Times a mailbox message there and back for each pair of SPEs.
+/// Times the round trip of a mailbox message for each pair of SPEs.
 pub fn run(typed: &CellBeMeasureArgs) -> Result<(), CliError> {
     let to = typed.output.as_deref().map(Destination::new).transpose()?;
     let model = machine::cell(&typed.on)?;

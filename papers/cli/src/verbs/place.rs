@@ -1,5 +1,5 @@
-//! `seatmap-papers place`: where the tasks of a pattern sit best on a Cell, by the time that its
-//! messages take there.
+//! `seatmap-papers place`: finds the best SPEs for the tasks of a pattern, by simulated message
+//! times.
 
 use crate::args::CellBePlaceArgs;
 use crate::machine;
@@ -19,7 +19,7 @@ use seatmap_report::placement;
 use seatmap_sim::SimError;
 use std::sync::Arc;
 
-/// Searches for the seats with the shortest run.
+/// Searches for the placement with the shortest run.
 pub fn run(typed: &CellBePlaceArgs) -> Result<(), CliError> {
     let plan_file = output::beside(typed.output.as_deref(), None, "-o")?;
     let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;
@@ -54,7 +54,7 @@ pub fn run(typed: &CellBePlaceArgs) -> Result<(), CliError> {
     }
 }
 
-/// The plan beside the tasks in the OS's order, with the busy cycles of each link.
+/// Draws the plan next to the tasks in the OS's order, with the busy cycles of each link.
 fn drawn(
     messages: &Messages,
     profile: &Profile,
@@ -96,7 +96,7 @@ impl Messages {
     }
 
     fn placed(&self, request: &PlaceRequest) -> Result<Plan, CliError> {
-        // Cycles over GHz are nanoseconds.
+        // Cycles divided by GHz are nanoseconds.
         let floor_ns =
             self.program.floor_cycles(self.model.port_bytes_per_cycle()) / self.model.frequency_ghz;
         let answer = request
@@ -113,7 +113,7 @@ impl Messages {
         messages_ns(&mut bed, &self.program, placement, 0).map_err(|error| error.to_string())
     }
 
-    /// Runs a placement once more, for what its links carry.
+    /// Runs a placement again to count the traffic of its links.
     fn count(&self, seating: &mut DrawnPlacement) -> Result<(), SimError> {
         let mut bed = CellBed::new(Arc::clone(&self.model));
         messages_ns(&mut bed, &self.program, &seating.placement, 0)?;

@@ -32,10 +32,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The format of counters on file.
+/// The format of saved counters.
 const COUNTERS: &str = "seatmap-counters/1";
 
-/// Runs every mapping and ranks them, or puts parts of a ranking together.
+/// Runs every mapping and ranks them, or merges the parts of a ranking.
 pub fn run(typed: &RankArgs) -> Result<(), CliError> {
     match &typed.command {
         Some(RankCommand::Merge { files, results }) => {
@@ -48,7 +48,7 @@ pub fn run(typed: &RankArgs) -> Result<(), CliError> {
                 .then(|| LaunchedRank::of_launcher(&typed.study.meeting))
                 .transpose()?;
             match start {
-                // Only the first rank has results; those of the others are sent to it.
+                // Only rank 0 writes results; the other ranks send theirs to it.
                 Some(start) if !start.is_first() => over_ranks::follow(&start, &typed.study),
                 start => study(&typed.study, &RankOutputs::new(&typed.results)?, start.as_ref()),
             }
@@ -62,7 +62,7 @@ fn study(
     start: Option<&LaunchedRank>,
 ) -> Result<(), CliError> {
     let runner = machine::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
-    // Before a bed is made: ranks on this computer would share its CPUs.
+    // Before a bed is created, because ranks on this computer would share its CPUs.
     start.map_or(Ok(()), |_| runner.check_ranks())?;
     runner.check_cpus(typed.cpus.as_ref())?;
     let mut bed = match &runner {
@@ -70,7 +70,7 @@ fn study(
         _ => None,
     };
     let counters = typed.counters.as_deref().map(Destination::new).transpose()?;
-    // Only this host has a bed here; models make theirs for each run.
+    // Only this host has a bed here; models create one for each run.
     if counters.is_some() && !matches!(runner, ExperimentRunner::CellBe(_)) {
         return Err(CliError::input(
             "--counters needs a model of a Cell: only such a chip's simulator counts; this \
@@ -81,7 +81,7 @@ fn study(
     let setup = RankStudyRequest { runner: &runner, pus }.setup(typed)?;
     let mut times =
         MappingTimes::new(setup.indices(typed.shard).map_err(CliError::input)?, setup.runs);
-    // Comes before the journal, because a program that sees it may ask its run to stop.
+    // Before the journal is opened, because a program that sees the journal may interrupt the run.
     let interrupt = StopFlag::listen()?;
     let mut journal = typed
         .resume
@@ -98,8 +98,7 @@ fn study(
         interrupt: &interrupt,
         start,
     };
-    // Interrupted: what is known stays in the journal, and a part is never ranked as if it were
-    // all.
+    // Interrupted: the known times stay in the journal, and an incomplete study is never ranked.
     if !study.timed(&runner, bed.as_mut())? {
         return Err(CliError::work(farewell(typed.resume.as_deref(), &times)));
     }
@@ -110,7 +109,7 @@ fn study(
     if let (Some(destination), ExperimentRunner::CellBe(model)) = (counters, &runner) {
         destination.write(&counted(model, &ranking)?)?;
     }
-    // All results are written, so that nothing is left to go on with.
+    // All results are written, so the journal is no longer needed.
     journal.map_or(Ok(()), |journal| journal.remove().map_err(CliError::work))
 }
 
@@ -118,19 +117,19 @@ fn host(typed: &RankStudy) -> Result<HostBed, CliError> {
     HostBed::on(here::cpus_to_measure(typed.cpus.as_ref())?).map_err(CliError::work)
 }
 
-/// A study under way.
+/// A running study.
 struct Study<'a> {
     setup: &'a Setup,
     times: &'a mut MappingTimes,
     journal: Option<&'a mut RankJournal>,
     interrupt: &'a StopFlag,
-    /// The ranks that it is spread over.
+    /// The ranks that share the work.
     start: Option<&'a LaunchedRank>,
 }
 
 impl Study<'_> {
-    /// Runs what is missing: on models as many at once as there are CPUs, on the host one after the
-    /// other. Whether all is known now.
+    /// Runs what is missing: models in parallel on all CPUs, the host serially. Returns whether all
+    /// times are known now.
     fn timed(
         self,
         runner: &ExperimentRunner,
@@ -177,7 +176,7 @@ fn go_on(bar: &Bar, interrupt: &StopFlag, done: usize, total: usize) -> ControlF
     interrupt.flow()
 }
 
-/// The counters of the first and the last mapping of a ranking, each run once more.
+/// The counters of the best and the worst mapping, from an extra run of each.
 fn counted(model: &Arc<CellModel>, ranking: &Ranking) -> Result<String, CliError> {
     let mut bed = CellBed::new(Arc::clone(model));
     let best = counted_row(&mut bed, &ranking.setup, ranking.ranking.first())?;
@@ -196,7 +195,7 @@ fn counted_row(
     let found = row.and_then(|row| Some((row, TaskMapping::nth(setup.tasks, row.index)?)));
     let Some((row, mapping)) = found else { return Ok(serde_json::Value::Null) };
     let seats = setup.seats(&mapping, 0);
-    // The first run's seed: its time is one of those in the ranking.
+    // The first run's seed, so that its time is in the ranking.
     let seed = setup.seed_of(MappingTrial { index: row.index, run: 0 });
     bed.run(&seats, &setup.program(), seed).map_err(CliError::work)?;
     Ok(serde_json::json!({ "mapping": row.mapping, "seats": seats, "counters": bed.counters() }))

@@ -24,28 +24,28 @@ use seatmap_sim::{CoherentBed, CoherentModel};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Operations of each experiment of a whole characterisation, where the machine does not repeat
-/// itself sooner.
+/// The most operations per experiment of a survey; a deterministic machine may repeat itself
+/// earlier.
 const ON_MODELS: u64 = 128;
-/// Operations on models of many PUs, where each word of a copy is simulated.
+/// Fewer on models of many PUs, because each word of a copy is simulated.
 const ON_COHERENT: u64 = 32;
-/// Operations on a real machine, where the clock and other programs disturb a measurement.
+/// More on a real machine, where the clock and other programs disturb the measurement.
 const ON_HOST: u64 = 5000;
 
 const FORMAT: &str = "seatmap-stats/1";
 
-/// One experiment's document.
+/// The document of one experiment.
 #[derive(Serialize)]
 struct Document<'a, C> {
     format: &'static str,
     machine: &'a str,
     #[serde(flatten)]
     outcome: &'a StatsResult,
-    /// The events that a PMU would have counted; null on this computer.
+    /// Simulated PMU counts; null on this computer.
     counters: Option<&'a C>,
 }
 
-/// The document of all of them.
+/// The document of a survey.
 #[derive(Serialize)]
 struct All<'a> {
     format: &'static str,
@@ -55,7 +55,7 @@ struct All<'a> {
     recommendations: Vec<String>,
 }
 
-/// Says what each way of communicating costs.
+/// Measures the cost of each way of communication.
 pub fn run(typed: &Stats) -> Result<(), CliError> {
     taken::check(typed)?;
     let runner = machine::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
@@ -68,14 +68,14 @@ pub fn run(typed: &Stats) -> Result<(), CliError> {
 }
 
 fn on_cell(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
-    // Package is the default, and fits a Cell: another class was typed.
+    // The default is "package", so another class was given.
     if typed.class != LevelChoice::Package {
         return Err(CliError::input(
             "--class is for machines whose CPUs share caches: the chips of a Cell are its own",
         ));
     }
     let rooms = rooms(model);
-    // Without a function all are measured, each from the start, on a bed of its own.
+    // Without a function, all are measured, each on a fresh bed.
     let Some(function) = typed.function else {
         return all(
             typed,
@@ -85,11 +85,11 @@ fn on_cell(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
     };
     let mut bed = CellBed::new(Arc::clone(model));
     let options = options(typed, function.0);
-    // A file that cannot be written is refused before the run.
+    // Opened before the run, so that an unwritable file is rejected early.
     let destination = typed.trace.as_deref().map(Destination::new).transpose()?;
     let outcome =
         measure(&mut bed, &rooms, &options).map_err(|error| failed(error, CliError::from))?;
-    // Before the trace, which runs once more.
+    // Before the trace, which needs another run.
     let counters = bed.counters().clone();
     if let Some(destination) = destination {
         trace(&mut bed, &rooms, options, &destination)?;
@@ -97,13 +97,13 @@ fn on_cell(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
     one(typed, &model.name, &outcome, options, Some(&counters))
 }
 
-/// On a coherent machine, as on this computer, the groups of a class are chips, and a PU takes the
-/// controller's part.
+/// On a coherent machine, as on this computer, groups of a class count as chips, and a PU acts as
+/// the controller.
 fn on_coherent(typed: &Stats, model: &Arc<CoherentModel>) -> Result<(), CliError> {
     let pus: Vec<u32> = model.topology.os_indices().collect();
     let mut bed = CoherentBed::new(Arc::clone(model));
     let rooms = shared_rooms(&model.topology, &pus, bed.modules(), typed.class.into())?;
-    // The rooms are those of a computer, and a model repeats itself.
+    // A computer's rooms, except that a model is deterministic.
     let rooms = Rooms { is_deterministic: true, ..rooms };
     if typed.trace.is_some() {
         return Err(CliError::input("--trace needs a model of the Cell"));
@@ -121,8 +121,8 @@ fn on_coherent(typed: &Stats, model: &Arc<CoherentModel>) -> Result<(), CliError
     one(typed, &model.name, &outcome, options, Some(bed.counters()))
 }
 
-/// On this computer the groups of a class are chips, NUMA nodes are memories, and a CPU takes the
-/// controller's part.
+/// On this computer, groups of a class count as chips, NUMA nodes as memories, and a CPU acts as
+/// the controller.
 fn on_host(typed: &Stats) -> Result<(), CliError> {
     let cpus = here::cpus_to_measure(typed.cpus.as_ref())?;
     let mut bed = HostBed::on(cpus.clone()).map_err(CliError::work)?;
@@ -178,7 +178,7 @@ fn shared_rooms(
     })
 }
 
-/// Primitives of Linux, beside those of the paper.
+/// Adds Linux primitives to the paper's.
 fn with_primitives(
     mut survey: CellStatsSurvey,
     topology: &Topology,
@@ -207,7 +207,7 @@ fn options(typed: &Stats, function: CellStatsPrimitive) -> StatsOptions {
         (None, None) => usual.size_bytes,
     };
     StatsOptions {
-        // Between and among workers there are two at least.
+        // Operations between workers need at least two.
         workers: typed.shared.or(typed.private).unwrap_or(if is_among { 2 } else { 1 }),
         is_private: typed.private.is_some(),
         chip: typed.chip.unwrap_or(usual.chip),
@@ -236,7 +236,7 @@ fn one(
     output::print(&stats::outcome(machine, outcome, options.iterations))
 }
 
-/// A short run of the same, with its trace.
+/// A short run with a trace.
 fn trace(
     bed: &mut CellBed,
     rooms: &Rooms,

@@ -1,4 +1,4 @@
-//! `seatmap-papers study`: computes each figure by the command written beside it.
+//! `seatmap-papers study`: computes each figure with the command in the study's file.
 
 use crate::args::StudyArgs as StudyArguments;
 use seatmap_console::bar::Bar;
@@ -30,14 +30,13 @@ const STUDIES: [&str; 9] = [
     include_str!("../../../studies/sudheer/study.toml"),
 ];
 
-/// Runs studies. Rows that cannot be run here do not keep the others from it.
+/// Runs studies. If a row cannot run here, the others still do.
 pub fn run(typed: &StudyArguments) -> Result<(), CliError> {
     let mut all = Vec::new();
     let mut runs = Runs::default();
     for mut study in named_studies(&typed.name)? {
         if study.is_of_host {
-            // A study of this computer says where its figures are from; those of models are the
-            // same anywhere.
+            // A study of this computer names it; figures of models are the same everywhere.
             study.about += &format!(" Measured on {}.", here()?);
         }
         let judged = judged(study, &mut runs);
@@ -71,7 +70,7 @@ fn document(all: &[JudgedStudy]) -> serde_json::Value {
     serde_json::json!({ "format": FORMAT, "studies": studies.collect::<Vec<_>>() })
 }
 
-/// Rows that were not run have no verdict, and the command has not done all of its work.
+/// Fails if rows could not run, because they have no verdict.
 fn complete(all: &[JudgedStudy]) -> Result<(), CliError> {
     let not_run: Vec<&NotRun> = all.iter().flat_map(|one| &one.not_run).collect();
     let Some(first) = not_run.first() else { return Ok(()) };
@@ -82,7 +81,7 @@ fn complete(all: &[JudgedStudy]) -> Result<(), CliError> {
     )))
 }
 
-/// This computer in a few words, and when.
+/// A short description of this computer, with the date.
 fn here() -> Result<String, CliError> {
     let environment = seatmap_machines::host::environment::read();
     let cpus = seatmap_os::affinity::current().map_err(CliError::work)?.len();
@@ -95,15 +94,15 @@ fn known(value: Option<String>) -> String {
     output::visible(&value.unwrap_or_else(|| "unknown".to_owned()))
 }
 
-/// The names of the studies that come with Seatmap.
+/// The names of the bundled studies.
 pub fn names() -> impl Iterator<Item = String> {
     STUDIES.iter().filter_map(|text| Study::from_toml(text).ok()).map(|study| study.name)
 }
 
-/// The study of this name or in this file, or all that come with Seatmap.
+/// The study with this name or in this file, or all bundled ones.
 fn named_studies(name: &str) -> Result<Vec<Study>, CliError> {
     if input::is_file(name) {
-        // A file comes first: people change a copy of a study and run that.
+        // A file comes first, so that people can change a copy of a study and run it.
         return Ok(vec![read(
             Path::new(name),
             &String::from_utf8_lossy(&input::bytes(Path::new(name))?),
@@ -127,7 +126,7 @@ fn read(path: &Path, text: &str) -> Result<Study, CliError> {
     Study::from_toml(text).map_err(|error| CliError::at(path, error))
 }
 
-/// A study with our figures.
+/// Computes our figures of a study.
 fn judged(study: Study, runs: &mut Runs) -> JudgedStudy {
     let mut not_run = Vec::new();
     let found = figures(&study, runs, &mut not_run);
@@ -171,7 +170,7 @@ fn tables(study: &Study, runs: &mut Runs, not_run: &mut Vec<NotRun>) -> Vec<Fill
     found
 }
 
-/// A page, and the pictures on it.
+/// Writes a page and its pictures.
 fn write(judged: &JudgedStudy, folder: &Path) -> Result<(), CliError> {
     let study = &judged.study;
     std::fs::create_dir_all(folder).map_err(|error| CliError::work_at(folder, error))?;
@@ -179,7 +178,7 @@ fn write(judged: &JudgedStudy, folder: &Path) -> Result<(), CliError> {
     Destination::new(&page)?.write(&visible_lines(markdown(judged)))?;
     for picture in &study.picture {
         let file = folder.join(&picture.file).display().to_string();
-        // Replaced after the words are split, because a folder's name may hold blanks.
+        // Replaced after splitting, because a folder's name may contain spaces.
         let words: Vec<String> =
             picture.command.split(' ').map(|word| word.replace("FILE", &file)).collect();
         printed_by(&words).map_err(CliError::work)?;
@@ -187,13 +186,12 @@ fn write(judged: &JudgedStudy, folder: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The document of each command that has run, or why there is none; several figures may come from
-/// one command.
+/// The document or error of each command; several figures may use one command.
 #[derive(Default)]
 struct Runs(HashMap<String, Result<serde_json::Value, String>>);
 
 impl Runs {
-    /// Our figure: the quantity of its command, divided by that of another command or less it.
+    /// Our figure: the quantity of its command, divided by or minus that of another command.
     fn ours(&mut self, figure: &StudyFigure) -> Result<f64, String> {
         let mut ours = self.quantity(&figure.command, figure)?;
         if let Some(over) = &figure.over {
@@ -205,7 +203,7 @@ impl Runs {
         Ok(ours)
     }
 
-    /// A command's value, divided by another value of the same command where the figure has one.
+    /// A command's value, divided by another value of the same command if the figure has one.
     fn quantity(&mut self, command: &str, figure: &StudyFigure) -> Result<f64, String> {
         let value = self.value(command, &figure.value)?;
         match &figure.over_value {
@@ -215,7 +213,7 @@ impl Runs {
     }
 
     fn value(&mut self, command: &str, pointer: &str) -> Result<f64, String> {
-        // A command runs once, however many figures come from it.
+        // Each command runs only once.
         let document =
             self.0.entry(command.to_owned()).or_insert_with(|| document_of(command)).as_ref();
         let document = document.map_err(String::clone)?;
@@ -224,21 +222,21 @@ impl Runs {
     }
 }
 
-/// The document that a command prints, or a sentence that says why there is none.
+/// The document printed by a command, or why there is none.
 fn document_of(command: &str) -> Result<serde_json::Value, String> {
     let words: Vec<String> = command.split(' ').chain(["--json"]).map(str::to_owned).collect();
     let printed = printed_by(&words)?;
     serde_json::from_slice(&printed).map_err(|error| error.to_string())
 }
 
-/// The number at a pointer (RFC 6901), in which `[NAME]` stands for the element of an array with
-/// this name.
+/// The number at a pointer (RFC 6901), in which `[NAME]` stands for the array element with this
+/// name.
 fn found_in(document: &serde_json::Value, pointer: &str) -> Option<f64> {
     let mut at = document;
     for part in pointer.strip_prefix('/')?.split('/') {
         let name = part.strip_prefix('[').and_then(|part| part.strip_suffix(']'));
         at = match (name, at.as_array()) {
-            // Elements are found by name: their number changes with the machine.
+            // By name, because the index depends on the machine.
             (Some(name), Some(elements)) => elements.iter().find(|one| is_named(one, name))?,
             _ => at.pointer(&format!("/{part}"))?,
         };
@@ -246,15 +244,16 @@ fn found_in(document: &serde_json::Value, pointer: &str) -> Option<f64> {
     at.as_f64()
 }
 
-/// Whether an element of a document has this name, by any of the keys under which names stand.
+/// Whether an element has this name, under any of the usual keys.
 fn is_named(element: &serde_json::Value, name: &str) -> bool {
     ["name", "what", "mapping"].iter().any(|key| element[key] == name)
 }
 
-/// How long one command of a study may take. The longest takes minutes on one core.
+/// Time limit of one command. The longest takes minutes on one core.
 const LIMIT: Duration = Duration::from_secs(3600);
 
-/// The output of a command line of this program, so that a figure is what its command prints.
+/// The output of a command line of this program, run as a process, so that a figure is exactly what
+/// its command prints.
 fn printed_by(words: &[String]) -> Result<Vec<u8>, String> {
     let line = format!("seatmap-papers {}", words.join(" "));
     let program = std::env::current_exe().map_err(|error| error.to_string())?;

@@ -22,12 +22,12 @@ use seatmap_papers_report::html;
 use seatmap_papers_report::svg::{Chart, charts};
 use std::time::Duration;
 
-/// Turns of workers and threads where nothing else is said.
+/// Default number of turns of workers and threads.
 const TURNS: u32 = 9;
-/// How long each configuration of streams then lasts.
+/// Default duration of each configuration of streams.
 const LASTING: Duration = Duration::from_secs(3);
 
-/// Says what it costs to have work done by pinned workers, and by threads made for it.
+/// Measures the cost of work by pinned workers, and by threads created for it.
 pub fn run(typed: &Workers) -> Result<(), CliError> {
     if typed.svg.is_some()
         && !matches!(
@@ -44,7 +44,7 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
     if typed.in_cell {
         return output::print_exact(&String::from_utf8_lossy(&inside::run(typed)?));
     }
-    // Files that cannot be written are refused before the measurement.
+    // Checked before the measurement.
     let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;
     let page = output::page(typed.html.as_deref(), typed.json)?;
     let document = match typed.what {
@@ -66,14 +66,13 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
     if let Some(page) = &page {
         page.write(&html::workers(&document))?;
     }
-    // A text below the page would be a part of its file.
+    // Text after the page would become part of its file.
     if page == Some(Destination::Stdout) {
         return Ok(());
     }
     if typed.json { output::json(&document) } else { output::print(&document.text()) }
 }
 
-/// Measures on this computer.
 fn on_host(typed: &Workers) -> Result<WorkersDocument, CliError> {
     let cpus = match &typed.cpus {
         Some(cpus) => cpus.0.clone(),
@@ -83,7 +82,7 @@ fn on_host(typed: &Workers) -> Result<WorkersDocument, CliError> {
     Ok(WorkersDocument::new(here::host_name(), cpus, found))
 }
 
-/// Refuses an option that would change nothing.
+/// Rejects options without effect.
 fn check(typed: &Workers) -> Result<(), CliError> {
     model::check(typed)?;
     let is_streams = typed.what == WorkersMeasurement::Streams;
@@ -109,7 +108,7 @@ fn check(typed: &Workers) -> Result<(), CliError> {
 fn measured(typed: &Workers, cpus: &[u32]) -> Result<CelluleResult, CliError> {
     let workers = typed.workers.unwrap_or_else(|| WorkerSeats::usual_workers(cpus));
     let seats = WorkerSeats::new(cpus, workers).map_err(CliError::input)?;
-    // One outside of this process's own mask can be had where the cpuset has it.
+    // A CPU outside this process's mask may still be in its cpuset.
     match Cpus::read().map_err(CliError::work)?.check(cpus) {
         Ok(()) | Err(CpuError::Forbidden { .. }) => {}
         Err(error) => return Err(CliError::input(error)),
@@ -126,7 +125,7 @@ fn measured(typed: &Workers, cpus: &[u32]) -> Result<CelluleResult, CliError> {
         }
         WorkersMeasurement::Libspe2 => libspe2(&seats, turns, |done, all| bar.show(done, all))
             .map(|it| CelluleResult::Libspe2(Box::new(it))),
-        // The model's document is made elsewhere.
+        // `model` creates this document.
         WorkersMeasurement::Streams | WorkersMeasurement::Cellule => {
             let link = if typed.ports { StreamLink::Ports } else { StreamLink::Loopback };
             let lasting = typed.seconds.unwrap_or(LASTING);
@@ -136,17 +135,17 @@ fn measured(typed: &Workers, cpus: &[u32]) -> Result<CelluleResult, CliError> {
     found.map_err(CliError::work)
 }
 
-/// The calls, with one worker and more.
+/// The costs of calls, from one worker up.
 fn counted(
     cpus: &[u32],
     workers: usize,
     turns: u32,
 ) -> Result<Vec<seatmap_experiments::cellule::costs::WorkerCosts>, CelluleError> {
-    // Each number has seats of its own: the last of them may share the controller's CPU.
+    // Seats are chosen for each number: the last worker may share the controller's CPU.
     (1..=workers).map(|workers| costs(&WorkerSeats::new(cpus, workers)?, turns)).collect()
 }
 
-/// All configurations, their threads on these CPUs.
+/// Runs all configurations, with their threads on these CPUs.
 fn through(
     cpus: &[u32],
     link: StreamLink,
@@ -155,7 +154,7 @@ fn through(
     on(cpus, || link.configurations().map(|one| streams::run(one, link, lasting)).collect())
 }
 
-/// Each figure twice: over a thread a worker, and over a thread a task.
+/// Two charts per figure: compared with a thread per worker, and with a thread per task.
 fn drawn(figures: &[GainFigure]) -> Vec<Chart> {
     figures
         .iter()

@@ -25,7 +25,7 @@ fn seats_near_the_home_are_worth_their_search() {
     assert_eq!(gain, place.json(ask), "the same each time");
 }
 
-/// Figures of this computer are its own; that they are there, and what does not fit, is not.
+/// This computer's figures vary, so the test checks their presence and the errors.
 #[test]
 fn this_computer_is_a_machine_too() {
     let place = Place::new();
@@ -53,7 +53,7 @@ fn this_computer_is_a_machine_too() {
     }
 }
 
-/// A twin counts time in parts of a cycle.
+/// A fitted model counts time in fractions of a cycle.
 #[test]
 fn cycles_of_a_twin_are_those_of_its_clock() {
     let place = Place::new();

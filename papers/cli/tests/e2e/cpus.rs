@@ -1,4 +1,4 @@
-//! `--cpus`: the CPUs of this computer on which the experiments run.
+//! `--cpus`: the CPUs of this computer to run on.
 
 use crate::common::{Place, assert_contains};
 

@@ -1,10 +1,11 @@
-//! Every string of a study and of a ranking, made hostile, through the verbs that read it.
+//! Hostile strings in every text of a study and of a ranking, through the verbs that read them.
 
 use crate::common::Place;
 use crate::hostile::{assert_harmless, assert_shown, hostile_text, strings};
 use serde_json::{Value, json};
 
-/// Both parts of a ranking have the same hostile string: parts of different studies are refused.
+/// Both parts of a ranking get the same hostile string, because parts of different studies are
+/// rejected.
 #[test]
 fn no_string_of_a_ranking_commands_a_terminal_or_forges_a_line() {
     let place = Place::new();
@@ -31,7 +32,7 @@ fn no_string_of_a_ranking_commands_a_terminal_or_forges_a_line() {
     assert!(taken > 0, "every part is refused: {pointers:?}");
 }
 
-/// A study with text in each place that has some. One command gives all its figures.
+/// A study with text in each place. One command provides all figures.
 fn study() -> Value {
     let command = "rank --on cell-ps3 --pattern ring:3 --runs 1";
     json!({ "format": "seatmap-study/2", "name": "own", "title": "A title", "paper": "Nobody 2026",
@@ -49,7 +50,7 @@ fn study() -> Value {
             "command": "rank --on cell-ps3 --pattern ring:3 --runs 1 --svg FILE" }] })
 }
 
-/// A document as TOML, whose strings have the escapes of JSON.
+/// A document as TOML; strings have JSON's escapes.
 fn toml(value: &Value) -> String {
     let inside = |members: &serde_json::Map<String, Value>, between: &str| {
         members

@@ -1,7 +1,7 @@
-//! Files and a console for programs that may open none: `controller serve --export`, `controller
+//! Files and a console for programs that cannot open any: `controller serve --export`, `controller
 //! start --channel` and `--no-io`.
 //!
-//! This test's own binary is the program: started with a channel, or as a stranger, it plays one of
+//! This test binary is also the tested program: with a channel or as a stranger, it plays one of
 //! the parts below.
 
 use crate::common::{Arguments, Place, in_front_of, terminal};
@@ -17,10 +17,10 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Tells this binary, started as a stranger, where to connect.
+/// The variable with the socket for this binary as a stranger.
 const SOCKET: &str = "SEATMAP_TEST_SOCKET";
 
-/// A folder `shown`, and a controller that shows it.
+/// A folder `shown`, and a controller that exports it.
 fn serving<'a>(place: &'a Place, more: impl Arguments) -> Controller<'a> {
     fs::create_dir(place.path("shown")).unwrap();
     place.file("shown/in", "abc");
@@ -39,20 +39,20 @@ fn content(client: &mut FileClient<impl Read + Write>, path: &str) -> io::Result
     Ok(String::from_utf8_lossy(&bytes[..count]).into_owned())
 }
 
-/// Starts a program in the cell, with these options of `controller start`.
+/// Starts a program in the cell with these options of `controller start`.
 fn started(place: &Place, options: impl Arguments, program: impl AsRef<OsStr>) -> Command {
     let mut command = seatmap(place, ["cell", "run", "-q", "first", "--", crate::PROGRAM]);
     command.args(["controller", "start"]).args(options.words()).arg("--").arg(program);
     command
 }
 
-/// A part: takes itself all rights, and works all the same.
+/// A part: gives up all its rights and works anyway.
 #[test]
 fn as_a_program_without_rights() {
     if std::env::var_os(client::VARIABLE).is_none() {
         return;
     }
-    // SAFETY: nobody else takes it.
+    // SAFETY: no other code takes it.
     let mut client = unsafe { FileClient::inherited() }.unwrap().unwrap();
     Fence::new().unwrap().close().unwrap();
     assert_eq!(fs::read("/proc/version").unwrap_err().raw_os_error(), Some(libc::EPERM));
@@ -90,7 +90,7 @@ fn a_program_in_a_cell_reads_writes_and_speaks_without_rights() {
     );
 }
 
-/// A C program, linked statically; `None`, and a word about it, where that cannot be done.
+/// Builds a static C program; skips with a message if that is impossible.
 fn built(place: &Place, name: &str) -> Option<String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}.c"));
     let built =
@@ -102,8 +102,8 @@ fn built(place: &Place, name: &str) -> Option<String> {
     is_built.then(|| format!("./{name}"))
 }
 
-/// A cell, and what runs a program in it that has no rights and says again what it reads; `None`
-/// where there is none.
+/// A cell, and a command that runs a program in it without rights, which repeats its input. `None`
+/// if cells or programs cannot be made here.
 fn repeater<'a>(place: &'a Place, cpus: &str) -> Option<(Controller<'a>, impl Fn() -> Command)> {
     let controller = serving(place, "");
     let program = built(place, "repeats")?;
@@ -122,7 +122,8 @@ fn a_program_without_rights_reads_what_it_is_told() {
         assert!(output.status.success(), "{output:?}");
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    // A typed line comes out before the next is typed: nobody waits for more than there is.
+    // Each typed line comes back before the next: the reader does not wait for more input than
+    // there is.
     let mut talk = run(Stdio::piped());
     let mut types = talk.stdin.take().unwrap();
     let mut reads = BufReader::new(talk.stdout.take().unwrap());
@@ -223,7 +224,7 @@ fn file_proxies_stay_out_of_cells_and_outlive_the_controller() {
     let cpu = cpus.split('-').next().unwrap().to_owned();
     let pid = controller.pid();
     let status = |pid: &str| fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    // They are children of the thread that lets them in.
+    // File proxies are children of the accepting thread.
     let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     let children = threads
         .map(|task| fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default());
@@ -274,7 +275,7 @@ fn who_speaks_nonsense_harms_nobody() {
     }
     assert_eq!(content(&mut connected(&place), "files/in").unwrap(), "abc");
     assert!(controller.ask("list").status.success());
-    // A user has so many at once, and then more when some have gone.
+    // The limit of one user's programs, which allows new ones after some have exited.
     let crowd: Vec<UnixStream> =
         (0..40).map(|_| UnixStream::connect(place.path("socket.9p")).unwrap()).collect();
     let heard = crowd.into_iter().map(FileClient::new).collect::<Vec<_>>();
@@ -296,7 +297,7 @@ fn there_must_be_something_to_show() {
     );
 }
 
-/// A part: tries what only root may.
+/// A part: tries what only root may do.
 #[test]
 fn as_a_stranger() {
     let Some(socket) = std::env::var_os(SOCKET) else { return };

@@ -1,4 +1,4 @@
-//! Every document that the papers' verbs print names its format, is one line, and has a schema with
+//! Every document printed by the papers' verbs names its format, is one line, and has a schema with
 //! each of its keys.
 
 use crate::common::{Arguments, Json, Place, two_cpus};
@@ -13,7 +13,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Stdio;
 
-/// Programs of channels on default seats and near the homes of their lines.
+/// Programs over channels on default seats and near the homes of their lines.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only the type is of interest")]
 struct Channels(OfMachine<'static, channels::ChannelsResult>);
@@ -49,7 +49,7 @@ fn schema(format: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap()
 }
 
-/// The document that a command prints, held against its schema.
+/// Checks the document that a command prints against its schema.
 fn document(place: &Place, arguments: impl Arguments) -> Value {
     let text = place.stdout(&arguments);
     assert!(text.ends_with("}\n") && text.lines().count() == 1, "{arguments:?} prints one line");

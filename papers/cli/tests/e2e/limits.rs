@@ -1,10 +1,9 @@
-//! The papers' verbs where the kernel gives less than they want.
+//! The papers' verbs under the kernel's limits.
 
 use crate::common::{Place, assert_contains, stderr, stdout, two_cpus, with_one_thread};
 use std::process::Command;
 
-/// Where no thread can be started beside the first, results are the same or there is an error;
-/// nothing panics.
+/// If no second thread can start, the results are the same or there is an error, but no panic.
 #[test]
 fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
     let study = "rank --runs 2 --on cell-qs20 --pattern ring:4";
@@ -18,7 +17,7 @@ fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
     assert_contains(&said, "temporarily unavailable");
 }
 
-/// A few runs each of the verbs whose threads wait for each other the most.
+/// A few runs of the verbs whose threads depend most on each other.
 #[test]
 fn every_wait_ends_when_a_cpu_is_taken_away() {
     if two_cpus().is_none() || !seatmap_needs::tool("python3") {

@@ -1,4 +1,4 @@
-//! Every verb of the papers through the real binary, each test in a folder and a home of its own.
+//! Every verb of the papers through the real binary, each test in its own folder and home.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -30,5 +30,5 @@ mod workers;
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap-papers");
 /// The repository's folder.
 pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-/// Pages whose examples are run: files, and folders of them.
+/// Pages with tested examples: files, and folders of them.
 pub const PAGES: [&str; 1] = ["docs/papers/src"];

@@ -1,4 +1,5 @@
-//! Names that turn text around, take no room or command a terminal, wherever a name is shown.
+//! Names with characters that reorder text, have no width or control a terminal, wherever a name is
+//! shown.
 
 use crate::common::{Place, stderr, stdout};
 use crate::hostile::assert_shown;

@@ -1,11 +1,10 @@
-//! The papers' verbs beside `seatmap`: the same figures of the same program, on machines that
-//! `seatmap` made.
+//! The papers' verbs together with `seatmap`: the same figures, on machines that `seatmap` created.
 
 use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
 use std::path::Path;
 
-/// The stdout of `seatmap`, which lies beside the program under test; `None`, with a message, where
-/// this package alone was built.
+/// The stdout of `seatmap` from the folder of the tested program. Skips with a message if only this
+/// package was built.
 pub fn product(place: &Place, arguments: impl Arguments) -> Option<String> {
     let seatmap = Path::new(crate::PROGRAM).with_file_name("seatmap");
     if !seatmap.exists() {

@@ -112,7 +112,7 @@ fn an_interrupted_study_goes_on_where_it_ended() {
     let whole = place.stdout(&arguments);
     let header = place.stdout(study("2 --sample 1 --json"));
     assert_ne!(header, whole);
-    // A killed run leaves a header and some runs, the last cut short.
+    // A killed run leaves a header and some runs; the last one is truncated.
     let found: Value = serde_json::from_str(&whole).unwrap();
     let mut head = found.as_object().unwrap().clone();
     head.retain(|key, _| SETUP.contains(&key.as_str()));
@@ -135,7 +135,7 @@ fn an_interrupted_study_goes_on_where_it_ended() {
     );
 }
 
-/// The keys of a journal's header, beside its format.
+/// The keys of a journal's header, besides its format.
 const SETUP: [&str; 14] = [
     "machine",
     "machine_hash",
@@ -243,7 +243,7 @@ fn counters_of_the_best_and_the_worst() {
     );
     let run_ns = counted["best"]["counters"]["cycles"].number() / 3.2;
     let told_ns = ranking["ranking"][0]["runs_ns"][0].number();
-    // The machine's clock starts before the first task does.
+    // The machine's clock starts before the first task.
     assert!((1.0..1.25).contains(&(run_ns / told_ns)), "{run_ns} and {told_ns}: the same run");
     let host = place.refusal("rank --pattern ring:2 --counters counters.json");
     assert_contains(&host, "needs a model");

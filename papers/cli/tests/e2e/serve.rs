@@ -1,5 +1,5 @@
-//! `seatmap-papers controller serve` and its clients. Cells are really made where root and version
-//! 1 cpusets allow it, on the highest CPU.
+//! `seatmap-papers controller serve` and its clients. If root and version 1 cpusets allow it, the
+//! tests create real cells on the highest CPU.
 
 use crate::common::{Arguments, Guarded, Json, Place};
 use crate::real_cells::{self, has_groups, is_root, made, make, seatmap, stderr, wait_until};
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::MutexGuard;
 
-/// A controller, killed when dropped.
+/// A controller, ended when dropped.
 pub struct Controller<'a> {
     place: &'a Place,
     child: Guarded,
@@ -43,7 +43,7 @@ impl<'a> Controller<'a> {
         listed["cells"].elements().clone()
     }
 
-    /// SIGKILL, and no warden's time to do anything is waited for.
+    /// Sends SIGKILL, and does not wait for the warden.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -51,7 +51,7 @@ impl<'a> Controller<'a> {
 }
 
 impl Drop for Controller<'_> {
-    /// Also where the test has failed, no cell outlives the folder with its journal.
+    /// Even after a failed test, no cell may outlive the folder with its journal.
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
             // SAFETY: the child has not been waited for, so that the number is its own.
@@ -64,7 +64,7 @@ impl Drop for Controller<'_> {
     }
 }
 
-/// `seatmap-papers controller`, with a run folder of the place's own.
+/// `seatmap-papers controller` with the test's own run folder.
 pub fn controller(place: &Place, arguments: impl Arguments) -> Command {
     let mut command = place.command(("controller", arguments));
     command.env("SEATMAP_RUN", place.path("run")).stderr(Stdio::piped());
@@ -77,8 +77,8 @@ fn client(place: &Place, arguments: impl Arguments) -> Command {
     command
 }
 
-/// The highest CPU, where a cell can be made on it and `seatmap` lies beside the program under
-/// test.
+/// The highest CPU, if a cell is possible there and `seatmap` is in the folder of the tested
+/// program.
 pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
     if !Path::new(crate::PROGRAM).with_file_name("seatmap").exists() {
         seatmap_needs::skipped!("seatmap is not built: the tests of the whole workspace build it");
@@ -178,7 +178,7 @@ fn what_is_no_request_is_answered_and_harms_nobody() {
         BufReader::new(&stream).read_line(&mut answer).unwrap();
         assert!(answer.contains(r#""say":"error","kind":"asked""#), "{bad}: {answer}");
     }
-    // A line without an end is cut off, and its client with it.
+    // An endless line is cut off and its client disconnected.
     let long = vec![b'x'; 2 << 20];
     let _ = stream.write_all(&long);
     assert!(matches!(stream.read(&mut [0]), Ok(0) | Err(_)));
@@ -256,7 +256,7 @@ fn a_controller_that_is_killed_leaves_what_is_detached_and_nothing_else() {
     wait_until("the warden has undone it", || !has_groups(&place));
 }
 
-/// The test executes the remedy.
+/// Runs the command from the message.
 #[test]
 fn a_controller_that_is_stopped_is_named() {
     let place = Place::new();
@@ -276,7 +276,7 @@ fn a_controller_that_is_stopped_is_named() {
     assert!(controller.ask("list").status.success());
 }
 
-/// A place's account, as a controller of it wrote it; it must not run.
+/// The account of an ended controller.
 fn account(place: &Place) -> Value {
     serde_json::from_str(&place.read("run/controller.usage")).unwrap()
 }
@@ -302,7 +302,7 @@ fn who_had_more_still_waits_after_the_controller_was_killed() {
     }
     controller.kill();
     let mut known = account(&place);
-    // Ten minutes of root's, in the controller's own words.
+    // Ten minutes of root's CPU time, in the account's format.
     known["cpu_us"]["0"] = 600_000_000.into();
     place.file("run/controller.usage", known.to_string());
     let mut controller = start();
@@ -333,7 +333,7 @@ fn who_had_more_still_waits_after_the_controller_was_killed() {
     wait_until("both are gone", || controller.list().is_empty() && !has_groups(&place));
 }
 
-/// The words of a controller that begins and is ended at once.
+/// The messages of a controller that is ended right after its start.
 fn told_in_a_short_life(place: &Place) -> String {
     let mut command = controller(place, "serve --socket socket");
     let mut child = Guarded(command.stdout(Stdio::null()).spawn().unwrap());
@@ -382,7 +382,7 @@ fn killed_anywhere_while_it_makes_a_cell_it_leaves_nothing() {
     if !before.iter().any(|cpu| format!("{cpu}-{cpu}") == cpus) {
         return seatmap_needs::skipped!("CPU {cpus} is somebody else's just now");
     }
-    // At the first two it writes the ledger and its copy, and does not listen yet.
+    // In the first two, it writes the ledger and its copy before it listens.
     for step in [3, 4, 5, 9, 14, 30] {
         let place = Place::new();
         let step = step.to_string();
@@ -393,7 +393,7 @@ fn killed_anywhere_while_it_makes_a_cell_it_leaves_nothing() {
         let after = Controller::start(&place, "", &[]);
         wait_until("all is undone", || after.list().is_empty() && !has_groups(&place));
     }
-    // Another program's cell may stand meanwhile; it goes, and what was left narrow by these does
+    // Another program's cell may exist meanwhile; it ends, but masks left narrow by this test would
     // not.
     wait_until("every mask is as before", || affinity() == before);
 }
@@ -416,7 +416,7 @@ fn gangs_take_turns_with_all_their_threads() {
     let sleeper = || {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", child()?)).ok()?;
         let is_it = stat.contains("(sleep)");
-        // A thread that was seated is traced, and its stop told in a small letter.
+        // A pinned thread is traced, so its stopped state is shown as a lowercase letter.
         is_it
             .then(|| stat.rsplit_once(") ").unwrap().1.chars().next().unwrap().to_ascii_uppercase())
     };
@@ -444,7 +444,7 @@ fn a_turn_that_cannot_be_written_down_ends_the_cell() {
     if !made(&controller.ask((make("one", &cpus), "--turns"))) {
         return;
     }
-    // No file takes the place of a folder: the ledger cannot be written, as on a full disk.
+    // A file cannot replace a folder, so the ledger cannot be written, as on a full disk.
     let ledger = place.path("run/controller.ledger");
     std::fs::remove_file(&ledger).unwrap();
     std::fs::create_dir(&ledger).unwrap();

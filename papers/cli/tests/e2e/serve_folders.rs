@@ -8,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
-/// A controller that starts after all does not keep the tests waiting for ever.
+/// Time limit, if a controller starts although it should not.
 const PATIENCE_S: u32 = 120;
 
 fn told(place: &Place, arguments: impl Arguments, code: i32) -> String {
@@ -25,7 +25,6 @@ fn told(place: &Place, arguments: impl Arguments, code: i32) -> String {
     stderr(&output)
 }
 
-/// A folder with these rights.
 fn folder(place: &Place, name: &str, mode: u32) {
     fs::create_dir(place.path(name)).unwrap();
     fs::set_permissions(place.path(name), Permissions::from_mode(mode)).unwrap();

@@ -1,4 +1,4 @@
-//! `seatmap-papers rank --spread`: a study over the ranks of one start, as processes of this
+//! `seatmap-papers rank --spread`: a study over the ranks of one launch, as processes of this
 //! computer.
 
 use crate::common::{Arguments, Place, assert_contains, files, stderr, stdout};
@@ -32,8 +32,8 @@ fn ranks_print_the_bytes_of_one_process() {
     assert_eq!(files(&place), Vec::<String>::new(), "the meeting file is gone");
 }
 
-/// A rank is killed while there is work, and a second one never comes: rank 0 does all, and says
-/// so.
+/// One rank is killed during the work, and another never starts: rank 0 does everything, and
+/// reports it.
 #[test]
 fn the_work_of_a_killed_rank_is_done_by_another() {
     let place = Place::new();
@@ -106,7 +106,7 @@ fn starts_that_cannot_work_together_are_refused() {
         let (code, told) = refused(rank(&place, 0, 1, study(wrong)));
         assert!(code == Some(2) && told.contains("--spread"), "{told}");
     }
-    // Another seed, and so other times.
+    // Another seed leads to other times.
     let other = begun(rank(&place, 1, 2, study("--spread --seed 2")));
     let (code, told) = refused(rank(&place, 0, 2, study("--spread")));
     assert!(code == Some(2) && told.contains("has other work to do than rank 0"), "{told}");

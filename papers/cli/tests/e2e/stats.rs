@@ -2,7 +2,7 @@
 
 use crate::common::{Arguments, Json, Place, assert_contains, stderr, two_cpus};
 
-/// The command lines that the paper prints, and the functions they measure.
+/// The command lines in the paper, and the functions that they measure.
 const PRINTED: [&str; 21] = [
     "-f mkthread -n 1 -i 100k",
     "-f mailbox -n 1 -i 1m -c 0",
@@ -48,7 +48,7 @@ fn every_command_line_of_the_paper_prints_its_figure() {
             moves,
             "{line}"
         );
-        // With -s one of the workers only lends its local store.
+        // With -s, one worker only provides its local store.
         let tasks = found["per_spe"].elements().len();
         let workers: usize = line.split(' ').nth(3).unwrap().parse().unwrap();
         let counted = if moves { workers - usize::from(line.ends_with(" -s")) } else { tasks };
@@ -56,8 +56,7 @@ fn every_command_line_of_the_paper_prints_its_figure() {
     }
 }
 
-/// On each machine that is known: caches and networks differ, and none may keep a worker waiting
-/// for ever.
+/// On each known machine: caches and networks differ, but no worker may wait forever.
 #[test]
 fn every_primitive_ends_on_every_machine() {
     let place = Place::new();
@@ -165,7 +164,7 @@ fn chips_of_this_computer_are_groups_of_a_class() {
     let packages = place.json(on);
     let cores = place.json((on, "--class core"));
     assert_eq!(packages["per_spe"].elements().len(), cores["per_spe"].elements().len());
-    // There are as many cores as that, and no more.
+    // There are fewer cores than that.
     let far = place.refusal((on, "--class core -c 100000"));
     assert_contains(&far, "100000");
     let model = place.refusal("stats -f fetchadd --on cell-qs20 --class numa");
@@ -229,7 +228,7 @@ fn an_option_that_would_change_nothing_is_refused() {
     })
     .collect();
     insta::assert_snapshot!(told.join("\n"));
-    // On this computer as well, and before anything is measured.
+    // On this computer too, and before any measurement.
     place.refuses("stats -f mailbox -b 8", "-b is for fetchadd");
 }
 
@@ -257,7 +256,7 @@ fn workers_of_this_computer_are_at_work_together() {
     assert!(alone["overlap"].is_null(), "{alone}");
 }
 
-/// One CPU is not a machine without a controller.
+/// With one CPU, there is no room for a controller and a worker.
 #[test]
 fn a_process_with_one_cpu_is_told_so() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! `seatmap-papers study`: figures by the commands that stand beside them.
+//! `seatmap-papers study`: figures computed by the commands of a study.
 
 use crate::common::{Json, Place, assert_contains, stderr, stdout};
 
@@ -66,7 +66,7 @@ fn a_study_of_ones_own() {
     let found = place.json("study own.toml --write pages --json");
     let figures = found["studies"][0]["figures"].elements();
     let verdicts: Vec<&str> = figures.iter().map(|figure| figure["verdict"].text()).collect();
-    // A random placement may be as good as the best, and never better.
+    // A random placement can equal the best one, but not beat it.
     assert!(["miss", "reverse"].contains(&verdicts[1]), "{found}");
     assert_eq!((verdicts[0], verdicts[2]), ("calibrated", "equal"), "{found}");
     assert!(figures[1]["ours"].as_f64() >= Some(1.0), "{found}");
@@ -105,7 +105,7 @@ fn what_is_no_study_is_refused() {
     let told = stderr(&wrong);
     assert_contains(&told, "1 row could not be run here");
     assert_contains(&told, "has no number at /nothing");
-    // The other rows are there.
+    // The other rows are printed.
     let printed = stdout(&wrong);
     assert_contains(&printed, "calibrated table 2: an SPE's round trip");
     assert_contains(&printed, "not run    section 1: random over best");

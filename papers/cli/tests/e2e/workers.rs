@@ -1,9 +1,8 @@
-//! `seatmap-papers workers`: what it says, not how fast it is.
+//! `seatmap-papers workers`: its output, not its speed.
 
 use crate::common::{Json, Place, assert_contains, stderr, two_cpus};
 use serde_json::Value;
 
-/// A number at a pointer of a document.
 fn number(document: &Value, pointer: &str) -> f64 {
     document.pointer(pointer).and_then(Value::as_f64).unwrap()
 }
@@ -36,7 +35,7 @@ fn programs_compute_what_plain_code_does() {
     let place = Place::new();
     let cpu = two_cpus().unwrap_or_else(|| "0".to_owned()).split(',').next().unwrap().to_owned();
     for program in ["matrix:64:2", "black-scholes:1:1"] {
-        // The command checks the results itself, and fails where they are wrong.
+        // The command checks its results, and fails if they are wrong.
         let found = place.json(["workers", program, "--cpus", &cpu, "--turns", "1", "--json"]);
         let [runtime, threads] = ["runtime", "thread_per_worker"]
             .map(|way| number(&found["program"], &format!("/{way}/median_ns")));

@@ -1,4 +1,4 @@
-//! A written account is read back, ages meanwhile, and nothing else is believed.
+//! A written account can be read back and decays meanwhile; invalid files are rejected.
 
 use super::*;
 use proptest::prelude::*;
@@ -94,7 +94,7 @@ proptest! {
         for (uid, cpu_ms) in usage.of_all() {
             prop_assert!((again.of(*uid) - cpu_ms).abs() <= 1e-3, "{} and {cpu_ms}", again.of(*uid));
         }
-        // A second time nothing is rounded any more.
+        // A second conversion rounds nothing.
         prop_assert_eq!(UsageFile::of(&again, "now"), account);
     }
 

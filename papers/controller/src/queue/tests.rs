@@ -1,4 +1,4 @@
-//! The promises of the queue: capacity, order, no starvation, shares that converge.
+//! The promises of the queue: capacity, order, no starvation, and shares that converge.
 
 use super::*;
 use crate::usage::HALF_LIFE_MS;
@@ -31,7 +31,7 @@ fn turn(id: u64, uid: u32, cpus: usize) -> Ticket {
     Ticket { takes_turns: true, ..ticket(id, uid, Wants::Count(cpus)) }
 }
 
-/// The tickets that start, and, as negative numbers, those that are suspended.
+/// The tickets that start, and those suspended as negative numbers.
 fn told(actions: &[Action]) -> Vec<i64> {
     let one = |action: &Action| match action {
         Action::Start(id, _) => *id as i64,
@@ -133,8 +133,7 @@ fn what_others_have_taken_is_waited_for() {
     assert_eq!(told(&queue.step(1, &set("0-2"), &lowest)), [1]);
 }
 
-/// The share of the time that user 1 has of the one CPU, where user 1 wants it `his` times over and
-/// user 2 once.
+/// User 1's share of the time of one CPU, if user 1 has `his` requests and user 2 has one.
 fn share(policy: Policy, his: u64) -> f64 {
     let mut queue = TicketQueue::new(policy, SLICE_MS, UserUsage::since(0));
     (1..=his).for_each(|id| queue.submit(0, turn(id, 1, 1)));
@@ -170,7 +169,7 @@ fn who_is_found_pays_for_the_time_since_the_account_was_written() {
         TicketQueue::new(Policy::Fair, SLICE_MS, UserUsage::at(1000, [(8, 100.0)].into()));
     queue.adopt(601_000, list(1, "0-1"), set("0-1"));
     queue.settle(601_000);
-    // The integral of a rate that decays by half in that time.
+    // The integral of a rate that halves in that time.
     let had = 2.0 * HALF_LIFE_MS * 0.5 / std::f64::consts::LN_2;
     assert!((queue.usage().of(0) - had).abs() < 1.0, "{}", queue.usage().of(0));
     assert!((queue.usage().of(8) - 50.0).abs() < 1e-3);
@@ -178,8 +177,7 @@ fn who_is_found_pays_for_the_time_since_the_account_was_written() {
 
 #[test]
 fn who_ran_for_long_is_not_kept_waiting_for_ever() {
-    // User 1 had the CPU for ten half-lives; then another user's requests of a second each never
-    // end.
+    // User 1 had the CPU for ten half-lives; then another user's one-second requests never end.
     let mut queue = with(Policy::Fair, vec![ticket(1, 1, Wants::Count(1))]);
     let pool = set("0-1");
     let ten = 10 * HALF_LIFE_MS as u64;
@@ -199,7 +197,7 @@ fn who_ran_for_long_is_not_kept_waiting_for_ever() {
     }
 }
 
-/// An event in a queue: a ticket comes, a ticket goes, time passes.
+/// An event in a queue: a ticket arrives, a ticket leaves, time passes.
 #[derive(Clone, Debug)]
 struct Event {
     wait_ms: u64,
@@ -226,7 +224,7 @@ fn policies() -> impl Strategy<Value = Policy> {
     prop::sample::select(Policy::ALL.to_vec())
 }
 
-/// The CPUs that each ticket holds, told by the actions alone.
+/// The CPUs of each ticket, derived from actions only.
 #[derive(Default)]
 struct Watch {
     holding: BTreeMap<u64, CpuSet>,
@@ -281,7 +279,8 @@ proptest! {
             watch.see(&queue.step(now, &pool, &lowest), &pool, &wanted);
             prop_assert_eq!(queue.held(), watch.holding.values().fold(CpuSet::default(), |a, b| a.with(b)));
         }
-        // No ticket comes, and tickets that hold CPUs go: each round one starts, or all have.
+        // With no new tickets, and running ones leaving, each round starts a ticket until all have
+        // started.
         for _ in 0..=wanted.len() {
             watch.holding.keys().for_each(|id| queue.leave(now, *id));
             watch.holding.clear();
@@ -307,8 +306,8 @@ proptest! {
             watch.holding.keys().for_each(|id| *turns.entry(*id).or_insert(0) += 1);
         }
         prop_assert_eq!(turns.len(), sizes.len());
-        // A step of priority is worth a minute of waiting, 60 turns of another ticket; and all
-        // tickets of a user count against that user.
+        // A step of priority is worth a minute of waiting, 60 turns of another ticket; and all of a
+        // user's tickets count against that user.
         let least = if policy == Policy::Fifo { 50 } else { 2 };
         prop_assert!(turns.values().all(|turns| *turns >= least), "{:?}", turns);
     }

@@ -1,4 +1,4 @@
-//! Clients' requests, checked and answered.
+//! Checks clients' requests and answers them.
 
 use super::{MOST_WAITING, Scheduler};
 use crate::answer::{CellPhase, ErrorOrigin, Listed, Say};
@@ -12,7 +12,7 @@ use seatmap_data::document::{Blame, with_causes};
 use seatmap_os::layout;
 use seatmap_os::{CpuSet, boot};
 
-/// A lease that is over would undo the cell while it is made or renewed.
+/// An expired lease would destroy the cell while it is created or renewed.
 const NO_LEASE: &str = "a lease has a second at least";
 
 impl Scheduler<'_> {
@@ -54,7 +54,7 @@ impl Scheduler<'_> {
         self.jobs.insert(id, job);
         self.queue.submit(boot::milliseconds(), Ticket { id, uid, priority, wants, takes_turns });
         if !waits {
-            // A client that does not wait is not told of places either.
+            // A client that does not wait gets no `waiting` answers.
             self.pump_quietly(id);
             if self.queue.place(id).is_some() {
                 self.drop_tenant(id);
@@ -76,11 +76,11 @@ impl Scheduler<'_> {
         }
     }
 
-    /// The CPUs that a request wants, if it can ever be met.
+    /// The CPUs of a request, if it can ever be granted.
     fn check(&self, uid: u32, create: &Create) -> Result<Wants, Say> {
         let online =
             layout::online(&self.host.root).map_err(|error| refused(CellError::from(error)))?;
-        // Nothing is started while these cannot be read: its client would wait without a reason.
+        // If these cannot be read, no cell starts, and the client would wait without a reason.
         self.pool().map_err(|error| failed(&error))?;
         let is_taken = self.jobs.values().any(|job| job.create.name == create.name);
         if is_taken || self.host.cell(&create.name).is_ok() {
@@ -130,22 +130,22 @@ impl Scheduler<'_> {
         }
     }
 
-    /// The size of a cell for which nobody says one.
+    /// The default size of a cell.
     fn usual_size(&self) -> Result<usize, Say> {
         match CpuChoice::of_host(&self.host).and_then(|all| all.best(None, None)) {
             Ok(best) => Ok(best.len()),
-            // Other cells have too many now: it waits for them, as it would with a number.
+            // Other cells currently have too many CPUs: the request waits for them, like one with a
+            // number.
             Err(CellError::TooMany { .. }) => CpuChoice::usual_size_of(&self.host)
                 .map_err(|error| refused(CellError::from(error))),
             Err(error) => Err(refused(error)),
         }
     }
 
-    /// The number of a cell that a user may dispose of; `None` where the controller did not make
-    /// it.
+    /// The number of a cell that a user may control; `None` if the controller did not create it.
     fn own(&self, uid: u32, name: &Name) -> Result<Option<u64>, Say> {
-        // SAFETY: the call cannot fail and touches nothing.
-        // The controller's own user may do as root does, or an unprivileged one could not clean up.
+        // SAFETY: the call cannot fail and touches nothing. The controller's own user has root's
+        // rights here, so that an unprivileged user can clean up.
         let is_master = uid == 0 || uid == unsafe { libc::geteuid() };
         let found = self.jobs.iter().find(|(_, job)| job.create.name == *name);
         match found {
@@ -209,7 +209,7 @@ impl Scheduler<'_> {
         Ok(jobs.chain(others).collect())
     }
 
-    /// A cell that was not made for a job.
+    /// A list entry for a cell without a job.
     fn listed_of_others(&self, cell: &CellRecord) -> Listed {
         let faults = known_faults(seatmap_cell::verify(&self.host, cell));
         Listed {
@@ -222,12 +222,12 @@ impl Scheduler<'_> {
     }
 }
 
-/// The answer to a request that cannot be met as it is.
+/// The answer to an invalid request.
 fn refused(why: impl std::fmt::Display) -> Say {
     Say::error(ErrorOrigin::Request, why.to_string())
 }
 
-/// The CPUs that a request names, or how many; neither where the controller is to know.
+/// The CPUs or their number in a request; neither if the controller chooses.
 fn named(create: &Create) -> Result<Option<Wants>, &'static str> {
     match (&create.cpus, create.count) {
         (Some(_), Some(_)) => Err("name \"cpus\" or a \"count\", not both"),
@@ -242,19 +242,19 @@ fn named(create: &Create) -> Result<Option<Wants>, &'static str> {
     }
 }
 
-/// An error of the library's, as it is told to a client, with its causes.
+/// A library error with its causes, for a client.
 pub(super) fn failed(error: &CellError) -> Say {
     let kind = if error.is_input() { ErrorOrigin::Request } else { ErrorOrigin::Failed };
     Say::error(kind, with_causes(error))
 }
 
-/// The faults of a cell. One that cannot be examined has a fault: it may have any.
+/// The faults of a cell. A failed check counts as a fault, because the cell may have any.
 pub(super) fn known_faults(examined: Result<Vec<String>, CellError>) -> Vec<String> {
     examined.unwrap_or_else(|error| vec![format!("it cannot be examined: {}", with_causes(&error))])
 }
 
-/// The request that must have led to a cell that was found, so that the cell can be suspended and
-/// made again.
+/// Reconstructs the request for an adopted cell, so that the cell can be suspended and created
+/// again.
 pub(super) fn of_record(record: &CellRecord, takes_turns: bool) -> Create {
     Create {
         name: record.name.clone(),
@@ -293,7 +293,7 @@ mod tests {
         named(&create(text))
     }
 
-    /// A controller of a computer with these CPUs, and a cell on its second one.
+    /// A controller of a computer with these CPUs, and another program's cell on CPU 1.
     fn controller(online: &str, isolated: &str) -> (tempfile::TempDir, Scheduler<'static>) {
         let (folder, host) = computer(online, isolated);
         stand(&host, "other", vec![1], None);
@@ -323,7 +323,7 @@ mod tests {
         assert!(scheduler.wants(&create(",\"cpus\":[4,5,6,7]"), &online).is_ok());
     }
 
-    /// Which CPUs are in cells is not known then.
+    /// The cells' CPUs are unknown then.
     #[test]
     fn nothing_starts_while_a_journal_cannot_be_read() {
         let (folder, mut scheduler) = controller("0-3", "");
@@ -332,7 +332,7 @@ mod tests {
         scheduler.take(crate::scheduler::ClientEvent::Came(1, server, peer));
         let waiting = Create { name: "b".parse().unwrap(), waits: true, ..create(",\"cpus\":[1]") };
         scheduler.queue_up(1, 0, 1, waiting).unwrap();
-        // A link is never followed, so that not even root can read this one.
+        // Links are never followed, so not even root can read this journal.
         let unread = scheduler.host.run.file("x.journal");
         std::os::unix::fs::symlink(folder.path().join("none"), &unread).unwrap();
         scheduler.pump();

@@ -1,4 +1,4 @@
-//! Operations on cells: by the same calls that the command line makes.
+//! Operations on cells, with the same calls as the command line.
 
 use super::Scheduler;
 use super::asks::{failed, known_faults};
@@ -10,14 +10,14 @@ use seatmap_data::document::with_causes;
 use seatmap_data::invariant;
 use seatmap_os::{CpuSet, Tid, boot};
 
-/// The name of this part in a report of a mistake.
+/// The name of this component in reports of bugs.
 const CONTROLLER: &str = "controller";
 
-/// Threads outside their cell that are named.
+/// The most threads outside their cell to name.
 const MOST_OUTSIDE: usize = 4;
 
 impl Scheduler<'_> {
-    /// Makes a cell, for the first time or again.
+    /// Creates a cell, for the first time or again.
     pub(super) fn start(&mut self, id: u64, cpus: CpuSet) {
         if let Some(job) = self.jobs.get(&id) {
             invariant!(
@@ -47,7 +47,8 @@ impl Scheduler<'_> {
                 self.tell_of_outside(connection, &name, &outside.unwrap_or_default());
                 if is_back { Say::Resumed { name } } else { Say::cell(record) }
             }
-            // Its client was answered long ago, and would hear of the end without a reason.
+            // Its client got its answer long ago; without this event it would see the end without a
+            // reason.
             Err(Say::Error { message, .. }) if is_back => {
                 self.drop_tenant(id);
                 let faults = vec![format!("it ends, as it cannot be made again: {message}")];
@@ -59,7 +60,7 @@ impl Scheduler<'_> {
                 error
             }
         };
-        // A cell that resumes answers no request: this is news, which have no number.
+        // A resumed cell answers no request, so this event has no number.
         let number = if is_back { 0 } else { request };
         connection.into_iter().for_each(|connection| self.say(connection, number, said.clone()));
     }
@@ -76,20 +77,21 @@ impl Scheduler<'_> {
         }
         job.phase = CellPhase::Standing;
         let create = job.create.clone();
-        // A cell that takes turns needs a group, by which its threads are known.
+        // A cell that takes turns needs a control group, which identifies its threads.
         let least =
             if create.takes_turns { CellBackend::V1Exclusive } else { CellBackend::Affinity };
         let is_tested = create.is_tested || create.noise_limit.is_some();
         let require = create.require.max(least);
         let request = CellRequest { require, lease_s, ..create.on(cpus) };
-        // First: if this process dies while it makes the cell, the ledger must hold its owner.
+        // Written first: if this process dies while it creates the cell, the ledger must name its
+        // owner.
         self.note().map_err(|error| Say::error(ErrorOrigin::Failed, error))?;
         let judge = is_tested.then_some(&mut *self.judge);
         seatmap_cell::create(&self.host, &request, judge).map_err(|error| failed(&error))
     }
 
-    /// Stops a cell's threads and takes its CPUs away. If that fails, the cell ends, and its client
-    /// hears why.
+    /// Stops a cell's threads and frees its CPUs. If that fails, the cell ends, and its client gets
+    /// the reason.
     pub(super) fn suspend(&mut self, id: u64) {
         let Some(job) = self.jobs.get(&id) else { return };
         let name = job.create.name.clone();
@@ -101,7 +103,8 @@ impl Scheduler<'_> {
         );
         let connection = job.connection;
         let stopped = self.stop(id, &name);
-        // Also where its threads could not be stopped: the queue has given its CPUs to another.
+        // Even if its threads could not be stopped, because the queue has assigned its CPUs to
+        // another cell.
         let destroyed = seatmap_cell::destroy(&self.host, &name);
         self.leave_the_cells();
         let is_suspended = stopped.is_ok() && destroyed.is_ok();
@@ -115,7 +118,7 @@ impl Scheduler<'_> {
         self.tell(connection, Say::Suspended { name });
     }
 
-    /// Tells a client which threads of its program could not be put back into the cell.
+    /// Reports to a client the threads that could not be moved back to the cell.
     fn tell_of_outside(&mut self, connection: Option<u64>, name: &Name, outside: &[Tid]) {
         if outside.is_empty() {
             return;
@@ -131,7 +134,8 @@ impl Scheduler<'_> {
         self.tell(connection, Say::Damaged { name: name.clone(), faults });
     }
 
-    /// Tells a cell's client news, which have no number. The client of a detached cell may be gone.
+    /// Sends an event without a number to a cell's client, which may have disconnected if the cell
+    /// is detached.
     fn tell(&mut self, connection: Option<u64>, say: Say) {
         if let Some(connection) = connection {
             self.say(connection, 0, say);
@@ -152,13 +156,13 @@ impl Scheduler<'_> {
         Ok(self.note()?)
     }
 
-    /// Writes the ledger; an error says so in words.
+    /// Writes the ledger; returns any error as text.
     fn note(&self) -> Result<(), String> {
         self.write_down()
             .map_err(|error| format!("the ledger cannot be written: {}", with_causes(&error)))
     }
 
-    /// Undoes a cell, or what waits to be one.
+    /// Destroys a cell, or cancels its request.
     pub(super) fn evict(&mut self, id: u64) -> Result<Vec<Left>, Say> {
         let Some(job) = self.jobs.get(&id) else { return Ok(Vec::new()) };
         let phase = job.phase;
@@ -178,7 +182,7 @@ impl Scheduler<'_> {
         Ok(left)
     }
 
-    /// Strikes a cell out, and tells its client so.
+    /// Removes a cell, and informs its client.
     fn forget(&mut self, id: u64, say: Say) {
         let Some(job) = self.jobs.get(&id) else { return };
         let number = if job.phase == CellPhase::Waiting { job.request } else { 0 };
@@ -187,18 +191,18 @@ impl Scheduler<'_> {
         connection.into_iter().for_each(|connection| self.say(connection, number, say.clone()));
     }
 
-    /// Strikes a cell out. Its threads go on, if they were stopped.
+    /// Removes a cell, and continues its threads if they were stopped.
     pub(super) fn drop_tenant(&mut self, id: u64) {
         self.queue.leave(boot::milliseconds(), id);
         if let Some(job) = self.jobs.remove(&id) {
             gang::go_on(&self.host.root, &job.stopped);
         }
-        // If it cannot be written, an entry for a cell that is gone does no harm.
+        // If this fails, the entry of a destroyed cell does no harm.
         let _ = self.write_down();
     }
 
-    /// A client is gone: what it waits for is withdrawn, and its cells end unless they are
-    /// detached.
+    /// Handles a client that has disconnected: cancels its request, and ends its cells unless they
+    /// are detached.
     pub(super) fn hang_up(&mut self, connection: u64) {
         self.clients.remove(&connection);
         let its = self.jobs.iter_mut().filter(|(_, job)| job.connection == Some(connection));
@@ -210,7 +214,7 @@ impl Scheduler<'_> {
             }
         }
         for id in ending {
-            // A cell that cannot be undone now is the next command's: its journal is there.
+            // If a cell cannot be destroyed now, the next command does it from the journal.
             if self.evict(id).is_err() {
                 self.drop_tenant(id);
             }
@@ -218,7 +222,7 @@ impl Scheduler<'_> {
         self.leave_the_cells();
     }
 
-    /// Cells whose lease ended, or that another program undid.
+    /// Finds cells whose lease expired, or that another program destroyed.
     pub(super) fn see_who_ended(&mut self) {
         let Ok(cells) = self.host.cells() else { return };
         let ended = self.jobs.iter().filter(|(_, job)| match job.phase {
@@ -234,14 +238,13 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Looks whether cells are still what they were made to be, and tells their clients what
-    /// changed.
+    /// Checks that cells are as they were created, and reports changes to their clients.
     pub(super) fn look(&mut self) {
         let mut news = Vec::new();
         for job in self.jobs.values_mut().filter(|job| job.phase == CellPhase::Standing) {
             let record = self.host.cell(&job.create.name);
             let examined = record.and_then(|record| seatmap_cell::verify(&self.host, &record));
-            // A cell that has gone meanwhile is told of as ended.
+            // A cell destroyed meanwhile is reported as ended.
             if matches!(examined, Err(CellError::NoSuchCell(_))) {
                 continue;
             }
@@ -256,8 +259,8 @@ impl Scheduler<'_> {
     }
 }
 
-/// The faults of a cell at the end of its turn: the reasons why it could not be suspended, and the
-/// settings that could not be put back. A cell that another program has destroyed has none.
+/// The faults of a cell at the end of its turn: why it could not be suspended, and the settings
+/// that could not be restored. A cell destroyed by another program has none.
 fn faults_of_turn(
     stopped: Result<(), Box<dyn std::error::Error>>,
     destroyed: Result<Vec<Left>, CellError>,

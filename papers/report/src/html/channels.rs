@@ -1,4 +1,4 @@
-//! The page of an experiment with channels: the seats, and the result.
+//! The page of an experiment with channels: its seats and result.
 
 use crate::{channels, sentence, svg};
 use maud::html;

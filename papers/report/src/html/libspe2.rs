@@ -1,4 +1,4 @@
-//! The C programs against libspe2 in two styles, as a part of the workers' page.
+//! The section of the workers' page for C programs with libspe2 in two styles.
 
 use super::workers::spread;
 use crate::svg::Chart;
@@ -10,7 +10,7 @@ use seatmap_experiments::cellule::libspe2::noise::OsNoise;
 use seatmap_report::counted;
 use seatmap_report::duration::duration;
 
-/// The answer in one sentence.
+/// The result in one sentence.
 pub(super) fn sentence(found: &Libspe2) -> String {
     let Some(run) = found.table.get(&TimedCall::CtxRun) else {
         return "No call was measured.".to_owned();
@@ -41,7 +41,7 @@ fn table(found: &Libspe2) -> Markup {
             table.figures {
                 thead { tr { th { "Call" } th { "Cell style" } th { "Linux style" }
                     th { "Ratio" } } }
-                // In the order of the paper's table 1; calls that were not measured are left out.
+                // In the order of the paper's table 1; unmeasured calls are omitted.
                 tbody { @for (call, name, _) in CALLS {
                     @if let Some(both) = found.table.get(&call) { tr {
                     th scope="row" { (name) } td { (spread(&both.cell)) }

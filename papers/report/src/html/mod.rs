@@ -1,4 +1,4 @@
-//! One self-contained page for each experiment.
+//! A self-contained page for each experiment.
 
 mod channels;
 mod libspe2;
@@ -7,7 +7,7 @@ mod simulated;
 mod stats;
 mod workers;
 
-/// The definition on pages that count SPEs; the glossary of `seatmap_report` does not know them.
+/// The definition for pages that count SPEs, which are not in the glossary of `seatmap_report`.
 const ABOUT_SPES: &str = "An SPE (synergistic processing element) is one of the Cell BE's eight \
      workers, with a local store.";
 

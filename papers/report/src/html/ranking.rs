@@ -1,4 +1,4 @@
-//! The page of one ranking: its curve, its figures, its first mappings.
+//! The page of a ranking: its curve, its figures, and the first mappings.
 
 use crate::ranking::about;
 use crate::{sentence, svg};
@@ -9,7 +9,7 @@ use seatmap_report::duration::duration;
 use seatmap_report::html::facts;
 use seatmap_report::html::{document, head};
 
-/// Mappings that are listed; the others are in the CSV.
+/// Mappings listed on the page; the others are in the CSV.
 const LISTED: usize = 20;
 
 /// A ranking as one HTML file.
@@ -62,7 +62,7 @@ fn figures(ranking: &Ranking) -> Vec<(String, String)> {
     }
     if let Some(set) = ranking.may_be_best {
         let text = format!(
-            // Plural: a ranking has two mappings or more.
+            // Plural: a ranking has at least two mappings.
             "{} mappings, those within {:.2} %, with {:.0} % confidence (Hsu 1984)",
             set.mappings,
             set.margin_percent,
@@ -118,7 +118,7 @@ fn first(ranking: &Ranking) -> Markup {
                         th scope="row" { (row.rank) } td.wide { (row.mapping) }
                         td { (duration(row.mean_ns)) }
                         td { (format!("{:.3}", row.mean_ns / ranking.best_mean_ns)) }
-                        // Empty where one run, or a single mapping, leaves it open.
+                        // Empty if one run or a single mapping cannot decide it.
                         td { (match row.may_be_best {
                             Some(true) => "yes",
                             Some(false) => "no",

@@ -1,4 +1,4 @@
-//! Both styles on a model of the Cell, as a part of the workers' page.
+//! The section of the workers' page for both styles on a Cell model.
 
 use super::libspe2::curves;
 use super::workers::spread;
@@ -11,7 +11,7 @@ use seatmap_experiments::cellule::simulated::inputs::AssumedCost;
 use seatmap_experiments::cellule::simulated::text::origin;
 use seatmap_report::counted;
 
-/// The answer in one sentence.
+/// The result in one sentence.
 pub(super) fn sentence(found: &SimulatedCellule) -> String {
     let points = found.figures.iter().flat_map(|figure| &figure.series).flat_map(|one| &one.points);
     let gains = points.map(|point| point.gain_percent);

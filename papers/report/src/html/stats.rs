@@ -1,4 +1,4 @@
-//! The page of what communicating costs.
+//! The page of communication costs.
 
 use crate::stats::recommendations;
 use maud::{Markup, html};
@@ -9,18 +9,18 @@ use seatmap_report::html::{document, head};
 use seatmap_report::svg::Title;
 use seatmap_report::svg::curves::{PlotCurve, curves};
 
-/// The advice for figures that hold none of the pairs that advice is drawn from.
+/// The advice if no figures support a specific one.
 const NOTHING: &str = "Compare the ways below: the cheapest that does the work is the one to use.";
 
 /// The title of a figure of bandwidth.
 const BANDWIDTH: Title<'static> = Title { text: "bandwidth, GB/s", unit: AxisUnit::Number };
 
-/// A survey as one HTML file that works offline and without scripts: tables, and the figures of the
-/// paper.
+/// A survey as one HTML file that works offline and without scripts: tables, and the paper's
+/// figures.
 #[must_use]
 pub fn stats(machine: &str, survey: &CellStatsSurvey) -> String {
     let said = recommendations(survey);
-    // The first goes to the head of the page, the others into a list.
+    // The first recommendation goes to the page's head, the others to a list.
     let (sentence, more) =
         said.split_first().map_or((NOTHING, &[][..]), |(first, more)| (first.as_str(), more));
     let lead = html! { p.lead { "What each way of communicating costs" } };
@@ -92,7 +92,7 @@ fn picture(
             )
         })
         .collect();
-    // Bytes are written with Ki and Mi; elements and workers are doubled, but are only counts.
+    // Bytes use Ki and Mi; elements and workers double too, but are plain counts.
     let unit = if figure.across == "bytes" { AxisUnit::Bytes } else { AxisUnit::Doublings };
     curves(&them, Title { text: figure.across, unit }, up)
 }

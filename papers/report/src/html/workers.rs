@@ -1,4 +1,4 @@
-//! The page of what work costs that is done by pinned workers, and by threads made for it.
+//! The page of the cost of work by pinned workers, and by threads created for it.
 
 use super::{libspe2, simulated};
 use crate::svg::Chart;
@@ -91,8 +91,8 @@ fn of_gains(figures: &[GainFigure]) -> String {
         .flat_map(|(figure, series)| series.points.iter().map(move |point| (figure, series, point)))
         .max_by(|(.., a), (.., b)| per_worker(a).total_cmp(&per_worker(b)));
     let Some((figure, series, best)) = best else { return "Nothing was measured.".to_owned() };
-    // The largest gain, and the gain at the largest size: a reader sees that it fades. Sizes of
-    // another figure are other quantities.
+    // The largest gain, and the gain at the largest size, so that readers see it fade. Other
+    // figures have other units.
     let largest = series.points.iter().max_by_key(|point| point.at).unwrap_or(best);
     format!(
         "Workers that wait gain most where the work is short, {} % at {} and {} % at {}, by {}: \
@@ -200,7 +200,7 @@ fn share(kernel: KernelShare) -> String {
     kernel.kernel_percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.0} %"))
 }
 
-/// A figure twice: over a thread a worker, and over a thread a task.
+/// Two charts of a figure: compared with a thread per worker, and with a thread per task.
 fn gains(figure: &GainFigure) -> Markup {
     html! {
         section.card {

@@ -1,17 +1,17 @@
-//! A paper's word on a figure, and how ours is judged by it.
+//! A paper's claim about a figure, and the verdict on ours.
 
 use super::number;
 use serde::{Deserialize, Serialize};
 
-/// How far off a published number ours may be, where the study says nothing else. A tenth is what
-/// readers take for "the same" in a figure that is read off a curve.
+/// The default tolerance around a published number. Readers accept a tenth as "the same" in a
+/// figure read off a curve.
 const WITHIN: f64 = 0.1;
 
-/// Beyond the value at which an order turns round, ours must lie by this share of it, where the
-/// study says nothing else. Less does not count as a difference.
+/// The default margin: ours must be beyond the turning point of an order by this share of it. A
+/// smaller difference does not count.
 const MARGIN: f64 = 0.1;
 
-/// Whether the model knew a figure beforehand.
+/// Whether the model was fitted to a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClaimKind {
@@ -21,28 +21,28 @@ pub enum ClaimKind {
     Check,
 }
 
-/// How our figure stands beside what a paper says of it.
+/// The verdict on our figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClaimVerdict {
     /// The published number, within the tolerance.
     Equal,
-    /// The order or trend that the paper states; the opposite could have come out.
+    /// The order or trend that the paper states; the opposite was possible.
     Direction,
     /// Neither the number nor a difference in the stated direction.
     Miss,
-    /// The opposite of what the paper says.
+    /// The opposite of the paper's statement.
     Reverse,
     /// An input of the model, which proves nothing.
     Calibrated,
 }
 
 impl ClaimVerdict {
-    /// All of them, in the order in which a summary counts them.
+    /// All verdicts, in a summary's order.
     pub const ALL: [Self; 5] =
         [Self::Equal, Self::Direction, Self::Miss, Self::Reverse, Self::Calibrated];
 
-    /// The word for it.
+    /// The verdict's name.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -69,7 +69,7 @@ enum Side {
 }
 
 impl Side {
-    /// How far a value lies on this side of another one; negative on the other side.
+    /// The distance of a value from the turning point on this side; negative on the other side.
     fn beyond(self, value: f64, turn: f64) -> f64 {
         match self {
             Self::Above => value - turn,
@@ -85,13 +85,12 @@ impl Side {
     }
 }
 
-/// The order that a paper states: a value lies on one side of the value at which the order turns
-/// round.
+/// The order stated by a paper: a value is on one side of the turning point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Order {
     side: Side,
     turn: f64,
-    /// How far beyond `turn` a difference begins, in the figure's unit.
+    /// The smallest difference that counts, in the figure's unit.
     margin: f64,
 }
 
@@ -99,15 +98,15 @@ struct Order {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Published {
     number: f64,
-    /// How far off ours may be, in the figure's unit.
+    /// The tolerance in the figure's unit.
     tolerance: f64,
-    /// The tolerance as it is printed.
+    /// Whether the tolerance is printed as a share.
     is_share: bool,
-    /// Where the paper gives the number as a limit ("over a factor of two"): the permitted side.
+    /// The permitted side, if the paper gives the number as a limit ("over a factor of two").
     limit: Option<Side>,
 }
 
-/// A paper's word on a figure: a number, an order, or both.
+/// A paper's claim about a figure: a number, an order, or both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PaperClaim {
     published: Option<Published>,
@@ -115,28 +114,28 @@ pub struct PaperClaim {
     kind: ClaimKind,
 }
 
-/// A claim as a study's file has it.
+/// A claim as written in a study's file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WrittenClaim {
     /// The published number.
     pub published: Option<f64>,
-    /// How far off ours may be, as a share of the published number.
+    /// The tolerance as a share of the published number.
     pub within: Option<f64>,
-    /// How far off ours may be, in the figure's unit.
+    /// The tolerance in the figure's unit.
     pub within_absolute: Option<f64>,
-    /// The way in which the paper gives the number as a limit.
+    /// The kind of limit, if the published number is one.
     pub limit: Option<ClaimLimit>,
-    /// The paper says that the value lies above this one, where the order turns round.
+    /// The turning point that the value exceeds, according to the paper.
     pub above: Option<f64>,
-    /// The paper says that the value lies below this one, where the order turns round.
+    /// The turning point that the value is below, according to the paper.
     pub below: Option<f64>,
-    /// How far beyond `above` or `below` a difference begins, in the figure's unit.
+    /// The smallest difference from `above` or `below` that counts, in the figure's unit.
     pub margin: Option<f64>,
     /// The paper's statement of an order, in the study's words.
     pub says: Option<String>,
 }
 
-/// The way in which a paper gives a number as a limit.
+/// The kind of a published limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClaimLimit {
@@ -147,10 +146,11 @@ pub enum ClaimLimit {
 }
 
 impl WrittenClaim {
-    /// The claim that it makes.
+    /// Checks and converts the claim.
     ///
     /// # Errors
-    /// A sentence for the study's author, where it says nothing of the paper or contradicts itself.
+    /// A sentence for the study's author, if the claim says nothing about the paper or contradicts
+    /// itself.
     pub fn understood(&self, kind: ClaimKind) -> Result<PaperClaim, &'static str> {
         let published = self.number()?;
         let order = self.order()?;
@@ -161,7 +161,7 @@ impl WrittenClaim {
             );
         }
         if published.is_none() && self.says.is_none() {
-            // A bound on our own figure shows nothing of the paper.
+            // A bound on our own figure says nothing about the paper.
             return Err("write with 'says' what the paper says of the order");
         }
         if kind == ClaimKind::Calibration && published.is_none() {
@@ -229,7 +229,7 @@ impl WrittenClaim {
 }
 
 impl PaperClaim {
-    /// The published number, where there is one.
+    /// The published number, if there is one.
     #[must_use]
     pub fn published(&self) -> Option<f64> {
         self.published.map(|published| published.number)
@@ -241,7 +241,7 @@ impl PaperClaim {
         if self.kind == ClaimKind::Calibration {
             return ClaimVerdict::Calibrated;
         }
-        // Rounding must not turn a figure right at a limit round.
+        // Tolerates rounding of a figure exactly at a limit.
         let slack = 1e-9 * ours.abs().max(1e-9);
         if let Some(published) = &self.published {
             if (ours - published.number).abs() <= published.tolerance + slack {
@@ -253,7 +253,7 @@ impl PaperClaim {
         }
         match self.order.map(|order| (order, order.side.beyond(ours, order.turn))) {
             Some((order, beyond)) if -beyond > order.margin + slack => ClaimVerdict::Reverse,
-            // A published number is what judges, where there is one.
+            // If there is a published number, it decides.
             Some((order, beyond)) if beyond > order.margin && self.published.is_none() => {
                 ClaimVerdict::Direction
             }
@@ -261,7 +261,7 @@ impl PaperClaim {
         }
     }
 
-    /// The rule by which ours is judged, as it stands beside each figure.
+    /// The rule of the verdict, printed with each figure.
     #[must_use]
     pub fn rule(&self) -> String {
         if self.kind == ClaimKind::Calibration {
@@ -284,7 +284,7 @@ impl PaperClaim {
         });
         match (number_rule, order_rule) {
             (Some(rule), None) | (None, Some(rule)) => rule,
-            // The order beside a number tells only what is the opposite.
+            // Next to a number, the order only defines the opposite.
             (Some(rule), Some(_)) => {
                 let turn = self.order.map_or(0.0, |order| order.turn);
                 format!("{rule}; turns at {}", short(turn))
@@ -294,7 +294,7 @@ impl PaperClaim {
     }
 }
 
-/// A number without zeros that say nothing.
+/// A number without trailing zeros.
 fn short(value: f64) -> String {
     let text = number(value);
     if text.contains('.') {
@@ -327,11 +327,11 @@ mod tests {
 
     #[test]
     fn a_number_on_the_other_side_of_the_turn_is_the_reverse() {
-        // A call that Cellule made 6.4 times slower, and ours quicker.
+        // A call that Cellule made 6.4 times slower, while ours is faster.
         let claim = claim(&WrittenClaim { above: Some(1.0), ..published(6.4) });
         assert_eq!(claim.verdict(0.14), ClaimVerdict::Reverse);
         assert_eq!(claim.verdict(6.0), ClaimVerdict::Equal);
-        // Slower, but by another factor: the number judges.
+        // Slower, but by another factor: the number decides.
         assert_eq!(claim.verdict(3.0), ClaimVerdict::Miss);
         assert_eq!(claim.verdict(0.95), ClaimVerdict::Miss);
         assert_eq!(claim.rule(), "within 10 %; turns at 1");

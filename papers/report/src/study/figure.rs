@@ -1,11 +1,11 @@
-//! A figure of a paper, and ours beside it.
+//! A paper's figure, and ours.
 
 use super::claim::{ClaimKind, ClaimVerdict, PaperClaim, WrittenClaim};
 use super::with_program;
 use seatmap_data::document::visible;
 use serde::{Deserialize, Serialize};
 
-/// One figure, or one result that the paper's text states.
+/// A figure or a result in a paper's text.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "WrittenFigure")]
 pub struct StudyFigure {
@@ -13,16 +13,16 @@ pub struct StudyFigure {
     pub place: String,
     /// The figure's name.
     pub what: String,
-    /// The command that gives ours, without its program and `--json`.
+    /// The command that computes ours, without the program's name and `--json`.
     pub command: String,
-    /// Where in the command's JSON: a pointer (RFC 6901), in which `[NAME]` stands for the element
-    /// of an array with this name.
+    /// A pointer into the command's JSON (RFC 6901), in which `[NAME]` stands for the array element
+    /// with this name.
     pub value: String,
-    /// Where the divisor of this value is, in the same command's JSON.
+    /// A pointer to the divisor of this value, in the same JSON.
     pub over_value: Option<String>,
-    /// A command whose quantity, made in the same way, divides the first one's.
+    /// A command with the same pointers whose quantity divides the first one's.
     pub over: Option<String>,
-    /// A command whose quantity, made in the same way, is taken from the first one's.
+    /// A command with the same pointers whose quantity is subtracted from the first one's.
     pub minus: Option<String>,
     /// The unit of both figures.
     pub unit: String,
@@ -32,11 +32,11 @@ pub struct StudyFigure {
     pub claim: PaperClaim,
     /// The paper's statement of an order.
     pub says: Option<String>,
-    /// A remark, above all the reason for a miss.
+    /// A remark, usually the reason for a miss.
     pub note: Option<String>,
 }
 
-/// A figure as a study's file has it.
+/// A figure as written in a study's file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenFigure {
@@ -94,7 +94,7 @@ impl TryFrom<WrittenFigure> for StudyFigure {
     }
 }
 
-/// A figure and ours.
+/// A figure with ours.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MeasuredFigure {
     /// Its place in the paper.
@@ -103,19 +103,19 @@ pub struct MeasuredFigure {
     pub what: String,
     /// The command.
     pub command: String,
-    /// The published value; null where the paper gives only an order.
+    /// The published value; null if the paper only gives an order.
     pub published: Option<f64>,
     /// The paper's statement of an order.
     pub says: Option<String>,
     /// The value that Seatmap found.
     pub ours: f64,
-    /// Seatmap's value over the published one; null where that is 0 or is not there.
+    /// Our value divided by the published one; null if that is 0 or missing.
     pub ratio: Option<f64>,
     /// The unit of both figures.
     pub unit: String,
     /// Whether it is a calibration or a check.
     pub kind: ClaimKind,
-    /// The rule by which ours is judged, with its tolerance.
+    /// The rule of the verdict, with its tolerance.
     pub rule: String,
     /// The verdict.
     pub verdict: ClaimVerdict,
@@ -124,7 +124,7 @@ pub struct MeasuredFigure {
 }
 
 impl StudyFigure {
-    /// Its commands as a person types them, with the sign of what is done with their quantities.
+    /// Its command lines, joined by the operation on their quantities.
     fn commands(&self) -> String {
         let over = self.over.as_ref().map(|over| format!(" / {}", with_program(over)));
         let minus = self.minus.as_ref().map(|minus| format!(" - {}", with_program(minus)));
@@ -132,7 +132,7 @@ impl StudyFigure {
         with_program(&self.command) + &rest
     }
 
-    /// This figure beside ours.
+    /// This figure with ours.
     #[must_use]
     pub fn beside(&self, ours: f64) -> MeasuredFigure {
         let published = self.claim.published();

@@ -1,13 +1,13 @@
-//! Tables of a study: one figure under several conditions, a row each.
+//! Tables of a study: one figure under several conditions, with a row for each.
 
 use super::{column, line, number, prose, with_program};
 use seatmap_data::document::left_aligned;
 use serde::{Deserialize, Serialize};
 
-/// The word of a row's command that a column's own word replaces.
+/// The word in a row's command that each column replaces.
 const COLUMN: &str = "COLUMN";
 
-/// A table, as a study's file has it.
+/// A table as written in a study's file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StudyTable {
@@ -17,17 +17,16 @@ pub struct StudyTable {
     pub about: String,
     /// The heading of the column with the rows' names.
     pub rows: String,
-    /// Where in each command's JSON the figure is: a pointer (RFC 6901).
+    /// A pointer to the figure in each command's JSON (RFC 6901).
     pub value: String,
-    /// The divisor of each figure, where it is not shown as it is.
+    /// The divisor of each figure, if any.
     #[serde(default)]
     pub per: Option<f64>,
     /// The columns.
     pub column: Vec<Column>,
     /// The rows.
     pub row: Vec<TableRow>,
-    /// Whether a last row says what the published ratio adds to the first row: that row times the
-    /// ratio less one.
+    /// Whether a last row multiplies the first row by the published ratio minus one.
     #[serde(default)]
     pub has_excess: bool,
 }
@@ -38,9 +37,9 @@ pub struct StudyTable {
 pub struct Column {
     /// Its heading.
     pub name: String,
-    /// Its words in the rows' commands, in the place of COLUMN.
+    /// Its replacement for COLUMN in the rows' commands.
     pub word: String,
-    /// The published figure, or the ratio for the excess.
+    /// The published figure, or the ratio for the last row.
     #[serde(default)]
     pub published: Option<f64>,
 }
@@ -51,7 +50,7 @@ pub struct Column {
 pub struct TableRow {
     /// Its name.
     pub what: String,
-    /// The command, with COLUMN for the column's words.
+    /// The command, with COLUMN for the column's word.
     pub command: String,
     /// A remark on the row.
     #[serde(default)]
@@ -80,29 +79,29 @@ pub struct FilledTable {
 pub struct FoundRow {
     /// Its name.
     pub what: String,
-    /// Its commands, one a column.
+    /// Its commands, one per column.
     pub commands: Vec<String>,
-    /// Its figures, one a column.
+    /// Its figures, one per column.
     pub ours: Vec<f64>,
     #[serde(skip)]
     note: Option<String>,
 }
 
 impl StudyTable {
-    /// The commands of a row, without their program, one a column.
+    /// The commands of a row, without the program's name, one per column.
     pub fn commands(&self, row: &TableRow) -> Vec<String> {
         self.column.iter().map(|column| row.command.replace(COLUMN, &column.word)).collect()
     }
 
-    /// The table with the figures of its rows' commands.
+    /// Fills the table with the figures of its commands.
     ///
     /// # Errors
-    /// The errors of `run`, which gives the figure of a command.
+    /// The errors of `run`, which returns a command's figure.
     pub fn filled<E>(&self, mut run: impl FnMut(&str) -> Result<f64, E>) -> Result<FilledTable, E> {
         let mut rows = Vec::with_capacity(self.row.len());
         for row in &self.row {
             let commands = self.commands(row);
-            // Figures of a whole run may be shown by the packet, of which the run has this many.
+            // `per` converts the figure of a whole run, for example to a packet's.
             let ours = commands.iter().map(|command| Ok(run(command)? / self.per.unwrap_or(1.0)));
             rows.push(FoundRow {
                 what: row.what.clone(),
@@ -128,7 +127,7 @@ impl FilledTable {
         self.rows.iter().flat_map(|row| row.commands.iter().map(String::as_str))
     }
 
-    /// Name and figures of each line, the published ones first.
+    /// Name and figures of each line, starting with the published ones.
     fn lines(&self) -> Vec<(&str, Vec<Option<f64>>)> {
         let published: Vec<Option<f64>> =
             self.columns.iter().map(|column| column.published).collect();
@@ -137,8 +136,8 @@ impl FilledTable {
             .iter()
             .map(|row| (row.what.as_str(), row.ours.iter().copied().map(Some).collect()));
         match (self.has_excess, self.rows.first()) {
-            // The published row is a ratio and not in the unit of the others, so it is turned into
-            // what it means for the first row.
+            // The published row is a ratio without the others' unit, so it is shown as its meaning
+            // for the first row.
             (true, Some(first)) => {
                 let excess = published
                     .iter()
@@ -152,22 +151,22 @@ impl FilledTable {
             }
             _ => [("published", published)]
                 .into_iter()
-                // A table without published figures has no row for them.
+                // Omitted if there are no published figures.
                 .filter(|(_, all)| all.iter().any(Option::is_some))
                 .chain(ours)
                 .collect(),
         }
     }
 
-    /// The last column over the first.
+    /// The last column divided by the first.
     fn growth(figures: &[Option<f64>]) -> Option<f64> {
-        // Two questions: whether there is a column, and whether its figure is known.
+        // Two checks: that there is a column, and that its figure is known.
         let first = figures.first().copied()??;
         let last = figures.last().copied()??;
         (figures.len() > 1).then_some(last / first)
     }
 
-    /// The table as text for a terminal.
+    /// The table as text for the terminal.
     #[must_use]
     pub fn text(&self) -> String {
         let lines: Vec<(String, _)> =
@@ -188,7 +187,7 @@ impl FilledTable {
         text
     }
 
-    /// The table as a part of a page.
+    /// The table as a section of a page.
     #[must_use]
     pub fn markdown(&self) -> String {
         let mut text = format!(
@@ -240,7 +239,7 @@ mod tests {
             row: vec![row("levels=1", Some("Nothing.")), row("levels=3", None)],
             has_excess,
         };
-        // The length of a command stands for its figure.
+        // A command's length serves as its figure.
         table.filled(|command| Ok::<f64, ()>(command.len() as f64)).unwrap()
     }
 

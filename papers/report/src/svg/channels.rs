@@ -1,4 +1,4 @@
-//! Distances over CPUs and gains over comparisons, as in the figures of Liu et al. 2015.
+//! Distances by CPU and gains by comparison, like the figures of Liu et al. 2015.
 
 use maud::Markup;
 use seatmap_experiments::channels::curve::PuDistance;
@@ -8,7 +8,7 @@ use seatmap_report::AxisUnit;
 use seatmap_report::svg::curves::{PlotCurve, WIDTH, curves, drawing, height};
 use seatmap_report::svg::{Title, standalone};
 
-/// An experiment's result, as a standalone picture.
+/// An experiment's result as a standalone picture.
 #[must_use]
 pub fn channels(found: &ChannelsResult) -> String {
     let (them, across, up) = drawn(found);
@@ -16,7 +16,7 @@ pub fn channels(found: &ChannelsResult) -> String {
     standalone([WIDTH, height(&them)], &drawing)
 }
 
-/// The picture of a run, to stand in a page.
+/// The picture of a run for a page.
 pub(crate) fn picture(found: &ChannelsResult) -> Markup {
     let (them, across, up) = drawn(found);
     curves(&them, across, up)
@@ -44,7 +44,7 @@ fn drawn(found: &ChannelsResult) -> (Vec<PlotCurve>, Title<'static>, Title<'stat
         ExperimentFigures::Gain(figures) => {
             let points =
                 (1..).zip(&figures.speed_ups).map(|(at, gain)| (f64::from(at), *gain)).collect();
-            // A level line over all comparisons.
+            // A horizontal line over all comparisons.
             let mean = vec![(1.0, figures.mean), (figures.speed_ups.len() as f64, figures.mean)];
             let up = title("speed-up, the search for homes included", AxisUnit::Number);
             (
@@ -67,11 +67,11 @@ fn numbered(them: [(&str, Vec<(f64, f64)>); 2]) -> Vec<PlotCurve> {
         .collect()
 }
 
-/// Points by the number of the CPU.
+/// Points by CPU number.
 fn points(all: &[PuDistance], cycles: impl Fn(&PuDistance) -> f64) -> Vec<(f64, f64)> {
     let mut points: Vec<(f64, f64)> =
         all.iter().map(|point| (f64::from(point.pu), cycles(point))).collect();
-    // Points come in the order of cores, and a curve needs ascending numbers.
+    // Points are in the order of cores, but a curve needs ascending numbers.
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
 }

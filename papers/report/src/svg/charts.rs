@@ -1,11 +1,11 @@
-//! Charts below each other, as a standalone picture.
+//! Charts in a column, as a standalone picture.
 
 use maud::{Markup, html};
 use seatmap_report::AxisUnit;
 use seatmap_report::svg::curves::{PlotCurve, WIDTH, curves, drawing, height};
 use seatmap_report::svg::{Title, number, standalone};
 
-/// Room for a chart's title, above it.
+/// Space for a chart's title.
 const TITLE: f64 = 28.0;
 
 /// Curves with a title.
@@ -13,16 +13,16 @@ const TITLE: f64 = 28.0;
 pub struct Chart {
     /// The title.
     pub title: String,
-    /// The quantity on the horizontal axis: sizes or counts.
+    /// The quantity on the horizontal axis: a size or count.
     pub across: String,
-    /// The quantity on the vertical axis, in per cent.
+    /// The quantity on the vertical axis, in percent.
     pub up: String,
     /// Each curve's name and points.
     pub curves: Vec<(String, Vec<(f64, f64)>)>,
 }
 
 impl Chart {
-    /// Its curves in the colours of their places.
+    /// Its curves with colours by position.
     fn drawn(&self) -> Vec<PlotCurve> {
         self.curves
             .iter()
@@ -31,7 +31,7 @@ impl Chart {
             .collect()
     }
 
-    /// Sizes that are doubled, and per cent.
+    /// The axes: doubling sizes, and percent.
     fn titles(&self) -> [Title<'_>; 2] {
         [
             Title { text: &self.across, unit: AxisUnit::Doublings },
@@ -47,7 +47,7 @@ impl Chart {
     }
 }
 
-/// Charts below each other; those without a point are left out.
+/// Draws charts in a column, except those without points.
 #[must_use]
 pub fn charts(charts: &[Chart]) -> String {
     let mut below = 0.0;
@@ -55,7 +55,7 @@ pub fn charts(charts: &[Chart]) -> String {
     for chart in charts {
         let [across, up] = chart.titles();
         let curves = chart.drawn();
-        // A chart without a point leaves no gap in the column.
+        // A chart without points leaves no gap.
         if let Some(picture) = drawing(&curves, across, up) {
             drawn.push((below, &chart.title, picture));
             below += TITLE + height(&curves);

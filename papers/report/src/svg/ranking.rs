@@ -1,4 +1,4 @@
-//! Times over ranks, as in the figures of Keller & Varbanescu 2010: the mean as a line that rises,
+//! Times by rank, like the figures of Keller & Varbanescu 2010: the mean as a rising line, with
 //! each run around it.
 
 use crate::ranking::about;
@@ -9,27 +9,26 @@ use seatmap_report::svg::Title;
 use seatmap_report::svg::curves::{COLOURS, PlotCurve, WIDTH, curves, drawing, height};
 use seatmap_report::svg::number;
 
-/// Room for the title, above.
+/// Space for the title.
 const TITLE: f64 = 30.0;
 /// Height of a line below it.
 const LINE: f64 = 14.0;
-/// Letters of such a line, of 6 units each.
+/// Characters in such a line, 6 units wide each.
 const LETTERS: usize = (WIDTH / 6.0) as usize;
-/// Points of a curve; more could not be told apart.
+/// The most points of a curve; more are indistinguishable and make large files.
 const MOST_POINTS: usize = 4000;
-/// Runs that are drawn one by one: as many as there are colours for.
+/// The most runs to draw: one for each colour.
 const MOST_RUNS: usize = COLOURS.len() - 1;
 
-/// The titles of the axes. The times fill the height, so that mappings that differ by little can be
-/// told apart.
+/// The axes' titles. The times fill the height, so that small differences are visible.
 const ACROSS: Title = Title { text: "rank by the mean over the runs", unit: AxisUnit::Whole };
 const UP: Title =
     Title { text: "time of a mapping; the axis does not begin at 0", unit: AxisUnit::Time };
 
-/// Times of all mappings over their ranks, as a standalone picture.
+/// The times of all mappings by rank, as a standalone picture.
 #[must_use]
 pub fn ranking(ranking: &Ranking) -> String {
-    // XML knows no control characters, not even as references.
+    // XML allows no control characters, not even as references.
     let title = seatmap_data::document::visible(&format!(
         "{} on {}",
         ranking.setup.pattern, ranking.setup.machine
@@ -57,12 +56,12 @@ pub fn ranking(ranking: &Ranking) -> String {
     picture.into_string() + "\n"
 }
 
-/// The curves for a page, which has the words.
+/// The curves for a page, which has the text.
 pub(crate) fn picture(ranking: &Ranking) -> Markup {
     curves(&drawn(ranking), ACROSS, UP)
 }
 
-/// Clauses in lines that fit into the picture.
+/// Wraps clauses into lines that fit the picture.
 fn lines(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for clause in text.split("; ") {
@@ -76,13 +75,13 @@ fn lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// Each run, and the mean above them.
+/// Each run, with the mean on top.
 fn drawn(ranking: &Ranking) -> Vec<PlotCurve> {
     let runs = ranking.setup.runs as usize;
-    // Of a single run, the mean is the run itself.
+    // With a single run, the mean is the run itself.
     let several = if runs > 1 { runs.min(MOST_RUNS) } else { 0 };
     let mean = points(ranking, |row| ranking.ranking[row].mean_ns);
-    // Drawn last, and so above the runs.
+    // Drawn last, on top of the runs.
     let mean = PlotCurve { width: 2.2, ..PlotCurve::new(MOST_RUNS, "mean", mean) };
     (0..several)
         .map(|run| PlotCurve {
@@ -98,7 +97,6 @@ fn drawn(ranking: &Ranking) -> Vec<PlotCurve> {
 }
 
 fn points(ranking: &Ranking, ns: impl Fn(usize) -> f64) -> Vec<(f64, f64)> {
-    // More points than these are not told apart on paper, and make large files.
     let step = ranking.mappings.div_ceil(MOST_POINTS).max(1);
     // Ranks are counted from 1.
     (0..ranking.mappings).step_by(step).map(|row| ((row + 1) as f64, ns(row))).collect()

@@ -1,4 +1,4 @@
-//! The errors that can keep a program from running on the host.
+//! Errors that prevent a program from running on the host.
 
 use crate::channels::DmaError;
 use crate::channels::lines::TooLarge;
@@ -8,7 +8,7 @@ use seatmap_machines::host::topology::TopologyError;
 use seatmap_os::CpuError;
 use std::io;
 
-/// Why the host could not run a program over channels.
+/// An error of running a program over channels on the host.
 #[derive(Debug, thiserror::Error)]
 pub enum BedError {
     /// The program has more tasks than there are CPUs.
@@ -38,10 +38,10 @@ pub enum BedError {
     /// The topology could not be read.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// The kernel refused something.
+    /// A system call failed.
     #[error("{what}")]
     System {
-        /// The action that failed.
+        /// The failed action.
         what: &'static str,
         /// The kernel's error.
         source: io::Error,
@@ -52,7 +52,7 @@ pub enum BedError {
     /// A thread could not be pinned.
     #[error(transparent)]
     Crew(#[from] CrewError),
-    /// A task asked for a transfer that the hardware would refuse.
+    /// The hardware would reject a task's transfer.
     #[error("task {rank} was refused")]
     Refused {
         /// The task.

@@ -1,19 +1,17 @@
-//! Read-modify-write of 32 bits of a 64-bit word, by x86-64's own instructions.
+//! Atomic read-modify-write of 32 bits of a 64-bit word, with x86-64's instructions.
 //!
-//! Rust's atomics of one size must not meet those of another on the same bytes while threads run,
-//! and memory here consists of 64-bit words. This module therefore uses the instructions directly:
-//! the processor itself keeps locked accesses of all sizes in one order (Intel SDM vol. 3A,
-//! 9.1.2.2).
+//! While threads run, Rust does not allow atomics of different sizes on the same bytes, and memory
+//! here consists of 64-bit words. This module therefore uses the instructions directly: the
+//! processor keeps locked accesses of all sizes in one order (Intel SDM vol. 3A, 9.1.2.2).
 
 use std::arch::asm;
 use std::sync::atomic::AtomicU64;
 
-/// Adds to the half, and returns its old value.
 #[inline(always)]
 pub(super) fn fetch_add(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32 {
     let at = half(word, is_upper);
-    // SAFETY: the half lies in a word that outlives the instruction and that all threads access
-    // atomically only; the instruction changes these four bytes, one register and the flags.
+    // SAFETY: the half is in a word that outlives the instruction and that all threads access only
+    // atomically; the instruction changes these four bytes, one register and the flags.
     unsafe {
         asm!(
             "lock xadd dword ptr [{at}], {value:e}",
@@ -23,7 +21,6 @@ pub(super) fn fetch_add(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32
     value
 }
 
-/// Replaces the half, and returns its old value.
 #[inline(always)]
 pub(super) fn swap(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32 {
     let at = half(word, is_upper);

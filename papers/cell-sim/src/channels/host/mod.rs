@@ -25,14 +25,14 @@ use std::sync::atomic::Ordering;
 /// Words of a 4 KiB page.
 const PAGE_WORDS: u32 = 512;
 
-/// This computer as a machine. A seat is a CPU with one pinned thread. A local store lies on the
-/// NUMA node of its task. The memory modules are the NUMA nodes of the CPUs that tasks can be
-/// seated on, in ascending order; with one node only, all of memory is one module.
+/// This computer as a machine. A seat is a CPU with a pinned thread. A local store is on its task's
+/// NUMA node. The memory modules are the NUMA nodes of the CPUs for tasks, in ascending order; with
+/// only one node, all memory is one module.
 ///
-/// Each run gets fresh memory. The threads are kept.
+/// Each run gets fresh memory; the threads are reused.
 pub struct HostBed {
     cpus: Cpus,
-    /// The CPUs that tasks can be seated on.
+    /// The CPUs for tasks.
     pus: Vec<u32>,
     /// One CPU of each module.
     modules: Vec<u32>,
@@ -40,30 +40,30 @@ pub struct HostBed {
     crew: Crew,
 }
 
-/// Why a task ended without a result.
+/// The reason why a task ended without a result.
 enum End {
-    /// Another task had failed.
+    /// Another task failed.
     Followed,
     Refused(DmaError),
     Panicked,
 }
 
 impl HostBed {
-    /// The computer by the CPUs of this process's mask. Calibrates the clock, which takes about
-    /// 20 ms.
+    /// Uses the CPUs of this process's affinity mask. Calibrates the clock, which takes about 20
+    /// ms.
     ///
     /// # Errors
-    /// [`BedError`], if the kernel does not tell the CPUs or nodes.
+    /// [`BedError`] if the kernel does not report CPUs or nodes.
     pub fn new() -> Result<Self, BedError> {
         let cpus = cpus()?;
         let pus = cpus.allowed.clone();
         Self::of(cpus, pus)
     }
 
-    /// The computer by these CPUs of it, which may be outside of this process's mask.
+    /// Uses these CPUs, which may be outside this process's affinity mask.
     ///
     /// # Errors
-    /// [`BedError`], if a CPU cannot be had, or the kernel does not tell the CPUs or nodes.
+    /// [`BedError`] if a CPU is unavailable, or the kernel does not report CPUs or nodes.
     pub fn on(pus: Vec<u32>) -> Result<Self, BedError> {
         let cpus = cpus()?;
         cpus.check(&pus)?;
@@ -85,7 +85,7 @@ impl HostBed {
         })
     }
 
-    /// The CPUs that tasks can be seated on.
+    /// The CPUs for tasks.
     #[must_use]
     pub fn pus(&self) -> &[u32] {
         &self.pus
@@ -108,7 +108,7 @@ impl HostBed {
         Ok(self.cpus.check(seats)?)
     }
 
-    /// Writes into each page of the local stores and modules, from the node where the page belongs.
+    /// Writes to each page of the local stores and modules, from the page's node.
     fn place(
         &mut self,
         arena: &Arena,
@@ -185,8 +185,8 @@ impl End {
     }
 }
 
-/// The results, or the first failure by rank. Tasks that stopped because another failed have no
-/// failure of their own.
+/// The results, or the first failure by rank. Tasks that stopped because another failed do not
+/// count as failures.
 fn sorted<T>(ends: Vec<Result<T, End>>) -> Result<Vec<T>, BedError> {
     let failure = ends.iter().enumerate().find_map(|(rank, end)| match end {
         Err(End::Refused(source)) => Some(BedError::Refused { rank, source: source.clone() }),

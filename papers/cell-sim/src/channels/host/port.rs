@@ -12,8 +12,8 @@ use seatmap_machines::host::together::Together;
 use seatmap_os::partners::{LOOKS, PartnerThread};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// [`HostPort`], with waits that unwind with [`PartnerFailure`] once a word says that a task has
-/// failed. A short wait has no extra cost.
+/// [`HostPort`] whose waits unwind with [`PartnerFailure`] when `ended` is set. A short wait costs
+/// nothing extra.
 #[derive(Clone, Copy)]
 pub(super) struct BedPort<'a> {
     port: HostPort<'a>,
@@ -39,7 +39,6 @@ impl<'a> BedPort<'a> {
         }
     }
 
-    /// The port of the task on this seat.
     pub(super) fn seated(self, seat: &'a PartnerThread<'a>) -> Self {
         BedPort { port: self.port.seated(seat), ..self }
     }
@@ -49,7 +48,7 @@ impl<'a> BedPort<'a> {
         &self.words[word.0 as usize]
     }
 
-    /// Unwinds if another task has failed or a seat was lost.
+    /// Unwinds if another task has failed or a CPU was lost.
     #[cold]
     fn check(&self) {
         self.port.check();
@@ -140,8 +139,8 @@ impl ChannelLines for BedPort<'_> {
         change: ValueChange,
         times: u64,
     ) -> bool {
-        // The address is computed once: a look at it between two atomics gives the line away, and
-        // doubles their time.
+        // The address is computed once: a lookup between two atomics lets another CPU take the
+        // line, which doubles their time.
         let cell = self.at(word);
         let looks = times / u64::from(LOOKS);
         change_times(cell, is_upper, change, times % u64::from(LOOKS));
@@ -169,7 +168,7 @@ impl ChannelLines for BedPort<'_> {
     }
 }
 
-/// Changes a half `times` times. The kind of the change is decided once, outside of the loop.
+/// Changes a half `times` times. The kind of change is decided once, outside the loop.
 #[cfg(target_arch = "x86_64")]
 fn change_times(cell: &AtomicU64, is_upper: bool, change: ValueChange, times: u64) {
     match change {

@@ -1,18 +1,18 @@
-//! Shared lines as channels use them: a port, and what its machine adds to it.
+//! Shared lines as channels use them: a port with extensions.
 
 use seatmap_data::port::{Addr, Port};
 
 /// A change to a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueChange {
-    /// This is added to it.
+    /// Adds this.
     Add(u32),
-    /// The number becomes this one.
+    /// Replaces the number with this.
     Set(u32),
 }
 
 impl ValueChange {
-    /// The number after this change.
+    /// Applies this change.
     #[must_use]
     pub fn of(self, found: u32) -> u32 {
         match self {
@@ -22,16 +22,15 @@ impl ValueChange {
     }
 }
 
-/// The shared lines of a machine: its port, and what it has for channels beyond the port.
+/// The shared lines of a machine: its port, and extensions for channels.
 pub trait ChannelLines {
-    /// The port.
+    /// The type of its port.
     type Port: Port;
 
     /// The port through which the task reaches the lines.
     fn port(&self) -> &Self::Port;
 
-    /// Changes the lower or the upper 32 bits of a word in one piece, and returns what they held
-    /// before.
+    /// Changes the lower or the upper 32 bits of a word atomically, and returns their old value.
     #[inline]
     fn change_half(&self, word: Addr, is_upper: bool, change: ValueChange) -> u32 {
         let shift = 32 * u32::from(is_upper);
@@ -42,9 +41,8 @@ pub trait ChannelLines {
         (before >> shift) as u32
     }
 
-    /// Does the same `times` times, in the tightest loop that the machine has. Returns false, and
-    /// does nothing, if the machine has no tighter loop than calls of
-    /// [`ChannelLines::change_half`].
+    /// Makes the same change `times` times, in the machine's tightest loop. Returns false and does
+    /// nothing if the machine has no tighter loop than calls of [`ChannelLines::change_half`].
     fn change_half_times(
         &self,
         _word: Addr,
@@ -55,19 +53,19 @@ pub trait ChannelLines {
         false
     }
 
-    /// Waits until this many tasks have called it, and lets them all go at one value of the clock.
-    /// A simulator does nothing here: in a model no task is late by chance.
+    /// Waits until this many tasks have called it, and releases them all at one value of the clock.
+    /// Does nothing in a simulator, whose tasks are never late by chance.
     fn begin_together(&self, _tasks: usize) {}
 
-    /// Repeats an operation until this many tasks have called it, so that tasks whose operations
-    /// are still counted keep their company. Returns when it stopped; `None` if nothing is
-    /// repeated, as in a simulator.
+    /// Repeats an operation until this many tasks have called it, so that the load stays the same
+    /// for tasks that are still measured. Returns the time at which it stopped, or `None` if
+    /// nothing is repeated, as in a simulator.
     fn keep_on(&self, _tasks: usize, _operation: &mut dyn FnMut()) -> Option<u64> {
         None
     }
 }
 
-/// The lines of a machine that adds nothing to its port, such as a simulator.
+/// The lines of a machine without extensions, such as a simulator.
 #[derive(Clone, Copy, Debug)]
 pub struct PortLines<'a, P>(pub &'a P);
 
@@ -80,7 +78,7 @@ impl<P: Port> ChannelLines for PortLines<'_, P> {
     }
 }
 
-/// Changes a word in one piece, and returns what was there before.
+/// Changes a word atomically, and returns its old value.
 pub(super) fn change_word<P: Port>(port: &P, word: Addr, new: impl Fn(u64) -> u64) -> u64 {
     let mut found = port.load(word);
     loop {

@@ -3,12 +3,12 @@
 use super::access::change_word;
 use seatmap_data::port::{Addr, Port};
 
-/// Bytes from some word on.
+/// Bytes from a position on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WordBytes {
-    /// The word that holds the first.
+    /// The word of the first byte.
     start: Addr,
-    /// The first of interest, counted from there.
+    /// The first byte's offset from there.
     offset: u32,
 }
 
@@ -21,16 +21,16 @@ impl WordBytes {
         self.start.word((self.offset + further) / 8)
     }
 
-    /// Bits from the bottom of its word.
+    /// The position in its word, in bits.
     fn shift(self, further: u32) -> u32 {
         (self.offset + further) % 8 * 8
     }
 
-    /// Reads as many bytes as there is room for.
+    /// Fills a buffer.
     pub(super) fn read<P: Port>(self, port: &P, mut into: &mut [u8]) {
         let mut at = 0;
         while !into.is_empty() {
-            // Only the first piece may begin within a word.
+            // Only the first piece may start within a word.
             let skip = self.shift(at) as usize / 8;
             let (piece, rest) = into.split_at_mut(into.len().min(8 - skip));
             piece
@@ -40,7 +40,6 @@ impl WordBytes {
         }
     }
 
-    /// Writes these bytes.
     pub(super) fn write<P: Port>(self, port: &P, mut from: &[u8]) {
         let mut at = 0;
         while !from.is_empty() {
@@ -54,8 +53,8 @@ impl WordBytes {
         }
     }
 
-    /// Writes the lowest `count` bytes of a value within one word. Other tasks own the other bytes
-    /// of that word.
+    /// Writes the lowest `count` bytes of a value within one word, whose other bytes belong to
+    /// other tasks.
     fn write_up_to_8<P: Port>(self, port: &P, at: u32, value: u64, count: u32) {
         let word = self.word(at);
         if count == 8 {
@@ -69,14 +68,14 @@ impl WordBytes {
     /// Copies `size` bytes: 1, 2 or 4 within a word, or whole words.
     #[inline]
     pub(super) fn copy<P: Port>(port: &P, from: WordBytes, to: WordBytes, size: u32) {
-        // Transfers of less than a word are aligned, and so lie within one on both sides.
+        // Transfers of less than a word are aligned, so they are within one word on both sides.
         if size < 8 {
             return to.write_up_to_8(port, 0, port.load(from.word(0)) >> from.shift(0), size);
         }
         port.copy(from.word(0), to.word(0), size / 8);
     }
 
-    /// The word that holds the aligned 32-bit word here, and whether that is its upper half.
+    /// The word that contains the aligned 32-bit word here, and whether it is the upper half.
     pub(super) fn half(self) -> (Addr, bool) {
         (self.word(0), self.shift(0) == 32)
     }

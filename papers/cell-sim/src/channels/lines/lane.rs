@@ -1,27 +1,27 @@
-//! Mail between two tasks, on one line that carries both directions.
+//! Messages between two tasks, on one line for both directions.
 
 use seatmap_data::port::{Addr, Port, WORDS_PER_LINE};
 use std::cell::Cell;
 
-/// Messages on their way in one direction. One more than the Cell's mailbox has entries, since the
-/// receiver does not report every one: with at most one unreported there is always room for four.
+/// Messages in flight in one direction. One more than the entries of the Cell's mailbox, because
+/// the receiver does not report every message: with at most one unreported, there is always room
+/// for four.
 const ROOM: u16 = 5;
 
-/// Unreported messages at which the receiver reports.
+/// Unreported messages after which the receiver reports.
 const REPORT_AT: u16 = 2;
 
-/// The place of one direction of two tasks' mail: half of their line, written by one of them and
-/// read by the other.
+/// One direction of two tasks' messages: half of their line, written by one task and read by the
+/// other.
 ///
 /// | word | low half | high half |
 /// |---|---|---|
 /// | 0, 1 | a value | a value |
-/// | 2 | how many values the writer has taken from the reader's outbox | |
-/// | 3 | the newest value | its messages sent and received, 16 bits each |
+/// | 2 | number of values that the writer has read from the reader's outbox | |
+/// | 3 | the newest value | number of messages sent and received, 16 bits each |
 ///
-/// Where one message is on its way the last word says it all, which is the case that has to be
-/// fast. A value that may not have been read when the next one is sent moves to the words in front
-/// first.
+/// For a single message in flight, the last word suffices; this is the case that must be fast. If
+/// the newest value may be unread when the next is sent, it moves to one of the first words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LaneHalf(Addr);
 
@@ -31,7 +31,7 @@ impl LaneHalf {
         LaneHalf(line.word(WORDS_PER_LINE / 2 * u32::from(second)))
     }
 
-    /// The word of the value of message `number`, counted from zero.
+    /// The word for the value of message `number`, counted from zero.
     fn value(self, number: u16) -> Addr {
         self.0.word(u32::from(number % 4 / 2))
     }
@@ -45,7 +45,7 @@ impl LaneHalf {
     }
 }
 
-/// The content of a lane's last word.
+/// The last word of a lane.
 #[derive(Clone, Copy)]
 struct News(u64);
 
@@ -67,35 +67,35 @@ impl News {
     }
 }
 
-/// Messages counted by one task, modulo 2^16: two of its counts never differ by more than are on
-/// their way. They are kept in one word, since whatever is written before a message delays it.
+/// Message counts of one task, modulo 2^16; two of its counts differ at most by the messages in
+/// flight. They are in one word, because any other write before a message delays it.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(8))]
 struct Counts {
     sent: u16,
-    /// How many of those the other is known to have received.
+    /// Messages that the other task has received, as far as known.
     arrived: u16,
     received: u16,
-    /// The number of received messages that the other was told of.
+    /// Received messages that the other task knows of.
     reported: u16,
 }
 
-/// The state that one task keeps of its mail with another.
+/// One task's state of its messages with another task.
 ///
-/// Counts say what is new, so the receiver has nothing to clear, and its reports ride on its
-/// answers. An answer lies on the line of its question: a line that goes back and forth between two
-/// caches is the cheapest there is, and where each direction had its own a round trip took 18 %
-/// longer on an AMD EPYC. Only where no mail goes back does a report cost a transfer of its own,
-/// every second message. (The single-producer ring of Lamport 1983, with credits.)
+/// Counts announce new messages, so the receiver clears nothing, and its answers carry its reports.
+/// An answer is on the line of its question: a line that alternates between two caches is the
+/// cheapest possible, and with a separate line for each direction a round trip took 18 % longer on
+/// an AMD EPYC. Only if no messages flow back, every second message costs a separate report. (The
+/// single-producer ring of Lamport 1983, with credits.)
 #[derive(Debug)]
 pub(super) struct MailLane {
     /// Written by this task.
     out: LaneHalf,
-    /// Written by the other.
+    /// Written by the other task.
     back: LaneHalf,
     counts: Cell<Counts>,
     newest: Cell<u32>,
-    /// The words of older values as they were written last.
+    /// The words with older values, as last written.
     older: [Cell<u64>; 2],
 }
 
@@ -114,7 +114,7 @@ impl MailLane {
     #[inline(always)]
     pub(super) fn send<P: Port>(&self, port: &P, value: u32) {
         let mut counts = self.counts.get();
-        // All have arrived in the usual case, and the last word may be overwritten.
+        // Usually all have arrived, and the last word can be overwritten.
         if counts.sent != counts.arrived {
             counts = self.make_room(port, counts);
         }
@@ -123,7 +123,7 @@ impl MailLane {
         self.newest.set(value);
     }
 
-    /// Waits for room, and moves the newest value aside for the next.
+    /// Waits for room, and moves the newest value to its older word.
     #[inline(never)]
     fn make_room<P: Port>(&self, port: &P, mut counts: Counts) -> Counts {
         if counts.sent.wrapping_sub(counts.arrived) >= ROOM {
@@ -133,10 +133,10 @@ impl MailLane {
             }
             counts.arrived = News(news).received();
         }
-        // The newest value, which the next one is to replace.
+        // The newest value, which the next one replaces.
         let number = counts.sent.wrapping_sub(1);
         let words = &self.older[usize::from(number % 4 / 2)];
-        // Even numbers have the low half of their word.
+        // Even numbers use the low half of their word.
         words.set(match number % 2 {
             0 => pair(self.newest.get(), high(words.get())),
             _ => pair(low(words.get()), self.newest.get()),
@@ -145,7 +145,7 @@ impl MailLane {
         counts
     }
 
-    /// Says how many messages this task has sent and received.
+    /// Writes the newest value and the counts.
     #[inline(always)]
     fn tell<P: Port>(&self, port: &P, newest: u32, mut counts: Counts) {
         port.store(self.out.news(), News::of(newest, counts).0);
@@ -153,14 +153,14 @@ impl MailLane {
         self.counts.set(counts);
     }
 
-    /// The next value, where it has come.
+    /// The next value, if it has arrived.
     #[inline(always)]
     pub(super) fn try_receive<P: Port>(&self, port: &P) -> Option<u32> {
         let news = News(port.load(self.back.news()));
         (news.sent() != self.counts.get().received).then(|| self.take(port, news))
     }
 
-    /// The next value; waits for it.
+    /// Waits for the next value.
     #[inline(always)]
     pub(super) fn receive<P: Port>(&self, port: &P) -> u32 {
         let word = self.back.news();
@@ -178,13 +178,13 @@ impl MailLane {
         let number = counts.received;
         counts.received = number.wrapping_add(1);
         counts.arrived = news.received();
-        // The last word holds the newest value; older ones were moved aside.
+        // The last word holds the newest value; older values are in the other words.
         let value = if news.sent() == counts.received {
             news.newest()
         } else {
             self.older_value(port, number)
         };
-        // The report repeats the newest value: the last word is written as a whole.
+        // The report repeats the newest value, because the last word is written as a whole.
         if counts.received.wrapping_sub(counts.reported) >= REPORT_AT {
             self.tell(port, self.newest.get(), counts)
         } else {
@@ -194,22 +194,23 @@ impl MailLane {
     }
 
     fn older_value<P: Port>(&self, port: &P, number: u16) -> u32 {
-        // Only values that are not the newest cost a second word.
+        // Only values older than the newest cost a second word.
         let words = port.load(self.back.value(number));
         if number.is_multiple_of(2) { low(words) } else { high(words) }
     }
 
-    /// Whether a task that writes to itself has something to read.
+    /// Whether a task has unread messages to itself.
     pub(super) fn is_waiting_for_itself(&self) -> bool {
         self.counts.get().sent != self.counts.get().received
     }
 
-    /// Notes how many values are gone from the other's outbox, on the line of the next message.
+    /// Writes the number of values read from the other's outbox, on the line of the next message.
     pub(super) fn note_taken<P: Port>(&self, port: &P, taken: u32) {
         port.store(self.out.taken(), taken.into());
     }
 
-    /// How many values the other has noted to be gone from this task's outbox.
+    /// The number of values that the other has read from this task's outbox, as of its last
+    /// message.
     pub(super) fn noted_taken<P: Port>(&self, port: &P) -> u32 {
         low(port.load(self.back.taken()))
     }

@@ -1,24 +1,24 @@
-//! Where everything lies that tasks share.
+//! The layout of shared memory.
 
 use super::lane::LaneHalf;
 use crate::channels::{ProgramNeeds, SignalNumber};
 use seatmap_data::port::{Addr, LINE_BYTES, WORDS_PER_LINE};
 
-/// Lines from one thing that tasks fight over to the next: neighbours are fetched in pairs on
-/// x86-64, and are one line of 128 bytes on POWER.
+/// Lines between two contended words: x86-64 fetches neighbouring lines in pairs, and POWER has
+/// lines of 128 bytes.
 const APART: u64 = 2;
 
-/// Lines of a 4 KiB page. Data that belongs on a node of its own starts on a page of its own.
+/// Lines of a 4 KiB page. Data that belongs on a separate node starts on a separate page.
 const PAGE: u64 = 4096 / LINE_BYTES as u64;
 
-/// Shared memory as channels divide it:
+/// The parts of shared memory:
 ///
 /// | part | lines | holds |
 /// |---|---|---|
-/// | gate | 2 | where tasks meet before they start |
-/// | ended | 2 | a word that is not zero once a task has failed |
-/// | lanes | 2 for each pair of tasks | the mail between them |
-/// | outboxes | 4 for each task | the entry, and how many were taken |
+/// | gate | 2 | the barrier before the start |
+/// | ended | 2 | a word that is nonzero after a task has failed |
+/// | lanes | 2 for each pair of tasks | the messages between them |
+/// | outboxes | 4 for each task | the entry, and the number of values read |
 /// | signals | 4 for each task | two registers |
 /// | local stores | whole pages for each task | bytes |
 /// | memory | whole pages for each module | bytes |
@@ -29,29 +29,29 @@ pub struct ChannelLayout {
     lines: u32,
 }
 
-/// More than addresses reach.
+/// The program needs more memory than [`Addr`] can address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-// Plural: one task does not need so much.
+// Plural: one task needs less.
 #[error("{tasks} tasks and their memory take {bytes} bytes, and shared memory ends at 32 GiB")]
 pub struct TooLarge {
     /// The number of tasks.
     pub tasks: usize,
-    /// The number of bytes wanted.
+    /// The number of bytes needed.
     pub bytes: u64,
 }
 
 impl ChannelLayout {
-    /// The layout for a program of this shape on `modules` memory modules.
+    /// Computes the layout for a program of this shape on `modules` memory modules.
     ///
     /// # Errors
-    /// More than [`Addr`] reaches.
+    /// [`TooLarge`] if [`Addr`] cannot address it.
     pub fn new(shape: ProgramNeeds, modules: usize) -> Result<Self, TooLarge> {
         let tasks = shape.tasks as u64;
         let modules = modules.max(1);
         let pages =
             tasks * pages_in(shape.local_bytes) + modules as u64 * pages_in(shape.memory_bytes);
         let lines = first_local(tasks) + pages * PAGE;
-        // Lines of which every word has an address.
+        // Every word of every line needs an address.
         match u32::try_from(lines).ok().filter(|lines| lines.checked_mul(WORDS_PER_LINE).is_some())
         {
             Some(lines) => Ok(ChannelLayout { shape, modules, lines }),
@@ -59,7 +59,7 @@ impl ChannelLayout {
         }
     }
 
-    /// The shape that the program asked for.
+    /// The program's shape.
     #[must_use]
     pub fn shape(&self) -> ProgramNeeds {
         self.shape
@@ -77,40 +77,37 @@ impl ChannelLayout {
         self.lines
     }
 
-    /// The word where tasks meet before they start.
+    /// The word of the barrier before the start.
     #[must_use]
     pub fn gate(&self) -> Addr {
         Addr(0)
     }
 
-    /// The word that is not zero once a task has failed and the others need not wait for it any
-    /// more.
+    /// The word that is nonzero after a task has failed, so that others stop waiting for it.
     #[must_use]
     pub fn ended(&self) -> Addr {
         line(APART)
     }
 
-    /// The place of the mail from one task to another: the smaller rank writes the first half of
+    /// The lane for messages from one task to another: the smaller rank writes the first half of
     /// their line.
     pub(super) fn lane(&self, from: usize, to: usize) -> LaneHalf {
         LaneHalf::of(self.pair(from, to), from > to)
     }
 
-    /// The line of the mail between two tasks.
     fn pair(&self, one: usize, other: usize) -> Addr {
         let smaller = one.min(other) as u64;
         let larger = one.max(other) as u64;
-        // Pairs are counted row by row of a triangle, whose rows are the larger ranks.
+        // Pairs are numbered row by row of a triangle, with the larger rank as the row.
         line(lanes() + APART * (triangle(larger) + smaller))
     }
 
-    /// The line of a task's outbox, and the word that counts the values taken from it.
+    /// The line of a task's outbox, and the word that counts the values read from it.
     pub(super) fn outbox(&self, rank: usize) -> (Addr, Addr) {
         let first = outboxes(self.tasks()) + 2 * APART * rank as u64;
         (line(first), line(first + APART))
     }
 
-    /// The line of a signal register.
     pub(super) fn signal(&self, rank: usize, register: SignalNumber) -> Addr {
         line(signals(self.tasks()) + APART * (2 * rank as u64 + register as u64))
     }
@@ -133,7 +130,7 @@ impl ChannelLayout {
     }
 }
 
-/// Every line asked for lies below `Layout::lines`, which has an address.
+/// Every index is below [`ChannelLayout::lines`], so it fits an address.
 fn line(index: u64) -> Addr {
     Addr::line(index as u32)
 }
@@ -142,7 +139,7 @@ fn lanes() -> u64 {
     2 * APART
 }
 
-/// Pairs of tasks of which both are below this rank, a task with itself included.
+/// Pairs of tasks below this rank, including pairs of a task with itself.
 fn triangle(rank: u64) -> u64 {
     rank.saturating_mul(rank + 1) / 2
 }
@@ -172,7 +169,7 @@ mod tests {
         ProgramNeeds { tasks, local_bytes, memory_bytes, signals_or: false }
     }
 
-    /// Every part with its lines, in no order.
+    /// Every part with its lines, unordered.
     fn parts(layout: &ChannelLayout) -> Vec<(u32, u32)> {
         let ranks = 0..layout.shape.tasks;
         let of_line = |at: Addr| (at.line_index(), 1);

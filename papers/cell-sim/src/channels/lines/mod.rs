@@ -1,5 +1,4 @@
-//! Channels on cache lines: the one implementation for machines that have no mailboxes but coherent
-//! memory.
+//! Channels on cache lines, for all machines with coherent memory instead of mailboxes.
 
 mod access;
 mod bytes;
@@ -22,28 +21,29 @@ use seatmap_sim::engine::TaskRefusal;
 use std::any::Any;
 use std::cell::Cell;
 
-/// Ticks of the clock to one of the decrementer, as a power of two. A counter of 3 GHz then ticks
-/// every 11 ns and wraps around after 46 s; the Cell's, every 70 ns and after five minutes.
+/// Clock ticks per decrementer tick, as a power of two. With a 3 GHz counter, the decrementer ticks
+/// every 11 ns and wraps around after 46 s; the Cell's ticks every 70 ns and wraps after five
+/// minutes.
 pub const DECREMENTER_SHIFT: u32 = 5;
 
-/// A transfer came upon the failure of another task.
+/// The panic payload of a task that stops because another task failed.
 ///
-/// The caller that runs workloads may unwind with it, too, where a task waits for one that is gone.
+/// A caller that runs workloads can unwind with it too, from a wait for a failed task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartnerFailure;
 
-/// [`Channels`] of one task, on lines.
+/// [`Channels`] of one task, on cache lines.
 ///
-/// Mailboxes keep the order of each sender's messages, not that between senders, and hold four
-/// entries of each. Transfers are copies, complete when they return, so tags and orders have
-/// nothing to wait for. A refused transfer unwinds with its [`DmaError`] as a [`TaskRefusal`]: the
-/// machine that runs the task catches it ([`refused`]).
+/// Mailboxes keep the order of each sender's messages, but not between senders, and hold four
+/// entries for each sender. Transfers are copies that are complete when they return, so waits for
+/// tags and orders have no effect. A transfer that breaks the rules unwinds with its [`DmaError`]
+/// as a [`TaskRefusal`]; the machine that runs the task catches it ([`refused`]).
 pub struct LineChannels<'a, L> {
     lines: &'a L,
     layout: ChannelLayout,
     rank: usize,
     lanes: Vec<MailLane>,
-    /// The task whose message came last.
+    /// The sender of the last message.
     newest: Cell<usize>,
     outbox: OutboxWriter,
     registers: [signals::SignalLine; 2],
@@ -51,7 +51,7 @@ pub struct LineChannels<'a, L> {
 }
 
 impl<'a, L: ChannelLines> LineChannels<'a, L> {
-    /// The channels of this task.
+    /// Creates the channels of a task.
     #[must_use]
     pub fn new(lines: &'a L, layout: ChannelLayout, rank: usize) -> Self {
         let shape = layout.shape();
@@ -62,8 +62,7 @@ impl<'a, L: ChannelLines> LineChannels<'a, L> {
             lanes: (0..shape.tasks)
                 .map(|other| MailLane::new(layout.lane(rank, other), layout.lane(other, rank)))
                 .collect(),
-            // Before the first message, the other end is most likely task 0; for that one, the
-            // first other.
+            // Before the first message, the partner is most likely task 0, or task 1 for task 0.
             newest: Cell::new(if rank == 0 { shape.tasks.saturating_sub(1).min(1) } else { 0 }),
             outbox: OutboxWriter::new(layout.outbox(rank)),
             registers: [SignalNumber::One, SignalNumber::Two].map(|which| {
@@ -78,7 +77,7 @@ impl<'a, L: ChannelLines> LineChannels<'a, L> {
         self.lines.port()
     }
 
-    /// Ends this task, and with it the run, with the error of the hardware.
+    /// Ends this task and the run with the hardware's error.
     #[cold]
     fn refuse(&self, error: DmaError) -> ! {
         std::panic::resume_unwind(Box::new(TaskRefusal(Box::new(error))))
@@ -92,20 +91,18 @@ impl<'a, L: ChannelLines> LineChannels<'a, L> {
         }
     }
 
-    /// A task that only transfers, in a loop until something changes, waits as well.
+    /// Ends this task if another has failed: a loop of transfers can be a wait too.
     fn end_with_others(&self) {
         if self.port().load(self.layout.ended()) != 0 {
             std::panic::resume_unwind(Box::new(PartnerFailure));
         }
     }
 
-    /// Bytes of the task's own local store.
     fn own(&self, local: u32, size: u64) -> Result<WordBytes, DmaError> {
         within("the local store side", local, size, self.layout.shape().local_bytes)?;
         Ok(WordBytes::new(self.layout.local(self.rank), local))
     }
 
-    /// Bytes at an address.
     fn at(&self, ea: Ea, size: u32) -> Result<WordBytes, DmaError> {
         let shape = self.layout.shape();
         let modules = self.layout.modules();
@@ -127,16 +124,15 @@ impl<'a, L: ChannelLines> LineChannels<'a, L> {
         }
     }
 
-    /// Both sides of a transfer that hardware would take: the local one, and the other.
+    /// Both sides of a transfer after all checks: the local one, and the other.
     fn sides(&self, local: u32, ea: Ea, size: u32, tag: u8) -> (WordBytes, WordBytes) {
         self.end_with_others();
-        // Size, alignment and tag first, wherever the two addresses are.
+        // Size, alignment and tag are checked before the addresses.
         let sides = dma::check(local, ea, size, tag)
             .and_then(|()| Ok((self.own(local, size.into())?, self.at(ea, size)?)));
         sides.unwrap_or_else(|error| self.refuse(error))
     }
 
-    /// Each element with its local address.
     fn elements<'e>(
         &self,
         local: u32,
@@ -145,7 +141,7 @@ impl<'a, L: ChannelLines> LineChannels<'a, L> {
         if list.is_empty() || list.len() > dma::LONGEST_LIST {
             self.refuse(DmaError::List(list.len()));
         }
-        // Elements follow on each other in the local store, whatever their far addresses are.
+        // Elements are consecutive in the local store, independent of their other addresses.
         list.iter().scan(local, |next, element| {
             let local = *next;
             *next = next.saturating_add(element.size);
@@ -153,7 +149,7 @@ impl<'a, L: ChannelLines> LineChannels<'a, L> {
         })
     }
 
-    /// Bytes of a word of memory that an atomic may change.
+    /// The word of memory for an atomic, after all checks.
     fn atomic_word(&self, at: Ea) -> WordBytes {
         self.end_with_others();
         self.atomic_word_of(at).unwrap_or_else(|error| self.refuse(error))
@@ -167,13 +163,12 @@ impl<'a, L: ChannelLines> LineChannels<'a, L> {
     }
 
     fn register_of(&self, rank: usize, register: SignalNumber) -> Addr {
-        // Refuses a rank that there is not.
+        // Rejects an unknown rank.
         self.lane(rank);
         self.layout.signal(rank, register)
     }
 
-    /// Looks into all lanes in turn and starts behind the lane that had mail last, so that no
-    /// sender starves.
+    /// Polls all lanes in turn, starting after the last successful one, so that no sender starves.
     fn poll(&self) -> u32 {
         let tasks = self.lanes.len();
         loop {
@@ -191,7 +186,7 @@ impl<'a, L: ChannelLines> LineChannels<'a, L> {
     }
 }
 
-/// The refused transfer, if a task unwound with this payload because of one.
+/// The rejected transfer in a panic payload, if there is one.
 #[must_use]
 pub fn refused(payload: &(dyn Any + Send)) -> Option<&DmaError> {
     payload.downcast_ref::<TaskRefusal>()?.0.downcast_ref()
@@ -250,7 +245,7 @@ impl<L: ChannelLines> Channels for LineChannels<'_, L> {
         let own = &self.lanes[self.rank];
         match self.lanes.len() {
             _ if own.is_waiting_for_itself() => own.receive(self.port()),
-            // One other task: its lane can be waited on, which machines do better than polling.
+            // With one other task, wait on its lane: machines wait better than they poll.
             2 => self.lanes[1 - self.rank].receive(self.port()),
             _ => self.poll(),
         }
@@ -300,7 +295,8 @@ impl<L: ChannelLines> Channels for LineChannels<'_, L> {
             Atomic::Set => Some(ValueChange::Set(value)),
             Atomic::Read => None,
         };
-        // A simulator takes its time for every single look at what has ended, too.
+        // On a simulator, `atomic` is called each time, because each check for failed tasks takes
+        // simulated time.
         let is_done = change.is_some_and(|change| {
             let (at, is_upper) =
                 self.atomic_word_of(at).unwrap_or_else(|error| self.refuse(error)).half();

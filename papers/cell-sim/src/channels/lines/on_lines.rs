@@ -1,11 +1,11 @@
-//! A program as a workload.
+//! A program over channels as a workload.
 
 use super::{ChannelLayout, ChannelLines, LineChannels, PortLines, TooLarge};
 use crate::channels::ChannelProgram;
 use seatmap_data::port::{Addr, Barrier, Port, Workload};
 
-/// A [`ChannelProgram`] that runs wherever lines are shared. Its tasks meet before they start.
-/// Shared memory has to be zeros.
+/// A [`ChannelProgram`] that runs on any machine with shared lines. Its tasks meet before they
+/// start. Shared memory must be zeros.
 #[derive(Clone, Copy, Debug)]
 pub struct OnLines<'a, T> {
     program: &'a T,
@@ -13,18 +13,18 @@ pub struct OnLines<'a, T> {
 }
 
 impl<'a, T: ChannelProgram> OnLines<'a, T> {
-    /// The program, on `modules` memory modules.
+    /// Prepares the program for `modules` memory modules.
     ///
     /// # Errors
-    /// More memory than addresses reach.
+    /// [`TooLarge`] if [`Addr`] cannot address its memory.
     pub fn new(program: &'a T, modules: usize) -> Result<Self, TooLarge> {
         Ok(OnLines { program, layout: ChannelLayout::new(program.shape(), modules)? })
     }
 
-    /// Runs one task on the lines of its machine.
+    /// Runs one task.
     pub fn task_on<L: ChannelLines>(&self, lines: &L, rank: usize) -> T::Output {
         let port = lines.port();
-        // Made first, so that the others notice whatever unwinds below.
+        // Created first, so that others notice any panic below.
         let _tells = TellsOthers { port, ended: self.layout.ended() };
         Barrier::new(self.layout.gate(), self.tasks()).wait(port);
         self.program.task(&LineChannels::new(lines, self.layout, rank), rank)
@@ -53,7 +53,7 @@ impl<T: ChannelProgram> Workload for OnLines<'_, T> {
     }
 }
 
-/// Lets the others know when this task unwinds: they may be waiting for it.
+/// Informs the others when this task unwinds, because they may wait for it.
 struct TellsOthers<'a, P: Port> {
     port: &'a P,
     ended: Addr,
@@ -61,7 +61,7 @@ struct TellsOthers<'a, P: Port> {
 
 impl<P: Port> Drop for TellsOthers<'_, P> {
     fn drop(&mut self) {
-        // A task that returns has done its part, and nobody waits for it in vain.
+        // A task that returns normally has done its part.
         if std::thread::panicking() {
             self.port.store(self.ended, 1);
         }

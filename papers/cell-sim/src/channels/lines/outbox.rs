@@ -1,14 +1,15 @@
-//! A task's outbound mailbox of one entry, which anybody may read.
+//! A task's outbound mailbox with one entry, which any task may read.
 
 use super::lane::{MailLane, high, low, pair};
 use seatmap_data::port::{Addr, Port};
 use std::cell::Cell;
 
-/// The writer's side of an outbox: a line that it alone writes, and a line on which readers count
-/// what they took.
+/// The writer's side of an outbox: a line that only the writer writes, and a line where readers
+/// count the values that they read.
 ///
-/// Whether the entry is gone a writer mostly knows without looking: a controller's next message
-/// tells it ([`MailLane`]). So an exchange of mailbox and outbox costs one line each way, too.
+/// The writer usually knows that the entry is free without a look at the second line, because a
+/// controller's next message says so ([`MailLane`]). Thus an exchange of mailbox and outbox costs
+/// one line each way.
 #[derive(Debug)]
 pub(super) struct OutboxWriter {
     line: Addr,
@@ -21,12 +22,12 @@ impl OutboxWriter {
         OutboxWriter { line, taken_line, written: Cell::new(0) }
     }
 
-    /// Writes the entry; waits until the one before is gone. `newest` is the lane on which the last
-    /// message came.
+    /// Writes the entry; waits until the previous one was read. `newest` is the lane of the last
+    /// message.
     #[inline]
     pub(super) fn write<P: Port>(&self, port: &P, newest: &MailLane, value: u32) {
         let written = self.written.get();
-        // A note may be late, and then the readers' own count decides.
+        // The note can be late; then the readers' own count decides.
         if written > 0 && newest.noted_taken(port) != written as u32 {
             self.wait_for_readers(port);
         }
@@ -49,13 +50,13 @@ pub(super) fn read<P: Port>(port: &P, (line, taken_line): (Addr, Addr)) -> (u32,
     loop {
         let taken = port.load(taken_line);
         let found = port.load(line);
-        // An entry carries its number in the upper half, so its reader looks at no second word.
+        // The entry's number is in its upper half, so readers need no second word.
         if high(found) != (taken + 1) as u32 {
             port.wait_while(line, found);
             continue;
         }
-        // The writer leaves the entry alone until the count has moved, so it is still what was
-        // read.
+        // The writer leaves the entry unchanged until the count moves, so it still has the value
+        // just read.
         if port.compare_exchange(taken_line, taken, taken + 1).is_ok() {
             return (low(found), (taken + 1) as u32);
         }

@@ -1,17 +1,17 @@
-//! Signal registers, a line each.
+//! Signal registers, one line each.
 
 use super::lane::pair;
 use seatmap_data::port::{Addr, Port};
 use std::cell::Cell;
 
-/// Bits of a stamp that hold the sender; the rest counts.
+/// Bits of a stamp for the sender; the rest is a count.
 const SENDER_BITS: u32 = 10;
 
-/// One register of the task that reads it.
+/// A task's signal register, on the reader's side.
 ///
-/// A register that gathers bits is cleared by its reader and grown by compare-exchange. One that is
-/// overwritten carries a stamp beside its value, sender and count: the reader remembers what it
-/// took last and clears nothing, which saves a line's way back. (A reader that sleeps through
+/// If the register gathers bits, its reader clears it, and writers add bits by compare-exchange. If
+/// it is overwritten, it has a stamp of sender and count next to the value: the reader remembers
+/// the last one and clears nothing, which saves a transfer of the line. (A reader that misses
 /// exactly 2^22 signals of one sender, all of the same value, takes the last for the first.)
 #[derive(Debug)]
 pub(super) struct SignalLine {
@@ -25,7 +25,7 @@ impl SignalLine {
         SignalLine { word, gathers, taken: Cell::new(0) }
     }
 
-    /// Waits until it holds a bit, and takes all.
+    /// Waits until it holds a bit, then reads it.
     #[inline]
     pub(super) fn read<P: Port>(&self, port: &P) -> u32 {
         let mut found = port.load(self.word);
@@ -51,15 +51,14 @@ impl SignalLine {
     }
 }
 
-/// Writes over a register; `count` is how many signals this sender has sent.
+/// Overwrites a register; `count` is the number of signals that this sender has sent.
 #[inline]
 pub(super) fn overwrite<P: Port>(port: &P, word: Addr, sender: usize, count: u32, value: u32) {
-    // The count keeps its lowest 22 bits.
+    // Only the lowest 22 bits of the count remain.
     let stamp = count << SENDER_BITS | sender as u32 & ((1 << SENDER_BITS) - 1);
     port.store(word, pair(value, stamp));
 }
 
-/// Adds bits to a register.
 pub(super) fn gather<P: Port>(port: &P, word: Addr, bits: u32) {
     let mut found = port.load(word);
     while let Err(newer) = port.compare_exchange(word, found, found | u64::from(bits)) {

@@ -1,4 +1,4 @@
-//! Signals and registers of x86-64 Linux: how a thread comes to look at itself, and what it sees.
+//! Signals and registers of x86-64 Linux: how a thread samples itself.
 
 use super::{SampleCheck, SampleHandler, ThreadSample};
 use seatmap_os::Tid;
@@ -10,25 +10,24 @@ use std::time::{Duration, Instant};
 
 /// Bytes below the stack pointer that a function may use (the psABI of x86-64).
 const RED_ZONE_BYTES: u64 = 128;
-/// Bytes of the stack that a sample looks at, and of a page, which it does not leave.
+/// Bytes of the stack in a sample, which never crosses a page.
 const TOP_BYTES: u64 = 512;
 const PAGE_BYTES: u64 = 4096;
 /// Arithmetic flags: carry, parity, adjust, zero, sign, direction, overflow.
 const FLAGS: u64 = 0xcd5;
-/// Vector registers in what the kernel saves: 16 of 16 bytes, and their upper halves behind the
-/// head of the extended part, if its features say so (Intel's manual, volume 1, chapter 13).
+/// Vector registers in the kernel's save area: 16 of 16 bytes. Their upper halves follow the header
+/// of the extended part, if its features include them (Intel's manual, volume 1, chapter 13).
 const VECTORS: std::ops::Range<usize> = 160..416;
 const FEATURES_AT: usize = 512;
 const UPPER_HALVES: std::ops::Range<usize> = 576..832;
 const UPPER_FEATURE: u64 = 4;
-/// Where the kernel says whether there is an extended part, and that it is one
-/// (`FP_XSTATE_MAGIC1`).
+/// The kernel's marker of an extended part (`FP_XSTATE_MAGIC1`).
 const MAGIC_AT: usize = 464;
 const MAGIC: u32 = 0x4650_5853;
-/// Bytes of the stack on which a thread looks at itself.
+/// Size of the stack for samples.
 const STACK_BYTES: usize = 64 << 10;
 
-/// The thread that is asked; 0 when it has answered. One is asked at a time.
+/// The thread asked for a sample, or 0 after its answer. Only one is asked at a time.
 static ASKED: AtomicI32 = AtomicI32::new(0);
 static ASKER: Mutex<()> = Mutex::new(());
 static ANSWER: [AtomicU64; 5] = [const { AtomicU64::new(0) }; 5];
@@ -44,7 +43,7 @@ fn interrupt_signal() -> libc::c_int {
 
 type Handler = extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
 
-/// Sets a handler, during which `held` waits.
+/// Installs a handler that blocks the signal `held` while it runs.
 fn handle(
     signal: libc::c_int,
     handler: Handler,
@@ -68,7 +67,7 @@ fn handle(
 
 fn prepare() -> io::Result<()> {
     static DONE: OnceLock<Result<(), i32>> = OnceLock::new();
-    // An interrupt must find the thread's own stack, and not that of this handler.
+    // An interrupt must use the thread's own stack, not this handler's.
     DONE.get_or_init(|| {
         handle(sample_signal(), on_sample, libc::SA_ONSTACK, Some(interrupt_signal()))
             .map_err(|error| error.raw_os_error().unwrap_or(libc::EINVAL))
@@ -100,12 +99,12 @@ pub fn of(tid: Tid, within: Duration) -> Option<ThreadSample> {
     Some(ThreadSample { at, stack, registers, counter, top })
 }
 
-/// Mixes a word into a number (FNV-1a over words, with a turn so that high bits count).
+/// Mixes a word into a hash (FNV-1a over words, with a rotation so that high bits count).
 fn mixed(number: u64, word: u64) -> u64 {
     (number ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
 }
 
-/// A number for words in memory.
+/// Hashes words in memory.
 ///
 /// # Safety
 /// The bytes can be read.
@@ -115,10 +114,10 @@ unsafe fn number_of(from: *const u8, bytes: usize) -> u64 {
         .fold(0, |number, at| mixed(number, unsafe { from.cast::<u64>().add(at).read_unaligned() }))
 }
 
-/// Looks at an interrupted thread.
+/// Samples an interrupted thread.
 ///
 /// # Safety
-/// The context is the one that the kernel handed to a handler.
+/// The context is the one that the kernel passed to a handler.
 unsafe fn look(context: *mut libc::c_void) -> ThreadSample {
     // SAFETY: the caller's promise.
     let machine = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext };
@@ -141,10 +140,10 @@ fn register(gregs: &[libc::greg_t], which: libc::c_int) -> u64 {
     gregs[which as usize] as u64
 }
 
-/// A number for the vector registers that the kernel saved.
+/// Hashes the vector registers that the kernel saved.
 ///
 /// # Safety
-/// The pointer is the one in a context of the kernel's.
+/// The pointer is from a context of the kernel.
 unsafe fn vectors(saved: *const u8) -> u64 {
     if saved.is_null() {
         return 0;
@@ -164,12 +163,12 @@ unsafe fn vectors(saved: *const u8) -> u64 {
     }
 }
 
-/// On the altered stack: answers the thread that asked, or looks for the ticks.
+/// On the alternate stack: answers the thread that asked, or checks a sample of `Ticks`.
 extern "C" fn on_sample(_: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: called by the kernel.
     let (sample, is_tick) = unsafe { (look(context), (*info).si_code == libc::SI_TIMER) };
     if !is_tick {
-        // SAFETY: asks for the number of the calling thread. A late answer is nobody's.
+        // SAFETY: returns the number of the calling thread. A late answer is dropped.
         if unsafe { libc::gettid() } != ASKED.load(Ordering::Acquire) {
             return;
         }
@@ -185,26 +184,26 @@ extern "C" fn on_sample(_: libc::c_int, info: *mut libc::siginfo_t, context: *mu
     }
 }
 
-/// A walk through all that a thread does again and again, instruction by instruction.
+/// A walk through a thread's cycle, instruction by instruction.
 struct Steps {
-    /// The state in which it began; none when it has come back there.
+    /// The state at the start; `None` once the thread has returned to it.
     first: Option<ThreadSample>,
-    /// The lowest place, and of several visits there that with the lowest registers.
+    /// The lowest key so far.
     lowest: Key,
     left: u32,
 }
 
-/// A place and the lower halves of the registers there: pointers of the system, which differ from
-/// run to run, are the same in all visits.
+/// An address and the lower halves of the registers there. Upper halves differ between runs,
+/// because they hold the system's pointers; within a run they are the same at each visit.
 type Key = (u64, [u32; 16]);
 
-/// Single instructions that a walk may have.
+/// The most instructions in a walk.
 const MOST_STEPS: u32 = 100_000;
-/// The flag that has the processor stop after each instruction (Intel's manual, volume 1, section
+/// The flag that stops the processor after each instruction (Intel's manual, volume 1, section
 /// 3.4.3).
 const TRAP_FLAG: i64 = 0x100;
 
-/// The walk of the thread that has ticks, which alone touches it.
+/// The walk of the sampled thread, the only thread that accesses it.
 struct Walk(UnsafeCell<Option<Steps>>);
 
 // SAFETY: one thread has ticks, and its handlers do not interrupt each other: they run one after
@@ -224,7 +223,7 @@ unsafe fn key(context: *mut libc::c_void) -> Key {
     )
 }
 
-/// Goes on with a walk after the next instruction.
+/// Continues a walk after the next instruction.
 unsafe fn step(context: *mut libc::c_void, steps: Steps) {
     // SAFETY: the caller hands on what the kernel gave it; the walk is this thread's.
     unsafe {
@@ -244,14 +243,14 @@ unsafe fn stop_walk(context: *mut libc::c_void) {
     }
 }
 
-/// After an instruction of a walk: until it is back where it began, looks for the lowest place;
-/// then goes there, and has the thread interrupted.
+/// Runs after each instruction of a walk. Finds the lowest key of the cycle, continues to it, and
+/// interrupts the thread there.
 extern "C" fn on_step(signal: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: called by the kernel, on a thread with a walk if it is the one that has ticks.
     let (walk, here, sample) = unsafe { ((*WALK.0.get()).take(), key(context), look(context)) };
     let Some(mut steps) = walk else {
-        // A trap of the program's own: the default action ends the process.
-        // SAFETY: resets a signal, and sends it again.
+        // A trap of the program's own: the default action ends the process. SAFETY: resets a
+        // signal, and sends it again.
         unsafe { (libc::signal(signal, libc::SIG_DFL), libc::raise(signal)) };
         return;
     };
@@ -270,8 +269,8 @@ extern "C" fn on_step(signal: libc::c_int, _: *mut libc::siginfo_t, context: *mu
     // SAFETY: as above.
     unsafe { stop_walk(context) };
     if is_there {
-        // It comes when this handler has returned, on the stack that the thread had.
-        // SAFETY: as in `send`.
+        // The signal arrives when this handler has returned, on the thread's own stack. SAFETY: as
+        // in `send`.
         unsafe {
             libc::syscall(libc::SYS_tgkill, libc::getpid(), libc::gettid(), interrupt_signal())
         };
@@ -304,7 +303,7 @@ impl Ticks {
         }
         prepare()?;
         handle(libc::SIGTRAP, on_step, libc::SA_ONSTACK, Some(interrupt_signal()))?;
-        // No signal is held back while the interrupted thread is elsewhere.
+        // No signal stays blocked if the handler leaves the interrupted code.
         handle(interrupt_signal(), on_interrupt, libc::SA_NODEFER, None)?;
         own_stack()?;
         let timer = timer()?;
@@ -325,7 +324,7 @@ impl Drop for Ticks {
     }
 }
 
-/// Gives the calling thread a stack for handlers, which it keeps.
+/// Gives the calling thread a permanent stack for handlers.
 fn own_stack() -> io::Result<()> {
     let memory = Box::leak(vec![0_u8; STACK_BYTES].into_boxed_slice());
     let stack =
@@ -337,7 +336,7 @@ fn own_stack() -> io::Result<()> {
     }
 }
 
-/// A timer on the CPU time of the calling thread, which is sent the signal.
+/// A timer on the CPU time of the calling thread, which gets the signal.
 fn timer() -> io::Result<libc::timer_t> {
     // SAFETY: all fields of it may be zero.
     let mut event: libc::sigevent = unsafe { std::mem::zeroed() };

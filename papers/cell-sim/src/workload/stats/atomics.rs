@@ -3,8 +3,7 @@
 use super::{Loop, LoopTimes};
 use crate::channels::{Atomic, ChannelProgram, Channels, Ea, ProgramNeeds};
 
-/// Every task changes a word again and again: a word of its own, or one for all tasks (CellStats,
-/// section 3.1.5).
+/// Every task repeatedly changes a word: its own, or one for all tasks (CellStats, section 3.1.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtomicsWorkload {
     /// The operation.
@@ -15,9 +14,9 @@ pub struct AtomicsWorkload {
     pub tasks: usize,
     /// Bytes between the tasks' words; `None` if all tasks share one word.
     pub stride_bytes: Option<u32>,
-    /// The memory module that holds the words.
+    /// The memory module of the words.
     pub module: u8,
-    /// Operations before the timed ones.
+    /// Untimed operations before the timed ones.
     pub warm_up: u64,
     /// Timed operations.
     pub iterations: u64,

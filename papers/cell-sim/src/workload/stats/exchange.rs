@@ -1,9 +1,9 @@
-//! Messages there and back.
+//! Round trips of messages.
 
 use super::{Loop, LoopTimes};
 use crate::channels::{ChannelProgram, Channels, OsService, ProgramNeeds, SignalNumber};
 
-/// The means by which a message travels.
+/// The transport of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageCarrier {
     /// Mailboxes.
@@ -12,18 +12,18 @@ pub enum MessageCarrier {
     Signal,
 }
 
-/// One task sends to another, which answers; each operation is a round trip (CellStats, sections
-/// 3.1.2 and 3.1.3). Task 0 begins.
+/// Task 0 sends to task 1, which answers; each operation is a round trip (CellStats, sections 3.1.2
+/// and 3.1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageExchange {
-    /// The means by which messages travel.
+    /// The transport of messages.
     pub means: MessageCarrier,
     /// Whether task 0 is a controller (the PPE), which reads the answer from the worker's outbound
     /// mailbox.
     pub has_controller: bool,
-    /// Whether the controller calls the operating system instead of writing the mapped register.
+    /// Whether the controller uses a system call instead of the mapped register.
     pub by_system_call: bool,
-    /// Round trips before the timed ones.
+    /// Untimed round trips before the timed ones.
     pub warm_up: u64,
     /// Timed round trips.
     pub iterations: u64,
@@ -94,7 +94,7 @@ impl MessageExchange {
     }
 }
 
-/// The word of a round. It is never zero: a signal without bits does not count as a signal.
+/// The word of a round. It is never zero, because a signal needs at least one bit.
 fn word(round: u64) -> u32 {
     (round % 1_000_000) as u32 + 1
 }

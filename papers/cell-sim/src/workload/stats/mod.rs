@@ -2,7 +2,7 @@
 //!
 //! After Abellán, Fernández & Acacio 2009, "Characterizing the basic synchronization and
 //! communication operations in dual Cell-based blades through CellStats", section 3. Each task
-//! warms up, loops, and reports the readings of its clock and its decrementer for the loop alone.
+//! warms up, loops, and reports its clock and decrementer readings for the loop.
 
 mod atomics;
 mod exchange;
@@ -18,47 +18,46 @@ use crate::channels::Channels;
 use seatmap_data::port::TaskBeats;
 use std::ops::Range;
 
-/// The readings of a task's clocks around its loop.
+/// A task's clock readings around its loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoopTimes {
-    /// When the loop began, in cycles of the machine's clock.
+    /// The start of the loop, in cycles of the machine's clock.
     pub began: u64,
-    /// When it ended.
+    /// The end of the loop.
     pub ended: u64,
-    /// When the task stopped working. This is later than the loop's end if the task kept on until
-    /// the others had ended, too.
+    /// The end of the task's work: later than the loop's end if the task continued until the others
+    /// had ended.
     pub until: u64,
-    /// Ticks of the decrementer while the loop ran.
+    /// Decrementer ticks during the loop.
     pub ticks: u32,
-    /// Operations; 0 for a task that only lends its local store.
+    /// Operations; 0 for a task that only provides its local store.
     pub operations: u64,
-    /// A sum over the operations' results, for comparing machines.
+    /// A sum of the operations' results, for comparing machines.
     pub sum: u64,
 }
 
 impl LoopTimes {
-    /// The times at which the task was at work.
+    /// The period in which the task worked.
     #[must_use]
     pub fn run(&self) -> TaskBeats {
         TaskBeats { beats: vec![self.began, self.ended, self.until], counted: 0..1 }
     }
 }
 
-/// A loop of operations, and the number of tasks that run such a loop at the same time.
+/// A loop of operations.
 #[derive(Clone, Copy)]
 struct Loop {
     warm_up: u64,
     iterations: u64,
-    /// Tasks with such a loop, including this one.
+    /// Tasks that run such a loop at the same time, including this one.
     tasks: usize,
-    /// The number of operations that a task with its part done repeats before it looks whether the
-    /// others have done theirs. `None` if each operation needs one of another task, so that no task
-    /// can go on alone.
+    /// The number of operations that a finished task repeats between checks whether the others have
+    /// finished. `None` if each operation needs another task, so that no task can continue alone.
     repeats: Option<u64>,
 }
 
 impl Loop {
-    /// Runs operations one by one, as [`Loop::timed`] does.
+    /// Runs single operations, like [`Loop::timed`].
     fn timed_each<C: Channels>(
         self,
         channels: &C,
@@ -69,9 +68,8 @@ impl Loop {
         })
     }
 
-    /// Runs operations to warm up and then timed ones, which begin together with those of the other
-    /// tasks. A task that has done its part earlier keeps on until the others have done theirs, if
-    /// it can.
+    /// Runs untimed operations, then timed ones, which start at the same time in all tasks. A task
+    /// that finishes early continues, if it can, until the others have finished.
     fn timed<C: Channels>(
         self,
         channels: &C,

@@ -1,13 +1,12 @@
-//! Creating threads.
+//! Thread creation.
 
 use super::{Loop, LoopTimes};
 use crate::channels::{ChannelProgram, Channels, OsService, ProgramNeeds};
 
-/// A controller creates an empty thread and finds it ended, again and again (CellStats, section
-/// 3.1.1).
+/// A controller repeatedly creates an empty thread and joins it (CellStats, section 3.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmptyThreads {
-    /// Operations before the timed ones.
+    /// Untimed operations before the timed ones.
     pub warm_up: u64,
     /// Timed operations.
     pub iterations: u64,

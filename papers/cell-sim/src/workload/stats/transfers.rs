@@ -6,36 +6,36 @@ use crate::channels::{ChannelProgram, Channels, Ea, Element, ProgramNeeds, Trans
 /// The other end of every transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferLocation {
-    /// Main memory, in this module.
+    /// Main memory in this module.
     Memory(u8),
-    /// Task 0's local store; task 0 itself transfers nothing.
+    /// Task 0's local store; task 0 transfers nothing.
     FirstLocal,
 }
 
-/// Every task transfers a buffer and waits for it, again and again: a buffer of its own, or one for
-/// all tasks (CellStats, section 3.1.4).
+/// Every task repeatedly transfers a buffer and waits for it: its own buffer, or one for all tasks
+/// (CellStats, section 3.1.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfers {
-    /// Whether the transfers are gets; else they are puts.
+    /// Whether transfers are gets; otherwise puts.
     pub is_get: bool,
-    /// Number of tasks. Task 0 counts, even if it only lends its local store.
+    /// Number of tasks, including task 0 if it only provides its local store.
     pub tasks: usize,
-    /// Bytes of a transfer, or of each element of a list.
+    /// Bytes per transfer, or per element of a list.
     pub size_bytes: u32,
-    /// Elements of a list; `None` for plain transfers.
+    /// Elements per list; `None` for plain transfers.
     pub elements: Option<usize>,
     /// Bytes between the tasks' buffers; `None` if all tasks share one buffer.
     pub stride_bytes: Option<u32>,
-    /// The other end, which holds the buffers.
+    /// The location of the buffers.
     pub source: BufferLocation,
-    /// Operations before the timed ones.
+    /// Untimed operations before the timed ones.
     pub warm_up: u64,
     /// Timed operations.
     pub iterations: u64,
 }
 
 impl Transfers {
-    /// Bytes of one operation.
+    /// Bytes per operation.
     #[must_use]
     pub fn operation_bytes(&self) -> u64 {
         u64::from(self.size_bytes) * self.elements.unwrap_or(1) as u64

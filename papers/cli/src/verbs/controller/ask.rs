@@ -1,4 +1,4 @@
-//! The requests of a client to a controller, and the answers.
+//! A client's requests to a controller, and their answers.
 
 use super::{meant, socket};
 use crate::args::{ControllerCreate, ControllerRenew, ControllerSocket};
@@ -13,30 +13,27 @@ use seatmap_report::cell;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// Asks for a cell, and holds it if that was typed.
+/// Requests a cell, and holds it if requested.
 pub fn create(typed: &ControllerCreate) -> Result<(), CliError> {
     let ask = RequestKind::Create(meant::create(typed)?);
     let client = answered(&typed.at, ask, typed.json)?;
     if typed.hold { hold(client) } else { Ok(()) }
 }
 
-/// Shows all cells and requests.
 pub fn list(at: &ControllerSocket, json: bool) -> Result<(), CliError> {
     answered(at, RequestKind::List, json).map(drop)
 }
 
-/// Has a cell undone.
 pub fn destroy(name: Name, at: &ControllerSocket) -> Result<(), CliError> {
     answered(at, RequestKind::Destroy { name }, false).map(drop)
 }
 
-/// Has a lease end at another time.
 pub fn renew(typed: ControllerRenew) -> Result<(), CliError> {
     let ask = RequestKind::Renew { name: typed.name, lease_s: typed.ttl };
     answered(&typed.at, ask, typed.json).map(drop)
 }
 
-/// Asks, shows the answer, and returns the connection.
+/// Sends a request, shows the answer, and returns the connection.
 fn answered(
     at: &ControllerSocket,
     ask: RequestKind,

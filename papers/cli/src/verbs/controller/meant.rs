@@ -1,4 +1,4 @@
-//! The requests and controllers that a command line means. All errors of usage are made here.
+//! Converts the command line to requests and controller options, with all usage errors.
 
 use super::{itself, socket};
 use crate::args::{ControllerCreate, ControllerServe};
@@ -8,7 +8,6 @@ use seatmap_controller::{Create, Exported, ServerOptions, peer};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// A new cell as it is requested.
 pub fn create(typed: &ControllerCreate) -> Result<Create, CliError> {
     let cell = &typed.cell;
     cell.check(false)?;
@@ -28,7 +27,6 @@ pub fn create(typed: &ControllerCreate) -> Result<Create, CliError> {
     })
 }
 
-/// The controller that is to serve cells here.
 pub fn server(typed: &ControllerServe) -> Result<ServerOptions, CliError> {
     Ok(ServerOptions {
         group: typed.group.as_deref().map(group).transpose()?,

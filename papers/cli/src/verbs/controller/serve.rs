@@ -11,7 +11,7 @@ use seatmap_controller::{InheritedState, ServerOptions, channel, server};
 /// Serves until interrupted.
 pub fn run(typed: &ControllerServe) -> Result<(), CliError> {
     let host = host()?;
-    // First, work that a killed program left is finished.
+    // Finish first what a killed program left.
     let left = host.take_over()?;
     left.iter().for_each(|left| output::tell(&left.to_string()));
     let options = meant::server(typed)?;
@@ -28,7 +28,7 @@ fn judge() -> Box<NoiseJudge<'static>> {
     Box::new(|cpus| Ok(seatmap_health::noise::measure_briefly(&cpus.0)?.worst_stolen_percent()))
 }
 
-/// Reports what an earlier server left behind. The new one serves all the same.
+/// Reports an earlier controller's leftovers, which do not prevent this one from serving.
 fn report(inherited: InheritedState) {
     inherited.left.iter().for_each(|left| output::tell(&format!("not put back: {left}")));
     if let Some(lost) = inherited.lost {
@@ -36,7 +36,7 @@ fn report(inherited: InheritedState) {
     }
 }
 
-/// Prints the line that the program which started this server waits for.
+/// Prints the line that the parent process waits for.
 fn ready(options: &ServerOptions) {
     let socket = output::visible(&options.socket.display().to_string());
     let files = options.export.as_ref().map(|_| channel::beside(&options.socket));
@@ -44,6 +44,6 @@ fn ready(options: &ServerOptions) {
         files.map(|at| format!(", files at {}", output::visible(&at.display().to_string())));
     let policy = options.policy;
     let files = files.unwrap_or_default();
-    // A missing reader does not end a server.
+    // A missing reader does not end the controller.
     let _ = output::print(&format!("listening at {socket}, policy {policy}{files}\n"));
 }

@@ -1,4 +1,4 @@
-//! `seatmap-papers controller start`: stands before a program in a cell, and becomes it.
+//! `seatmap-papers controller start`: sets up a program in a cell, and becomes it.
 
 use super::host;
 use crate::args::ControllerStart;
@@ -15,8 +15,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Becomes the program. Its process is this one, so that the terminal, the seat and the cell that
-/// this one has are the program's.
+/// Becomes the program, with `exec`: the program keeps this process's terminal, affinity and cell.
 pub fn run(typed: &ControllerStart) -> Result<(), CliError> {
     let program = Executable::find(&typed.command).map_err(CliError::input)?;
     let path = Path::new(OsStr::from_bytes(program.path().to_bytes()));
@@ -33,7 +32,7 @@ pub fn run(typed: &ControllerStart) -> Result<(), CliError> {
     Err(CliError::work_at(path, command.exec()))
 }
 
-/// A fence for a program that needs no loader: with one it would not get as far as its first
+/// A fence for a program without a dynamic loader; with one, the program would not reach its first
 /// instruction.
 fn fence(path: &Path) -> Result<Fence, CliError> {
     let is_static = interpreter::is_static(path).map_err(|error| CliError::at(path, error))?;
@@ -47,7 +46,7 @@ fn fence(path: &Path) -> Result<Fence, CliError> {
     Fence::before_exec().map_err(CliError::work)
 }
 
-/// The connection to files, console and input, which the program inherits.
+/// The connection for files, console and input, which the program inherits.
 fn connected(typed: &ControllerStart) -> Result<Option<UnixStream>, CliError> {
     let Some(socket) = &typed.channel else { return Ok(None) };
     let socket = match socket {

@@ -1,4 +1,4 @@
-//! A study over the ranks of one start.
+//! A study distributed over the ranks of a launch.
 
 use super::request::RankStudyRequest;
 use crate::args::RankStudy;
@@ -15,10 +15,10 @@ use seatmap_machines::catalog::Capability;
 use seatmap_sim::CoherentBed;
 use std::sync::Arc;
 
-/// Works for rank 0 until nothing is left to do.
+/// Works for rank 0 until all work is done.
 ///
 /// # Errors
-/// This rank was started otherwise than rank 0, does not find it, or cannot run the study.
+/// This rank has other options than rank 0, cannot find it, or cannot run the study.
 pub fn follow(start: &LaunchedRank, typed: &RankStudy) -> Result<(), CliError> {
     let runner = machine::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
     runner.check_ranks()?;
@@ -36,10 +36,10 @@ pub fn follow(start: &LaunchedRank, typed: &RankStudy) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Has the study done by all ranks. Whether all is known now.
+/// Distributes the study over all ranks. Returns whether all times are known now.
 ///
 /// # Errors
-/// The machine failed on a rank, or the ranks cannot meet. Ranks that go away are told, and others
+/// The machine failed on a rank, or the ranks cannot connect. Lost ranks are reported, and others
 /// do their runs.
 pub fn lead<B: Bed>(
     start: &LaunchedRank,

@@ -1,4 +1,4 @@
-//! The work of a study: its setup on a model, or on this host.
+//! The setup of a study, on a model or this host.
 
 use crate::args::RankStudy;
 use crate::machine::ExperimentRunner;
@@ -9,16 +9,16 @@ use seatmap_data::document::content_hash;
 use seatmap_data::pattern::{Pattern, generate};
 use seatmap_experiments::rank::{MappingChoice, Setup};
 
-/// A study to run on a machine, as the user asked for it.
+/// A study to run on a machine.
 pub struct RankStudyRequest<'a> {
-    /// Where it runs.
+    /// The machine.
     pub runner: &'a ExperimentRunner,
-    /// The workers of this host, where it runs there.
+    /// The CPUs for workers, if the machine is this host.
     pub pus: &'a [u32],
 }
 
 impl RankStudyRequest<'_> {
-    /// The setup of the study.
+    /// Creates the setup of the study.
     ///
     /// # Errors
     /// The pattern is not a ring.
@@ -53,16 +53,15 @@ impl RankStudyRequest<'_> {
         match self.runner {
             ExperimentRunner::CellBe(model) => (model.name.clone(), self.runner.model_hash()),
             ExperimentRunner::Coherent(model) => (model.name.clone(), self.runner.model_hash()),
-            // A host has no model whose hash tells it from another; its name and CPUs do.
+            // The host has no model to hash; its name and CPUs identify it.
             ExperimentRunner::Host => (here::host_name(), content_hash(self.pus)),
         }
     }
 
-    /// The workers. On a Cell these are the SPEs of the first chip, if they are enough, as in the
-    /// paper; on other machines all PUs.
+    /// The workers. On a Cell, the SPEs of the first chip if they suffice, as in the paper;
+    /// otherwise all PUs.
     fn workers(&self, tasks: usize) -> Vec<u32> {
         match self.runner {
-            // One chip's SPEs while they are enough.
             ExperimentRunner::CellBe(model) if tasks <= model.spes.len() => {
                 (0..model.spes.len() as u32).collect()
             }
@@ -73,7 +72,7 @@ impl RankStudyRequest<'_> {
     }
 }
 
-/// The tasks of a ring, and whether it is bidirectional.
+/// The number of tasks in a ring, and whether it is bidirectional.
 fn ring(text: &str, pattern: &Pattern) -> Result<(usize, bool), CliError> {
     match (is_ring(pattern, ""), is_ring(pattern, ":bidirectional")) {
         (true, _) if pattern.tasks > 1 => Ok((pattern.tasks, false)),
@@ -89,9 +88,9 @@ fn is_ring(pattern: &Pattern, form: &str) -> bool {
     generate(&format!("ring:{}{form}", pattern.tasks)).is_ok_and(|ring| ring.edges == pattern.edges)
 }
 
-/// The messages of a pattern, all of one size.
+/// The messages of a pattern, all of equal size.
 fn long(pattern: &Pattern) -> Result<Vec<[usize; 3]>, CliError> {
-    // Size and repetitions do not matter here: only the ends and steps of the messages are taken.
+    // Size and repetitions do not matter, because only the ends and steps of the messages are used.
     let program = LongMessages::along(pattern, 16, 1).ok_or_else(|| {
         CliError::input(format!(
             "--long takes a pattern of 2 to {MOST_TASKS} tasks that send something"

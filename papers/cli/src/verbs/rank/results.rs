@@ -1,4 +1,4 @@
-//! Where a ranking goes.
+//! The outputs of a ranking.
 
 use crate::args::RankResults;
 use seatmap_console::error::CliError;
@@ -6,20 +6,20 @@ use seatmap_console::output::{self, Destination};
 use seatmap_experiments::rank::Ranking;
 use seatmap_papers_report::{html, ranking, svg};
 
-/// How a ranking becomes a file.
+/// Converts a ranking to a file's content.
 type Writer = fn(&Ranking) -> String;
 
-/// The outputs that the user asked for, checked before the work begins.
+/// The requested outputs, checked before the work begins.
 pub struct RankOutputs {
     files: Vec<(Destination, Writer)>,
     json: bool,
 }
 
 impl RankOutputs {
-    /// The files that were asked for.
+    /// Checks the requested outputs.
     ///
     /// # Errors
-    /// A file that cannot be written, or two results for stdout.
+    /// A file cannot be written, or two results would go to stdout.
     pub fn new(typed: &RankResults) -> Result<Self, CliError> {
         let outputs: [(&Option<_>, Writer); 4] = [
             (&typed.output, Ranking::to_json),
@@ -46,7 +46,7 @@ impl RankOutputs {
             + usize::from(self.json)
     }
 
-    /// Writes the files, and prints the main points where stdout is free.
+    /// Writes the files, and prints a summary if stdout is free.
     pub fn deliver(&self, ranking: &Ranking) -> Result<(), CliError> {
         for (destination, writer) in &self.files {
             destination.write(&writer(ranking))?;

@@ -1,10 +1,10 @@
-//! Which function takes which option: one that would change nothing is refused.
+//! Rejects options that would have no effect on the chosen function.
 
 use crate::args::Stats;
 use seatmap_console::error::CliError;
 use seatmap_experiments::cell_stats::CellStatsPrimitive;
 
-/// An option, and the functions that it changes.
+/// An option, and the functions that use it.
 struct Taken {
     option: &'static str,
     is_typed: fn(&Stats) -> bool,
@@ -100,13 +100,13 @@ fn has_workers(function: CellStatsPrimitive) -> bool {
     function != CellStatsPrimitive::MkThread
 }
 
-/// Refuses an option that the function does not take, or that needs another one.
+/// Rejects an option that the function does not use, or that needs another one.
 ///
 /// # Errors
-/// The option, and what takes it.
+/// The option, and the functions that use it.
 pub fn check(typed: &Stats) -> Result<(), CliError> {
     let Some(function) = typed.function.map(|choice| choice.0) else {
-        // Without a function all are measured, each with its own options.
+        // Without a function, all are measured, each with its own options.
         let named = TAKEN.iter().find(|taken| (taken.is_typed)(typed));
         return named.map_or(Ok(()), |Taken { option, functions, .. }| {
             refused(format!("{option} is for {functions}, and none is named: choose one with -f"))
@@ -133,12 +133,12 @@ pub fn check(typed: &Stats) -> Result<(), CliError> {
     workers(typed, function)
 }
 
-/// Messages are between two, and one thread is made at a time.
+/// Messages need two tasks, and only one thread is created at a time.
 fn workers(typed: &Stats, function: CellStatsPrimitive) -> Result<(), CliError> {
     let name = function.name();
     let given = typed.shared.or(typed.private);
     match (given, typed.between) {
-        // None at all is refused with other numbers that are too small.
+        // Zero is rejected later, with other numbers that are too small.
         (None | Some(0), _) => Ok(()),
         (Some(1), _) if function.collective().is_some() => {
             refused(format!("{name} is among workers: -n starts at 2"))

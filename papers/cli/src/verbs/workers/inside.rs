@@ -1,4 +1,4 @@
-//! `seatmap-papers workers streams --in-cell`: the same command inside a cell made for it.
+//! `seatmap-papers workers streams --in-cell`: runs the same command in a temporary cell.
 
 use crate::args::Workers;
 use seatmap_console::error::CliError;
@@ -8,15 +8,14 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-/// How long making and undoing a cell may take.
+/// Time limit for creating or destroying a cell.
 const LIMIT: Duration = Duration::from_secs(60);
-/// How long the streams may take beside their own time.
+/// Extra time for the streams beyond their duration.
 const SLACK: Duration = Duration::from_secs(60);
-/// Configurations of streams, of which the direct one has two turns.
+/// Configurations of streams; the direct one has two turns.
 const TURNS: u32 = 6;
 
-/// A cell that is undone when this is dropped; its time to live undoes it where this process is
-/// killed.
+/// A cell that is destroyed on drop; if this process is killed, its lease destroys it.
 struct OwnCell {
     seatmap: PathBuf,
     name: String,
@@ -26,7 +25,7 @@ impl OwnCell {
     fn create(lasting: Duration) -> Result<Self, CliError> {
         let myself = std::env::current_exe().map_err(CliError::work)?;
         let beside = myself.with_file_name("seatmap");
-        // Both programs are installed side by side; the shell's path may know the other.
+        // Both programs are installed in the same folder; the search path may find another version.
         let seatmap = if beside.exists() { beside } else { "seatmap".into() };
         let name = format!("streams-{}", std::process::id());
         let cell = OwnCell { seatmap, name };
@@ -51,12 +50,12 @@ impl OwnCell {
 
 impl Drop for OwnCell {
     fn drop(&mut self) {
-        // A cell that cannot be undone now is undone when its time is over.
+        // If this fails, the cell ends with its lease.
         let _ = self.call(&["destroy", &self.name].map(OsString::from), LIMIT);
     }
 }
 
-/// Runs this program's own command line inside a cell, and prints what it prints.
+/// Runs this program's command line inside a cell, and returns its output.
 pub fn run(typed: &Workers) -> Result<Vec<u8>, CliError> {
     let lasting = typed.seconds.unwrap_or(super::LASTING) * TURNS + SLACK;
     let cell = OwnCell::create(lasting + LIMIT)?;

@@ -1,4 +1,4 @@
-//! `seatmap-papers workers cellule`: both styles on a model of the Cell.
+//! `seatmap-papers workers cellule`: both styles on a Cell model.
 
 use super::TURNS;
 use crate::args::{Workers, WorkersMeasurement};
@@ -14,10 +14,10 @@ use seatmap_experiments::cellule::simulated::{CelluleMachine, simulated as simul
 use seatmap_machines::catalog::Capability;
 use std::sync::Arc;
 
-/// The seed where none is given.
+/// The default seed.
 const SEED: u64 = 1;
 
-/// Refuses options that only a model takes, or only this computer.
+/// Rejects options that are only for models, or only for this computer.
 pub fn check(typed: &Workers) -> Result<(), CliError> {
     let is_model = typed.what == WorkersMeasurement::Cellule;
     let is_changed = !typed.figures.set.is_empty();
@@ -36,7 +36,6 @@ pub fn check(typed: &Workers) -> Result<(), CliError> {
     }
 }
 
-/// Runs both styles on the model.
 pub fn simulated(typed: &Workers) -> Result<WorkersDocument, CliError> {
     let Some(name) = &typed.on else {
         return Err(CliError::input(
@@ -63,8 +62,7 @@ pub fn simulated(typed: &Workers) -> Result<WorkersDocument, CliError> {
     Ok(WorkersDocument::new(model.name.clone(), pus, CelluleResult::Cellule(Box::new(found))))
 }
 
-/// The inputs with the changes that name one of them, and the other changes: those of the model's
-/// own figures.
+/// Splits the changes into inputs of the experiment and figures of the model.
 fn changed(changes: &FigureChanges) -> Result<(Inputs, FigureChanges), CliError> {
     let mut inputs = Inputs::default();
     let mut of_model = FigureChanges { set: Vec::new() };
@@ -83,7 +81,7 @@ fn changed(changes: &FigureChanges) -> Result<(Inputs, FigureChanges), CliError>
     Ok((inputs, of_model))
 }
 
-/// The SPEs to use, all of the first chip: the paper's program had those.
+/// The SPEs to use, all on the first chip, as in the paper.
 fn spes(model: &CellModel, count: Option<usize>) -> Result<Vec<u32>, CliError> {
     let most = model.spes.len();
     let count = count.unwrap_or(most);
