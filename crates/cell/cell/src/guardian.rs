@@ -22,14 +22,14 @@ const LONGEST_SLEEP_S: u64 = 60;
 
 /// For how long changes are to stay, by their record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Term {
+pub struct LeaseTerm {
     /// Seconds until they are undone, 0 when it is time; `None` if they stay.
     pub left_s: Option<u64>,
     /// Whether a guardian keeps memory for them.
     pub has_memory: bool,
 }
 
-impl Term {
+impl LeaseTerm {
     /// Whether a guardian must stay.
     #[must_use]
     pub fn needs_guardian(self) -> bool {
@@ -55,7 +55,7 @@ pub trait GuardedHost {
     fn guardian(&self) -> &GuardianCommand;
 
     /// The term in the record of this name; `None` if there is no record.
-    fn term(&self, name: &Name) -> Option<Term>;
+    fn term(&self, name: &Name) -> Option<LeaseTerm>;
 
     /// Undoes the changes of this name, and forgets them. To be called with the lock held. Returns
     /// the settings that could not be put back.
@@ -107,7 +107,7 @@ pub trait GuardedHost {
         for journal in self.journals()?.into_iter().rev() {
             let name = journal.header.cell;
             match self.term(&name).filter(|_| journal.stage == CellStage::Standing) {
-                None | Some(Term { left_s: Some(0), .. }) => left.extend(self.end(&name)?),
+                None | Some(LeaseTerm { left_s: Some(0), .. }) => left.extend(self.end(&name)?),
                 Some(term) if term.needs_guardian() && self.run().guardian(&name).is_none() => {
                     posted::adopt(self.guardian(), &name, term.has_memory);
                 }
@@ -186,7 +186,7 @@ fn guard<H: GuardedHost>(host: &H, name: &Name) -> Result<Vec<ThreadMask>, H::Er
         }
     }
     owed.extend(parting.masks_owed());
-    if host.term(name).is_some_and(Term::needs_guardian) {
+    if host.term(name).is_some_and(LeaseTerm::needs_guardian) {
         owed.extend(Left::owed(&stay(host, name, kept)?));
     }
     Ok(owed)

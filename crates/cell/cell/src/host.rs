@@ -2,7 +2,7 @@
 
 use crate::claim::CellClaim;
 use crate::error::CellError;
-use crate::guardian::{GuardedHost, Term};
+use crate::guardian::{GuardedHost, LeaseTerm};
 use crate::journal::CellJournal;
 use crate::memory::Kept;
 use crate::name::Name;
@@ -132,9 +132,9 @@ impl GuardedHost for CellHost {
         &self.keeper
     }
 
-    fn term(&self, name: &Name) -> Option<Term> {
+    fn term(&self, name: &Name) -> Option<LeaseTerm> {
         let record = self.run.record(name)?;
-        Some(Term { left_s: record.left_s(), has_memory: record.memory.is_some() })
+        Some(LeaseTerm { left_s: record.left_s(), has_memory: record.memory.is_some() })
     }
 
     fn end(&self, name: &Name) -> Result<Vec<Left>, CellError> {

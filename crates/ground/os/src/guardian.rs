@@ -11,11 +11,11 @@
 //! | `owed`, then masks, then `done` | all is well, but these threads lack offline CPUs | none |
 //! | any other | what to restore, or a request; each user has its own | the user's |
 //!
-//! | user | says what to restore | until |
+//! | user | describes what to restore | until |
 //! |---|---|---|
-//! | a cell, a plan of services | by a journal in a folder | the end of its lease or of its memory |
-//! | `run --auto`, a trial of `advise` | by the lines of a [ledger](crate::heirs::SeatLedger) | the creator's end |
-//! | `tune --vary` | by the name of a switch and its text | the creator's end |
+//! | a cell, a plan of services | in a journal | the end of its lease and memory |
+//! | `run --auto`, `advise` | by lines of a [ledger](crate::heirs::SeatLedger) | the creator's end |
+//! | `tune --vary` | by the names and texts of switches | the creator's end |
 
 use crate::Tid;
 use crate::owed::ThreadMask;
@@ -150,8 +150,8 @@ impl Parting {
         }
     }
 
-    /// Reads a creator's lines to its parting. `hear` gets each line of the user's own; a request is
-    /// answered with what it returns.
+    /// Reads a creator's lines to its parting. `hear` gets each line of the user's own, and returns
+    /// the answer to a request.
     pub fn read(
         mut lines: impl BufRead,
         mut answers: impl Write,

@@ -4,7 +4,7 @@ use super::ApplyError;
 use super::undo::undo;
 use crate::plan::ServicesPlan;
 use seatmap_cell::GuardianCommand;
-use seatmap_cell::guardian::{GuardedHost, Term};
+use seatmap_cell::guardian::{GuardedHost, LeaseTerm};
 use seatmap_cell::name::Name;
 use seatmap_cell::run_folder::{Lock, RunFolder};
 use seatmap_cell::undo::Left;
@@ -140,9 +140,9 @@ impl GuardedHost for ServicesHost {
         &self.guardian
     }
 
-    fn term(&self, name: &Name) -> Option<Term> {
+    fn term(&self, name: &Name) -> Option<LeaseTerm> {
         let left_s = self.record(name)?.left_s();
-        Some(Term { left_s, has_memory: false })
+        Some(LeaseTerm { left_s, has_memory: false })
     }
 
     fn end(&self, name: &Name) -> Result<Vec<Left>, ApplyError> {
