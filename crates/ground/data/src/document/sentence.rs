@@ -97,7 +97,7 @@ fn about_a_key(message: &str) -> Option<String> {
         .strip_prefix("unknown field `")
         .map(|rest| ("key", rest))
         .or_else(|| message.strip_prefix("unknown variant `").map(|rest| ("value", rest)))?;
-    // The name is from the file and may contain anything; the words after it are the parser's.
+    // The name is from the file and may contain anything; the words after it are Seatmap's own.
     if let Some((name, known)) = rest.rsplit_once("`, expected ") {
         let several = known
             .strip_prefix("one of ")
