@@ -17,7 +17,6 @@ type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 type Create =
     unsafe extern "C" fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int;
 
-/// A new thread's work, and its place.
 struct Begin {
     start: Start,
     argument: *mut c_void,

@@ -70,7 +70,6 @@ pub(crate) fn too_long(ns: f64) -> Option<String> {
     })
 }
 
-/// Rows of known figures.
 pub(crate) fn rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec<f64>>, D::Error> {
     let rows = Vec::<Vec<Nanoseconds>>::deserialize(deserializer)?;
     rows.into_iter()
@@ -84,7 +83,6 @@ pub(crate) fn rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec
         .collect()
 }
 
-/// Optional rows of nanoseconds.
 pub(crate) fn optional_rows<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Vec<Vec<f64>>>, D::Error> {

@@ -71,7 +71,6 @@ pub enum Parcel {
     Value(u64),
 }
 
-/// The number for no parcel.
 pub const NO_PARCEL: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,7 +33,6 @@ use crate::statistics::words::counted;
 /// GHz.
 pub const ASSUMED_FREQUENCY_HZ: f64 = 2.5e9;
 
-/// The range of accepted frequencies.
 const FREQUENCIES_HZ: std::ops::RangeInclusive<f64> = 1e6..=1e11;
 
 /// The shortest line of a pair, `0 0 0`, with its end.
