@@ -1,8 +1,8 @@
 //! The creation and the end of threads.
 //!
-//! The library's `pthread_create` takes precedence over the C library's. It gives a thread its
-//! place before the thread runs, so that places follow the order of creation, and knows the parent.
-//! OpenMP, C++ and Rust create threads through it.
+//! The library's `pthread_create` takes precedence over the C library's, and OpenMP, C++ and Rust
+//! create threads through it. It gives a thread its place before the thread runs, so that places
+//! follow the order of creation and the parent is known.
 
 use crate::tasks::TracedThread;
 use crate::{local, process, tasks};

@@ -1,10 +1,9 @@
 //! Runs, times and ranks all mappings of tasks to workers: Keller & Varbanescu 2010, "Performance
 //! impact of task mapping on the Cell BE multicore processor".
 //!
-//! Intuition about an interconnect is a poor guide to the best mapping, so all of them are tried,
-//! several times each, and ranked by their mean. Everything is generic over
-//! [`Bed`](seatmap_data::port::channels::Bed), so that a model and a real machine have the same
-//! study.
+//! Intuition about an interconnect is a poor guide, so all mappings are tried, several times each,
+//! and ranked by their mean. Everything is generic over [`Bed`](seatmap_data::port::channels::Bed),
+//! so that a model and a real machine have the same study.
 //!
 //! | module | is |
 //! |---|---|

@@ -61,8 +61,8 @@ impl MessageKind {
     }
 }
 
-/// The operation of a request to a message buffer, or the value of its answer. It is kept
-/// separately, in the [`Outbox`](crate::coherent::outbox::Outbox): messages between caches and
+/// The operation of a request to a message buffer, or the value of its answer. The
+/// [`Outbox`](crate::coherent::outbox::Outbox) keeps it, because messages between caches and
 /// directories have none and stay small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parcel {

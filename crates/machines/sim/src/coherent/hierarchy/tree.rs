@@ -21,9 +21,9 @@ pub(super) struct CoreTree<'a> {
     pub order: Vec<usize>,
     /// The group of each core, level by level from the inside, numbered from 0 along the positions.
     pub group_at: Vec<Vec<usize>>,
-    /// The number of levels, from the inside, that settle lines below the last level. With a single
-    /// home, all levels below it do. With several, at most the groups do, because measurements show
-    /// offsets by home between the groups of a package too.
+    /// The number of levels, from the inside, that settle lines below the last level: with a single
+    /// home all of them, with several at most the groups, because measurements show offsets by home
+    /// between the groups of a package too.
     pub settling: usize,
 }
 
