@@ -2,7 +2,7 @@
 //! writers of text, such as visible control characters.
 //!
 //! Profiles, patterns, plans and rankings are read in the same three steps, with the same words in
-//! errors. Both are here, below the crates of the formats.
+//! errors. Steps and words are here, below the crates of the formats.
 //!
 //! | item | is |
 //! |---|---|

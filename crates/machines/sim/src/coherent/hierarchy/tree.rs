@@ -151,9 +151,9 @@ impl<'a> CoreTree<'a> {
             .fold(f64::INFINITY, f64::min)
     }
 
-    /// Sets the times of caches and directories so that the nearest pairs can be reached. Returns
-    /// each core's time of a look: from its threads' distance, which involves no directory, or the
-    /// assumed time.
+    /// Sets the times of caches and directories so that the distances of the nearest pairs can be
+    /// reached. Returns each core's time of a look: from its threads' distance, which involves no
+    /// directory, or the assumed time.
     pub fn fit_timing(&self, timing: &mut CoherentTiming, extra: &[u32]) -> Vec<u64> {
         let sibling_ticks: Vec<Option<u64>> = (0..self.cores())
             .map(|core| {
