@@ -6,7 +6,6 @@ use seatmap_console::error::CliError;
 use seatmap_console::output;
 use seatmap_os::{Root, proc_mount};
 
-/// Checks that the kernel's files for this command exist and have the expected content.
 pub fn check(command: &SeatmapCommand) -> Result<(), CliError> {
     let root = Root::new("/");
     let checked = match command {

@@ -12,7 +12,6 @@ const OF_CELLS: [&str; 5] = ["show", "run", "verify", "destroy", "renew"];
 /// Commands whose NAME is an applied plan of services.
 const OF_PLANS: [&str; 3] = ["undo", "keep", "drift"];
 
-/// The known values of an argument; `None` if they are not known.
 pub fn of(command: &Command, argument: &Arg) -> Option<KnownValues> {
     let name = argument.get_value_names()?.first()?;
     // The value's name in `--help`; in other commands NAME means something else.

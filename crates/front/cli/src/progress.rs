@@ -18,7 +18,6 @@ const LARGEST_SHARE: u32 = 20;
 /// Lines of the terminal left to earlier output.
 const LINES_LEFT: usize = 2;
 
-/// Draws a survey's progress on stderr, if that is a terminal.
 pub struct Display {
     live: Option<LiveMatrix>,
     bars: Bars,
@@ -89,7 +88,6 @@ impl Display {
 }
 
 impl Drop for Display {
-    /// Restores the terminal.
     fn drop(&mut self) {
         self.bars.clear();
         self.clear_picture();

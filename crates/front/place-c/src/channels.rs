@@ -30,7 +30,7 @@ pub struct SeatAttributes {
     /// Whether it matters which line the channel uses; false if the machine's homes of lines are
     /// unknown.
     pub has_line: bool,
-    /// The line for its channel, or 0 if it does not matter. It is a number of 64-byte lines from
+    /// The line for its channel, or 0 if it does not matter. Lines have 64 bytes, and count from
     /// the start of the given memory; without memory, from the start of any page, as far as homes
     /// repeat from page to page.
     pub line: u32,
@@ -85,11 +85,10 @@ unsafe fn found_seats(
 /// line in each side's attributes is counted from the start of the memory, which must be a multiple
 /// of 64 bytes.
 ///
-/// If the host's homes of lines are known, temporarily pinned threads first find the home of each
-/// line, two at a time on CPUs that the process may use; the calling thread waits, and its CPUs do
-/// not change. That takes a fraction of a millisecond per line, and fails after 1 s and 4 ms per
-/// line. No other thread may use the memory meanwhile; its contents do not change. If the homes are
-/// not known, nothing is measured.
+/// If the homes of lines are known, pinned threads first find the home of each line, two at a time
+/// on CPUs that the process may use, while the calling thread waits. That takes a fraction of a
+/// millisecond per line, and fails after 1 s and 4 ms per line. No other thread may use the memory
+/// meanwhile; its contents do not change. If the homes are not known, nothing is measured.
 ///
 /// machine may be NULL, or a profile of this host from another file.
 ///

@@ -1,8 +1,8 @@
 //! Placement for C and C++: `libseatmap_place` and its header.
 //!
-//! The product is the header `include/seatmap_place.h`, whose text is the documentation comments
-//! below; a test generates it and compares. Arguments from C are checked here, and a panic in Rust
-//! never leaves the library (`seatmap-c-abi`), so that the crates below need not handle either.
+//! The product is the header `include/seatmap_place.h`, whose text is the doc comments below; a
+//! test compares them. Arguments from C are checked here, and no panic leaves the library
+//! (`seatmap-c-abi`), so that the crates below need not handle either.
 //!
 //! | module | holds |
 //! |---|---|

@@ -36,7 +36,7 @@ pub unsafe extern "C" fn seatmap_machine_bundled(
 
 /// Reads a machine from a file: a profile from `seatmap measure -o`, a hand-written description, or
 /// a file for `seatmap import` (CSV of core-to-core-latency, MCTOP, hwloc XML). Those commands also
-/// warn of oddities in the file; this call does not.
+/// warn of oddities; this call does not.
 ///
 /// On success, free *machine with seatmap_machine_free; on failure it is NULL.
 ///

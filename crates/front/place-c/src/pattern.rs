@@ -44,8 +44,8 @@ pub unsafe extern "C" fn seatmap_pattern_generate(
 }
 
 /// Reads a pattern from a file of any format of `seatmap pattern show` (seatmap-pattern/1, CSV
-/// matrices and lists of edges, MatrixMarket, QAPLIB). That command also warns of oddities in the
-/// file; this call does not.
+/// matrices and lists of edges, MatrixMarket, QAPLIB). That command also warns of oddities; this
+/// call does not.
 ///
 /// On success, free *pattern with seatmap_pattern_free; on failure it is NULL.
 ///

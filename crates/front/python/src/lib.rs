@@ -1,9 +1,8 @@
 //! Seatmap for Python: the extension module `seatmap._seatmap`, below the package in `python/`.
 //!
-//! A function here converts its arguments, calls the library behind a verb of the command line, and
-//! converts the result. The Python package has the public classes, and uses NumPy, SciPy and
-//! NetworkX if they are installed. The only process it starts is the guardian of a cell, which is
-//! the same Python with another module.
+//! A function here converts its arguments, calls the library behind a verb, and converts the
+//! result. The Python package has the public classes, and uses NumPy, SciPy and NetworkX if
+//! installed. It starts one process, the guardian of a cell: the same Python with another module.
 //!
 //! | module | holds |
 //! |---|---|

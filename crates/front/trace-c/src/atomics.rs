@@ -167,7 +167,6 @@ mod wide {
 
     const SEQ_CST: c_int = super::SEQ_CST;
 
-    /// 16 bytes that change together.
     #[repr(C, align(16))]
     struct AtomicU128(UnsafeCell<u128>);
 

@@ -120,7 +120,6 @@ fn edges(text: &mut Text, task: &TracedThread, known: usize) -> fmt::Result {
     Ok(())
 }
 
-/// The lines with the highest counts of one kind, the highest first.
 fn lines(text: &mut Text, count: fn(&HotLine) -> u64) -> fmt::Result {
     let mut before = (u64::MAX, 0);
     for _ in 0..NAMED {

@@ -18,7 +18,6 @@ pub enum LineSharing {
     Corrected,
 }
 
-/// A line that passed between threads.
 #[repr(C)]
 pub struct HotLine {
     /// Its number; 0 in an unused entry.

@@ -1,8 +1,8 @@
 //! `libseatmap_trace`: the runtime for linking an observed program.
 //!
 //! A program compiled with `-fsanitize=thread` calls a function of the runtime at each access to
-//! memory. This library has those functions, and counts the cache lines that pass from one thread
-//! to another. At its end the program writes the counts to the folder in `SEATMAP_TRACE`.
+//! memory. This library has those functions, counts the cache lines that pass between threads, and
+//! writes the counts at the program's end to the folder in `SEATMAP_TRACE`.
 //!
 //! | module | does |
 //! |---|---|

@@ -59,8 +59,8 @@ pub fn file(name: Arguments) -> Option<Text> {
     numbered(&folder()?, name)
 }
 
-/// Makes a file of this name, with a number after it if the name exists: processes of two
-/// containers, or of one after the other, may have the same id, and each has a trace.
+/// Makes a file of this name, with a number after it if the name exists: two processes of one job,
+/// for example in two containers, may have the same id.
 fn numbered(folder: &Path, name: Arguments) -> Option<Text> {
     for number in 0..NAMESAKES {
         let mut path = folder.clone();

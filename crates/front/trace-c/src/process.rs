@@ -40,7 +40,6 @@ pub fn begin() {
     }
 }
 
-/// Registers the functions for forks, signals and the end.
 fn watch() {
     // SAFETY: both functions live as long as the process.
     unsafe {

@@ -1,7 +1,7 @@
 //! The state of each cache line: its owner, its sharers, and the bytes that the owner wrote.
 //!
-//! A read by a thread without a copy since the last write, and a write by a thread other than the
-//! owner, take the line from the owner. A processor's caches work so: a thread that spins on a line
+//! A read by a thread without a copy since the last write, and a write by another thread than the
+//! owner, take the line from the owner, as in a processor's caches: a thread that spins on a line
 //! receives it once for each write. The sharing is true if the thread accesses bytes that the owner
 //! wrote, and false if not.
 //!

@@ -1,8 +1,8 @@
 //! The creation and the end of threads.
 //!
-//! The library's `pthread_create` takes precedence over the C library's. It gives a thread its
-//! place before the thread runs, so that places follow the order of creation, and knows the parent.
-//! OpenMP, C++ and Rust create threads through it.
+//! The library's `pthread_create` takes precedence over the C library's, and OpenMP, C++ and Rust
+//! create threads through it. It gives a thread its place before the thread runs, so that places
+//! follow the order of creation and the parent is known.
 
 use crate::tasks::TracedThread;
 use crate::{local, process, tasks};
@@ -17,7 +17,6 @@ type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 type Create =
     unsafe extern "C" fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int;
 
-/// A new thread's work, and its place.
 struct Begin {
     start: Start,
     argument: *mut c_void,

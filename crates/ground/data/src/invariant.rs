@@ -13,9 +13,8 @@ use std::fmt::{Arguments, Display};
 
 /// Stops the program if a condition is false: `invariant!(condition, component, "what broke")`.
 ///
-/// The component is a value that can be displayed; a component with a time displays it as well. A
-/// format string with its arguments describes the break. Component and arguments are computed only
-/// after the condition has failed.
+/// The component is a value that can be displayed, with its time if it has one. A format string
+/// with its arguments describes the break. Both are computed only after the condition has failed.
 ///
 /// # Panics
 /// The condition is false, with the message of [`broken`].

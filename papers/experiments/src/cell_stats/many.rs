@@ -15,10 +15,10 @@ const LITTLE: f64 = 0.25;
 /// Runs an experiment with many workers on a deterministic machine, a few operations each; the
 /// figure is a mean over all of them.
 ///
-/// Workers start one after the other with cold caches, so a run of few operations on many workers
-/// may be mostly start. A run twice as long has the same start, which cancels in their difference.
-/// If the difference is small, workers that compete for lines make the ends of runs random, and the
-/// mean of the longer run is the better figure.
+/// Workers start one after the other with cold caches, so a short run on many workers may be mostly
+/// start. A run twice as long has the same start, which cancels in their difference. If the
+/// difference is small, workers that compete for lines make the ends of runs random, and the mean
+/// of the longer run is the better figure.
 ///
 /// # Errors
 /// As [`measure`].

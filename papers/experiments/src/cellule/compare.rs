@@ -14,7 +14,7 @@ const TURN: Duration = Duration::from_millis(20);
 /// The most runs of a turn.
 const MOST_RUNS: usize = 50;
 
-/// A program by workers, and by threads made for it in two ways.
+/// The times of a program with persistent workers, and with threads made for it in two ways.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkersComparison {
@@ -31,7 +31,7 @@ pub struct WorkersComparison {
     pub thread_per_worker: SampleSummary,
     /// Times with a new thread for each task.
     pub thread_per_task: SampleSummary,
-    /// (Linux - runtime) / Linux, of medians.
+    /// The gain of persistent workers, from medians: (threads - workers) / threads, in per cent.
     pub gain_percent: RuntimeGain,
     /// The kernel's share of the CPU time in these runs.
     pub kernel: ByWay<KernelShare>,
@@ -138,8 +138,7 @@ pub fn compare(
     })
 }
 
-/// The runtime exists only for this turn: its idle workers must not spin next to the threads of the
-/// next.
+/// Makes a runtime for this turn only: its idle workers would spin next to the threads of the next.
 fn by_runtime(
     seats: &WorkerSeats,
     problem: &dyn ParallelProblem,

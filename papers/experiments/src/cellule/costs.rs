@@ -134,7 +134,6 @@ fn spread_of_call(call: TimedCall, turns: &[Vec<Round>]) -> Option<SampleSummary
     )
 }
 
-/// The programs, and a clock.
 struct CallCosts {
     clock: HostClock,
     blocks: Vec<Arc<Floats>>,

@@ -2,9 +2,9 @@
 //! accelerator-based systems").
 //!
 //! The paper runs the same programs with a kernel that makes a thread for each accelerator and with
-//! a runtime whose workers are ready, and gives the cost of each call. Here both ways are the calls
-//! of [`seatmap_worker`], on the same CPUs, by turns within one process, so that their ratio holds
-//! on a shared machine. A program's result is checked before its time counts.
+//! a runtime whose workers are ready, and times each call. Here both use the calls of
+//! [`seatmap_worker`], on the same CPUs, by turns within one process, so that their ratio holds on
+//! a shared machine. A program's result is checked before its time counts.
 //!
 //! | module | holds |
 //! |---|---|

@@ -183,8 +183,8 @@ impl ExperimentOptions {
         (side, frames): (u32, u32),
         seed: u64,
     ) -> Self {
-        // Images are rendered small and few, and their time is multiplied by `times`. The search
-        // for homes is not, because it does not grow with the images.
+        // Images are rendered small and few, and their time is multiplied by `times`. That of the
+        // search for homes is not: it does not grow with the images.
         let shrunk = side.div_ceil(SHRUNK).max(1);
         let renderer = Mandelbrot {
             coordinators: tasks.0,

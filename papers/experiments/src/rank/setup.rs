@@ -12,9 +12,9 @@ const QUADWORD: u32 = 16;
 /// The most runs of a study; more would not fit in a readable file.
 pub const MOST_RUNS: u64 = 10_000_000;
 
-/// Default packets that each task takes from each side. Models settle within a few dozen. Ten times
-/// as many agree no better between runs, and all 5,040 mappings of a Cell chip then take ten times
-/// their one or two minutes.
+/// Default packets that each task takes from each side. Models settle within a few dozen, and ten
+/// times as many agree no better between runs, but take ten times the one or two minutes of all
+/// 5,040 mappings of a Cell chip.
 pub const USUAL_ROUNDS: u32 = 150;
 
 /// The seat of thread i.

@@ -1,8 +1,8 @@
 //! A study on a model, spread over the ranks of one start: rank 0 assigns runs, and all ranks run
 //! them.
 //!
-//! The time of a run depends only on the setup, so the result is to the byte that of one process,
-//! whichever rank does a run, and however often.
+//! The time of a run depends only on the setup. The result is therefore, to the byte, that of one
+//! process, whichever rank does a run, and however often.
 
 use super::journal::RankJournal;
 use super::study::{Keeper, RunCallback, time};

@@ -26,7 +26,7 @@ pub struct MappingTimes {
 }
 
 impl MappingTimes {
-    /// No known times yet. The mappings' indices must ascend.
+    /// A study of these mappings without times. The indices must ascend.
     #[must_use]
     pub fn new(indices: Vec<u64>, runs: u32) -> Self {
         let runs = runs as usize;

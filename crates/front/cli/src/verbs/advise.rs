@@ -12,7 +12,6 @@ use seatmap_console::output;
 use seatmap_report::advise;
 use std::cell::RefCell;
 
-/// Observes one program, and advises on it.
 pub fn run(typed: &Advise) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(None)?;
     let request = meant::request(typed, outputs.on_stdout().is_some())?;

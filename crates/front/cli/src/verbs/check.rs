@@ -45,7 +45,6 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     Ok(check.end()?)
 }
 
-/// Checks for each request, until Ctrl-C.
 fn serve(typed: &Check, address: SocketAddr) -> Result<(), CliError> {
     if typed.json || typed.output.is_some() || typed.watch.is_some() {
         return Err(CliError::input(

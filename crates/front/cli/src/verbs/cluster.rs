@@ -20,12 +20,10 @@ pub fn run(typed: &ClusterArgs) -> Result<(), CliError> {
     }
 }
 
-/// The cluster in a file; `None` if it is something else.
 pub fn of_file(name: &str) -> Result<Option<Measured>, CliError> {
     input::if_in_file(name, Measured::is_cluster, Measured::from_json)
 }
 
-/// The cluster in the bytes of a file.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Measured, CliError> {
     input::parsed(path, bytes, Measured::from_json)
 }

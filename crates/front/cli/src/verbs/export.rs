@@ -73,7 +73,6 @@ fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
     written.map_err(|error| CliError::at(path, error))
 }
 
-/// The writer of this format for documents of this kind.
 fn writer<T, E>(
     name: &str,
     kind: &str,

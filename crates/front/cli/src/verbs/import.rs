@@ -63,7 +63,6 @@ fn targets(files: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     Ok(targets)
 }
 
-/// Whether both paths are the same existing file.
 fn is_same(one: &Path, other: &Path) -> bool {
     let real = [one, other].map(std::fs::canonicalize);
     matches!(real, [Ok(one), Ok(other)] if one == other)

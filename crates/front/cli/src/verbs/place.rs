@@ -62,9 +62,7 @@ struct Inputs {
     pattern: Pattern,
     machine: Machine,
     profile: Profile,
-    /// The amount of an edge that multiplies its distance.
     weight: Weight,
-    /// The CPUs for tasks, if they are not all with distances.
     cpus: Option<Vec<u32>>,
 }
 

@@ -60,7 +60,6 @@ fn criteria(check: &str, typed: &Pretend) -> Result<Criteria, CliError> {
     Ok(Criteria { rules, expected: None, strict })
 }
 
-/// Prints and writes the threads and the judgement, and returns whether the check fails.
 fn show(
     run: &PretendedRun,
     judged: Option<&Judged>,

@@ -20,7 +20,6 @@ use std::time::{Duration, Instant};
 /// The interval at which a wait checks for a request to stop.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Shows the threads on the CPUs of this computer, or records them.
 pub fn run(typed: &Top, colour: ColourChoice) -> Result<(), CliError> {
     let has_screen =
         std::io::stdout().is_terminal() && !typed.once && !typed.json && typed.seconds.is_none();

@@ -53,9 +53,8 @@ fn built() -> PathBuf {
     own.parent().unwrap().to_owned()
 }
 
-/// An example written in Rust, ready to run. `make test` builds all examples with the tests, and
-/// sets the variable; a single test builds the example it needs, which takes a second build of all
-/// crates below.
+/// An example in Rust, ready to run. `make test` builds all examples and sets the variable; a
+/// single test builds its own, and all crates below a second time.
 pub fn example(package: &str, name: &str) -> Command {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     if std::env::var_os("SEATMAP_EXAMPLES_BUILT").is_none() {

@@ -3,9 +3,8 @@
 use std::str::FromStr;
 
 /// A number in decimal digits; commas may separate thousands, in groups of three. `None` for
-/// everything else, such as the decimal commas of other languages ("1.234,5" and "1,5"), which a
-/// program that drops commas would read as another number. Also `None` for infinity, NaN and
-/// subnormal numbers, which are not exact.
+/// everything else, such as the decimal commas of other languages ("1.234,5" and "1,5"), and for
+/// infinity, NaN and subnormal numbers, which are not exact.
 ///
 /// ```
 /// use seatmap_data::document::printed_number;

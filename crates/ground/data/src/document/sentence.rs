@@ -1,10 +1,10 @@
 //! The messages of the JSON and TOML parsers as sentences about the file.
 //!
 //! A parser's message is about the types of the program: "invalid type: string "8", expected u32".
-//! The owner of a file knows keys and values, not types, so each message is rewritten in those
-//! words. The parsers' messages are text (neither crate has a type for them); those here are of
-//! `serde` 1, `serde_json` 1 and `toml` 1. An unknown message stays as it is, because those of
-//! Seatmap's own readers also come through the parsers.
+//! The owner of a file knows keys and values, so each message is rewritten in those words. The
+//! messages are those of `serde` 1, `serde_json` 1 and `toml` 1, as text, because these crates have
+//! no type for them. An unknown message stays as it is, because those of Seatmap's own readers also
+//! come through the parsers.
 
 use crate::document::visible;
 
@@ -97,7 +97,7 @@ fn about_a_key(message: &str) -> Option<String> {
         .strip_prefix("unknown field `")
         .map(|rest| ("key", rest))
         .or_else(|| message.strip_prefix("unknown variant `").map(|rest| ("value", rest)))?;
-    // The name is from the file and may contain anything; the words after it are the parser's.
+    // The name is from the file and may contain anything; the words after it are Seatmap's own.
     if let Some((name, known)) = rest.rsplit_once("`, expected ") {
         let several = known
             .strip_prefix("one of ")

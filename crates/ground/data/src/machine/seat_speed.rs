@@ -71,8 +71,8 @@ impl SeatSpeed {
     }
 
     /// How much slower the slowest PU is than the fastest while the others are idle, relative to
-    /// the fastest; 0 if all are equal. The smaller of the spreads of medians and of tenth
-    /// percentiles counts, because noise alone is not a difference.
+    /// the fastest. The smaller of the spreads of medians and of tenth percentiles counts, because
+    /// noise alone is not a difference.
     #[must_use]
     pub fn spread(&self) -> f64 {
         let by_median = self.work.as_ref().map(|work| spread_of_times(&work.alone_median_ns));

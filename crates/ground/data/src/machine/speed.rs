@@ -17,9 +17,8 @@ pub struct Speed {
 }
 
 /// The gap between two neighbouring speeds of different kinds, in per cent of the lower one. Cores
-/// of one type differ by less: by the quality of their silicon, by turbo modes, and by the
-/// firmware's ranking, which AMD's driver shows as frequencies up to 3 % apart, 21 % in all
-/// (open-mpi/hwloc#690).
+/// of one type differ by less: by their silicon, turbo modes, and the firmware's ranking, which
+/// AMD's driver shows as frequencies up to 3 % apart, 21 % in all (open-mpi/hwloc#690).
 const GAP_PERCENT: u128 = 10;
 
 /// Performance or efficiency core, for each of these speeds; all `None` if they are alike.

@@ -1,9 +1,9 @@
 //! The instance of a command that a launcher starts several times: its rank on the node, its worker
 //! slot, or its task of a job array.
 //!
-//! A launcher starts the same command line several times on a node. Each instance takes other
-//! seats, so it must know its number. [`LaunchInstance::find`] reads it from the environment;
-//! exported scripts read the same variables.
+//! A launcher starts the same command line several times on a node, and each instance takes other
+//! seats. [`LaunchInstance::find`] reads its number from the environment; exported scripts read the
+//! same variables.
 
 /// The user's own variable, before those of all launchers: the number of a task, or [`ALL`].
 pub const OWN: &str = "SEATMAP_TASK";

@@ -1,12 +1,12 @@
 //! The bootstrap interval of a median, over passes and then over the batches inside them.
 //!
 //! Batches of one visit are not independent: the frequency, other programs and the vCPU's position
-//! last longer than a batch. Resampling only batches therefore gives an interval that is too
-//! narrow. Here whole passes are drawn first and batches inside each of them second (Davison and
-//! Hinkley 1997, section 3.8), so that differences between visits widen it.
+//! last longer than a batch, so resampling only batches gives too narrow an interval. Here whole
+//! passes are drawn first and batches inside each of them second (Davison and Hinkley 1997, section
+//! 3.8), so that differences between visits widen it.
 //!
 //! It must be fast, because a machine of 512 PUs has 130 816 pairs: the samples are ranked once, a
-//! resample is a count over ranks, and its median is found by walking the counts.
+//! resample is a count over ranks, and a walk over the counts finds its median.
 
 use super::quantile_sorted;
 use fastrand::Rng;

@@ -2,13 +2,12 @@
 //!
 //! Blocks of runs follow each other, and a disturbance of a minute affects several in the same way.
 //! Such values carry less information than independent ones. How much less cannot be estimated from
-//! few values: from the first lags or from batches of 10 to 60 values the estimate is far too
-//! small, and the interval too narrow. Therefore the widening comes from the posterior of the mean
-//! under a first-order autoregression, averaged over all correlations of neighbours by how well
-//! they explain the series (Zellner and Tiao 1964, "Bayesian analysis of the regression model with
-//! autocorrelated errors"). Part of the prior is on independence, because the order within blocks
-//! is random; the rest is spread as in Berger and Yang 1994 ("Noninformative priors and Bayesian
-//! testing for the AR(1) model").
+//! few values: the first lags, or batches of 10 to 60 values, give far too small a widening. It
+//! therefore comes from the posterior of the mean under a first-order autoregression, averaged over
+//! all correlations of neighbours by how well they explain the series (Zellner and Tiao 1964,
+//! "Bayesian analysis of the regression model with autocorrelated errors"). Part of the prior is on
+//! independence, because the order within blocks is random; the rest is spread as in Berger and
+//! Yang 1994 ("Noninformative priors and Bayesian testing for the AR(1) model").
 
 use crate::statistics::{MAD_TO_SIGMA, mad, median, signed_rank::normal_share};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};

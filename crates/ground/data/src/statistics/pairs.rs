@@ -1,10 +1,10 @@
 //! Order statistics of all pairs of values, without making the pairs.
 //!
-//! A thousand values have half a million pairs, and a hundred thousand have five thousand million.
-//! A pair grows with either value, so one walk along both lists counts the pairs up to a limit. The
-//! nth pair is found by bisecting the limit over the bits of a floating-point number: at most 64
-//! walks, and the same result to the last bit as from a sorted list. (Johnson and Mizoguchi 1978
-//! select without bisection; for these lists bisection is as fast, and simpler.)
+//! A thousand values have half a million pairs, a hundred thousand have five thousand million. The
+//! figure of a pair is monotonic in both values, so one walk along both lists counts the pairs up
+//! to a limit. The nth pair is found by bisecting the limit over the bits of a floating-point
+//! number: at most 64 walks, and the same result to the last bit as from a sorted list. (Johnson
+//! and Mizoguchi 1978 select without bisection, which is no faster for these lists.)
 
 /// All pairs of two ascending lists, each with its figure.
 pub struct ValuePairs<'a> {

@@ -1,9 +1,9 @@
 //! The shift of paired differences, with an interval that is exact for few pairs.
 //!
 //! A bootstrap interval of 5 to 15 differences misses the true shift more often than it claims,
-//! because so few values do not show their own spread. The interval of Wilcoxon's signed-rank test
-//! (Hollander, Wolfe and Chicken 2014, section 3.3) is exact for any symmetric distribution,
-//! whatever its tails. Too few differences have no interval.
+//! because so few values do not show their own spread. That of Wilcoxon's signed-rank test
+//! (Hollander, Wolfe and Chicken 2014, section 3.3) is exact for any symmetric distribution. Too
+//! few differences have no interval.
 
 use crate::statistics::dependence::widening;
 use crate::statistics::pairs::ValuePairs;
@@ -101,9 +101,9 @@ pub fn between(first: &[f64], second: &[f64], confidence: f64) -> Option<Shift> 
     Some(Shift { centre: all.median()?, low, high, count })
 }
 
-/// A bound on the centre of this many further differences if nothing differs. It is the 95th
-/// percentile of the centres of these differences with random signs, drawn anew. Callers state it
-/// as a bound of 90 %, because few differences do not show everything. `None` for fewer than two.
+/// A bound on the centre of this many further differences if nothing differs: the 95th percentile
+/// of the centres of these differences with random signs, drawn anew. Callers state it as a bound
+/// of 90 %, because few differences do not show everything. `None` for fewer than two.
 #[must_use]
 pub fn floor(differences: &[f64], seed: u64) -> Option<f64> {
     let sizes =

@@ -109,8 +109,8 @@ impl HostClock {
     }
 
     /// Ticks in this many core cycles. The counter of x86-64 runs at the nominal core frequency, so
-    /// one tick is one cycle there. Elsewhere user space cannot read the core's frequency, and one
-    /// cycle is taken as 1/3 ns.
+    /// both are equal there. Elsewhere user space cannot read the frequency, and a cycle is taken
+    /// as 1/3 ns.
     #[must_use]
     pub fn ticks_in(&self, cycles: u64) -> u64 {
         match self.source {

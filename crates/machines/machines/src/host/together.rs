@@ -5,8 +5,8 @@ use seatmap_os::partners::LOOKS;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// From the last thread's arrival to the common start. Another CPU sees the arrival within 1 us,
-/// even on another socket of any machine that we know; this is many times longer, and short
+/// From the last thread's arrival to the common start. Other CPUs see the arrival within 1 us, even
+/// on another socket of any machine that we know; this is many times longer, and still short
 /// compared with a measurement.
 const LEAD_NS: f64 = 10_000.0;
 
@@ -52,9 +52,8 @@ impl Together {
         }
     }
 
-    /// Repeats an operation until this many threads have called this method. Returns the value of
-    /// the clock at that moment. The operation ends the wait by a panic if a thread will never
-    /// come.
+    /// Repeats an operation until this many threads have called this method, and returns the clock
+    /// at that moment. The operation must panic if a thread will never come.
     pub fn keep_on(&self, threads: usize, clock: &HostClock, mut operation: impl FnMut()) -> u64 {
         let all = self.ended.come(threads).all;
         while self.ended.0.load(Ordering::Acquire) < all {

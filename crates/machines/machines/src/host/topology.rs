@@ -1,10 +1,9 @@
 //! The PUs of a computer and what they share, from `/sys` and `/proc`.
 //!
-//! [`of_host`] reads this computer. [`read_folder`] and [`read_gathered`] read another computer's
-//! gathered files: a folder with `sys` and `proc`, or an archive of `hwloc-gather-topology`. All
-//! three agree with hwloc's `lstopo` on the same files, including its numbers; the tests compare
-//! the two. On this computer the numbers are those of the whole machine, as in hwloc without a
-//! cpuset.
+//! [`of_host`] reads this computer; [`read_folder`] and [`read_gathered`] read the gathered files
+//! of another one: a folder with `sys` and `proc`, or an archive of `hwloc-gather-topology`. All
+//! agree with hwloc's `lstopo` on the same files, including its numbers (the tests compare them).
+//! On this computer the numbers are those of the whole machine, as in hwloc without a cpuset.
 //!
 //! | level | read from | numbered by |
 //! |---|---|---|

@@ -25,10 +25,9 @@ pub struct Handoff {
     pub line: Addr,
 }
 
-/// Tasks that exchange messages along a pattern, round after round: a measurement of a pattern's
-/// traffic on a coherent machine. In a round, a task first sends its messages and then receives
-/// those of others. Each channel holds one message; edges with several messages all send their
-/// first ones first.
+/// Tasks that exchange messages along a pattern, round after round, to measure its traffic on a
+/// coherent machine. In a round, a task first sends its messages and then receives those of others.
+/// Each channel holds one message; edges with several messages all send their first ones first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handoffs {
     /// The number of tasks.
@@ -84,10 +83,9 @@ impl Handoffs {
         }
     }
 
-    /// The same handoffs over other lines. There are a quarter more lines than channels. Each
-    /// channel in turn, the ones with most messages first, takes the line whose home is nearest to
-    /// both its ends (Liu et al. 2015, algorithm 4 and footnote 3). `away` is a PU's distance from
-    /// a line's home.
+    /// The same handoffs over other lines, a quarter more than channels. Each channel in turn,
+    /// those with most messages first, takes the line whose home is nearest to both its ends (Liu
+    /// et al. 2015, algorithm 4 and footnote 3). `away` is a PU's distance from a line's home.
     #[must_use]
     pub fn near(&self, placement: &[u32], away: impl Fn(u32, u32) -> Option<u64>) -> Self {
         let first =

@@ -7,9 +7,8 @@ use seatmap_data::port::{Addr, Port, Stamp, WORDS_PER_LINE, Workload};
 /// trip, and its time is the core distance.
 ///
 /// Pair p is tasks 2p and 2p + 1, on the line `lines[p]`; all pairs start together. Each task reads
-/// the clock between batches of round trips, so one run gives many samples for one clock reading
-/// per batch. The clock of the task that started later counts, because the earlier task's first
-/// batch includes the wait.
+/// the clock only between batches of round trips. The clock of the task that started later counts,
+/// because the earlier task's first batch includes the wait.
 #[derive(Clone, Debug)]
 pub struct PingPong {
     /// The word of each pair, on its own line.

@@ -2,10 +2,9 @@
 //!
 //! Word by word, the engine would resume a task for each access, although the lines in its cache
 //! cannot change until another thread or cache accesses them. A copy therefore runs ahead to the
-//! end of two such lines, and one event stands for all its steps. If a thread or cache accesses one
-//! of the lines earlier, it finds all steps done that would have been done by then, and the copy
-//! continues from there. All steps happen at the times of single loads and stores; only the order
-//! of two events in the same tick may differ.
+//! end of two such lines, and one event stands for all its steps. An earlier access by another
+//! thread or cache finds all due steps done, and the copy continues from there. All steps happen at
+//! the times of single loads and stores; only the order of two events in the same tick may differ.
 
 use crate::coherent::cores::{Core, HardwareThread};
 use crate::coherent::memory::SharedMemory;

@@ -36,10 +36,10 @@ pub struct CoherenceCounts {
     pub memory_reads: u64,
 }
 
-/// On a ring or mesh each line has one home, and no two homes share anything, so one table holds
-/// the records of all homes. In a hierarchy the levels share one record of each line, as if each
-/// level knew at once what the others know. A request climbs to the first level with all sharers of
-/// its line below it, and that level serves it.
+/// On a ring or mesh each line has one home, and homes share nothing, so one table holds the
+/// records of all. In a hierarchy the levels share one record of each line, as if each level knew
+/// at once what the others know. A request climbs to the first level with all sharers of its line
+/// below it, which serves it.
 #[derive(Clone, Debug)]
 pub struct Directory {
     layout: Arc<CoherentLayout>,
@@ -226,8 +226,8 @@ impl Directory {
         self.one_answer_less(message.line, source, out);
     }
 
-    /// Counts an answer. After the last answer, the requester gets the line or the permission, and
-    /// the requests that waited for the line are served.
+    /// Counts an answer. After the last one, the requester gets the line or the permission, and the
+    /// requests that waited for the line are served.
     fn one_answer_less(&mut self, line: u32, source: Option<u16>, out: &mut Outbox) {
         let transaction = self.lines.get(line).transaction;
         let served = self.transactions.get_mut(transaction);

@@ -1,10 +1,10 @@
 //! The time of a round trip without other traffic, by formula; a test compares it with the
 //! simulation.
 //!
-//! Two tasks write one word in turn (algorithm 1 of Liu et al. 2015). The writer shares the line
-//! with the other task, so its store makes the home invalidate the other cache's copy. The other
-//! task looks again, misses, and receives the line through the home. On a ring, a round trip is
-//! therefore six routes between each of the two caches and the home.
+//! Two tasks write one word in turn (algorithm 1 of Liu et al. 2015). A store makes the home
+//! invalidate the other cache's copy; the other task looks again, misses, and receives the line
+//! through the home. On a ring, a round trip is therefore six routes between each of the two caches
+//! and the home.
 
 use crate::coherent::homes::{Climbing, Homes};
 use crate::coherent::layout::CoherentLayout;

@@ -83,8 +83,7 @@ impl Homes {
 }
 
 /// The home of a line among this many homes: SplitMix64's mix (Steele, Lea & Flood 2014) of the
-/// line's number, in which every bit of the number affects every bit of the result, scaled to the
-/// homes (Lemire 2019). The true hashes are unpublished.
+/// line's number, scaled to the homes (Lemire 2019). The true hashes are unpublished.
 #[must_use]
 pub fn hashed(line: u32, seed: u64, homes: usize) -> usize {
     let mix = mixed(u64::from(line) ^ mixed(seed));

@@ -4,9 +4,9 @@ use crate::moment::at_tick;
 use seatmap_data::invariant::broken;
 use seatmap_data::port::{Addr, WORDS_PER_LINE};
 
-/// The protocol gives one cache at a time the right to write a line, after every other copy is
-/// invalidated. All copies are therefore equal, and one store of values serves all of them. Cores
-/// and message buffers check their right before they read or write.
+/// The protocol lets one cache at a time write a line, after every other copy is invalidated. All
+/// copies are therefore equal, and one store of values serves all. Cores and message buffers check
+/// their right before they read or write.
 #[derive(Clone, Debug, Default)]
 pub struct SharedMemory {
     words: Vec<u64>,

@@ -61,8 +61,8 @@ impl MessageKind {
     }
 }
 
-/// The operation of a request to a message buffer, or the value of its answer. It is kept
-/// separately, in the [`Outbox`](crate::coherent::outbox::Outbox): messages between caches and
+/// The operation of a request to a message buffer, or the value of its answer. The
+/// [`Outbox`](crate::coherent::outbox::Outbox) keeps it, because messages between caches and
 /// directories have none and stay small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parcel {
@@ -71,7 +71,6 @@ pub enum Parcel {
     Value(u64),
 }
 
-/// The number for no parcel.
 pub const NO_PARCEL: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

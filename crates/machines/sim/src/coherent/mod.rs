@@ -4,9 +4,8 @@
 //! A line is kept coherent at its home. A core that misses a line sends a request to the home; the
 //! home asks the line's owner, and the answer comes back through the home (figure 6 of Liu et al.
 //! 2015). The home serves one request for a line at a time, looks up one message after the other,
-//! and sends requests back when it is full. Messages take one link after the other; each link has
-//! lanes for addresses, data and acknowledgements. Tasks that wait for a line cost nothing until it
-//! changes.
+//! and sends requests back when it is full. Each link has lanes for addresses, data and
+//! acknowledgements. Tasks that wait for a line cost nothing until it changes.
 //!
 //! The model omits evictions (a cache keeps every line), store buffers (a task waits until its
 //! store is done), issue slots (threads of a core do not slow each other down), and the bandwidth

@@ -1,9 +1,9 @@
 //! Tasks that stop in the middle and continue later.
 //!
-//! They are stackful coroutines, so that a workload is an ordinary function. In a build with the
-//! feature `threads`, the environment variable `SEATMAP_TASKS=threads` makes each of them a thread,
-//! one of which runs at a time. Threads are far slower, but debuggers, profilers and sanitizers
-//! understand them. Tests check that both give the same results.
+//! They are stackful coroutines, so that a workload is an ordinary function. With the feature
+//! `threads`, `SEATMAP_TASKS=threads` makes each of them a thread, one of which runs at a time: far
+//! slower, but debuggers, profilers and sanitizers understand threads. Tests check that both give
+//! the same results.
 
 mod coroutine;
 #[cfg(feature = "threads")]
@@ -16,7 +16,6 @@ pub use coroutine::{Fiber, Stack, Yielder};
 #[cfg(feature = "threads")]
 pub use either::{Fiber, Stack, Yielder};
 
-/// Bytes of a task's stack.
 const STACK_BYTES: usize = 256 * 1024;
 
 /// The progress of a task.

@@ -8,7 +8,6 @@ use seatmap_sim::{CoherentBed, CoherentModel, catalog};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Runs of each test on each machine.
 const RUNS: u64 = 2500;
 /// The binary logarithm of the longest computation before each step, in ticks: far longer than an
 /// access, so that every order of the steps appears.

@@ -81,10 +81,9 @@ fn shortest(bed: &mut CoherentBed, seats: &[u32], lines: &[u32]) -> u64 {
 /// Seats and lines of the pairs that run at the same time as the pair on these PUs.
 type Others<'a> = dyn FnMut(&[u32]) -> (Vec<u32>, Vec<u32>) + 'a;
 
-/// FindTD (algorithm 2), with this many looks at each core: it finds the core from which the line
-/// is nearest to core 0, and skips core 0's own core. Under load, the distances of single cores are
-/// off by more than a hop, so it takes the core from which distances grow most evenly along the
-/// ring.
+/// FindTD (algorithm 2), with this many looks at each core except core 0's own: finds the core from
+/// which the line is nearest to core 0. Under load, single distances are off by more than a hop, so
+/// it takes the core from which distances grow most evenly along the ring.
 fn find_td(bed: &mut CoherentBed, line: u32, looks: u32, others: &mut Others) -> u32 {
     let mut look = |pu: u32| {
         let (seats, lines) = others(&[0, pu]);

@@ -170,7 +170,6 @@ impl Runs {
         }
     }
 
-    /// Traffic of many kinds, in one line.
     fn storm(&mut self) {
         let pus = Testbed::pus(&self.bed).to_vec();
         let mut all = Vec::new();

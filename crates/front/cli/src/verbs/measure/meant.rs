@@ -53,7 +53,6 @@ pub fn request(typed: &MeasureArgs, machine: &Machine) -> Result<MeasurementRequ
     })
 }
 
-/// The named machine, with its CPUs.
 fn source(typed: &MeasureArgs, machine: &Machine) -> Result<RoundTripSource, CliError> {
     let cpus = typed.cpus.as_ref();
     let answers = machine.answers();

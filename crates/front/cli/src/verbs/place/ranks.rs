@@ -57,7 +57,6 @@ pub fn run(typed: &PlaceArgs, cluster: &Cluster) -> Result<(), CliError> {
     }
 }
 
-/// A pattern plus the additional ones.
 pub fn pattern(text: &str, wishes: &OnCluster) -> Result<Pattern, CliError> {
     let first = pattern_input::pattern(text)?;
     if wishes.also.is_empty() {

@@ -82,7 +82,6 @@ fn destination(path: Option<&Path>) -> Result<Option<Destination>, CliError> {
     Destination::new(&std::path::absolute(path).map_err(CliError::input)?).map(Some)
 }
 
-/// The program as the user gave it: its command line, or its process ids.
 pub fn named(typed: &RunArgs) -> String {
     let words: Vec<_> = typed.command.iter().map(|word| word.to_string_lossy()).collect();
     let pids: Vec<_> = typed.pid.iter().map(|pid| format!("process {pid}")).collect();

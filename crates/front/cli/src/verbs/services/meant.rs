@@ -37,7 +37,6 @@ fn services(path: &Path) -> Result<ServicesFile, CliError> {
     input::parsed(path, &input::bytes(path)?, ServicesFile::from_toml)
 }
 
-/// The services of a file; `None` if the file does not exist.
 pub fn known(path: &Path) -> Result<Option<ServicesFile>, CliError> {
     if path.exists() { services(path).map(Some) } else { Ok(None) }
 }

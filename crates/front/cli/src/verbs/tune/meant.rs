@@ -159,7 +159,6 @@ fn cluster_in(name: &str) -> Result<Cluster, CliError> {
     }
 }
 
-/// The part of this process in a race on a model.
 pub enum ModelPart {
     /// It makes runs for another rank.
     Follow(OnModel, RanksOfRace),

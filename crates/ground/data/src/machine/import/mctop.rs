@@ -18,8 +18,8 @@
 //!
 //! No file gives the length of a cycle. If the user does not either, [`ASSUMED_FREQUENCY_HZ`] is
 //! used and reported, in a [`ProfileNote`] and in the profile's origin. All ratios, and so every
-//! placement, are right then; nanoseconds are wrong by the ratio of the machine's nominal frequency
-//! to the assumed one.
+//! placement, are right then; nanoseconds are wrong by the ratio of the nominal to the assumed
+//! frequency.
 
 use super::clusters::Levels;
 use super::round_trip::{self, MAX_ONE_WAY_NS};
@@ -33,7 +33,6 @@ use crate::statistics::words::counted;
 /// GHz.
 pub const ASSUMED_FREQUENCY_HZ: f64 = 2.5e9;
 
-/// The range of accepted frequencies.
 const FREQUENCIES_HZ: std::ops::RangeInclusive<f64> = 1e6..=1e11;
 
 /// The shortest line of a pair, `0 0 0`, with its end.

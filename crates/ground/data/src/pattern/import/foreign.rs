@@ -1,8 +1,8 @@
 //! Formats of the field that are refused, recognised by their beginning, each with the command that
 //! converts it.
 //!
-//! Graphs of processes have many formats. The error for one of these names the format and the
-//! command that makes a list of edges of it, not a line that fails to parse.
+//! The error for one of these formats of graphs names the format and the command that makes a list
+//! of edges of it, not a line that fails to parse.
 
 use super::PatternImportError;
 

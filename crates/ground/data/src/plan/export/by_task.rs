@@ -1,11 +1,11 @@
 //! A shell script that binds one process, for tools that bind a process to a set of PUs.
 //!
 //! Such tools know neither threads nor ranks, so the script finds its task, binds itself and
-//! becomes the program: signals, standard input and the exit code pass through, and any launcher of
-//! processes can start it in place of the program.
+//! becomes the program: signals, standard input and the exit code pass through, and any launcher
+//! can start it instead.
 //!
 //! A plan is for one machine, so a task is a rank *on this node*: on every node of a job the first
-//! rank takes the seat of task 0. A rank of the whole job is not enough, and the script refuses to
+//! rank takes the seat of task 0. If the script finds only a rank of the whole job, it refuses to
 //! guess.
 
 use super::comment;

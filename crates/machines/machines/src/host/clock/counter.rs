@@ -16,9 +16,9 @@ pub(super) fn trusted(root: &Root) -> Result<ClockSource, CounterFlaw> {
 
 /// Whether the kernel does not offer the counter as a clock. A processor only describes itself, but
 /// the kernel compares the counters of all: those of two sockets may be hours apart, and threads
-/// that begin at one value of the clock would wait for that long. On Arm the kernel withdraws a
-/// counter that the firmware set wrong. The chosen clock does not show whether the counter is good:
-/// virtual machines prefer `kvm-clock` to a good one.
+/// that begin at one value would wait for hours. On Arm the kernel withdraws a counter that the
+/// firmware set wrong. The kernel's chosen clock shows nothing: virtual machines prefer `kvm-clock`
+/// to a good counter.
 fn is_left_out(root: &Root, counter: &str) -> bool {
     let clocks = root.read(CLOCKS).unwrap_or_default();
     !clocks.is_empty() && !clocks.split_whitespace().any(|clock| clock == counter)

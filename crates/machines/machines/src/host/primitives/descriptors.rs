@@ -42,7 +42,7 @@ impl End {
     }
 
     /// Ends the other thread's read after a failure of this one. Dropped pipes and sockets do so;
-    /// an eventfd has no end, so it becomes non-blocking and the waiting read is woken.
+    /// an eventfd becomes non-blocking, and its reader is woken.
     fn fail(&mut self) {
         // SAFETY: the descriptor is open, and the call takes a number besides.
         let is_set =

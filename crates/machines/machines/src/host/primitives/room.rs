@@ -128,8 +128,8 @@ impl PrimitiveThreads {
     }
 
     /// Times the work that `prepare(rank)` gives each thread. All threads begin at one value of the
-    /// clock. A thread that has finished its batches continues until all have, unless the threads
-    /// take turns. A thread that fails drops its work, and this must release the other threads.
+    /// clock, and continue until all have finished their batches, unless they take turns. A thread
+    /// that fails drops its work, and this must release the others.
     pub(super) fn time<F>(
         &mut self,
         primitive: &impl Primitive,
@@ -232,8 +232,7 @@ impl<'a, F: FnMut() -> io::Result<()>> Stay<'a, F> {
 }
 
 /// Repeats a run if its threads did not work at the same time: first with the same length, because
-/// another program may have interrupted it, and then with twice the operations, because they may
-/// have been too few.
+/// another program may have interrupted it, and then with twice the operations.
 pub(super) fn repeated(
     plan: BatchPlan,
     mut attempt: impl FnMut(BatchPlan) -> SamplesResult,

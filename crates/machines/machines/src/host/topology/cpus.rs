@@ -252,9 +252,9 @@ impl<'a> TopologyReader<'a> {
     }
 
     /// Whether a cache is only the kernel's guess. If an Arm computer's firmware describes no
-    /// caches, Linux 6.12 lists one cache of each further level, shared by all CPUs
-    /// (`cache_leaves_are_shared` in drivers/base/cacheinfo.c). It has no size, and is wrong for
-    /// several packages. hwloc believes it.
+    /// caches, Linux 6.12 lists one cache of each further level, without a size and shared by all
+    /// CPUs, even those of several packages (`cache_leaves_are_shared` in
+    /// drivers/base/cacheinfo.c). hwloc believes it.
     fn is_guess(&self, cpu: u32, index: &str, set: &CpuSet) -> bool {
         set == self.running
             && !self.tree.has(&format!("{index}/size"))
@@ -262,8 +262,8 @@ impl<'a> TopologyReader<'a> {
     }
 }
 
-/// The file with the CPUs that share a cache, and the end of the cache numbers, from the first CPU
-/// with caches. The file is a mask, or a list if a dump lacks the mask.
+/// The file with the CPUs that share a cache (a mask, or a list if a dump lacks the mask), and the
+/// end of the cache numbers, from the first CPU with caches.
 fn cache_files(tree: &FileTree, running: &CpuSet) -> (&'static str, usize) {
     let first = running
         .iter()

@@ -1,9 +1,9 @@
 //! The nested sets of PUs that share something: which are kept, and their numbers.
 //!
-//! The sets come from files that can contradict each other. A set that cuts an earlier set in two
+//! The sets come from files that can contradict each other. A set that cuts an earlier one in two
 //! is omitted and reported, so that any two kept sets are disjoint or nested. Groups get hwloc's
-//! numbers: the groups of one level are numbered in the order of a walk through the tree, in which
-//! siblings are ordered by their first PU.
+//! numbers: each level is numbered in the order of a walk through the tree, siblings by their first
+//! PU.
 
 use seatmap_data::machine::import::ProfileNote;
 use seatmap_os::CpuSet;

@@ -46,9 +46,9 @@ impl NumaNodes {
         NumaNodes { nodes: found, distances }
     }
 
-    /// The local node of a CPU: its smallest node, and the first among equals. Additional faster
-    /// memory is a later node, which a CPU does not use by default. A node of usable memory is
-    /// preferred, but without one a CPU still has a node.
+    /// The local node of a CPU: its smallest node, the first among equals, if possible one of
+    /// usable memory. Additional faster memory is a later node, which a CPU does not use by
+    /// default.
     pub(super) fn of_cpu(
         &self,
         cpu: u32,

@@ -183,10 +183,9 @@ impl DistanceParts {
 }
 
 impl Hierarchy {
-    /// Lowers the distance between the threads of a core to that of the nearest other core. The
-    /// simulator's threads of one core share its cache, so no line is farther from them than from
-    /// another core. A profile can contradict this if a hypervisor moved its CPUs, and the fit then
-    /// shows the error.
+    /// Lowers the distance between the threads of a core to that of the nearest other core: the
+    /// simulator's threads of one core share its cache. A profile can contradict this if a
+    /// hypervisor moved its CPUs, and the fit then shows the error.
     fn bring_siblings_near(&mut self) {
         for core in 0..self.cores.len() {
             let others = (0..self.cores.len()).filter(|other| *other != core);

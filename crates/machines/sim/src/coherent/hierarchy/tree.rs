@@ -21,9 +21,9 @@ pub(super) struct CoreTree<'a> {
     pub order: Vec<usize>,
     /// The group of each core, level by level from the inside, numbered from 0 along the positions.
     pub group_at: Vec<Vec<usize>>,
-    /// The number of levels, from the inside, that settle lines below the last level. With a single
-    /// home, all levels below it do. With several, at most the groups do, because measurements show
-    /// offsets by home between the groups of a package too.
+    /// The number of levels, from the inside, that settle lines below the last level: with a single
+    /// home all of them, with several at most the groups, because measurements show offsets by home
+    /// between the groups of a package too.
     pub settling: usize,
 }
 
@@ -151,9 +151,9 @@ impl<'a> CoreTree<'a> {
             .fold(f64::INFINITY, f64::min)
     }
 
-    /// Sets the times of caches and directories so that the nearest pairs can be reached. Returns
-    /// each core's time of a look: from its threads' distance, which involves no directory, or the
-    /// assumed time.
+    /// Sets the times of caches and directories so that the distances of the nearest pairs can be
+    /// reached. Returns each core's time of a look: from its threads' distance, which involves no
+    /// directory, or the assumed time.
     pub fn fit_timing(&self, timing: &mut CoherentTiming, extra: &[u32]) -> Vec<u64> {
         let sibling_ticks: Vec<Option<u64>> = (0..self.cores())
             .map(|core| {

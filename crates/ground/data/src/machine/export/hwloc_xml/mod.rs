@@ -1,10 +1,10 @@
 //! hwloc's topologies, version 2 XML, for `lstopo --input FILE.xml --distances`.
 //!
-//! The profile's known levels become objects; for a matrix without a topology there are only PUs
-//! under the machine. hwloc requires a NUMA node, so a profile without one gets a placeholder for
-//! all. Median distances are in `<distances2>` between PUs as latencies from the user (kind 6), as
-//! round trips in picoseconds because hwloc has integers; 0 between two PUs means unknown. Hybrid
-//! kinds become `<cpukind>`s.
+//! The profile's known levels become objects; without a topology there are only PUs under the
+//! machine. hwloc requires a NUMA node, so a profile without one gets a placeholder. Median
+//! distances are in `<distances2>` between PUs as latencies from the user (kind 6): round trips in
+//! picoseconds, because hwloc has integers; 0 between two PUs means unknown. Hybrid kinds become
+//! `<cpukind>`s.
 
 mod tree;
 

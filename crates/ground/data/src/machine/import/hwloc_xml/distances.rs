@@ -13,7 +13,6 @@ use quick_xml::events::BytesStart;
 /// `HWLOC_DISTANCES_KIND_MEANS_LATENCY` of hwloc/distances.h.
 const KIND_LATENCY: u64 = 1 << 2;
 
-/// The longest round trip, in picoseconds.
 const MAX_PS: u64 = (MAX_ROUND_TRIP_NS * 1000.0) as u64;
 
 #[derive(Debug)]
