@@ -1,8 +1,8 @@
-//! A failure to test with.
+//! A failure for tests.
 
 use crate::Fault;
 
-/// Its words, and what it returns.
+/// A failure with its text and status.
 #[derive(Debug)]
 pub struct SampleFailure(pub String, pub i32);
 

@@ -1,11 +1,11 @@
-//! Shared lines in pages of their own.
+//! Shared lines in separate pages.
 
 use seatmap_data::port::{Addr, LINE_BYTES};
 use std::io;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 
-/// Zeroed memory in pages of its own, seen as 64-bit words, 64 lines of eight to a 4 KiB page. The
+/// Zeroed memory in separate pages, as 64-bit words: 64 lines of eight words per 4 KiB page. The
 /// kernel places a page at its first touch, so mapping only reserves pages.
 pub struct Arena {
     base: NonNull<AtomicU64>,
@@ -41,7 +41,7 @@ impl Arena {
         Ok(Arena { base, words: bytes / 8 })
     }
 
-    /// The words, by [`Addr`].
+    /// The words, indexed by [`Addr`].
     #[must_use]
     pub fn words(&self) -> &[AtomicU64] {
         // SAFETY: `base` points to `words` zero-initialised words, aligned to a page, alive as long
@@ -49,7 +49,7 @@ impl Arena {
         unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.words) }
     }
 
-    /// The first word behind the last.
+    /// The address after the last word.
     #[must_use]
     pub fn end(&self) -> Addr {
         Addr(self.words as u32)

@@ -1,4 +1,4 @@
-//! The names of Arm's processors: `/proc/cpuinfo` has the numbers of implementer and part alone.
+//! The names of Arm processors; `/proc/cpuinfo` has only the numbers of implementer and part.
 
 /// Implementers by the number of `MIDR_EL1`, bits 24 to 31 (Arm ARM, D19.2.117).
 const IMPLEMENTERS: [(&str, &str); 9] = [
@@ -58,11 +58,11 @@ const PARTS: [(&str, &str, &str); 41] = [
     ("0xc0", "0xac4", "Ampere-1A"),
 ];
 
-/// Between the names of a processor's kinds of cores.
+/// Separates the names of a processor's kinds of cores.
 const AND: &str = " + ";
 
-/// The kinds of cores that `/proc/cpuinfo` lists, in the order of their names, so that they do not
-/// depend on which CPU comes first; `None` where it has no numbers of Arm.
+/// The kinds of cores in `/proc/cpuinfo`, sorted by name, so that they do not depend on the first
+/// CPU. `None` if there are no numbers of Arm.
 pub(crate) fn model(cpuinfo: &str) -> Option<String> {
     let mut kinds = Vec::new();
     let mut implementer = None;
@@ -89,7 +89,7 @@ fn kind(implementer: &str, part: &str) -> String {
     }
 }
 
-/// Whether one of two models can be the other with all cores of a kind offline.
+/// Whether two models can be the same processor with all cores of some kind offline in one of them.
 pub(crate) fn is_part_of_other(one: &str, other: &str) -> bool {
     let [one, other] = [one, other].map(|model| model.split(AND).collect::<Vec<_>>());
     one.iter().all(|kind| other.contains(kind)) || other.iter().all(|kind| one.contains(kind))

@@ -1,5 +1,5 @@
-//! The clock behind the figures: the processor's counter if it can be trusted, else the kernel's
-//! clock.
+//! The clock for all measurements: the processor's counter if it can be trusted, otherwise the
+//! kernel's clock.
 
 mod counter;
 mod step;
@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 
 pub use step::step_of;
 
-/// The time for which the counter is compared with the kernel's clock. Both ends are read to about
-/// 30 ns, so the rate is known to a few parts in a million.
+/// The period over which the counter is compared with the kernel's clock. Each end is accurate to
+/// about 30 ns, so the rate is accurate to a few parts in a million.
 const CALIBRATION: Duration = Duration::from_millis(20);
 
-/// Readings from which the step of the clock is found.
+/// Number of readings that determine the step of the clock.
 const STEP_READINGS: usize = 20_000;
 
 /// This computer's clock.
 ///
 /// On x86-64 with an invariant time-stamp counter (CPUID 8000_0007h, EDX bit 8) that the kernel
-/// offers as a clock, the clock is RDTSCP; on 64-bit Arm it is the virtual counter; elsewhere it is
+/// offers as a clock, it is RDTSCP; on 64-bit Arm it is the virtual counter; otherwise it is
 /// `CLOCK_MONOTONIC_RAW`. The profile records the source, and the doctor warns about the last one.
 #[derive(Clone, Debug)]
 pub struct HostClock {
@@ -41,17 +41,17 @@ pub enum ClockSource {
     Kernel,
 }
 
-/// Why the processor's own counter is not the clock.
+/// Why the processor's counter is not the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterFlaw {
-    /// The processor shows no counter that runs at a constant rate.
+    /// The processor has no counter with a constant rate.
     NotInvariant,
-    /// The kernel does not offer it as a clock: it may show another time on each CPU.
+    /// The kernel does not offer it as a clock: its value may differ between CPUs.
     Distrusted,
 }
 
 impl ClockSource {
-    /// The word used in profiles.
+    /// The source's name in profiles.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -77,7 +77,7 @@ impl HostClock {
         HostClock { source, flaw, ns_per_tick, step_ns: step_ticks as f64 * ns_per_tick }
     }
 
-    /// Why the clock is not the processor's own counter; `None` where it is.
+    /// Why the clock is not the processor's counter; `None` if it is.
     #[must_use]
     pub fn flaw(&self) -> Option<CounterFlaw> {
         self.flaw
@@ -89,7 +89,7 @@ impl HostClock {
         self.source
     }
 
-    /// Nanoseconds a tick.
+    /// Nanoseconds per tick.
     #[must_use]
     pub fn ns_per_tick(&self) -> f64 {
         self.ns_per_tick
@@ -101,7 +101,7 @@ impl HostClock {
         self.step_ns
     }
 
-    /// The time, and the CPU on which it was read.
+    /// The time, and the CPU of the reading.
     #[inline(always)]
     #[must_use]
     pub fn stamp(&self) -> Stamp {
@@ -109,8 +109,8 @@ impl HostClock {
     }
 
     /// Ticks in this many core cycles. The counter of x86-64 runs at the nominal core frequency, so
-    /// one tick is one cycle there. Elsewhere user space cannot know the core's frequency, and one
-    /// cycle is taken as 1/3 ns.
+    /// a tick is a cycle. Elsewhere, user space cannot know the core's frequency, and a cycle
+    /// counts as 1/3 ns.
     #[must_use]
     pub fn ticks_in(&self, cycles: u64) -> u64 {
         match self.source {
@@ -119,7 +119,7 @@ impl HostClock {
         }
     }
 
-    /// The clock's facts, in the form of a profile.
+    /// The clock's properties for a profile.
     #[must_use]
     pub fn describe(&self) -> seatmap_data::machine::Clock {
         seatmap_data::machine::Clock {

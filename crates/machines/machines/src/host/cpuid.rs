@@ -1,9 +1,9 @@
-//! The CPUID instruction: what an x86 processor says of itself.
+//! The CPUID instruction: an x86 processor's description of itself.
 
 use std::arch::x86_64::{__cpuid, CpuidResult};
 
-/// The words of a leaf (Intel SDM vol. 2A; AMD APM vol. 3). A leaf beyond the largest has words
-/// without a meaning.
+/// The words of a leaf (Intel SDM vol. 2A; AMD APM vol. 3). Leaves beyond the largest return
+/// meaningless words.
 #[allow(unused_unsafe, reason = "the function is safe from Rust 1.94 on")]
 pub(crate) fn leaf(number: u32) -> CpuidResult {
     // SAFETY: every x86-64 processor has the instruction.

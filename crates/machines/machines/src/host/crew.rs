@@ -1,4 +1,4 @@
-//! One pinned thread for each PU, kept from run to run.
+//! A pinned thread for each PU, reused from run to run.
 
 use seatmap_os::affinity;
 use seatmap_os::partners::{Loss, PartnerThread, Partners};
@@ -7,11 +7,10 @@ use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-/// The work that a worker is given.
 type Job = Box<dyn FnOnce() + Send + 'static>;
 
-/// Pinned worker threads, made on first use and kept: a matrix visits each PU thousands of times,
-/// and making a thread costs more than a visit. Idle workers sleep.
+/// Pinned worker threads, created on first use and kept: a matrix visits each PU thousands of
+/// times, and creating a thread costs more than a visit. Idle workers sleep.
 #[derive(Default)]
 pub struct Crew {
     workers: HashMap<u32, Worker>,
@@ -22,7 +21,7 @@ struct Worker {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Why the crew could not do its work.
+/// An error of running work on a crew.
 #[derive(Debug, thiserror::Error)]
 pub enum CrewError {
     /// The kernel refused to pin a thread, or pinned it elsewhere.
@@ -36,14 +35,14 @@ pub enum CrewError {
     /// One run has the same CPU twice.
     #[error("CPU {0} is asked to hold two tasks at once")]
     Shared(u32),
-    /// A thread lost its CPU or panicked, and the others stopped waiting for it.
+    /// A thread lost its CPU or panicked, so the others stopped waiting for it.
     #[error(transparent)]
     Lost(#[from] Loss),
 }
 
 impl Crew {
-    /// Runs `work(rank)` for every rank at once, rank r on the CPU `seats[r]`. Returns the results
-    /// by rank.
+    /// Runs `work(rank)` for all ranks concurrently, rank r on the CPU `seats[r]`. Returns the
+    /// results by rank.
     ///
     /// # Errors
     /// The errors of [`Crew::run_together`].
@@ -55,12 +54,13 @@ impl Crew {
         self.run_together(seats, &|seat: &PartnerThread| work(seat.rank()))
     }
 
-    /// The same for work that waits for other ranks: each of its waits checks its seat now and then
-    /// ([`PartnerThread::check`]), and ends when another rank has panicked or has lost its CPU.
+    /// Like [`Crew::run`], for work that waits for other ranks: its waits must call
+    /// [`PartnerThread::check`] from time to time, which ends them if another rank has panicked or
+    /// lost its CPU.
     ///
     /// # Errors
-    /// [`CrewError`]. No work begins if a thread cannot be pinned. A panic in one rank, or a CPU
-    /// that is taken away during the run, becomes an error after all ranks have ended.
+    /// [`CrewError`]. No work starts if a thread cannot be pinned. A rank's panic, or a CPU lost
+    /// during the run, becomes an error after all ranks have ended.
     pub fn run_together<T: Send>(
         &mut self,
         seats: &[u32],
@@ -112,7 +112,8 @@ impl Crew {
         Ok(())
     }
 
-    /// A job that is not taken is dropped together with its `report`, and its rank is lost.
+    /// If the worker does not accept the job, the job and its `report` are dropped, and its rank is
+    /// lost.
     fn dispatch(&self, cpu: u32, job: Job, partners: &Partners) {
         let jobs = self.workers.get(&cpu).and_then(|worker| worker.jobs.as_ref());
         let is_taken = jobs.is_some_and(|jobs| jobs.send(job).is_ok());
@@ -122,11 +123,11 @@ impl Crew {
     }
 }
 
-/// Hands out a job that borrows from its caller.
+/// Extends the lifetime of a job that borrows from its caller.
 fn lend<'a>(job: Box<dyn FnOnce() + Send + 'a>) -> Job {
-    // SAFETY: only the lifetime changes. `Crew::run` returns no sooner than `collect`, which waits
-    // until every job has either sent its report as its last act or been dropped, so nothing
-    // borrowed is touched afterwards.
+    // SAFETY: only the lifetime changes. `Crew::run` returns only after `collect`, which waits
+    // until every job has sent its report as its last act or has been dropped, so no borrow is used
+    // afterwards.
     unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + 'a>, Job>(job) }
 }
 
@@ -139,7 +140,7 @@ fn work_through(cpu: u32, seated: &Sender<io::Result<()>>, inbox: &Receiver<Job>
     }
 }
 
-/// Waits until every sender is gone, which means that every job has ended. Sorts the reports by
+/// Waits until all senders are dropped, which means that every job has ended. Sorts the reports by
 /// rank.
 fn collect<T>(
     seats: &[u32],
@@ -200,7 +201,7 @@ mod tests {
         );
         assert_eq!(crew.run(&[cpu], &|rank| rank).unwrap(), [0]);
     }
-    /// Two ranks wait for each other, and one fails in the way that `fail` says.
+    /// Two ranks wait for each other, and one fails through `fail`.
     fn with_a_failure(fail: impl Fn(u32) + Sync) -> Option<(CrewError, [u32; 2])> {
         let cpus = affinity::current().unwrap();
         let Some([first, second]) = cpus.first_chunk::<2>().copied() else {

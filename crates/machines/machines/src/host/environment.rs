@@ -1,4 +1,4 @@
-//! The surroundings of a measurement: processor, kernel, hypervisor and settings of this computer.
+//! The environment of a measurement: processor, kernel, hypervisor and settings of this computer.
 
 use crate::host::arm;
 use seatmap_data::machine::Environment;
@@ -10,8 +10,8 @@ use seatmap_os::quota::Quotas;
 use seatmap_os::small;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reads the environment from `/proc` and `/sys`. `steal_percent` is left open, as it is only known
-/// after measuring.
+/// Reads the environment from `/proc` and `/sys`. `steal_percent` stays empty, because it is known
+/// only after the measurement.
 #[must_use]
 pub fn read() -> Environment {
     let cpuinfo = small::read("/proc/cpuinfo").unwrap_or_default();
@@ -38,13 +38,13 @@ pub fn read() -> Environment {
     }
 }
 
-/// The processor's model; `None` if the kernel does not say.
+/// The processor's model, if the kernel reports it.
 #[must_use]
 pub fn cpu_model() -> Option<String> {
     model_in(&small::read("/proc/cpuinfo")?)
 }
 
-/// The kernel's name for this boot, which changes with every boot (random(4)).
+/// The kernel's ID of this boot, which changes with every boot (random(4)).
 #[must_use]
 pub fn boot_id() -> Option<String> {
     small::read("/proc/sys/kernel/random/boot_id")
@@ -54,8 +54,8 @@ pub(crate) fn model_in(cpuinfo: &str) -> Option<String> {
     small::value_of(cpuinfo, "model name").or_else(|| arm::model(cpuinfo))
 }
 
-/// The hypervisor below this computer, or `none`; `None` where neither the processor nor the kernel
-/// says.
+/// The hypervisor of this computer, or `none`. Returns `None` if neither the processor nor the
+/// kernel reports it.
 fn hypervisor() -> Option<String> {
     small::read("/sys/hypervisor/type")
         .or_else(processors_word)
@@ -63,7 +63,7 @@ fn hypervisor() -> Option<String> {
         .or_else(|| device_trees_word(&Root::new("/")))
 }
 
-/// The names that hypervisors give themselves, and the names that people know.
+/// Hypervisors' names for themselves, with their common names.
 #[cfg(target_arch = "x86_64")]
 const HYPERVISORS: [(&str, &str); 7] = [
     ("KVMKVMKVM", "KVM"),
@@ -75,8 +75,8 @@ const HYPERVISORS: [(&str, &str); 7] = [
     ("ACRNACRNACRN", "ACRN"),
 ];
 
-/// Bit 31 of ECX of CPUID leaf 1 is for hypervisors to set; leaf 4000_0000h has their name (AMD64
-/// manual, volume 3).
+/// Hypervisors set bit 31 of ECX of CPUID leaf 1; leaf 4000_0000h has their name (AMD64 manual,
+/// volume 3).
 #[cfg(target_arch = "x86_64")]
 fn processors_word() -> Option<String> {
     use crate::host::cpuid;
@@ -102,8 +102,7 @@ fn processors_word() -> Option<String> {
     None
 }
 
-/// The vendors that virtual computers have in their firmware's tables, as systemd-detect-virt(1)
-/// knows them.
+/// The vendors in virtual computers' firmware tables, as in systemd-detect-virt(1).
 const VENDORS: [(&str, &str); 6] = [
     ("QEMU", "QEMU"),
     ("KVM", "KVM"),
@@ -113,25 +112,24 @@ const VENDORS: [(&str, &str); 6] = [
     ("Google", "Google Compute Engine"),
 ];
 
-/// Other processors have no such bit. A hypervisor that is not known here may still be there, so
-/// that `none` is never said.
+/// Other processors have no such bit. An unknown hypervisor may be present, so this never returns
+/// `none`.
 fn firmwares_word() -> Option<String> {
     let vendor = small::read("/sys/class/dmi/id/sys_vendor")?;
     VENDORS.iter().find(|(name, _)| *name == vendor).map(|(_, known)| (*known).to_owned())
 }
 
-/// The folder in which computers without tables of the firmware, as most of Arm's are, describe
-/// themselves.
+/// The description of computers without firmware tables, such as most with Arm.
 const DEVICE_TREE: &str = "/proc/device-tree";
 
-/// The words of hypervisors there (Documentation/devicetree/bindings of Linux).
+/// Hypervisors' words in the device tree (Documentation/devicetree/bindings of Linux).
 const COMPATIBLE: [(&str, &str); 3] = [("linux,kvm", "KVM"), ("xen,", "Xen"), ("vmware", "VMware")];
 
-/// The machine that QEMU, kvmtool, Firecracker and Cloud Hypervisor make for Arm.
+/// The machine that QEMU, kvmtool, Firecracker and Cloud Hypervisor emulate for Arm.
 const VIRTUAL_MACHINE: &str = "linux,dummy-virt";
 
-/// The device tree's word. A board's own tree does not say what runs below, so that `none` is never
-/// said.
+/// The hypervisor in the device tree. A real board's tree says nothing about hypervisors, so this
+/// never returns `none`.
 fn device_trees_word(root: &Root) -> Option<String> {
     let compatible = root.read(&format!("{DEVICE_TREE}/hypervisor/compatible")).unwrap_or_default();
     if let Some((_, known)) = COMPATIBLE.iter().find(|(word, _)| compatible.contains(word)) {
@@ -145,7 +143,8 @@ fn device_trees_word(root: &Root) -> Option<String> {
     machine.contains(VIRTUAL_MACHINE).then(|| "unknown".to_owned())
 }
 
-/// The governor of all CPUs; `mixed` if they differ; `None` if we cannot set the frequency.
+/// The frequency governor of all CPUs; `mixed` if they differ; `None` if the kernel does not
+/// control the frequency.
 #[must_use]
 pub fn governor(root: &Root) -> Option<String> {
     let online = layout::online(root).ok()?;
@@ -162,8 +161,8 @@ pub fn governor(root: &Root) -> Option<String> {
     }
 }
 
-/// Whether the processor may run faster while few cores are busy; `None` where the kernel does not
-/// say.
+/// Whether the processor may run faster while few cores are busy; `None` if the kernel does not
+/// report it.
 #[must_use]
 pub fn turbo(root: &Root) -> Option<bool> {
     let intel =
@@ -172,7 +171,7 @@ pub fn turbo(root: &Root) -> Option<bool> {
         .or_else(|| root.read("/sys/devices/system/cpu/cpufreq/boost").ok().map(|text| text == "1"))
 }
 
-/// The word in brackets: `always [madvise] never`.
+/// The word in brackets, as in `always [madvise] never`.
 fn chosen(text: &str) -> Option<String> {
     let (_, rest) = text.split_once('[')?;
     Some(rest.split_once(']')?.0.to_owned())

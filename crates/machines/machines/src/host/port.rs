@@ -1,4 +1,4 @@
-//! `Port` as plain loads and stores.
+//! `Port` with plain loads and stores.
 
 use crate::host::HostClock;
 use seatmap_data::port::{Addr, Port, Stamp};
@@ -6,9 +6,8 @@ use seatmap_os::partners::{LOOKS, PartnerThread};
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The view of the machine that a pinned thread has: plain atomic loads and stores on an arena, a
-/// clock, and the thread's own CPU time. On a seat, its waits end when a partner is gone or the
-/// seat is lost.
+/// A pinned thread's view of the machine: plain atomic loads and stores in an arena, a clock, and
+/// its own CPU time. With a seat, its waits end if a partner fails or the CPU is lost.
 #[derive(Clone, Copy)]
 pub struct HostPort<'a> {
     words: &'a [AtomicU64],
@@ -17,14 +16,13 @@ pub struct HostPort<'a> {
 }
 
 impl<'a> HostPort<'a> {
-    /// A port onto these words, of a thread that waits for nobody or whose waits are its own
-    /// business.
+    /// Creates a port for a thread that waits for no others, or that handles its own waits.
     #[must_use]
     pub fn new(words: &'a [AtomicU64], clock: &'a HostClock) -> Self {
         HostPort { words, clock, seat: None }
     }
 
-    /// The port of a thread with partners: its waits unwind when one of them is gone.
+    /// The port of a thread with partners: its waits unwind if one of them fails.
     #[must_use]
     pub fn seated(self, seat: &'a PartnerThread<'a>) -> Self {
         HostPort { seat: Some(seat), ..self }
@@ -44,8 +42,8 @@ impl<'a> HostPort<'a> {
     }
 }
 
-/// Spins until a word is another than this value, and returns that. Every [`LOOKS`] looks it calls
-/// `check`, which may unwind.
+/// Spins until a word differs from a value, and returns the new value. Calls `check` every
+/// [`LOOKS`] loads; it may unwind.
 #[inline(always)]
 pub fn wait_for_change(cell: &AtomicU64, value: u64, check: impl Fn()) -> u64 {
     loop {
@@ -73,7 +71,7 @@ impl Port for HostPort<'_> {
 
     #[inline]
     fn copy(&self, from: Addr, to: Addr, words: u32) {
-        // Both ends are checked once: a check of each word doubled the time of a copy.
+        // Both ends are checked once; a check of each word doubled the time of a copy.
         for (from, to) in self.words[from.0 as usize..][..words as usize]
             .iter()
             .zip(&self.words[to.0 as usize..][..words as usize])
@@ -94,7 +92,7 @@ impl Port for HostPort<'_> {
 
     #[inline(always)]
     fn wait_while(&self, word: Addr, value: u64) -> u64 {
-        // The address is computed once: a reload of the base after every acquire cost 18-27 % in a
+        // The address is computed once: reloading the base after every acquire cost 18-27 % in a
         // prototype.
         let cell = self.at(word);
         wait_for_change(cell, value, || self.check())
@@ -123,7 +121,7 @@ impl Port for HostPort<'_> {
     }
 }
 
-/// Involuntary context switches of the calling thread until now (getrusage(2), `RUSAGE_THREAD`).
+/// The calling thread's involuntary context switches so far (getrusage(2), `RUSAGE_THREAD`).
 fn involuntary_switches() -> u64 {
     // SAFETY: `rusage` is plain integers, for which all zeros is a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };

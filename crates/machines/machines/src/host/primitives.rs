@@ -1,17 +1,17 @@
-//! The primitives with which threads on Linux can talk, each timed on CPUs that the caller names.
+//! The primitives with which threads on Linux can communicate, timed on CPUs chosen by the caller.
 //!
 //! | primitive | CPUs | one operation is |
 //! |---|---|---|
-//! | [`ThreadCreateJoin`] | 1 | a thread made, run and joined |
+//! | [`ThreadCreateJoin`] | 1 | creating, running and joining a thread |
 //! | [`FutexPingPong`] | 2 | a round trip of sleeping and waking |
 //! | [`Descriptors`] | 2 | a round trip of 8 bytes through two eventfds, pipes or Unix sockets |
 //! | [`Atomics`] | 1 or more | a compare-exchange, fetch-add or swap, on one word or one each |
-//! | [`CopyBytes`] | 1 or 2 | bytes copied from a buffer of the last CPU's node |
-//! | [`ProcessVmReadv`] | 1 or 2 | the same by system call |
+//! | [`CopyBytes`] | 1 or 2 | a copy of bytes from a buffer on the last CPU's node |
+//! | [`ProcessVmReadv`] | 1 or 2 | the same copy by a system call |
 //!
-//! [`survey`] runs all of them between CPUs of every sort.
+//! [`survey`] runs all of them between CPUs of every distance class.
 //!
-//! A round trip between two spinning threads is not one of them: it is a workload,
+//! A round trip between two spinning threads is a workload instead,
 //! [`PingPong`](crate::workload::PingPong).
 //!
 //! ```no_run
@@ -41,32 +41,32 @@ pub use room::{BatchPlan, PrimitiveError, PrimitiveThreads, SamplesResult, TaskS
 pub use survey::{PrimitiveTimes, survey};
 pub use thread::ThreadCreateJoin;
 
-/// A primitive: one way for threads to talk.
+/// A primitive: a way for threads to communicate.
 pub trait Primitive {
-    /// The name in tables, as short as possible.
+    /// A short name for tables.
     fn name(&self) -> String;
 
-    /// The least and the greatest number of CPUs that it takes.
+    /// The permitted numbers of CPUs.
     fn cpus(&self) -> std::ops::RangeInclusive<usize>;
 
     /// Whether each operation of a thread waits for one of the other thread, so that no thread can
-    /// go on alone.
+    /// continue alone.
     fn takes_turns(&self) -> bool {
         false
     }
 
-    /// Times it once on these CPUs, with one pinned thread each, for as long as the plan says.
+    /// Times it once on these CPUs, with a pinned thread on each, following the plan.
     ///
     /// # Errors
-    /// As [`Primitive::run`].
+    /// As for [`Primitive::run`].
     fn attempt(&self, room: &mut PrimitiveThreads, cpus: &[u32], plan: BatchPlan) -> SamplesResult;
 
-    /// Times it on these CPUs, with one pinned thread each. If the threads are not at work at the
-    /// same time, it is timed again with more operations in each batch.
+    /// Times it on these CPUs, with a pinned thread on each. If the threads do not run at the same
+    /// time, repeats it with more operations per batch.
     ///
     /// # Errors
     /// A CPU is not available; the number of CPUs is wrong; a thread was moved; a system call
-    /// failed; or the threads were not at work together however long they ran.
+    /// failed; or the threads did not run at the same time in any attempt.
     fn run(&self, room: &mut PrimitiveThreads, cpus: &[u32], plan: BatchPlan) -> SamplesResult {
         room::repeated(plan, |plan| self.attempt(room, cpus, plan))
     }

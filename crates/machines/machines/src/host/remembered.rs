@@ -1,28 +1,27 @@
-//! The file in which Seatmap remembers a measurement, so that programs find the profile of their
-//! host.
+//! The file with this host's last measurement, in which programs find its profile.
 
 use crate::host::{arm, environment};
 use seatmap_data::machine::{Profile, import};
 use seatmap_os::{small, state, trusted};
 use std::path::Path;
 
-/// Why the remembered profile of this host cannot be used. The text says what to do.
+/// Why this host's saved profile cannot be used, with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RememberedError(pub String);
 
-/// This host's remembered profile.
+/// This host's saved profile.
 ///
 /// # Errors
-/// [`RememberedError`] if the host was not measured, or if its file cannot be read, can be changed
-/// by other users, or belongs to another computer.
+/// [`RememberedError`] if the host has not been measured, or if the file is unreadable, can be
+/// changed by other users, or belongs to another computer.
 pub fn host() -> Result<Profile, RememberedError> {
     let profile = latest()?.ok_or_else(|| RememberedError(not_measured().to_owned()))?;
     of_this_computer(&profile)?;
     Ok(profile)
 }
 
-/// The words for a host of which no measurement is remembered, with the way to one.
+/// The message for a host without a saved profile, with the remedy.
 #[must_use]
 pub fn not_measured() -> &'static str {
     if state::takes_files() {
@@ -33,13 +32,12 @@ pub fn not_measured() -> &'static str {
     }
 }
 
-/// The profile remembered under this host's name, of whichever computer; `None` if there is no such
-/// profile.
+/// The profile saved under this host's name, perhaps by another computer; `None` if there is none.
 ///
 /// # Errors
-/// [`RememberedError`] if the file cannot be read, or if other users can change it. The profile
-/// decides where threads sit, so the file is never read through a link or from a folder that
-/// another user may write.
+/// [`RememberedError`] if the file is unreadable, or if other users can change it. The profile
+/// decides where threads run, so the file is never read through a link or from a folder that other
+/// users can write.
 pub fn latest() -> Result<Option<Profile>, RememberedError> {
     match state::host_profile().filter(|path| path.symlink_metadata().is_ok()) {
         Some(path) => read(&path).map(Some),
@@ -47,8 +45,8 @@ pub fn latest() -> Result<Option<Profile>, RememberedError> {
     }
 }
 
-/// Checks that a remembered profile belongs to this computer: several computers of one name may
-/// share a home folder, and a virtual machine may wake up on another processor.
+/// Checks that a saved profile belongs to this computer: several computers with one name may share
+/// a home folder, and a virtual machine may resume on another processor.
 ///
 /// # Errors
 /// [`RememberedError`] if the profile and the computer name different processors.
@@ -57,8 +55,8 @@ pub fn of_this_computer(profile: &Profile) -> Result<(), RememberedError> {
     same_processor(profile.environment.cpu_model.as_deref(), &cpuinfo)
 }
 
-/// `cpuinfo` is read as it was for the profile: Arm's processors have numbers there and no name,
-/// and a list of several where their cores differ, of which one kind may be offline.
+/// Reads `cpuinfo` as for the profile: Arm processors have numbers instead of a name, and several
+/// if their cores differ; one kind may be offline.
 fn same_processor(measured: Option<&str>, cpuinfo: &str) -> Result<(), RememberedError> {
     match (measured, environment::model_in(cpuinfo)) {
         (Some(measured), Some(here)) if !arm::is_part_of_other(measured, &here) => {
@@ -71,7 +69,6 @@ fn same_processor(measured: Option<&str>, cpuinfo: &str) -> Result<(), Remembere
     }
 }
 
-/// The profile in a file.
 fn read(path: &Path) -> Result<Profile, RememberedError> {
     let bytes = trusted::read(path).map_err(|error| unfit(path, &error))?;
     import::read(&bytes, &path.to_string_lossy(), None).map_err(|error| unfit(path, &error))

@@ -11,7 +11,7 @@ use seatmap_os::partners::PartnerThread;
 use std::io;
 use std::sync::atomic::AtomicU64;
 
-/// This computer, with a pinned thread for each PU in use and shared lines that stay in place from
+/// This computer, with a pinned thread for each PU in use, and shared lines that stay in place from
 /// run to run.
 pub struct HostTestbed {
     pus: Vec<u32>,
@@ -20,7 +20,7 @@ pub struct HostTestbed {
     crew: Crew,
 }
 
-/// Why the host could not run a workload.
+/// An error of running a workload on the host.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
     /// A CPU is not available.
@@ -29,7 +29,7 @@ pub enum HostError {
     /// The CPUs or the shared memory are not available.
     #[error("{what}")]
     System {
-        /// The action that failed.
+        /// The failed action.
         what: &'static str,
         /// The kernel's error.
         source: io::Error,
@@ -58,11 +58,11 @@ pub enum HostError {
 }
 
 impl HostTestbed {
-    /// A testbed on these CPUs, with this many lines of shared memory. Calibrates the clock, which
-    /// takes about 20 ms.
+    /// Creates a testbed on these CPUs, with this many lines of shared memory. Calibrates the
+    /// clock, which takes about 20 ms.
     ///
     /// # Errors
-    /// [`HostError`], if a CPU is absent, offline or out of bounds, or if memory cannot be mapped.
+    /// [`HostError`] if a CPU is absent, offline or not permitted, or if memory cannot be mapped.
     pub fn new(pus: Vec<u32>, lines: u32) -> Result<Self, HostError> {
         let cpus = Cpus::read().map_err(|source| HostError::System {
             what: "cannot read this process's CPUs",
@@ -74,8 +74,8 @@ impl HostTestbed {
         Ok(HostTestbed { pus, clock: HostClock::calibrated(), arena, crew: Crew::default() })
     }
 
-    /// The shared memory, for code that is compared with a workload on the very same line: two
-    /// lines may have two homes.
+    /// The shared memory, to compare other code with a workload on the same line, because lines
+    /// have different homes.
     #[must_use]
     pub fn words(&self) -> &[AtomicU64] {
         self.arena.words()

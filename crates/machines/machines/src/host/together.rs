@@ -1,18 +1,17 @@
-//! Threads that begin at one value of the clock, and keep working until all of them have ended.
+//! Threads that start at one value of the clock, and keep working until all have finished.
 
 use crate::host::HostClock;
 use seatmap_os::partners::LOOKS;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// From the last thread's arrival to the common start. The news of the arrival takes below 1 us to
-/// reach another CPU, even between the sockets of any machine that we know; this is many times
-/// that, and little beside a measurement.
+/// Time from the last thread's arrival to the common start. News of the arrival reaches other CPUs
+/// in less than 1 us, even between sockets of all machines known to us; this is many times that,
+/// and still short compared with a measurement.
 const LEAD_NS: f64 = 10_000.0;
 
-/// A meeting of threads that each have a CPU of their own. They spin: a sleeping thread wakes up
-/// about 50 us late on a virtual machine, when its neighbour's run of a few thousand atomics is
-/// over.
+/// A meeting of threads, each on its own CPU. They spin: on a virtual machine a sleeping thread
+/// wakes up about 50 us late, when its neighbour's run of a few thousand atomics is already over.
 #[derive(Default)]
 pub struct Together {
     arrived: PaddedWord,
@@ -20,16 +19,15 @@ pub struct Together {
     ended: PaddedWord,
 }
 
-/// A word on lines of its own: neighbours are fetched in pairs on x86-64, and are one line of 128
-/// bytes on POWER.
+/// A word on separate lines: x86-64 fetches neighbouring lines in pairs, and POWER has lines of 128
+/// bytes.
 #[repr(align(128))]
 #[derive(Default)]
 struct PaddedWord(AtomicU64);
 
 impl Together {
-    /// Returns once this many threads have called it, in all of them at the same value of the
-    /// clock. It calls `check` every [`LOOKS`] looks, which ends the wait by a panic where a thread
-    /// will never come.
+    /// Returns in all threads at the same value of the clock, once this many threads have called
+    /// it. Calls `check` every [`LOOKS`] loads, which panics if a thread will never arrive.
     pub fn begin(&self, threads: usize, clock: &HostClock, check: impl Fn()) {
         let before = self.start_ticks.0.load(Ordering::Acquire);
         if self.arrived.come(threads).is_last {
@@ -53,9 +51,8 @@ impl Together {
         }
     }
 
-    /// Repeats an operation until this many threads have called this method. Returns the value of
-    /// the clock at that moment. The operation ends the wait by a panic where a thread will never
-    /// come.
+    /// Repeats an operation until this many threads have called this method, and returns the
+    /// clock's value then. The operation must panic if a thread will never arrive.
     pub fn keep_on(&self, threads: usize, clock: &HostClock, mut operation: impl FnMut()) -> u64 {
         let all = self.ended.come(threads).all;
         while self.ended.0.load(Ordering::Acquire) < all {
@@ -65,17 +62,17 @@ impl Together {
     }
 }
 
-/// The state of the meeting that a thread finds when it comes.
+/// The state of a meeting at a thread's arrival.
 struct Came {
-    /// Whether the other threads of its round are there already.
+    /// Whether it is the last thread of its round.
     is_last: bool,
-    /// The count at which all threads of the round are there.
+    /// The count when all threads of the round have arrived.
     all: u64,
 }
 
 impl PaddedWord {
-    /// Counts a thread in. The count never starts again, as in [`seatmap_data::port::Barrier`], so
-    /// that the meeting can be used again.
+    /// Counts a thread. The count never restarts, as in [`seatmap_data::port::Barrier`], so the
+    /// meeting is reusable.
     fn come(&self, threads: usize) -> Came {
         let threads = threads.max(1) as u64;
         let ticket = self.0.fetch_add(1, Ordering::AcqRel);
@@ -100,7 +97,7 @@ mod tests {
         for _ in 0..5 {
             let times = crew.run_together(&cpus, &|seat: &PartnerThread| {
                 let rank = seat.rank();
-                // Each thread comes later than the one before it, and works for longer.
+                // Each thread arrives later than the previous one, and works longer.
                 let spin_until = |ticks| while clock.stamp().ticks < ticks {};
                 spin_until(clock.stamp().ticks + 100_000 * rank as u64);
                 let came = clock.stamp().ticks;

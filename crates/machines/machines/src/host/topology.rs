@@ -1,10 +1,10 @@
 //! The PUs of a computer and what they share, from `/sys` and `/proc`.
 //!
 //! [`of_host`] reads this computer. [`read_folder`] and [`read_gathered`] read another computer's
-//! gathered files: a folder that holds `sys` and `proc`, or an archive of such a folder as
-//! `hwloc-gather-topology` makes it. All three give what hwloc's `lstopo` shows for the same files,
-//! with its numbers; the tests compare the two. On this computer the numbers are those of the whole
-//! machine, as hwloc gives them without a cpuset.
+//! gathered files: a folder with `sys` and `proc`, or an archive of such a folder from
+//! `hwloc-gather-topology`. All three agree with hwloc's `lstopo` on the same files, including its
+//! numbers; tests compare the two. On this computer, the numbers are those of the whole machine, as
+//! hwloc assigns them without a cpuset.
 //!
 //! | level | read from | numbered by |
 //! |---|---|---|
@@ -19,8 +19,8 @@
 //! | priority | `amd_pstate_prefcore_ranking`, `acpi_cppc/highest_perf` | the firmware |
 //! | kind | `cpu_core`, `cpu_atom`, `cpu_capacity`, `cpufreq` | |
 //!
-//! The files may come from anywhere, so nothing in them is trusted: sizes are bounded, links stay
-//! within the tree, and a file that cannot be read counts as absent.
+//! The files can come from anywhere, so none of them is trusted: sizes are limited, links stay
+//! within the tree, and an unreadable file counts as missing.
 
 mod allowed;
 mod archive;
@@ -48,13 +48,13 @@ use tree::FileTree;
 
 pub use archive::MAX_UNPACKED_BYTES;
 
-/// Why the topology could not be read.
+/// An error of reading the topology.
 #[derive(Debug, thiserror::Error)]
 pub enum TopologyError {
-    /// The affinity mask could not be read.
+    /// The affinity mask is unreadable.
     #[error("cannot read which CPUs this process may use")]
     Affinity(#[from] std::io::Error),
-    /// The folder does not hold the files of a Linux computer.
+    /// The folder has no files of a Linux computer.
     #[error(
         "{0} holds no folder 'sys'; give the folder that hwloc-gather-topology made, which holds 'sys' and 'proc'"
     )]
@@ -65,7 +65,7 @@ pub enum TopologyError {
          (hwloc-gather-topology NAME)"
     )]
     NoCpu,
-    /// The process may use none of the CPUs that are online.
+    /// The process may use none of the online CPUs.
     #[error(
         "the cpuset of the process that gathered the files holds no CPU that is online; gather them outside it"
     )]
@@ -80,13 +80,13 @@ pub enum TopologyError {
     },
 }
 
-/// Why an archive of a computer's files could not be read.
+/// An error of reading an archive of a computer's files.
 #[derive(Debug, thiserror::Error)]
 pub enum GatherError {
     /// The file is empty.
     #[error("the file is empty; gather the files again (hwloc-gather-topology NAME)")]
     Empty,
-    /// The file is not a tar archive, neither plain nor packed with bzip2.
+    /// The file is not a tar archive, neither plain nor compressed with bzip2.
     #[error("this is not a tar archive; give the NAME.tar.bz2 that hwloc-gather-topology made")]
     NotAnArchive,
     /// The archive is truncated or damaged.
@@ -97,61 +97,60 @@ pub enum GatherError {
         "the archive holds the path '{0}', which leads out of it or is too long; gather the files again"
     )]
     Path(String),
-    /// The archive unpacks to more than [`MAX_UNPACKED_BYTES`], or holds too many files.
+    /// The archive unpacks to more than [`MAX_UNPACKED_BYTES`], or has too many files.
     #[error(
         "the archive unpacks to more than 512 MiB or to too many files; gather the files of 'sys' and 'proc' alone"
     )]
     TooLarge,
-    /// The archive holds no folder `sys`.
+    /// The archive has no folder `sys`.
     #[error(
         "the archive holds no folder 'sys'; give the NAME.tar.bz2 that hwloc-gather-topology made"
     )]
     NoSys,
-    /// The archive holds files, but they are not those of a computer.
+    /// The archive's files are not those of a computer.
     #[error(transparent)]
     Topology(#[from] TopologyError),
 }
 
-/// The PUs of this process's mask, with what they share.
+/// The PUs of this process's affinity mask, with what they share.
 ///
 /// # Errors
-/// [`TopologyError`], if the kernel does not say which PUs they are.
+/// [`TopologyError`] if the kernel does not report them.
 pub fn of_host() -> Result<Topology, TopologyError> {
     Ok(showing(&affinity::current()?.into_iter().collect()))
 }
 
-/// The PUs that this process may use if it names them: those of its mask, and those that the kernel
-/// was started to set apart (`isolcpus=`).
+/// The PUs that this process can select: those of its mask, and those isolated at boot
+/// (`isolcpus=`).
 ///
 /// # Errors
-/// [`TopologyError`], if the kernel does not say which PUs they are.
+/// [`TopologyError`] if the kernel does not report them.
 pub fn reachable() -> Result<Topology, TopologyError> {
     Ok(showing(&Cpus::read()?.reachable().into_iter().collect()))
 }
 
-/// The PUs of this process's control group: its own mask hides none of them.
+/// The PUs of this process's control group, including those outside its affinity mask.
 ///
 /// # Errors
-/// [`TopologyError`], if the kernel does not say which PUs they are.
+/// [`TopologyError`] if the kernel does not report them.
 pub fn of_group() -> Result<Topology, TopologyError> {
     Ok(showing(&in_cpuset()?))
 }
 
-/// These PUs with what they share, by the numbers of the whole machine. Reading changes no thread's
-/// mask.
+/// These PUs with what they share, by the whole machine's numbers. Changes no thread's mask.
 #[must_use]
 pub fn showing(cpus: &CpuSet) -> Topology {
     let tree = FileTree::of_host();
     let mut pus: HashMap<u32, Pu> = match within(&tree, &Allowed::read(&tree), Numbered::Machine) {
         Ok(found) => found.topology.pus.into_iter().map(|pu| (pu.os, pu)).collect(),
-        // A sandbox without sysfs: only the mask is known.
+        // In a sandbox without sysfs, only the mask is known.
         Err(_) => HashMap::new(),
     };
     let pus = cpus.iter().map(|os| pus.remove(&os).unwrap_or(Pu { os, ..Pu::default() })).collect();
     Topology { pus }
 }
 
-/// A computer as its gathered files have it.
+/// A computer from its gathered files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gathered {
     /// Its PUs.
@@ -160,11 +159,11 @@ pub struct Gathered {
     pub notes: Vec<ProfileNote>,
 }
 
-/// The PUs of the computer whose `sys` and `proc` are in this folder, limited to the PUs that the
+/// The PUs of the computer whose `sys` and `proc` are in this folder, limited to those that the
 /// gathering process could use.
 ///
 /// # Errors
-/// [`TopologyError`], which says what the folder lacks.
+/// [`TopologyError`] with what the folder lacks.
 pub fn read_folder(folder: &Path) -> Result<Gathered, TopologyError> {
     let tree = FileTree::below(folder);
     if tree.has("sys") {
@@ -174,20 +173,20 @@ pub fn read_folder(folder: &Path) -> Result<Gathered, TopologyError> {
     }
 }
 
-/// The PUs of the computer whose files are in this archive, `.tar.bz2` or `.tar`, limited to the
-/// PUs that the gathering process could use.
+/// The PUs of the computer whose files are in this archive, `.tar.bz2` or `.tar`, limited to those
+/// that the gathering process could use.
 ///
 /// # Errors
-/// [`GatherError`], which says what is wrong with the archive.
+/// [`GatherError`] with what is wrong with the archive.
 pub fn read_gathered(archive: &[u8]) -> Result<Gathered, GatherError> {
     Ok(of_tree(&archive::unpack(archive)?)?)
 }
 
-/// All PUs of this computer that run, also those that a cpuset keeps from this process, such as a
+/// All online PUs of this computer, including those outside this process's cpuset, such as a
 /// cell's.
 ///
 /// # Errors
-/// [`TopologyError`], if the kernel does not say which PUs they are.
+/// [`TopologyError`] if the kernel does not report them.
 pub fn whole() -> Result<Topology, TopologyError> {
     let tree = FileTree::of_host();
     let allowed = Allowed { cpus: None, ..Allowed::read(&tree) };
@@ -198,12 +197,12 @@ fn of_tree(tree: &FileTree) -> Result<Gathered, TopologyError> {
     within(tree, &Allowed::read(tree), Numbered::Allowed)
 }
 
-/// The parts that are counted for the numbers of cores, caches and dies.
+/// The parts that count in the numbering of cores, caches and dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Numbered {
-    /// All parts that run, so that a number means the same part under every cpuset and mask.
+    /// All online parts, so that a number means the same part under every cpuset and mask.
     Machine,
-    /// Those that the process may use, as hwloc counts in gathered files.
+    /// The parts that the process may use, as hwloc counts in gathered files.
     Allowed,
 }
 
@@ -226,9 +225,8 @@ fn within(
     if pus.is_empty() {
         return Err(TopologyError::NothingAllowed);
     }
-    // The place of a CPU is one thing, and the memory that a process may use another: a CPU keeps
-    // its node where the cpuset gives no memory of it. Only hwloc's numbers of the parts go by the
-    // nodes that may be used.
+    // A CPU keeps its node even if the cpuset permits no memory of that node. Only hwloc's numbers
+    // of the parts depend on the permitted nodes.
     let is_machine = numbered == Numbered::Machine;
     let counted: Vec<&CpuSet> = nodes
         .nodes
@@ -271,12 +269,12 @@ fn pu(os: u32, numbers: &SetNumbers, numa: Option<u32>) -> Pu {
     }
 }
 
-/// The number of the part of a kind that a CPU belongs to.
+/// The number of a CPU's part of a kind.
 fn number(numbers: &SetNumbers, os: u32, kind: SharingKind) -> Option<u32> {
     numbers.get(&(os, kind)).copied()
 }
 
-/// Gives each PU its rank among those of its core.
+/// Sets each PU's rank within its core.
 fn rank_threads(pus: &mut [Pu]) {
     let mut threads_of_core = HashMap::<u32, u32>::new();
     for pu in pus {

@@ -1,4 +1,4 @@
-//! Two threads that sleep and wake each other in turns, on two CPUs or on one.
+//! Two threads that sleep and wake each other in turn, on two CPUs or one.
 
 use crate::host::HostClock;
 use crate::host::crew::CrewError;
@@ -9,11 +9,11 @@ use seatmap_os::partners::Loss;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Round trips before the first that is timed: new threads touch their stacks, and an idle CPU
-/// leaves its deepest state.
+/// Untimed round trips first: new threads touch their stacks, and an idle CPU leaves its deepest
+/// state.
 const WARM_UP: u32 = 20;
 
-/// Times the round trips of threads that sleep. A clock, calibrated once.
+/// Times the round trips of sleeping threads, with a clock calibrated once.
 pub struct HostWakeups {
     clock: HostClock,
 }
@@ -25,8 +25,8 @@ impl Default for HostWakeups {
 }
 
 impl HostWakeups {
-    /// Batches of round trips of two new threads on these CPUs, which may be one: nanoseconds for
-    /// each round trip.
+    /// Times batches of round trips between two new threads on these CPUs, which may be the same:
+    /// nanoseconds per round trip.
     ///
     /// # Errors
     /// A thread could not be pinned, was found on another CPU, or a system call failed.
@@ -57,7 +57,7 @@ impl HostWakeups {
                 .map_err(|source| CrewError::Pin { cpu: cpus[0], source })?;
             let of_asker = asking.join().map_err(|_| panicked(cpus[0]))?;
             let of_answerer = answering.join().map_err(|_| panicked(cpus[1]))?;
-            // The thread that failed says why; the other one only noticed.
+            // The failing thread has the reason; the other one only noticed the failure.
             match (of_asker, of_answerer) {
                 (Err(of_asker), Err(of_answerer)) => {
                     Err(if matches!(&of_asker, PrimitiveError::Crew(_)) {
@@ -73,7 +73,7 @@ impl HostWakeups {
         })
     }
 
-    /// The clock before the first batch and after each, of the thread that begins.
+    /// The starting thread's clock readings before the first batch and after each one.
     fn ask(&self, turn: &TurnWord, batches: u32, round_trips: u32) -> io::Result<Vec<Stamp>> {
         (0..WARM_UP).try_for_each(|_| turn.pass_to(1).and_then(|()| turn.wait_for(0)))?;
         let mut stamps = vec![self.clock.stamp()];
@@ -105,11 +105,11 @@ fn builder() -> std::thread::Builder {
     std::thread::Builder::new().name("seatmap-wakeup".into())
 }
 
-/// Pins the calling thread, and waits until the other one is pinned too. A thread that cannot be
-/// pinned drops its end of the channel, so that neither waits for ever.
+/// Pins the calling thread, and waits until the other one is pinned too. If pinning fails, the
+/// thread drops its end of the channel, so the other does not wait forever.
 fn meet(cpu: u32, ready: &Sender<()>, other: &Receiver<()>) -> Result<(), PrimitiveError> {
     affinity::pin(&[cpu]).map_err(|source| CrewError::Pin { cpu, source })?;
-    // The other end is gone only where its thread failed; `recv` then says so.
+    // This fails only if the other thread failed; then `recv` returns the error.
     let _ = ready.send(());
     other.recv().map_err(|_| failed(io::Error::other("the other thread could not be pinned")))
 }

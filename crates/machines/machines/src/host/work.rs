@@ -1,4 +1,4 @@
-//! A fixed piece of work, timed on pinned threads: what the speeds of CPUs are compared by.
+//! A fixed amount of work, timed on pinned threads, for comparing the speeds of CPUs.
 
 use crate::host::HostClock;
 use crate::host::crew::{Crew, CrewError};
@@ -6,23 +6,22 @@ use crate::host::together::Together;
 use seatmap_os::partners::PartnerThread;
 use std::hint::black_box;
 
-/// The time that the work should take on the first CPU.
+/// The target time of the work on the first CPU.
 const WANTED_NS: f64 = 2e6;
 
-/// The time for which a CPU works before it is timed: idle cores need a few milliseconds to clock
-/// up.
+/// Warm-up time per CPU: idle cores need a few milliseconds to reach their clock rate.
 const WARM_UP_NS: f64 = 4e6;
 
-/// Steps by which the work is first timed.
+/// Steps of the first trials.
 const TRIAL_STEPS: u64 = 20_000;
 
-/// Words that the work's pointers lead through: 16 KiB, which fits into every first-level cache.
+/// Words for the chain of pointers: 16 KiB, which fits every first-level cache.
 const WORDS: usize = 4096;
 
-/// A step of a walk that visits every word before it comes back: odd, and no power of two near it.
+/// Step of a walk through all words: odd, and far from any power of two.
 const STRIDE: usize = 1549;
 
-/// The same work on any CPU: integer, floating-point and dependent loads by turns.
+/// The same work on any CPU: integer and floating-point operations and dependent loads in turn.
 pub struct HostWork {
     crew: Crew,
     clock: HostClock,
@@ -30,7 +29,7 @@ pub struct HostWork {
 }
 
 impl HostWork {
-    /// Finds how many steps take about 2 ms on this CPU; every CPU then does as many.
+    /// Determines how many steps take about 2 ms on this CPU; every CPU then does that many.
     ///
     /// # Errors
     /// No thread could be pinned to it.
@@ -45,13 +44,13 @@ impl HostWork {
         Ok(HostWork { crew, clock, steps })
     }
 
-    /// The time of the work on each of these CPUs at once, in nanoseconds. All begin together, and
-    /// those that are done keep working until the last has ended.
+    /// The time of the work in nanoseconds on each of these CPUs, concurrently. All start together,
+    /// and CPUs that finish keep working until the last one has finished.
     ///
     /// # Errors
-    /// No thread could be pinned, or a CPU was taken away meanwhile.
+    /// No thread could be pinned, or a CPU was lost meanwhile.
     pub fn time_ns(&mut self, cpus: &[u32]) -> Result<Vec<f64>, CrewError> {
-        // A meeting is for one number of threads.
+        // A meeting is for a fixed number of threads.
         let clock = &self.clock;
         let steps = self.steps;
         let together = &Together::default();
@@ -77,7 +76,7 @@ fn timed_ns(clock: &HostClock, work: impl FnOnce()) -> f64 {
     (clock.stamp().ticks - began) as f64 * clock.ns_per_tick()
 }
 
-/// The work. Its three chains do not depend on each other, so that a wider core gets ahead.
+/// The work. Its three chains are independent, so a wider core is faster.
 fn work(steps: u64) {
     let next: [u16; WORDS] = std::array::from_fn(|at| ((at + STRIDE) % WORDS) as u16);
     let next = black_box(next);

@@ -1,31 +1,29 @@
-//! The hardware counters and the kernel's clock, read directly.
+//! Reads the hardware counters and the kernel's clock.
 
 use super::{ClockSource, CounterFlaw};
 use seatmap_data::port::Stamp;
 use seatmap_os::Root;
 use seatmap_os::affinity::current_cpu;
 
-/// The clocks that the kernel may choose from
-/// (Documentation/ABI/testing/sysfs-devices-system-clocksource).
+/// The clocks offered by the kernel (Documentation/ABI/testing/sysfs-devices-system-clocksource).
 const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
 
-/// The processor's own counter, if it runs at a constant rate, and shows the same time on all CPUs.
+/// The processor's counter, if it has a constant rate and the same value on all CPUs.
 pub(super) fn trusted(root: &Root) -> Result<ClockSource, CounterFlaw> {
     let source = architecture::constant()?;
     if is_left_out(root, architecture::CLOCK) { Err(CounterFlaw::Distrusted) } else { Ok(source) }
 }
 
-/// Whether the kernel does not offer the counter as a clock. A processor tells of itself, and the
-/// kernel compares the counters of all: those of two sockets may be hours apart, and threads that
-/// begin at one value of the clock would wait for that long. On Arm the kernel withdraws a counter
-/// whose firmware left it wrong. The clock that is chosen says nothing of the counter: virtual
-/// machines prefer `kvm-clock` to a good one.
+/// Whether the kernel does not offer the counter as a clock. A processor only describes itself, but
+/// the kernel compares the counters of all CPUs: two sockets' counters may be hours apart, and
+/// threads that start at one value of the clock would wait that long. On Arm, the kernel withdraws
+/// counters with wrong firmware settings. The kernel's current clock says nothing about the
+/// counter: virtual machines prefer `kvm-clock` even to a good one.
 fn is_left_out(root: &Root, counter: &str) -> bool {
     let clocks = root.read(CLOCKS).unwrap_or_default();
     !clocks.is_empty() && !clocks.split_whitespace().any(|clock| clock == counter)
 }
 
-/// One reading.
 #[inline(always)]
 pub(super) fn read(source: ClockSource) -> Stamp {
     match source {
@@ -56,7 +54,7 @@ mod architecture {
     /// `VDSO_CPUNODE_BITS`).
     const CPU_BITS: u32 = 0xfff;
 
-    /// The kernel's name for the counter among its clocks.
+    /// The kernel's name for the counter.
     pub(super) const CLOCK: &str = "tsc";
 
     pub(super) fn constant() -> Result<ClockSource, CounterFlaw> {
@@ -85,7 +83,7 @@ mod architecture {
 mod architecture {
     use super::{ClockSource, CounterFlaw, Stamp, current_cpu};
 
-    /// The kernel's name for the counter among its clocks.
+    /// The kernel's name for the counter.
     pub(super) const CLOCK: &str = "arch_sys_counter";
 
     /// The virtual counter is architectural, constant and common to all CPUs (Arm ARM, D12.1).

@@ -1,11 +1,11 @@
 //! The smallest step of a clock.
 
-/// The smallest step of a clock in its ticks, computed from consecutive readings; at least 1.
+/// The smallest step of a clock in its ticks, from consecutive readings; at least 1.
 ///
-/// If the same reading sometimes comes back, the clock is slower than the loop that reads it, and
-/// its smallest advance is the step. If no reading repeats, readings lie a whole number of steps
-/// apart, and their greatest common divisor is the step. This finds, for example, a time-stamp
-/// counter that is refreshed every 26 ticks although each reading takes 40.
+/// If readings sometimes repeat, the clock is slower than the loop that reads it, and its smallest
+/// advance is the step. If no reading repeats, all differences are multiples of the step, which is
+/// their greatest common divisor. For example, this finds the step of a time-stamp counter that is
+/// updated every 26 ticks, although each reading takes 40.
 pub fn step_of(readings: impl Iterator<Item = u64>) -> u64 {
     let readings: Vec<u64> = readings.collect();
     let advances: Vec<u64> =
@@ -25,7 +25,7 @@ fn common_divisor(a: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// A clock read every 37 to 45 ns that only shows multiples of `step`.
+    /// A clock that is read every 37 to 45 ns and only shows multiples of `step`.
     fn coarse(step: u64) -> impl Iterator<Item = u64> {
         (0..5000u64).map(move |at| (at * 41 + (at * at) % 5) / step * step)
     }

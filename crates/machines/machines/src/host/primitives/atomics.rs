@@ -1,17 +1,17 @@
-//! Read-modify-writes by the processor.
+//! Read-modify-write operations of the processor.
 
 use super::{BatchPlan, Primitive, PrimitiveError, PrimitiveThreads, SamplesResult};
 use crate::host::arena::Arena;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Words from one private word to the next: 256 bytes, two lines of any machine.
+/// Distance between private words: 256 bytes, two lines of any machine.
 const STRIDE: usize = 32;
 
 /// The operation on the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadModifyWrite {
-    /// One compare-exchange, whether it succeeds or not.
+    /// A compare-exchange, successful or not.
     CompareExchange,
     /// A fetch-add of one.
     FetchAdd,
@@ -19,12 +19,12 @@ pub enum ReadModifyWrite {
     Swap,
 }
 
-/// Each thread changes a 64-bit word over and over, all the same one or each its own.
+/// Each thread repeatedly changes a 64-bit word: the same one for all, or its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Atomics {
     /// The operation.
     pub operation: ReadModifyWrite,
-    /// Whether all threads work on the same word.
+    /// Whether all threads use the same word.
     pub shared: bool,
 }
 

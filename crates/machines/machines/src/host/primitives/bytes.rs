@@ -1,19 +1,19 @@
-//! Bytes moved from one place to another.
+//! Copies of bytes.
 
 use super::{BatchPlan, Primitive, PrimitiveError, PrimitiveThreads, SamplesResult};
 use std::hint::black_box;
 use std::io;
 
-/// Copies bytes with the processor, from a buffer that the last CPU wrote to a buffer that the
-/// first CPU has.
+/// Copies bytes with the processor, from a buffer written by the last CPU to a buffer of the first
+/// CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyBytes {
     /// Number of bytes.
     pub bytes: usize,
 }
 
-/// Reads bytes through process_vm_readv(2), the single copy of MPI libraries, from this process
-/// itself: the same call and the same copy, but no permission of another process is needed.
+/// Reads bytes through process_vm_readv(2), which MPI libraries use to copy once. It reads from
+/// this process itself: the same call and copy, without permissions for another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessVmReadv {
     /// Number of bytes.

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Mutex;
 
-/// The kernel object through which the message goes.
+/// The kernel object for the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DescriptorKind {
     /// Two eventfds.
@@ -22,14 +22,13 @@ pub enum DescriptorKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptors(pub DescriptorKind);
 
-/// The file descriptors of one thread. When it drops a pipe or socket, the other thread's read
-/// ends.
+/// The file descriptors of one thread. Dropping a pipe or socket ends the other thread's read.
 struct End {
     read: File,
     write: File,
 }
 
-/// An eventfd adds up what is written, and is empty at zero.
+/// An eventfd adds up written numbers, and is empty at zero.
 const MESSAGE: [u8; 8] = 1u64.to_ne_bytes();
 
 impl End {
@@ -41,9 +40,9 @@ impl End {
         self.read.read_exact(&mut [0; 8])
     }
 
-    /// Ends the other thread's read after a failure of this one. A pipe and a socket do so when
-    /// they are dropped; an eventfd has no end, so that no later read of it may wait, and the read
-    /// that waits now is woken.
+    /// Ends the other thread's read after a failure of this one. Pipes and sockets do so when they
+    /// are dropped. An eventfd has no end of file, so it becomes non-blocking for later reads, and
+    /// the current read is woken.
     fn fail(&mut self) {
         // SAFETY: the descriptor is open, and the call takes a number besides.
         let is_set =

@@ -4,20 +4,20 @@ use super::{BatchPlan, Primitive, PrimitiveThreads, SamplesResult};
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Two threads take turns by futex(2): each sleeps until the word holds its rank.
+/// Two threads take turns through futex(2): each sleeps until the word holds its rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FutexPingPong;
 
-/// The rank whose turn it is, 0 to begin with, on a line of its own.
+/// The rank whose turn it is, initially 0, on a separate line.
 #[repr(align(128))]
 #[derive(Default)]
 pub(crate) struct TurnWord(AtomicU32);
 
-/// Neither rank's turn: one of the two has failed.
+/// No rank's turn: one of the two has failed.
 const FAILED: u32 = u32::MAX;
 
 impl TurnWord {
-    /// Sleeps until the word holds this rank. It fails where the other thread has failed.
+    /// Sleeps until the word holds this rank. Fails if the other thread has failed.
     pub(crate) fn wait_for(&self, rank: u32) -> io::Result<()> {
         loop {
             match self.0.load(Ordering::Acquire) {
@@ -28,13 +28,13 @@ impl TurnWord {
         }
     }
 
-    /// Gives the turn to a rank, and wakes it.
+    /// Gives a rank the turn, and wakes it.
     pub(crate) fn pass_to(&self, rank: u32) -> io::Result<()> {
         self.0.store(rank, Ordering::Release);
         self.call(libc::FUTEX_WAKE, 1).inspect_err(|_| self.fail())
     }
 
-    /// Ends the other thread's sleep, which would last for ever.
+    /// Ends the other thread's sleep, which would otherwise last forever.
     fn fail(&self) {
         self.0.store(FAILED, Ordering::Release);
         let _ = self.call(libc::FUTEX_WAKE, 1);
@@ -53,7 +53,7 @@ impl TurnWord {
             )
         };
         match (status < 0).then(io::Error::last_os_error) {
-            // The word had changed already, or a signal came: the caller looks again.
+            // The word had already changed, or a signal arrived; the caller checks again.
             Some(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) => {
                 Ok(())
             }

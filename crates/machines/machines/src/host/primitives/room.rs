@@ -9,48 +9,48 @@ use seatmap_data::statistics::words::agreeing;
 use seatmap_os::partners::{Loss, PartnerThread};
 use std::io;
 
-/// A run gets this many lengths, each twice the one before, and this many attempts at each length,
-/// before its figure is refused.
+/// The number of run lengths, each twice the previous one, and of attempts at each length, before a
+/// measurement fails.
 const LENGTHS: u32 = 9;
 const ATTEMPTS: usize = 4;
 
-/// The room in which primitives run: pinned threads that are kept, and a clock.
+/// Pinned threads and a clock for primitives, reused between runs.
 pub struct PrimitiveThreads {
     crew: Crew,
     clock: HostClock,
 }
 
-/// The number of operations, and how many of them lie between two looks at the clock.
+/// The number of operations, and how many of them are between two clock readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchPlan {
-    /// Batches before the first batch that counts.
+    /// Batches before the first one that counts.
     pub warmup: u32,
     /// Batches that count.
     pub batches: u32,
-    /// Operations of a batch.
+    /// Operations per batch.
     pub operations: u32,
 }
 
-/// The measured times: for each task, in the order of its CPUs, nanoseconds for each operation, one
-/// value for each batch. Both ends of a round trip see the same time; take the median of either,
+/// The measured times: for each task, in the order of its CPUs, nanoseconds per operation, one
+/// value per batch. Both ends of a round trip measure the same time; use the median of either,
 /// never a mean.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskSamples {
     /// By task, then by batch.
     pub by_task_ns: Vec<Vec<f64>>,
-    /// The smallest share of any task's batches during which all tasks were at work; at least
+    /// The smallest share of any task's batches during which all tasks ran; at least
     /// [`ENOUGH_OVERLAP`].
     pub overlap: f64,
 }
 
-/// The times of a primitive, or why there are none.
+/// The times of a primitive, or an error.
 pub type SamplesResult = Result<TaskSamples, PrimitiveError>;
 
-/// Why a primitive could not be timed.
+/// An error of timing a primitive.
 #[derive(Debug, thiserror::Error)]
 pub enum PrimitiveError {
-    /// The number of CPUs is not one that the primitive takes.
-    // Plural: no primitive has one CPU as its most.
+    /// The primitive cannot run on this number of CPUs.
+    // Plural: no primitive has a maximum of one CPU.
     #[error(
         "{name} takes {} to {} CPUs, and {given} {} given",
         .takes.start(), .takes.end(), agreeing(*.given, "was", "were")
@@ -58,23 +58,23 @@ pub enum PrimitiveError {
     Cpus {
         /// The primitive.
         name: String,
-        /// The numbers of CPUs that it takes.
+        /// The permitted numbers of CPUs.
         takes: std::ops::RangeInclusive<usize>,
-        /// The number of CPUs given.
+        /// The given number of CPUs.
         given: usize,
     },
     /// A thread could not be pinned.
     #[error(transparent)]
     Crew(#[from] CrewError),
-    /// A thread was found on a CPU that is not its own.
+    /// A thread was found on a CPU other than its own.
     #[error("the thread on CPU {cpu} was moved to CPU {found}: its times are worth nothing")]
     Moved {
-        /// Its CPU.
+        /// The thread's CPU.
         cpu: u32,
-        /// The CPU on which it was.
+        /// The CPU where it was.
         found: u32,
     },
-    /// The threads were not at work at the same time, so that the times are not those of concurrent
+    /// The threads did not run at the same time, so the times are not those of concurrent
     /// operations.
     #[error(
         "{name}: its threads were at work together for {:.0} % of their runs, and {:.0} % are \
@@ -84,13 +84,13 @@ pub enum PrimitiveError {
     Apart {
         /// The primitive.
         name: String,
-        /// The largest share of several attempts, 0 to 1.
+        /// The largest overlap of several attempts, 0 to 1.
         overlap: f64,
     },
     /// A system call failed.
     #[error("{what}")]
     System {
-        /// The action that failed.
+        /// The failed action.
         what: String,
         /// The kernel's error.
         source: io::Error,
@@ -111,13 +111,13 @@ impl Default for PrimitiveThreads {
 }
 
 impl PrimitiveThreads {
-    /// A room without threads yet. Calibrates the clock, which takes about 20 ms.
+    /// Creates an instance without threads. Calibrates the clock, which takes about 20 ms.
     #[must_use]
     pub fn new() -> Self {
         PrimitiveThreads { crew: Crew::default(), clock: HostClock::calibrated() }
     }
 
-    /// Runs a closure on one CPU: memory that it writes first lies on that CPU's node.
+    /// Runs a closure on one CPU; memory that it first touches is on that CPU's node.
     pub(super) fn on<T: Send>(
         &mut self,
         cpu: u32,
@@ -127,9 +127,9 @@ impl PrimitiveThreads {
         results.pop().ok_or(PrimitiveError::Crew(CrewError::Lost(Loss::Ended { cpu })))
     }
 
-    /// Times the work that `prepare(rank)` gives each thread. All threads begin at one value of the
-    /// clock. A thread that has done its batches keeps on until all have, unless the threads take
-    /// turns. A thread that fails drops its work, and this must release the other threads.
+    /// Times the work that `prepare(rank)` creates for each thread. All threads start at one value
+    /// of the clock. A thread that finishes early continues until all have finished, unless the
+    /// threads take turns. A failing thread drops its work, which must release the other threads.
     pub(super) fn time<F>(
         &mut self,
         primitive: &impl Primitive,
@@ -150,7 +150,7 @@ impl PrimitiveThreads {
             together.begin(threads, clock, || seat.check());
             let done = stay.work();
             if goes_on {
-                // The others wait for a failed thread as well; it does nothing in the meantime.
+                // The others wait even for a failed thread, which does nothing meanwhile.
                 together.keep_on(threads, clock, || {
                     seat.check();
                     let _ = done.is_ok().then(|| stay.batch());
@@ -204,7 +204,7 @@ impl PrimitiveThreads {
     }
 }
 
-/// The work of a thread, and the clock at its beginning and after each batch.
+/// A thread's work, with clock readings at its start and after each batch.
 struct Stay<'a, F> {
     clock: &'a HostClock,
     plan: BatchPlan,
@@ -214,12 +214,12 @@ struct Stay<'a, F> {
 
 impl<'a, F: FnMut() -> io::Result<()>> Stay<'a, F> {
     fn new(clock: &'a HostClock, plan: BatchPlan, operation: F) -> Self {
-        // Room for twice the batches that count: a thread that keeps on for longer allocates more.
+        // Twice the counted batches; a thread that continues longer allocates more.
         let stamps = Vec::with_capacity(plan.warmup as usize + 2 * plan.batches as usize + 1);
         Stay { clock, plan, operation, stamps }
     }
 
-    /// Runs the batches of the warm-up, and the batches that count.
+    /// Runs the warm-up batches and the counted ones.
     fn work(&mut self) -> io::Result<()> {
         self.stamps.push(self.clock.stamp());
         (0..self.plan.warmup + self.plan.batches).try_for_each(|_| self.batch())
@@ -232,9 +232,8 @@ impl<'a, F: FnMut() -> io::Result<()>> Stay<'a, F> {
     }
 }
 
-/// Repeats a run while its threads were not at work together: first with the same length, since
-/// another program may have interrupted it, and then with twice the operations, since they may have
-/// been too few.
+/// Repeats a run until its threads overlap: first with the same length, because another program may
+/// have interrupted it, then with twice the operations, because there may have been too few.
 pub(super) fn repeated(
     plan: BatchPlan,
     mut attempt: impl FnMut(BatchPlan) -> SamplesResult,
@@ -254,7 +253,7 @@ pub(super) fn repeated(
     Err(PrimitiveError::Apart { name, overlap })
 }
 
-/// The checks that every primitive makes first.
+/// The checks of every primitive.
 trait Check {
     fn check(&self, cpus: &[u32]) -> Result<(), PrimitiveError>;
 }

@@ -1,4 +1,4 @@
-//! A survey of all primitives, for a pair of CPUs of each sort that this computer has.
+//! A survey of all primitives, for a pair of CPUs of each distance class on this computer.
 
 use super::{
     Atomics, BatchPlan, CopyBytes, DescriptorKind, Descriptors, FutexPingPong, Primitive,
@@ -7,24 +7,24 @@ use super::{
 use seatmap_data::machine::{Pu, Topology};
 use seatmap_data::statistics::words::counted;
 
-/// Bytes of each copy.
+/// Sizes of copies in bytes.
 const SIZES: [usize; 5] = [8, 1 << 10, 64 << 10, 1 << 20, 16 << 20];
-/// Bytes copied in a batch, so that large copies do not take too long.
+/// Bytes copied per batch, so that large copies do not take too long.
 const COPIED_BYTES: usize = 32 << 20;
-/// Batches of atomics are short, so that a batch in which another program had the CPU stands out.
+/// Short batches of atomics, so that a batch interrupted by another program stands out.
 const ATOMICS: BatchPlan = BatchPlan { warmup: 8, batches: 60, operations: 500 };
 
-/// A primitive, timed.
+/// A timed primitive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrimitiveTimes {
-    /// The primitive's name, and the CPUs that run it.
+    /// The primitive's name, and its CPUs.
     pub what: String,
-    /// Nanoseconds for each operation, one value for each batch of the first CPU; or the reason for
-    /// their absence, if its threads were not at work together.
+    /// Nanoseconds per operation, one value per batch of the first CPU; or the reason why there are
+    /// none, if the threads did not run at the same time.
     pub batches_ns: Result<Vec<f64>, String>,
 }
 
-/// Times every primitive between two CPUs of each distance class, and on one CPU alone.
+/// Times every primitive between two CPUs of each distance class, and on a single CPU.
 ///
 /// # Errors
 /// A CPU is not available, or a system call failed.
@@ -40,7 +40,7 @@ pub fn survey(topology: &Topology, allowed: &[u32]) -> Result<Vec<PrimitiveTimes
     Ok(rows)
 }
 
-/// The nearest other PU of each sort, with the name of the sort.
+/// The nearest other PU of each distance class, with the class's name.
 fn classes(first: &Pu, pus: &[&Pu]) -> Vec<(String, u32)> {
     let mut found: Vec<(String, u32)> = Vec::new();
     for pu in pus.iter().filter(|pu| pu.os != first.os) {
@@ -81,8 +81,8 @@ fn between(
     Ok(rows)
 }
 
-/// Read-modify-writes by 1 CPU, 2, 4 and so on up to all, on one word for all and on one word for
-/// each.
+/// Times read-modify-writes by 1, 2, 4 and so on up to all CPUs, on one word for all and on one
+/// word each.
 fn crowd(
     room: &mut PrimitiveThreads,
     allowed: &[u32],

@@ -1,9 +1,9 @@
-//! Making threads.
+//! Thread creation.
 
 use super::{BatchPlan, Primitive, PrimitiveThreads, SamplesResult};
 use std::io;
 
-/// Makes a thread that does nothing, and joins it. It inherits its maker's CPU.
+/// Creates an empty thread, which inherits its creator's CPU, and joins it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadCreateJoin;
 

@@ -1,23 +1,23 @@
-//! The CPUs and NUMA nodes that the control groups (cgroups(7), cpuset(7)) leave to a process.
+//! The CPUs and NUMA nodes that control groups (cgroups(7), cpuset(7)) permit for a process.
 
 use super::tree::FileTree;
 use seatmap_os::CpuSet;
 
-/// The CPUs and nodes that the gathering process may use; `None` if nothing restricts them.
+/// The CPUs and nodes that the gathering process may use; `None` if unrestricted.
 #[derive(Debug, Default)]
 pub(super) struct Allowed {
     pub(super) cpus: Option<CpuSet>,
     pub(super) nodes: Option<CpuSet>,
 }
 
-/// A form in which the kernel shows cpusets.
+/// The kernel's format of cpusets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Flavour {
     /// The unified hierarchy.
     V2,
     /// The cpuset controller of version 1.
     V1,
-    /// The cpuset file system, or version 1 mounted as it.
+    /// The cpuset file system, or version 1 mounted in its format.
     Cpuset,
 }
 
@@ -42,8 +42,8 @@ impl Allowed {
     }
 }
 
-/// The set of a group. In version 2, a group without the controller has the set of the nearest
-/// group above it that has one.
+/// The set of a group. In version 2, a group without the controller has the set of its nearest
+/// ancestor with it.
 fn restricted(
     tree: &FileTree,
     flavour: Flavour,
@@ -60,11 +60,10 @@ fn restricted(
     CpuSet::of_list(&text?)
 }
 
-/// The place where cpusets are mounted: one of the usual places, else the place that `/proc/mounts`
-/// gives.
+/// The mount point of cpusets: one of the usual places, otherwise from `/proc/mounts`.
 fn mounted(tree: &FileTree) -> Option<(Flavour, String)> {
     let usual = [
-        // hwloc's order; a computer may mount more than one of them.
+        // In hwloc's order, because a computer may mount several.
         (Flavour::V2, "/sys/fs/cgroup", "cpuset.cpus.effective"),
         (Flavour::V1, "/sys/fs/cgroup/cpuset", "cpuset.cpus"),
         (Flavour::Cpuset, "/dev/cpuset", "cpus"),
@@ -77,7 +76,7 @@ fn mounted(tree: &FileTree) -> Option<(Flavour, String)> {
     tree.text("proc/mounts")?.lines().find_map(|line| mount(tree, line))
 }
 
-/// The mount of one line of `/proc/mounts`, if it holds cpusets.
+/// The mount in a line of `/proc/mounts`, if it is for cpusets.
 fn mount(tree: &FileTree, line: &str) -> Option<(Flavour, String)> {
     let mut fields = line.split(' ').skip(1);
     let folder = fields.next()?;
@@ -105,18 +104,18 @@ fn has_option(options: &str, option: &str) -> bool {
     options.split(',').any(|other| other == option)
 }
 
-/// The group of the process that gathered the files.
+/// The group of the gathering process.
 fn group(tree: &FileTree) -> Option<String> {
     let group = tree.text("proc/self/cpuset").filter(|group| !group.is_empty()).or_else(|| {
         let groups = tree.text("proc/self/cgroup")?;
         groups.lines().find_map(group_of).map(str::to_owned)
     })?;
-    // The root is `/`, and its files lie right below the mount.
+    // The root group is `/`; its files are directly in the mount.
     let group = group.lines().next()?.trim_end_matches('/').to_owned();
     (group.is_empty() || group.starts_with('/')).then_some(group)
 }
 
-/// The group in a line of `/proc/self/cgroup`, `NUMBER:CONTROLLERS:GROUP`, if the line is about
+/// The group in a line of `/proc/self/cgroup`, `NUMBER:CONTROLLERS:GROUP`, if the line is for
 /// cpusets.
 fn group_of(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once(':')?;

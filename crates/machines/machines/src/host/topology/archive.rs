@@ -1,4 +1,4 @@
-//! Dumps made by `hwloc-gather-topology`: a tar archive, packed with bzip2 or not, unpacked into
+//! Dumps from `hwloc-gather-topology`: a tar archive, plain or compressed with bzip2, unpacked into
 //! memory.
 
 use super::GatherError;
@@ -8,17 +8,17 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read};
 use tar::{Archive, Entry, EntryType};
 
-/// The most bytes that an archive may unpack to: room for 4096 CPUs of 120 files each.
+/// The most unpacked bytes: enough for 4096 CPUs with 120 files each.
 pub const MAX_UNPACKED_BYTES: u64 = 512 << 20;
 
-/// The most bytes that are kept of it, names included.
+/// The most bytes to keep, including names.
 const MAX_KEPT_BYTES: usize = 256 << 20;
 
-/// The most bytes of a path, and the most parts: paths in sysfs have fewer than 30 parts.
+/// The most bytes and parts of a path; paths in sysfs have fewer than 30 parts.
 const MAX_PATH_BYTES: usize = 4096;
 const MAX_DEPTH: usize = 64;
 
-/// The tree in an archive; its root is the topmost folder that holds a folder `sys`.
+/// Unpacks an archive to a tree, whose root is the topmost folder with a folder `sys`.
 pub(super) fn unpack(bytes: &[u8]) -> Result<FileTree, GatherError> {
     match bytes {
         [] => Err(GatherError::Empty),
@@ -35,7 +35,7 @@ fn read(bytes: impl Read) -> Result<FileTree, GatherError> {
     for entry in archive.entries().map_err(broken)? {
         unpacked.add(entry.map_err(broken)?)?;
     }
-    // The checksum is at the end of the stream, where the file may have been cut.
+    // The checksum is at the end of the stream, which may be truncated.
     io::copy(&mut limited, &mut io::sink()).map_err(broken)?;
     unpacked.tree()
 }
@@ -50,7 +50,6 @@ fn broken(error: io::Error) -> GatherError {
     }
 }
 
-/// The archive unpacks to more than [`MAX_UNPACKED_BYTES`].
 #[derive(Debug, thiserror::Error)]
 #[error("too much is in the archive")]
 struct TooMuch;
@@ -67,7 +66,7 @@ impl<R: Read> Read for Limited<R> {
         if self.left == 0 {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, TooMuch));
         }
-        // The limit holds for what comes out of bzip2: a small archive can hold gigabytes of zeros.
+        // Limits the decompressed bytes, because a small archive can contain gigabytes of zeros.
         let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
         let read = self.bytes.read(&mut buffer[..most])?;
         self.left -= read as u64;
@@ -75,7 +74,7 @@ impl<R: Read> Read for Limited<R> {
     }
 }
 
-/// The nodes that have been unpacked so far.
+/// The nodes unpacked so far.
 #[derive(Default)]
 struct Unpacked {
     nodes: HashMap<String, TreeEntry>,
@@ -88,13 +87,13 @@ impl Unpacked {
         let node = match entry.header().entry_type() {
             EntryType::Directory => TreeEntry::Folder(BTreeSet::new()),
             EntryType::Symlink => TreeEntry::Link(short(target_of(&entry))?),
-            // A hard link names its target from the top of the archive.
+            // A hard link's target is relative to the top of the archive.
             EntryType::Link => match self.nodes.get(&path_of(&target_of(&entry))?) {
                 Some(TreeEntry::File(bytes)) => TreeEntry::File(bytes.clone()),
                 _ => return Ok(()),
             },
             kind if kind.is_file() => {
-                // A file that says a size in its header need not have it.
+                // Not the size in the header, which can be wrong.
                 let mut bytes = Vec::new();
                 entry
                     .by_ref()
@@ -108,7 +107,7 @@ impl Unpacked {
         self.keep(path, node)
     }
 
-    /// Puts a node into its folder, and creates the folders that are missing.
+    /// Adds a node to its folder, and creates missing folders.
     fn keep(&mut self, path: String, node: TreeEntry) -> Result<(), GatherError> {
         let inside = match &node {
             TreeEntry::File(bytes) => bytes.len(),
@@ -127,10 +126,10 @@ impl Unpacked {
                 .nodes
                 .entry(folder.to_owned())
                 .or_insert_with(|| TreeEntry::Folder(BTreeSet::new()));
-            // The parent is a file or link: no archiver writes such an entry, and no path leads to
+            // The parent is a file or link. No archiver writes such an entry, and no path leads to
             // it.
             let TreeEntry::Folder(names) = parent else { return Ok(()) };
-            // The folders above are there already.
+            // The folders above already exist.
             if !names.insert(name.to_owned()) {
                 break;
             }
@@ -144,9 +143,9 @@ impl Unpacked {
         Ok(())
     }
 
-    /// Counts the bytes of a node; each node also costs about this much in the maps.
+    /// Counts the bytes of a node.
     fn count(&mut self, bytes: usize) -> Result<(), GatherError> {
-        // Some bytes for the entry itself: a million empty files are large, too.
+        // Includes the entry itself, because a million empty files are large too.
         self.kept_bytes += bytes + 128;
         if self.kept_bytes > MAX_KEPT_BYTES { Err(GatherError::TooLarge) } else { Ok(()) }
     }
@@ -156,7 +155,7 @@ impl Unpacked {
             "" => matches!(self.nodes.get("sys"), Some(TreeEntry::Folder(_))),
             root => matches!(self.nodes.get(&format!("{root}/sys")), Some(TreeEntry::Folder(_))),
         });
-        // The outermost one: a dump may have gathered a folder that itself holds a dump.
+        // The outermost one, because a dump may contain a folder with another dump.
         let root = roots.min_by_key(|root| (root.matches('/').count(), root.len(), root.as_str()));
         let root = root.cloned().ok_or(GatherError::NoSys)?;
         Ok(FileTree::in_memory(root, self.nodes))
@@ -168,7 +167,7 @@ fn target_of(entry: &Entry<'_, impl Read>) -> String {
     String::from_utf8_lossy(&target).into_owned()
 }
 
-/// The path of an entry without `.`, empty parts and slashes around it.
+/// The path of an entry without `.`, empty parts, and slashes at its ends.
 fn path_of(path: &str) -> Result<String, GatherError> {
     let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let refused = parts.contains(&"..") || parts.len() > MAX_DEPTH || path.len() > MAX_PATH_BYTES;

@@ -1,4 +1,4 @@
-//! Cores, caches, dies, packages and the groups around them, from `/sys/devices/system/cpu`.
+//! Cores, caches, dies, packages and larger groups, from `/sys/devices/system/cpu`.
 
 use super::TopologyError;
 use super::nest::{Nest, SharingKind};
@@ -10,11 +10,10 @@ use std::collections::HashMap;
 
 const FOLDER: &str = "sys/devices/system/cpu";
 
-/// The CPUs that are online and whose place the kernel tells. If the kernel tells no CPU's place,
-/// all CPUs that are online.
+/// The online CPUs whose position the kernel reports, or all online CPUs if it reports none.
 ///
 /// # Errors
-/// [`TopologyError`], if no CPU is online, or more than [`MAX_PUS`] are.
+/// [`TopologyError`] if no CPU is online, or more than [`MAX_PUS`] are.
 pub(super) fn running(tree: &FileTree) -> Result<CpuSet, TopologyError> {
     let names = tree.list(FOLDER);
     let cpus = names
@@ -23,13 +22,13 @@ pub(super) fn running(tree: &FileTree) -> Result<CpuSet, TopologyError> {
         .filter(|os| *os <= MAX_CPU);
     let online = listed(tree, "online")
         .unwrap_or_else(|| cpus.clone().filter(|cpu| !is_switched_off(tree, *cpu)).collect());
-    // A container may be shown another list than the kernel's.
+    // A container's list may differ from the kernel's.
     let own = if tree.is_host() { Root::new("/").running() } else { CpuSet::default() };
     let online = online.with(&own);
     let shown: CpuSet = cpus.filter(|cpu| online.contains(*cpu)).collect();
     let placed: CpuSet = shown
         .iter()
-        // One more than is accepted, and no more files are looked at.
+        // One more than the limit, so that no more files are read.
         .take(MAX_PUS + 1)
         .filter(|cpu| tree.has(&format!("{FOLDER}/cpu{cpu}/topology")))
         .collect();
@@ -54,22 +53,22 @@ fn is_switched_off(tree: &FileTree, cpu: u32) -> bool {
     tree.text(&format!("{FOLDER}/cpu{cpu}/online")).as_deref() == Some("0")
 }
 
-/// A set of CPUs that each CPU has in its `topology` folder. Linux 5.3 changed its name, and dumps
-/// may lack the mask or the list.
+/// A set of CPUs in each CPU's `topology` folder. Linux 5.3 renamed the files, and dumps may lack
+/// the mask or the list.
 struct Around {
-    /// The name of the file in the first CPU's folder, if it has one: all CPUs have the same files.
+    /// The file's name in the first CPU's folder, if any; all CPUs have the same files.
     name: Option<&'static str>,
 }
 
 impl Around {
-    /// Finds the name that is in use: masks first, then lists.
+    /// Finds the name in use; masks before lists.
     fn find(tree: &FileTree, running: &CpuSet, names: &[&'static str]) -> Self {
         let folder =
             running.first().map_or_else(String::new, |cpu| format!("{FOLDER}/cpu{cpu}/topology"));
         Around { name: names.iter().copied().find(|name| is_set(tree, &folder, name)) }
     }
 
-    /// The set around a CPU, limited to the CPUs that are online.
+    /// The set of a CPU, limited to online CPUs.
     fn read(&self, tree: &FileTree, cpu: u32, running: &CpuSet) -> Option<CpuSet> {
         let name = self.name?;
         let text = tree.text(&format!("{FOLDER}/cpu{cpu}/topology/{name}"))?;
@@ -89,7 +88,7 @@ fn parsed(name: &str, text: &str) -> Option<CpuSet> {
 const INDEXES: [&str; 8] =
     ["index0", "index1", "index2", "index3", "index4", "index5", "index6", "index7"];
 
-/// The CPUs that an earlier CPU's files have listed: what they share need not be read again.
+/// CPUs in files read earlier, which need not be read again.
 #[derive(Default)]
 struct Met {
     cores: CpuSet,
@@ -97,7 +96,7 @@ struct Met {
     caches: HashMap<&'static str, CpuSet>,
 }
 
-/// Reads the CPUs one after the other into a nest.
+/// Reads the CPUs one by one into a nest.
 pub(super) struct TopologyReader<'a> {
     tree: &'a FileTree,
     running: &'a CpuSet,
@@ -107,11 +106,11 @@ pub(super) struct TopologyReader<'a> {
     package: Around,
     book: Around,
     drawer: Around,
-    /// The file that says which CPUs share a cache.
+    /// The file with the CPUs that share a cache.
     cache_map: &'static str,
-    /// The number after that of the last cache of the first CPU that has any.
+    /// One more than the number of the last cache, on the first CPU with any.
     caches: usize,
-    /// On AMD's Bulldozer the kernel calls two cores that share an L2 cache siblings.
+    /// On AMD's Bulldozer, the kernel calls two cores that share an L2 cache siblings.
     siblings_can_be_cores: bool,
 }
 
@@ -146,7 +145,7 @@ impl<'a> TopologyReader<'a> {
         let mut nest = Nest::new(self.running);
         let mut met = Met::default();
         for cpu in self.running.iter() {
-            // The core was read at its first thread, and each file costs a system call.
+            // The core was read at its first thread; each file costs a system call.
             let is_sibling = met.cores.contains(cpu) && !self.siblings_can_be_cores;
             if !is_sibling {
                 self.core_and_around(cpu, &mut met, &mut nest);
@@ -168,7 +167,7 @@ impl<'a> TopologyReader<'a> {
     }
 
     fn core(&self, cpu: u32, core: CpuSet, nest: &mut Nest) {
-        // Two cores of a Bulldozer module have numbers of their own.
+        // Two cores of a Bulldozer module have different numbers.
         let own = self.siblings_can_be_cores
             && core.iter().any(|sibling| self.id(sibling, "core_id") != self.id(cpu, "core_id"));
         if own {
@@ -178,11 +177,10 @@ impl<'a> TopologyReader<'a> {
         }
     }
 
-    /// Adds the sets around the core whose first CPU this is. Each set is read at its own first
-    /// CPU.
+    /// Adds the sets around the core with this first CPU. Each set is read at its own first CPU.
     fn around_core(&self, cpu: u32, nest: &mut Nest) {
         let cluster = self.set_around(&self.cluster, cpu);
-        // A cluster of one CPU is the kernel's word for none.
+        // For the kernel, a cluster of one CPU means no cluster.
         if cluster.as_ref().is_none_or(|set| set.first() == Some(cpu) || set.len() == 1) {
             self.around_cluster(cpu, cluster.filter(|set| set.len() > 1), nest);
         }
@@ -194,15 +192,15 @@ impl<'a> TopologyReader<'a> {
         }
     }
 
-    /// A die that fills its package is left out: most processors have one die, and the kernel lists
-    /// it as a die too.
+    /// A die that fills its package is omitted: most processors have one die, which the kernel also
+    /// lists.
     fn around_cluster(&self, cpu: u32, cluster: Option<CpuSet>, nest: &mut Nest) {
         let die = self.set_around(&self.die, cpu);
         let starts_die = die.as_ref().is_none_or(|set| set.first() == Some(cpu));
         let is_first = starts_die || die.as_ref().is_some_and(|set| set.len() == 1);
         let package = is_first.then(|| self.set_around(&self.package, cpu)).flatten();
         let die = die.filter(|set| set.len() > 1 && starts_die && Some(set) != package.as_ref());
-        // hwloc leaves out a cluster that is all of a die or a package.
+        // hwloc omits a cluster that fills a die or a package.
         let cluster =
             cluster.filter(|set| Some(set) != die.as_ref() && Some(set) != package.as_ref());
         if let Some(package) = package.filter(|set| set.first() == Some(cpu)) {
@@ -220,7 +218,7 @@ impl<'a> TopologyReader<'a> {
         self.tree.text(&format!("{FOLDER}/cpu{cpu}/topology/{name}"))?.parse().ok()
     }
 
-    /// The data caches beyond the first level, each from its first CPU.
+    /// Adds the data caches beyond the first level, each at its first CPU.
     fn caches(&self, cpu: u32, met: &mut Met, nest: &mut Nest) {
         let folder = format!("{FOLDER}/cpu{cpu}/cache");
         for (at, name) in INDEXES.into_iter().enumerate() {
@@ -229,14 +227,13 @@ impl<'a> TopologyReader<'a> {
             }
             let index = format!("{folder}/{name}");
             let text = self.tree.text(&format!("{index}/{}", self.cache_map));
-            // A CPU can have more caches than the first one, and some dumps leave out a cache in
+            // A CPU can have more caches than the first one, and some dumps omit a cache in
             // between.
             if text.is_none() && at >= self.caches {
                 return;
             }
             let map = text.and_then(|text| parsed(self.cache_map, &text));
-            // Itanium's kernels do not list the CPUs of some caches; those caches belong to the
-            // core.
+            // Itanium's kernels do not list the CPUs of some caches, which belong to the core.
             let set = map.and_then(|map| {
                 if map.is_empty() {
                     self.core.read(self.tree, cpu, self.running)
@@ -257,10 +254,10 @@ impl<'a> TopologyReader<'a> {
         }
     }
 
-    /// Whether a cache is the kernel's guess and no fact. Where an Arm computer's firmware
-    /// describes no caches, Linux 6.12 lists one of each further level that all CPUs share
-    /// (`cache_leaves_are_shared` in drivers/base/cacheinfo.c). It has no size, and is wrong where
-    /// the CPUs have several packages. hwloc believes it.
+    /// Whether a cache is only the kernel's guess. If an Arm computer's firmware describes no
+    /// caches, Linux 6.12 lists one of each further level, shared by all CPUs
+    /// (`cache_leaves_are_shared` in drivers/base/cacheinfo.c). It has no size, and is wrong on
+    /// several packages. hwloc accepts it.
     fn is_guess(&self, cpu: u32, index: &str, set: &CpuSet) -> bool {
         set == self.running
             && !self.tree.has(&format!("{index}/size"))
@@ -268,8 +265,8 @@ impl<'a> TopologyReader<'a> {
     }
 }
 
-/// The name of the file that says who shares a cache, and where the numbers of the caches end, of
-/// the first CPU that has any. The file is a mask, or a list where a dump lacks the mask.
+/// The file's name for the sharers of a cache, and the end of the cache numbers, from the first CPU
+/// with any. The file is a mask, or a list if a dump lacks the mask.
 fn cache_files(tree: &FileTree, running: &CpuSet) -> (&'static str, usize) {
     let first = running
         .iter()
@@ -292,7 +289,7 @@ fn cache_folders(tree: &FileTree, cpu: u32) -> Vec<String> {
     names.map(|name| format!("{cache}/{name}")).collect()
 }
 
-/// The kind of a data cache of this level, if it is one that two cores can share.
+/// The kind of a data cache of this level, if two cores can share it.
 pub(super) fn cache_kind(level: u32) -> Option<SharingKind> {
     match level {
         1 => Some(SharingKind::Inner),
@@ -303,7 +300,7 @@ pub(super) fn cache_kind(level: u32) -> Option<SharingKind> {
     }
 }
 
-/// AMD's families 21 and 22, by the first processor of `/proc/cpuinfo`.
+/// Whether the first processor of `/proc/cpuinfo` is of AMD's family 21 or 22.
 fn is_bulldozer(tree: &FileTree) -> bool {
     let cpuinfo = tree.first_page("proc/cpuinfo").unwrap_or_default();
     value(&cpuinfo, "vendor_id") == "AuthenticAMD"

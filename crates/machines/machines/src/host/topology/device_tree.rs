@@ -1,7 +1,7 @@
-//! Cores and caches of POWER computers from `/proc/device-tree`, which older kernels have instead
-//! of caches in sysfs.
+//! Cores and caches of POWER computers, from `/proc/device-tree`: older kernels have no caches in
+//! sysfs.
 //!
-//! Each folder in `cpus` is a core or a cache; each names the next cache by its handle.
+//! Each folder in `cpus` is a core or a cache, and names the next cache by its handle.
 
 use super::cpus::cache_kind;
 use super::nest::{Nest, SharingKind};
@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 const FOLDER: &str = "proc/device-tree/cpus";
 
-/// The most entries that are read: one for each core or cache.
+/// The most entries to read, one per core or cache.
 const MAX_ENTRIES: usize = 1 << 14;
 
 /// A core or a cache.
@@ -24,7 +24,7 @@ struct Entry {
     core: Option<CpuSet>,
 }
 
-/// Adds what the device tree of a POWER computer says.
+/// Adds the cores and caches in a POWER computer's device tree.
 pub(super) fn add(tree: &FileTree, running: &CpuSet, nest: &mut Nest) {
     if !is_power(tree) {
         return;
@@ -55,7 +55,7 @@ pub(super) fn add(tree: &FileTree, running: &CpuSet, nest: &mut Nest) {
     }
 }
 
-/// The CPUs before a cache, found from it towards the cores.
+/// A search from a cache towards the cores.
 struct Reach<'a> {
     entries: &'a [Entry],
     before: &'a HashMap<u32, Vec<usize>>,
@@ -70,7 +70,7 @@ impl Reach<'_> {
         let mut edge = vec![(handle, 1)];
         while let Some((handle, level)) = edge.pop() {
             for at in self.before.get(&handle).into_iter().flatten() {
-                // A tree that leads in a circle ends here.
+                // Ends cycles in the tree.
                 if !self.met.insert(*at) {
                     continue;
                 }
@@ -91,7 +91,7 @@ fn entry(tree: &FileTree, name: &str, running: &CpuSet) -> Option<Entry> {
     let core = match tree.text(&format!("{folder}/device_type"))?.as_str() {
         "cache" => None,
         "cpu" => {
-            // The threads of a core; older firmware gives the first one only, as `reg`.
+            // The threads of a core; older firmware gives only the first one, as `reg`.
             let threads = words(tree, &folder, "ibm,ppc-interrupt-server#s")
                 .or_else(|| words(tree, &folder, "reg"))?;
             Some(threads.into_iter().filter(|thread| running.contains(*thread)).collect())
@@ -112,21 +112,21 @@ fn holds_data(tree: &FileTree, folder: &str) -> bool {
         .is_some_and(|size| size.first().is_some_and(|bytes| *bytes > 0))
 }
 
-/// The numbers of a property: 32 bits each, the highest byte first.
+/// The numbers of a property: 32 bits each, highest byte first.
 fn words(tree: &FileTree, folder: &str, name: &str) -> Option<Vec<u32>> {
     let bytes = tree.bytes(&format!("{folder}/{name}"))?;
-    // Cells of a device tree are big-endian words, whatever the processor (Devicetree Specification
-    // 0.4, section 2.2.4).
+    // Cells of a device tree are big-endian words on every processor (Devicetree Specification 0.4,
+    // section 2.2.4).
     let (words, _) = bytes.as_chunks::<4>();
     (!words.is_empty()).then(|| words.iter().map(|word| u32::from_be_bytes(*word)).collect())
 }
 
-/// Whether the files are those of a POWER computer. The dump itself or its processors say so.
+/// Whether the files are from a POWER computer, according to the dump or its processors.
 fn is_power(tree: &FileTree) -> bool {
     if !tree.has(FOLDER) {
         return false;
     }
-    // Other architectures have device trees as well, with other properties of CPUs.
+    // Other architectures have device trees too, with other properties of CPUs.
     let dump = tree.text("proc/hwloc-nofile-info").unwrap_or_default();
     let architecture = seatmap_os::small::value_of(&dump, "Architecture").unwrap_or_default();
     let cpuinfo = tree.first_page("proc/cpuinfo").unwrap_or_default();
@@ -144,7 +144,7 @@ mod tests {
     use super::super::testing::tree_of_bytes;
     use super::*;
 
-    /// A machine with two cores of two threads, an L2 cache each, one L3 cache, and the given links
+    /// A machine with two cores of two threads, an L2 cache each, one L3 cache, and these links
     /// from L3 onwards.
     fn nest(l3_next: &[u8]) -> Nest {
         let at = |path: &str| format!("{FOLDER}/{path}");

@@ -1,13 +1,13 @@
-//! Groups of NUMA nodes that are nearer to each other than to the other nodes.
+//! Groups of NUMA nodes that are closer to each other than to other nodes.
 //!
-//! PUs do not share these groups as a level, but the groups order the things in them: on a computer
-//! whose packages are linked in pairs, the cores of a pair are numbered one after the other.
+//! These groups are not shown as a level, but they determine the order: on a computer with packages
+//! linked in pairs, the cores of a pair have consecutive numbers.
 
 use super::nodes::NodeCpus;
 use seatmap_os::CpuSet;
 
-/// The CPUs of each group, the smallest groups first: nodes that are linked over the least
-/// distance, then groups of such groups. Empty if the distances contradict each other.
+/// The CPUs of each group, smallest groups first: nodes connected over the least distance, then
+/// groups of such groups. Empty if the distances contradict each other.
 pub(super) fn groups(nodes: &[NodeCpus], distances: &[Vec<u64>]) -> Vec<CpuSet> {
     let mut sets: Vec<CpuSet> = nodes.iter().map(|node| node.cpus.clone()).collect();
     let mut matrix: Vec<Vec<u64>> = distances.to_vec();
@@ -15,7 +15,7 @@ pub(super) fn groups(nodes: &[NodeCpus], distances: &[Vec<u64>]) -> Vec<CpuSet> 
     if !is_sound(&matrix) {
         return found;
     }
-    // Two groups are the machine itself, cut in halves; hwloc ends there, too.
+    // Two groups are only the machine cut in halves; hwloc stops there too.
     while sets.len() > 2 {
         let groups = nearest(&matrix);
         if groups.is_empty() {
@@ -31,15 +31,15 @@ pub(super) fn groups(nodes: &[NodeCpus], distances: &[Vec<u64>]) -> Vec<CpuSet> 
     found
 }
 
-/// Whether the distances are the same in both directions, and each node is nearest to itself.
+/// Whether the distances are symmetric, and each node is closest to itself.
 fn is_sound(matrix: &[Vec<u64>]) -> bool {
     (0..matrix.len())
         .flat_map(|i| (0..i).map(move |j| (i, j)))
         .all(|(i, j)| matrix[i][j] == matrix[j][i] && matrix[i][j] > matrix[i][i].max(matrix[j][j]))
 }
 
-/// The sets of nodes that are linked by the least distance, directly or through others; empty if
-/// one such set holds all nodes.
+/// The sets of nodes connected by the least distance, directly or through others; empty if one set
+/// holds all nodes.
 fn nearest(matrix: &[Vec<u64>]) -> Vec<Vec<usize>> {
     let all = 0..matrix.len();
     let pairs = all.clone().flat_map(|i| (0..i).map(move |j| (i, j)));
@@ -50,7 +50,8 @@ fn nearest(matrix: &[Vec<u64>]) -> Vec<Vec<usize>> {
         let mut group = Vec::new();
         let mut edge = vec![start];
         while let Some(from) = edge.pop() {
-            // Groups grow along equal distances: a node is in the group of any that is as near.
+            // Groups grow along equal distances: a node joins the group of any node at that
+            // distance.
             if !std::mem::replace(&mut taken[from], true) {
                 group.push(from);
                 edge.extend(all.clone().filter(|to| *to != from && matrix[from][*to] == least));
@@ -60,7 +61,7 @@ fn nearest(matrix: &[Vec<u64>]) -> Vec<Vec<usize>> {
             groups.push(group);
         }
     }
-    // Nodes that are all equally far form no groups.
+    // Nodes that are all equally distant form no groups.
     let is_everything = groups.iter().any(|group| group.len() == matrix.len());
     if is_everything { Vec::new() } else { groups }
 }

@@ -8,21 +8,21 @@ use std::collections::HashMap;
 
 const CPUS: &str = "sys/devices/system/cpu";
 
-/// The folders in which the kernel lists the CPUs of one kind on Intel's hybrid processors, for
-/// their counters.
+/// Lists of the CPUs of one kind on Intel's hybrid processors, in the folders of the kernel's
+/// counters.
 const LISTED: [(&str, CoreKind); 3] = [
     ("sys/devices/cpu_core/cpus", CoreKind::Performance),
     ("sys/devices/cpu_atom/cpus", CoreKind::Efficiency),
     ("sys/devices/cpu_lowpower/cpus", CoreKind::Efficiency),
 ];
 
-/// The kind of each PU; empty if all are of the same kind.
+/// The kind of each PU; empty if all have the same kind.
 pub(super) fn read(tree: &FileTree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
     let listed: Vec<(CpuSet, CoreKind)> = LISTED
         .into_iter()
         .filter_map(|(path, kind)| Some((CpuSet::of_list(&tree.text(path)?)?, kind)))
         .collect();
-    // An Intel hybrid with one kind switched off has one list that is empty.
+    // An Intel hybrid with one kind switched off has an empty list.
     if listed.iter().any(|(set, _)| !set.is_empty()) {
         return pus
             .iter()
@@ -35,7 +35,7 @@ pub(super) fn read(tree: &FileTree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
     pus.iter().zip(kinds).filter_map(|(pu, kind)| Some((pu, kind?))).collect()
 }
 
-/// The implementer and part of a PU's core, as the kernel's file has them.
+/// The implementer and part of a PU's core, from the kernel's file.
 fn midr(tree: &FileTree, pu: u32) -> Option<u64> {
     let text = tree.text(&format!("{CPUS}/cpu{pu}/regs/identification/midr_el1"))?;
     hexadecimal(&text).map(|midr| midr & 0xff00_fff0)
@@ -71,7 +71,7 @@ fn core_types(tree: &FileTree, pus: &CpuSet) -> HashMap<u32, u64> {
     types
 }
 
-/// The speed of each PU. If the kernel does not give it for the first PU, it gives it for none.
+/// The speed of each PU. If the kernel does not report it for the first PU, it reports none.
 fn speeds(tree: &FileTree, pus: &CpuSet) -> Vec<Speed> {
     let capacity = numbers(tree, pus, "cpu_capacity");
     let base = numbers(tree, pus, "cpufreq/base_frequency");

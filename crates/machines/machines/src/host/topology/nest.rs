@@ -1,19 +1,18 @@
-//! The sets of PUs that share something, nested: which sets are kept, and how they are numbered.
+//! The nested sets of PUs that share something: which sets are kept, and their numbers.
 //!
-//! The sets come from files that can contradict each other. A set that cuts an earlier set in two
-//! is left out and named, so that any two sets that are kept are disjoint or nested. Groups get the
-//! numbers that hwloc gives them: the groups of one level are numbered in the order in which a walk
-//! through the tree meets them, and siblings are ordered by their first PU.
+//! The sets come from files that can contradict each other. A set that cuts an earlier set is
+//! dropped and reported, so any two kept sets are disjoint or nested. Numbers are hwloc's: the sets
+//! of a level are numbered in the order of a walk through the tree, with siblings ordered by their
+//! first PU.
 
 use seatmap_data::machine::import::ProfileNote;
 use seatmap_os::CpuSet;
 use std::collections::{HashMap, HashSet};
 
-/// The thing that a set of PUs shares, from the outside: of two equal sets, the earlier kind
-/// contains the other.
+/// The shared thing, from the outside in: of two equal sets, the earlier kind contains the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum SharingKind {
-    /// NUMA nodes or groups of them; they order the things in them, and are not shown as a level.
+    /// NUMA nodes or groups of them; they determine the order, but are not a level.
     Memory,
     Drawer,
     Book,
@@ -45,7 +44,7 @@ impl SharingKind {
         }
     }
 
-    /// A group only stands for the things in it: it is left out if another object has the same PUs.
+    /// A group is omitted if another object has the same PUs.
     fn is_group(self) -> bool {
         matches!(
             self,
@@ -67,13 +66,13 @@ pub(super) struct Shared {
 #[derive(Debug)]
 pub(super) struct Nest {
     shared: Vec<Shared>,
-    /// The sets that hold each PU.
+    /// The sets that contain each PU.
     of_pu: HashMap<u32, Vec<usize>>,
-    /// The sets that contradict an earlier one, each with that one.
+    /// Each set that contradicts an earlier one, with that one.
     contradictions: Vec<[(SharingKind, CpuSet); 2]>,
 }
 
-/// The numbers of the sets that a PU belongs to, by kind.
+/// The numbers of a PU's sets, by kind.
 pub(super) type SetNumbers = HashMap<(u32, SharingKind), u32>;
 
 impl Nest {
@@ -85,9 +84,9 @@ impl Nest {
         }
     }
 
-    /// Adds a set, unless it is there already, is empty, or cuts another one.
+    /// Adds a set, unless it already exists, is empty, or cuts another one.
     pub(super) fn insert(&mut self, kind: SharingKind, set: CpuSet, os: Option<u32>) {
-        // Each set stands at all of its PUs; it is compared once.
+        // A set is listed at all of its PUs, but compared only once.
         let mut met = HashSet::new();
         for at in set.iter().filter_map(|pu| self.of_pu.get(&pu)).flatten() {
             let other = &self.shared[*at];
@@ -111,7 +110,7 @@ impl Nest {
         }
     }
 
-    /// A note for each set that was left out.
+    /// A note for each dropped set.
     pub(super) fn notes(&self) -> Vec<ProfileNote> {
         self.contradictions
             .iter()
@@ -124,8 +123,8 @@ impl Nest {
             .collect()
     }
 
-    /// Numbers the sets that each of these PUs belongs to. A set without any of these PUs also
-    /// counts if memory in use lies in it.
+    /// Numbers the sets of these PUs. A set without any of these PUs also counts if it contains
+    /// memory in use.
     pub(super) fn numbers(mut self, allowed: &CpuSet, nodes: &[&CpuSet]) -> SetNumbers {
         let order = self.order();
         let kept: HashSet<usize> =
@@ -136,17 +135,18 @@ impl Nest {
         for at in order.into_iter().filter(|at| kept.contains(at)) {
             let shared = &mut self.shared[at];
             let running = next.entry(shared.kind).or_default();
-            // People know a package by the kernel's number; the kernel's other numbers repeat.
+            // Packages keep the kernel's numbers, which are well known; its other numbers are not
+            // unique.
             let number =
                 shared.os.filter(|_| shared.kind == SharingKind::Package).unwrap_or(*running);
             *running += 1;
-            // An inner set comes later and replaces the set around it.
+            // An inner set follows and replaces the set around it.
             numbers.extend(shared.set.iter().map(|pu| ((pu, shared.kind), number)));
         }
         numbers
     }
 
-    /// All sets, in the order in which a walk through the tree meets them.
+    /// All sets in the order of a walk through the tree.
     fn order(&mut self) -> Vec<usize> {
         let shared = &self.shared;
         self.of_pu.values_mut().for_each(|around| {
@@ -161,8 +161,8 @@ impl Nest {
                 .first()
                 .and_then(|pu| self.of_pu.get(&pu))
                 .map_or(&[][..], Vec::as_slice);
-            // The way from the root down to the set, as the first PUs of the sets on it: such ways
-            // sort as the walk goes.
+            // The path from the root to the set, as the first PUs of its sets: sorting these paths
+            // gives the order of the walk.
             let depth = around.iter().position(|other| other == at).map_or(0, |depth| depth + 1);
             around[..depth].iter().map(|other| shared[*other].set.first()).collect::<Vec<_>>()
         });
@@ -172,7 +172,7 @@ impl Nest {
     fn is_kept(&self, at: usize, allowed: &CpuSet, nodes: &[&CpuSet]) -> bool {
         let Shared { kind, set, .. } = &self.shared[at];
         let around = set.first().and_then(|pu| self.of_pu.get(&pu)).map_or(&[][..], Vec::as_slice);
-        // No other set equals a group that is kept.
+        // No other set equals a kept group.
         let outermost = kind.is_group()
             || around.iter().find(|other| {
                 self.shared[**other].set == *set && !self.shared[**other].kind.is_group()
@@ -189,7 +189,7 @@ impl Nest {
         }
     }
 
-    /// Whether a set that is not a group, or an earlier group of another kind, has the same PUs.
+    /// Whether a set other than a group, or an earlier group of another kind, has the same PUs.
     fn is_needless(&self, at: usize, around: &[usize]) -> bool {
         let Shared { kind, set, .. } = &self.shared[at];
         around.iter().any(|other| {
@@ -200,8 +200,8 @@ impl Nest {
     }
 }
 
-/// Leaves out a kind of group if its groups, one by one, hold the same PUs in use as the sets of
-/// another kind. With a part of a machine in use, a cluster can be all that is left of its package.
+/// Drops a kind of group if its groups have, one by one, the same PUs in use as the sets of another
+/// kind. With part of a machine in use, a cluster can be all that remains of its package.
 fn without_needless_groups(
     shared: &[Shared],
     mut kept: HashSet<usize>,
@@ -233,7 +233,7 @@ fn without_needless_groups(
     kept
 }
 
-/// The allowed CPUs of each part of a kind that is kept.
+/// The allowed CPUs of each kept part of a kind.
 fn sets_of(
     shared: &[Shared],
     kept: &HashSet<usize>,

@@ -1,4 +1,4 @@
-//! NUMA nodes, and the CPUs that are near the memory of each.
+//! NUMA nodes, and the CPUs near each node's memory.
 
 use super::tree::FileTree;
 use seatmap_os::CpuSet;
@@ -6,14 +6,13 @@ use std::collections::HashSet;
 
 const FOLDER: &str = "sys/devices/system/node";
 
-/// The most nodes that are read: Linux stops at 1024 (`NODES_SHIFT`).
+/// The most nodes to read; Linux supports up to 1024 (`NODES_SHIFT`).
 const MAX_NODES: usize = 1024;
 
-/// One node.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NodeCpus {
     pub(super) os: u32,
-    /// The CPUs in use to which it is local.
+    /// The CPUs in use that are local to it.
     pub(super) cpus: CpuSet,
 }
 
@@ -21,23 +20,23 @@ pub(super) struct NodeCpus {
 #[derive(Debug, Default)]
 pub(super) struct NumaNodes {
     pub(super) nodes: Vec<NodeCpus>,
-    /// Distances between these nodes from the firmware (SLIT), if they are known for all nodes.
+    /// The firmware's distances between these nodes (SLIT), if known for all.
     pub(super) distances: Option<Vec<Vec<u64>>>,
 }
 
 impl NumaNodes {
-    /// The nodes that the kernel shows. A machine that shows none has one node with all CPUs.
+    /// Reads the kernel's nodes. If there are none, the machine has one node with all CPUs.
     pub(super) fn read(tree: &FileTree, cpus: &CpuSet) -> Self {
         let numbers = numbers(tree);
         let mut found =
             without_overlaps(numbers.iter().filter_map(|os| node(tree, *os, cpus)).collect());
         let distances = distances(tree, &numbers, &found);
-        // A kernel without NUMA has one memory for all.
+        // Without NUMA in the kernel, all CPUs share one memory.
         if found.is_empty() {
             let nodes = vec![NodeCpus { os: 0, cpus: cpus.clone() }];
             return NumaNodes { nodes, distances: None };
         }
-        // As the kernel lists them: a node that gained CPUs below must not pass them on.
+        // A copy of the kernel's state, so that nodes do not pass on CPUs gained below.
         let known = found.clone();
         for node in &mut found {
             initiators(tree, node.os, &known).for_each(|near| node.cpus.extend(&near.cpus));
@@ -48,9 +47,9 @@ impl NumaNodes {
         NumaNodes { nodes: found, distances }
     }
 
-    /// The node that is local to a CPU: the smallest node that holds it, and the first among
-    /// equals. Faster memory beside the ordinary one comes later; a CPU does not use it by default.
-    /// A node whose memory may be used comes first, but a CPU has a node where there is none.
+    /// The node local to a CPU: the smallest node that contains it, and the first among equals.
+    /// Faster memory next to the ordinary one comes later, because a CPU does not use it by
+    /// default. Nodes with permitted memory come first, but a CPU has a node even if none has any.
     pub(super) fn of_cpu(
         &self,
         cpu: u32,
@@ -62,7 +61,7 @@ impl NumaNodes {
             .min_by_key(|node| {
                 (
                     usable.is_some_and(|usable| !usable.contains(node.os)),
-                    // Of several nodes that hold a CPU, hwloc takes the smallest as the local one.
+                    // If several nodes contain a CPU, hwloc treats the smallest as local.
                     node.cpus.within(allowed).len(),
                     node.os,
                 )
@@ -70,8 +69,8 @@ impl NumaNodes {
             .map(|node| node.os)
     }
 
-    /// The nearest node that has memory, where this one has none; `None` also where the kernel says
-    /// nothing of memory.
+    /// The nearest node with memory, if this one has none; `None` also if the kernel does not
+    /// report memory.
     pub(super) fn instead(&self, tree: &FileTree, own: u32) -> Option<u32> {
         let text = tree.text(&format!("{FOLDER}/has_memory"))?;
         let have_memory = CpuSet::of_list(&text).filter(|nodes| !nodes.is_empty())?;
@@ -115,14 +114,14 @@ fn node(tree: &FileTree, os: u32, cpus: &CpuSet) -> Option<NodeCpus> {
     Some(NodeCpus { os, cpus: near.within(cpus) })
 }
 
-/// Leaves out nodes that claim a CPU of an earlier node. No machine has such nodes, so the firmware
-/// is wrong.
+/// Drops nodes that claim a CPU of an earlier node. No machine has such nodes, so the firmware is
+/// wrong.
 fn without_overlaps(nodes: Vec<NodeCpus>) -> Vec<NodeCpus> {
     let mut taken = CpuSet::default();
     nodes
         .into_iter()
         .filter(|node| {
-            // Firmware in error; hwloc keeps the first node, too.
+            // hwloc also keeps the first node.
             let fits = !node.cpus.meets(&taken);
             if fits {
                 taken.extend(&node.cpus);
@@ -132,8 +131,8 @@ fn without_overlaps(nodes: Vec<NodeCpus>) -> Vec<NodeCpus> {
         .collect()
 }
 
-/// The nodes, besides its own, whose CPUs reach this node's memory best (HMAT). Class 1 is about
-/// CPUs alone, class 0 about devices as well.
+/// Other nodes whose CPUs have the best access to this node's memory (HMAT). Class 1 considers only
+/// CPUs, class 0 also devices.
 fn initiators<'a>(
     tree: &FileTree,
     os: u32,
@@ -149,8 +148,8 @@ fn initiators<'a>(
     nodes.iter().filter(move |node| node.os != os && near.contains(&node.os))
 }
 
-/// The distances between these nodes. The kernel writes them row by row, in the order of all nodes,
-/// even if their numbers have gaps.
+/// The distances between these nodes. The kernel writes them as rows in the order of all nodes,
+/// even if numbers have gaps.
 fn distances(tree: &FileTree, numbers: &[u32], nodes: &[NodeCpus]) -> Option<Vec<Vec<u64>>> {
     let places: Option<Vec<usize>> =
         nodes.iter().map(|node| numbers.binary_search(&node.os).ok()).collect();
@@ -164,8 +163,7 @@ fn distances(tree: &FileTree, numbers: &[u32], nodes: &[NodeCpus]) -> Option<Vec
     rows.collect()
 }
 
-/// Gives nodes without CPUs the CPUs of the nearest nodes, unless all other nodes of the computer
-/// are equally near.
+/// Gives nodes without CPUs the CPUs of the nearest nodes, unless all other nodes are equally near.
 fn settle(nodes: &mut [NodeCpus], distances: &[Vec<u64>], count: usize) {
     for at in 0..nodes.len() {
         let Some(least) =
@@ -177,7 +175,7 @@ fn settle(nodes: &mut [NodeCpus], distances: &[Vec<u64>], count: usize) {
             .filter(|other| *other != at)
             .filter(|other| distances[at][*other] == least)
             .collect();
-        // A node as near to all others, or to itself as to them, is near to none.
+        // A node is near none if it is equally near to all others, or as near to them as to itself.
         let tells = least > distances[at][at] && nearest.len() < count - 1;
         if nodes[at].cpus.is_empty() && tells {
             for other in nearest {

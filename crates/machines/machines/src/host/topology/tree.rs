@@ -1,7 +1,7 @@
-//! A tree of small files like `/sys` and `/proc`: on disk below any folder, or in memory.
+//! A tree of small files like `/sys` and `/proc`: on disk in any folder, or in memory.
 //!
-//! Links are followed within the tree alone, so that a tree from another computer cannot show files
-//! of this one.
+//! Links are followed only within the tree, so a tree from another computer cannot expose files of
+//! this one.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -10,26 +10,26 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// The most bytes that are read of one file; files of sysfs have a page or less.
+/// The most bytes to read of a file; files of sysfs have at most a page.
 pub(super) const MAX_FILE_BYTES: usize = 1 << 20;
 
 const PAGE_BYTES: usize = 4096;
 
-/// The most names that are read in one folder.
+/// The most names to read in a folder.
 const MAX_NAMES: usize = 1 << 17;
 
-/// The most links that are followed one after the other, as in the kernel.
+/// The most consecutive links, as in the kernel.
 const MAX_LINKS: u32 = 40;
 
-/// A tree of files. Paths in it are relative to its root and have no slash in front.
+/// A tree of files. Paths are relative to its root, without a leading slash.
 pub(super) struct FileTree {
     store: Store,
-    /// The real path of each folder, by the path asked for; `None` if the folder does not exist.
+    /// The real path of each folder, by requested path; `None` if the folder does not exist.
     folders: RefCell<HashMap<String, Option<String>>>,
 }
 
 enum Store {
-    /// This computer's own root: the kernel follows the links.
+    /// This computer's root: the kernel follows links.
     Host,
     Disk(PathBuf),
     Memory {
@@ -38,7 +38,7 @@ enum Store {
     },
 }
 
-/// One path of a tree in memory.
+/// An entry of a tree in memory.
 #[derive(Debug, PartialEq)]
 pub(super) enum TreeEntry {
     File(Vec<u8>),
@@ -46,24 +46,21 @@ pub(super) enum TreeEntry {
     Folder(BTreeSet<String>),
 }
 
-/// A file as found, before links are followed.
+/// A file's content before links are followed.
 enum PathContent {
     Bytes(Vec<u8>),
     Link(String),
 }
 
 impl FileTree {
-    /// The files of this computer.
     pub(super) fn of_host() -> Self {
         FileTree::over(Store::Host)
     }
 
-    /// Whether these are the files of this computer.
     pub(super) fn is_host(&self) -> bool {
         matches!(self.store, Store::Host)
     }
 
-    /// The files below a folder.
     pub(super) fn below(root: &Path) -> Self {
         if root == Path::new("/") {
             FileTree::of_host()
@@ -72,7 +69,7 @@ impl FileTree {
         }
     }
 
-    /// A tree in memory, with this one of its folders as the root.
+    /// A tree in memory, with one of its folders as the root.
     pub(super) fn in_memory(root: String, nodes: HashMap<String, TreeEntry>) -> Self {
         FileTree::over(Store::Memory { root, nodes })
     }
@@ -81,20 +78,20 @@ impl FileTree {
         FileTree { store, folders: RefCell::default() }
     }
 
-    /// The trimmed text of a file; `None` where it is absent or unreadable.
+    /// The trimmed text of a file; `None` if it is missing or unreadable.
     pub(super) fn text(&self, path: &str) -> Option<String> {
         let bytes = self.bytes(path)?;
         Some(String::from_utf8_lossy(&bytes).trim().trim_end_matches('\0').to_owned())
     }
 
-    /// As [`FileTree::text`], but only the first page: the kernel makes the rest of a long file
-    /// only for a reader who asks for it.
+    /// Like [`FileTree::text`], but only the first page: the kernel generates the rest of a long
+    /// file only on request.
     pub(super) fn first_page(&self, path: &str) -> Option<String> {
         let bytes = self.read(path, PAGE_BYTES)?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The bytes of a file; `None` where it is absent or unreadable.
+    /// The bytes of a file; `None` if it is missing or unreadable.
     pub(super) fn bytes(&self, path: &str) -> Option<Vec<u8>> {
         self.read(path, MAX_FILE_BYTES)
     }
@@ -112,16 +109,15 @@ impl FileTree {
         None
     }
 
-    /// Whether a file or folder has this path.
     pub(super) fn has(&self, path: &str) -> bool {
         match self.store {
-            // The kernel follows its own links, which lead nowhere else.
+            // The kernel follows its own links, which stay inside.
             Store::Host => Path::new("/").join(path).exists(),
             _ => self.real_folder(&normal("", path)).is_some() || self.bytes(path).is_some(),
         }
     }
 
-    /// The names in a folder, sorted; none where it is absent.
+    /// The sorted names in a folder; empty if it is missing.
     pub(super) fn list(&self, path: &str) -> Vec<String> {
         self.real_folder(&normal("", path)).map_or_else(Vec::new, |folder| self.store.list(&folder))
     }
@@ -142,7 +138,7 @@ impl FileTree {
             return known.clone();
         }
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
-        // Remembered by folder: each file of 192 CPUs would walk the same six folders again.
+        // Cached by folder, because each file of 192 CPUs would walk the same six folders again.
         let found = self.followed(parent, links).and_then(|parent| {
             match self.store.link(&joined(&parent, name))? {
                 Some(target) => self.followed(&normal(&parent, &target), links.checked_sub(1)?),
@@ -162,7 +158,7 @@ impl Store {
             }
             Store::Disk(root) => {
                 let path = root.join(path);
-                // Without O_NONBLOCK a named pipe among the files would never be opened.
+                // Without O_NONBLOCK, opening a named pipe among the files would block forever.
                 match read_file(&path, libc::O_NOFOLLOW | libc::O_NONBLOCK, most) {
                     Ok(bytes) => Some(PathContent::Bytes(bytes)),
                     Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
@@ -181,7 +177,7 @@ impl Store {
         }
     }
 
-    /// The target of a link; nothing for a folder; `None` for anything else.
+    /// The target of a link; `Some(None)` for a folder; `None` for anything else.
     fn link(&self, path: &str) -> Option<Option<String>> {
         match self {
             Store::Host => Some(None),
@@ -215,7 +211,8 @@ impl Store {
         let names =
             entries.take(MAX_NAMES).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let mut names: Vec<String> = names.collect();
-        // A folder's order differs from one file system to the next, and numbers follow from it.
+        // The order of a folder's entries depends on the file system, and numbers depend on the
+        // order.
         names.sort_unstable();
         names
     }
@@ -225,13 +222,13 @@ fn link_of(path: &Path) -> Option<String> {
     fs::read_link(path).ok()?.into_os_string().into_string().ok()
 }
 
-/// Reads to the end, or a little beyond `most`, a page at a time. The standard library asks for the
-/// size first, and sysfs gives a wrong size.
+/// Reads to the end, or slightly beyond `most`, page by page. The standard library asks for the
+/// size first, which sysfs reports wrongly.
 fn read_file(path: &Path, flags: i32, most: usize) -> io::Result<Vec<u8>> {
     let mut file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let mut bytes = Vec::new();
     let mut page = [0; PAGE_BYTES];
-    // A file of sysfs comes in one piece, and asking for its end would double the calls; a file of
+    // A file of sysfs comes in one piece, and reading its end would double the calls; a file of
     // /proc comes in several pieces.
     while bytes.len() < most {
         let read = file.read(&mut page)?;
@@ -251,14 +248,14 @@ fn joined(folder: &str, name: &str) -> String {
     }
 }
 
-/// A path seen from a folder, without `.` and `..`; the root's parent is the root again.
+/// A path relative to a folder, without `.` and `..`; the root's parent is the root.
 fn normal(folder: &str, path: &str) -> String {
     let from = if path.starts_with('/') { "" } else { folder };
     let mut parts: Vec<&str> = Vec::new();
     for part in from.split('/').chain(path.split('/')) {
         match part {
             "" | "." => {}
-            // At the top it stays there, as in a real file system.
+            // At the root, it stays there, as in a real file system.
             ".." => drop(parts.pop()),
             _ => parts.push(part),
         }

@@ -1,4 +1,4 @@
-//! How PUs differ beside their kind: the sizes of their caches, and the firmware's ranking.
+//! Differences between PUs other than their kind: cache sizes, and the firmware's ranking.
 
 use super::tree::FileTree;
 use seatmap_data::machine::Pu;
@@ -6,27 +6,26 @@ use std::collections::HashMap;
 
 const FOLDER: &str = "sys/devices/system/cpu";
 
-/// The folders of a CPU's caches, more than any processor has below the second level of data.
+/// The folders of a CPU's caches; more than any processor has.
 const INDEXES: [&str; 8] =
     ["index0", "index1", "index2", "index3", "index4", "index5", "index6", "index7"];
 
-/// The files in which the kernel shows the firmware's ranking: AMD's preferred cores first, then
-/// CPPC's highest performance, which Intel's Turbo Boost Max 3.0 uses.
+/// The kernel's files with the firmware's ranking: AMD's preferred cores first, then CPPC's highest
+/// performance, which Intel's Turbo Boost Max 3.0 uses.
 const RANKINGS: [&str; 2] = ["cpufreq/amd_pstate_prefcore_ranking", "acpi_cppc/highest_perf"];
 
-/// The types of caches that hold data, and of those that hold instructions alone, as the kernel
-/// names them.
+/// The kernel's types of caches with data, and with instructions only.
 const DATA: &[&str] = &["Data", "Unified"];
 const INSTRUCTIONS: &[&str] = &["Instruction"];
 
-/// A level, and the types of cache that are meant.
+/// A level, and the types of cache that match.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct CacheKind(u32, &'static [&'static str]);
 
-/// Adds sizes and ranking, as far as the kernel tells them.
+/// Adds sizes and ranking, if the kernel reports them.
 pub(super) fn add(tree: &FileTree, pus: &mut [Pu]) {
     let mut sizes: HashMap<(CacheKind, u32), Option<u64>> = HashMap::new();
-    // Each cache is read once, at its first PU. Caches of the first level are their core's.
+    // Each cache is read once, at its first PU. First-level caches belong to the core.
     for pu in pus.iter_mut() {
         for (kind, number, bytes) in [
             (CacheKind(1, DATA), pu.core, &mut pu.l1d_bytes),
@@ -44,7 +43,7 @@ pub(super) fn add(tree: &FileTree, pus: &mut [Pu]) {
     }
 }
 
-/// The size of a CPU's cache of a kind. One without a type holds data.
+/// The size of a CPU's cache of a kind. A cache without a type contains data.
 fn cache_bytes(tree: &FileTree, cpu: u32, CacheKind(level, types): CacheKind) -> Option<u64> {
     INDEXES
         .into_iter()
@@ -61,13 +60,13 @@ fn index_file(tree: &FileTree, cpu: u32, index: &str, name: &str) -> Option<Stri
     tree.text(&format!("{FOLDER}/cpu{cpu}/cache/{index}/{name}"))
 }
 
-/// A size as the kernel writes it: `32768K`.
+/// Parses a size in the kernel's format: `32768K`.
 fn size(text: &str) -> Option<u64> {
     let kibibytes: u64 = text.strip_suffix('K')?.parse().ok()?;
     kibibytes.checked_mul(1024).filter(|bytes| *bytes > 0)
 }
 
-/// The rank of each PU; `None` where a file is missing, or where all ranks are equal.
+/// The rank of each PU; `None` if a file is missing or all ranks are equal.
 fn ranking(tree: &FileTree, pus: &[Pu], file: &str) -> Option<Vec<u32>> {
     let ranks = pus
         .iter()
