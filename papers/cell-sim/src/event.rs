@@ -5,12 +5,10 @@ use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 use seatmap_sim::wheel::Wheel;
 
-/// A message to a component. Numbers identify SPEs, tasks, chips and transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellBeEvent {
     /// To a task: its call has ended.
     Resume(u16),
-    /// To a task: retry the call.
     Retry(u16),
     /// To an SPE's MFC: issue the next line.
     IssueLine(u16),
@@ -24,7 +22,6 @@ pub enum CellBeEvent {
     MemoryTurn(u16),
     /// To a data arbiter: a transaction's data is at its source.
     DataReady(u32),
-    /// To a chip's data arbiter: start transfers.
     Arbitrate(u8),
     /// To a transfer's target on the ring: the last byte has arrived.
     LeftRing(u32),
@@ -40,7 +37,6 @@ pub enum CellBeEvent {
     Timer { task: u16, number: u32 },
 }
 
-/// The queue and clock of all components.
 #[derive(Clone, Debug, Default)]
 pub struct EventOutbox {
     wheel: Wheel<CellBeEvent>,
@@ -64,7 +60,6 @@ impl EventOutbox {
         self.wheel.at(time, event);
     }
 
-    /// The next message and its time.
     #[inline]
     pub fn deliver(&mut self) -> Option<(u64, CellBeEvent)> {
         self.wheel.pop()
@@ -74,7 +69,6 @@ impl EventOutbox {
         self.wheel.scheduled()
     }
 
-    /// Drops all messages and returns to time 0.
     pub fn clear(&mut self) {
         self.wheel.clear();
     }
@@ -82,7 +76,6 @@ impl EventOutbox {
 
 #[cfg(test)]
 impl EventOutbox {
-    /// All pending messages in order.
     pub fn drain(&mut self) -> Vec<(u64, CellBeEvent)> {
         std::iter::from_fn(|| self.deliver()).collect()
     }

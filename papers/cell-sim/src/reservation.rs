@@ -21,12 +21,10 @@ pub struct AtomicRequest {
     pub value: u32,
 }
 
-/// The action that an atomic unit needs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtomicAction {
     /// None: its cache works and sends a message when done.
     Cached,
-    /// Fetch and reserve the line.
     Reserve(Ea),
     /// Gain the right to change the line.
     Claim(Ea),
@@ -38,14 +36,11 @@ pub enum AtomicAction {
     Put(Ea, bool),
 }
 
-/// The state of an atomic unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     #[default]
     Idle,
-    /// The unit fetches the line.
     Reserving(AtomicRequest),
-    /// The unit stores the line.
     Storing(AtomicRequest),
     /// The store failed; the SPU waits before the next attempt.
     BackingOff(AtomicRequest),
@@ -59,7 +54,6 @@ enum Phase {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct AtomicLine {
     key: (u8, u32),
-    /// Units with a cached copy.
     sharers: u32,
     /// The unit that changed the line, and is its only sharer.
     owner: Option<u16>,
@@ -124,7 +118,6 @@ impl AtomicUnits {
         self.lost
     }
 
-    /// Starts an SPU's atomic.
     pub fn begin(
         &mut self,
         spe: u16,
@@ -170,7 +163,6 @@ impl AtomicUnits {
     /// does: in this model, the last one to change the line.
     pub fn order(&mut self, spe: u16, at: Ea, now: u64) -> Option<u16> {
         let line = self.line(at);
-        // The line is shared from now on.
         line.owner = None;
         let supplier = line.supplier.filter(|supplier| *supplier != spe);
         line.supplier = line.supplier.or(Some(spe));
@@ -180,7 +172,6 @@ impl AtomicUnits {
         supplier
     }
 
-    /// Receives the requested line.
     pub fn receive(&mut self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
         match self.phases[spe as usize] {
             Phase::Reserving(operation) => self.store(spe, operation, out),
@@ -192,7 +183,6 @@ impl AtomicUnits {
         }
     }
 
-    /// Continues after the cache's half of an atomic.
     pub fn half_done(&mut self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
         match self.phases[spe as usize] {
             Phase::Reserving(operation) => self.store(spe, operation, out),
@@ -207,7 +197,6 @@ impl AtomicUnits {
         }
     }
 
-    /// Continues when the other units have invalidated the line.
     pub fn claimed(&mut self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
         match self.phases[spe as usize] {
             Phase::Storing(operation) => self.finish(spe, operation, out),

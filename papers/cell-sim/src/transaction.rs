@@ -4,7 +4,6 @@ use crate::channels::{Ea, SignalNumber};
 use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 
-/// An element of a chip's ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RingElement {
     pub chip: u8,
@@ -26,12 +25,9 @@ pub enum TransactionPurpose {
     Claim,
 }
 
-/// A register of an SPE that other elements write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MappedRegister {
-    /// The inbound mailbox.
     Mailbox,
-    /// A signal notification register.
     Signal(SignalNumber),
 }
 
@@ -46,7 +42,6 @@ impl MappedRegister {
         }
     }
 
-    /// The register's line among an SPE's mapped registers.
     pub fn line(self) -> u32 {
         match self {
             MappedRegister::Signal(SignalNumber::One) => 0,
@@ -59,7 +54,6 @@ impl MappedRegister {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transaction {
     pub purpose: TransactionPurpose,
-    /// The requesting SPE.
     pub spe: u16,
     pub requester: RingElement,
     /// The command's entry in the MFC's queue.
@@ -68,11 +62,8 @@ pub struct Transaction {
     pub target: RingElement,
     pub size: u32,
     pub ea: Ea,
-    /// The requester's local store address.
     pub local: u32,
-    /// The receiving task of a message.
     pub to: u16,
-    /// A message's value.
     pub value: u32,
 }
 

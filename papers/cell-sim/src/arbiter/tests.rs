@@ -17,7 +17,6 @@ struct TransferRequest {
     target: usize,
 }
 
-/// A transfer that took place.
 #[derive(Clone, Copy, Debug)]
 struct Moved {
     asked: TransferRequest,
@@ -27,7 +26,6 @@ struct Moved {
 }
 
 impl Moved {
-    /// Each segment of the route with the time of its first beat, from the source on.
     fn segments(&self, bus: u64) -> Vec<(usize, u64)> {
         let mut element = self.asked.source;
         let mut time = self.start;

@@ -6,7 +6,6 @@ use crate::catalog;
 use crate::channels::SignalNumber;
 use proptest::prelude::*;
 
-/// An interconnect and the delivered transactions.
 struct InterconnectHarness {
     interconnect: Interconnect,
     out: EventOutbox,

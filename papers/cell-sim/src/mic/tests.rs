@@ -11,7 +11,6 @@ fn timing(name: &str) -> CellBeTiming {
     catalog::load(name).unwrap().unwrap().timing()
 }
 
-/// A memory and the ends of its requests.
 struct MicHarness {
     mic: Mic,
     out: EventOutbox,
@@ -30,7 +29,6 @@ impl MicHarness {
         }
     }
 
-    /// Handles all events until a time.
     fn advance(&mut self, time: u64) {
         self.out.send(time, CellBeEvent::Resume(0));
         while let Some((now, event)) = self.out.deliver() {

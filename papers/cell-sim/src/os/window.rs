@@ -26,7 +26,6 @@ pub struct DoubleMapping {
     high: *mut u8,
     low: *mut u8,
     bytes: usize,
-    /// The start and end of the executable pages.
     executes: Mutex<(usize, usize)>,
 }
 

@@ -94,7 +94,6 @@ impl MessageRing {
 }
 
 impl MessageRingOver {
-    /// Bytes per row of the matrix.
     fn row_bytes(&self) -> u32 {
         (self.ring.tasks as u32 * self.library.entry_bytes).next_multiple_of(QUADWORD)
     }
@@ -145,7 +144,6 @@ struct Member<'a, C> {
     row_bytes: u32,
     channels: &'a C,
     rank: usize,
-    /// The left and the right neighbour.
     sides: [Side; 2],
     taken: MessageRingResult,
 }
@@ -229,7 +227,6 @@ impl<'a, C: Channels> Member<'a, C> {
         }
     }
 
-    /// Bytes per count in an entry.
     fn count_bytes(&self) -> usize {
         if self.library.entry_bytes == 4 { 2 } else { 4 }
     }
@@ -266,7 +263,6 @@ impl<'a, C: Channels> Member<'a, C> {
         self.note(to);
     }
 
-    /// Writes the neighbour's entry for this task.
     fn note(&self, to: usize) {
         let side = self.sides[to];
         let entry = self.library.entry_bytes;
