@@ -1,10 +1,7 @@
 //! A line of the table.
 
-/// A benchmark's row: the figure's name, the result and the target.
 pub struct FigureRow {
-    /// The name of the figure.
     pub what: String,
-    /// The result, with its unit.
     pub got: String,
     /// The target; empty for an informative figure.
     pub target: String,
@@ -13,7 +10,6 @@ pub struct FigureRow {
 }
 
 impl FigureRow {
-    /// Creates a figure with a target.
     pub fn held(
         what: impl Into<String>,
         got: impl Into<String>,
@@ -23,12 +19,10 @@ impl FigureRow {
         FigureRow { what: what.into(), got: got.into(), target: target.into(), met: Some(met) }
     }
 
-    /// Creates an informative figure.
     pub fn info(what: impl Into<String>, got: impl Into<String>) -> Self {
         FigureRow { what: what.into(), got: got.into(), target: String::new(), met: None }
     }
 
-    /// The word at the start of the line.
     pub fn verdict(&self) -> &'static str {
         match self.met {
             Some(true) => "met",
@@ -37,7 +31,6 @@ impl FigureRow {
         }
     }
 
-    /// The row as JSON.
     pub fn json(&self) -> serde_json::Value {
         serde_json::json!({
             "what": self.what, "got": self.got, "wanted": self.target, "met": self.met,

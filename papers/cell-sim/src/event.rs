@@ -9,6 +9,7 @@ use seatmap_sim::wheel::Wheel;
 pub enum CellBeEvent {
     /// To a task: its call has ended.
     Resume(u16),
+    /// To a task: retry the call.
     Retry(u16),
     /// To an SPE's MFC: issue the next line.
     IssueLine(u16),
@@ -22,6 +23,7 @@ pub enum CellBeEvent {
     MemoryTurn(u16),
     /// To a data arbiter: a transaction's data is at its source.
     DataReady(u32),
+    /// To a chip's data arbiter: start transfers.
     Arbitrate(u8),
     /// To a transfer's target on the ring: the last byte has arrived.
     LeftRing(u32),

@@ -16,7 +16,6 @@ use std::time::Duration;
 /// Period of checks whether a background process can read its terminal again.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A program's standard input.
 #[derive(Debug)]
 pub(crate) struct StandardInput {
     file: File,
@@ -27,7 +26,6 @@ pub(crate) struct StandardInput {
 }
 
 impl StandardInput {
-    /// Creates the input of the client at the other end of this stream.
     pub fn new(file: OwnedFd, client: &UnixStream, peer: &PeerCredentials) -> io::Result<Self> {
         let starter = file.is_terminal().then_some(peer.pid);
         Ok(StandardInput { file: file.into(), client: client.try_clone()?, starter })
@@ -85,7 +83,6 @@ mod tests {
     use std::io::Write;
     use std::net::Shutdown;
 
-    /// An input, its writer, and the client's end of the stream.
     fn input() -> (StandardInput, io::PipeWriter, UnixStream) {
         let (reads, writes) = io::pipe().unwrap();
         let (client, other) = UnixStream::pair().unwrap();

@@ -2,7 +2,6 @@
 
 use crate::Fault;
 
-/// A failure with its text and status.
 #[derive(Debug)]
 pub struct SampleFailure(pub String, pub i32);
 

@@ -31,7 +31,6 @@ use std::sync::{LazyLock, Mutex};
 /// Answers so far, by question, because many tests ask the same.
 static ANSWERS: LazyLock<Mutex<BTreeMap<String, bool>>> = LazyLock::new(Mutex::default);
 
-/// A program with a thread.
 const THREADS: &str = "#include <pthread.h>
 static void *nothing(void *value) { return value; }
 int main(void) {

@@ -34,7 +34,6 @@ const ON_HOST: u64 = 5000;
 
 const FORMAT: &str = "seatmap-stats/1";
 
-/// The document of one experiment.
 #[derive(Serialize)]
 struct Document<'a, C> {
     format: &'static str,
@@ -45,7 +44,6 @@ struct Document<'a, C> {
     counters: Option<&'a C>,
 }
 
-/// The document of a survey.
 #[derive(Serialize)]
 struct All<'a> {
     format: &'static str,
@@ -55,7 +53,6 @@ struct All<'a> {
     recommendations: Vec<String>,
 }
 
-/// Measures the cost of each way of communication.
 pub fn run(typed: &Stats) -> Result<(), CliError> {
     taken::check(typed)?;
     let runner = machine::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
@@ -178,7 +175,6 @@ fn shared_rooms(
     })
 }
 
-/// Adds Linux primitives to the paper's.
 fn with_primitives(
     mut survey: CellStatsSurvey,
     topology: &Topology,
@@ -236,7 +232,6 @@ fn one(
     output::print(&stats::outcome(machine, outcome, options.iterations))
 }
 
-/// A short run with a trace.
 fn trace(
     bed: &mut CellBed,
     rooms: &Rooms,

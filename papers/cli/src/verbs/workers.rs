@@ -22,12 +22,9 @@ use seatmap_papers_report::html;
 use seatmap_papers_report::svg::{Chart, charts};
 use std::time::Duration;
 
-/// Default number of turns of workers and threads.
 const TURNS: u32 = 9;
-/// Default duration of each configuration of streams.
 const LASTING: Duration = Duration::from_secs(3);
 
-/// Measures the cost of work by pinned workers, and by threads created for it.
 pub fn run(typed: &Workers) -> Result<(), CliError> {
     if typed.svg.is_some()
         && !matches!(
@@ -82,7 +79,6 @@ fn on_host(typed: &Workers) -> Result<WorkersDocument, CliError> {
     Ok(WorkersDocument::new(here::host_name(), cpus, found))
 }
 
-/// Rejects options without effect.
 fn check(typed: &Workers) -> Result<(), CliError> {
     model::check(typed)?;
     let is_streams = typed.what == WorkersMeasurement::Streams;
@@ -135,7 +131,6 @@ fn measured(typed: &Workers, cpus: &[u32]) -> Result<CelluleResult, CliError> {
     found.map_err(CliError::work)
 }
 
-/// The costs of calls, from one worker up.
 fn counted(
     cpus: &[u32],
     workers: usize,
@@ -145,7 +140,6 @@ fn counted(
     (1..=workers).map(|workers| costs(&WorkerSeats::new(cpus, workers)?, turns)).collect()
 }
 
-/// Runs all configurations, with their threads on these CPUs.
 fn through(
     cpus: &[u32],
     link: StreamLink,

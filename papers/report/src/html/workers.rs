@@ -58,7 +58,6 @@ fn sentence(found: &CelluleResult) -> String {
     }
 }
 
-/// `12.3 % less time by the runtime`.
 fn saved(gain_percent: f64) -> String {
     let word = if gain_percent < 0.0 { "more" } else { "less" };
     format!("{:.1} % {word} time by the runtime", gain_percent.abs())

@@ -36,7 +36,6 @@ pub struct StudyFigure {
     pub note: Option<String>,
 }
 
-/// A figure as written in a study's file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenFigure {

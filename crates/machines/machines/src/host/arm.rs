@@ -58,7 +58,6 @@ const PARTS: [(&str, &str, &str); 41] = [
     ("0xc0", "0xac4", "Ampere-1A"),
 ];
 
-/// Separates the names of a processor's kinds of cores.
 const AND: &str = " + ";
 
 /// The kinds of cores in `/proc/cpuinfo`, sorted by name, so that they do not depend on the first

@@ -201,7 +201,6 @@ mod tests {
         );
         assert_eq!(crew.run(&[cpu], &|rank| rank).unwrap(), [0]);
     }
-    /// Two ranks wait for each other, and one fails through `fail`.
     fn with_a_failure(fail: impl Fn(u32) + Sync) -> Option<(CrewError, [u32; 2])> {
         let cpus = affinity::current().unwrap();
         let Some([first, second]) = cpus.first_chunk::<2>().copied() else {

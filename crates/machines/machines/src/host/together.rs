@@ -62,7 +62,6 @@ impl Together {
     }
 }
 
-/// The state of a meeting at a thread's arrival.
 struct Came {
     /// Whether it is the last thread of its round.
     is_last: bool,

@@ -8,7 +8,6 @@ use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output;
 use seatmap_controller::{InheritedState, ServerOptions, channel, server};
 
-/// Serves until interrupted.
 pub fn run(typed: &ControllerServe) -> Result<(), CliError> {
     let host = host()?;
     // Finish first what a killed program left.

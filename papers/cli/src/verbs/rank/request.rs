@@ -9,9 +9,7 @@ use seatmap_data::document::content_hash;
 use seatmap_data::pattern::{Pattern, generate};
 use seatmap_experiments::rank::{MappingChoice, Setup};
 
-/// A study to run on a machine.
 pub struct RankStudyRequest<'a> {
-    /// The machine.
     pub runner: &'a ExperimentRunner,
     /// The CPUs for workers, if the machine is this host.
     pub pus: &'a [u32],
@@ -88,7 +86,6 @@ fn is_ring(pattern: &Pattern, form: &str) -> bool {
     generate(&format!("ring:{}{form}", pattern.tasks)).is_ok_and(|ring| ring.edges == pattern.edges)
 }
 
-/// The messages of a pattern, all of equal size.
 fn long(pattern: &Pattern) -> Result<Vec<[usize; 3]>, CliError> {
     // Size and repetitions do not matter, because only the ends and steps of the messages are used.
     let program = LongMessages::along(pattern, 16, 1).ok_or_else(|| {

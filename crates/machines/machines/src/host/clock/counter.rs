@@ -54,7 +54,6 @@ mod architecture {
     /// `VDSO_CPUNODE_BITS`).
     const CPU_BITS: u32 = 0xfff;
 
-    /// The kernel's name for the counter.
     pub(super) const CLOCK: &str = "tsc";
 
     pub(super) fn constant() -> Result<ClockSource, CounterFlaw> {
@@ -83,7 +82,6 @@ mod architecture {
 mod architecture {
     use super::{ClockSource, CounterFlaw, Stamp, current_cpu};
 
-    /// The kernel's name for the counter.
     pub(super) const CLOCK: &str = "arch_sys_counter";
 
     /// The virtual counter is architectural, constant and common to all CPUs (Arm ARM, D12.1).

@@ -28,7 +28,6 @@ impl TurnWord {
         }
     }
 
-    /// Gives a rank the turn, and wakes it.
     pub(crate) fn pass_to(&self, rank: u32) -> io::Result<()> {
         self.0.store(rank, Ordering::Release);
         self.call(libc::FUTEX_WAKE, 1).inspect_err(|_| self.fail())

@@ -204,7 +204,6 @@ impl PrimitiveThreads {
     }
 }
 
-/// A thread's work, with clock readings at its start and after each batch.
 struct Stay<'a, F> {
     clock: &'a HostClock,
     plan: BatchPlan,
@@ -219,7 +218,6 @@ impl<'a, F: FnMut() -> io::Result<()>> Stay<'a, F> {
         Stay { clock, plan, operation, stamps }
     }
 
-    /// Runs the warm-up batches and the counted ones.
     fn work(&mut self) -> io::Result<()> {
         self.stamps.push(self.clock.stamp());
         (0..self.plan.warmup + self.plan.batches).try_for_each(|_| self.batch())
@@ -253,7 +251,6 @@ pub(super) fn repeated(
     Err(PrimitiveError::Apart { name, overlap })
 }
 
-/// The checks of every primitive.
 trait Check {
     fn check(&self, cpus: &[u32]) -> Result<(), PrimitiveError>;
 }

@@ -7,7 +7,6 @@ use super::{
 use seatmap_data::machine::{Pu, Topology};
 use seatmap_data::statistics::words::counted;
 
-/// Sizes of copies in bytes.
 const SIZES: [usize; 5] = [8, 1 << 10, 64 << 10, 1 << 20, 16 << 20];
 /// Bytes copied per batch, so that large copies do not take too long.
 const COPIED_BYTES: usize = 32 << 20;
