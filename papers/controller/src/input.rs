@@ -1,8 +1,8 @@
 //! The standard input of a program in a cell, passed on from the terminal or file of its start. It
 //! reads only on request and only what is available; the rest remains for the next reader.
 //!
-//! The user's shell keeps control of the terminal: it edits, echoes and ends lines there. While the
-//! program is in the terminal's background, nothing is read.
+//! The terminal stays the user's: lines are edited, echoed and ended there. While the program is in
+//! the terminal's background, nothing is read.
 
 use crate::peer::PeerCredentials;
 use seatmap_os::ready::{self, Awaited};
