@@ -30,7 +30,6 @@ const MOST_MS: f64 = 1.0;
 /// batch adds.
 const NOISE: ProbeNoise = ProbeNoise { visit_ns: 1.5, batch_ns: 3.0 };
 
-/// Counts of lines tried, of lines whose home was found, and of correct homes.
 #[derive(Clone, Copy, Default)]
 struct HomeTally {
     lines: u64,

@@ -3,7 +3,6 @@
 pub struct FigureRow {
     pub what: String,
     pub got: String,
-    /// The target; empty for an informative figure.
     pub target: String,
     /// Whether the result meets the target; `None` for an informative figure.
     pub met: Option<bool>,

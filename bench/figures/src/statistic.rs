@@ -31,7 +31,6 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
     seatmap_data::statistics::quantile(values, share).unwrap_or(f64::NAN)
 }
 
-/// The median with its unit, and the bounds of the middle half.
 pub fn spread(values: &[f64], unit: &str) -> String {
     let [low, middle, high] = [0.25, 0.5, 0.75].map(|share| quantile(values, share));
     format!("{middle:.3}{unit} (middle half {low:.3}-{high:.3})")

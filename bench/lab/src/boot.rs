@@ -19,7 +19,6 @@ const ARM_LIBRARIES: [&str; 4] =
     ["ld-linux-aarch64.so.1", "libc.so.6", "libm.so.6", "libgcc_s.so.1"];
 const ARM_FOLDER: &str = "/usr/aarch64-linux-gnu/lib";
 
-/// The start of a guest's last line.
 const RESULT: &str = "lab: result ";
 
 #[derive(Clone, Debug)]
@@ -36,12 +35,10 @@ pub struct BootRequest {
     pub experiment: PathBuf,
     /// Replaces the lab's init process, for experiments about it.
     pub init: Option<PathBuf>,
-    /// Replaces the computer's own kernel.
     pub kernel: Option<String>,
     pub programs: Vec<GuestFile>,
     pub files: Vec<GuestFile>,
     pub trees: Vec<GuestFile>,
-    /// Modules besides the computer's own.
     pub modules: Vec<String>,
     /// Words for the kernel's command line; `lab_NAME=VALUE` sets a variable of the experiment.
     pub words: Vec<String>,
@@ -54,10 +51,8 @@ pub struct BootRequest {
 #[derive(Debug)]
 pub struct BootReport {
     pub console: Vec<String>,
-    /// The experiment's exit status, if it finished.
     pub result: Option<i32>,
     pub seconds: f64,
-    /// The kernel's package.
     pub kernel: String,
 }
 

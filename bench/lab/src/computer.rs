@@ -53,7 +53,6 @@ pub struct EmulatedComputer {
     pub sockets: u32,
     #[serde(default = "one")]
     pub dies: u32,
-    /// Clusters per die; only on Arm.
     #[serde(default = "one")]
     pub clusters: u32,
     pub cores: u32,
@@ -78,7 +77,6 @@ pub struct EmulatedComputer {
     /// The relative speed of each CPU; the fastest has 1024. On Arm, in the device tree.
     #[serde(default)]
     pub capacities: Vec<u32>,
-    /// Kernel modules to load at the start.
     #[serde(default)]
     pub modules: Vec<String>,
     /// Further QEMU arguments, such as a disk.

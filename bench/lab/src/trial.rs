@@ -5,7 +5,6 @@ use std::time::Instant;
 
 const MARK: &str = "lab-trial ";
 
-/// The outcome of a verb.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VerbOutcome {
@@ -22,7 +21,6 @@ pub struct VerbTrial {
     pub verb: String,
     pub question: String,
     pub outcome: VerbOutcome,
-    /// The compared facts, or the fault.
     pub detail: String,
     pub seconds: f64,
 }

@@ -30,7 +30,6 @@ struct Waiting {
 struct Round {
     now: u64,
     next: u64,
-    /// Busy targets claimed by an earlier element.
     claimed: u16,
 }
 
@@ -38,7 +37,6 @@ struct Round {
 pub struct Grant {
     pub transaction: u32,
     pub ring: u8,
-    /// The time at which the last byte arrives.
     pub arrives: u64,
 }
 
@@ -57,7 +55,6 @@ pub struct DataArbiter {
     longest_hops: usize,
     rings: [DataRing; RINGS],
     queues: [VecDeque<Waiting>; ELEMENT_COUNT],
-    /// The elements with waiting transfers.
     pending: u16,
     /// The times at which each element's port is free to send, and to receive.
     send_free: [u64; ELEMENT_COUNT],

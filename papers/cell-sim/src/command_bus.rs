@@ -34,7 +34,6 @@ pub struct CommandCounters {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Those of the sender's chip.
     Chip,
     /// Those of both chips: the command crosses the link.
     Both,
@@ -51,9 +50,7 @@ pub struct BusCommand {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandResponse {
-    /// The time of the combined response.
     Response(u64),
-    /// The time at which the command is sent again.
     Retry(u64),
 }
 

@@ -130,7 +130,6 @@ impl Interconnect {
         }
     }
 
-    /// Answers a command that has its slot now.
     fn answer(&mut self, command: &BusCommand, out: &mut EventOutbox) {
         let now = out.now();
         let crossing = if command.reach == Reach::Both { self.link.carry_command(now) } else { 0 };
@@ -251,8 +250,6 @@ impl Interconnect {
         self.enter(id, entry, target, out);
     }
 
-    /// Core cycles from the ring to a mapped register of the same chip, or of the other if
-    /// `is_far`.
     fn register_cycles(&self, register: MappedRegister, is_far: bool) -> u64 {
         match register {
             MappedRegister::Mailbox => self.register,

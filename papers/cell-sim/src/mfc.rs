@@ -30,12 +30,10 @@ pub enum MfcOperation {
     Barrier,
 }
 
-/// A command as the SPU writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MfcCommand {
     pub work: MfcOperation,
     pub local: u32,
-    /// A whole transfer, or a list's first element.
     pub first: Element,
     pub tag: u8,
     pub order: TransferOrder,
@@ -81,12 +79,10 @@ struct Entry {
     ea: Ea,
     /// Bytes of the current element that are not yet requested.
     left: u32,
-    /// Remaining elements in reverse order.
     elements: Vec<Element>,
     /// If set, each element starts at a quadword of the local store, and a small element keeps its
     /// offset within its quadword, as in a program's list. Otherwise elements follow each other.
     is_aligned: bool,
-    /// Whether the list continues after an acknowledgement.
     is_open: bool,
     outstanding: u32,
     from: u64,
@@ -169,7 +165,6 @@ impl Mfc {
         self.commands
     }
 
-    /// How often the SPU found the queue full.
     pub fn full(&self) -> u64 {
         self.full
     }

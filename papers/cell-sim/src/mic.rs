@@ -36,7 +36,6 @@ impl Mic {
         }
     }
 
-    /// The channel of an address, and its bank there.
     fn place(&self, offset: u32) -> (usize, u8) {
         let bank = offset / LINE_BYTES % self.banks;
         let channels = self.channels.len() as u32;

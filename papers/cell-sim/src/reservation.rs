@@ -26,11 +26,9 @@ pub enum AtomicAction {
     /// None: its cache works and sends a message when done.
     Cached,
     Reserve(Ea),
-    /// Gain the right to change the line.
     Claim(Ea),
     /// Perform the operation in memory: the reservation was still valid.
     Done(AtomicRequest),
-    /// Write the line to the local store: a program's getllar is complete.
     Held(Ea),
     /// Complete a program's putllc or putlluc; the flag says whether it stores the line.
     Put(Ea, bool),
@@ -42,9 +40,7 @@ enum Phase {
     Idle,
     Reserving(AtomicRequest),
     Storing(AtomicRequest),
-    /// The store failed; the SPU waits before the next attempt.
     BackingOff(AtomicRequest),
-    /// The unit fetches the line for a program.
     Getting(Ea),
     /// The unit stores the line for a program; the flag says whether it needs a valid reservation.
     Putting(Ea, bool),
@@ -60,7 +56,6 @@ struct AtomicLine {
     /// The sharer that supplies the line to others: the last to change it, or the one that fetched
     /// it from memory.
     supplier: Option<u16>,
-    /// Units with a reservation.
     reserved: u32,
 }
 

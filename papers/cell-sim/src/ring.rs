@@ -35,7 +35,6 @@ pub struct DataRing {
     gap: u64,
     most: usize,
     segment_free: [u64; ELEMENT_COUNT],
-    /// The end times of the most recent transfers.
     ends: [u64; MOST_TRANSFERS],
     next_start: u64,
     grants: u64,

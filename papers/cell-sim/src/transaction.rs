@@ -7,7 +7,6 @@ use seatmap_sim::moment::at_cycle;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RingElement {
     pub chip: u8,
-    /// Its position along the ring.
     pub element: u8,
 }
 
@@ -56,7 +55,6 @@ pub struct Transaction {
     pub purpose: TransactionPurpose,
     pub spe: u16,
     pub requester: RingElement,
-    /// The command's entry in the MFC's queue.
     pub entry: u8,
     pub source: RingElement,
     pub target: RingElement,
@@ -67,7 +65,6 @@ pub struct Transaction {
     pub value: u32,
 }
 
-/// The transactions in flight by number; numbers are reused.
 #[derive(Clone, Debug, Default)]
 pub struct Transactions {
     all: Vec<Option<Transaction>>,

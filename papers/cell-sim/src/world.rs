@@ -42,7 +42,6 @@ struct Task {
     seat: TaskElement,
     request: Option<ChannelCall>,
     answer: u64,
-    /// Whether the PPE has polled for this call before.
     has_polled: bool,
     called: Option<(&'static str, u64)>,
     progress: CallProgress,
@@ -228,7 +227,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Ends a call after this many cycles, with an answer.
     #[inline]
     fn end_call(&mut self, task: u16, cycles: u64, answer: u64) {
         let state = &mut self.tasks[task as usize];

@@ -12,7 +12,6 @@ use seatmap_sim::coherent::fabric::Link;
 /// Side of a single chip's square; two chips share the width.
 const ONE_CHIP: f64 = 400.0;
 const MARGIN: f64 = 6.0;
-/// Side of an element relative to its chip's.
 const ELEMENT: f64 = 0.125;
 /// Offsets of a direction's two rings from their centre line.
 const TRACKS: [f64; 2] = [-2.0, 2.0];

@@ -72,7 +72,6 @@ pub enum StudyError {
     File(String),
 }
 
-/// Whether a text is a plain file name that is safe in a page.
 fn is_file_name(text: &str) -> bool {
     // The first character excludes '..', hidden files and options of commands.
     text.starts_with(|c: char| c.is_ascii_alphanumeric())

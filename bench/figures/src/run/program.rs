@@ -18,7 +18,6 @@ const STEPS: u64 = 100_000;
 
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramTimes {
-    /// The median time of creating and joining a thread.
     pub creation_us: f64,
     pub phase_s: f64,
 }

@@ -20,12 +20,10 @@ pub struct NodeFacts {
     pub memory_kib: u64,
 }
 
-/// The kernel's facts about this computer.
 #[derive(Clone, Debug)]
 pub struct KernelFacts {
     pub online: CpuNumbers,
     pub offline: CpuNumbers,
-    /// The CPUs isolated by `isolcpus=`.
     pub isolated: CpuNumbers,
     /// The CPUs of each part of a level (`core`, `l2`, `l3`, `die`, `package`, `numa`), sorted by
     /// their first CPU.
@@ -64,7 +62,6 @@ impl KernelFacts {
         }
     }
 
-    /// The online CPUs among these.
     #[must_use]
     pub fn running(&self, cpus: &CpuNumbers) -> CpuNumbers {
         cpus.intersection(&self.online).copied().collect()

@@ -101,7 +101,6 @@ fn start(line: &str) -> Option<usize> {
 pub struct ToldThread {
     pub tid: u32,
     pub cpus: CpuNumbers,
-    /// Pages of its memory by node.
     pub pages: Vec<(u32, u64)>,
 }
 

@@ -14,7 +14,6 @@ enum Input {
 
 #[derive(Clone, Debug, Default)]
 struct Concentrator {
-    /// Each input with the set of elements below it.
     inputs: Vec<(Input, u16)>,
     turn: usize,
 }
@@ -25,7 +24,6 @@ struct Concentrator {
 pub struct ConcentratorTree {
     concentrators: Vec<Concentrator>,
     queues: [VecDeque<BusCommand>; ELEMENT_COUNT],
-    /// The elements with waiting commands, one bit each.
     pending: u16,
 }
 
@@ -165,7 +163,6 @@ mod tests {
     }
 
     proptest! {
-        /// Each command leaves once, in order for each element.
         #[test]
         fn nothing_is_lost(levels in 1_usize..=3, sent in proptest::collection::vec((0_u8..12, 0_u8..4), 1..200)) {
             let mut tree = ConcentratorTree::new(3, levels);

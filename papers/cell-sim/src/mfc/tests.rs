@@ -67,7 +67,6 @@ struct MfcHarness {
     enqueued: usize,
     issued: Vec<Vec<(Ea, u32)>>,
     complete: Vec<usize>,
-    /// The command and entry of each line on the bus.
     under_way: Vec<(usize, u8)>,
 }
 

@@ -50,7 +50,6 @@ impl Bank {
         Bank { timing, free: 0 }
     }
 
-    /// The time at which the next row can be opened.
     pub fn free(&self) -> u64 {
         self.free
     }
@@ -111,7 +110,6 @@ mod tests {
     }
 
     proptest! {
-        /// No two rows of a bank are open at once, whether for a read, a write or a refresh.
         #[test]
         fn row_cycles_do_not_overlap(asked in proptest::collection::vec((0_u64..400, 0_u8..4), 1..100)) {
             let mut bank = Bank::new(TIMING);

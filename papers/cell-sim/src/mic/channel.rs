@@ -51,7 +51,6 @@ pub struct MemoryChannel {
     expected: usize,
     free: u64,
     side: Side,
-    /// Lines served since the last turn.
     served: u64,
     last_bank: u8,
     wake: u64,
@@ -118,7 +117,6 @@ impl MemoryChannel {
         true
     }
 
-    /// Returns false if the queue is full.
     pub fn expect_write(&mut self) -> bool {
         // The entry is reserved from the command's response until the data has crossed the rings.
         let has_place = self.writes.len() + self.expected < self.write_places;

@@ -95,7 +95,6 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(20);
 
-    /// Stops a thread, even if the test fails.
     struct Stops<'a>(&'a AtomicBool);
 
     impl Drop for Stops<'_> {

@@ -2,7 +2,6 @@
 
 use crate::channels::{ChannelProgram, Channels, Ea, ProgramNeeds, TransferOrder};
 
-/// The unit of larger transfers.
 const QUADWORD: u32 = 16;
 /// Core cycles for copying 16 bytes of local store: a load and a store.
 const COPY_CYCLES: u64 = 2;
@@ -185,7 +184,6 @@ impl<'a, C: Channels> Member<'a, C> {
         self.sides.iter().any(|side| side.acknowledged != side.sent || side.waiting.is_some())
     }
 
-    /// Fetches the row, receives new packets, and sends those that can be sent.
     fn poll(&mut self) {
         self.channels.compute(self.library.poll_cycles.into());
         let row = Ea::Memory { module: 0, offset: self.rank as u32 * self.row_bytes };

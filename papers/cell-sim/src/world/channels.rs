@@ -180,7 +180,6 @@ impl CellBeMachine {
             .collect()
     }
 
-    /// Records that a list waits for an acknowledgement.
     pub(super) fn list_stalled(&mut self, task: u16, entry: u8) {
         let context = self.context_of(task);
         let tag = context.commands[entry as usize].map_or(0, |command| command.tag);
@@ -284,7 +283,6 @@ impl CellBeMachine {
         self.out.send(at, CellBeEvent::Timer { task, number });
     }
 
-    /// Unmasked, unacknowledged events.
     pub fn pending_events(&mut self, task: u16) -> u32 {
         let tick = self.tick();
         let context = self.context_of(task);

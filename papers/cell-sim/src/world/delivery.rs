@@ -90,7 +90,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Runs a chip's arbiter, and records its transfers in the trace.
     pub(super) fn arbitrate(&mut self, chip: u8) {
         self.interconnect.arbitrate(chip, &mut self.out);
         if let Some(trace) = &mut self.trace {

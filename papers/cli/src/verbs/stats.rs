@@ -40,7 +40,6 @@ struct Document<'a, C> {
     machine: &'a str,
     #[serde(flatten)]
     outcome: &'a StatsResult,
-    /// Simulated PMU counts; null on this computer.
     counters: Option<&'a C>,
 }
 
@@ -94,8 +93,6 @@ fn on_cell(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
     one(typed, &model.name, &outcome, options, Some(&counters))
 }
 
-/// On a coherent machine, as on this computer, groups of a class count as chips, and a PU acts as
-/// the controller.
 fn on_coherent(typed: &Stats, model: &Arc<CoherentModel>) -> Result<(), CliError> {
     let pus: Vec<u32> = model.topology.os_indices().collect();
     let mut bed = CoherentBed::new(Arc::clone(model));

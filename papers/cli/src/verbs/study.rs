@@ -239,12 +239,10 @@ fn found_in(document: &serde_json::Value, pointer: &str) -> Option<f64> {
     at.as_f64()
 }
 
-/// Whether an element has this name, under any of the usual keys.
 fn is_named(element: &serde_json::Value, name: &str) -> bool {
     ["name", "what", "mapping"].iter().any(|key| element[key] == name)
 }
 
-/// Time limit of one command. The longest takes minutes on one core.
 const LIMIT: Duration = Duration::from_secs(3600);
 
 /// The output of a command line of this program, run as a process, so that a figure is exactly what

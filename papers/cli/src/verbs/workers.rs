@@ -41,7 +41,6 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
     if typed.in_cell {
         return output::print_exact(&String::from_utf8_lossy(&inside::run(typed)?));
     }
-    // Checked before the measurement.
     let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;
     let page = output::page(typed.html.as_deref(), typed.json)?;
     let document = match typed.what {
@@ -148,7 +147,6 @@ fn through(
     on(cpus, || link.configurations().map(|one| streams::run(one, link, lasting)).collect())
 }
 
-/// Two charts per figure: compared with a thread per worker, and with a thread per task.
 fn drawn(figures: &[GainFigure]) -> Vec<Chart> {
     figures
         .iter()

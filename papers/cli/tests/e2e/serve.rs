@@ -42,7 +42,6 @@ impl<'a> Controller<'a> {
         listed["cells"].elements().clone()
     }
 
-    /// Sends SIGKILL, and does not wait for the warden.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

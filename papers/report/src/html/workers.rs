@@ -199,7 +199,6 @@ fn share(kernel: KernelShare) -> String {
     kernel.kernel_percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.0} %"))
 }
 
-/// Two charts of a figure: compared with a thread per worker, and with a thread per task.
 fn gains(figure: &GainFigure) -> Markup {
     html! {
         section.card {

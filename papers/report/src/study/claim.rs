@@ -291,7 +291,6 @@ impl PaperClaim {
     }
 }
 
-/// A number without trailing zeros.
 fn short(value: f64) -> String {
     let text = number(value);
     if text.contains('.') {

@@ -123,7 +123,6 @@ pub struct MeasuredFigure {
 }
 
 impl StudyFigure {
-    /// Its command lines, joined by the operation on their quantities.
     fn commands(&self) -> String {
         let over = self.over.as_ref().map(|over| format!(" / {}", with_program(over)));
         let minus = self.minus.as_ref().map(|minus| format!(" - {}", with_program(minus)));

@@ -21,7 +21,6 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Its curves with colours by position.
     fn drawn(&self) -> Vec<PlotCurve> {
         self.curves
             .iter()

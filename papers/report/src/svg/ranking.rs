@@ -73,7 +73,6 @@ fn lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// Each run, with the mean on top.
 fn drawn(ranking: &Ranking) -> Vec<PlotCurve> {
     let runs = ranking.setup.runs as usize;
     // With a single run, the mean is the run itself.

@@ -73,7 +73,6 @@ impl HostWakeups {
         })
     }
 
-    /// The starting thread's clock readings before the first batch and after each one.
     fn ask(&self, turn: &TurnWord, batches: u32, round_trips: u32) -> io::Result<Vec<Stamp>> {
         (0..WARM_UP).try_for_each(|_| turn.pass_to(1).and_then(|()| turn.wait_for(0)))?;
         let mut stamps = vec![self.clock.stamp()];

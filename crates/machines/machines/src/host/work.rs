@@ -12,7 +12,6 @@ const WANTED_NS: f64 = 2e6;
 /// Warm-up time per CPU: idle cores need a few milliseconds to reach their clock rate.
 const WARM_UP_NS: f64 = 4e6;
 
-/// Steps of the first trials.
 const TRIAL_STEPS: u64 = 20_000;
 
 /// Words for the chain of pointers: 16 KiB, which fits every first-level cache.
@@ -76,7 +75,6 @@ fn timed_ns(clock: &HostClock, work: impl FnOnce()) -> f64 {
     (clock.stamp().ticks - began) as f64 * clock.ns_per_tick()
 }
 
-/// The work. Its three chains are independent, so a wider core is faster.
 fn work(steps: u64) {
     let next: [u16; WORDS] = std::array::from_fn(|at| ((at + STRIDE) % WORDS) as u16);
     let next = black_box(next);

@@ -70,7 +70,6 @@ impl RankStudyRequest<'_> {
     }
 }
 
-/// The number of tasks in a ring, and whether it is bidirectional.
 fn ring(text: &str, pattern: &Pattern) -> Result<(usize, bool), CliError> {
     match (is_ring(pattern, ""), is_ring(pattern, ":bidirectional")) {
         (true, _) if pattern.tasks > 1 => Ok((pattern.tasks, false)),

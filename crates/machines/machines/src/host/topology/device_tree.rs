@@ -14,11 +14,9 @@ const FOLDER: &str = "proc/device-tree/cpus";
 /// The most entries to read, one per core or cache.
 const MAX_ENTRIES: usize = 1 << 14;
 
-/// A core or a cache.
 struct Entry {
     folder: String,
     handle: Option<u32>,
-    /// The handle of the next cache.
     next: Option<u32>,
     /// The PUs of a core; `None` for a cache.
     core: Option<CpuSet>,
@@ -55,7 +53,6 @@ pub(super) fn add(tree: &FileTree, running: &CpuSet, nest: &mut Nest) {
     }
 }
 
-/// A search from a cache towards the cores.
 struct Reach<'a> {
     entries: &'a [Entry],
     before: &'a HashMap<u32, Vec<usize>>,

@@ -35,7 +35,6 @@ pub(super) fn read(tree: &FileTree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
     pus.iter().zip(kinds).filter_map(|(pu, kind)| Some((pu, kind?))).collect()
 }
 
-/// The implementer and part of a PU's core, from the kernel's file.
 fn midr(tree: &FileTree, pu: u32) -> Option<u64> {
     let text = tree.text(&format!("{CPUS}/cpu{pu}/regs/identification/midr_el1"))?;
     hexadecimal(&text).map(|midr| midr & 0xff00_fff0)

@@ -53,20 +53,16 @@ impl SharingKind {
     }
 }
 
-/// PUs that share something.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) kind: SharingKind,
     pub(super) set: CpuSet,
-    /// The operating system's number for it.
     pub(super) os: Option<u32>,
 }
 
-/// All the sets that PUs share.
 #[derive(Debug)]
 pub(super) struct Nest {
     shared: Vec<Shared>,
-    /// The sets that contain each PU.
     of_pu: HashMap<u32, Vec<usize>>,
     /// Each set that contradicts an earlier one, with that one.
     contradictions: Vec<[(SharingKind, CpuSet); 2]>,
@@ -110,7 +106,6 @@ impl Nest {
         }
     }
 
-    /// A note for each dropped set.
     pub(super) fn notes(&self) -> Vec<ProfileNote> {
         self.contradictions
             .iter()
@@ -146,7 +141,6 @@ impl Nest {
         numbers
     }
 
-    /// All sets in the order of a walk through the tree.
     fn order(&mut self) -> Vec<usize> {
         let shared = &self.shared;
         self.of_pu.values_mut().for_each(|around| {

@@ -16,7 +16,6 @@ pub(super) struct NodeCpus {
     pub(super) cpus: CpuSet,
 }
 
-/// The nodes of a machine, by ascending number.
 #[derive(Debug, Default)]
 pub(super) struct NumaNodes {
     pub(super) nodes: Vec<NodeCpus>,

@@ -38,7 +38,6 @@ enum Store {
     },
 }
 
-/// An entry of a tree in memory.
 #[derive(Debug, PartialEq)]
 pub(super) enum TreeEntry {
     File(Vec<u8>),
@@ -78,7 +77,6 @@ impl FileTree {
         FileTree { store, folders: RefCell::default() }
     }
 
-    /// The trimmed text of a file; `None` if it is missing or unreadable.
     pub(super) fn text(&self, path: &str) -> Option<String> {
         let bytes = self.bytes(path)?;
         Some(String::from_utf8_lossy(&bytes).trim().trim_end_matches('\0').to_owned())
@@ -91,7 +89,6 @@ impl FileTree {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The bytes of a file; `None` if it is missing or unreadable.
     pub(super) fn bytes(&self, path: &str) -> Option<Vec<u8>> {
         self.read(path, MAX_FILE_BYTES)
     }
