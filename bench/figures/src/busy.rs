@@ -27,7 +27,6 @@ const WANTED: [(u32, f64); 2] = [(0, 100.0), (50, 95.0)];
 /// The standard normal value for a 95 % interval.
 const Z: f64 = 1.96;
 
-/// A row for each utilisation and question.
 pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let mut rows = Vec::new();
     for (utilisation_percent, wanted_percent) in WANTED {
@@ -44,7 +43,6 @@ pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
         let seconds = began.elapsed().as_secs_f64() / CHIPS as f64;
         let about =
             format!("xeon-phi-5110p at {utilisation_percent} %, {LINES} lines of {CHIPS} chips");
-        // In the order of the three rates above.
         let whats = [
             "same-home pairs found",
             "pairs said to share a home that do",

@@ -99,7 +99,6 @@ fn table(rows: &[FigureRow]) -> String {
     text
 }
 
-/// Saves the rows of a complete run.
 fn archive(folder: &Path, rows: &[FigureRow]) -> Result<(), Box<dyn Error>> {
     let environment = seatmap_machines::host::environment::read();
     let cpus = seatmap_os::cpus::Cpus::read()?.allowed.len();
@@ -119,7 +118,6 @@ fn archive(folder: &Path, rows: &[FigureRow]) -> Result<(), Box<dyn Error>> {
 /// `intel-xeon`.
 fn folder_name(model: &str) -> String {
     let model = model.to_lowercase().replace("(r)", " ").replace("(tm)", " ");
-    // Without the frequency after '@'.
     let name = model.split('@').next().unwrap_or_default();
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
     let words = words.filter(|word| !matches!(*word, "" | "cpu" | "processor"));

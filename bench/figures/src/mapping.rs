@@ -20,7 +20,6 @@ const MACHINES: [&str; 6] = [
 const SECONDS: f64 = 1.0;
 const LONG_SECONDS: f64 = 5.0;
 
-/// The patterns for a machine of n PUs.
 fn patterns(n: usize) -> [String; 6] {
     // The largest divisor of n up to its root, for a grid closest to a square.
     let side = (1..=n).rev().find(|side| n.is_multiple_of(*side) && side * side <= n).unwrap_or(1);
@@ -122,7 +121,6 @@ fn relabelled(spec: &str, distance: Square<f32>) -> Result<Problem, Box<dyn Erro
     Ok(Problem::new(Traffic::new(pattern.tasks, edges), distance))
 }
 
-/// The distances of a published machine, if its file exists.
 fn matrix(name: &str) -> Option<CoreDistance> {
     let path = seatmap_needs::published(&format!("core-to-core/{name}.csv"))?;
     import::read(&std::fs::read(path).ok()?, name, None).ok()?.core_distance

@@ -30,7 +30,6 @@ const MOST_MS: f64 = 1.0;
 /// batch adds.
 const NOISE: ProbeNoise = ProbeNoise { visit_ns: 1.5, batch_ns: 3.0 };
 
-/// Counts of lines tried, of lines whose home was found, and of correct homes.
 #[derive(Clone, Copy, Default)]
 struct HomeTally {
     lines: u64,
@@ -39,7 +38,6 @@ struct HomeTally {
     visits: u64,
 }
 
-/// A row for each mesh, and one for the simulated Xeon Phi.
 pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let mut rows = Vec::new();
     for (name, mesh) in [("KNL_38", Mesh::knl_38()), ("SKX_28", Mesh::skx_28())] {
@@ -112,7 +110,6 @@ fn on_mesh(
     Ok(())
 }
 
-/// The published hash of a processor, if its file exists.
 fn hash(name: &str) -> Result<Option<AddressHash>, Box<dyn Error>> {
     let (Some(base), Some(masks)) = (
         seatmap_needs::published(&format!("intel-address-hash/BaseSequence_{name}-slice.tbl")),
@@ -138,7 +135,6 @@ fn surveyed(probe: &mut MeshProbe, lines: u32, seed: u64) -> Result<Survey, Box<
     whole(probe, &Topology::unknown(pus), &request)
 }
 
-/// Runs a survey to its end.
 pub fn whole<P: Probe>(
     probe: &mut P,
     topology: &Topology,
@@ -173,7 +169,6 @@ fn tiles(lines: &HomeLines, measured: &MeshProbe) -> Vec<Option<usize>> {
 fn on_the_phi() -> Result<FigureRow, Box<dyn Error>> {
     let model = catalog::load("xeon-phi-5110p").ok_or("no such model")??;
     let profile = coherent::profile(&model)?;
-    // After the lines in the profile.
     let lines = 1000..1000 + 16 * LINES;
     // The meeting point is line 0, which is not among the tried lines.
     let program_lines =
@@ -194,7 +189,6 @@ fn on_the_phi() -> Result<FigureRow, Box<dyn Error>> {
     Ok(row(what, all, format!(", {ms:.3} ms a line"), ms <= MOST_MS))
 }
 
-/// A testbed that counts cycles and visits.
 struct Timed {
     bed: CoherentBed,
     cycles: u64,

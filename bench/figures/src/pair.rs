@@ -12,12 +12,10 @@ use seatmap_os::affinity;
 use std::error::Error;
 use std::sync::atomic::AtomicU64;
 
-/// Visits of each kind, in turns.
 const TURNS: usize = 600;
 const BATCHES: u32 = 16;
 const ROUND_TRIPS: u32 = 50;
 
-/// The first two CPUs, or none.
 pub fn cpus() -> Result<Option<[u32; 2]>, Box<dyn Error>> {
     let allowed = affinity::current()?;
     if allowed.len() < 2 {
@@ -31,7 +29,6 @@ pub fn cpus() -> Result<Option<[u32; 2]>, Box<dyn Error>> {
 
 pub type Ours = TestbedProbe<HostTestbed>;
 
-/// The word of both loops.
 fn word(probe: &Ours) -> &AtomicU64 {
     &probe.testbed().words()[candidate(0).0 as usize]
 }
@@ -42,7 +39,6 @@ pub fn probe(cpus: [u32; 2]) -> Result<Ours, Box<dyn Error>> {
     Ok(Ours::new(testbed, &topology, 1)?)
 }
 
-/// The visit of the pair benches.
 pub fn visit([a, b]: [u32; 2]) -> Visit {
     Visit { pairs: vec![PairAt { a, b, line: 0 }], batches: BATCHES, round_trips: ROUND_TRIPS }
 }
@@ -69,7 +65,6 @@ pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     Ok(vec![FigureRow::held(what, got, "0.95-1.05", (0.95..=1.05).contains(&ratio))])
 }
 
-/// The round trips of one visit in ns.
 fn our_turn(probe: &mut Ours, cpus: [u32; 2]) -> Result<Vec<f64>, Box<dyn Error>> {
     Ok(probe.visit(&visit(cpus))?.remove(0).round_trip_ns)
 }

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Default)]
 pub struct PaddedWord(AtomicU64);
 
-/// The meeting point of both sides before the start.
 #[derive(Default)]
 pub struct HandWrittenLoop {
     ready: PaddedWord,

@@ -17,7 +17,6 @@ use std::error::Error;
 use std::process::Command;
 use std::time::Instant;
 
-/// Runs of each kind, in turns.
 const TURNS: usize = 15;
 
 /// The target for the extra time of creating a thread, in microseconds.
@@ -40,7 +39,6 @@ const SHELL: &str = "shell";
 const FORMS: [(&str, Beyond); 2] =
     [("a plan", Beyond::Leave), ("a list that cycles", Beyond::Cycle)];
 
-/// Runs another role than the bench, if the arguments name one.
 pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [PROGRAM, first, second] => Some(program::play([first, second])),
@@ -100,7 +98,6 @@ fn script() -> String {
     format!("i=0; while [ $i -lt {HELPERS} ]; do /bin/true; i=$((i+1)); done")
 }
 
-/// Runs as the launcher of a shell script.
 fn shell(cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     let program = Executable::find(&["sh".into(), "-c".into(), script().into()])?;
     let list = CpuList(vec![cpus[0].parse()?, cpus[1].parse()?]);
@@ -109,7 +106,6 @@ fn shell(cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     ending.leave_alike()
 }
 
-/// Runs the program once, alone or under a seating.
 fn figures(form: Option<&str>, cpus: [u32; 2]) -> Result<ProgramTimes, Box<dyn Error>> {
     let part = form.map_or(vec![PROGRAM], |form| vec![LAUNCHER, form]);
     let output = Command::new(std::env::current_exe()?)

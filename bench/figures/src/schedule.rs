@@ -21,7 +21,6 @@ const SIZES: [(usize, &str, f64); 4] = [
 
 const VISITS: usize = 300;
 
-/// Seconds per matrix for each size.
 pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
     let mut probe = pair::probe(cpus)?;

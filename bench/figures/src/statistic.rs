@@ -19,7 +19,6 @@ pub fn in_turns<const N: usize, T, E>(
     Ok(found)
 }
 
-/// The ratios of two kinds, by turn.
 pub fn ratios(ours: &[f64], theirs: &[f64]) -> Vec<f64> {
     ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect()
 }
@@ -28,12 +27,10 @@ pub fn median(values: &[f64]) -> f64 {
     quantile(values, 0.5)
 }
 
-/// The quantile at a share from 0 to 1, or NaN.
 pub fn quantile(values: &[f64], share: f64) -> f64 {
     seatmap_data::statistics::quantile(values, share).unwrap_or(f64::NAN)
 }
 
-/// The median with its unit, and the bounds of the middle half.
 pub fn spread(values: &[f64], unit: &str) -> String {
     let [low, middle, high] = [0.25, 0.5, 0.75].map(|share| quantile(values, share));
     format!("{middle:.3}{unit} (middle half {low:.3}-{high:.3})")

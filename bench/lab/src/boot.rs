@@ -19,59 +19,40 @@ const ARM_LIBRARIES: [&str; 4] =
     ["ld-linux-aarch64.so.1", "libc.so.6", "libm.so.6", "libgcc_s.so.1"];
 const ARM_FOLDER: &str = "/usr/aarch64-linux-gnu/lib";
 
-/// The start of a guest's last line.
 const RESULT: &str = "lab: result ";
 
 #[derive(Clone, Debug)]
 pub struct GuestFile {
-    /// The file on this computer.
     pub source: PathBuf,
-    /// Its path in the guest.
     pub path: String,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct BootRequest {
-    /// The folder for packages, images and consoles.
     pub cache: PathBuf,
-    /// `seatmap` for the computer's instruction set.
     pub seatmap: PathBuf,
-    /// The experiment: a script that runs as `/lab/experiment`.
+    /// A script that runs as `/lab/experiment`.
     pub experiment: PathBuf,
     /// Replaces the lab's init process, for experiments about it.
     pub init: Option<PathBuf>,
-    /// Replaces the computer's own kernel.
     pub kernel: Option<String>,
-    /// Programs with their libraries.
     pub programs: Vec<GuestFile>,
-    /// Plain files.
     pub files: Vec<GuestFile>,
-    /// Folders with all their content.
     pub trees: Vec<GuestFile>,
-    /// Modules besides the computer's own.
     pub modules: Vec<String>,
     /// Words for the kernel's command line; `lab_NAME=VALUE` sets a variable of the experiment.
     pub words: Vec<String>,
-    /// Emulates each CPU on a separate thread.
     pub is_parallel: bool,
-    /// The time limit.
     pub limit: Duration,
-    /// Whether to show the console.
     pub is_shown: bool,
-    /// A file for the console's lines.
     pub log: Option<PathBuf>,
 }
 
-/// The result of a boot.
 #[derive(Debug)]
 pub struct BootReport {
-    /// The console's lines.
     pub console: Vec<String>,
-    /// The experiment's exit status, if it finished.
     pub result: Option<i32>,
-    /// The run time of the emulator.
     pub seconds: f64,
-    /// The kernel's package.
     pub kernel: String,
 }
 
@@ -138,7 +119,6 @@ fn find_firmware(computer: &EmulatedComputer) -> Result<(), LabError> {
     Err(LabError::Missing("bios-256k.bin of Debian's package seabios".to_owned()))
 }
 
-/// Reads the console until it ends.
 fn listen(pipe: impl std::io::Read, request: &BootRequest) -> Vec<String> {
     let mut log = request.log.as_ref().and_then(|path| File::create(path).ok());
     let mut reader = BufReader::new(pipe);
@@ -209,7 +189,6 @@ fn build(
     Ok(image)
 }
 
-/// A static busybox.
 fn busybox(computer: &EmulatedComputer, archive: &Archive) -> Result<PathBuf, LabError> {
     if computer.architecture == Architecture::X86 && cfg!(target_arch = "x86_64") {
         let own = find("busybox")?;

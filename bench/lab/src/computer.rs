@@ -4,7 +4,6 @@ use crate::error::LabError;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// The instruction set of a computer.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Architecture {
@@ -16,7 +15,6 @@ pub enum Architecture {
     Arm,
 }
 
-/// The mounted control groups.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum CgroupVersion {
@@ -29,7 +27,6 @@ pub enum CgroupVersion {
     None,
 }
 
-/// A NUMA node.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmulatedNode {
@@ -43,36 +40,27 @@ pub struct EmulatedNode {
     pub distances: Vec<u8>,
 }
 
-/// A computer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmulatedComputer {
-    /// The file's name without `.toml`.
     #[serde(skip)]
     pub name: String,
     /// The real machine that it stands for, or the question that it answers.
     pub stands_for: String,
-    /// Its instruction set.
     pub architecture: Architecture,
     /// The processor as a QEMU argument.
     pub cpu: String,
-    /// Processor packages.
     pub sockets: u32,
-    /// Dies per package.
     #[serde(default = "one")]
     pub dies: u32,
-    /// Clusters per die; only on Arm.
     #[serde(default = "one")]
     pub clusters: u32,
-    /// Cores per cluster.
     pub cores: u32,
-    /// Hardware threads per core.
     #[serde(default = "one")]
     pub threads: u32,
     /// Debian's kernel: a series, or `newest` for unstable's, and a flavour: `6.12`, `6.12-cloud`,
     /// `6.1-rt`.
     pub kernel: String,
-    /// The control groups.
     #[serde(default)]
     pub groups: CgroupVersion,
     /// Further words for the kernel's command line.
@@ -84,13 +72,11 @@ pub struct EmulatedComputer {
     /// Memory, if there are no nodes.
     #[serde(default)]
     pub memory_mib: u64,
-    /// NUMA nodes.
     #[serde(default, rename = "node")]
     pub nodes: Vec<EmulatedNode>,
     /// The relative speed of each CPU; the fastest has 1024. On Arm, in the device tree.
     #[serde(default)]
     pub capacities: Vec<u32>,
-    /// Kernel modules to load at the start.
     #[serde(default)]
     pub modules: Vec<String>,
     /// Further QEMU arguments, such as a disk.
@@ -136,13 +122,11 @@ impl EmulatedComputer {
         Ok(names)
     }
 
-    /// Its number of CPUs, including those taken offline.
     #[must_use]
     pub fn cpus(&self) -> u32 {
         self.sockets * self.dies * self.clusters * self.cores * self.threads
     }
 
-    /// Its QEMU program.
     #[must_use]
     pub fn emulator(&self) -> &'static str {
         match self.architecture {
@@ -151,7 +135,6 @@ impl EmulatedComputer {
         }
     }
 
-    /// Debian's name for its instruction set.
     #[must_use]
     pub fn debian_architecture(&self) -> &'static str {
         match self.architecture {
@@ -266,13 +249,11 @@ impl EmulatedComputer {
     }
 }
 
-/// The folder of the computers.
 #[must_use]
 pub fn folder() -> PathBuf {
     lab_folder().join("computers")
 }
 
-/// The lab's folder of scripts.
 #[must_use]
 pub fn lab_folder() -> PathBuf {
     let own = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/lab"));

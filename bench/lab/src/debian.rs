@@ -9,12 +9,9 @@ use crate::tool::{find, make_folder, output, run, write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The suite with the newest kernel.
 const NEWEST_SUITE: &str = "sid";
-/// The keys of Debian's releases.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
-/// Package lists.
 pub struct Archive {
     cache: PathBuf,
     architecture: String,
@@ -135,7 +132,6 @@ impl Archive {
     }
 }
 
-/// The folder of a kernel's modules, if its package has them.
 fn modules_of(folder: &Path, version: &str) -> Option<PathBuf> {
     let merged = ["lib/modules", "usr/lib/modules"];
     merged.iter().map(|place| folder.join(place).join(version)).find(|path| path.exists())
@@ -152,13 +148,11 @@ fn unpack(folder: &Path) -> Result<(), LabError> {
     run(Command::new("dpkg").arg("-x").arg(package).arg(folder.join("tree")))
 }
 
-/// The numbers in a name, for comparing versions.
 fn numbers(name: &str) -> Vec<u64> {
     let parts = name.split(|letter: char| !letter.is_ascii_digit());
     parts.filter_map(|digits| digits.parse().ok()).collect()
 }
 
-/// The server of this computer's packages.
 fn server() -> Result<String, LabError> {
     let policy = output(Command::new("apt-cache").arg("policy"))?;
     policy

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-/// Why a computer could not boot, or an experiment could not be judged.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// There is no computer with this name.

@@ -24,7 +24,6 @@ pub struct Initramfs {
 }
 
 impl Initramfs {
-    /// Creates an image with the folders that every guest needs.
     #[must_use]
     pub fn new() -> Self {
         let mut image = Self::default();
@@ -34,7 +33,6 @@ impl Initramfs {
         image
     }
 
-    /// Adds a folder with its parents.
     pub fn folder(&mut self, path: &str) {
         let path = path.trim_matches('/');
         for (end, _) in path.match_indices('/') {
@@ -51,7 +49,6 @@ impl Initramfs {
         self.entries.insert(path.to_owned(), entry);
     }
 
-    /// Adds a symbolic link.
     pub fn link(&mut self, path: &str, target: &str) {
         self.put(path, Entry::Link(target.to_owned()));
     }
@@ -205,7 +202,6 @@ fn library(line: &str) -> Option<PathBuf> {
     path.starts_with('/').then(|| PathBuf::from(path))
 }
 
-/// The bytes of a module, whose file may be compressed.
 fn unpacked(file: &Path) -> Result<Vec<u8>, LabError> {
     let extension = file.extension().and_then(|extension| extension.to_str());
     if extension != Some("xz") {

@@ -3,7 +3,6 @@
 use crate::error::LabError;
 use std::collections::BTreeSet;
 
-/// CPUs by the kernel's numbers.
 pub type CpuNumbers = BTreeSet<u32>;
 
 /// The CPUs of a list such as `0-3,8`, in its order; none for an empty text.
@@ -39,7 +38,6 @@ pub fn read(path: &str) -> CpuNumbers {
     parse(&text).unwrap_or_default().into_iter().collect()
 }
 
-/// Formats CPUs as a list of ranges.
 #[must_use]
 pub fn show<'a>(cpus: impl IntoIterator<Item = &'a u32>) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();

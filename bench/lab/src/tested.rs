@@ -43,7 +43,6 @@ pub struct TestedArguments {
     write: Option<PathBuf>,
 }
 
-/// The saved outcomes of one computer.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct KeptRun {
     computer: String,
@@ -157,7 +156,6 @@ fn installed(names: &[&str]) -> Vec<GuestFile> {
     files.map(|file| in_place(file.source)).collect()
 }
 
-/// A file or folder with the same path in the guest as here.
 fn in_place(source: PathBuf) -> GuestFile {
     let path = source.display().to_string();
     GuestFile { source, path }
@@ -199,7 +197,6 @@ fn today() -> String {
     date.trim().to_owned()
 }
 
-/// All saved runs, in the order of the computers' names.
 fn kept() -> Result<Vec<KeptRun>, LabError> {
     let folder = cache()?;
     let mut runs = Vec::new();
@@ -231,7 +228,6 @@ fn page(runs: &[KeptRun]) -> Result<String, LabError> {
     Ok(text)
 }
 
-/// A row per computer, and a column per verb.
 fn table(runs: &[KeptRun]) -> String {
     let mut columns: Vec<&str> = Vec::new();
     for trial in runs.iter().flat_map(|run| &run.trials) {
@@ -274,7 +270,6 @@ fn of_verb(run: &KeptRun, verb: &str, outcome: VerbOutcome) -> usize {
     run.trials.iter().filter(|trial| trial.verb == verb && trial.outcome == outcome).count()
 }
 
-/// The sentences of refusals and errors, each with its computers.
 fn refusals(runs: &[KeptRun]) -> String {
     let mut sentences = BTreeMap::<(VerbOutcome, String), BTreeSet<&str>>::new();
     for run in runs {

@@ -3,10 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
-/// Marks an outcome on the console.
 const MARK: &str = "lab-trial ";
 
-/// The outcome of a verb.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VerbOutcome {
@@ -18,32 +16,22 @@ pub enum VerbOutcome {
     Wrong,
 }
 
-/// A question to a verb with its outcome.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct VerbTrial {
-    /// The verb.
     pub verb: String,
-    /// The question.
     pub question: String,
-    /// The outcome.
     pub outcome: VerbOutcome,
-    /// The compared facts, or the fault.
     pub detail: String,
-    /// Its duration in the guest.
     pub seconds: f64,
 }
 
-/// The reason for an outcome other than right.
 #[derive(Debug)]
 pub enum VerbFailure {
-    /// The computer cannot do it.
     Refused(String),
-    /// The verb is wrong.
     Wrong(String),
 }
 
 impl VerbTrial {
-    /// Asks a question and measures the time.
     pub fn of(
         verb: &str,
         question: &str,
@@ -63,7 +51,6 @@ impl VerbTrial {
         println!("{MARK}{}", serde_json::to_string(self).unwrap_or_default());
     }
 
-    /// The trials on a console.
     #[must_use]
     pub fn among(console: &[String]) -> Vec<Self> {
         let words = console.iter().filter_map(|line| Some(line.split_once(MARK)?.1));

@@ -1,13 +1,12 @@
 //! The data arbiter of a chip: decides when each transfer starts, and on which of the four rings.
 //!
 //! The arbiter serves the memory controller first and the other elements in turn (round robin): the
-//! element with the longest time since its last grant comes first. It takes the shorter direction,
-//! and starts a transfer when its source, its target, a ring and every segment of the route are
-//! free.
+//! longest time since the last grant comes first. It takes the shorter direction, and starts a
+//! transfer when its source, its target, a ring and every segment of the route are free.
 //!
 //! A far element can start before a near one, because its wave takes longer to reach the target. If
 //! the element whose turn it is waits for a busy target, later elements must therefore not take
-//! that target. Otherwise the far elements always win and the near ones starve.
+//! that target; otherwise the near ones starve.
 
 use crate::event::{CellBeEvent, EventOutbox};
 use crate::parameters::CellBeTiming;
@@ -17,7 +16,6 @@ use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 use std::collections::VecDeque;
 
-/// Initial capacity of an element's queue, in transfers.
 const WAITING: usize = 256;
 
 const FIRST_ORDER: [u8; ELEMENT_COUNT] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
@@ -29,36 +27,26 @@ struct Waiting {
     since: u64,
 }
 
-/// One arbitration.
 struct Round {
     now: u64,
-    /// The time of the next arbitration.
     next: u64,
-    /// Busy targets claimed by an earlier element, one bit each.
     claimed: u16,
 }
 
-/// A started transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
     pub transaction: u32,
     pub ring: u8,
-    /// The time at which the last byte arrives.
     pub arrives: u64,
 }
 
-/// Counts of a chip's rings, like those of a PMU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RingCounters {
-    /// Transfers started on each ring.
     pub grants: [u64; RINGS],
-    /// Core cycles that transfers occupied each ring's segments.
     pub busy_cycles: [[u64; ELEMENT_COUNT]; RINGS],
-    /// Core cycles that each element's transfers waited to start.
     pub wait_cycles: [u64; ELEMENT_COUNT],
 }
 
-/// The arbiter, its rings, and the elements' ports.
 #[derive(Clone, Debug)]
 pub struct DataArbiter {
     chip: u8,
@@ -67,23 +55,20 @@ pub struct DataArbiter {
     longest_hops: usize,
     rings: [DataRing; RINGS],
     queues: [VecDeque<Waiting>; ELEMENT_COUNT],
-    /// The elements with waiting transfers, one bit each.
     pending: u16,
     /// The times at which each element's port is free to send, and to receive.
     send_free: [u64; ELEMENT_COUNT],
     receive_free: [u64; ELEMENT_COUNT],
-    /// The memory controller's element.
     memory: usize,
     /// The elements in order of service: the last one granted comes last.
     order: [u8; ELEMENT_COUNT],
-    /// The time of the next arbitration, or `u64::MAX`.
     next: u64,
     granted: Vec<Grant>,
     wait_cycles: [u64; ELEMENT_COUNT],
 }
 
 impl DataArbiter {
-    /// Creates the arbiter of a chip whose memory controller is the element `memory`.
+    /// `memory` is the element of the memory controller.
     pub fn new(chip: u8, memory: usize, timing: &CellBeTiming) -> Self {
         DataArbiter {
             chip,
@@ -103,7 +88,6 @@ impl DataArbiter {
         }
     }
 
-    /// Queues a transaction's data for its transfer between two elements.
     pub fn request(
         &mut self,
         transaction: u32,
@@ -138,7 +122,7 @@ impl DataArbiter {
         }
     }
 
-    /// Starts every transfer that can start in this bus cycle. Returns them, the last first.
+    /// Starts every transfer that can start now. Returns them, the last first.
     pub fn arbitrate(&mut self, out: &mut EventOutbox) -> &[Grant] {
         self.granted.clear();
         // Otherwise a later request with an earlier time replaced this message.
@@ -155,12 +139,10 @@ impl DataArbiter {
         &self.granted
     }
 
-    /// The transfers started by the last arbitration.
     pub fn granted(&self) -> &[Grant] {
         &self.granted
     }
 
-    /// Serves the elements in order. Returns the time of the next arbitration.
     fn serve_all(&mut self, now: u64) -> u64 {
         let mut round = Round { now, next: u64::MAX, claimed: 0 };
         if self.pending & 1 << self.memory != 0 {
@@ -219,7 +201,6 @@ impl DataArbiter {
         if self.queues[source].is_empty() {
             self.pending &= !(1 << source);
         } else {
-            // The port sends the next transfer after this one's last beat.
             round.next = round.next.min(now + self.transfer);
         }
         self.wait_cycles[source] += now - waiting.since;

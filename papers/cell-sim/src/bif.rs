@@ -4,21 +4,16 @@ use crate::parameters::CellBeTiming;
 use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 
-/// Counts of the link: from the first chip to the second, and back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BifCounters {
-    /// Bytes in each direction.
     pub bytes: [u64; 2],
-    /// Core cycles that each direction was busy.
     pub busy_cycles: [u64; 2],
 }
 
-/// The link. Each direction carries one packet after the other.
 #[derive(Clone, Debug)]
 pub struct Bif {
     chips: usize,
     timing: CellBeTiming,
-    /// The time at which each direction is free.
     free: [u64; 2],
     counters: BifCounters,
 }
@@ -29,12 +24,10 @@ impl Bif {
     }
 
     /// Carries a command that both chips must see: the command and its reflection cross, then the
-    /// snoop responses and the combined response. Returns the core cycles that this adds to the
-    /// command: the latency, and the wait behind earlier packets. Without that wait, commands that
-    /// memory refuses repeatedly would keep the link from the data whose entries memory has
-    /// reserved.
+    /// snoop responses and the combined response. Returns the extra core cycles: the latency, and
+    /// the wait behind earlier packets. Without that wait, commands that memory refuses repeatedly
+    /// would keep the link from the data whose entries memory has reserved.
     pub fn carry_command(&mut self, now: u64) -> u64 {
-        // The command and its answers need both directions, so the busier one decides.
         let wait = self.free.iter().map(|free| free.saturating_sub(now)).max().unwrap_or(0);
         for direction in 0..2 {
             // Each direction carries two packets: the command or its reflection, and a response.

@@ -17,31 +17,23 @@ use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 use tree::ConcentratorTree;
 
-/// Entries of the table of lines with their last command.
 const RECENT: usize = 1024;
-/// Bits of an index into the table.
 const RECENT_BITS: u32 = RECENT.trailing_zeros();
 /// Marks an empty entry.
 const NO_LINE: u64 = u64::MAX;
 
-/// Counts of the command network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandCounters {
     pub commands: u64,
-    /// Core cycles that commands waited for their slot.
     pub wait_cycles: u64,
-    /// Core cycles that commands waited, by sending element, over all chips.
     pub element_wait_cycles: [u64; ELEMENT_COUNT],
     /// Commands delayed or refused because of another command in flight to their line.
     pub same_line_commands: u64,
-    /// Core cycles of that delay.
     pub same_line_wait_cycles: u64,
 }
 
-/// The concentrators that order a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Those of the sender's chip.
     Chip,
     /// Those of both chips: the command crosses the link.
     Both,
@@ -52,32 +44,24 @@ pub struct BusCommand {
     pub transaction: u32,
     pub from: RingElement,
     pub reach: Reach,
-    /// The number of its [line](line_of).
     pub line: u64,
-    /// The time at which it was sent.
     pub since: u64,
 }
 
-/// The answer to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandResponse {
-    /// The time of the combined response.
     Response(u64),
-    /// The time at which the command is sent again.
     Retry(u64),
 }
 
-/// A chip's part of the network.
 #[derive(Clone, Debug)]
 struct Chip {
     tree: ConcentratorTree,
-    /// The time at which it takes its next command.
     free: u64,
     /// The command that won on the tree and waits until both chips are free.
     output: Option<BusCommand>,
 }
 
-/// The command network of all chips.
 #[derive(Clone, Debug)]
 pub struct CommandBus {
     gap: u64,
@@ -86,9 +70,7 @@ pub struct CommandBus {
     /// is free.
     retry: u64,
     chips: Vec<Chip>,
-    /// The chip served first.
     first: usize,
-    /// The time of the next message to itself, or `u64::MAX`.
     next: u64,
     /// Recently used lines, each with the time of its last command's response.
     recent: Vec<(u64, u64)>,
@@ -126,7 +108,6 @@ impl CommandBus {
         None
     }
 
-    /// The time at which a chip can take a command of this reach.
     fn opens(&self, chip: usize, reach: Reach) -> u64 {
         match reach {
             Reach::Chip => self.chips[chip].free,
@@ -178,7 +159,6 @@ impl CommandBus {
         granted
     }
 
-    /// The command that a chip takes now, if any.
     fn grant(&mut self, chip: usize, now: u64) -> Option<BusCommand> {
         if self.chips[chip].free > now {
             return None;
@@ -194,7 +174,6 @@ impl CommandBus {
         Some(command)
     }
 
-    /// The time at which a chip with waiting commands can take one.
     fn next_slot(&self, chip: usize) -> u64 {
         let reach = self.chips[chip].output.map_or(Reach::Chip, |command| command.reach);
         self.opens(chip, reach)
@@ -241,7 +220,6 @@ impl Chip {
     }
 }
 
-/// The number of the line in a transaction's command.
 pub fn line_of(transaction: &Transaction) -> u64 {
     // Memories, local stores and registers have separate ranges of numbers.
     let store = match transaction.ea {

@@ -5,7 +5,6 @@ use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 use seatmap_sim::wheel::Wheel;
 
-/// A message to a component. Numbers identify SPEs, tasks, chips and transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellBeEvent {
     /// To a task: its call has ended.
@@ -40,7 +39,6 @@ pub enum CellBeEvent {
     Timer { task: u16, number: u32 },
 }
 
-/// The queue and clock of all components.
 #[derive(Clone, Debug, Default)]
 pub struct EventOutbox {
     wheel: Wheel<CellBeEvent>,
@@ -64,7 +62,6 @@ impl EventOutbox {
         self.wheel.at(time, event);
     }
 
-    /// The next message and its time.
     #[inline]
     pub fn deliver(&mut self) -> Option<(u64, CellBeEvent)> {
         self.wheel.pop()
@@ -74,7 +71,6 @@ impl EventOutbox {
         self.wheel.scheduled()
     }
 
-    /// Drops all messages and returns to time 0.
     pub fn clear(&mut self) {
         self.wheel.clear();
     }
@@ -82,7 +78,6 @@ impl EventOutbox {
 
 #[cfg(test)]
 impl EventOutbox {
-    /// All pending messages in order.
     pub fn drain(&mut self) -> Vec<(u64, CellBeEvent)> {
         std::iter::from_fn(|| self.deliver()).collect()
     }

@@ -19,7 +19,6 @@ use crate::transaction::{
 use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 
-/// A chip's part of the interconnect.
 #[derive(Clone, Debug)]
 struct Chip {
     arbiter: DataArbiter,
@@ -28,7 +27,6 @@ struct Chip {
     bif: RingElement,
 }
 
-/// The command network, each chip's rings and memory, the link, and the transactions in flight.
 #[derive(Clone, Debug)]
 pub struct Interconnect {
     transactions: Transactions,
@@ -36,7 +34,6 @@ pub struct Interconnect {
     commands: CommandBus,
     chips: Vec<Chip>,
     link: Bif,
-    /// Memory channels per chip.
     channels: u64,
     mic_retry: u64,
     register: u64,
@@ -127,14 +124,12 @@ impl Interconnect {
         }
     }
 
-    /// Handles the command network's message to itself.
     pub fn command_turn(&mut self, out: &mut EventOutbox) {
         for command in self.commands.turn(out).into_iter().flatten() {
             self.answer(&command, out);
         }
     }
 
-    /// Sends the answer to a command that has its slot now.
     fn answer(&mut self, command: &BusCommand, out: &mut EventOutbox) {
         let now = out.now();
         let crossing = if command.reach == Reach::Both { self.link.carry_command(now) } else { 0 };
@@ -148,7 +143,6 @@ impl Interconnect {
         }
     }
 
-    /// A transaction after its response.
     pub fn transaction(&self, id: u32, now: u64) -> &Transaction {
         self.transactions.get(id, now)
     }
@@ -179,7 +173,6 @@ impl Interconnect {
         }
     }
 
-    /// Handles a memory channel's message to itself.
     pub fn memory_turn(&mut self, channel: u16, out: &mut EventOutbox) {
         let each = self.channels as u16;
         self.chips[usize::from(channel / each)].mic.turn(usize::from(channel % each), out);
@@ -209,7 +202,6 @@ impl Interconnect {
         }
     }
 
-    /// Runs a chip's arbiter.
     pub fn arbitrate(&mut self, chip: u8, out: &mut EventOutbox) {
         self.chips[chip as usize].arbiter.arbitrate(out);
     }
@@ -249,7 +241,6 @@ impl Interconnect {
         false
     }
 
-    /// Handles data that has arrived at its target's chip.
     pub fn crossed_link(&mut self, id: u32, out: &mut EventOutbox) {
         let target = self.transactions.get(id, out.now()).target;
         let entry = self.bif(target.chip);
@@ -259,8 +250,6 @@ impl Interconnect {
         self.enter(id, entry, target, out);
     }
 
-    /// Core cycles from the ring to a mapped register of the same chip, or of the other if
-    /// `is_far`.
     fn register_cycles(&self, register: MappedRegister, is_far: bool) -> u64 {
         match register {
             MappedRegister::Mailbox => self.register,
@@ -273,7 +262,6 @@ impl Interconnect {
         self.transactions.remove(id, now)
     }
 
-    /// The counts so far, with the elements' names.
     pub fn count(&self, names: &[String]) -> CellBeCounters {
         let commands = self.commands.counters();
         let link = self.link.counters();

@@ -21,12 +21,10 @@ impl Default for InboundMailbox {
 }
 
 impl InboundMailbox {
-    /// Occupied entries.
     pub fn filled(&self) -> usize {
         self.messages.len().min(INBOUND_ENTRIES)
     }
 
-    /// Whether an entry is free, as the status register reports to the PPE.
     pub fn has_room(&self) -> bool {
         self.filled() < INBOUND_ENTRIES
     }
@@ -37,7 +35,6 @@ impl InboundMailbox {
         self.messages.push_back(value);
     }
 
-    /// Reads the oldest message for the SPU; `None` if it must wait.
     pub fn read(&mut self) -> Option<u32> {
         self.messages.pop_front()
     }
@@ -68,13 +65,11 @@ impl OutboundMailbox {
         );
     }
 
-    /// Reads the message for the PPE, if there is one.
     pub fn read(&mut self) -> Option<u32> {
         self.entry.take()
     }
 }
 
-/// A signal notification register.
 #[derive(Clone, Debug, Default)]
 pub struct SignalRegister {
     bits: u32,
@@ -120,7 +115,6 @@ mod tests {
     }
 
     proptest! {
-        /// The mailbox has four entries, keeps their order, and loses no message.
         #[test]
         fn the_inbound_mailbox_is_a_queue_of_four(steps in proptest::collection::vec(any::<Option<u32>>(), 1..200)) {
             let mut mailbox = InboundMailbox::default();

@@ -10,7 +10,6 @@ pub const LINE_BYTES: u32 = 128;
 
 const NAME: &str = "the memory";
 
-/// All bytes of a run: local stores and memories.
 #[derive(Clone, Debug, Default)]
 pub struct CellBeMemory {
     local: Vec<Vec<u8>>,
@@ -35,7 +34,6 @@ impl CellBeMemory {
             .unwrap_or_default()
     }
 
-    /// The bytes of a range, for writing.
     pub fn at_mut(&mut self, ea: Ea, size: u32) -> &mut [u8] {
         let (store, offset) = match ea {
             Ea::Local { rank, offset } => (self.local.get_mut(rank as usize), offset),
@@ -66,7 +64,6 @@ impl CellBeMemory {
         target.copy_from_slice(line);
     }
 
-    /// The aligned 32-bit word at a checked address.
     pub fn word(&self, at: Ea, now: u64) -> u32 {
         match self.at(at, 4).try_into() {
             Ok(bytes) => u32::from_le_bytes(bytes),
@@ -77,7 +74,6 @@ impl CellBeMemory {
         }
     }
 
-    /// Replaces the aligned 32-bit word at a checked address.
     pub fn set_word(&mut self, at: Ea, value: u32, now: u64) {
         let bytes = self.at_mut(at, 4);
         invariant!(

@@ -1,4 +1,4 @@
-//! The memory flow controller (MFC) of an SPE: a command queue, which cuts commands into lines.
+//! The memory flow controller (MFC) of an SPE: a queue that cuts commands into lines.
 
 use crate::channels::{Ea, Element, TransferOrder};
 use crate::event::{CellBeEvent, EventOutbox};
@@ -17,7 +17,6 @@ pub const PROXY_TAGS: u8 = 32;
 /// Entries of the queue of proxy commands (Cell Broadband Engine Architecture).
 const PROXY_ENTRIES: usize = 8;
 
-/// The operation of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MfcOperation {
     Get,
@@ -31,22 +30,18 @@ pub enum MfcOperation {
     Barrier,
 }
 
-/// A command as the SPU writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MfcCommand {
     pub work: MfcOperation,
     pub local: u32,
-    /// A whole transfer, or a list's first element.
     pub first: Element,
     pub tag: u8,
     pub order: TransferOrder,
 }
 
-/// A line that a command requests from the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineRequest {
     pub work: MfcOperation,
-    /// The command's entry.
     pub entry: u8,
     pub local: u32,
     pub ea: Ea,
@@ -56,15 +51,12 @@ pub struct LineRequest {
 /// Why an SPU that waited for its MFC can continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
-    /// The queue has room for another command.
     Room,
-    /// The commands of the awaited tags are complete.
     Tags,
     /// The list in this entry stalled and needs an acknowledgement.
     Stalled(u8),
 }
 
-/// The condition that the SPU waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SpuWait {
     Nothing,
@@ -72,17 +64,12 @@ enum SpuWait {
     Tags(u32),
 }
 
-/// The next step of an MFC.
 enum Choice {
-    /// Cut a line off the command in this entry.
     Cut(u8),
-    /// Wait until this time.
     Later(u64),
-    /// Wait until a line is complete or a command comes.
     Nothing,
 }
 
-/// A queued command.
 #[derive(Clone, Debug)]
 struct Entry {
     work: MfcOperation,
@@ -92,16 +79,12 @@ struct Entry {
     ea: Ea,
     /// Bytes of the current element that are not yet requested.
     left: u32,
-    /// Remaining elements in reverse order.
     elements: Vec<Element>,
     /// If set, each element starts at a quadword of the local store, and a small element keeps its
     /// offset within its quadword, as in a program's list. Otherwise elements follow each other.
     is_aligned: bool,
-    /// Whether the list continues after an acknowledgement.
     is_open: bool,
-    /// Requested lines that are not complete.
     outstanding: u32,
-    /// The earliest time of the next line request.
     from: u64,
 }
 
@@ -114,14 +97,12 @@ pub struct Mfc {
     list_element: u64,
     most_lines: u32,
     entries: Vec<Entry>,
-    /// Occupied entries, oldest first.
     age: Vec<u8>,
     free: Vec<u8>,
     lines: u32,
     commands_of_tag: [u16; TAGS],
     /// Tags with queued commands, one bit each.
     pending_tags: u64,
-    /// Entries occupied by proxy commands.
     proxies: usize,
     waits: SpuWait,
     /// The time of the next line request; `u64::MAX` if a message must come first.
@@ -184,13 +165,11 @@ impl Mfc {
         self.commands
     }
 
-    /// How often the SPU found the queue full.
     pub fn full(&self) -> u64 {
         self.full
     }
 
-    /// Whether the queue has room for a command. If not, the SPU waits and is
-    /// [woken](Self::complete_line).
+    /// If there is no room, the SPU waits and is [woken](Self::complete_line).
     pub fn finds_room(&mut self) -> bool {
         let has_room = self.room() > 0;
         if !has_room {
@@ -200,12 +179,10 @@ impl Mfc {
         has_room
     }
 
-    /// Free entries for the SPU's commands.
     pub fn room(&self) -> usize {
         self.free.len() - self.proxy_room()
     }
 
-    /// Free entries for proxy commands.
     pub fn proxy_room(&self) -> usize {
         PROXY_ENTRIES - self.proxies
     }
@@ -215,8 +192,7 @@ impl Mfc {
         self.pending_tags
     }
 
-    /// Whether all commands of these tags are complete. If not, the SPU waits and is
-    /// [woken](Self::complete_line).
+    /// If a command of these tags is incomplete, the SPU waits and is [woken](Self::complete_line).
     pub fn finds_complete(&mut self, tags: u32) -> bool {
         let are_complete = self.pending_tags & u64::from(tags) == 0;
         if !are_complete {
@@ -263,8 +239,8 @@ impl Mfc {
         }
     }
 
-    /// Cuts the next line off the oldest command that may continue, if one may now. When the
-    /// request is on the bus, the caller calls [`issue_next`](Self::issue_next).
+    /// Cuts the next line off the oldest command that may continue. When the request is on the bus,
+    /// the caller calls [`issue_next`](Self::issue_next).
     pub fn issue(&mut self, out: &mut EventOutbox) -> Option<LineRequest> {
         let now = out.now();
         // A later message with an earlier time replaced this one.
@@ -282,12 +258,10 @@ impl Mfc {
         }
     }
 
-    /// Schedules the next line after the line gap.
     pub fn issue_next(&mut self, out: &mut EventOutbox) {
         self.issue_at(out.now() + self.line_gap, out);
     }
 
-    /// Schedules a line now.
     pub fn issue_now(&mut self, out: &mut EventOutbox) {
         self.issue_at(out.now(), out);
     }

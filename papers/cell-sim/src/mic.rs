@@ -19,7 +19,6 @@ pub use counters::MicCounters;
 /// A smaller write has to read the line first (the PMU's read-modify-write events).
 const QUADWORD_BYTES: u32 = 16;
 
-/// A memory controller.
 #[derive(Clone, Debug)]
 pub struct Mic {
     banks: u32,
@@ -37,7 +36,6 @@ impl Mic {
         }
     }
 
-    /// The channel of an address, and its bank there.
     fn place(&self, offset: u32) -> (usize, u8) {
         let bank = offset / LINE_BYTES % self.banks;
         let channels = self.channels.len() as u32;
@@ -45,20 +43,17 @@ impl Mic {
         ((bank % channels) as usize, (bank / channels) as u8)
     }
 
-    /// Queues a read. Returns false if the queue is full and the command must be sent again.
     pub fn read(&mut self, transaction: u32, offset: u32, out: &mut EventOutbox) -> bool {
         let (channel, bank) = self.place(offset);
         self.channels[channel].read(transaction, bank, out)
     }
 
-    /// Reserves an entry for a write's data. Returns false if the queue is full and the command
-    /// must be sent again.
+    /// Reserves an entry for a write's data. Returns false if the command must be sent again.
     pub fn expect_write(&mut self, offset: u32) -> bool {
         let (channel, _) = self.place(offset);
         self.channels[channel].expect_write()
     }
 
-    /// Queues a write's data.
     pub fn write(&mut self, transaction: u32, offset: u32, size: u32, out: &mut EventOutbox) {
         let (channel, bank) = self.place(offset);
         // Memory stores whole quadwords: a smaller write reads one, changes it and writes it back.
@@ -66,7 +61,6 @@ impl Mic {
         self.channels[channel].write(transaction, bank, access, out);
     }
 
-    /// Handles a channel's message to itself.
     pub fn turn(&mut self, channel: usize, out: &mut EventOutbox) {
         self.channels[channel].turn(out);
     }

@@ -137,7 +137,6 @@ impl CellModel {
         flaw.or_else(|| self.memory_flaw())
     }
 
-    /// Why the figures of the memory contradict each other.
     fn memory_flaw(&self) -> Option<String> {
         let CellBeFigures { mic_banks, mic_channels, refresh_banks, .. } = &self.figures;
         let [banks, channels, refreshed] =

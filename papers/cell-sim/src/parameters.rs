@@ -93,7 +93,6 @@ impl CellBeParameter {
 
 /// Times above zero: steps that take no time could repeat forever.
 const SOME: RangeInclusive<f64> = 1.0..=LARGEST;
-/// Times that may be zero.
 const ANY: RangeInclusive<f64> = 0.0..=LARGEST;
 /// Bus clocks and transfers, which are multiplied with each other.
 const FEW: RangeInclusive<f64> = 1.0..=1e4;

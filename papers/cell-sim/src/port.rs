@@ -8,7 +8,6 @@ use crate::world::{CellBeMachine, TaskElement};
 use seatmap_sim::engine::{TaskMessage, TaskRefusal, TaskYielder};
 use std::cell::{Cell, RefCell};
 
-/// A task's view of the machine.
 pub struct CellPort<'a> {
     pub world: &'a RefCell<CellBeMachine>,
     /// The time, outside `world` so that reading it costs nothing.
@@ -93,7 +92,6 @@ impl CellPort<'_> {
         self.refuse(error)
     }
 
-    /// Makes a call that needs the task's own registers.
     fn call_own(&self, request: ChannelCall) -> u64 {
         match self.seat {
             TaskElement::Spe(_) => self.call(request),

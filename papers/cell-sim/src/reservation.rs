@@ -21,35 +21,26 @@ pub struct AtomicRequest {
     pub value: u32,
 }
 
-/// The action that an atomic unit needs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtomicAction {
     /// None: its cache works and sends a message when done.
     Cached,
-    /// Fetch and reserve the line.
     Reserve(Ea),
-    /// Gain the right to change the line.
     Claim(Ea),
     /// Perform the operation in memory: the reservation was still valid.
     Done(AtomicRequest),
-    /// Write the line to the local store: a program's getllar is complete.
     Held(Ea),
     /// Complete a program's putllc or putlluc; the flag says whether it stores the line.
     Put(Ea, bool),
 }
 
-/// The state of an atomic unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     #[default]
     Idle,
-    /// The unit fetches the line.
     Reserving(AtomicRequest),
-    /// The unit stores the line.
     Storing(AtomicRequest),
-    /// The store failed; the SPU waits before the next attempt.
     BackingOff(AtomicRequest),
-    /// The unit fetches the line for a program.
     Getting(Ea),
     /// The unit stores the line for a program; the flag says whether it needs a valid reservation.
     Putting(Ea, bool),
@@ -59,14 +50,12 @@ enum Phase {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct AtomicLine {
     key: (u8, u32),
-    /// Units with a cached copy.
     sharers: u32,
     /// The unit that changed the line, and is its only sharer.
     owner: Option<u16>,
     /// The sharer that supplies the line to others: the last to change it, or the one that fetched
     /// it from memory.
     supplier: Option<u16>,
-    /// Units with a reservation.
     reserved: u32,
 }
 
@@ -124,7 +113,6 @@ impl AtomicUnits {
         self.lost
     }
 
-    /// Starts an SPU's atomic.
     pub fn begin(
         &mut self,
         spe: u16,
@@ -170,7 +158,6 @@ impl AtomicUnits {
     /// does: in this model, the last one to change the line.
     pub fn order(&mut self, spe: u16, at: Ea, now: u64) -> Option<u16> {
         let line = self.line(at);
-        // The line is shared from now on.
         line.owner = None;
         let supplier = line.supplier.filter(|supplier| *supplier != spe);
         line.supplier = line.supplier.or(Some(spe));
@@ -180,7 +167,6 @@ impl AtomicUnits {
         supplier
     }
 
-    /// Receives the requested line.
     pub fn receive(&mut self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
         match self.phases[spe as usize] {
             Phase::Reserving(operation) => self.store(spe, operation, out),
@@ -192,7 +178,6 @@ impl AtomicUnits {
         }
     }
 
-    /// Continues after the cache's half of an atomic.
     pub fn half_done(&mut self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
         match self.phases[spe as usize] {
             Phase::Reserving(operation) => self.store(spe, operation, out),
@@ -207,7 +192,6 @@ impl AtomicUnits {
         }
     }
 
-    /// Continues when the other units have invalidated the line.
     pub fn claimed(&mut self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
         match self.phases[spe as usize] {
             Phase::Storing(operation) => self.finish(spe, operation, out),

@@ -20,28 +20,21 @@ pub const RINGS: usize = 4;
 /// The most concurrent transfers on a ring (Kistler, Perrone & Petrini 2006).
 const MOST_TRANSFERS: usize = 3;
 
-/// Hops upwards from one element to another.
 #[inline]
 pub fn hops_up(source: usize, target: usize) -> usize {
     if target >= source { target - source } else { target + ELEMENT_COUNT - source }
 }
 
-/// A ring with its transfers.
 #[derive(Clone, Debug)]
 pub struct DataRing {
     chip: u8,
     number: u8,
     goes_up: bool,
-    /// Core cycles per hop.
     hop: u64,
-    /// Core cycles for which a transfer occupies a segment.
     transfer: u64,
-    /// Core cycles between two starts.
     gap: u64,
-    /// The most concurrent transfers.
     most: usize,
     segment_free: [u64; ELEMENT_COUNT],
-    /// The end times of the most recent transfers.
     ends: [u64; MOST_TRANSFERS],
     next_start: u64,
     grants: u64,
@@ -49,7 +42,6 @@ pub struct DataRing {
 }
 
 impl DataRing {
-    /// Creates an empty ring; `number` is below [`RINGS`].
     pub fn new(chip: u8, number: u8, timing: &CellBeTiming) -> Self {
         let most = timing.ring_transfers as usize;
         let ring = DataRing {
@@ -82,7 +74,6 @@ impl DataRing {
         if self.goes_up { up } else { ELEMENT_COUNT - up }
     }
 
-    /// The segments of a route in order.
     #[inline]
     fn route(&self, source: usize, hops: usize) -> impl Iterator<Item = usize> + use<> {
         let goes_up = self.goes_up;
@@ -167,7 +158,6 @@ impl DataRing {
         self.grants
     }
 
-    /// Core cycles that transfers occupied each segment.
     pub fn busy_cycles(&self) -> &[u64; ELEMENT_COUNT] {
         &self.busy_cycles
     }

@@ -4,7 +4,6 @@ use crate::CellModel;
 use crate::ring::ELEMENT_COUNT;
 use seatmap_sim::coherent::fabric::{Fabric, LANES, Link};
 
-/// The ring element of the link to the other chip.
 const BRIDGE: &str = "BIF";
 
 impl CellModel {

@@ -8,7 +8,6 @@ use crate::transaction::{MappedRegister, RingElement};
 use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 
-/// An SPE and its task.
 #[derive(Clone, Debug)]
 pub struct Spe {
     number: u16,
@@ -33,7 +32,6 @@ impl Spe {
         }
     }
 
-    /// Empties the SPE, and seats a task on it if there is one.
     pub fn reset(&mut self, task: Option<u16>) {
         self.task = task;
         self.mfc.reset();
@@ -46,7 +44,6 @@ impl Spe {
         self.task = task;
     }
 
-    /// The seated task, if any.
     pub fn seated(&self) -> Option<u16> {
         self.task
     }
@@ -78,7 +75,6 @@ impl Spe {
         }
     }
 
-    /// Reads a mapped register for the SPU; `None` if it must wait.
     pub fn read(&mut self, register: MappedRegister) -> Option<u32> {
         match register {
             MappedRegister::Mailbox => self.inbound.read(),

@@ -13,14 +13,10 @@ use crate::parameters::CellBeTiming;
 use crate::ring::ELEMENT_COUNT;
 use crate::transaction::{Transaction, TransactionPurpose};
 
-/// Groups per chip.
 const GROUPS: usize = 4;
-/// Kinds of banks: even and odd.
 const PARITIES: usize = 2;
-/// The most memories, and chips with requesters.
 const CHIPS: usize = 2;
 
-/// The tokens of all groups.
 #[derive(Clone, Debug)]
 pub struct Tokens {
     /// Cycles between two tokens of a group for one kind of bank; 0 if commands need none.

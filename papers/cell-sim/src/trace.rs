@@ -7,7 +7,6 @@ use std::io::{self, Write};
 /// The most events in a trace; a longer run keeps its first ones.
 const MOST_EVENTS: usize = 1_000_000;
 
-/// An event on a track.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Row {
     name: &'static str,
@@ -26,7 +25,6 @@ struct Row {
     args: Option<Args>,
 }
 
-/// Details for the viewer.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
 enum Args {
@@ -34,7 +32,6 @@ enum Args {
     Transfer { bytes: u32, tag: u8, local: u32, effective: u64 },
 }
 
-/// The name of a track or a group of tracks.
 #[derive(Clone, Debug, Serialize)]
 struct Name {
     name: &'static str,
@@ -50,16 +47,13 @@ struct NameArgs {
     name: String,
 }
 
-/// A group of tracks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TrackGroup {
     /// The calls of each SPE's programs.
     Spes,
-    /// The transfers of each SPE.
     Transfers,
     /// The waiting messages at each SPE.
     Mailboxes,
-    /// The PPE threads.
     Threads,
 }
 
@@ -75,7 +69,6 @@ impl TrackGroup {
     }
 }
 
-/// A transfer in the trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TracedTransfer {
     pub name: &'static str,
@@ -166,7 +159,6 @@ impl EventTrace {
         self.add(Row { id: Some(u64::from(spe)), args: Some(Args::Messages { messages }), ..row });
     }
 
-    /// Names a group of tracks, or one of its tracks.
     pub(crate) fn name(&mut self, group: TrackGroup, track: Option<u32>, name: String) {
         let kind = if track.is_some() { "thread_name" } else { "process_name" };
         self.names.push(Name {

@@ -4,11 +4,9 @@ use crate::channels::{Ea, SignalNumber};
 use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 
-/// An element of a chip's ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RingElement {
     pub chip: u8,
-    /// Its position along the ring.
     pub element: u8,
 }
 
@@ -26,12 +24,9 @@ pub enum TransactionPurpose {
     Claim,
 }
 
-/// A register of an SPE that other elements write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MappedRegister {
-    /// The inbound mailbox.
     Mailbox,
-    /// A signal notification register.
     Signal(SignalNumber),
 }
 
@@ -46,7 +41,6 @@ impl MappedRegister {
         }
     }
 
-    /// The register's line among an SPE's mapped registers.
     pub fn line(self) -> u32 {
         match self {
             MappedRegister::Signal(SignalNumber::One) => 0,
@@ -59,24 +53,18 @@ impl MappedRegister {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transaction {
     pub purpose: TransactionPurpose,
-    /// The requesting SPE.
     pub spe: u16,
     pub requester: RingElement,
-    /// The command's entry in the MFC's queue.
     pub entry: u8,
     pub source: RingElement,
     pub target: RingElement,
     pub size: u32,
     pub ea: Ea,
-    /// The requester's local store address.
     pub local: u32,
-    /// The receiving task of a message.
     pub to: u16,
-    /// A message's value.
     pub value: u32,
 }
 
-/// The transactions in flight by number; numbers are reused.
 #[derive(Clone, Debug, Default)]
 pub struct Transactions {
     all: Vec<Option<Transaction>>,

@@ -28,12 +28,10 @@ use seatmap_data::invariant::broken;
 use seatmap_sim::engine::SimulatedMachine;
 use seatmap_sim::moment::at_cycle;
 
-/// The element that runs a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskElement {
     /// An SPE, numbered over all chips.
     Spe(u16),
-    /// The PPE of a chip.
     Ppe(u8),
     /// None: a context without an SPE, whose local store is in main memory.
     Stored,
@@ -42,19 +40,13 @@ pub enum TaskElement {
 #[derive(Clone, Debug)]
 struct Task {
     seat: TaskElement,
-    /// The call that it waits for.
     request: Option<ChannelCall>,
-    /// The answer to its last call, read when it continues.
     answer: u64,
-    /// Whether the PPE has polled for this call before.
     has_polled: bool,
-    /// The name and start of its call, if there is a trace.
     called: Option<(&'static str, u64)>,
-    /// Further state of a C program's call.
     progress: CallProgress,
 }
 
-/// A machine: delivers messages to components, and runs tasks.
 #[derive(Clone, Debug)]
 pub struct CellBeMachine {
     timing: CellBeTiming,
@@ -84,7 +76,6 @@ impl Task {
 }
 
 impl CellBeMachine {
-    /// Creates the machine of a checked model.
     pub fn new(model: &CellModel) -> Self {
         let timing = model.timing();
         let each = model.spes.len();
@@ -129,22 +120,18 @@ impl CellBeMachine {
         self.atomics.reset();
     }
 
-    /// Starts a task at the given time.
     pub fn start(&mut self, time: u64, task: u16) {
         self.out.send(time, CellBeEvent::Resume(task));
     }
 
-    /// The longest time between the starts of two tasks.
     pub fn start_skew(&self) -> u64 {
         self.timing.start_skew
     }
 
-    /// Starts or stops recording a trace.
     pub fn set_trace(&mut self, trace: Option<EventTrace>) {
         self.trace = trace;
     }
 
-    /// Stops recording, and returns the trace.
     pub fn take_trace(&mut self) -> Option<EventTrace> {
         self.trace.take()
     }
@@ -161,7 +148,6 @@ impl CellBeMachine {
         self.tasks.len()
     }
 
-    /// The element of a task; `None` if there is no such task.
     pub fn seat(&self, task: usize) -> Option<TaskElement> {
         self.tasks.get(task).map(|task| task.seat)
     }
@@ -209,7 +195,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Records in the trace that a task's call has ended.
     fn note_resumed(&mut self, task: u16) {
         let now = self.out.now();
         let called = self.tasks[task as usize].called.take();
@@ -242,7 +227,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Ends a call after this many cycles, with an answer.
     #[inline]
     fn end_call(&mut self, task: u16, cycles: u64, answer: u64) {
         let state = &mut self.tasks[task as usize];

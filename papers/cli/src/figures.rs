@@ -3,12 +3,9 @@
 use clap::Args;
 use std::str::FromStr;
 
-/// A changed figure of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureChange {
-    /// The figure's key in the model's file.
     pub key: String,
-    /// Its value in this run.
     pub value: f64,
 }
 

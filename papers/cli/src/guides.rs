@@ -193,7 +193,6 @@ const WORKERS: VerbGuide = VerbGuide {
     ..VerbGuide::USUAL
 };
 
-/// The files and variables of each verb of the controller.
 const OF_CONTROLLER: VerbGuide = VerbGuide {
     files: &[
         ("/run/seatmap", "journals of cells, the controller's ledger and account"),

@@ -11,14 +11,10 @@ use seatmap_sim::CoherentModel;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The machine of an experiment: this computer, or a model in virtual time.
 #[derive(Clone, Debug)]
 pub enum ExperimentRunner {
-    /// This computer.
     Host,
-    /// A Cell model, in virtual time.
     CellBe(Arc<CellModel>),
-    /// A machine with coherent caches, in virtual time.
     Coherent(Arc<CoherentModel>),
 }
 
@@ -32,7 +28,6 @@ impl From<ProductRunner> for ExperimentRunner {
 }
 
 impl ExperimentRunner {
-    /// Rejects `--cpus` on a model.
     pub fn check_cpus(&self, named: Option<&CpuList>) -> Result<(), CliError> {
         match (named, self) {
             (None, _) | (_, ExperimentRunner::Host) => Ok(()),
@@ -110,7 +105,6 @@ pub fn cell(name: &str) -> Result<Arc<CellModel>, CliError> {
     }
 }
 
-/// A machine of either kind.
 enum Opened {
     CellBe(Arc<CellModel>),
     Other(seatmap_machines::catalog::Machine),

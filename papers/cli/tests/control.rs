@@ -15,5 +15,4 @@ mod serve;
 #[path = "e2e/serve_folders.rs"]
 mod serve_folders;
 
-/// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap-papers");

@@ -59,7 +59,6 @@ pub fn beside(socket: &Path) -> PathBuf {
     path.into()
 }
 
-/// Accepts programs until the process ends.
 pub(crate) fn admit_all(listener: &UnixListener, group: Option<u32>, exported: &Exported) {
     let guests = Guests::new(MOST, MOST_OF_A_USER);
     for stream in listener.incoming() {
@@ -117,9 +116,8 @@ pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
     })
 }
 
-/// Connects a program that is about to start and will inherit the connection. The first file
-/// receives the program's console output; the second provides its input. The program negotiates the
-/// protocol again.
+/// Connects a program that is about to start and inherits the connection. The first file receives
+/// its console output; the second provides its input. The program negotiates the protocol again.
 ///
 /// # Errors
 /// [`ControlError::NoFiles`] if no server listens there or it rejects this user;
@@ -153,7 +151,6 @@ fn refusal() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, "the server there does not let this user in")
 }
 
-/// Sends bytes together with files.
 pub(crate) fn hand_over(
     stream: &UnixStream,
     bytes: &[u8],

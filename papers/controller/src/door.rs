@@ -13,7 +13,6 @@ use std::path::Path;
 /// The longest path of a socket (`sun_path` of unix(7), without the terminating zero).
 const LONGEST: usize = 107;
 
-/// Connections that can wait for acceptance.
 const BACKLOG: i32 = 128;
 
 /// Listens in a folder that no other user can change. All users can connect, so that the server can
@@ -80,7 +79,6 @@ fn check(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a program listens there, even if its queue is full.
 fn is_attended(path: &Path) -> io::Result<bool> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let own = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;

@@ -83,7 +83,6 @@ pub enum ControlError {
     },
 }
 
-/// Settings that could not be restored, in one line.
 fn joined(left: &[Left]) -> String {
     left.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }

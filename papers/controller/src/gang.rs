@@ -140,7 +140,6 @@ pub(crate) mod tests {
     use seatmap_os::task::ThreadStat;
     use std::process::{Child, Command};
 
-    /// A sleeping process that ends with the test.
     pub(crate) struct Sleeper(pub(crate) Child);
 
     impl Sleeper {

@@ -1,8 +1,8 @@
 //! The standard input of a program in a cell, passed on from the terminal or file of its start. It
 //! reads only on request and only what is available; the rest remains for the next reader.
 //!
-//! The user's shell keeps control of the terminal: it edits, echoes and ends lines there. While the
-//! program is in the terminal's background, nothing is read.
+//! The terminal stays the user's: lines are edited, echoed and ended there. While the program is in
+//! the terminal's background, nothing is read.
 
 use crate::peer::PeerCredentials;
 use seatmap_os::ready::{self, Awaited};
@@ -16,7 +16,6 @@ use std::time::Duration;
 /// Period of checks whether a background process can read its terminal again.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A program's standard input.
 #[derive(Debug)]
 pub(crate) struct StandardInput {
     file: File,
@@ -27,7 +26,6 @@ pub(crate) struct StandardInput {
 }
 
 impl StandardInput {
-    /// Creates the input of the client at the other end of this stream.
     pub fn new(file: OwnedFd, client: &UnixStream, peer: &PeerCredentials) -> io::Result<Self> {
         let starter = file.is_terminal().then_some(peer.pid);
         Ok(StandardInput { file: file.into(), client: client.try_clone()?, starter })
@@ -85,7 +83,6 @@ mod tests {
     use std::io::Write;
     use std::net::Shutdown;
 
-    /// An input, its writer, and the client's end of the stream.
     fn input() -> (StandardInput, io::PipeWriter, UnixStream) {
         let (reads, writes) = io::pipe().unwrap();
         let (client, other) = UnixStream::pair().unwrap();

@@ -4,12 +4,9 @@ use crate::answer::CellPhase;
 use crate::gang::StoppedThread;
 use crate::request::Create;
 
-/// A cell requested from the controller.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
-    /// The request.
     pub create: Create,
-    /// The requesting user.
     pub uid: u32,
     /// The client's connection, while it lasts.
     pub connection: Option<u64>,
@@ -18,7 +15,6 @@ pub(crate) struct Job {
     pub phase: CellPhase,
     /// Its stopped threads while it is suspended.
     pub stopped: Vec<StoppedThread>,
-    /// Its faults at the last check.
     pub faults: Vec<String>,
     /// The end of its lease, in seconds since boot.
     pub ends_s: Option<u64>,

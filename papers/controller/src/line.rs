@@ -73,7 +73,6 @@ mod tests {
         assert!(LineReader::new(&long[..]).read().is_err());
     }
 
-    /// Fails at each second read.
     struct Halting<'a> {
         parts: std::slice::Iter<'a, &'a [u8]>,
         is_up: bool,

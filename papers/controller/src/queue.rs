@@ -44,7 +44,7 @@ struct Holding {
     since_ms: u64,
 }
 
-/// The name of this component in reports of bugs.
+/// For reports of bugs.
 const QUEUE: &str = "queue of the controller";
 
 /// The waiting tickets, those that hold CPUs, and the account of users.
@@ -149,7 +149,6 @@ impl TicketQueue {
         actions
     }
 
-    /// Removes the first ticket in the policy's order from the waiting ones.
     fn first(&self, open: &mut Vec<Waiting>) -> Option<Waiting> {
         let (at, _) = open.iter().enumerate().min_by(|a, b| {
             self.rank(a.1).partial_cmp(&self.rank(b.1)).unwrap_or(std::cmp::Ordering::Equal)
@@ -216,7 +215,6 @@ impl TicketQueue {
         Some(Waiting { ticket: Ticket { wants: Wants::Cpus(cpus), ..ticket }, since_ms: now_ms })
     }
 
-    /// The number of CPUs held by each user.
     fn cpus_of(&self) -> BTreeMap<u32, usize> {
         let mut cpus = BTreeMap::new();
         self.holding

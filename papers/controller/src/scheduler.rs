@@ -30,7 +30,6 @@ use std::time::{Duration, Instant};
 /// users' account.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// The most waiting requests of one user.
 pub(crate) const MOST_WAITING: usize = 64;
 
 /// A client that reads nothing for this long is disconnected, because all others wait for it.
@@ -137,7 +136,6 @@ impl<'a> Scheduler<'a> {
         Ok(left)
     }
 
-    /// Starts and suspends cells as the queue decides.
     fn pump(&mut self) {
         // The loop ends: each round removes requests or changes nothing.
         loop {
@@ -222,7 +220,6 @@ impl<'a> Scheduler<'a> {
         self.next - 1
     }
 
-    /// Sends waiting clients their place in the queue, if it has changed.
     fn tell_places(&mut self) {
         let mut news = Vec::new();
         for (id, job) in self.jobs.iter_mut().filter(|(_, job)| job.phase == CellPhase::Waiting) {
@@ -309,7 +306,6 @@ pub(crate) mod tests {
     use seatmap_cell::{CellBackend, CellRecord, CellState, GuardianCommand, record};
     use seatmap_os::Root;
 
-    /// A computer with these online and isolated CPUs.
     pub(crate) fn computer(online: &str, isolated: &str) -> (tempfile::TempDir, CellHost) {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());

@@ -24,7 +24,6 @@ pub struct ControllerStopped {
     pub pid: i32,
 }
 
-/// A connection to a controller.
 #[derive(Debug)]
 pub(crate) struct ControllerConnection {
     stream: UnixStream,
@@ -33,7 +32,7 @@ pub(crate) struct ControllerConnection {
 }
 
 impl ControllerConnection {
-    /// Creates a connection that watches the other process.
+    /// Watches the process at the other end.
     ///
     /// # Errors
     /// The system's error.

@@ -11,15 +11,12 @@ use seatmap_sim::coherent::fabric::Link;
 
 /// Side of a single chip's square; two chips share the width.
 const ONE_CHIP: f64 = 400.0;
-/// The margin around a chip.
 const MARGIN: f64 = 6.0;
-/// Side of an element relative to its chip's.
 const ELEMENT: f64 = 0.125;
 /// Offsets of a direction's two rings from their centre line.
 const TRACKS: [f64; 2] = [-2.0, 2.0];
 /// Length of the segment from an element to its link to the other chip.
 const STUB: f64 = 4.0;
-/// Space below the chips for their link.
 const BRIDGE: f64 = 50.0;
 
 /// The floor plan of a Cell.
@@ -81,7 +78,6 @@ impl Chip<'_> {
         for (place, element) in self.model.ring.iter().enumerate() {
             let share = place as f64 / places as f64;
             let at = on_circle(middle, radius, share);
-            // Nodes are numbered chip by chip, along each ring.
             let node = (self.number * places + place) as u16;
             match ways.node_of_pu.iter().find(|(_, of)| **of == node) {
                 Some((os, _)) => floor.seats.push(FloorSeat {
@@ -107,7 +103,6 @@ impl Chip<'_> {
         (self.side * (self.number as f64 + 0.5), self.side / 2.0)
     }
 
-    /// Distance of the elements from the centre.
     fn radius(&self) -> f64 {
         self.side / 2.0 - MARGIN - self.side * ELEMENT / 2.0
     }

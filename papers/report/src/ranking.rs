@@ -21,7 +21,6 @@ pub fn summary(ranking: &Ranking) -> String {
     seatmap_data::document::visible_lines(text)
 }
 
-/// The study's setup in one line.
 pub(crate) fn title(ranking: &Ranking) -> String {
     let setup = &ranking.setup;
     let part = ranking.shard.map_or_else(String::new, |shard| format!(", part {shard}"));
@@ -35,7 +34,6 @@ pub(crate) fn title(ranking: &Ranking) -> String {
     )
 }
 
-/// How the study was run.
 pub(crate) fn about(ranking: &Ranking) -> String {
     let setup = &ranking.setup;
     let way = if setup.is_unidirectional { "one way" } else { "both ways" };
@@ -69,7 +67,6 @@ fn row(width: usize, what: &str, mapping: &str, ns: f64, factor: f64) -> String 
     format!("  {what:<6}{mapping}{:>12}  {factor:.2} x\n", duration(ns))
 }
 
-/// The shape of the curve of times by rank.
 fn curve(ranking: &Ranking) -> String {
     format!(
         "The median is {:.3} of the mean, and {:.0} % of the mappings are in the faster half of \

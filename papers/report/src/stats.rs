@@ -203,7 +203,6 @@ fn lists(survey: &CellStatsSurvey) -> Option<String> {
     ))
 }
 
-/// The cost of far memory, if there is any.
 fn memories(survey: &CellStatsSurvey) -> Option<String> {
     let near_memory = eight(survey, 0)?;
     let largest = near_memory.points.last()?;
@@ -220,7 +219,6 @@ fn memories(survey: &CellStatsSurvey) -> Option<String> {
     })
 }
 
-/// The curve of eight workers.
 fn eight(survey: &CellStatsSurvey, module: usize) -> Option<&SurveySeries> {
     let figure = figure(survey, &format!("GETs on private buffers of memory {module}"))?;
     figure.series.iter().find(|series| series.name.starts_with("8 "))

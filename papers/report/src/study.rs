@@ -14,7 +14,6 @@ pub use table::{Column, FilledTable, StudyTable, TableRow};
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-study/2";
 
-/// A command line as users type it.
 fn with_program(command: &str) -> String {
     format!("seatmap-papers {command}")
 }
@@ -73,14 +72,12 @@ pub enum StudyError {
     File(String),
 }
 
-/// Whether a text is a plain file name that is safe in a page.
 fn is_file_name(text: &str) -> bool {
     // The first character excludes '..', hidden files and options of commands.
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
-/// A study's text on one line.
 fn line(text: &str) -> String {
     visible(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
@@ -262,7 +259,6 @@ pub fn markdown(judged: &JudgedStudy) -> String {
     text + "```\n"
 }
 
-/// The figures as a table of the page.
 fn figure_table(found: &[MeasuredFigure]) -> String {
     let mut text = "\n| verdict | in the paper | figure | published | ours | ratio | judged by |\n\
                     |---|---|---|---|---|---|---|\n"
@@ -293,7 +289,6 @@ fn emphasised(verdict: ClaimVerdict) -> String {
     }
 }
 
-/// The published number or statement, for a table column.
 fn stated(one: &MeasuredFigure, unit: &str) -> String {
     match (one.published, &one.says) {
         (Some(published), _) => number(published) + unit,

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, Thread};
 use std::time::Instant;
 
-/// Short-lived threads, one after another.
 pub const THREADS: usize = 2000;
 
 /// Rounds of work: each side computes, gets a signal, wakes the other and waits for it.
@@ -17,17 +16,13 @@ const ROUNDS: u32 = 5000;
 /// Steps of computing in a side's round, about 50 us.
 const STEPS: u64 = 100_000;
 
-/// The program's measurements of itself.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramTimes {
-    /// The median time of creating and joining a thread.
     pub creation_us: f64,
-    /// The time of all rounds of work.
     pub phase_s: f64,
 }
 
 impl ProgramTimes {
-    /// Parses a program's output.
     pub fn read(text: &str) -> Option<Self> {
         let mut numbers = text.split_whitespace().map(str::parse);
         Some(ProgramTimes { creation_us: numbers.next()?.ok()?, phase_s: numbers.next()?.ok()? })
@@ -60,7 +55,6 @@ pub fn play(cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One side's rounds; the two sides take turns.
 fn side(turn: &AtomicU32, own: u32, other: &Thread) {
     for _ in 0..ROUNDS {
         // `park` may return without a reason (std::thread::park), so the turn decides.

@@ -10,22 +10,16 @@ use std::time::{Duration, Instant};
 /// An emulated CPU is a hundred times slower than a real one, and shares a host CPU with others.
 pub const PATIENCE: Duration = Duration::from_secs(240);
 
-/// The output of a command.
 #[derive(Debug)]
 pub struct CommandOutput {
-    /// The command.
     pub command: String,
     /// Its exit status; `None` if it was killed by the time limit or a signal.
     pub code: Option<i32>,
-    /// Whether it exceeded the time limit.
     pub is_late: bool,
-    /// Its standard output.
     pub out: String,
-    /// Its standard error.
     pub err: String,
 }
 
-/// A running command.
 pub struct RunningCommand {
     child: Child,
     command: String,
@@ -62,7 +56,6 @@ fn cannot_start(error: std::io::Error) -> VerbFailure {
     VerbFailure::Wrong(format!("a program cannot start: {error}"))
 }
 
-/// Returns the text of a file and removes the file.
 fn taken(path: &str) -> String {
     let bytes = std::fs::read(path).unwrap_or_default();
     let _ = std::fs::remove_file(path);
@@ -70,19 +63,16 @@ fn taken(path: &str) -> String {
 }
 
 impl RunningCommand {
-    /// Its process ID.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Its standard output so far.
     #[must_use]
     pub fn said(&self) -> String {
         std::fs::read_to_string(format!("{}.out", self.stem)).unwrap_or_default()
     }
 
-    /// Whether it has ended.
     pub fn has_ended(&mut self) -> bool {
         self.child.try_wait().is_ok_and(|status| status.is_some())
     }
@@ -104,7 +94,6 @@ impl RunningCommand {
         }
     }
 
-    /// Waits for its end.
     pub fn end(mut self) -> CommandOutput {
         let mut status = None;
         while status.is_none() && self.begun.elapsed() < PATIENCE {
@@ -119,7 +108,6 @@ impl RunningCommand {
         self.answer(status.and_then(|status| status.code()), is_late)
     }
 
-    /// Kills it.
     pub fn kill(mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -143,7 +131,6 @@ pub fn ask(words: &[&str]) -> Result<CommandOutput, VerbFailure> {
     Ok(answer)
 }
 
-/// A number in a document.
 #[must_use]
 pub fn number(value: &Value) -> Option<u32> {
     u32::try_from(value.as_u64()?).ok()
@@ -214,7 +201,6 @@ impl CommandOutput {
         })
     }
 
-    /// The command and its answer on one line.
     #[must_use]
     pub fn show(&self) -> String {
         let short =

@@ -8,7 +8,6 @@ use super::verbs::Question;
 use crate::list::{self, CpuNumbers};
 use crate::trial::{VerbFailure, ensure};
 
-/// The questions about cells.
 pub const QUESTIONS: [Question; 4] = [
     Question { verb: "cell", text: "everybody else leaves, and comes back", ask: cell_by_name },
     Question { verb: "cell", text: "CPUs of Seatmap's choice", ask: cell_by_count },
@@ -16,7 +15,6 @@ pub const QUESTIONS: [Question; 4] = [
     Question { verb: "cell", text: "more CPUs than there are", ask: cell_of_all },
 ];
 
-/// The CPUs of the last usable core.
 fn last_core(kernel: &KernelFacts) -> CpuNumbers {
     kernel.usable_parts("core").last().cloned().unwrap_or_default()
 }
@@ -37,7 +35,6 @@ fn cell_by_name(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     result
 }
 
-/// Creates, uses, verifies and destroys a cell of these CPUs.
 fn cell_life(kernel: &KernelFacts, cpus: &CpuNumbers) -> Result<String, VerbFailure> {
     let before = kernel::all_masks();
     let list = list::show(cpus);
@@ -74,9 +71,7 @@ fn cell_life(kernel: &KernelFacts, cpus: &CpuNumbers) -> Result<String, VerbFail
     Ok(format!("{} on CPUs {list}, masks as before", made["backend"]))
 }
 
-/// Programs started while the cell exists.
 struct Heirs {
-    /// An unrestricted program.
     free: RunningCommand,
     /// A program restricted to CPU 0 and a CPU of the cell.
     bound: RunningCommand,

@@ -10,7 +10,6 @@ use crate::trial::{VerbFailure, ensure};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The questions about figures.
 pub const QUESTIONS: [Question; 9] = [
     Question { verb: "measure", text: "what the measured CPUs share", ask: measured },
     Question { verb: "show", text: "the measured machine", ask: shown },
@@ -143,7 +142,6 @@ fn noise(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     Ok(format!("CPUs {list}"))
 }
 
-/// A finding of the doctor about a subject.
 fn finding<'a>(document: &'a Value, subject: &str) -> Option<&'a Value> {
     document["findings"].as_array()?.iter().find(|finding| finding["subject"] == subject)
 }

@@ -12,30 +12,22 @@ const NODES: &str = "/sys/devices/system/node";
 /// Time limit for switching a CPU: emulated CPUs are slow.
 const SETTLES_WITHIN: Duration = Duration::from_secs(60);
 
-/// A NUMA node.
 #[derive(Clone, Debug)]
 pub struct NodeFacts {
-    /// Its number.
     pub id: u32,
     /// Its online CPUs.
     pub cpus: CpuNumbers,
-    /// Its memory.
     pub memory_kib: u64,
 }
 
-/// The kernel's facts about this computer.
 #[derive(Clone, Debug)]
 pub struct KernelFacts {
-    /// The online CPUs.
     pub online: CpuNumbers,
-    /// The offline CPUs.
     pub offline: CpuNumbers,
-    /// The CPUs isolated by `isolcpus=`.
     pub isolated: CpuNumbers,
     /// The CPUs of each part of a level (`core`, `l2`, `l3`, `die`, `package`, `numa`), sorted by
     /// their first CPU.
     pub parts: BTreeMap<&'static str, BTreeSet<CpuNumbers>>,
-    /// The nodes.
     pub nodes: Vec<NodeFacts>,
     /// `cpu_capacity` or CPPC's highest performance of each CPU, if the kernel reports one.
     pub ranks: BTreeMap<u32, u32>,
@@ -70,7 +62,6 @@ impl KernelFacts {
         }
     }
 
-    /// The online CPUs among these.
     #[must_use]
     pub fn running(&self, cpus: &CpuNumbers) -> CpuNumbers {
         cpus.intersection(&self.online).copied().collect()
@@ -91,13 +82,11 @@ impl KernelFacts {
         within.filter(|part: &CpuNumbers| !part.is_empty()).collect()
     }
 
-    /// The first CPU that exists and is offline.
     #[must_use]
     pub fn first_offline(&self) -> Option<u32> {
         self.offline.iter().copied().find(|cpu| exists(*cpu))
     }
 
-    /// The part of a level that contains a CPU.
     #[must_use]
     pub fn part_of(&self, level: &str, cpu: u32) -> Option<&CpuNumbers> {
         self.parts.get(level)?.iter().find(|part| part.contains(&cpu))
@@ -126,7 +115,6 @@ impl KernelFacts {
     }
 }
 
-/// Whether the kernel has a folder for a CPU.
 #[must_use]
 pub fn exists(cpu: u32) -> bool {
     std::path::Path::new(&format!("{CPUS}/cpu{cpu}")).exists()
@@ -160,7 +148,6 @@ fn parts_by(online: &CpuNumbers, part: impl Fn(u32) -> Option<CpuNumbers>) -> BT
     running.filter(|set: &CpuNumbers| !set.is_empty()).collect()
 }
 
-/// The CPUs that share a CPU's data or unified cache of a level.
 fn cache(cpu: u32, level: &str) -> Option<CpuNumbers> {
     let entries = std::fs::read_dir(format!("{CPUS}/cpu{cpu}/cache")).ok()?;
     entries.filter_map(Result::ok).map(|entry| entry.path()).find_map(|folder| {
@@ -191,7 +178,6 @@ fn node(id: u32, online: &CpuNumbers) -> NodeFacts {
     NodeFacts { id, cpus, memory_kib: size.unwrap_or_default() }
 }
 
-/// The affinity list of a thread, from the kernel.
 #[must_use]
 pub fn mask(pid: u32, tid: u32) -> Option<CpuNumbers> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")).ok()?;
@@ -199,7 +185,6 @@ pub fn mask(pid: u32, tid: u32) -> Option<CpuNumbers> {
     Some(list::parse(line).ok()?.into_iter().collect())
 }
 
-/// The threads of a process, in numerical order.
 #[must_use]
 pub fn threads(pid: u32) -> Vec<u32> {
     let mut tids = numbers(&format!("/proc/{pid}/task"));
@@ -218,13 +203,11 @@ fn is_program(pid: u32) -> bool {
     text.contains("VmSize:")
 }
 
-/// The numeric names in a folder.
 fn numbers(folder: &str) -> Vec<u32> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// The masks of all threads of other programs.
 #[must_use]
 pub fn all_masks() -> BTreeMap<(u32, u32), CpuNumbers> {
     let own = std::process::id();

@@ -12,7 +12,6 @@ use crate::trial::{VerbFailure, ensure};
 use serde_json::Value;
 use std::process::Command;
 
-/// The questions about running programs.
 pub const QUESTIONS: [Question; 9] = [
     Question { verb: "check", text: "the masks of a program's threads", ask: check_masks },
     Question { verb: "check", text: "a seat that was lost", ask: check_lost },
@@ -25,7 +24,6 @@ pub const QUESTIONS: [Question; 9] = [
     Question { verb: "advise", text: "a program that sleeps", ask: advised },
 ];
 
-/// Starts a program with long-lived threads, and returns their numbers.
 fn living(words: &[&str], count: usize) -> Result<(RunningCommand, Vec<u32>), VerbFailure> {
     let number = count.to_string();
     let mut all = vec!["guest", "threads", &number, "--seconds", "900"];
@@ -52,7 +50,6 @@ fn masks_of(document: &Value, pid: u32) -> Vec<(u32, CpuNumbers)> {
     masks
 }
 
-/// The mask of a thread in a document, if it belongs to this process.
 fn mask_of(thread: &Value, pid: u32) -> Option<(u32, CpuNumbers)> {
     let tid = u32::try_from(thread["tid"].as_u64()?).ok()?;
     let cpus = list::parse(thread["mask"].as_str()?).ok()?;
@@ -143,7 +140,6 @@ fn check_rules(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     Ok(format!("{} verdicts as the kernel's parts", compared.len()))
 }
 
-/// One CPU on each of two nodes with memory.
 fn two_nodes(kernel: &KernelFacts) -> Option<(u32, u32)> {
     let usable = kernel.usable();
     let with_memory = kernel.nodes.iter().filter(|node| node.memory_kib > 64 << 10);
@@ -195,7 +191,6 @@ fn observed(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     Ok(format!("threads 1 and 2, 3 and 4, of CPUs {}", list::show(&kernel.usable())))
 }
 
-/// The messages of a pattern's edge.
 fn messages(pattern: &Value, from: u64, to: u64) -> f64 {
     let mut edges = pattern["edges"].as_array().into_iter().flatten();
     let edge = edges.find(|edge| edge["from"] == from && edge["to"] == to);

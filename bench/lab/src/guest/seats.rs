@@ -33,12 +33,10 @@ fn sets(threads: &[ToldThread]) -> Vec<CpuNumbers> {
     threads.iter().map(|thread| thread.cpus.clone()).collect()
 }
 
-/// A set of one CPU for each.
 fn singles(cpus: &[u32]) -> Vec<CpuNumbers> {
     cpus.iter().map(|cpu| CpuNumbers::from([*cpu])).collect()
 }
 
-/// Writes a plan with a task on each CPU.
 pub fn write_plan(path: &str, cpus: &[u32]) {
     let plan =
         serde_json::json!({"format": "seatmap-plan/1", "machine": "host", "placement": cpus});
@@ -196,7 +194,6 @@ fn all_cpus(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     Ok(format!("mask {}", list::show(&usable)))
 }
 
-/// The CPUs of the first thread in a run's report.
 fn document_of_report(seat: &str) -> Result<CpuNumbers, VerbFailure> {
     let words = ["run", "--strict", "-q", "--cpus", seat, "--report", "/tmp/report", "--", "true"];
     ask(&words)?.done()?;

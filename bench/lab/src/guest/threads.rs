@@ -39,7 +39,6 @@ pub fn run(options: ThreadOptions) {
     }
 }
 
-/// The two ends of a thread's channels.
 type Talk = Option<(SyncSender<()>, Receiver<()>)>;
 
 /// Threads 1 and 2 talk, 3 and 4, and so on; the first thread is silent.
@@ -73,7 +72,6 @@ fn stay(at: usize, all_live: &Barrier, options: ThreadOptions, until: Duration, 
     }
 }
 
-/// A thread, its mask and its memory, from the kernel.
 fn word(at: usize, memory: &[u8]) -> String {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     let cpus = value(&status, "Cpus_allowed_list:");
@@ -85,7 +83,6 @@ fn value<'a>(status: &'a str, name: &str) -> &'a str {
     status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("?").trim()
 }
 
-/// The nodes of a mapping's pages, from the kernel.
 fn nodes(address: usize) -> String {
     let text = std::fs::read_to_string("/proc/thread-self/numa_maps").unwrap_or_default();
     let below = text.lines().filter(|line| start(line).is_some_and(|start| start <= address));
@@ -96,23 +93,17 @@ fn nodes(address: usize) -> String {
     pages.collect::<Vec<_>>().join(",")
 }
 
-/// The start address in a line of mappings.
 fn start(line: &str) -> Option<usize> {
     usize::from_str_radix(line.split(' ').next()?, 16).ok()
 }
 
-/// A thread's report.
 #[derive(Clone, Debug)]
 pub struct ToldThread {
-    /// Its ID.
     pub tid: u32,
-    /// Its mask.
     pub cpus: CpuNumbers,
-    /// Pages of its memory by node.
     pub pages: Vec<(u32, u64)>,
 }
 
-/// The threads in a program's output, in order.
 #[must_use]
 pub fn told(said: &str) -> Vec<ToldThread> {
     let mut threads: Vec<_> = said.lines().filter_map(told_thread).collect();
@@ -120,7 +111,6 @@ pub fn told(said: &str) -> Vec<ToldThread> {
     threads.into_iter().map(|(_, thread)| thread).collect()
 }
 
-/// The thread in a line, with its number.
 fn told_thread(line: &str) -> Option<(u32, ToldThread)> {
     let words: Vec<&str> = line.split(' ').collect();
     let ["thread", at, "tid", tid, "cpus", cpus, "nodes", nodes] = words[..] else {

@@ -6,11 +6,8 @@ use crate::list;
 use crate::trial::{VerbFailure, VerbOutcome, VerbTrial, ensure};
 
 pub struct Question {
-    /// The verb.
     pub verb: &'static str,
-    /// The question.
     pub text: &'static str,
-    /// The function that asks it.
     pub ask: fn(&KernelFacts) -> Result<String, VerbFailure>,
 }
 

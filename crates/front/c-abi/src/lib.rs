@@ -1,15 +1,15 @@
-//! The layer that every call from C passes through: no panic leaves it, no bad pointer enters, and
-//! each failure leaves one line of text.
+//! The common layer of all calls from C: no panic leaves it, bad pointers are rejected, and each
+//! failure leaves a one-line message.
 //!
-//! The C libraries differ in their handles and statuses. The rules at their edge are the same and
-//! are written here once.
+//! The C libraries differ in their handles and statuses, but share the rules at the boundary, which
+//! are implemented once here.
 //!
 //! | part | does |
 //! |---|---|
-//! | [`Boundary`] | what a library's own failure implements: a call's way in and out |
-//! | [`Fault`] | what can be wrong with a call of any library |
-//! | [`take_back`] | ends what was given away |
-//! | [`message`] | keeps the words of the last failure, one text a thread |
+//! | [`Boundary`] | the interface of a library's error type, with wrappers for calls |
+//! | [`Fault`] | the errors common to all libraries |
+//! | [`take_back`] | frees a handle |
+//! | [`message`] | stores the last error message, one per thread |
 #![deny(missing_docs)]
 
 pub mod message;
@@ -21,13 +21,13 @@ use std::any::Any;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A mistake in a call, common to all libraries.
+/// A wrong call, common to all libraries.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// A pointer that must lead somewhere does not.
+    /// A required pointer is NULL.
     #[error("{0} is NULL")]
     Null(&'static str),
-    /// An argument with a value that means nothing.
+    /// An argument has an invalid value.
     #[error("{0}")]
     Argument(String),
     /// The library panicked.
@@ -40,35 +40,35 @@ pub enum Fault {
     },
 }
 
-/// Why a call of a library failed, whose text is what the last error says; and what its calls are
-/// made of.
+/// The error type of a library, whose text becomes the last error message, and the wrappers of its
+/// calls.
 pub trait Boundary: Display + Sized + From<Fault> {
     /// The status that the library's calls return.
     type Status;
 
-    /// The status of a call that did not fail.
+    /// The status of a successful call.
     const OK: Self::Status;
 
     /// The library's name, as users write it.
     const LIBRARY: &'static str;
 
-    /// This pointer must lead somewhere, and does not.
+    /// The error for a required pointer that is NULL.
     #[must_use]
     fn null(name: &'static str) -> Self {
         Fault::Null(name).into()
     }
 
-    /// An argument has a value that means nothing.
+    /// The error for an invalid argument.
     #[must_use]
     fn argument(words: String) -> Self {
         Fault::Argument(words).into()
     }
 
-    /// The status that the call returns.
+    /// The status of this error.
     fn status(&self) -> Self::Status;
 
-    /// Does the work of a call. Panics end here: unwinding into C would abort the program. The data
-    /// that the work borrows must be consistent between any two calls.
+    /// Runs a call. Catches panics, because unwinding into C would abort the program. Data borrowed
+    /// by the work must be consistent between any two calls.
     fn call(work: impl FnOnce() -> Result<(), Self>) -> Self::Status {
         let defect = |panic: Box<dyn Any + Send>| {
             Err(Fault::Defect { library: Self::LIBRARY, words: words(&*panic) }.into())
@@ -85,8 +85,7 @@ pub trait Boundary: Display + Sized + From<Fault> {
         }
     }
 
-    /// Does the work of a call and hands the result over through `out`, which holds NULL without
-    /// one.
+    /// Runs a call and returns its result through `out`, which is NULL after an error.
     ///
     /// # Safety
     /// `out` is NULL or can be written.
@@ -108,11 +107,11 @@ pub trait Boundary: Display + Sized + From<Fault> {
         })
     }
 
-    /// The value behind a handle.
+    /// The value of a handle.
     ///
     /// # Safety
-    /// `handle` is NULL, or was given away by this library and is not taken back while the
-    /// reference is used.
+    /// `handle` is NULL, or this library created it and it is not freed while the reference is
+    /// used.
     ///
     /// # Errors
     /// [`Boundary::null`] for NULL.
@@ -121,10 +120,10 @@ pub trait Boundary: Display + Sized + From<Fault> {
         unsafe { handle.as_ref() }.ok_or_else(|| Self::null(name))
     }
 
-    /// The value behind a pointer, for changing it.
+    /// The value of a pointer, for changing it.
     ///
     /// # Safety
-    /// `handle` is NULL or leads to a value that nothing else uses meanwhile.
+    /// `handle` is NULL or points to a value that nothing else uses meanwhile.
     ///
     /// # Errors
     /// [`Boundary::null`] for NULL.
@@ -133,17 +132,17 @@ pub trait Boundary: Display + Sized + From<Fault> {
         unsafe { handle.as_mut() }.ok_or_else(|| Self::null(name))
     }
 
-    /// How many elements an array has, if it can be there; NULL is one without elements.
+    /// Checks the length of an array and returns it; NULL is an empty array.
     ///
     /// # Errors
-    /// [`Boundary::null`] for NULL with elements, [`Boundary::argument`] for more than any array
-    /// has.
+    /// [`Boundary::null`] for NULL with elements, [`Boundary::argument`] for more elements than any
+    /// array has.
     fn counted<T>(first: *const T, count: usize, name: &'static str) -> Result<usize, Self> {
-        // No array in memory is longer. A larger count is a negative number, or was never set.
+        // No array in memory is longer; a larger count is a negative number or uninitialised.
         let most = isize::MAX as usize / size_of::<T>().max(1);
         match (first.is_null(), count) {
             (true, 1..) => Err(Self::null(name)),
-            // Plural: one element is not refused.
+            // Plural: one element is accepted.
             (_, count) if count > most => {
                 Err(Self::argument(format!("{name} has {count} elements, and {most} is the most")))
             }
@@ -152,13 +151,13 @@ pub trait Boundary: Display + Sized + From<Fault> {
     }
 }
 
-/// Takes back a value that was handed to the caller, and drops it.
+/// Frees a value of the caller.
 ///
 /// # Safety
-/// `handle` is NULL or was given away by [`Boundary::give`] and not taken back since.
+/// `handle` is NULL or comes from [`Boundary::give`] and has not been freed since.
 pub unsafe fn take_back<T>(handle: *mut T) {
     if !handle.is_null() {
-        // A panic must not leave here either, and there is no caller to report it to.
+        // A panic must not leave here either, and no caller could get its error.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             // SAFETY: it came from a box, and the caller gives it up.
             drop(unsafe { Box::from_raw(handle) });

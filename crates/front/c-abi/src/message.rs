@@ -1,4 +1,4 @@
-//! The words of the last failure, one text a thread.
+//! The last error message, one per thread.
 
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
@@ -7,15 +7,15 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// The error of this thread's last call, as one line; empty if the call succeeded. Never NULL; the
-/// text holds until the thread's next call.
+/// The error of this thread's last call on one line; empty if it succeeded. Never NULL; valid until
+/// the thread's next call.
 pub fn last() -> *const c_char {
-    // A thread that is ending has no message any more.
+    // An ending thread no longer has a message.
     LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
-/// Stores the error of a call, or an empty text for success. Messages contain names of files and
-/// parts of them, so characters that would end the text, break the line or command a terminal are
+/// Stores the error of a call, or an empty text for success. Messages can contain file names and
+/// file contents, so characters that would end the text, break the line or control a terminal are
 /// made visible.
 pub(crate) fn remember(text: &str) {
     let visible = CString::new(seatmap_data::document::visible(text)).unwrap_or_default();

@@ -1,8 +1,7 @@
-//! A failure to test with.
+//! A failure for tests.
 
 use crate::Fault;
 
-/// Its words, and what it returns.
 #[derive(Debug)]
 pub struct SampleFailure(pub String, pub i32);
 

@@ -1,22 +1,22 @@
-//! Asks the computer for the things that tests need, by doing a piece of their work. For tests.
+//! For tests: checks whether this computer has what a test needs, by doing a piece of the test's
+//! work.
 //!
-//! A program that has the right name may still be unable to do its work: Debian's `openmpi-bin`
-//! brings an `mpicc` and no `mpi.h`, and a `gcc` without `libc6-dev` compiles nothing that includes
-//! a header. So each function here lets the program do a small piece of the work that the test has
-//! for it.
+//! A program with the right name may still be unable to work: Debian's `openmpi-bin` provides
+//! `mpicc` without `mpi.h`, and `gcc` without `libc6-dev` compiles nothing that includes a header.
+//! Each function here therefore lets the program do a small piece of the test's work.
 //!
 //! | function | asks |
 //! |---|---|
-//! | [`tool`] | does this tool do the least that its tests want of it? |
-//! | [`program`] | does this program start and end well with these arguments? |
-//! | [`compiler`] | does this compiler make a program of these lines? |
-//! | [`threads`], [`mpi`], [`thread_sanitizer`] | the lines that the tests of this workspace need |
-//! | [`published`] | is this file below the folder that `SEATMAP_DATA` names? |
-//! | [`many_files`] | nothing: it gives a folder for thousands of small files |
-//! | [`skip`], [`skipped`] | nothing: they say that a test was skipped, and why |
+//! | [`tool`] | can this tool do the minimum that its tests need? |
+//! | [`program`] | does this program succeed with these arguments? |
+//! | [`compiler`] | can this compiler build this source? |
+//! | [`threads`], [`mpi`], [`thread_sanitizer`] | the sources of this workspace's tests |
+//! | [`published`] | is this file in the folder `SEATMAP_DATA`? |
+//! | [`many_files`] | nothing: provides a folder for thousands of small files |
+//! | [`skip`], [`skipped`] | nothing: report a skipped test with the reason |
 //!
-//! The harness hides what a passing test prints. A skipped test passes, so [`skip`] writes past the
-//! harness: a test that was skipped is seen in the output of `cargo test`.
+//! The test harness hides the output of passing tests. A skipped test passes, so [`skip`] writes
+//! past the harness: `cargo test` shows skipped tests.
 #![deny(missing_docs)]
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -28,10 +28,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{LazyLock, Mutex};
 
-/// Answers of this process, by what was asked: many tests ask the same.
+/// Answers so far, by question, because many tests ask the same.
 static ANSWERS: LazyLock<Mutex<BTreeMap<String, bool>>> = LazyLock::new(Mutex::default);
 
-/// A program with a thread.
 const THREADS: &str = "#include <pthread.h>
 static void *nothing(void *value) { return value; }
 int main(void) {
@@ -40,7 +39,7 @@ int main(void) {
 }
 ";
 
-/// A program of MPI. It is built and not started: that takes a launcher.
+/// An MPI program. It is only built, because running it takes a launcher.
 const MPI: &str = "#include <mpi.h>
 int main(int count, char **words) {
     MPI_Init(&count, &words);
@@ -48,7 +47,7 @@ int main(int count, char **words) {
 }
 ";
 
-/// [`skip`], with a reason that is formatted: `skipped!("needs {count} CPUs")`.
+/// [`skip`] with a formatted reason: `skipped!("needs {count} CPUs")`.
 #[macro_export]
 macro_rules! skipped {
     ($($reason:tt)*) => {
@@ -56,31 +55,31 @@ macro_rules! skipped {
     };
 }
 
-/// Says on the standard error that the test of this thread is skipped, and why.
+/// Reports on standard error that the current test is skipped, and why.
 pub fn skip(why: impl Display) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test");
-    // One write, so that lines of tests that run side by side stay whole. The macros of the
-    // standard library would be captured. Where the standard error is closed, nobody wants to know.
+    // One write, so that lines of concurrent tests stay whole. The standard library's macros would
+    // be captured. An error means that standard error is closed, and is ignored.
     let _ = std::io::stderr().write_all(format!("skipped: {test}: {why}\n").as_bytes());
 }
 
 /// A file or folder of the published measurements, which are not part of the repository: the
-/// environment variable `SEATMAP_DATA` names their folder. `None`, and a [skipped](skip) test, if
-/// it is not there.
+/// environment variable `SEATMAP_DATA` names their folder. If it is missing, returns `None` and
+/// [skips](skip) the test.
 pub fn published(name: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("SEATMAP_DATA").unwrap_or_default();
     published_in(&folder, name).map_err(skip).ok()
 }
 
-/// The same of this folder, or why it is not there.
+/// Like [`published`] for a given folder, with the reason if the file is missing.
 fn published_in(folder: &OsStr, name: &str) -> Result<PathBuf, String> {
     let path = Path::new(folder).join(name);
     let shown = folder.display();
     if folder.is_empty() {
         return Err("needs published measurements: SEATMAP_DATA names no folder of them".into());
     }
-    // Cargo runs the tests of each package in the folder of that package.
+    // Cargo runs the tests of each package in that package's folder.
     if path.is_relative() {
         return Err(format!("SEATMAP_DATA must be an absolute path, and is '{shown}'"));
     }
@@ -93,27 +92,27 @@ fn published_in(folder: &OsStr, name: &str) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// A folder for thousands of small files, as a machine's `/sys` has them, in memory where that can
-/// be had. ext4 gives no file an inode that was freed seconds ago: where others like these were
-/// just removed, it looks for one ten times as long as all else takes.
+/// A folder for thousands of small files, like a machine's `/sys`, in memory if possible. ext4 does
+/// not reuse an inode that was freed seconds ago: after a removal of many files, its search for a
+/// free one takes ten times as long as everything else.
 pub fn many_files() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-/// Whether a tool does the least that its tests want of it: a compiler builds, a launcher launches,
-/// a browser reads a page, and another program tells its version. Where it does not, the test is
+/// Whether a tool does the minimum that its tests need: a compiler builds, a launcher launches, a
+/// browser reads a page, and other programs print their version. If not, the test is
 /// [skipped](skip).
 pub fn tool(name: &str) -> bool {
     match name {
         "cc" | "gcc" | "g++" | "clang" => threads(name),
         _ if name.starts_with("mpicc") => mpi(name),
-        // It ends well only where a cluster answers.
+        // It succeeds only if a cluster answers.
         "srun" => starts(name),
         _ => program(name, least(name)),
     }
 }
 
-/// Arguments with which a program does a little of its work, and ends.
+/// Arguments with which a program does a little work, and exits.
 fn least(name: &str) -> &'static [&'static str] {
     match name {
         "chromium" => &["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", "about:blank"],
@@ -129,7 +128,7 @@ fn least(name: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether a program starts with these arguments and ends with 0. Where it does not, the test is
+/// Whether a program starts with these arguments and exits with 0. If not, the test is
 /// [skipped](skip).
 pub fn program(name: &str, arguments: &[&str]) -> bool {
     let question = format!("{name} {}", arguments.join(" "));
@@ -140,7 +139,7 @@ pub fn program(name: &str, arguments: &[&str]) -> bool {
     works
 }
 
-/// Whether a program can be started, however it ends. Where it cannot, the test is [skipped](skip).
+/// Whether a program starts, with any result. If not, the test is [skipped](skip).
 pub fn starts(name: &str) -> bool {
     let works = answer(name, || quietly(&mut Command::new(name)).is_ok());
     if !works {
@@ -149,8 +148,8 @@ pub fn starts(name: &str) -> bool {
     works
 }
 
-/// Whether a compiler, with these options, makes a program of this C source. Where it does not, the
-/// test is [skipped](skip). The program is not started.
+/// Whether a compiler, with these options, builds this C source; the program is not run. If not,
+/// the test is [skipped](skip).
 pub fn compiler(name: &str, options: &[&str], source: &str) -> bool {
     let question = format!("{name} {} {source}", options.join(" "));
     let works = answer(&question, || compiles(name, options, source, |_| true));
@@ -164,18 +163,18 @@ pub fn compiler(name: &str, options: &[&str], source: &str) -> bool {
     works
 }
 
-/// Whether a compiler makes programs with threads.
+/// Whether a compiler builds programs with threads.
 pub fn threads(name: &str) -> bool {
     compiler(name, &["-pthread"], THREADS)
 }
 
-/// Whether a compiler driver of MPI makes programs of MPI.
+/// Whether an MPI compiler driver builds MPI programs.
 pub fn mpi(name: &str) -> bool {
     compiler(name, &[], MPI)
 }
 
-/// Whether a compiler makes programs with ThreadSanitizer, and they run: some kernels map memory
-/// where it has its own.
+/// Whether a compiler builds programs with ThreadSanitizer, and they run: some kernels map memory
+/// at ThreadSanitizer's addresses.
 pub fn thread_sanitizer(name: &str) -> bool {
     let options = ["-pthread", "-fsanitize=thread"];
     let works = answer(&format!("{name} tsan"), || compiles(name, &options, THREADS, runs));
@@ -190,7 +189,7 @@ fn runs(program: &str) -> bool {
 }
 
 fn answer(question: &str, ask: impl FnOnce() -> bool) -> bool {
-    // Held while asking, so that a question is asked once.
+    // The lock is held during the question, so that each is asked only once.
     let mut answers = ANSWERS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     *answers.entry(question.to_owned()).or_insert_with(ask)
 }
@@ -200,7 +199,7 @@ fn ends_well(command: &mut Command) -> bool {
 }
 
 fn quietly(command: &mut Command) -> std::io::Result<ExitStatus> {
-    // Open MPI starts nothing for root that has not said twice that it means it.
+    // As root, Open MPI starts nothing without both of these confirmations.
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()
 }
@@ -212,7 +211,7 @@ fn compiles(name: &str, options: &[&str], source: &str, judge: impl FnOnce(&str)
     let program = folder.path().join("asked");
     let mut command = Command::new(name);
     command.args(options).arg("-o").arg(&program).arg(&path);
-    // A compiler may say yes and make nothing: the file is what counts.
+    // A compiler can succeed without output, so the file must exist.
     ends_well(&mut command) && program.is_file() && judge(program.to_str().unwrap())
 }
 

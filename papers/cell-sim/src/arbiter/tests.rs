@@ -17,7 +17,6 @@ struct TransferRequest {
     target: usize,
 }
 
-/// A transfer that took place.
 #[derive(Clone, Copy, Debug)]
 struct Moved {
     asked: TransferRequest,
@@ -27,7 +26,6 @@ struct Moved {
 }
 
 impl Moved {
-    /// Each segment of the route with the time of its first beat, from the source on.
     fn segments(&self, bus: u64) -> Vec<(usize, u64)> {
         let mut element = self.asked.source;
         let mut time = self.start;
@@ -41,7 +39,6 @@ impl Moved {
     }
 }
 
-/// Runs all transfers to their ends. Returns them in the order of their starts.
 fn run(asked: &[TransferRequest]) -> Vec<Moved> {
     let mut arbiter = DataArbiter::new(0, MEMORY, &timing());
     let mut out = EventOutbox::default();

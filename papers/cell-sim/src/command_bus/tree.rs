@@ -4,35 +4,26 @@ use super::BusCommand;
 use crate::ring::ELEMENT_COUNT;
 use std::collections::VecDeque;
 
-/// Initial capacity of an element's queue, in commands.
 const WAITING: usize = 64;
 
-/// An input of a concentrator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Input {
-    /// The element at this ring position.
     Element(usize),
-    /// The concentrator with this number.
     Concentrator(usize),
 }
 
-/// An address concentrator; it serves its inputs in turn.
 #[derive(Clone, Debug, Default)]
 struct Concentrator {
-    /// Each input with the set of elements below it.
     inputs: Vec<(Input, u16)>,
-    /// The input served first.
     turn: usize,
 }
 
-/// A chip's concentrators, and the commands waiting at its elements. A command stays at its element
-/// until it has won at each level: the concentrators hold none.
+/// A chip's concentrators. They hold no commands: a command stays at its element until it has won
+/// at each level.
 #[derive(Clone, Debug)]
 pub struct ConcentratorTree {
-    /// The first one is the root.
     concentrators: Vec<Concentrator>,
     queues: [VecDeque<BusCommand>; ELEMENT_COUNT],
-    /// The elements with waiting commands, one bit each.
     pending: u16,
 }
 
@@ -110,7 +101,6 @@ impl Concentrator {
         self.inputs.iter().fold(0, |all, (_, below)| all | below)
     }
 
-    /// The next input with commands, in turn.
     fn serve(&mut self, pending: u16) -> Option<Input> {
         let count = self.inputs.len();
         let order = (self.turn..count).chain(0..self.turn);
@@ -173,7 +163,6 @@ mod tests {
     }
 
     proptest! {
-        /// Each command leaves once, in order for each element.
         #[test]
         fn nothing_is_lost(levels in 1_usize..=3, sent in proptest::collection::vec((0_u8..12, 0_u8..4), 1..200)) {
             let mut tree = ConcentratorTree::new(3, levels);

@@ -6,7 +6,6 @@ use crate::catalog;
 use crate::channels::SignalNumber;
 use proptest::prelude::*;
 
-/// An interconnect and the delivered transactions.
 struct InterconnectHarness {
     interconnect: Interconnect,
     out: EventOutbox,
@@ -90,7 +89,6 @@ impl InterconnectHarness {
         }
     }
 
-    /// The time of a transaction on an idle machine.
     fn time(purpose: TransactionPurpose, spe: u16, ea: Ea) -> u64 {
         let mut bench = InterconnectHarness::new();
         let transaction = bench.transaction(purpose, spe, ea);
@@ -178,7 +176,6 @@ fn traffic() -> impl Strategy<Value = Vec<(TransactionPurpose, u16, u16, u32, u6
 }
 
 proptest! {
-    /// Every transaction is delivered once, and no faster than on an idle machine.
     #[test]
     fn nothing_is_lost_and_nothing_is_early(all in traffic()) {
         let mut bench = InterconnectHarness::new();

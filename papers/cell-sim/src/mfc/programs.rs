@@ -1,5 +1,4 @@
-//! The parts of an MFC that only C programs use: stalling lists, barriers over all tags, and giving
-//! up.
+//! The parts of an MFC that only C programs use.
 
 use super::{Entry, Mfc, MfcCommand, MfcOperation, PROXY_TAGS, SpuWait};
 use crate::channels::{Ea, Element, TransferOrder};
@@ -8,7 +7,6 @@ use crate::event::EventOutbox;
 const QUADWORD: u32 = 16;
 
 impl Entry {
-    /// Starts an element of the list.
     pub(super) fn begin(&mut self, element: Element) {
         if self.is_aligned {
             let within = if element.size < QUADWORD { element.ea.offset() % QUADWORD } else { 0 };
@@ -51,8 +49,8 @@ impl Mfc {
         true
     }
 
-    /// Keeps later commands of all tags waiting until the earlier ones are complete. The caller has
-    /// checked that there is [room](Self::finds_room).
+    /// Keeps later commands of all tags waiting. The caller has checked that there is
+    /// [room](Self::finds_room).
     pub fn enqueue_barrier(&mut self, tag: u8, out: &mut EventOutbox) {
         // A barrier behind no commands ends at once and needs no entry.
         if !self.age.is_empty() {
@@ -91,7 +89,6 @@ impl Mfc {
         entry
     }
 
-    /// Ends a barrier that is the oldest command.
     pub(super) fn pass_barrier(&mut self, now: u64) {
         let oldest = self.age.first().copied();
         if let Some(entry) =

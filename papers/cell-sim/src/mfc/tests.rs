@@ -66,9 +66,7 @@ struct MfcHarness {
     latencies: fastrand::Rng,
     enqueued: usize,
     issued: Vec<Vec<(Ea, u32)>>,
-    /// Complete lines of each command.
     complete: Vec<usize>,
-    /// The command and entry of each line on the bus.
     under_way: Vec<(usize, u8)>,
 }
 
@@ -115,7 +113,6 @@ impl MfcHarness {
         self.mfc.issue_next(&mut self.out);
     }
 
-    /// Checks that no earlier command holds this one back.
     fn check_order(&self, command: usize) {
         for earlier in self.queued().into_iter().filter(|earlier| *earlier < command) {
             let first = &self.asked[earlier];
@@ -129,7 +126,6 @@ impl MfcHarness {
         }
     }
 
-    /// Delivers the next message. Returns whether there was one.
     fn step(&mut self) -> bool {
         match self.out.deliver() {
             Some((_, CellBeEvent::IssueLine(0))) => self.issue(),

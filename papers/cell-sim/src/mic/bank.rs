@@ -4,12 +4,9 @@ use crate::parameters::CellBeTiming;
 use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 
-/// The use of a bank for one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BankAccess {
-    /// Opens a row, reads a line and closes the row.
     Read,
-    /// Opens a row, writes a line and closes the row.
     Write,
     /// Reads, changes and writes a line, because less than a quadword is written.
     Modify,
@@ -21,7 +18,6 @@ impl BankAccess {
     }
 }
 
-/// The times for which an access occupies a bank.
 #[derive(Clone, Copy, Debug)]
 pub struct BankTiming {
     read: u64,
@@ -46,7 +42,6 @@ impl BankTiming {
 #[derive(Clone, Debug)]
 pub struct Bank {
     timing: BankTiming,
-    /// The time at which the next row can be opened.
     free: u64,
 }
 
@@ -55,12 +50,10 @@ impl Bank {
         Bank { timing, free: 0 }
     }
 
-    /// The time at which the next row can be opened.
     pub fn free(&self) -> u64 {
         self.free
     }
 
-    /// Opens a row for a line, and closes it again.
     pub fn open(&mut self, time: u64, access: BankAccess) {
         let free = self.free;
         invariant!(
@@ -71,7 +64,6 @@ impl Bank {
         self.free = time + self.timing.of(access);
     }
 
-    /// Refreshes a row, which occupies the bank for these cycles.
     pub fn refresh(&mut self, time: u64, cycles: u64) {
         let free = self.free;
         invariant!(
@@ -118,7 +110,6 @@ mod tests {
     }
 
     proptest! {
-        /// No two rows of a bank are open at once, whether for a read, a write or a refresh.
         #[test]
         fn row_cycles_do_not_overlap(asked in proptest::collection::vec((0_u64..400, 0_u8..4), 1..100)) {
             let mut bank = Bank::new(TIMING);

@@ -8,7 +8,6 @@ use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 use std::collections::VecDeque;
 
-/// A line that waits for its bank.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     transaction: u32,
@@ -16,7 +15,6 @@ struct Waiting {
     access: BankAccess,
 }
 
-/// The direction of data on the pins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Reads,
@@ -34,7 +32,6 @@ impl Side {
 /// if the other direction waits.
 #[derive(Clone, Debug)]
 pub struct MemoryChannel {
-    /// Its number over all chips.
     number: u16,
     line: u64,
     latency: u64,
@@ -52,14 +49,10 @@ pub struct MemoryChannel {
     writes: VecDeque<Waiting>,
     /// Reserved entries of the write queue, for commands whose data has not arrived.
     expected: usize,
-    /// The time at which the pins are free for the next line.
     free: u64,
     side: Side,
-    /// Lines served since the last turn.
     served: u64,
-    /// The bank of the last line.
     last_bank: u8,
-    /// The time of the next message to itself, or `u64::MAX`.
     wake: u64,
     counters: MicCounters,
 }
@@ -68,14 +61,11 @@ pub struct MemoryChannel {
 #[derive(Clone, Debug)]
 struct Refresh {
     interval: u64,
-    /// Time for which a refresh closes a bank.
     bank: u64,
     /// Time for which a refresh keeps the channel from opening a row.
     channel: u64,
     banks: usize,
-    /// The time of the next refresh.
     due: u64,
-    /// The first bank of the next refresh.
     first: usize,
 }
 
@@ -117,7 +107,6 @@ impl MemoryChannel {
         self.counters = MicCounters::default();
     }
 
-    /// Queues a read. Returns whether the queue had room.
     pub fn read(&mut self, transaction: u32, bank: u8, out: &mut EventOutbox) -> bool {
         if self.reads.len() >= self.read_places {
             self.counters.retries += 1;
@@ -128,7 +117,6 @@ impl MemoryChannel {
         true
     }
 
-    /// Reserves a queue entry for a write. Returns whether there was one.
     pub fn expect_write(&mut self) -> bool {
         // The entry is reserved from the command's response until the data has crossed the rings.
         let has_place = self.writes.len() + self.expected < self.write_places;
@@ -137,7 +125,6 @@ impl MemoryChannel {
         has_place
     }
 
-    /// Queues a write's data in its reserved entry.
     pub fn write(&mut self, transaction: u32, bank: u8, access: BankAccess, out: &mut EventOutbox) {
         let was_expected = self.expected > 0 && access.writes();
         invariant!(
@@ -160,7 +147,6 @@ impl MemoryChannel {
         }
     }
 
-    /// Handles the message to itself: serves the next line.
     pub fn turn(&mut self, out: &mut EventOutbox) {
         // Otherwise a later message with an earlier time replaced this one.
         if self.wake == out.now() {
@@ -183,7 +169,6 @@ impl MemoryChannel {
         }
     }
 
-    /// Schedules a message for the next line, unless the time is `u64::MAX`.
     fn wake_at(&mut self, time: u64, out: &mut EventOutbox) {
         if time != u64::MAX && time != self.wake {
             self.wake = time;
@@ -199,7 +184,6 @@ impl MemoryChannel {
         at_head.map(|waiting| self.banks[waiting.bank as usize].free()).min().unwrap_or(u64::MAX)
     }
 
-    /// The queue of the line to serve, and its index there.
     fn choose(&self, now: u64) -> Option<(Side, usize)> {
         // A batch saves turns of the data pins; its end keeps the other direction from starving.
         if self.served >= self.batch {
@@ -213,7 +197,6 @@ impl MemoryChannel {
         self.ready(side, now).map(|place| (side, place))
     }
 
-    /// The index of the oldest line with a free bank.
     fn ready(&self, side: Side, now: u64) -> Option<usize> {
         let queue = if side == Side::Reads { &self.reads } else { &self.writes };
         let count = queue.len().min(self.window);
@@ -243,7 +226,6 @@ impl MemoryChannel {
         }
     }
 
-    /// Idle time of the pins before a line in this direction.
     fn bubble(&self, side: Side, bank: u8) -> u64 {
         // Neighbouring banks belong to different sets: even and odd.
         let is_same_set = (bank ^ self.last_bank) & 1 == 0;
@@ -290,7 +272,6 @@ impl MemoryChannel {
         let first = (refresh.first + missed as usize * refresh.banks) % self.banks.len();
         let count = self.banks.len();
         let taken = (0..refresh.banks).map(|place| (first + place) % count);
-        // All banks of a refresh start together.
         let begins = taken.clone().map(|bank| self.banks[bank].free()).fold(due, u64::max);
         taken.for_each(|bank| self.banks[bank].refresh(begins, refresh.bank));
         self.free = self.free.max(due) + refresh.channel;

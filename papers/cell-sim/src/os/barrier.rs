@@ -43,7 +43,6 @@ mod tests {
     use std::sync::Barrier;
     use std::sync::atomic::AtomicBool;
 
-    /// Each side sets its flag and reads the other's: at least one must see the other.
     #[test]
     fn one_of_two_sides_sees_the_other() {
         const ROUNDS: usize = 300;

@@ -148,7 +148,6 @@ mod machine {
         fn seatmap_copy_fault();
     }
 
-    /// The previous actions for `SIGSEGV` and `SIGBUS`.
     static BEFORE: OnceLock<Result<[libc::sigaction; 2], i32>> = OnceLock::new();
     const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 

@@ -125,7 +125,6 @@ pub(crate) unsafe fn perform(address: usize, context: *mut libc::c_void) -> bool
 #[cfg(target_arch = "x86_64")]
 const LONGEST: usize = 12;
 
-/// The index of a register in the kernel's list, by the processor's number.
 #[cfg(target_arch = "x86_64")]
 fn place(register: u8) -> usize {
     use libc::{

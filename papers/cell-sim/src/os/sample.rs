@@ -95,7 +95,6 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(20);
 
-    /// Stops a thread, even if the test fails.
     struct Stops<'a>(&'a AtomicBool);
 
     impl Drop for Stops<'_> {
@@ -121,7 +120,6 @@ mod tests {
         });
     }
 
-    /// Waits until a thread has run for a while.
     fn let_work(tid: Tid) {
         let since_ns = cpu_ns(tid).unwrap_or(0);
         while cpu_ns(tid).unwrap_or(u64::MAX) < since_ns + 200_000 {
@@ -129,7 +127,6 @@ mod tests {
         }
     }
 
-    /// Whether one of many samples equals an earlier one.
     fn repeats(tid: Tid) -> bool {
         let mut seen = std::collections::HashSet::new();
         (0..64).any(|_| {
@@ -196,7 +193,6 @@ mod tests {
                         place.store(sample.at, Ordering::Relaxed);
                     }
                     assert_eq!(sample.counter % 3, 0);
-                    // The last one ends the loop.
                     FLAG.store(
                         u64::from(INTERRUPTS[7].load(Ordering::Relaxed) != 0),
                         Ordering::Relaxed,

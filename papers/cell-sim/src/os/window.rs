@@ -26,7 +26,6 @@ pub struct DoubleMapping {
     high: *mut u8,
     low: *mut u8,
     bytes: usize,
-    /// The start and end of the executable pages.
     executes: Mutex<(usize, usize)>,
 }
 
@@ -228,7 +227,7 @@ mod tests {
     fn both_addresses_lead_to_the_same_memory() {
         let window = DoubleMapping::new(256 << 10).unwrap();
         assert_eq!(window.high() as usize % ALIGNMENT_BYTES, 0);
-        // SAFETY: both addresses are mapped, and nobody else knows them.
+        // SAFETY: both addresses are mapped, and no other code knows them.
         unsafe {
             assert_eq!(window.low().add(5000).read(), 0);
             window.high().add(5000).write(7);

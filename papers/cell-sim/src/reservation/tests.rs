@@ -22,13 +22,9 @@ fn add(offset: u32) -> AtomicRequest {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Waits {
     Nothing,
-    /// The order of its command.
     Order(Ea),
-    /// The requested line.
     AtomicLine,
-    /// The answer to its claim.
     Claim,
-    /// Its cache.
     Half,
 }
 
@@ -39,7 +35,6 @@ struct AtomicsHarness {
     waits: [Waits; UNITS as usize],
     operations: [AtomicRequest; UNITS as usize],
     versions: [u64; 2],
-    /// The version that each unit reserved.
     reserved: [u64; UNITS as usize],
     words: [u32; 2],
     done: u32,
@@ -126,7 +121,6 @@ proptest! {
         let mut bench = AtomicsHarness::new();
         for (unit, line, chance) in steps {
             if chance == 0 {
-                // A transfer writes to the line.
                 bench.units.written(word(line * LINE_BYTES + 64));
                 bench.versions[line as usize] += 1;
             } else {

@@ -249,7 +249,6 @@ impl SessionCall {
         }
     }
 
-    /// Its name in traces.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             SessionCall::Command(command) | SessionCall::List { command, .. } => command.name,

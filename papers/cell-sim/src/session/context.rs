@@ -5,7 +5,6 @@ use crate::channels::{Ea, SignalNumber};
 use crate::mailbox::{INBOUND_ENTRIES, InboundMailbox, OutboundMailbox};
 use crate::memory::LINE_BYTES;
 
-/// Entries of an MFC, including proxy commands.
 const ENTRIES: usize = 64;
 
 /// Events that an SPU can wait for (Cell Broadband Engine Architecture).
@@ -35,7 +34,6 @@ pub mod ppe_event {
 /// Offsets of the readable registers: the outbound mailbox, and the status of all mailboxes.
 pub const REGISTER_OFFSETS: [u32; 2] = [0x4004, 0x4014];
 
-/// A reserved line: its address and its content at that time.
 #[derive(Clone, Copy, Debug)]
 pub struct ReservedLine {
     pub at: Ea,
@@ -53,7 +51,6 @@ pub struct SpinningProgram {
     pub number: u64,
 }
 
-/// A context of an SPE.
 #[derive(Clone, Debug)]
 pub struct ChannelState {
     /// Its number in errors and traces.
@@ -62,18 +59,14 @@ pub struct ChannelState {
     pub outbound: OutboundMailbox,
     pub interrupting: OutboundMailbox,
     pub signals: [Option<u32>; 2],
-    /// Whether each signal register gathers bits.
     pub gathers: [bool; 2],
-    /// Unacknowledged events.
     pub events: u32,
     pub event_mask: u32,
     pub tag_mask: u32,
-    /// The pending tag update with its mask.
     pub tag_update: Option<(TagCondition, u32)>,
     /// The unread status of the last met update.
     pub tag_status: Option<u32>,
     pub atomic_status: Option<u32>,
-    /// The command in the atomic unit.
     pub atomic: Option<ProgramCommand>,
     pub reserved: Option<ReservedLine>,
     /// Tags of stalled lists, not yet reported.
@@ -88,17 +81,14 @@ pub struct ChannelState {
     pub timer: u32,
     /// Tags of proxy commands whose completion was not read.
     pub proxy_tags: u32,
-    /// The command in each entry of the MFC.
     pub commands: [Option<ProgramCommand>; ENTRIES],
     /// The trace's number for the command in each entry, if the trace shows it.
     pub traced: [Option<u64>; ENTRIES],
     /// The first command whose address could not be read or written.
     pub fault: Option<ProgramCommand>,
-    /// The first such proxy command.
     pub proxy_fault: Option<ProgramCommand>,
     /// The preferred SPE, and the preferred chip if that SPE is taken.
     pub wish: (Option<u16>, Option<u8>),
-    /// The SPE that it runs on.
     pub seat: Option<u16>,
     /// The thread that runs its program.
     pub runner: Option<u16>,
@@ -112,7 +102,6 @@ pub struct ChannelState {
 }
 
 impl ChannelState {
-    /// A fresh context.
     pub fn new(
         number: u32,
         gathers: [bool; 2],
@@ -178,7 +167,6 @@ impl ChannelState {
 
     pub fn signal(&mut self, register: SignalNumber, value: u32) {
         let at = index(register);
-        // A register without gathering keeps only the last signal.
         let before = self.signals[at].filter(|_| self.gathers[at]).unwrap_or(0);
         self.signals[at] = Some(before | value);
     }

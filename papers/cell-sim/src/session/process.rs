@@ -156,7 +156,7 @@ impl AddressSpace {
     /// Copies bytes; returns false if an address cannot be read or written.
     pub fn copy(&self, from: Ea, to: Ea, bytes: u32) -> bool {
         let (Some(from), Some(to)) = (self.pointer(from), self.pointer(to)) else { return false };
-        // SAFETY: programs own what they transfer, and nobody here has a reference into it; bad
+        // SAFETY: programs own what they transfer, and no code here has a reference into it; bad
         // addresses are guarded.
         unsafe { guarded::copy(from, to, bytes as usize) }.is_ok()
     }

@@ -72,7 +72,6 @@ struct Member<'a, C> {
     barrier: &'a BarrierBySignal,
     channels: &'a C,
     rank: usize,
-    /// This round's bit.
     go: u32,
     /// Bits of each register that arrived before the task waited for them.
     heard: [u32; 2],
@@ -111,7 +110,6 @@ impl<C: Channels> Member<'_, C> {
             .filter(|member| *member != root)
             .fold(0, |bits, member| bits | 1 << member);
         self.hear(SignalNumber::One, bits);
-        // Both roots signal each other and wait; no third task is involved.
         if let Some(other) = other {
             self.channels.signal(other, SignalNumber::Two, self.go);
             self.hear(SignalNumber::Two, self.go);

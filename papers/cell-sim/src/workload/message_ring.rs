@@ -2,7 +2,6 @@
 
 use crate::channels::{ChannelProgram, Channels, Ea, ProgramNeeds, TransferOrder};
 
-/// The unit of larger transfers.
 const QUADWORD: u32 = 16;
 /// Core cycles for copying 16 bytes of local store: a load and a store.
 const COPY_CYCLES: u64 = 2;
@@ -94,7 +93,6 @@ impl MessageRing {
 }
 
 impl MessageRingOver {
-    /// Bytes per row of the matrix.
     fn row_bytes(&self) -> u32 {
         (self.ring.tasks as u32 * self.library.entry_bytes).next_multiple_of(QUADWORD)
     }
@@ -145,7 +143,6 @@ struct Member<'a, C> {
     row_bytes: u32,
     channels: &'a C,
     rank: usize,
-    /// The left and the right neighbour.
     sides: [Side; 2],
     taken: MessageRingResult,
 }
@@ -187,7 +184,6 @@ impl<'a, C: Channels> Member<'a, C> {
         self.sides.iter().any(|side| side.acknowledged != side.sent || side.waiting.is_some())
     }
 
-    /// Fetches the row, receives new packets, and sends those that can be sent.
     fn poll(&mut self) {
         self.channels.compute(self.library.poll_cycles.into());
         let row = Ea::Memory { module: 0, offset: self.rank as u32 * self.row_bytes };
@@ -229,7 +225,6 @@ impl<'a, C: Channels> Member<'a, C> {
         }
     }
 
-    /// Bytes per count in an entry.
     fn count_bytes(&self) -> usize {
         if self.library.entry_bytes == 4 { 2 } else { 4 }
     }
@@ -266,7 +261,6 @@ impl<'a, C: Channels> Member<'a, C> {
         self.note(to);
     }
 
-    /// Writes the neighbour's entry for this task.
     fn note(&self, to: usize) {
         let side = self.sides[to];
         let entry = self.library.entry_bytes;

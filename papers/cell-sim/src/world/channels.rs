@@ -16,7 +16,6 @@ use crate::{memory::LINE_BYTES, transaction::TransactionPurpose};
 const NO_ENTRY: u64 = u64::MAX;
 
 impl CellBeMachine {
-    /// Completes an SPU's call, or leaves it waiting.
     pub(super) fn channel_call(&mut self, task: u16, spe: u16, call: SessionCall) {
         // A program with a fault stops at its next call.
         if self.context_of(task).fault.is_some() {
@@ -168,7 +167,6 @@ impl CellBeMachine {
         self.list_stalled(task, entry);
     }
 
-    /// The addresses of a list's elements; `None` if one is invalid.
     fn list_elements(&mut self, elements: &[ListElement], writes: bool) -> Option<Vec<Element>> {
         let process = &mut self.programs.process;
         elements
@@ -182,7 +180,6 @@ impl CellBeMachine {
             .collect()
     }
 
-    /// Records that a list waits for an acknowledgement.
     pub(super) fn list_stalled(&mut self, task: u16, entry: u8) {
         let context = self.context_of(task);
         let tag = context.commands[entry as usize].map_or(0, |command| command.tag);
@@ -219,7 +216,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Reads a channel; the SPU waits while it is empty.
     fn read_channel(&mut self, task: u16, reading: ReadChannel) {
         let has_waited = std::mem::replace(&mut self.tasks[task as usize].has_polled, true);
         let channel = self.timing.channel;
@@ -275,7 +271,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Sets a timer for the decrementer's event, if the SPU waits for it.
     fn await_decrementer(&mut self, task: u16) {
         let context = self.context_of(task);
         if context.event_mask & spu_event::DECREMENTER == 0 || context.has_decremented {
@@ -288,7 +283,6 @@ impl CellBeMachine {
         self.out.send(at, CellBeEvent::Timer { task, number });
     }
 
-    /// Unmasked, unacknowledged events.
     pub fn pending_events(&mut self, task: u16) -> u32 {
         let tick = self.tick();
         let context = self.context_of(task);
@@ -305,7 +299,6 @@ impl CellBeMachine {
         context.events & context.event_mask
     }
 
-    /// Raises an event of an SPU.
     pub fn raise(&mut self, task: u16, event: u32) {
         self.context_of(task).events |= event;
         if matches!(self.waiting_call(task), Some(SessionCall::Read(ReadChannel::Events))) {
@@ -367,7 +360,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Records that a command's address cannot be read or written.
     fn transfer_failed(&mut self, spe: u16, entry: u8) {
         let task = self.spes[spe as usize].task(self.out.now());
         let is_proxy = self.spes[spe as usize].mfc.is_proxy(entry);

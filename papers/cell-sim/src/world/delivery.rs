@@ -12,7 +12,6 @@ use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 
 impl CellBeMachine {
-    /// Issues an MFC's next line, if there is one.
     pub(super) fn issue_line(&mut self, spe: u16) {
         if let Some(request) = self.spes[spe as usize].mfc.issue(&mut self.out) {
             let transaction = self.transaction(spe, &request);
@@ -53,7 +52,6 @@ impl CellBeMachine {
         }
     }
 
-    /// The element of an address.
     fn node_of(&self, ea: Ea) -> RingElement {
         match ea {
             Ea::Memory { module, .. } => self.interconnect.memory(self.programs.chip(module)),
@@ -71,7 +69,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Handles the response to a transaction's command.
     pub(super) fn respond(&mut self, id: u32) {
         let now = self.out.now();
         let Transaction { purpose, spe, ea, .. } = *self.interconnect.transaction(id, now);
@@ -93,7 +90,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Runs a chip's arbiter, and records its transfers in the trace.
     pub(super) fn arbitrate(&mut self, chip: u8) {
         self.interconnect.arbitrate(chip, &mut self.out);
         if let Some(trace) = &mut self.trace {
@@ -104,7 +100,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Completes a transaction: writes its bytes, and notifies its requester.
     pub(super) fn delivered(&mut self, id: u32) {
         let now = self.out.now();
         let done = self.interconnect.finish(id, now);
@@ -183,7 +178,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Performs the action that an atomic unit needs.
     pub(super) fn advance_atomic(&mut self, spe: u16, step: AtomicAction) {
         let own = self.spes[spe as usize].node();
         match step {

@@ -24,20 +24,15 @@ pub struct ProgramContexts {
     pub(super) has_stored: bool,
     /// Number of SPUs that wait for the loss of a reservation.
     pub(super) line_waiters: u32,
-    /// Number of calls, for the order of waiters.
     calls: u64,
-    /// Core cycles per tick of the time base.
     cycles_per_tick: f64,
 }
 
-/// The progress of a C program's call.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CallProgress {
     /// Whether the work before the call is done and the call itself has started.
     pub has_begun: bool,
-    /// Number of polls.
     pub looks: u32,
-    /// The call's number.
     pub number: u64,
     /// Whether it was woken before it parked.
     pub is_woken: bool,
@@ -50,7 +45,6 @@ impl ProgramContexts {
         self.is_active
     }
 
-    /// The chip of a memory module.
     pub fn chip(&self, module: u8) -> u8 {
         if self.is_active { AddressSpace::chip(module) } else { module }
     }
@@ -90,7 +84,6 @@ impl CellBeMachine {
         &mut self.programs
     }
 
-    /// Adds a task: a context, or a PPE thread.
     pub fn add_task(&mut self, context: Option<ChannelState>) -> u16 {
         let seat = if context.is_some() { TaskElement::Stored } else { TaskElement::Ppe(0) };
         let task = match self.programs.free.pop() {
@@ -114,12 +107,10 @@ impl CellBeMachine {
         self.programs.free.push(task);
     }
 
-    /// The time base in ticks.
     pub fn tick(&self) -> u64 {
         (self.out.now() as f64 / self.programs.cycles_per_tick) as u64
     }
 
-    /// The core cycle at which a tick starts.
     pub(super) fn cycle_of(&self, tick: u64) -> u64 {
         (tick as f64 * self.programs.cycles_per_tick).ceil() as u64
     }
@@ -155,7 +146,6 @@ impl CellBeMachine {
         Some(None)
     }
 
-    /// Performs a C program's call, or its next step.
     pub(super) fn program_call(&mut self, task: u16, seat: TaskElement, call: SessionCall) {
         self.tasks[task as usize].progress.has_begun = true;
         match (call, seat) {
@@ -186,7 +176,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Applies a function to a context, if the task is one.
     pub fn context_for(&mut self, task: u16, does: impl FnOnce(&mut ChannelState)) {
         if let Some(context) = self.programs.context_mut(task) {
             does(context);
@@ -198,7 +187,6 @@ impl CellBeMachine {
         self.nudge_threads();
     }
 
-    /// Retries the call of a task that waits for a change.
     pub(super) fn nudge(&mut self, task: u16) {
         if self.waiting_call(task).is_some() {
             self.try_call(task);
@@ -230,7 +218,6 @@ impl CellBeMachine {
         }
     }
 
-    /// A task's current call.
     pub fn calls(&self, task: u16) -> Option<SessionCall> {
         match self.tasks.get(task as usize)?.request {
             Some(ChannelCall::Program(call)) => Some(call),

@@ -9,7 +9,6 @@ use crate::event::CellBeEvent;
 use crate::session::SessionCall;
 
 impl CellBeMachine {
-    /// Runs a context once it has an SPE; the thread waits until its program stops.
     pub(super) fn run(&mut self, task: u16, context: u16, is_fresh: bool) {
         if self.context_of(context).runner.is_some() || !self.take_seat(context) {
             return;
@@ -22,7 +21,6 @@ impl CellBeMachine {
         self.out.send(self.out.now() + cycles, CellBeEvent::Resume(context));
     }
 
-    /// Continues the thread that runs a context, because the context's program has stopped.
     pub fn stopped(&mut self, context: u16, is_end: bool) {
         let now = self.out.now();
         let state = self.context_of(context);
@@ -70,7 +68,6 @@ impl CellBeMachine {
         self.spes[spe as usize].seated().is_none_or(|context| self.is_quiet(context))
     }
 
-    /// Whether a context does not run and has no transfers.
     pub(super) fn is_quiet(&self, context: u16) -> bool {
         let Some(state) = self.programs.context(context) else { return true };
         state.runner.is_none()

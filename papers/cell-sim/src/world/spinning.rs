@@ -9,11 +9,9 @@ use crate::channels::Ea;
 use crate::session::SessionCall;
 use crate::session::context::SpinningProgram;
 
-/// The most arrivals before a program looks again.
 const MOST_PATIENCE: u64 = 256;
 
 impl CellBeMachine {
-    /// Makes an SPU wait for bytes to arrive in its local store.
     pub(super) fn await_store(&mut self, task: u16) {
         if self.context_of(task).spinning.is_some() {
             return;
@@ -26,7 +24,6 @@ impl CellBeMachine {
         context.spinning = Some(SpinningProgram { seen, until, number });
     }
 
-    /// Records that bytes have arrived.
     pub(super) fn arrived(&mut self, at: Ea) {
         self.programs.has_stored = true;
         let Ea::Local { rank, .. } = at else { return };

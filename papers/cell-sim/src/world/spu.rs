@@ -13,7 +13,6 @@ use seatmap_sim::moment::at_cycle;
 const MESSAGE_BYTES: u32 = 4;
 
 impl CellBeMachine {
-    /// Performs a call of a task on an SPE, or leaves it waiting.
     pub(super) fn spu_call(&mut self, task: u16, spe: u16, request: ChannelCall) {
         match request {
             ChannelCall::Transfer { is_get, local, ea, size, tag, order } => {

@@ -4,7 +4,6 @@ use super::*;
 use crate::catalog;
 use crate::channels::{Ea, SignalNumber, TransferOrder};
 
-/// A machine with tasks on these seats, before they start.
 fn world(seats: &[TaskElement]) -> CellBeMachine {
     let model = catalog::load("cell-qs20").unwrap().unwrap();
     let mut world = CellBeMachine::new(&model);

@@ -11,11 +11,9 @@ use crate::session::{
 };
 use crate::transaction::MappedRegister;
 
-/// The bit of an answer that marks a message.
 const FOUND: u64 = 1 << 32;
 
 impl CellBeMachine {
-    /// Performs a thread's call, or its next step.
     pub(super) fn thread_call(&mut self, task: u16, chip: u8, call: SessionCall) {
         match call {
             SessionCall::Send { to, value, by_kernel } => {
@@ -133,7 +131,6 @@ impl CellBeMachine {
         Some(value)
     }
 
-    /// Repeats a poll that found nothing, or gives up.
     fn look_again(&mut self, task: u16, load: u64, looks: u32) {
         let progress = &mut self.tasks[task as usize].progress;
         progress.looks += 1;

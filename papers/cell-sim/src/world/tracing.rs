@@ -42,7 +42,6 @@ impl CellBeMachine {
         }
     }
 
-    /// A task's track in the trace.
     fn track(&self, task: u16) -> Option<(TrackGroup, u32)> {
         match self.tasks[task as usize].seat {
             TaskElement::Spe(spe) => Some((TrackGroup::Spes, spe.into())),
@@ -51,7 +50,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Records that a command is in an MFC's queue.
     pub(super) fn note_command(
         &mut self,
         task: u16,

@@ -50,7 +50,6 @@ impl ChannelProgram for Task {
 }
 
 impl Task {
-    /// A round trip of a message.
     fn talk<C: Channels>(&self, c: &C, rank: usize, round: u32) {
         match (self.which, rank) {
             (0, 0) => {
@@ -79,7 +78,6 @@ impl Task {
         }
     }
 
-    /// A transfer or an atomic.
     fn transfer<C: Channels>(&self, c: &C, rank: usize) {
         let own = Ea::Memory { module: self.module, offset: rank as u32 * 32768 };
         match self.which {
@@ -89,7 +87,6 @@ impl Task {
             }
             4 => drop(c.atomic(Atomic::Add, Ea::Memory { module: 0, offset: 0 }, 1)),
             7 => c.put(0, own, self.size, 0, TransferOrder::Free),
-            // Each SPE transfers with its neighbour.
             _ => c.get(
                 0,
                 Ea::Local { rank: (rank ^ 1) as u16, offset: 32768 },
@@ -110,7 +107,6 @@ fn run(bed: &mut CellBed, seats: &[u32], which: u8, size: u32, module: u8) -> f6
     times.iter().sum::<f64>() / times.len() as f64
 }
 
-/// Asserts that the nanoseconds per operation are near the published figure.
 fn within(what: &str, ns: f64, published: f64, share: f64) {
     let ratio = ns / published;
     assert!((ratio - 1.0).abs() <= share, "{what}: {ns:.1} for {published} ({ratio:.3})");
@@ -156,7 +152,6 @@ fn the_same_run_gives_the_same_counts() {
     assert_ne!(counted(7).1, counted(8).1, "the seed decides when tasks start");
 }
 
-/// A program with one mistake.
 struct Wrong(u8);
 
 impl ChannelProgram for Wrong {

@@ -47,7 +47,6 @@ fn recorded(value: &impl Debug) -> String {
     RECORDED_NAMES.iter().fold(shown, |text, (now, then)| text.replace(now, then))
 }
 
-/// Runs a program on every placement with two seeds.
 fn sum<P: ChannelProgram<Output: Debug>>(
     bed: &mut CellBed,
     placements: &[Vec<u32>],
@@ -342,7 +341,6 @@ impl Traffic {
     }
 }
 
-/// The timings of a machine, for each number of tasks on its SPEs.
 fn timings(name: &str, sizes: &[usize]) -> String {
     let bed = CellBed::new(catalog::load(name).unwrap().unwrap());
     let mut lines = Lines { bed, text: String::new() };

@@ -12,7 +12,6 @@ use seatmap_cell_sim::channels::{
 use seatmap_data::port::{Addr, Port, Stamp, Workload};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-/// Shared memory of threads that yield while they wait.
 struct Shared(Vec<AtomicU64>);
 
 impl Shared {
@@ -215,7 +214,6 @@ fn signals_gather_or_overwrite_and_the_same_value_counts_twice() {
     assert_eq!(run(&Signals { signals_or: false }, 1).unwrap(), [0b010; 3]);
 }
 
-/// Each task adds to both halves of one 64-bit word.
 struct Count;
 
 impl ChannelProgram for Count {
@@ -241,7 +239,6 @@ fn atomics_keep_to_their_half_of_a_word() {
     assert!(seen.contains(&[0u32.wrapping_sub(300), 900]), "{seen:?}");
 }
 
-/// One task breaks a rule of the hardware.
 struct Refused(fn(&dyn Channels));
 
 impl ChannelProgram for Refused {

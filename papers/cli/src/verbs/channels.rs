@@ -17,7 +17,6 @@ use seatmap_sim::coherent::CoherentCounters;
 use seatmap_sim::{CoherentBed, CoherentModel};
 use std::sync::Arc;
 
-/// The result of an experiment with its machine.
 struct Outcome {
     found: ChannelsResult,
     topology: Topology,
@@ -30,7 +29,6 @@ impl Outcome {
     }
 }
 
-/// Runs an experiment with channels.
 pub fn run(typed: &ChannelsArgs) -> Result<(), CliError> {
     let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;
     let page = output::beside(typed.html.as_deref(), None, "--html")?;

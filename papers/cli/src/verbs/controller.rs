@@ -41,7 +41,6 @@ fn itself(part: &str) -> GuardianCommand {
     GuardianCommand(["/proc/self/exe", "controller", part].map(OsString::from).to_vec())
 }
 
-/// The socket from the command line, or the default.
 fn socket(typed: &ControllerSocket) -> Result<PathBuf, CliError> {
     match &typed.socket {
         Some(socket) => Ok(socket.clone()),

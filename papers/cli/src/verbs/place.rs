@@ -19,7 +19,6 @@ use seatmap_report::placement;
 use seatmap_sim::SimError;
 use std::sync::Arc;
 
-/// Searches for the placement with the shortest run.
 pub fn run(typed: &CellBePlaceArgs) -> Result<(), CliError> {
     let plan_file = output::beside(typed.output.as_deref(), None, "-o")?;
     let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;
@@ -74,7 +73,6 @@ fn drawn(
     Ok(floor::svg(&comparison.counting("busy cycle")))
 }
 
-/// A pattern's messages between the local stores of a Cell.
 struct Messages {
     model: Arc<CellModel>,
     program: LongMessages,

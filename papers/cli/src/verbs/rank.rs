@@ -32,7 +32,6 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The format of saved counters.
 const COUNTERS: &str = "seatmap-counters/1";
 
 /// Runs every mapping and ranks them, or merges the parts of a ranking.
@@ -117,13 +116,11 @@ fn host(typed: &RankStudy) -> Result<HostBed, CliError> {
     HostBed::on(here::cpus_to_measure(typed.cpus.as_ref())?).map_err(CliError::work)
 }
 
-/// A running study.
 struct Study<'a> {
     setup: &'a Setup,
     times: &'a mut MappingTimes,
     journal: Option<&'a mut RankJournal>,
     interrupt: &'a StopFlag,
-    /// The ranks that share the work.
     start: Option<&'a LaunchedRank>,
 }
 

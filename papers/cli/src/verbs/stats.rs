@@ -34,18 +34,15 @@ const ON_HOST: u64 = 5000;
 
 const FORMAT: &str = "seatmap-stats/1";
 
-/// The document of one experiment.
 #[derive(Serialize)]
 struct Document<'a, C> {
     format: &'static str,
     machine: &'a str,
     #[serde(flatten)]
     outcome: &'a StatsResult,
-    /// Simulated PMU counts; null on this computer.
     counters: Option<&'a C>,
 }
 
-/// The document of a survey.
 #[derive(Serialize)]
 struct All<'a> {
     format: &'static str,
@@ -55,7 +52,6 @@ struct All<'a> {
     recommendations: Vec<String>,
 }
 
-/// Measures the cost of each way of communication.
 pub fn run(typed: &Stats) -> Result<(), CliError> {
     taken::check(typed)?;
     let runner = machine::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
@@ -97,8 +93,6 @@ fn on_cell(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
     one(typed, &model.name, &outcome, options, Some(&counters))
 }
 
-/// On a coherent machine, as on this computer, groups of a class count as chips, and a PU acts as
-/// the controller.
 fn on_coherent(typed: &Stats, model: &Arc<CoherentModel>) -> Result<(), CliError> {
     let pus: Vec<u32> = model.topology.os_indices().collect();
     let mut bed = CoherentBed::new(Arc::clone(model));
@@ -178,7 +172,6 @@ fn shared_rooms(
     })
 }
 
-/// Adds Linux primitives to the paper's.
 fn with_primitives(
     mut survey: CellStatsSurvey,
     topology: &Topology,
@@ -236,7 +229,6 @@ fn one(
     output::print(&stats::outcome(machine, outcome, options.iterations))
 }
 
-/// A short run with a trace.
 fn trace(
     bed: &mut CellBed,
     rooms: &Rooms,

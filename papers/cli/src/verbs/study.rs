@@ -17,7 +17,6 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// The studies, compiled in.
 const STUDIES: [&str; 9] = [
     include_str!("../../../studies/cellstats/study.toml"),
     include_str!("../../../studies/cellule-2010/study.toml"),
@@ -81,7 +80,6 @@ fn complete(all: &[JudgedStudy]) -> Result<(), CliError> {
     )))
 }
 
-/// A short description of this computer, with the date.
 fn here() -> Result<String, CliError> {
     let environment = seatmap_machines::host::environment::read();
     let cpus = seatmap_os::affinity::current().map_err(CliError::work)?.len();
@@ -94,7 +92,6 @@ fn known(value: Option<String>) -> String {
     output::visible(&value.unwrap_or_else(|| "unknown".to_owned()))
 }
 
-/// The names of the bundled studies.
 pub fn names() -> impl Iterator<Item = String> {
     STUDIES.iter().filter_map(|text| Study::from_toml(text).ok()).map(|study| study.name)
 }
@@ -126,7 +123,6 @@ fn read(path: &Path, text: &str) -> Result<Study, CliError> {
     Study::from_toml(text).map_err(|error| CliError::at(path, error))
 }
 
-/// Computes our figures of a study.
 fn judged(study: Study, runs: &mut Runs) -> JudgedStudy {
     let mut not_run = Vec::new();
     let found = figures(&study, runs, &mut not_run);
@@ -170,7 +166,6 @@ fn tables(study: &Study, runs: &mut Runs, not_run: &mut Vec<NotRun>) -> Vec<Fill
     found
 }
 
-/// Writes a page and its pictures.
 fn write(judged: &JudgedStudy, folder: &Path) -> Result<(), CliError> {
     let study = &judged.study;
     std::fs::create_dir_all(folder).map_err(|error| CliError::work_at(folder, error))?;
@@ -244,12 +239,10 @@ fn found_in(document: &serde_json::Value, pointer: &str) -> Option<f64> {
     at.as_f64()
 }
 
-/// Whether an element has this name, under any of the usual keys.
 fn is_named(element: &serde_json::Value, name: &str) -> bool {
     ["name", "what", "mapping"].iter().any(|key| element[key] == name)
 }
 
-/// Time limit of one command. The longest takes minutes on one core.
 const LIMIT: Duration = Duration::from_secs(3600);
 
 /// The output of a command line of this program, run as a process, so that a figure is exactly what

@@ -22,12 +22,9 @@ use seatmap_papers_report::html;
 use seatmap_papers_report::svg::{Chart, charts};
 use std::time::Duration;
 
-/// Default number of turns of workers and threads.
 const TURNS: u32 = 9;
-/// Default duration of each configuration of streams.
 const LASTING: Duration = Duration::from_secs(3);
 
-/// Measures the cost of work by pinned workers, and by threads created for it.
 pub fn run(typed: &Workers) -> Result<(), CliError> {
     if typed.svg.is_some()
         && !matches!(
@@ -44,7 +41,6 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
     if typed.in_cell {
         return output::print_exact(&String::from_utf8_lossy(&inside::run(typed)?));
     }
-    // Checked before the measurement.
     let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;
     let page = output::page(typed.html.as_deref(), typed.json)?;
     let document = match typed.what {
@@ -82,7 +78,6 @@ fn on_host(typed: &Workers) -> Result<WorkersDocument, CliError> {
     Ok(WorkersDocument::new(here::host_name(), cpus, found))
 }
 
-/// Rejects options without effect.
 fn check(typed: &Workers) -> Result<(), CliError> {
     model::check(typed)?;
     let is_streams = typed.what == WorkersMeasurement::Streams;
@@ -135,7 +130,6 @@ fn measured(typed: &Workers, cpus: &[u32]) -> Result<CelluleResult, CliError> {
     found.map_err(CliError::work)
 }
 
-/// The costs of calls, from one worker up.
 fn counted(
     cpus: &[u32],
     workers: usize,
@@ -145,7 +139,6 @@ fn counted(
     (1..=workers).map(|workers| costs(&WorkerSeats::new(cpus, workers)?, turns)).collect()
 }
 
-/// Runs all configurations, with their threads on these CPUs.
 fn through(
     cpus: &[u32],
     link: StreamLink,
@@ -154,7 +147,6 @@ fn through(
     on(cpus, || link.configurations().map(|one| streams::run(one, link, lasting)).collect())
 }
 
-/// Two charts per figure: compared with a thread per worker, and with a thread per task.
 fn drawn(figures: &[GainFigure]) -> Vec<Chart> {
     figures
         .iter()

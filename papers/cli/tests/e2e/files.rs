@@ -20,7 +20,6 @@ use std::process::{Child, Command, Stdio};
 /// The variable with the socket for this binary as a stranger.
 const SOCKET: &str = "SEATMAP_TEST_SOCKET";
 
-/// A folder `shown`, and a controller that exports it.
 fn serving<'a>(place: &'a Place, more: impl Arguments) -> Controller<'a> {
     fs::create_dir(place.path("shown")).unwrap();
     place.file("shown/in", "abc");
@@ -39,7 +38,6 @@ fn content(client: &mut FileClient<impl Read + Write>, path: &str) -> io::Result
     Ok(String::from_utf8_lossy(&bytes[..count]).into_owned())
 }
 
-/// Starts a program in the cell with these options of `controller start`.
 fn started(place: &Place, options: impl Arguments, program: impl AsRef<OsStr>) -> Command {
     let mut command = seatmap(place, ["cell", "run", "-q", "first", "--", crate::PROGRAM]);
     command.args(["controller", "start"]).args(options.words()).arg("--").arg(program);

@@ -4,7 +4,6 @@ use crate::common::{Json, Place, assert_contains};
 
 const RING: &str = "place --on cell-ps3 --pattern ring:4 --packet=16k";
 
-/// The best of all mappings of the same program takes no less time.
 #[test]
 fn the_best_mapping_takes_as_long_as_place_says() {
     let place = Place::new();

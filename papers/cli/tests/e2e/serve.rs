@@ -12,7 +12,6 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::MutexGuard;
 
-/// A controller, ended when dropped.
 pub struct Controller<'a> {
     place: &'a Place,
     child: Guarded,
@@ -43,7 +42,6 @@ impl<'a> Controller<'a> {
         listed["cells"].elements().clone()
     }
 
-    /// Sends SIGKILL, and does not wait for the warden.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -64,7 +62,6 @@ impl Drop for Controller<'_> {
     }
 }
 
-/// `seatmap-papers controller` with the test's own run folder.
 pub fn controller(place: &Place, arguments: impl Arguments) -> Command {
     let mut command = place.command(("controller", arguments));
     command.env("SEATMAP_RUN", place.path("run")).stderr(Stdio::piped());
@@ -276,7 +273,6 @@ fn a_controller_that_is_stopped_is_named() {
     assert!(controller.ask("list").status.success());
 }
 
-/// The account of an ended controller.
 fn account(place: &Place) -> Value {
     serde_json::from_str(&place.read("run/controller.usage")).unwrap()
 }

@@ -256,7 +256,6 @@ fn workers_of_this_computer_are_at_work_together() {
     assert!(alone["overlap"].is_null(), "{alone}");
 }
 
-/// With one CPU, there is no room for a controller and a worker.
 #[test]
 fn a_process_with_one_cpu_is_told_so() {
     let place = Place::new();

@@ -6,7 +6,6 @@ use proptest::prelude::*;
 
 const SLICE_MS: u64 = 1000;
 
-/// Chooses the lowest CPUs.
 fn lowest(open: &CpuSet, count: usize) -> Option<CpuSet> {
     (open.len() >= count).then(|| open.iter().take(count).collect())
 }
@@ -197,7 +196,6 @@ fn who_ran_for_long_is_not_kept_waiting_for_ever() {
     }
 }
 
-/// An event in a queue: a ticket arrives, a ticket leaves, time passes.
 #[derive(Clone, Debug)]
 struct Event {
     wait_ms: u64,

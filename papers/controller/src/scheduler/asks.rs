@@ -130,7 +130,6 @@ impl Scheduler<'_> {
         }
     }
 
-    /// The default size of a cell.
     fn usual_size(&self) -> Result<usize, Say> {
         match CpuChoice::of_host(&self.host).and_then(|all| all.best(None, None)) {
             Ok(best) => Ok(best.len()),
@@ -209,7 +208,6 @@ impl Scheduler<'_> {
         Ok(jobs.chain(others).collect())
     }
 
-    /// A list entry for a cell without a job.
     fn listed_of_others(&self, cell: &CellRecord) -> Listed {
         let faults = known_faults(seatmap_cell::verify(&self.host, cell));
         Listed {
@@ -222,7 +220,6 @@ impl Scheduler<'_> {
     }
 }
 
-/// The answer to an invalid request.
 fn refused(why: impl std::fmt::Display) -> Say {
     Say::error(ErrorOrigin::Request, why.to_string())
 }
@@ -242,7 +239,6 @@ fn named(create: &Create) -> Result<Option<Wants>, &'static str> {
     }
 }
 
-/// A library error with its causes, for a client.
 pub(super) fn failed(error: &CellError) -> Say {
     let kind = if error.is_input() { ErrorOrigin::Request } else { ErrorOrigin::Failed };
     Say::error(kind, with_causes(error))

@@ -10,14 +10,12 @@ use seatmap_data::document::with_causes;
 use seatmap_data::invariant;
 use seatmap_os::{CpuSet, Tid, boot};
 
-/// The name of this component in reports of bugs.
+/// For reports of bugs.
 const CONTROLLER: &str = "controller";
 
-/// The most threads outside their cell to name.
 const MOST_OUTSIDE: usize = 4;
 
 impl Scheduler<'_> {
-    /// Creates a cell, for the first time or again.
     pub(super) fn start(&mut self, id: u64, cpus: CpuSet) {
         if let Some(job) = self.jobs.get(&id) {
             invariant!(
@@ -118,7 +116,6 @@ impl Scheduler<'_> {
         self.tell(connection, Say::Suspended { name });
     }
 
-    /// Reports to a client the threads that could not be moved back to the cell.
     fn tell_of_outside(&mut self, connection: Option<u64>, name: &Name, outside: &[Tid]) {
         if outside.is_empty() {
             return;
@@ -156,13 +153,11 @@ impl Scheduler<'_> {
         Ok(self.note()?)
     }
 
-    /// Writes the ledger; returns any error as text.
     fn note(&self) -> Result<(), String> {
         self.write_down()
             .map_err(|error| format!("the ledger cannot be written: {}", with_causes(&error)))
     }
 
-    /// Destroys a cell, or cancels its request.
     pub(super) fn evict(&mut self, id: u64) -> Result<Vec<Left>, Say> {
         let Some(job) = self.jobs.get(&id) else { return Ok(Vec::new()) };
         let phase = job.phase;
@@ -182,7 +177,6 @@ impl Scheduler<'_> {
         Ok(left)
     }
 
-    /// Removes a cell, and informs its client.
     fn forget(&mut self, id: u64, say: Say) {
         let Some(job) = self.jobs.get(&id) else { return };
         let number = if job.phase == CellPhase::Waiting { job.request } else { 0 };
@@ -222,7 +216,6 @@ impl Scheduler<'_> {
         self.leave_the_cells();
     }
 
-    /// Finds cells whose lease expired, or that another program destroyed.
     pub(super) fn see_who_ended(&mut self) {
         let Ok(cells) = self.host.cells() else { return };
         let ended = self.jobs.iter().filter(|(_, job)| match job.phase {

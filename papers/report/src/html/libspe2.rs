@@ -10,7 +10,6 @@ use seatmap_experiments::cellule::libspe2::noise::OsNoise;
 use seatmap_report::counted;
 use seatmap_report::duration::duration;
 
-/// The result in one sentence.
 pub(super) fn sentence(found: &Libspe2) -> String {
     let Some(run) = found.table.get(&TimedCall::CtxRun) else {
         return "No call was measured.".to_owned();
@@ -23,7 +22,6 @@ pub(super) fn sentence(found: &Libspe2) -> String {
     )
 }
 
-/// Table 1, figures 4 and 5, and the noise.
 pub(super) fn page(found: &Libspe2) -> Markup {
     html! {
         (table(found))

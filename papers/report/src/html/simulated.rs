@@ -11,7 +11,6 @@ use seatmap_experiments::cellule::simulated::inputs::AssumedCost;
 use seatmap_experiments::cellule::simulated::text::origin;
 use seatmap_report::counted;
 
-/// The result in one sentence.
 pub(super) fn sentence(found: &SimulatedCellule) -> String {
     let points = found.figures.iter().flat_map(|figure| &figure.series).flat_map(|one| &one.points);
     let gains = points.map(|point| point.gain_percent);
@@ -28,7 +27,6 @@ pub(super) fn sentence(found: &SimulatedCellule) -> String {
     )
 }
 
-/// The calls by number of SPEs, the gains, and the inputs.
 pub(super) fn page(found: &SimulatedCellule) -> Markup {
     html! {
         div.columns { @for figure in &found.figures { (curves(figure)) } }

@@ -12,7 +12,6 @@ use seatmap_report::svg::curves::{PlotCurve, curves};
 /// The advice if no figures support a specific one.
 const NOTHING: &str = "Compare the ways below: the cheapest that does the work is the one to use.";
 
-/// The title of a figure of bandwidth.
 const BANDWIDTH: Title<'static> = Title { text: "bandwidth, GB/s", unit: AxisUnit::Number };
 
 /// A survey as one HTML file that works offline and without scripts: tables, and the paper's

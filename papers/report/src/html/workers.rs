@@ -58,7 +58,6 @@ fn sentence(found: &CelluleResult) -> String {
     }
 }
 
-/// `12.3 % less time by the runtime`.
 fn saved(gain_percent: f64) -> String {
     let word = if gain_percent < 0.0 { "more" } else { "less" };
     format!("{:.1} % {word} time by the runtime", gain_percent.abs())
@@ -200,7 +199,6 @@ fn share(kernel: KernelShare) -> String {
     kernel.kernel_percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.0} %"))
 }
 
-/// Two charts of a figure: compared with a thread per worker, and with a thread per task.
 fn gains(figure: &GainFigure) -> Markup {
     html! {
         section.card {

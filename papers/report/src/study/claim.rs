@@ -61,7 +61,6 @@ impl ClaimVerdict {
     }
 }
 
-/// A side of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Above,
@@ -94,13 +93,11 @@ struct Order {
     margin: f64,
 }
 
-/// A published number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Published {
     number: f64,
     /// The tolerance in the figure's unit.
     tolerance: f64,
-    /// Whether the tolerance is printed as a share.
     is_share: bool,
     /// The permitted side, if the paper gives the number as a limit ("over a factor of two").
     limit: Option<Side>,
@@ -294,7 +291,6 @@ impl PaperClaim {
     }
 }
 
-/// A number without trailing zeros.
 fn short(value: f64) -> String {
     let text = number(value);
     if text.contains('.') {

@@ -36,7 +36,6 @@ pub struct StudyFigure {
     pub note: Option<String>,
 }
 
-/// A figure as written in a study's file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenFigure {
@@ -124,7 +123,6 @@ pub struct MeasuredFigure {
 }
 
 impl StudyFigure {
-    /// Its command lines, joined by the operation on their quantities.
     fn commands(&self) -> String {
         let over = self.over.as_ref().map(|over| format!(" / {}", with_program(over)));
         let minus = self.minus.as_ref().map(|minus| format!(" - {}", with_program(minus)));

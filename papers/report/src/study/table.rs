@@ -158,7 +158,6 @@ impl FilledTable {
         }
     }
 
-    /// The last column divided by the first.
     fn growth(figures: &[Option<f64>]) -> Option<f64> {
         // Two checks: that there is a column, and that its figure is known.
         let first = figures.first().copied()??;

@@ -16,7 +16,6 @@ pub fn channels(found: &ChannelsResult) -> String {
     standalone([WIDTH, height(&them)], &drawing)
 }
 
-/// The picture of a run for a page.
 pub(crate) fn picture(found: &ChannelsResult) -> Markup {
     let (them, across, up) = drawn(found);
     curves(&them, across, up)
@@ -67,7 +66,6 @@ fn numbered(them: [(&str, Vec<(f64, f64)>); 2]) -> Vec<PlotCurve> {
         .collect()
 }
 
-/// Points by CPU number.
 fn points(all: &[PuDistance], cycles: impl Fn(&PuDistance) -> f64) -> Vec<(f64, f64)> {
     let mut points: Vec<(f64, f64)> =
         all.iter().map(|point| (f64::from(point.pu), cycles(point))).collect();

@@ -5,7 +5,6 @@ use seatmap_report::AxisUnit;
 use seatmap_report::svg::curves::{PlotCurve, WIDTH, curves, drawing, height};
 use seatmap_report::svg::{Title, number, standalone};
 
-/// Space for a chart's title.
 const TITLE: f64 = 28.0;
 
 /// Curves with a title.
@@ -22,7 +21,6 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Its curves with colours by position.
     fn drawn(&self) -> Vec<PlotCurve> {
         self.curves
             .iter()
@@ -31,7 +29,6 @@ impl Chart {
             .collect()
     }
 
-    /// The axes: doubling sizes, and percent.
     fn titles(&self) -> [Title<'_>; 2] {
         [
             Title { text: &self.across, unit: AxisUnit::Doublings },

@@ -9,9 +9,7 @@ use seatmap_report::svg::Title;
 use seatmap_report::svg::curves::{COLOURS, PlotCurve, WIDTH, curves, drawing, height};
 use seatmap_report::svg::number;
 
-/// Space for the title.
 const TITLE: f64 = 30.0;
-/// Height of a line below it.
 const LINE: f64 = 14.0;
 /// Characters in such a line, 6 units wide each.
 const LETTERS: usize = (WIDTH / 6.0) as usize;
@@ -75,7 +73,6 @@ fn lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// Each run, with the mean on top.
 fn drawn(ranking: &Ranking) -> Vec<PlotCurve> {
     let runs = ranking.setup.runs as usize;
     // With a single run, the mean is the run itself.
@@ -98,6 +95,5 @@ fn drawn(ranking: &Ranking) -> Vec<PlotCurve> {
 
 fn points(ranking: &Ranking, ns: impl Fn(usize) -> f64) -> Vec<(f64, f64)> {
     let step = ranking.mappings.div_ceil(MOST_POINTS).max(1);
-    // Ranks are counted from 1.
     (0..ranking.mappings).step_by(step).map(|row| ((row + 1) as f64, ns(row))).collect()
 }

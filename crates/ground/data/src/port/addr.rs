@@ -1,14 +1,14 @@
-//! Addresses of the memory that the tasks share.
+//! Addresses in the tasks' shared memory.
 
-/// Bytes in a cache line. 64 on every coherent machine in the catalogue. Where it is larger (128 on
-/// POWER), two of our lines share one hardware line, and programs that space lines must leave one
-/// free between two in use.
+/// Bytes in a cache line: 64 on every coherent machine in the catalogue. If hardware lines are
+/// larger (128 on POWER), two of ours share one, and programs that separate lines must leave one
+/// unused line between two used ones.
 pub const LINE_BYTES: usize = 64;
 
 /// 64-bit words in a cache line.
 pub const WORDS_PER_LINE: u32 = (LINE_BYTES / 8) as u32;
 
-/// A 64-bit word of the memory that the tasks of a workload share, counted from its start.
+/// A 64-bit word of a workload's shared memory, counted from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Addr(pub u32);
 
@@ -25,13 +25,13 @@ impl Addr {
         Addr(index * WORDS_PER_LINE)
     }
 
-    /// The word that lies `further` words behind this one.
+    /// The word `further` words after this one.
     #[must_use]
     pub const fn word(self, further: u32) -> Addr {
         Addr(self.0 + further)
     }
 
-    /// The line it lies in.
+    /// The line that contains it.
     #[must_use]
     pub const fn line_index(self) -> u32 {
         self.0 / WORDS_PER_LINE

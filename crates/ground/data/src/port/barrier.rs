@@ -1,14 +1,14 @@
-//! A rendezvous of all tasks.
+//! A barrier for all tasks.
 
 use crate::port::{Addr, Port};
 
-/// A rendezvous: no task leaves before the last one has come.
+/// A barrier: no task leaves before the last one has arrived.
 ///
-/// One word counts arrivals for ever, so the barrier needs no reset and can be used again at once:
-/// a task that draws ticket t waits until the count reaches the next multiple of the number of
-/// tasks. (A central counter barrier after Mellor-Crummey & Scott 1991, section 3.1, with the sense
-/// replaced by the round.) It starts from any multiple of `tasks`, zero being the usual one. 2^64
-/// arrivals are not reached in a lifetime.
+/// One word counts arrivals and never restarts, so the barrier needs no reset and can be reused at
+/// once: a task with ticket t waits until the count reaches the next multiple of the number of
+/// tasks. (A central counter barrier after Mellor-Crummey & Scott 1991, section 3.1, with the round
+/// instead of the sense.) It starts from any multiple of `tasks`, usually zero. 2^64 arrivals take
+/// longer than a lifetime.
 ///
 /// ```
 /// # use seatmap_data::port::{Addr, Barrier, Port};
@@ -24,13 +24,13 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// A barrier for `tasks` tasks, on a word that nothing else uses. Zero tasks count as one.
+    /// Creates a barrier for `tasks` tasks, on a word without other uses. Zero tasks count as one.
     #[must_use]
     pub fn new(count: Addr, tasks: usize) -> Self {
         Barrier { count, tasks: tasks.max(1) as u64 }
     }
 
-    /// Waits until all tasks have called it this time round.
+    /// Waits until all tasks have called it in this round.
     pub fn wait<P: Port + ?Sized>(&self, port: &P) {
         let ticket = port.fetch_add(self.count, 1);
         let all_here = (ticket / self.tasks + 1) * self.tasks;

@@ -2,18 +2,17 @@
 
 use crate::port::Port;
 
-/// A program of several tasks that share memory, written once and run on any machine.
+/// A program of several tasks with shared memory that runs on any machine.
 pub trait Workload: Sync {
-    /// The result that one task reports.
+    /// A task's result.
     type Output: Send;
 
-    /// How many tasks it has. Task `rank` is given seat `rank`.
+    /// The number of tasks. Task `rank` runs on seat `rank`.
     fn tasks(&self) -> usize;
 
-    /// Cache lines of shared memory that it touches: all its addresses lie below
-    /// `Addr::line(lines())`.
+    /// Cache lines of shared memory: all addresses are below `Addr::line(lines())`.
     fn lines(&self) -> u32;
 
-    /// The body of one task.
+    /// The body of a task.
     fn task<P: Port>(&self, port: &P, rank: usize) -> Self::Output;
 }

@@ -6,9 +6,7 @@ use seatmap_data::port::{Addr, Port};
 /// Bytes from a position on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WordBytes {
-    /// The word of the first byte.
     start: Addr,
-    /// The first byte's offset from there.
     offset: u32,
 }
 
@@ -26,7 +24,6 @@ impl WordBytes {
         (self.offset + further) % 8 * 8
     }
 
-    /// Fills a buffer.
     pub(super) fn read<P: Port>(self, port: &P, mut into: &mut [u8]) {
         let mut at = 0;
         while !into.is_empty() {
@@ -80,7 +77,6 @@ impl WordBytes {
         (self.word(0), self.shift(0) == 32)
     }
 
-    /// Reads the aligned 32-bit word here.
     pub(super) fn read_u32<P: Port>(self, port: &P) -> u32 {
         (port.load(self.word(0)) >> self.shift(0)) as u32
     }

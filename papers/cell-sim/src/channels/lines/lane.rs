@@ -45,7 +45,6 @@ impl LaneHalf {
     }
 }
 
-/// The last word of a lane.
 #[derive(Clone, Copy)]
 struct News(u64);
 
@@ -89,9 +88,7 @@ struct Counts {
 /// single-producer ring of Lamport 1983, with credits.)
 #[derive(Debug)]
 pub(super) struct MailLane {
-    /// Written by this task.
     out: LaneHalf,
-    /// Written by the other task.
     back: LaneHalf,
     counts: Cell<Counts>,
     newest: Cell<u32>,
@@ -153,14 +150,12 @@ impl MailLane {
         self.counts.set(counts);
     }
 
-    /// The next value, if it has arrived.
     #[inline(always)]
     pub(super) fn try_receive<P: Port>(&self, port: &P) -> Option<u32> {
         let news = News(port.load(self.back.news()));
         (news.sent() != self.counts.get().received).then(|| self.take(port, news))
     }
 
-    /// Waits for the next value.
     #[inline(always)]
     pub(super) fn receive<P: Port>(&self, port: &P) -> u32 {
         let word = self.back.news();
@@ -216,7 +211,6 @@ impl MailLane {
     }
 }
 
-/// Two numbers in a word.
 #[inline(always)]
 pub(super) fn pair(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)

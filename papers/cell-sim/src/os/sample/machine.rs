@@ -24,7 +24,6 @@ const UPPER_FEATURE: u64 = 4;
 /// The kernel's marker of an extended part (`FP_XSTATE_MAGIC1`).
 const MAGIC_AT: usize = 464;
 const MAGIC: u32 = 0x4650_5853;
-/// Size of the stack for samples.
 const STACK_BYTES: usize = 64 << 10;
 
 /// The thread asked for a sample, or 0 after its answer. Only one is asked at a time.
@@ -188,7 +187,6 @@ extern "C" fn on_sample(_: libc::c_int, info: *mut libc::siginfo_t, context: *mu
 struct Steps {
     /// The state at the start; `None` once the thread has returned to it.
     first: Option<ThreadSample>,
-    /// The lowest key so far.
     lowest: Key,
     left: u32,
 }
@@ -223,7 +221,6 @@ unsafe fn key(context: *mut libc::c_void) -> Key {
     )
 }
 
-/// Continues a walk after the next instruction.
 unsafe fn step(context: *mut libc::c_void, steps: Steps) {
     // SAFETY: the caller hands on what the kernel gave it; the walk is this thread's.
     unsafe {
@@ -233,7 +230,6 @@ unsafe fn step(context: *mut libc::c_void, steps: Steps) {
     }
 }
 
-/// Ends a walk, if there is one.
 unsafe fn stop_walk(context: *mut libc::c_void) {
     // SAFETY: the caller hands on what the kernel gave it; the walk is this thread's.
     unsafe {

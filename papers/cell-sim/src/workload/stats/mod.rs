@@ -44,7 +44,6 @@ impl LoopTimes {
     }
 }
 
-/// A loop of operations.
 #[derive(Clone, Copy)]
 struct Loop {
     warm_up: u64,
@@ -57,7 +56,6 @@ struct Loop {
 }
 
 impl Loop {
-    /// Runs single operations, like [`Loop::timed`].
     fn timed_each<C: Channels>(
         self,
         channels: &C,

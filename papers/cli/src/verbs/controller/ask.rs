@@ -13,7 +13,6 @@ use seatmap_report::cell;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// Requests a cell, and holds it if requested.
 pub fn create(typed: &ControllerCreate) -> Result<(), CliError> {
     let ask = RequestKind::Create(meant::create(typed)?);
     let client = answered(&typed.at, ask, typed.json)?;
@@ -33,7 +32,6 @@ pub fn renew(typed: ControllerRenew) -> Result<(), CliError> {
     answered(&typed.at, ask, typed.json).map(drop)
 }
 
-/// Sends a request, shows the answer, and returns the connection.
 fn answered(
     at: &ControllerSocket,
     ask: RequestKind,

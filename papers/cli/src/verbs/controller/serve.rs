@@ -8,7 +8,6 @@ use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output;
 use seatmap_controller::{InheritedState, ServerOptions, channel, server};
 
-/// Serves until interrupted.
 pub fn run(typed: &ControllerServe) -> Result<(), CliError> {
     let host = host()?;
     // Finish first what a killed program left.
@@ -28,7 +27,6 @@ fn judge() -> Box<NoiseJudge<'static>> {
     Box::new(|cpus| Ok(seatmap_health::noise::measure_briefly(&cpus.0)?.worst_stolen_percent()))
 }
 
-/// Reports an earlier controller's leftovers, which do not prevent this one from serving.
 fn report(inherited: InheritedState) {
     inherited.left.iter().for_each(|left| output::tell(&format!("not put back: {left}")));
     if let Some(lost) = inherited.lost {

@@ -9,9 +9,7 @@ use seatmap_data::document::content_hash;
 use seatmap_data::pattern::{Pattern, generate};
 use seatmap_experiments::rank::{MappingChoice, Setup};
 
-/// A study to run on a machine.
 pub struct RankStudyRequest<'a> {
-    /// The machine.
     pub runner: &'a ExperimentRunner,
     /// The CPUs for workers, if the machine is this host.
     pub pus: &'a [u32],
@@ -72,7 +70,6 @@ impl RankStudyRequest<'_> {
     }
 }
 
-/// The number of tasks in a ring, and whether it is bidirectional.
 fn ring(text: &str, pattern: &Pattern) -> Result<(usize, bool), CliError> {
     match (is_ring(pattern, ""), is_ring(pattern, ":bidirectional")) {
         (true, _) if pattern.tasks > 1 => Ok((pattern.tasks, false)),
@@ -88,7 +85,6 @@ fn is_ring(pattern: &Pattern, form: &str) -> bool {
     generate(&format!("ring:{}{form}", pattern.tasks)).is_ok_and(|ring| ring.edges == pattern.edges)
 }
 
-/// The messages of a pattern, all of equal size.
 fn long(pattern: &Pattern) -> Result<Vec<[usize; 3]>, CliError> {
     // Size and repetitions do not matter, because only the ends and steps of the messages are used.
     let program = LongMessages::along(pattern, 16, 1).ok_or_else(|| {

@@ -6,7 +6,6 @@ use seatmap_console::output::{self, Destination};
 use seatmap_experiments::rank::Ranking;
 use seatmap_papers_report::{html, ranking, svg};
 
-/// Converts a ranking to a file's content.
 type Writer = fn(&Ranking) -> String;
 
 /// The requested outputs, checked before the work begins.
@@ -16,7 +15,7 @@ pub struct RankOutputs {
 }
 
 impl RankOutputs {
-    /// Checks the requested outputs.
+    /// Checks the requested outputs before the work begins.
     ///
     /// # Errors
     /// A file cannot be written, or two results would go to stdout.
@@ -46,7 +45,6 @@ impl RankOutputs {
             + usize::from(self.json)
     }
 
-    /// Writes the files, and prints a summary if stdout is free.
     pub fn deliver(&self, ranking: &Ranking) -> Result<(), CliError> {
         for (destination, writer) in &self.files {
             destination.write(&writer(ranking))?;

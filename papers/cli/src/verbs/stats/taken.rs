@@ -4,12 +4,10 @@ use crate::args::Stats;
 use seatmap_console::error::CliError;
 use seatmap_experiments::cell_stats::CellStatsPrimitive;
 
-/// An option, and the functions that use it.
 struct Taken {
     option: &'static str,
     is_typed: fn(&Stats) -> bool,
     by: fn(CellStatsPrimitive) -> bool,
-    /// The names of those functions.
     functions: &'static str,
 }
 

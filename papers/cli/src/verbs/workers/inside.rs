@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-/// Time limit for creating or destroying a cell.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Extra time for the streams beyond their duration.
 const SLACK: Duration = Duration::from_secs(60);
@@ -35,7 +34,6 @@ impl OwnCell {
         Ok(cell)
     }
 
-    /// Runs `seatmap cell` with these arguments.
     fn call(&self, arguments: &[OsString], limit: Duration) -> Result<Output, CliError> {
         let mut command = Command::new(&self.seatmap);
         let output = limited::output("seatmap cell", command.arg("cell").args(arguments), limit)

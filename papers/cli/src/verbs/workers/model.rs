@@ -14,10 +14,8 @@ use seatmap_experiments::cellule::simulated::{CelluleMachine, simulated as simul
 use seatmap_machines::catalog::Capability;
 use std::sync::Arc;
 
-/// The default seed.
 const SEED: u64 = 1;
 
-/// Rejects options that are only for models, or only for this computer.
 pub fn check(typed: &Workers) -> Result<(), CliError> {
     let is_model = typed.what == WorkersMeasurement::Cellule;
     let is_changed = !typed.figures.set.is_empty();
