@@ -55,7 +55,7 @@ pub enum AccountError {
     Foreign {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
     /// The computer has rebooted since.
@@ -86,7 +86,7 @@ impl UsageFile {
     /// The usage in the file, if it is possible at this time of the boot.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem.
     pub fn usage(&self, now_ms: u64) -> Result<UserUsage, String> {
         if self.format != FORMAT {
             return Err(format!("\"format\" must be \"{FORMAT}\""));

@@ -51,7 +51,7 @@ pub enum Say {
     Error {
         /// The origin of the error.
         kind: ErrorOrigin,
-        /// What is wrong, and what to do.
+        /// The problem, and the remedy.
         message: String,
     },
     /// The faults of a cell have changed.
@@ -107,7 +107,7 @@ pub struct Listed {
     pub uid: Option<u32>,
     /// The cell; null while it waits or is suspended.
     pub cell: Option<CellRecord>,
-    /// What is wrong with the cell, one line each.
+    /// The cell's faults, one line each.
     pub faults: Vec<String>,
 }
 

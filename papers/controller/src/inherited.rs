@@ -3,7 +3,7 @@
 use crate::account::AccountError;
 use seatmap_cell::undo::Left;
 
-/// What a controller must report at its start.
+/// The state that a controller must report at its start.
 #[derive(Debug, Default)]
 pub struct InheritedState {
     /// Settings changed by the previous controller that could not be restored.

@@ -179,7 +179,7 @@ fn about(command: &clap::Command, verb: &str) -> String {
     found.map(|about| about.to_string()).unwrap_or_default()
 }
 
-/// A seating plan for threads: measures the distances between cores, and pins threads by them.
+/// A seating plan for threads: measures core distances, and pins threads by them.
 #[derive(Debug, Parser)]
 #[command(
     name = "seatmap",
@@ -475,6 +475,7 @@ mod tests {
         let command = SeatmapArgs::command();
         let verbs: Vec<&str> = command
             .get_subcommands()
+            .filter(|verb| !verb.is_hide_set())
             .map(clap::Command::get_name)
             .filter(|verb| *verb != "help")
             .collect();

@@ -1,4 +1,4 @@
-//! Who talks to whom in a program that was observed.
+//! The communication in an observed program.
 
 use crate::page::{Page, PageSection, Table};
 use seatmap_data::document::visible;

@@ -15,7 +15,7 @@ pub struct PlaceRequest<'a> {
     pub pattern: &'a Pattern,
     /// The objective. [`PlaceRequest::place`] supports `Distance`, `Congestion` and `Time`.
     pub objective: Objective,
-    /// What an edge weighs: by default bytes, or messages if each costs a wakeup.
+    /// The weight of an edge: by default bytes, or messages if each costs a wakeup.
     pub weight: Option<Weight>,
     /// How tasks wait for messages, which decides the cost for `Distance` and `Time`.
     pub waiting: MessageWait,

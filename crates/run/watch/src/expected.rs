@@ -159,6 +159,7 @@ impl Expected {
             missing.remove(&rank);
             match seat_of(rank) {
                 Err(node) => {
+                    // Plural: "runs" is a verb here.
                     expected
                         .misplaced
                         .push((pid, format!("rank {rank} runs here, and it should run on {node}")));

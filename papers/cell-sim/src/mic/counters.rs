@@ -1,3 +1,5 @@
+//! Counts of a memory controller.
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MicCounters {
     pub reads: u64,

@@ -25,7 +25,7 @@ pub struct LocalStore {
     pub bytes: u32,
 }
 
-/// What an effective address refers to.
+/// The target of an effective address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressTarget {
     /// Memory or a local store.
@@ -78,7 +78,7 @@ impl AddressSpace {
         self.placed.insert(start, (end, chip));
     }
 
-    /// What `bytes` bytes at an address refer to; `None` if one transfer cannot cover them.
+    /// The target of `bytes` bytes at an address; `None` if one transfer cannot cover them.
     pub fn find(&mut self, effective: u64, bytes: u32) -> Option<AddressTarget> {
         if let Some((start, of)) = self.registers.range(..=effective).next_back()
             && effective - start < REGISTER_BYTES

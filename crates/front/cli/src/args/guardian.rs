@@ -1,7 +1,9 @@
+//! The hidden verb of guardians.
+
 use clap::Subcommand;
 use seatmap_cell::Name;
 
-/// What a guardian restores if its creator dies. Seatmap starts these commands itself.
+/// The changes that a guardian restores if its creator dies. Seatmap starts these commands itself.
 #[derive(Debug, Subcommand)]
 pub enum GuardianVerb {
     /// The changes of a cell.

@@ -303,7 +303,7 @@ fn wrong_edge(at: usize, what: String) -> Result<(), DocumentError> {
 }
 
 pub(crate) fn tasks_problem(tasks: impl std::fmt::Display) -> String {
-    // Always plural: one task is valid.
+    // Plural: one task is valid.
     format!("{tasks} tasks, and a pattern has 1 to {MAX_TASKS}")
 }
 

@@ -78,7 +78,7 @@ struct Levels<'a> {
 struct Prices {
     /// The price of a unit of weight between groups, for each division.
     crossing: Vec<f64>,
-    /// What slot a pays for its distance to b above one half: (a, b) is -(b, a).
+    /// The price that slot a pays for its distance to b above one half: (a, b) is -(b, a).
     skew: Square<f64>,
 }
 

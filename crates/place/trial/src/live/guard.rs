@@ -101,7 +101,7 @@ mod tests {
         ledger.take_news()
     }
 
-    /// What is left to do after a creator that wrote these lines.
+    /// The masks that are still owed after a creator that wrote these lines.
     fn after(lines: &str) -> OwedMasks {
         let mut ledger = SeatLedger::default();
         let parting = Parting::read(lines.as_bytes(), io::sink(), |line| read(&mut ledger, line));

@@ -242,7 +242,7 @@ pub struct FindingLine {
     pub word: &'static str,
     /// The rule; empty in the further lines of a finding.
     pub rule: String,
-    /// What there is to say.
+    /// The text.
     pub text: String,
     /// Whether that is the command that mends it, behind an arrow.
     pub is_command: bool,
