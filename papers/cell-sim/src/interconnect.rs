@@ -233,7 +233,6 @@ impl Interconnect {
             TransactionPurpose::Get | TransactionPurpose::Put | TransactionPurpose::Reserve => {
                 return true;
             }
-            // "moves": the subject is "a claim".
             // Plural: "moves" is a verb here.
             TransactionPurpose::Claim => {
                 broken(at_cycle(NAME, now), format_args!("a claim of {requester:?} moves data"))
