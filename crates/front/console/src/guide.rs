@@ -6,7 +6,7 @@
 //! found by a test.
 
 use clap::Command;
-use seatmap_report::terminal::fit;
+use seatmap_report::terminal::{command, wrapped};
 
 /// A word of a page and its meaning, without a full stop.
 pub type GuideEntry = (&'static str, &'static str);
@@ -87,16 +87,17 @@ impl VerbGuide {
         if !self.examples.is_empty() {
             text += "Examples:\n";
             for (line, about) in self.examples_of(program) {
-                text += &format!("  {line}\n          {about}\n");
+                text += &command(&format!("  {line}"), NARROW);
+                text += &wrapped(&format!("          {about}"), NARROW);
             }
             text.push('\n');
         }
         text += "Exit status:\n";
         for (code, about) in self.exits {
-            text += &format!("  {code}  {about}\n");
+            // The parser's own wrapping would not indent what follows.
+            text += &wrapped(&format!("  {code}  {about}"), NARROW);
         }
-        // The parser's own wrapping would not indent what follows.
-        fit(text.trim_end(), NARROW).trim_end().to_owned()
+        text.trim_end().to_owned()
     }
 }
 

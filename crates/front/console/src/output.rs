@@ -1,11 +1,12 @@
 //! Where results go: stdout, or a file that is whole or not there.
 
 use crate::error::CliError;
-use crate::printable::{is_json, printable};
+use crate::printable::printable;
 use crate::{running, stdio, view};
 pub use seatmap_data::document::visible;
 use seatmap_os::whole_file::{self, behind_links, check_writable, folder_of, replace};
-use seatmap_report::terminal::fit;
+use seatmap_report::Page;
+use seatmap_report::terminal::wrapped;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -15,10 +16,15 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Prints text for people on stdout, fitted into the columns of a terminal, or JSON. A reader that
-/// has gone ends the program quietly; a stdout that is closed or full is a failure.
+/// Prints sentences on stdout, broken into the columns of a terminal. A reader that has gone ends
+/// the program quietly; a stdout that is closed or full is a failure.
 pub fn print(text: &str) -> Result<(), CliError> {
     print_exact(&fitted(printable(text), view::text_columns(&io::stdout())))
+}
+
+/// Prints a page on stdout, in the columns of a terminal. Failures are those of [`print()`].
+pub fn show(page: &Page) -> Result<(), CliError> {
+    print_exact(&printable(&page.text(view::text_columns(&io::stdout()))))
 }
 
 /// Prints text for people that has its width already, such as help and pictures.
@@ -26,10 +32,12 @@ pub fn print_drawn(text: &str) -> Result<(), CliError> {
     print_exact(&printable(text))
 }
 
-/// The text in so many columns. A document stays as it is: a break in it would change it.
+/// The lines in so many columns.
 fn fitted(text: Cow<'_, str>, columns: Option<usize>) -> Cow<'_, str> {
-    let columns = columns.filter(|_| !is_json(&text));
-    columns.map(|columns| fit(&text, columns).into()).unwrap_or(text)
+    match columns {
+        Some(columns) => text.lines().map(|line| wrapped(line, columns)).collect(),
+        None => text,
+    }
 }
 
 /// The outcome of printing where the exit code is a verdict: a reader that has gone does not hide
@@ -41,7 +49,8 @@ pub fn even_unread(printed: Result<(), CliError>) -> Result<(), CliError> {
     }
 }
 
-/// Prints a file of any format on stdout, or words for a program that reads them as they are.
+/// Prints a document or a file of any format on stdout, or words for a program that reads them as
+/// they are.
 pub fn print_exact(text: &str) -> Result<(), CliError> {
     match to_stdout(text.as_bytes()) {
         Ok(()) => Ok(()),
@@ -69,7 +78,7 @@ pub fn stdout_was_closed() -> bool {
 
 /// Prints a document as JSON, on one line.
 pub fn json(document: &impl Serialize) -> Result<(), CliError> {
-    print(&seatmap_data::document::written(document))
+    print_exact(&seatmap_data::document::written(document))
 }
 
 /// A document without its machine's name, together with that name.
@@ -160,11 +169,18 @@ pub fn tell_of_used_up(quotas: &str) {
     ));
 }
 
-/// Prints a table or several lines on stderr, where the program that was started has stdout. A
+/// Prints several lines on stderr, where the program that was started has stdout. A
 /// missing reader is not a failure.
 pub fn tell_text(text: &str) {
     let text = fitted(printable(text), view::text_columns(&io::stderr()));
     let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Prints a page on stderr, where the program that was started has stdout. A missing reader is not
+/// a failure.
+pub fn tell_page(page: &Page) {
+    let text = page.text(view::text_columns(&io::stderr()));
+    let _ = io::stderr().write_all(printable(&text).as_bytes());
 }
 
 /// A destination for a result, checked before the work that makes it begins.

@@ -3,6 +3,7 @@
 use crate::error::CliError;
 use crate::output::{self, Destination};
 use clap::Args;
+use seatmap_report::Page;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -86,7 +87,7 @@ impl Outputs {
     pub fn step(
         &self,
         document: &impl Serialize,
-        text: Option<String>,
+        page: Option<Page>,
         is_quiet: bool,
     ) -> Result<(), CliError> {
         self.write(document, is_quiet)?;
@@ -94,22 +95,17 @@ impl Outputs {
             return output::json(document);
         }
         // A document has stdout, and no text may stand beside it.
-        let text = text.filter(|_| self.on_stdout().is_none());
-        text.map_or(Ok(()), |text| output::print(&text))
+        let page = page.filter(|_| self.on_stdout().is_none());
+        page.map_or(Ok(()), |page| output::show(&page))
     }
 
-    /// Writes the page, and prints the document, or the text where nothing else is on stdout.
+    /// Writes the page, and prints the document, or the page where nothing else is on stdout.
     ///
     /// # Errors
     /// The system's error.
-    pub fn show<T: Serialize>(
-        &self,
-        document: &T,
-        page: fn(&T) -> String,
-        text: fn(&T) -> String,
-    ) -> Result<(), CliError> {
+    pub fn show(&self, document: &impl Serialize, page: &Page) -> Result<(), CliError> {
         if let Some(place) = &self.page {
-            place.write(&page(document))?;
+            place.write(&page.html())?;
         }
         if self.is_json {
             output::json(document)
@@ -117,7 +113,7 @@ impl Outputs {
             // The file of -o or the page has stdout, and no other text may stand beside it.
             Ok(())
         } else {
-            output::print(&text(document))
+            output::show(page)
         }
     }
 }

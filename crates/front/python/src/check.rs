@@ -79,7 +79,7 @@ fn seats(plan: Option<&str>, any_machine: bool) -> Result<ExpectedSource, Python
 }
 
 fn judged(request: &CheckRequest, interruption: &Interruption) -> Result<Judgement, PythonFailure> {
-    let view = CheckView { is_coloured: false, is_document: true, is_quiet: false };
+    let view = CheckView { is_document: true, is_quiet: false };
     let mut check = request.begin()?;
     let shown = check.next(&|| interruption.is_raised())?.map(|step| shown(&step, view));
     let (json, text) = shown.unwrap_or_default();
@@ -89,5 +89,6 @@ fn judged(request: &CheckRequest, interruption: &Interruption) -> Result<Judgeme
 
 fn shown(step: &CheckStep, view: CheckView) -> (String, String) {
     let json = step.judged().map(seatmap_data::document::written);
-    (json.unwrap_or_default(), step.text(view).unwrap_or_default())
+    let page = step.text(view).map(|text| seatmap_report::check::page(&text, false).text(None));
+    (json.unwrap_or_default(), page.unwrap_or_default())
 }

@@ -61,7 +61,7 @@ impl PyMachine {
     /// The table of `seatmap show`.
     fn text(&self, width: usize) -> String {
         let options = DrawOptions { width, ..DrawOptions::default() };
-        terminal::page(&self.profile, &options, None)
+        terminal::page(&self.profile, &options, None).text(None)
     }
 
     /// The page of `seatmap show --html`.

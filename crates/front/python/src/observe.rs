@@ -57,5 +57,5 @@ fn seen(
     let Some(sighting) = sighting? else { return Err(ObserveError::NothingSeen.into()) };
     let observation = sighting.observation;
     let pattern = observation.pattern(observation.name());
-    Ok((PyPattern::of(pattern), observation.table()))
+    Ok((PyPattern::of(pattern), seatmap_report::observation::page(&observation).text(None)))
 }

@@ -7,7 +7,7 @@ use seatmap_console::{pattern_input, view};
 use seatmap_data::document::with_causes;
 use seatmap_data::pattern::generate::GENERATORS;
 use seatmap_data::pattern::{Edge, import};
-use seatmap_report::{html, pattern};
+use seatmap_report::pattern;
 use std::sync::Arc;
 
 /// A pattern: the traffic from each task to the others.
@@ -46,12 +46,12 @@ impl PyPattern {
 
     /// The picture of `seatmap pattern show`.
     fn text(&self) -> String {
-        pattern::drawn(&self.0, view::width())
+        pattern::drawn(&self.0, view::width()).text(None)
     }
 
     /// The page of `seatmap pattern show --html`.
     fn page(&self) -> String {
-        html::pattern(&self.0)
+        pattern::page(&self.0).html()
     }
 }
 

@@ -12,7 +12,7 @@ use seatmap_measure::appraise::{Appraisal, AppraisalRequest, BeforePlan, rehears
 use seatmap_place::search::{SearchStop, SearchTime};
 use seatmap_place::{MessageWait, PlaceRequest, SmtUse};
 use seatmap_report::floor::{FloorPlan, SeatingComparison};
-use seatmap_report::{html, placement, remarks};
+use seatmap_report::{placement, remarks};
 use std::sync::Arc;
 
 /// The options of a placement, as a dictionary of Python: each has the name and the meaning of an
@@ -97,12 +97,13 @@ impl Placement {
 
     /// The table of `seatmap place`.
     fn text(&self) -> String {
-        placement::table(&self.appraisal.plan)
+        placement::table(&self.appraisal.plan).text(None)
     }
 
     /// The remarks below that table, one on each line.
     fn remarks(&self) -> String {
-        remarks::text(&self.appraisal.remarks)
+        let lines = remarks::sentences(&self.appraisal.remarks).into_iter();
+        lines.map(|line| line + "\n").collect()
     }
 
     /// The page of `seatmap place --html`.
@@ -111,7 +112,7 @@ impl Placement {
         let Some(both) = self.appraisal.before_and_after.clone() else { return String::new() };
         let floor = FloorPlan::of(&self.profile, self.machine.model());
         let drawn = SeatingComparison::new(floor, &self.pattern, plan, both);
-        html::placement(&self.profile, &self.pattern, plan, &drawn)
+        placement::page(&self.profile, &self.pattern, plan, &drawn).html()
     }
 }
 
@@ -177,7 +178,7 @@ pub fn check_plan(text: &str) -> PyResult<()> {
 #[pyfunction]
 pub fn read_plan(text: &str) -> PyResult<(String, String)> {
     let plan = Plan::from_json(text).map_err(PythonFailure::input)?;
-    Ok((plan.to_json(), placement::table(&plan)))
+    Ok((plan.to_json(), placement::table(&plan).text(None)))
 }
 
 /// A plan in the format of another tool, as `seatmap export` writes it.

@@ -1,7 +1,7 @@
 //! The advice for one program, on one screen.
 
 use crate::duration::time;
-use crate::page::{Page, PageSection, Table, TableCell, draw};
+use crate::page::{Page, PageSection, Table, TableCell};
 use crate::traffic::three_digits;
 use seatmap_advise::commands::Paste;
 use seatmap_advise::conclusion::{CLIENT_LIMIT_PERCENT, Confidence, WAITS_PERCENT};
@@ -12,90 +12,34 @@ use seatmap_advise::{Advice, AdviceVerdict, Evidence, Reason};
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::{agreeing, counted, counted_figure, figure, lasting, signed};
 
-/// The columns of a screen.
-const COLUMNS: usize = 80;
-
 /// The most programs that a row names.
 const MOST_NAMED: usize = 3;
-
-/// The column in which what stands behind a label begins.
-const INDENT: usize = 14;
 
 /// The remedy for a command that was cut short.
 const LET_IT_RUN: &str =
     "let it run longer; an advice takes half a minute, or as long as --seconds says";
 
 /// One fact with the word that stands before it.
-struct Row {
-    label: &'static str,
-    words: String,
-    /// Whether it is a command, which is never broken into lines.
-    is_command: bool,
+type Row = [TableCell; 2];
+
+fn row(label: &'static str, words: impl Into<String>) -> Row {
+    [label.into(), words.into().into()]
 }
 
-impl Row {
-    fn new(label: &'static str, words: impl Into<String>) -> Self {
-        Row { label, words: words.into(), is_command: false }
-    }
-
-    fn command(label: &'static str, command: &str) -> Self {
-        Row { label, words: command.to_owned(), is_command: true }
-    }
+fn command(label: &'static str, command: &str) -> Row {
+    [label.into(), TableCell::code(command)]
 }
 
-/// The advice for a pipe or a file, in the columns of the usual screen.
+/// The advice: everything that was seen, in the order of looking.
 #[must_use]
-pub fn text(advice: &Advice) -> String {
-    let mut text = format!("{}\n", visible(&headline(advice)));
-    for row in rows(advice) {
-        text += &drawn(&row);
-    }
-    text
-}
-
-/// The advice for a terminal, each row on one line: its columns are the terminal's.
-#[must_use]
-pub fn rows_text(advice: &Advice) -> String {
-    let rows = rows(advice).into_iter();
-    let rows = rows.map(|row| format!("  {:<12}{}\n", row.label, visible(&row.words)));
-    format!("{}\n", visible(&headline(advice))) + &rows.collect::<String>()
-}
-
-/// The advice as one HTML file.
-#[must_use]
-pub fn html(advice: &Advice) -> String {
-    let table = Table::default().words(["", "seen"]).rows(rows(advice).into_iter().map(|row| {
-        let words =
-            if row.is_command { TableCell::code(&row.words) } else { TableCell::from(&row.words) };
-        [row.label.into(), words]
-    }));
-    draw::html(&Page {
+pub fn page(advice: &Advice) -> Page {
+    let table = Table::default().words([""; 2]).least([10]).rows(rows(advice));
+    Page {
+        gap_below_headline: Some(""),
         sections: vec![PageSection::new("Looked at, in this order").with(table)],
         footer: "As 'seatmap advise' found the program.",
         ..Page::new(format!("Advice for {}", advice.evidence.name), headline(advice))
-    })
-}
-
-fn drawn(row: &Row) -> String {
-    let words = visible(&row.words).to_string();
-    let mut text = format!("  {:<width$}", row.label, width = INDENT - 2);
-    if row.is_command {
-        return text + &words + "\n";
     }
-    let mut column = INDENT;
-    for (at, word) in words.split(' ').enumerate() {
-        let length = word.chars().count();
-        if at > 0 && column + 1 + length > COLUMNS {
-            text += &format!("\n{:INDENT$}", "");
-            column = INDENT;
-        } else if at > 0 {
-            text.push(' ');
-            column += 1;
-        }
-        text += word;
-        column += length;
-    }
-    text + "\n"
 }
 
 fn headline(advice: &Advice) -> String {
@@ -116,18 +60,18 @@ fn headline(advice: &Advice) -> String {
 /// Everything that is said, in the order of looking.
 fn rows(advice: &Advice) -> Vec<Row> {
     let evidence = &advice.evidence;
-    let mut rows = vec![Row::new("looked at", looked_at(evidence))];
-    rows.push(Row::new("talks", talks(evidence)));
-    rows.push(Row::new("limits it", limits(advice)));
-    rows.push(Row::new("bound by", bound_by(evidence)));
-    rows.extend(evidence.most_gain.as_ref().map(|most| Row::new("at most", at_most(most))));
+    let mut rows = vec![row("looked at", looked_at(evidence))];
+    rows.push(row("talks", talks(evidence)));
+    rows.push(row("limits it", limits(advice)));
+    rows.push(row("bound by", bound_by(evidence)));
+    rows.extend(evidence.most_gain.as_ref().map(|most| row("at most", at_most(most))));
     rows.extend(tried_row(advice));
-    rows.push(Row::new("why", why(advice)));
+    rows.push(row("why", why(advice)));
     rows.extend(advice.paste.iter().flat_map(pasted));
     rows.extend(next(advice));
     rows.extend(not_seen(evidence));
-    rows.push(Row::new("confidence", confidence(advice.conclusion.confidence)));
-    rows.push(Row::new("changed", changed(evidence)));
+    rows.push(row("confidence", confidence(advice.conclusion.confidence)));
+    rows.push(row("changed", changed(evidence)));
     rows
 }
 
@@ -141,7 +85,7 @@ fn not_seen(evidence: &Evidence) -> Option<Row> {
         UnseenFact::DeviceWaits => "waits for devices, of threads beyond the first 64",
     });
     let facts: Vec<&str> = facts.collect();
-    (!facts.is_empty()).then(|| Row::new("not seen", facts.join("; ")))
+    (!facts.is_empty()).then(|| row("not seen", facts.join("; ")))
 }
 
 fn changed(evidence: &Evidence) -> String {
@@ -357,11 +301,11 @@ fn at_most(most: &MostGain) -> String {
 fn tried_row(advice: &Advice) -> Option<Row> {
     let evidence = &advice.evidence;
     if let Some(trial) = &evidence.trial {
-        return Some(Row::new("tried", tried(trial)));
+        return Some(row("tried", tried(trial)));
     }
     let is_said = matches!(advice.conclusion.reason, Reason::NotTried { .. });
     let why = evidence.no_trial.as_ref().filter(|_| !is_said)?;
-    Some(Row::new("tried", format!("nothing: {}", not_tried(why, evidence))))
+    Some(row("tried", format!("nothing: {}", not_tried(why, evidence))))
 }
 
 fn tried(trial: &TrialResult) -> String {
@@ -574,8 +518,8 @@ fn listed(threads: &[&BusyThread]) -> String {
 }
 
 fn pasted(paste: &Paste) -> impl Iterator<Item = Row> {
-    let undo = paste.undo.as_ref().map(|undo| Row::command("undo", undo));
-    std::iter::once(Row::command("do", &paste.command)).chain(undo)
+    let undo = paste.undo.as_ref().map(|undo| command("undo", undo));
+    std::iter::once(command("do", &paste.command)).chain(undo)
 }
 
 /// The command that tells more, where there is one.
@@ -586,13 +530,13 @@ fn next(advice: &Advice) -> Option<Row> {
         Reason::TooShort | Reason::NotTried { why: NoTrial::Ended | NoTrial::NoWork }
     );
     // A race of runs that are cut short compares nothing.
-    if let Some(command) = evidence.command.as_ref().filter(|_| is_race && !evidence.is_cut) {
-        return Some(Row::command("next", &format!("seatmap tune -- {command}")));
+    if let Some(line) = evidence.command.as_ref().filter(|_| is_race && !evidence.is_cut) {
+        return Some(command("next", &format!("seatmap tune -- {line}")));
     }
     match &advice.conclusion.reason {
         Reason::Better { .. } => {
             let line = format!("seatmap advise --prove {}", program_options(evidence)?);
-            Some(Row::command("prove", &line))
+            Some(command("prove", &line))
         }
         Reason::OwnMask | Reason::NotTried { why: NoTrial::Bound } => {
             let cpus = &evidence.unbound_cpus;
@@ -600,13 +544,13 @@ fn next(advice: &Advice) -> Option<Row> {
             // A screen has no room for all the processes of a large server.
             let lines: Vec<String> = lines.take(MOST_NAMED + 1).collect();
             let has_room = (1..=MOST_NAMED).contains(&lines.len());
-            has_room.then(|| Row::command("next", &lines.join(" && ")))
+            has_room.then(|| command("next", &lines.join(" && ")))
         }
         Reason::NotTried { why: NoTrial::NoWork | NoTrial::MetricFailed { .. } } => {
             let program = program_options(evidence)?;
             let line =
                 format!("seatmap advise {program} --metric 'command:LINE THAT PRINTS A TOTAL'");
-            Some(Row::command("next", &line))
+            Some(command("next", &line))
         }
         _ => None,
     }

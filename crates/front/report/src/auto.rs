@@ -1,8 +1,9 @@
 //! Seats that were tried on a living program, in words.
 
 use crate::about::counted;
+use crate::page::{Page, PageSection, Table};
 use crate::traffic::three_digits;
-use seatmap_data::document::{right_aligned, visible};
+use seatmap_data::document::visible;
 use seatmap_data::statistics::median;
 use seatmap_data::statistics::words::{lasting, signed};
 use seatmap_launch::halted::HaltedProcess;
@@ -13,14 +14,11 @@ use seatmap_trial::live::event::{CandidateVerdict, RateGain};
 use seatmap_trial::live::masks::{SeatStatus, Sweep};
 use seatmap_trial::live::{LiveOutcome, NoSeats, SeatCandidate, WorkMetric};
 
-/// The whole of it for a terminal.
+/// The seats that were tried, and what came of them.
 #[must_use]
-pub fn text(outcome: &LiveOutcome, metric: &WorkMetric) -> String {
-    let mut text = table(&outcome.attempts, metric);
-    for sentence in sentences(outcome, metric) {
-        text += &format!("{sentence}\n");
-    }
-    text
+pub fn page(outcome: &LiveOutcome, metric: &WorkMetric) -> Page {
+    let section = PageSection::new("Seats").with(table(&outcome.attempts, metric));
+    Page::of(section.with(sentences(outcome, metric)))
 }
 
 /// The sentences that are said in any case: seats that made the program worse, and threads that
@@ -109,33 +107,31 @@ fn starved(held: &SeatStatus) -> Option<String> {
     ))
 }
 
-fn table(attempts: &[Attempt], metric: &WorkMetric) -> String {
-    if attempts.is_empty() {
-        return String::new();
-    }
+fn table(attempts: &[Attempt], metric: &WorkMetric) -> Table {
     let unit = match metric {
         WorkMetric::Command(_) => "total".to_owned(),
         metric => metric.to_string(),
     };
-    let mut text =
-        format!("  {:>7}  {:<8}  threads  {unit}/s free     seated  difference\n", "at", "seats");
-    // The column of free rates is as wide as its title, of which '/s free' takes seven.
-    let width = unit.chars().count() + 7;
-    for attempt in attempts {
+    let free = format!("{unit}/s free");
+    let table = Table::default()
+        .figures(["at"])
+        .words(["seats"])
+        .figures(["threads", &free, "seated"])
+        .words(["difference"])
+        .least([7, 8, 0, 0, 9]);
+    table.rows(attempts.iter().map(|attempt| {
         let rate = |of: fn(&RateGain) -> f64| {
             attempt.gain.map_or("-".to_owned(), |gain| three_digits(of(&gain)))
         };
-        text += &format!(
-            "  {:>5.0} s  {:<8}  {:>7}  {}  {:>9}  {}\n",
-            attempt.at_s,
-            attempt.candidate.name,
-            attempt.candidate.seated(),
-            right_aligned(&rate(|gain| gain.free), width),
+        [
+            format!("{:.0} s", attempt.at_s),
+            attempt.candidate.name.clone(),
+            attempt.candidate.seated().to_string(),
+            rate(|gain| gain.free),
             rate(|gain| gain.seated),
-            judged(attempt, metric)
-        );
-    }
-    text
+            judged(attempt, metric),
+        ]
+    }))
 }
 
 fn judged(attempt: &Attempt, metric: &WorkMetric) -> String {
@@ -358,7 +354,7 @@ mod tests {
             held,
             left_changed: LeftChanged::default(),
         };
-        insta::assert_snapshot!(text(&outcome, &WorkMetric::Wakeups));
+        insta::assert_snapshot!(page(&outcome, &WorkMetric::Wakeups).text(None));
     }
 
     fn starved() -> Starved {
@@ -371,7 +367,7 @@ mod tests {
         let told = |on_seats, end| {
             let held = SeatStatus { on_seats, ..SeatStatus::default() };
             let outcome = LiveOutcome { kept: kept.clone(), held, end, ..LiveOutcome::default() };
-            text(&outcome, &WorkMetric::Wakeups)
+            page(&outcome, &WorkMetric::Wakeups).text(None)
         };
         insta::assert_snapshot!(told(2, None), @"'nearest' is kept: 2 threads have seats at the last look.");
         insta::assert_snapshot!(told(1, None), @"'nearest' is kept: 1 of 2 threads has a seat at the last look.");
@@ -410,17 +406,19 @@ mod tests {
         let metric_problem =
             Some("'command:cat' had not ended after 10 s and was ended".to_owned());
         let late =
-            text(&LiveOutcome { metric_problem, ..LiveOutcome::default() }, &WorkMetric::Switches);
+            page(&LiveOutcome { metric_problem, ..LiveOutcome::default() }, &WorkMetric::Switches)
+                .text(None);
         assert!(
             late.contains("The metric 'command:cat' had not ended after 10 s and was ended."),
             "{late}"
         );
         let void =
-            text(&LiveOutcome { disturbed: 2, ..LiveOutcome::default() }, &WorkMetric::Switches);
+            page(&LiveOutcome { disturbed: 2, ..LiveOutcome::default() }, &WorkMetric::Switches)
+                .text(None);
         assert!(void.contains("2 periods were void: others took more of the CPUs"), "{void}");
         let again = |disturbed, torn, repeated| {
             let outcome = LiveOutcome { disturbed, torn, repeated, ..LiveOutcome::default() };
-            text(&outcome, &WorkMetric::Switches)
+            page(&outcome, &WorkMetric::Switches).text(None)
         };
         let one = again(0, 1, 1);
         let words = "1 period was void: CPUs were taken away or given back meanwhile.\nIt was made";
@@ -436,8 +434,9 @@ mod tests {
             seconds: 1.04,
             ..LiveOutcome::default()
         };
-        let words =
-            |outcome: LiveOutcome| text(&outcome, &WorkMetric::Wakeups).trim_end().to_owned();
+        let words = |outcome: LiveOutcome| {
+            page(&outcome, &WorkMetric::Wakeups).text(None).trim_end().to_owned()
+        };
         let program = Some(ObservationEnd::Program);
         let sentence = "The program ended after 1.0 s, before it was observed to the end; \
              nothing was changed.";

@@ -5,7 +5,7 @@ mod neighbours;
 use crate::about::counted;
 use crate::axis::AxisUnit;
 use crate::duration::duration;
-use crate::page::{Block, Page, PageSection, Table, TableCell, draw};
+use crate::page::{Block, Page, PageSection, Table, TableCell};
 use crate::svg::curves::PlotCurve;
 use crate::svg::frame::Title;
 use crate::svg::intervals::Interval;
@@ -24,20 +24,9 @@ const WORTH_SHOWING_PERCENT: f64 = 10.0;
 /// Names are cut at this length in a table.
 const LONGEST_NAME: usize = 40;
 
-/// The whole result for a terminal.
-#[must_use]
-pub fn text(results: &BenchResults) -> String {
-    draw::text(&page(results))
-}
-
-/// The whole result for the summary of a job or a comment on a change.
-#[must_use]
-pub fn markdown(results: &BenchResults) -> String {
-    draw::markdown(&page(results))
-}
-
 /// The difference, the readings, and what they show.
-pub(crate) fn page(results: &BenchResults) -> Page {
+#[must_use]
+pub fn page(results: &BenchResults) -> Page {
     let names = names(results);
     let comparisons = comparisons(results);
     let found = results.comparisons.iter().map(|found| {

@@ -2,7 +2,7 @@
 
 use crate::counted;
 use crate::duration::time;
-use crate::page::{Block, Page, PageSection, PairTimes, Table, draw};
+use crate::page::{Block, Page, PageSection, PairTimes, Table};
 use maud::{Markup, html};
 use seatmap_cluster::choice::SIZE_BYTES;
 use seatmap_cluster::fit::SymmetricMetric;
@@ -23,14 +23,9 @@ const MOST_NAMED: usize = 8;
 const SMALL_BYTES: u32 = 8;
 const GIB: f64 = (1_u64 << 30) as f64;
 
-/// All of it, for a terminal.
-#[must_use]
-pub fn page(cluster: &Cluster) -> String {
-    draw::text(&blocks(cluster))
-}
-
 /// The groups, the round trips of all pairs, and what is odd.
-pub(crate) fn blocks(cluster: &Cluster) -> Page {
+#[must_use]
+pub fn page(cluster: &Cluster) -> Page {
     // Names, dates and launchers are words of other computers: none may command a terminal.
     let cluster = &cluster.visible();
     let groups = groups(cluster);
@@ -440,7 +435,7 @@ mod tests {
 
     #[test]
     fn the_page_has_each_node_and_each_pair() {
-        let page = crate::html::cluster(&measured());
+        let page = page(&measured()).html();
         assert!(
             page.contains("Nothing is wrong with this cluster")
                 && page.contains("5 of 6 pairs measured")

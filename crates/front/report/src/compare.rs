@@ -1,25 +1,13 @@
 //! Two machines side by side.
 
-use crate::page::draw;
 use crate::page::{Page, PageSection, Table};
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::figure;
 use seatmap_measure::comparison::{ClassComparison, FactDifference, ProfileComparison};
 
-/// The comparison for a terminal: the widest difference, the classes, the facts that differ.
+/// The widest difference, the classes, and the facts that differ.
 #[must_use]
-pub fn text(comparison: &ProfileComparison) -> String {
-    draw::text(&page(comparison))
-}
-
-/// The comparison as one HTML file.
-#[must_use]
-pub fn html(comparison: &ProfileComparison) -> String {
-    draw::html(&page(comparison))
-}
-
-/// The comparison as blocks.
-pub(crate) fn page(comparison: &ProfileComparison) -> Page {
+pub fn page(comparison: &ProfileComparison) -> Page {
     let [first, second] = comparison.machines.each_ref().map(|name| visible(name).to_string());
     let headline = sentence(comparison);
     let facts = match comparison.differences.len() {
@@ -28,13 +16,12 @@ pub(crate) fn page(comparison: &ProfileComparison) -> Page {
     };
     Page {
         sections: vec![
-            PageSection::terminal().with(vec![headline.clone()]),
             PageSection::new("Distance classes").unit("round trip in ns").with(classes(comparison)),
             PageSection::new("What differs").with(facts).with(differences(&comparison.differences)),
         ],
         footer: "Ratio: how many times as far apart the second machine's pairs are, with the 95 % \
                  interval of the rank sum test over pairs.",
-        ..Page::new(format!("{first} and {second}"), headline)
+        ..Page::new(format!("{first} and {second}"), headline).headed()
     }
 }
 
@@ -105,7 +92,7 @@ mod tests {
     fn the_widest_class_comes_first() {
         let first = catalog::load("epyc-7r13-2s").unwrap();
         let second = catalog::load("epyc-9654-2s").unwrap();
-        let text = text(&ProfileComparison::of(&first, &second));
+        let text = page(&ProfileComparison::of(&first, &second)).text(None);
         let head = text.lines().next().unwrap();
         assert!(
             head.starts_with("epyc-7r13-2s and epyc-9654-2s: ") && head.contains("times"),
@@ -117,7 +104,7 @@ mod tests {
     #[test]
     fn equal_machines_are_said_to_be_equal() {
         let machine = catalog::load("graviton3").unwrap();
-        let text = text(&ProfileComparison::of(&machine, &machine));
+        let text = page(&ProfileComparison::of(&machine, &machine)).text(None);
         assert!(text.contains("no class is shown to differ"), "{text}");
         assert!(text.contains("Both profiles say the same"), "{text}");
     }

@@ -1,49 +1,72 @@
-//! The things that disturb a measurement or a quiet program on this computer, as text.
+//! The things that disturb a measurement or a quiet program on this computer.
 
-use seatmap_data::document::visible;
-use seatmap_health::doctor::{Diagnosis, Severity, gravest};
+use crate::page::{Page, PageSection, Table, TableCell};
+use seatmap_data::statistics::words::counted;
+use seatmap_health::doctor::{Diagnosis, DoctorRemedyKind, Severity, gravest};
 
 /// The findings that stand first.
 const FIRST: usize = 3;
 
-/// The findings that matter most; then a line for each thing that was examined, and one below it
-/// for the remedy.
+/// The order in which findings are listed: those that can be fixed come first.
+const ORDER: [(Severity, &str); 5] = [
+    (Severity::Fix, "Can be mended on the running system"),
+    (Severity::Boot, "Can be mended by a word on the kernel's command line"),
+    (Severity::No, "Cannot be mended from here"),
+    (Severity::Info, "Worth knowing"),
+    (Severity::Ok, "As it should be"),
+];
+
+/// In a terminal, the findings that matter most, then a line for each thing that was examined, and
+/// one below it for the remedy; on a page, the findings by what can be done.
 #[must_use]
-pub fn text(found: &[Diagnosis], coloured: bool) -> String {
-    let first = gravest(found, FIRST);
-    let head = match first.len() {
-        0 => "Nothing that was examined will disturb a measurement or a quiet program.\n\n"
-            .to_owned(),
-        1 => "Begin with this one:\n".to_owned(),
-        count => format!("Begin with these {count}:\n"),
+pub fn page(machine: &str, found: &[Diagnosis], is_coloured: bool) -> Page {
+    let of_level = |(level, title): (Severity, &str)| {
+        let found = found.iter().filter(|diagnosis| diagnosis.level == level);
+        PageSection::page(title).with(table(found))
     };
-    let list = first.iter().zip(1..).map(|(diagnosis, number)| {
-        let remedy = diagnosis.remedy.as_ref().map(|remedy| visible(&remedy.text));
-        // A word alone does not say where it belongs.
-        let place = match diagnosis.level {
-            Severity::Boot => "on the kernel's command line: ",
-            _ => "",
-        };
-        let remedy = remedy.map(|remedy| format!("     -> {place}{remedy}\n")).unwrap_or_default();
-        format!("  {number}. {}: {}\n{remedy}", diagnosis.subject, visible(&diagnosis.found))
-    });
-    let list = list.collect::<String>();
-    let gap = if first.is_empty() { "" } else { "\n" };
-    let all = found.iter().map(|diagnosis| line(diagnosis, coloured)).collect::<String>();
-    head + &list + gap + &all
+    let all = Table::default().words([""; 3]).least([4, 14]).flush();
+    let all = all.rows(found.iter().flat_map(|diagnosis| lines(diagnosis, is_coloured)));
+    let first = gravest(found, FIRST);
+    let title = match first.len() {
+        0 => "Nothing that was examined will disturb a measurement or a quiet program.".to_owned(),
+        1 => "Begin with this one:".to_owned(),
+        count => format!("Begin with these {count}:"),
+    };
+    let first = first.iter().zip(1..).flat_map(|(diagnosis, number)| begin_with(diagnosis, number));
+    let first = Table::default().words([""]).flush().rows(first.map(|line| [line]));
+    let terminal =
+        [PageSection::terminal().with(vec![title]).with(first), PageSection::terminal().with(all)];
+    Page {
+        sections: terminal.into_iter().chain(ORDER.map(of_level)).collect(),
+        footer: "As 'seatmap doctor' found this computer; nothing is left changed.",
+        ..Page::new(format!("What disturbs programs on {machine}"), sentence(found))
+    }
 }
 
-fn line(diagnosis: &Diagnosis, coloured: bool) -> String {
-    let word = format!("{:<4}", diagnosis.level.word());
-    let word = if coloured { format!("\x1b[{}m{word}\x1b[0m", sgr(diagnosis.level)) } else { word };
-    let remedy = diagnosis
-        .remedy
-        .as_ref()
-        // 22 columns: a word of 4, a subject of 14, and two gaps of 2, so that the arrow stands
-        // below the finding.
-        .map(|remedy| format!("\n{:22}-> {}", "", visible(&remedy.text)))
-        .unwrap_or_default();
-    format!("{word}  {:<14}  {}{remedy}\n", diagnosis.subject, visible(&diagnosis.found))
+fn begin_with(diagnosis: &Diagnosis, number: usize) -> impl Iterator<Item = TableCell> {
+    let finding = format!("  {number}. {}: {}", diagnosis.subject, diagnosis.found);
+    // A word alone does not say where it belongs.
+    let place = match diagnosis.level {
+        Severity::Boot => "on the kernel's command line: ",
+        _ => "",
+    };
+    std::iter::once(finding.into()).chain(remedy(diagnosis, &format!("     -> {place}")))
+}
+
+fn lines(diagnosis: &Diagnosis, is_coloured: bool) -> impl Iterator<Item = [TableCell; 3]> {
+    let word = diagnosis.level.word();
+    let word =
+        if is_coloured { TableCell::painted(word, sgr(diagnosis.level)) } else { word.into() };
+    let remedy = remedy(diagnosis, "-> ").map(|remedy| ["".into(), "".into(), remedy]);
+    std::iter::once([word, diagnosis.subject.into(), (&diagnosis.found).into()]).chain(remedy)
+}
+
+/// The remedy behind an arrow.
+fn remedy(diagnosis: &Diagnosis, arrow: &str) -> Option<TableCell> {
+    let remedy = diagnosis.remedy.as_ref()?;
+    let text = format!("{arrow}{}", remedy.text);
+    let is_command = remedy.kind != DoctorRemedyKind::Advice && diagnosis.level != Severity::Boot;
+    Some(if is_command { TableCell::code(text) } else { text.into() })
 }
 
 /// Green, none, yellow, red.
@@ -58,10 +81,58 @@ fn sgr(level: Severity) -> &'static str {
     }
 }
 
+/// How much can be mended, and what to begin with.
+fn sentence(found: &[Diagnosis]) -> String {
+    let count = |level| found.iter().filter(|diagnosis| diagnosis.level == level).count();
+    let now = count(Severity::Fix);
+    let boot = count(Severity::Boot);
+    let never = count(Severity::No);
+    let first = found.iter().find(|diagnosis| diagnosis.level == Severity::Fix);
+    let begin = first.map(|first| format!("; begin with '{}'", first.subject)).unwrap_or_default();
+    match now + boot + never {
+        0 => format!(
+            "None of {} will disturb a measurement or a quiet program.",
+            counted(found.len(), "point")
+        ),
+        bad => format!(
+            "{bad} of {} points disturb measurements or quiet programs: {now} can be mended on the \
+             running system, {boot} by a word on the kernel's command line, {never} not from \
+             here{begin}.",
+            found.len()
+        ),
+    }
+}
+
+fn table<'a>(found: impl Iterator<Item = &'a Diagnosis>) -> Table {
+    Table::default().words(["subject", "found", "remedy"]).rows(found.map(|diagnosis| {
+        [
+            TableCell::from(diagnosis.subject)
+                .level(diagnosis.level.word(), class(diagnosis.level)),
+            TableCell::from(&diagnosis.found),
+            match &diagnosis.remedy {
+                None => "-".into(),
+                Some(remedy) if remedy.kind == DoctorRemedyKind::Advice => {
+                    TableCell::from(&remedy.text)
+                }
+                Some(remedy) => TableCell::code(&remedy.text),
+            },
+        ]
+    }))
+}
+
+fn class(level: Severity) -> &'static str {
+    match level {
+        Severity::Ok => "good",
+        Severity::Info => "plain",
+        Severity::Fix | Severity::Boot => "fair",
+        Severity::No => "bad",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_health::doctor::{DoctorRemedyKind, Remedy};
+    use seatmap_health::doctor::Remedy;
 
     #[test]
     fn a_remedy_stands_below_its_finding() {
@@ -76,8 +147,37 @@ mod tests {
         }];
         let plain = "Begin with this one:\n  1. clock: it is slow\n     -> choose\\u{7} another\n\n\
                      FIX   clock           it is slow\n                      -> choose\\u{7} another\n";
-        assert_eq!(text(&found, false), plain);
-        assert!(text(&found, true).contains("\n\x1b[33mFIX \x1b[0m  clock"));
-        assert!(text(&[], false).starts_with("Nothing that was examined"));
+        assert_eq!(page("made", &found, false).text(None), plain);
+        assert!(page("made", &found, true).text(None).contains("\n\x1b[33mFIX \x1b[0m  clock"));
+        assert!(page("made", &[], false).text(None).starts_with("Nothing that was examined"));
+    }
+
+    fn of(subject: &'static str, level: Severity) -> Diagnosis {
+        let remedy = (level == Severity::Fix)
+            .then(|| Remedy { kind: DoctorRemedyKind::GatherSeldom, text: "echo <x>".to_owned() });
+        Diagnosis { subject, level, found: format!("{subject} is so"), remedy }
+    }
+
+    #[test]
+    fn the_sentence_counts_what_can_be_mended() {
+        let good = [of("clock", Severity::Ok), of("hypervisor", Severity::Info)];
+        let bad = [
+            of("clock", Severity::Ok),
+            of("governor", Severity::Fix),
+            of("ticks", Severity::Boot),
+            of("steal", Severity::No),
+        ];
+        insta::assert_snapshot!([sentence(&good), sentence(&bad)].join("\n"), @"
+        None of 2 points will disturb a measurement or a quiet program.
+        3 of 4 points disturb measurements or quiet programs: 1 can be mended on the running system, 1 by a word on the kernel's command line, 1 not from here; begin with 'governor'.
+        ");
+    }
+
+    #[test]
+    fn remedies_come_first_and_are_text() {
+        let found = [of("clock", Severity::Ok), of("governor", Severity::Fix)];
+        let page = page("desk", &found, false).html();
+        assert!(page.find("Can be mended on").unwrap() < page.find("As it should be").unwrap());
+        assert!(page.contains("<code>echo &lt;x&gt;</code>") && !page.contains("Worth knowing"));
     }
 }

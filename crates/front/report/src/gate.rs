@@ -1,27 +1,16 @@
 //! Base and head of several benchmarks: what their runs show, in words.
 
 use crate::bench::{cpus, digits, interval, reading_of, short_names, throttled};
-use crate::page::{Block, Page, PageSection, Table, TableCell, draw};
+use crate::page::{Block, Page, PageSection, Table, TableCell};
 use crate::svg::intervals::Interval;
 use seatmap_data::statistics::words::counted;
 use seatmap_trial::gate::{BenchmarkResult, GateReport};
 use seatmap_trial::tune::verdict::percent;
 use seatmap_trial::tune::{ComparisonVerdict, LimitOutcome};
 
-/// The whole result for a terminal.
-#[must_use]
-pub fn text(report: &GateReport) -> String {
-    format!("{}.\n\n{}", report.verdict(), draw::text(&page(report)))
-}
-
-/// The whole result for the summary of a job or a comment on a change.
-#[must_use]
-pub fn markdown(report: &GateReport) -> String {
-    draw::markdown(&page(report))
-}
-
 /// The verdict, the differences, and what they show.
-pub(crate) fn page(report: &GateReport) -> Page {
+#[must_use]
+pub fn page(report: &GateReport) -> Page {
     let header = &report.header;
     let notes = header.seats.notes.iter().map(|note| format!("Note: {note}."));
     let unshown = report.unshown().into_iter().map(|said| format!("{}.", capital(&said)));
@@ -45,7 +34,7 @@ pub(crate) fn page(report: &GateReport) -> Page {
             PageSection::page("Computer and settings").with(settings(report)),
         ],
         footer: "In every block each benchmark runs base once and head twice, in random order.",
-        ..Page::new("Base and head compared", format!("{}.", report.verdict()))
+        ..Page::new("Base and head compared", format!("{}.", report.verdict())).headed()
     }
 }
 

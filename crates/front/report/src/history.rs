@@ -2,7 +2,7 @@
 
 use crate::axis::AxisUnit;
 use crate::bench::{digits, reading_of};
-use crate::page::{Block, Page, PageSection, Table, TableCell, draw};
+use crate::page::{Block, Page, PageSection, Table, TableCell};
 use crate::svg::curves::PlotCurve;
 use crate::svg::frame::Title;
 use seatmap_data::document::visible;
@@ -11,14 +11,9 @@ use seatmap_data::statistics::words::counted;
 use seatmap_trial::gate::Trend;
 use seatmap_trial::gate::history::{TrendChange, TrendPoint, Trends};
 
-/// The whole result for a terminal.
-#[must_use]
-pub fn text(trends: &Trends) -> String {
-    draw::text(&page(trends))
-}
-
 /// The benchmarks with their changes.
-pub(crate) fn page(trends: &Trends) -> Page {
+#[must_use]
+pub fn page(trends: &Trends) -> Page {
     let changes: Vec<String> = trends
         .trends
         .iter()

@@ -11,6 +11,9 @@
 //! | [`pattern`], [`placement`] | who talks to whom; who sits where, and what that gains |
 //! | [`remarks`] | remarks on a placement, in words |
 //! | [`advise`] | what to do with one program, on one screen |
+//! | [`seating`] | the threads of a program that was seated |
+//! | [`check`] | what is wrong with the seats of living programs |
+//! | [`pretend`] | the threads of a program that saw another machine |
 //! | [`doctor`] | what disturbs programs on this computer |
 //! | [`duration`] | times in sentences and tables |
 //! | [`floor`] | a machine as it lies, with threads, lines and traffic on it, before and after |
@@ -25,6 +28,7 @@
 //! | [`mod@bench`], [`tune`], [`auto`] | commands and seats compared by running them |
 //! | [`gate`], [`history`] | two versions of a program over several benchmarks, and over time |
 //! | [`under_way`] | what these tell while they go on |
+//! | [`observation`] | who talks to whom in an observed program |
 //! | [`noise`], [`twin`] | time that the system took; how well a model agrees with its profile |
 //! | [`svg`] | heatmaps of profiles and patterns for papers and slides |
 //! | [`html`] | one self-contained page, and the frame that other pages share |
@@ -42,6 +46,7 @@ pub mod auto;
 mod axis;
 pub mod bench;
 pub mod cell;
+pub mod check;
 pub mod cluster;
 pub mod compare;
 mod digits;
@@ -58,17 +63,20 @@ pub mod html;
 pub mod live;
 mod neighbours;
 pub mod noise;
+pub mod observation;
 mod page;
 pub mod palette;
 pub mod pattern;
 pub mod placement;
 mod predicted;
+pub mod pretend;
 pub mod qap;
 pub mod ranking;
 pub mod ranks;
 mod reduced;
 pub mod remarks;
 mod scale;
+pub mod seating;
 mod sentence;
 pub mod services;
 pub mod shown;
@@ -87,4 +95,5 @@ pub use about::counted;
 pub use axis::AxisUnit;
 pub use digits::Digits;
 pub use grid::{Grid, GridOrder};
+pub use page::Page;
 pub use scale::Scale;

@@ -4,7 +4,6 @@ pub(crate) mod trace;
 
 use crate::counted;
 use crate::duration::duration;
-use crate::page::draw::text_table;
 use crate::page::{Block, Page, PageSection, Table};
 use crate::{sentence, svg};
 use seatmap_health::noise::{Bin, CpuNoise, NoiseReport, Traced};
@@ -19,20 +18,21 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 /// A table of the CPUs, their gaps by length, where they come from, and what the meters know of
 /// themselves.
 #[must_use]
-pub fn summary(report: &NoiseReport) -> String {
-    let head =
-        format!("Noise of {} in {:.2} s\n\n", counted(report.cpus.len(), "CPU"), report.seconds);
-    let text = head
-        + &text_table(&table(report))
-        + &gaps(report)
-        + &sources(report)
-        + &trace::takers(report)
-        + &meters(report);
-    seatmap_data::document::visible_lines(text)
+pub fn summary(report: &NoiseReport) -> Page {
+    let cpus = counted(report.cpus.len(), "CPU");
+    let sections =
+        [PageSection::new("CPUs").with(table(report)), gaps(report), sources(report)].into_iter();
+    let meters = PageSection::new("Meters").with(vec![meters(report)]);
+    Page {
+        lead: vec![format!("Noise of {cpus} in {:.2} s", report.seconds)],
+        sections: sections.chain(trace::takers(report)).chain([meters]).collect(),
+        ..Page::default()
+    }
 }
 
 /// The gaps of each CPU as pictures, and all figures.
-pub(crate) fn page(report: &NoiseReport) -> Page {
+#[must_use]
+pub fn page(report: &NoiseReport) -> Page {
     let interrupted = if report.interrupted { ", interrupted" } else { "" };
     let cpus = counted(report.cpus.len(), "CPU");
     let pictures = Block::Beside(vec![
@@ -140,26 +140,25 @@ fn percent(percent: f64) -> String {
 }
 
 /// A line of bars a CPU, an octave a bar, each as high as the logarithm of its count.
-fn gaps(report: &NoiseReport) -> String {
+fn gaps(report: &NoiseReport) -> PageSection {
+    let section = PageSection::new("Gaps");
     let bins = || report.cpus.iter().flat_map(|noise| &noise.histogram);
     // A gap of 0 ns has no logarithm; it counts as one of 1 ns.
     let octaves = || bins().map(|bin| bin.from_ns.max(1).ilog2());
     let (Some(first), Some(last)) = (octaves().min(), octaves().max()) else {
-        return "\nNo gaps.\n".to_owned();
+        return section.with(vec!["No gaps.".to_owned()]);
     };
     let from = duration(exp2(first));
     let to = duration(exp2(last + 1));
-    let mut text = format!(
-        "\nGaps by length, an octave a bar from {from} to {to}; a full bar is 3163 or more\n"
-    );
-    for noise in &report.cpus {
+    let bars = report.cpus.iter().map(|noise| {
         // All CPUs have the same octaves, so that bars below each other can be compared.
         let bars: String =
             (first..=last).map(|octave| bar(count(&noise.histogram, octave))).collect();
-        text += format!("  {:>3}  {bars}", noise.cpu).trim_end();
-        text.push('\n');
-    }
-    text
+        format!("  {:>3}  {bars}", noise.cpu).trim_end().to_owned() + "\n"
+    });
+    let scale =
+        format!("Gaps by length, an octave a bar from {from} to {to}; a full bar is 3163 or more");
+    section.with(vec![scale]).with(Block::Drawn(bars.collect()))
 }
 
 fn exp2(octave: u32) -> f64 {
@@ -180,38 +179,33 @@ fn bar(count: u64) -> char {
     }
 }
 
-fn sources(report: &NoiseReport) -> String {
-    let mut text = "\nWhat came meanwhile, a second\n".to_owned();
-    for noise in &report.cpus {
-        let named: Vec<String> = noise.sources.iter().take(SOURCES).map(source).collect();
+fn sources(report: &NoiseReport) -> PageSection {
+    let rows = report.cpus.iter().flat_map(|noise| {
+        let mut named: Vec<String> = noise.sources.iter().take(SOURCES).map(source).collect();
         let more = noise.sources.len().saturating_sub(SOURCES);
-        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        text += &format!(
-            "  {:>3}  {}{more}\n",
-            noise.cpu,
-            if named.is_empty() { "nothing".into() } else { named.join(", ") }
-        );
-        text += &preempted(noise);
-        text.extend(unexplained(noise).map(|share| format!("       at {share}\n")));
-    }
-    text
+        named.extend((more > 0).then(|| format!("and {more} more")));
+        let named = if named.is_empty() { "nothing".into() } else { named.join(", ") };
+        let share = unexplained(noise).map(|share| format!("at {share}"));
+        let below = preempted(noise).into_iter().chain(share).map(|line| [String::new(), line]);
+        std::iter::once([noise.cpu.to_string(), named]).chain(below)
+    });
+    let table = Table::default().figures([""]).words([""]).least([3]).rows(rows);
+    PageSection::new("Sources").with(vec!["What came meanwhile, a second".to_owned()]).with(table)
 }
 
 fn source(source: &seatmap_health::noise::NoiseSource) -> String {
     format!("{} {:.1}", source.name, source.per_second)
 }
 
-/// The time that another task took of a long gap, which a cell can prevent; empty for short gaps.
-fn preempted(noise: &CpuNoise) -> String {
-    match noise.longest_preemption_us {
-        // The meter asks whether another task ran only at gaps of 50 us and more.
-        Some(us) if noise.longest_gap_us >= 50.0 => format!(
-            "       another task had the CPU for {} of a gap at most; the longest gap is {}\n",
-            duration(us * 1e3),
-            duration(noise.longest_gap_us * 1e3)
-        ),
-        _ => String::new(),
-    }
+/// The time that another task took of a long gap, which a cell can prevent.
+fn preempted(noise: &CpuNoise) -> Option<String> {
+    // The meter asks whether another task ran only at gaps of 50 us and more.
+    let us = noise.longest_preemption_us.filter(|_| noise.longest_gap_us >= 50.0)?;
+    Some(format!(
+        "another task had the CPU for {} of a gap at most; the longest gap is {}",
+        duration(us * 1e3),
+        duration(noise.longest_gap_us * 1e3)
+    ))
 }
 
 /// Said where it is more than chance.
@@ -226,8 +220,8 @@ fn unexplained(noise: &CpuNoise) -> Option<String> {
 fn meters(report: &NoiseReport) -> String {
     let worst = |figure: fn(&CpuNoise) -> f64| report.cpus.iter().map(figure).fold(0.0, f64::max);
     format!(
-        "\nMeter: {}, known to {}; gaps from {} on; writing one down takes {}, {:.2} % of the \
-         time, in no figure\n",
+        "Meter: {}, known to {}; gaps from {} on; writing one down takes {}, {:.2} % of the time, \
+         in no figure",
         report.clock,
         duration(worst(|noise| noise.meter.resolution_ns)),
         duration(worst(|noise| noise.meter.threshold_ns)),
@@ -240,11 +234,11 @@ fn meters(report: &NoiseReport) -> String {
 mod tests {
     use super::*;
     use crate::samples::noise;
-    use crate::{html, svg};
+    use crate::svg;
 
     #[test]
     fn the_table() {
-        insta::assert_snapshot!(summary(&noise()), @r#"
+        insta::assert_snapshot!(summary(&noise()).text(None), @r#"
         Noise of 2 CPUs in 2.00 s
 
           CPU   stolen     gaps/s     longest   steal  FWQ median     slowest  excess         p99       p99.9
@@ -288,7 +282,8 @@ mod tests {
             noise.timeline.clear();
             noise.sources.clear();
         });
-        assert!(summary(&quiet).contains("No gaps.") && summary(&quiet).contains("nothing"));
+        let text = summary(&quiet).text(None);
+        assert!(text.contains("No gaps.") && text.contains("nothing"));
         assert_eq!(svg::noise(&quiet).matches("class=\"gaps\"").count(), 0);
     }
 
@@ -301,7 +296,7 @@ mod tests {
     fn names_stay_text() {
         let mut hostile = noise();
         hostile.cpus[0].sources[0].name = "\u{1b}[31m</td><script>alert(1)</script>".into();
-        assert!(!summary(&hostile).contains('\u{1b}'));
-        assert!(!html::noise(&hostile).contains("<script>alert"));
+        assert!(!summary(&hostile).text(None).contains('\u{1b}'));
+        assert!(!page(&hostile).html().contains("<script>alert"));
     }
 }

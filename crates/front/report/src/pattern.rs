@@ -1,6 +1,6 @@
 //! Patterns: their kind, and the traffic between tasks.
 
-use crate::page::{Page, PageSection, Table, TableCell};
+use crate::page::{Block, Page, PageSection, Table, TableCell};
 use crate::traffic::{TrafficMatrix, counted, degrees, name, short, size};
 use crate::{sentence, svg};
 use seatmap_data::pattern::{Edge, Pattern};
@@ -17,14 +17,19 @@ const MOST_CELLS: usize = 64;
 
 /// A pattern's figures and its matrix (rows send, columns receive), in at most `width` columns.
 #[must_use]
-pub fn drawn(pattern: &Pattern, width: usize) -> String {
-    let about =
-        format!("{}: {}\n{}\n{}", name(pattern), size(pattern), degrees(pattern), work(pattern));
-    about + &matrix(pattern, width)
+pub fn drawn(pattern: &Pattern, width: usize) -> Page {
+    // Two columns a cell make it square.
+    let room = (width.saturating_sub(MARGIN) / 2).clamp(1, MOST_CELLS);
+    let traffic = TrafficMatrix::of(pattern, room);
+    let mut about = vec![format!("{}: {}", name(pattern), size(pattern)), degrees(pattern)];
+    about.extend(work(pattern));
+    let section = PageSection::new("Traffic").with(about);
+    Page::of(section.with(Block::Drawn(matrix(&traffic))).with(caption(&traffic)))
 }
 
 /// Its figures, its matrix, and what is sent most.
-pub(crate) fn page(pattern: &Pattern) -> Page {
+#[must_use]
+pub fn page(pattern: &Pattern) -> Page {
     let rest = pattern.edges.len().saturating_sub(LISTED);
     let more = (rest > 0).then(|| format!("and {rest} more"));
     let heaviest = PageSection::new("The heaviest edges").with(heaviest(pattern));
@@ -68,25 +73,25 @@ fn task(pattern: &Pattern, at: usize) -> String {
     }
 }
 
-/// The loads and working sets, where the pattern has them, each in a line.
-pub(crate) fn work(pattern: &Pattern) -> String {
+/// The loads and working sets, where the pattern has them.
+pub(crate) fn work(pattern: &Pattern) -> Vec<String> {
     let unit = pattern.load_ns.map_or(String::new(), |ns| format!("; a load of 1 takes {ns} ns"));
     let loads = range(&pattern.loads).map(|(least, most)| {
         if least == most {
-            format!("Each task has a load of {most}{unit}.\n")
+            format!("Each task has a load of {most}{unit}.")
         } else {
-            format!("Loads are {least} to {most}{unit}.\n")
+            format!("Loads are {least} to {most}{unit}.")
         }
     });
     let bytes: Vec<f64> = pattern.cache_bytes.iter().map(|bytes| *bytes as f64).collect();
     let caches = range(&bytes).map(|(least, most)| {
         if least == most {
-            format!("Each task works on {}.\n", counted(most, "byte"))
+            format!("Each task works on {}.", counted(most, "byte"))
         } else {
-            format!("Tasks work on {least} to {}.\n", counted(most, "byte"))
+            format!("Tasks work on {least} to {}.", counted(most, "byte"))
         }
     });
-    loads.unwrap_or_default() + &caches.unwrap_or_default()
+    loads.into_iter().chain(caches).collect()
 }
 
 /// The least and the largest; `None` of nothing.
@@ -95,10 +100,7 @@ fn range(values: &[f64]) -> Option<(f64, f64)> {
     Some((least, values.iter().copied().fold(least, f64::max)))
 }
 
-fn matrix(pattern: &Pattern, width: usize) -> String {
-    // Two columns a cell make it square.
-    let room = (width.saturating_sub(MARGIN) / 2).clamp(1, MOST_CELLS);
-    let traffic = TrafficMatrix::of(pattern, room);
+fn matrix(traffic: &TrafficMatrix) -> String {
     // Rounded up, and at least a dot: only a cell in which nothing flows is blank.
     let shade = |row, column| {
         SHADES[traffic
@@ -109,24 +111,20 @@ fn matrix(pattern: &Pattern, width: usize) -> String {
         let cells: String = (0..traffic.n).flat_map(|column| [shade(at, column); 2]).collect();
         format!("{:>7}  {cells}", at * traffic.block).trim_end().to_owned() + "\n"
     };
-    let rows: String = (0..traffic.n).map(row).collect();
-    rows + &caption(&traffic)
+    (0..traffic.n).map(row).collect()
 }
 
-fn caption(traffic: &TrafficMatrix) -> String {
+fn caption(traffic: &TrafficMatrix) -> Vec<String> {
     let block = traffic.block;
     // Plural: a square of several pairs.
-    let shared = if block > 1 {
-        format!("Each cell stands for {block} x {block} pairs of tasks.\n")
-    } else {
-        String::new()
-    };
+    let shared = format!("Each cell stands for {block} x {block} pairs of tasks.");
     let most = if traffic.most > 0.0 {
         format!("; '@' is {}", counted(traffic.most, "byte"))
     } else {
         String::new()
     };
-    format!("{shared}Rows send, columns receive{most}, blank nothing.\n")
+    let shades = format!("Rows send, columns receive{most}, blank nothing.");
+    (block > 1).then_some(shared).into_iter().chain([shades]).collect()
 }
 
 #[cfg(test)]
@@ -134,7 +132,7 @@ mod tests {
     use super::*;
 
     fn of(spec: &str, width: usize) -> String {
-        drawn(&seatmap_data::pattern::generate(spec).unwrap(), width)
+        drawn(&seatmap_data::pattern::generate(spec).unwrap(), width).text(None)
     }
 
     #[test]
@@ -174,12 +172,11 @@ mod tests {
     #[test]
     fn loads_and_working_sets_are_told() {
         let mut pattern = seatmap_data::pattern::generate("pairs:2").unwrap();
-        assert_eq!(work(&pattern), "");
+        assert!(work(&pattern).is_empty());
         (pattern.loads, pattern.load_ns, pattern.cache_bytes) =
             (vec![4.0, 1.0], Some(500.0), vec![1 << 20; 2]);
-        let told =
-            "Loads are 1 to 4; a load of 1 takes 500 ns.\nEach task works on 1.05 M bytes.\n";
-        assert_eq!(work(&pattern), told);
+        let told = "Loads are 1 to 4; a load of 1 takes 500 ns.\nEach task works on 1.05 M bytes.";
+        assert_eq!(work(&pattern).join("\n"), told);
     }
 
     #[test]
@@ -204,7 +201,7 @@ mod tests {
         let mut ring = seatmap_data::pattern::generate("ring:30").unwrap();
         ring.names = vec!["<script>alert(1)</script>".to_owned(); 30];
         ring.edges[29].bytes = 4096.0;
-        let page = crate::html::pattern(&ring);
+        let page = page(&ring).html();
         assert!(page.contains("&lt;script&gt;alert") && !page.contains("<script>alert"));
         assert!(page.contains(">29 (") && !page.contains(">27 ("));
         assert!(page.contains("and 10 more") && page.contains("<svg"));
@@ -213,7 +210,7 @@ mod tests {
     #[test]
     fn equal_edges_are_not_listed() {
         for spec in ["idle:3", "ring:3"] {
-            let page = crate::html::pattern(&seatmap_data::pattern::generate(spec).unwrap());
+            let page = page(&seatmap_data::pattern::generate(spec).unwrap()).html();
             assert!(!page.contains("heaviest"), "{spec}");
         }
     }

@@ -4,7 +4,6 @@ use crate::counted;
 use crate::duration::duration;
 use crate::effect;
 use crate::floor::{self, FloorPlan, SeatingComparison};
-use crate::page::draw::text_table;
 use crate::page::{Page, PageSection, Table, TableCell};
 use crate::svg::traffic::Labelled;
 use crate::traffic::three_digits;
@@ -28,7 +27,8 @@ const MOST_FREE: usize = 32;
 const COST_WIDTH: usize = 12;
 
 /// The gain, the seats, the distances of the machine and those between the tasks.
-pub(crate) fn page(
+#[must_use]
+pub fn page(
     profile: &Profile,
     pattern: &Pattern,
     plan: &Plan,
@@ -66,7 +66,8 @@ pub(crate) fn page(
 }
 
 /// A plan that was saved: the gain and the seats. It does not hold its pattern's messages.
-pub(crate) fn saved_page(profile: &Profile, floor: &FloorPlan, plan: &Plan) -> Page {
+#[must_use]
+pub fn saved_page(profile: &Profile, floor: &FloorPlan, plan: &Plan) -> Page {
     let grid = Grid::of(profile, GridOrder::Group, None);
     let mut lead = vec![counted(plan.placement.len(), "task")];
     lead.extend(plan.method.clone());
@@ -239,52 +240,46 @@ fn traffic(grid: Option<&Grid>, pattern: &Pattern, plan: &Plan) -> Markup {
 /// A plan beside the usual placements and the bound, and the seats. Where the program was observed,
 /// the most that the plan can change of its time comes first.
 #[must_use]
-pub fn table(plan: &Plan) -> String {
-    let pattern = visible(plan.pattern.as_deref().unwrap_or("A placement"));
+pub fn table(plan: &Plan) -> Page {
+    let pattern = plan.pattern.as_deref().unwrap_or("A placement");
     let tasks = counted(plan.placement.len(), "task");
-    let machine = visible(&plan.machine);
+    let title = format!("{pattern}: {tasks} on {}", plan.machine);
     let unit = unit(plan);
-    let mut text = match &plan.effect {
+    let above = match &plan.effect {
         Some(effect) => {
-            let sentences = effect::sentences(effect).join("\n");
             let model = format!("Costs by the model, not the program's time ({unit}):");
-            format!("{pattern}: {tasks} on {machine}\n{sentences}\n{model}\n")
+            std::iter::once(title).chain(effect::sentences(effect)).chain([model]).collect()
         }
-        None => format!("{pattern}: {tasks} on {machine} (model: {unit})\n"),
+        None => vec![format!("{title} (model: {unit})")],
     };
     let table = Table::default().words([""]).figures([""]).words([""]).least([0, COST_WIDTH]);
     let cost = if is_time(plan) { duration } else { number };
     let rows = rows(plan).into_iter().map(|row| [row.what, cost(row.cost), row.more]);
-    text += &text_table(&table.rows(rows));
-    text += &verdict(plan);
-    text + &seats(plan)
+    let below = vec![verdict(plan), seats(plan)];
+    Page::of(PageSection::new("Costs").with(above).with(table.rows(rows)).with(below))
 }
 
-/// The cost in a unit that people know: how far what is sent travels on average. Empty where the
+/// The cost in a unit that people know: how far what is sent travels on average. `None` if the
 /// cost is not a sum over core distances, or where nothing is sent.
 #[must_use]
-pub fn mean_distance(plan: &Plan, pattern: &Pattern, weight: Weight) -> String {
+pub fn mean_distance(plan: &Plan, pattern: &Pattern, weight: Weight) -> Option<String> {
     let amount = match weight {
         Weight::Bytes => pattern.edges.iter().map(|edge| edge.bytes).sum::<f64>(),
         Weight::Messages => pattern.edges.iter().map(|edge| edge.messages).sum(),
     };
     let is_sum = plan.objective == Some(Objective::Distance) && !plan.waits;
-    let (Some(cost), Some(usual)) = (plan.cost, plan.baselines.filter(|_| is_sum)) else {
-        return String::new();
-    };
-    if amount <= 0.0 {
-        return String::new();
-    }
+    let cost = plan.cost.filter(|_| is_sum && amount > 0.0)?;
+    let usual = plan.baselines?;
     let [best, os, random] =
         [cost, usual.os, usual.random.mean].map(|cost| duration(cost / amount));
     let what = match weight {
         Weight::Bytes => "A byte",
         Weight::Messages => "A message",
     };
-    format!(
+    Some(format!(
         "{what} travels {best} on average, there and back: {os} as the OS numbers them, {random} \
-         at random.\n"
-    )
+         at random."
+    ))
 }
 
 /// Costs of different objectives are different quantities, and only some are times.
@@ -345,20 +340,20 @@ fn verdict(plan: &Plan) -> String {
     match (plan.cost, plan.lower_bound) {
         // True of any placement, and so no praise of this one.
         _ if costs_nothing(plan) && shares_one_cpu(plan) => {
-            "Every placement costs nothing: there is one CPU for all tasks.\n".to_owned()
+            "Every placement costs nothing: there is one CPU for all tasks.".to_owned()
         }
         _ if costs_nothing(plan) => {
-            "Every placement costs nothing: the pattern has no messages between tasks.\n".to_owned()
+            "Every placement costs nothing: the pattern has no messages between tasks.".to_owned()
         }
-        _ if plan.optimal => format!("No placement is cheaper{}: proven.\n", condition(plan)),
+        _ if plan.optimal => format!("No placement is cheaper{}: proven.", condition(plan)),
         (Some(cost), Some(bound)) if bound > 0.0 => {
             format!(
-                "No placement{} can be more than {:.1} % cheaper.\n",
+                "No placement{} can be more than {:.1} % cheaper.",
                 condition(plan),
                 100.0 * (1.0 - bound / cost)
             )
         }
-        _ => "How much cheaper a placement could be is not known.\n".to_owned(),
+        _ => "How much cheaper a placement could be is not known.".to_owned(),
     }
 }
 
@@ -397,7 +392,7 @@ fn seats(plan: &Plan) -> String {
     let rest = plan.placement.len().saturating_sub(MOST_SEATS);
     let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
     let title = if plan.seats.is_empty() { "task:CPU" } else { "task:CPUs" };
-    format!("Seats ({title}): {}{more}\n", listed.join(" "))
+    format!("Seats ({title}): {}{more}", listed.join(" "))
 }
 
 /// A task with its CPU, or with all CPUs of its seat.
@@ -430,7 +425,6 @@ pub fn number(cost: f64) -> String {
 mod tests {
     use super::*;
     use crate::floor::DrawnPlacement;
-    use crate::html::placement;
     use seatmap_data::plan::{Baselines, Random};
 
     pub(crate) fn plan() -> Plan {
@@ -452,20 +446,20 @@ mod tests {
 
     #[test]
     fn a_plan_stands_beside_what_is_usual() {
-        insta::assert_snapshot!(table(&plan()));
+        insta::assert_snapshot!(table(&plan()).text(None));
     }
 
     #[test]
     fn the_cost_is_told_as_a_distance() {
         let ring = seatmap_data::pattern::generate("ring:3").unwrap();
         let bytes: f64 = ring.edges.iter().map(|edge| edge.bytes).sum();
-        let mean = mean_distance(&plan(), &ring, Weight::Bytes);
+        let mean = mean_distance(&plan(), &ring, Weight::Bytes).unwrap();
         let expected = duration(200.0 / bytes);
         assert!(mean.starts_with(&format!("A byte travels {expected} on average")), "{mean}");
         let congestion = Plan { objective: Some(Objective::Congestion), ..plan() };
-        assert_eq!(mean_distance(&congestion, &ring, Weight::Bytes), "");
+        assert_eq!(mean_distance(&congestion, &ring, Weight::Bytes), None);
         let silent = seatmap_data::pattern::generate("idle:3").unwrap();
-        assert_eq!(mean_distance(&plan(), &silent, Weight::Bytes), "");
+        assert_eq!(mean_distance(&plan(), &silent, Weight::Bytes), None);
     }
 
     #[test]
@@ -489,7 +483,8 @@ mod tests {
         ];
         assert_eq!(shown, wanted);
         for cost in [999_999_999_999_999.0, 123_456_789_012_345.6, 1e18] {
-            let table = table(&Plan { cost: Some(cost), lower_bound: Some(cost / 2.0), ..plan() });
+            let table = table(&Plan { cost: Some(cost), lower_bound: Some(cost / 2.0), ..plan() })
+                .text(None);
             let line = table.lines().find(|line| line.contains("best found")).unwrap();
             assert!(line.ends_with(&format!("  {}", number(cost))), "{line}");
         }
@@ -498,14 +493,14 @@ mod tests {
     #[test]
     fn what_is_proven_is_said() {
         let proven = Plan { optimal: true, lower_bound: Some(200.0), ..plan() };
-        assert!(table(&proven).contains("No placement is cheaper: proven."));
+        assert!(table(&proven).text(None).contains("No placement is cheaper: proven."));
         let shared = Plan { placement: vec![4, 2, 4], ..proven };
         assert!(
-            table(&shared).contains(
+            table(&shared).text(None).contains(
                 "cheaper of those that spread the tasks evenly, for threads that spin (two"
             )
         );
-        let sleeping = table(&Plan { waits: true, ..shared });
+        let sleeping = table(&Plan { waits: true, ..shared }).text(None);
         assert!(
             sleeping.contains("(model: messages x ns of two wakeups)")
                 && sleeping.contains("is cheaper: proven.")
@@ -525,7 +520,7 @@ mod tests {
         ];
         let comparison =
             SeatingComparison::new(FloorPlan::of(&profile, None), &pattern, &plan, seatings);
-        let page = placement(&profile, &pattern, &plan, &comparison);
+        let page = page(&profile, &pattern, &plan, &comparison).html();
         assert!(page.contains("&lt;script&gt;alert") && !page.contains("<script>alert"));
         assert!(page.contains("CPU 0") && page.contains("<svg"));
     }
@@ -546,12 +541,9 @@ mod tests {
             DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1, 2, 3]),
             DrawnPlacement::planned(&pattern, &plan),
         ];
-        placement(
-            &profile,
-            &pattern,
-            &plan,
-            &SeatingComparison::new(FloorPlan::of(&profile, None), &pattern, &plan, seatings),
-        )
+        let floor = FloorPlan::of(&profile, None);
+        let comparison = SeatingComparison::new(floor, &pattern, &plan, seatings);
+        page(&profile, &pattern, &plan, &comparison).html()
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! The machines of a gallery ranked for a pattern.
 
 use crate::duration::duration;
-use crate::page::draw;
 use crate::page::{Page, PageSection, Table, TableCell};
 use seatmap_data::document::visible;
 use seatmap_data::machine::OriginKind;
@@ -10,24 +9,13 @@ use seatmap_data::statistics::words::{agreeing, counted, figure};
 use seatmap_measure::gallery::MachineRanking;
 use seatmap_measure::gallery::ranking::{MachineTime, RankedMachine};
 
-/// The ranking for a terminal: the fastest machine, the table, and what the times do not say.
+/// The fastest machine, the table, and what the times do not say.
 #[must_use]
-pub fn text(ranking: &MachineRanking) -> String {
-    draw::text(&page(ranking))
-}
-
-/// The ranking as one HTML file.
-#[must_use]
-pub fn html(ranking: &MachineRanking) -> String {
-    draw::html(&page(ranking))
-}
-
-fn page(ranking: &MachineRanking) -> Page {
+pub fn page(ranking: &MachineRanking) -> Page {
     let pattern = visible(&ranking.pattern).to_string();
     let headline = headline(ranking, &pattern);
     Page {
         sections: vec![
-            PageSection::terminal().with(vec![headline.clone()]),
             PageSection::new("Machines").unit(unit(ranking)).with(ranked(&ranking.ranked)),
             PageSection::new("Not ranked, since figures are missing").with(incomplete(ranking)),
             PageSection::new("Left out").with(left_out(ranking)),
@@ -36,7 +24,7 @@ fn page(ranking: &MachineRanking) -> Page {
         ],
         footer: "Best seats: those that a search found on each machine. At least: no seats are \
                  faster. In order: the tasks in order on the CPUs in order.",
-        ..Page::new(format!("Machines for {pattern}"), headline)
+        ..Page::new(format!("Machines for {pattern}"), headline).headed()
     }
 }
 
@@ -228,7 +216,7 @@ mod tests {
     #[test]
     fn a_ranking_says_what_its_times_are_and_are_not() {
         let names = ["graviton3", "epyc-7r13-2s", "core-i9-12900k"];
-        let text = text(&ranking(&names, "ring:32", MessageWait::AsObserved));
+        let text = page(&ranking(&names, "ring:32", MessageWait::AsObserved)).text(None);
         let head = "epyc-7r13-2s takes the least time for ring:32 (32 tasks): 2.132 us.\n";
         assert!(text.starts_with(head), "{text}");
         for part in [
@@ -244,7 +232,7 @@ mod tests {
 
     #[test]
     fn machines_with_missing_figures_stand_apart() {
-        let text = text(&ranking(&["graviton3"], "ring:8", MessageWait::Asleep));
+        let text = page(&ranking(&["graviton3"], "ring:8", MessageWait::Asleep)).text(None);
         assert!(text.starts_with("No machine can be ranked for ring:8"), "{text}");
         assert!(text.contains("the cost of wakeups") && text.contains("--spinning"), "{text}");
     }

@@ -2,7 +2,7 @@
 
 use crate::counted;
 use crate::duration::time;
-use seatmap_data::document::{left_aligned, visible};
+use crate::page::{Page, PageSection, Table};
 use seatmap_data::statistics::words::signed;
 use seatmap_os::CpuList;
 use seatmap_place::ranks::{OrderCosts, RankPlan};
@@ -12,55 +12,46 @@ const MOST_NODES: usize = 32;
 
 /// The order beside those that launchers know, and the ranks of each node.
 #[must_use]
-pub fn table(plan: &RankPlan) -> String {
+pub fn page(plan: &RankPlan) -> Page {
     let ranks = plan.ranks_of_nodes();
     let used = ranks.iter().filter(|ranks| !ranks.is_empty()).count();
-    let pattern =
-        plan.pattern.as_deref().map(|name| format!(" of {}", visible(name))).unwrap_or_default();
+    let pattern = plan.pattern.as_deref().map(|name| format!(" of {name}")).unwrap_or_default();
     let count = counted(plan.node_of_rank.len(), "rank");
     let size = bytes(plan.message_bytes);
     let means = if plan.by_mpi { " by MPI" } else { "" };
     let nodes_of = counted(ranks.len(), "node");
-    let mut text =
-        format!("{count}{pattern} on {used} of {nodes_of}, by round trips of {size}{means}\n\n");
-    text += &orders(plan);
-    text += if plan.optimal { "No order is cheaper: proven.\n" } else { "" };
-    seatmap_data::document::visible_lines(text + "\n" + &nodes(plan, &ranks))
+    let proof = plan.optimal.then(|| "No order is cheaper: proven.".to_owned());
+    let more = used.saturating_sub(MOST_NODES);
+    let more = (more > 0).then(|| format!("  and so on for {} more", counted(more, "node")));
+    Page {
+        lead: vec![format!(
+            "{count}{pattern} on {used} of {nodes_of}, by round trips of {size}{means}"
+        )],
+        sections: vec![
+            PageSection::new("Orders").with(orders(plan)).with(Vec::from_iter(proof)),
+            PageSection::new("Nodes").with(nodes(plan, &ranks)).with(Vec::from_iter(more)),
+        ],
+        ..Page::default()
+    }
 }
 
-fn orders(plan: &RankPlan) -> String {
-    let names: Vec<String> = plan.orders.iter().map(|order| visible(&order.name)).collect();
-    let width =
-        names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("lower bound".len());
-    let line = |name: &str, costs: &OrderCosts| {
-        let share = |share: f64| format!("{:.0} %", 100.0 * share);
-        let [node, group, between] =
-            [costs.in_node, costs.in_group, costs.between_groups].map(share);
-        let more = more(costs.total_ns, plan.costs.total_ns);
-        format!(
-            "  {}{:>12}{more:>9}{node:>11}{group:>11}{between:>12}\n",
-            left_aligned(name, width),
-            time(costs.total_ns)
-        )
+fn orders(plan: &RankPlan) -> Table {
+    let table = Table::default()
+        .words(["order"])
+        .figures(["all trips", "", "in a node", "in a group", "between"])
+        .least([11, 10, 7, 9, 9, 10]);
+    let row = |name: &str, costs: &OrderCosts| {
+        let shares = [costs.in_node, costs.in_group, costs.between_groups];
+        let total = [time(costs.total_ns), more(costs.total_ns, plan.costs.total_ns)];
+        let shares = shares.map(|share| format!("{:.0} %", 100.0 * share));
+        [&[name.to_owned()][..], &total, &shares].concat()
     };
-    let mut text = format!(
-        "  {}{:>12}{:>9}{:>11}{:>11}{:>12}\n",
-        left_aligned("order", width),
-        "all trips",
-        "",
-        "in a node",
-        "in a group",
-        "between"
-    );
-    text += &line("this plan", &plan.costs);
-    text.extend(plan.orders.iter().zip(&names).map(|(order, name)| line(name, &order.costs)));
     // Costs are positive: a bound of 0 says nothing.
-    if plan.lower_bound_ns > 0.0 {
-        let less = more(plan.lower_bound_ns, plan.costs.total_ns);
-        let bound = left_aligned("lower bound", width);
-        text += &format!("  {bound}{:>12}{less:>9}\n", time(plan.lower_bound_ns));
-    }
-    text
+    let bound = Some(plan.lower_bound_ns)
+        .filter(|bound| *bound > 0.0)
+        .map(|bound| vec!["lower bound".to_owned(), time(bound), more(bound, plan.costs.total_ns)]);
+    let others = plan.orders.iter().map(|order| row(&order.name, &order.costs));
+    table.rows(std::iter::once(row("this plan", &plan.costs)).chain(others).chain(bound))
 }
 
 /// The difference from the plan, in percent.
@@ -74,10 +65,9 @@ fn more(ns: f64, plan_ns: f64) -> String {
     format!("{} %", signed(percent, 0))
 }
 
-fn nodes(plan: &RankPlan, ranks: &[Vec<usize>]) -> String {
-    let width = plan.nodes.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+fn nodes(plan: &RankPlan, ranks: &[Vec<usize>]) -> Table {
     let used = ranks.iter().enumerate().filter(|(_, ranks)| !ranks.is_empty());
-    let line = |(node, ranks): (usize, &Vec<usize>)| {
+    Table::default().words(["", ""]).rows(used.take(MOST_NODES).map(|(node, ranks)| {
         let list = CpuList(ranks.iter().map(|rank| *rank as u32).collect());
         let cpus: Vec<String> = ranks
             .iter()
@@ -85,15 +75,8 @@ fn nodes(plan: &RankPlan, ranks: &[Vec<usize>]) -> String {
             .collect();
         let many = if ranks.len() == 1 { "rank" } else { "ranks" };
         let noun = if cpus.len() == 1 && ranks.len() == 1 { "CPU" } else { "CPUs" };
-        let name = left_aligned(&plan.nodes[node], width);
-        format!("  {name}  {many} {list} on {noun} {}\n", cpus.join(" "))
-    };
-    let all = used.clone().count();
-    let mut text: String = used.take(MOST_NODES).map(line).collect();
-    if all > MOST_NODES {
-        text += &format!("  and so on for {} more\n", counted(all - MOST_NODES, "node"));
-    }
-    text
+        [plan.nodes[node].clone(), format!("{many} {list} on {noun} {}", cpus.join(" "))]
+    }))
 }
 
 fn bytes(size: u32) -> String {

@@ -12,10 +12,10 @@ use seatmap_place::{LinkObjective, PlacementRemark, PlainSettings, Slowest, Weig
 /// Tasks of a seat that are named.
 const MOST_NAMED: usize = 8;
 
-/// All remarks, one on each line.
+/// All remarks, each as a sentence or two.
 #[must_use]
-pub fn text(remarks: &[PlacementRemark]) -> String {
-    remarks.iter().map(|remark| sentence(remark) + "\n").collect()
+pub fn sentences(remarks: &[PlacementRemark]) -> Vec<String> {
+    remarks.iter().map(sentence).collect()
 }
 
 /// One remark as a sentence or two.
@@ -315,6 +315,6 @@ mod tests {
                 remedy: LinkObjective::Simulated,
             },
         ];
-        insta::assert_snapshot!(text(&remarks));
+        insta::assert_snapshot!(sentences(&remarks).join("\n"));
     }
 }

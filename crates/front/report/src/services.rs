@@ -1,7 +1,7 @@
 //! The services of a computer: their load, their sets, and what has moved since.
 
 use crate::floor::{FloorPlan, coloured};
-use crate::page::{Page, PageSection, Table, TableCell, draw};
+use crate::page::{Page, PageSection, Table, TableCell};
 use crate::traffic::three_digits;
 use seatmap_data::document::visible;
 use seatmap_data::machine::Profile;
@@ -19,7 +19,6 @@ use seatmap_services::race::{RaceReport, RaceVerdict};
 use seatmap_services::record::RecordedService;
 use seatmap_services::recorder::NOT_ASKED;
 use seatmap_services::{ServicesPlan, ServicesRecord};
-use serde::Serialize;
 
 /// The most letters of a strip: a machine of more CPUs has several to a letter.
 const STRIP: usize = 48;
@@ -30,20 +29,9 @@ const SAME_LATENESS: f64 = 1.05;
 /// The most pairs of talking services in a terminal.
 const MOST_PAIRS: usize = 8;
 
-/// The services as they are, or as they were over a stretch of time, for a terminal.
+/// The services as they are, or as they were over a stretch of time.
 #[must_use]
-pub fn record_text(record: &ServicesRecord) -> String {
-    let page = record_page(record);
-    format!("{}\n\n{}", visible(&page.headline), draw::text(&page))
-}
-
-/// The same as one HTML file.
-#[must_use]
-pub fn record_html(record: &ServicesRecord) -> String {
-    draw::html(&record_page(record))
-}
-
-fn record_page(record: &ServicesRecord) -> Page {
+pub fn record_page(record: &ServicesRecord) -> Page {
     let seconds = record.interval_s * record.samples() as f64;
     let cpus = CpuSet::of_list(&record.cpus).unwrap_or_default();
     let headline = format!(
@@ -54,7 +42,7 @@ fn record_page(record: &ServicesRecord) -> Page {
         lasting(seconds),
         counted_figure(record.joint_peak_cpus(), 2, "CPU")
     );
-    let mut page = Page::new(format!("Services on {}", record.machine), headline);
+    let mut page = Page::new(format!("Services on {}", record.machine), headline).headed();
     page.sections.push(PageSection::new("Load").unit("CPUs").with(loads(record)));
     page.sections.push(PageSection::new("Sets").with(places(record, &cpus)));
     page.sections.push(PageSection::new("Talk").with(talk(record)).with(silence(record)));
@@ -170,33 +158,10 @@ fn strip(groups: &[CpuSet], set: &CpuSet) -> String {
     words.join("|")
 }
 
-/// A plan with the machine that it is for, which pages draw.
-#[derive(Debug, Serialize)]
-pub struct ShownServicesPlan<'a> {
-    /// The plan.
-    #[serde(flatten)]
-    pub plan: &'a ServicesPlan,
-    /// The machine.
-    #[serde(skip)]
-    pub profile: &'a Profile,
-}
-
-/// A plan for a terminal.
+/// The sets of a plan, beside other ways to divide the CPUs.
 #[must_use]
-pub fn plan_text(shown: &ShownServicesPlan) -> String {
-    let page = plan_page(shown);
-    format!("{}\n\n{}", visible(&page.headline), draw::text(&page))
-}
-
-/// A plan as one HTML file.
-#[must_use]
-pub fn plan_html(shown: &ShownServicesPlan) -> String {
-    draw::html(&plan_page(shown))
-}
-
-fn plan_page(shown: &ShownServicesPlan) -> Page {
-    let plan = shown.plan;
-    let mut page = Page::new(format!("Services on {}", plan.machine), headline(plan));
+pub fn plan_page(plan: &ServicesPlan, profile: &Profile) -> Page {
+    let mut page = Page::new(format!("Services on {}", plan.machine), headline(plan)).headed();
     page.sections.push(PageSection::new("Sets").with(sets(plan)));
     if plan.cost.is_some() {
         page.sections.push(
@@ -205,7 +170,7 @@ fn plan_page(shown: &ShownServicesPlan) -> Page {
                 .with(ways(plan)),
         );
     }
-    page.sections.push(PageSection::page("The machine").with(picture(shown)));
+    page.sections.push(PageSection::page("The machine").with(picture(plan, profile)));
     page.sections.push(PageSection::new("Notes").with(notes(plan)));
     page.footer = "As 'seatmap services plan' computed it from a record.";
     page
@@ -344,8 +309,7 @@ fn way(name: &str, cost: CostTerms, late: Lateness) -> [TableCell; 9] {
     ]
 }
 
-fn picture(shown: &ShownServicesPlan) -> maud::Markup {
-    let plan = shown.plan;
+fn picture(plan: &ServicesPlan, profile: &Profile) -> maud::Markup {
     let pools = plan.services.iter().map(|one| one.pool).max().map_or(0, |last| last + 1);
     let mut names = vec![String::new(); pools];
     let mut owners = Vec::new();
@@ -358,7 +322,7 @@ fn picture(shown: &ShownServicesPlan) -> maud::Markup {
         names[one.pool] += &one.service.name;
     }
     owners.sort_unstable();
-    coloured(&FloorPlan::of(shown.profile, None), &names, &owners)
+    coloured(&FloorPlan::of(profile, None), &names, &owners)
 }
 
 fn notes(plan: &ServicesPlan) -> Vec<String> {
@@ -394,39 +358,17 @@ fn notes(plan: &ServicesPlan) -> Vec<String> {
     notes
 }
 
-/// Seats that files of other tools name, with the machine that they are for.
-#[derive(Debug, Serialize)]
-pub struct ShownImport<'a> {
-    /// The seats.
-    #[serde(flatten)]
-    pub seats: &'a ImportedSeats,
-    /// The machine.
-    #[serde(skip)]
-    pub profile: &'a Profile,
-}
-
-/// Imported seats for a terminal.
+/// The sets that files of other tools name.
 #[must_use]
-pub fn import_text(shown: &ShownImport) -> String {
-    let page = import_page(shown);
-    format!("{}\n\n{}", visible(&page.headline), draw::text(&page))
-}
-
-/// Imported seats as one HTML file.
-#[must_use]
-pub fn import_html(shown: &ShownImport) -> String {
-    draw::html(&import_page(shown))
-}
-
-fn import_page(shown: &ShownImport) -> Page {
-    let seats = &shown.seats.seats;
+pub fn import_page(imported: &ImportedSeats, profile: &Profile) -> Page {
+    let seats = &imported.seats;
     let seated = seats.iter().filter(|seat| seat.cpus.is_some()).count();
     let headline = format!(
         "{}, {seated} of them with CPUs of {}, as it is written; nobody has judged it.",
         counted(seats.len(), "service"),
-        shown.profile.name
+        profile.name
     );
-    let known: CpuSet = shown.profile.topology.os_indices().collect();
+    let known: CpuSet = profile.topology.os_indices().collect();
     let table = Table::default().words(["service", "CPUs", "", "nodes", "where", "by"]);
     let rows = table.rows(seats.iter().map(|seat| {
         [
@@ -439,9 +381,9 @@ fn import_page(shown: &ShownImport) -> Page {
         ]
     }));
     let rows = rows.where_filled(3);
-    let mut page = Page::new(format!("Services of {}", shown.profile.name), headline);
+    let mut page = Page::new(format!("Services of {}", profile.name), headline).headed();
     page.sections.push(PageSection::new("Sets").with(rows));
-    page.sections.push(PageSection::new("Notes").with(import_notes(shown.seats)));
+    page.sections.push(PageSection::new("Notes").with(import_notes(imported)));
     page.footer = "As 'seatmap services import' read it; nothing was changed.";
     page
 }
@@ -568,9 +510,9 @@ pub fn standing(applied: &AppliedPlan) -> String {
     }
 }
 
-/// The outcome of a race, for a terminal.
+/// The outcome of a race.
 #[must_use]
-pub fn race_text(report: &RaceReport) -> String {
+pub fn race_page(report: &RaceReport) -> Page {
     let table = Table::default()
         .words(["service"])
         .figures(["work %", "from", "to", "limit", "rounds"])
@@ -584,11 +526,10 @@ pub fn race_text(report: &RaceReport) -> String {
         let by = one.metric.clone().unwrap_or_else(|| "no metric: not judged".to_owned());
         [one.name.clone(), centre, low, high, limit, one.counted.to_string(), by]
     }));
-    let page = Page {
+    Page {
         sections: vec![PageSection::new("Services").with(rows)],
-        ..Page::new("Race", raced(report))
-    };
-    format!("{}\n\n{}", visible(&page.headline), draw::text(&page))
+        ..Page::new("Race", raced(report)).headed()
+    }
 }
 
 fn raced(report: &RaceReport) -> String {

@@ -1,12 +1,32 @@
-//! A machine as `seatmap show` has it: the document, and the CPUs that were set apart.
+//! Machines as they are listed, and one as `seatmap show` has it: the document, and the CPUs that
+//! were set apart.
 
+use crate::page::{Page, PageSection, Table};
 use seatmap_data::machine::{HomeModel, Origin, Profile, SeatSpeed};
 use seatmap_data::statistics::words::counted;
+use seatmap_machines::catalog::MachineList;
 use seatmap_measure::classes::{self, DistanceClass};
 use seatmap_measure::findings::{self, ProfileFinding};
 use seatmap_os::kernel::SchedulerSettings;
 use seatmap_os::{CpuList, CpuSet};
 use serde::Serialize;
+
+/// The machines that come with Seatmap, a row each: what each can do, and how it was made.
+#[must_use]
+pub fn machines(list: &MachineList) -> Page {
+    let table = Table::default().words([""]).figures([""]).words([""; 2]).flush();
+    let table = table.rows(list.machines.iter().map(|entry| {
+        let model = if entry.kind == "model" { " (model)" } else { "" };
+        [
+            entry.machine.to_owned(),
+            // Plural: a machine has two PUs or more.
+            format!("{} PUs", entry.pus),
+            entry.can.join(" "),
+            format!("{}{model}", entry.summary),
+        ]
+    }));
+    Page::of(PageSection::new("Machines").with(table.least([0, 7])))
+}
 
 /// The CPUs of this host that are set apart, by OS index.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -31,33 +51,24 @@ impl SetApart {
 
     /// A paragraph about them; empty where there are none.
     #[must_use]
-    pub fn text(&self) -> String {
-        let isolated = paragraph_line(
-            "isolated ",
-            &self.isolated,
-            "the kernel moves no thread there by itself",
-        );
-        let nohz_full = paragraph_line(
-            "nohz_full",
-            &self.nohz_full,
-            "no timer tick while one thread runs alone",
-        );
-        match isolated + &nohz_full {
-            lines if lines.is_empty() => lines,
-            lines => format!("\nSet apart\n{lines}"),
+    pub fn lines(&self) -> Vec<String> {
+        let kinds = [
+            ("isolated ", &self.isolated, "the kernel moves no thread there by itself"),
+            ("nohz_full", &self.nohz_full, "no timer tick while one thread runs alone"),
+        ];
+        let known = kinds.into_iter().filter(|(_, cpus, _)| !cpus.is_empty());
+        let mut lines: Vec<String> = known
+            .map(|(word, cpus, meaning)| format!("  {word}  {}: {meaning}", CpuList(cpus.clone())))
+            .collect();
+        if !lines.is_empty() {
+            lines.insert(0, "Set apart".to_owned());
         }
+        lines
     }
 }
 
 fn listed(list: &str) -> Vec<u32> {
     CpuSet::of_list(list).unwrap_or_default().list().0
-}
-
-fn paragraph_line(word: &str, cpus: &[u32], meaning: &str) -> String {
-    if cpus.is_empty() {
-        return String::new();
-    }
-    format!("  {word}  {}: {meaning}\n", CpuList(cpus.to_vec()))
 }
 
 /// A profile in short: the output of `seatmap show --json`.
@@ -210,10 +221,10 @@ mod tests {
             SchedulerSettings { isolated: "2-3".to_owned(), ..SchedulerSettings::default() };
         let set_apart = SetApart::of(&kernel);
         assert_eq!(
-            set_apart.text(),
+            set_apart.lines().join("\n"),
             "\nSet apart\n  isolated   2,3: the kernel moves no thread there by itself\n"
         );
-        assert_eq!(SetApart::default().text(), "");
+        assert!(SetApart::default().lines().is_empty());
         let profile = crate::samples::two_groups();
         let document = serde_json::to_value(ShownMachine::of(&profile, set_apart)).unwrap();
         assert_eq!(document["isolated"], serde_json::json!([2, 3]));

@@ -2,7 +2,7 @@
 
 use crate::about::counted;
 use crate::bench::{amount, differences, digits, interval, reading_of, readings_by_block, short};
-use crate::page::{Block, Page, PageSection, Table, TableCell, draw};
+use crate::page::{Block, Page, PageSection, Table, TableCell};
 use crate::traffic;
 use seatmap_data::statistics::median;
 use seatmap_data::statistics::words::signed;
@@ -15,14 +15,9 @@ use seatmap_trial::tune::tuned::{CandidateSeats, ConfirmedDifference, RaceRun, T
 /// Candidates whose readings are drawn: more curves than these are not distinguished.
 const DRAWN: usize = 6;
 
-/// The whole race for a terminal.
-#[must_use]
-pub fn text(tuned: &Tuned) -> String {
-    draw::text(&page(tuned))
-}
-
 /// The winner against others, the candidates, and what the race shows.
-pub(crate) fn page(tuned: &Tuned) -> Page {
+#[must_use]
+pub fn page(tuned: &Tuned) -> Page {
     // The file of a race that was interrupted, which --resume goes on with.
     let Some(verdict) = &tuned.verdict else {
         let runs = counted(tuned.runs.len(), "run");
@@ -337,7 +332,7 @@ mod tests {
     /// The table says what the sentences say, whatever the race had shown.
     #[test]
     fn a_race_without_a_gain_claims_none() {
-        let page = text(&raced_with(0.25, [-0.91, 0.8]));
+        let page = page(&raced_with(0.25, [-0.91, 0.8])).text(None);
         insta::assert_snapshot!(page, @r"
         4 runs of 2 candidates in 1 block and 1 group of four, by time
 
@@ -353,7 +348,7 @@ mod tests {
     /// On a busy computer an interval of few runs reached to 57811 %.
     #[test]
     fn a_bound_that_bounds_nothing_is_no_figure() {
-        let page = text(&raced_with(40.0, [-30.0, 57_811.7]));
+        let page = page(&raced_with(40.0, [-30.0, 57_811.7])).text(None);
         let said =
             "The runs of 'one CPU' and 'default' spread too much to show any difference at 95 %.";
         assert!(page.contains(said) && !page.contains("57811"), "{page}");
@@ -361,7 +356,7 @@ mod tests {
 
     #[test]
     fn a_gain_that_fresh_runs_show_comes_with_its_command() {
-        let page = text(&raced_with(-10.0, [-12.0, -8.0]));
+        let page = page(&raced_with(-10.0, [-12.0, -8.0])).text(None);
         assert!(
             page.contains("fresh runs  best\n") && page.contains("shown to be worse"),
             "{page}"

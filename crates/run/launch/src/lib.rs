@@ -32,7 +32,7 @@
 //! | [`verifier`], [`pages`] | where the pages are; moves those of a program that runs |
 //! | [`asks`] | compares the number of threads that a program is told with the seats there are |
 //! | [`record`], [`threads`] | the facts about each thread |
-//! | [`report`], `table` | the reports of them |
+//! | [`report`], `sentences` | the reports of them |
 //! | [`lineage`] | how threads came to be: the paths by which a second run finds the same tasks |
 //! | [`elsewhere`] | the time that a thread was away from its seat |
 //! | `living` | the seating of a program that runs, shown to those who check it |
@@ -78,8 +78,8 @@ mod living;
 mod pinner;
 pub mod runtime;
 mod runtimes;
+mod sentences;
 mod signals;
-mod table;
 mod tracee;
 mod tracer;
 mod watch;

@@ -71,22 +71,21 @@ pub struct PhaseNote {
 }
 
 impl ObservationDocument {
-    /// A line with the command that uses the pattern, where it has edges: of the file that it was
+    /// The command that uses the pattern, if it has edges: of the file that it was
     /// written to, or else with a name for one.
     #[must_use]
-    pub fn next_step(&self, file: Option<&Path>) -> String {
+    pub fn next_step(&self, file: Option<&Path>) -> Option<String> {
         let inside: f64 = self.pattern.edges.iter().map(|edge| edge.messages).sum();
         let outside: f64 = self.observation.outsiders.iter().map(|one| one.wakeups).sum();
-        match file {
-            // The messages inside say little of the seats of a program that others drive.
-            _ if inside < outside => String::new(),
-            _ if self.pattern.edges.is_empty() => String::new(),
+        // The messages inside say little of the seats of a program that others drive.
+        let is_useful = inside >= outside && !self.pattern.edges.is_empty();
+        is_useful.then(|| match file {
             Some(path) => {
                 let file = shell_file(&path.display().to_string());
-                format!("next: seatmap place --pattern {file}\n")
+                format!("next: seatmap place --pattern {file}")
             }
-            None => "next: -o app.pattern.json keeps the pattern for seatmap place\n".to_owned(),
-        }
+            None => "next: -o app.pattern.json keeps the pattern for seatmap place".to_owned(),
+        })
     }
 }
 

@@ -19,7 +19,7 @@
 //! | `windows` | their talk by stretches of time |
 //! | [`observation`] | what was seen |
 //! | [`mod@phases`] | stretches in which the pattern does not change |
-//! | [`table`], [`document`] | what was seen, for people, and as a file |
+//! | [`document`] | what was seen, as a file |
 //! | [`error`] | why a program could not be observed |
 //! | [`report`] | programs that report on themselves, through `libseatmap_trace` or `preload` |
 //! | [`preload`] | the library that ranks of MPI load; its source is in the folder `preload` |
@@ -50,7 +50,6 @@ pub mod session;
 mod sockets;
 mod source;
 pub mod subject;
-pub mod table;
 mod talk;
 pub mod trace;
 pub mod tsan;

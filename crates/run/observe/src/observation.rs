@@ -1,7 +1,7 @@
 //! A program as one method saw it: its tasks, and who talked to whom in each stretch of time.
 
 use crate::phases::{Phase, phases};
-use crate::{Method, TalkKind};
+use crate::{Method, TalkKind, session};
 use seatmap_data::pattern::{Edge, Outsider, Pattern, PatternObservation};
 use seatmap_data::statistics::words::{counted, counted_figure};
 use std::collections::BTreeSet;
@@ -174,6 +174,19 @@ impl Observation {
                 messages = counted_figure(messages, 0, "message")
             )
         })
+    }
+
+    /// Why the overhead was not measured.
+    #[must_use]
+    pub fn unmeasured(&self) -> &'static str {
+        let program_s: f64 = self.tasks.iter().map(|task| task.cpu_s).sum();
+        match self.methods[..] {
+            [Method::C2c] => "the processor takes the samples",
+            // The library's time is part of the program's, whatever that used.
+            [Method::Mpi] | [Method::Tsan] => "the program itself counts, within its own CPU time",
+            _ if program_s < session::LEAST_S => "the program used too little CPU time",
+            _ => "the kernel did not say how long its part took",
+        }
     }
 
     /// The messages of the whole time.

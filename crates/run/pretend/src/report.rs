@@ -21,9 +21,6 @@ pub const FORMAT: &str = "seatmap-pretend/1";
 /// The things that a seating of a living program has, and that this computer knows nothing of.
 const UNSEEN: [&str; 6] = ["memory", "cpu-time", "interrupts", "strangers", "devices", "quota"];
 
-/// The most threads that get a line.
-const MOST_LISTED: usize = 64;
-
 /// A program that saw another machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -249,60 +246,54 @@ impl PretendedRun {
         seating
     }
 
-    /// The seats of the threads and how they were judged, for people.
+    /// The machine, as far as the program may use it.
     #[must_use]
-    pub fn text(&self, judged: Option<&Judged>) -> String {
+    pub fn about(&self) -> String {
         let machine = self.answers.machine();
-        let mut text = format!(
-            "on {}: {}, {} of them for the program\n{}",
+        format!(
+            "on {}: {}, {} of them for the program",
             machine.name,
             counted(machine.online.len(), "CPU"),
-            machine.allowed.len(),
-            self.table()
-        );
-        if let Some(judged) = judged {
-            let living = judged.seating.threads.len();
-            text.push_str(&format!(
-                "\njudged {:.3} s after the start, when {living} of {} lived:\n{}",
-                self.judged_at_s(),
-                counted(self.answers.record.threads.len(), "thread"),
-                judged.table(false)
-            ));
-        }
-        text
+            machine.allowed.len()
+        )
     }
 
-    /// A line for each thread with the CPUs, cores and nodes of its mask.
-    fn table(&self) -> String {
+    /// Of each thread its process, number and name, the cores, CPUs and nodes of its mask, and the
+    /// mask with how it came to be.
+    #[must_use]
+    pub fn threads(&self) -> Vec<[String; 7]> {
+        self.answers.record.threads.iter().map(|thread| self.row(thread)).collect()
+    }
+
+    fn row(&self, thread: &RecordedThread) -> [String; 7] {
         let machine = self.answers.machine();
-        let threads = &self.answers.record.threads;
-        let mut text = format!(
-            "{:>8} {:>8}  {:<16} {:>5} {:>5} {:<6} {}\n",
-            "PROCESS", "THREAD", "NAME", "CORES", "CPUS", "NODES", "MASK"
-        );
-        for thread in threads.iter().take(MOST_LISTED) {
-            let mask = thread.mask();
-            let note = match (thread.changes.is_empty(), thread.refused.len()) {
-                (true, 0) => "inherited".to_owned(),
-                (false, 0) => "set".to_owned(),
-                (true, refused) => format!("inherited, {}", refusals(refused)),
-                (false, refused) => format!("set, {}", refusals(refused)),
-            };
-            text.push_str(&format!(
-                "{:>8} {:>8}  {:<16} {:>5} {:>5} {:<6} {} ({note})\n",
-                thread.pid,
-                thread.tid,
-                seatmap_data::document::visible(&thread.name),
-                cores(machine, mask),
-                mask.len(),
-                nodes(machine, mask).to_string(),
-                mask
-            ));
-        }
-        if threads.len() > MOST_LISTED {
-            text.push_str(&format!("{:>8} more\n", threads.len() - MOST_LISTED));
-        }
-        text
+        let mask = thread.mask();
+        let note = match (thread.changes.is_empty(), thread.refused.len()) {
+            (true, 0) => "inherited".to_owned(),
+            (false, 0) => "set".to_owned(),
+            (true, refused) => format!("inherited, {}", refusals(refused)),
+            (false, refused) => format!("set, {}", refusals(refused)),
+        };
+        [
+            thread.pid.to_string(),
+            thread.tid.to_string(),
+            thread.name.clone(),
+            cores(machine, mask).to_string(),
+            mask.len().to_string(),
+            nodes(machine, mask).to_string(),
+            format!("{mask} ({note})"),
+        ]
+    }
+
+    /// The moment that was judged.
+    #[must_use]
+    pub fn judged_when(&self, judged: &Judged) -> String {
+        format!(
+            "judged {:.3} s after the start, when {} of {} lived:",
+            self.judged_at_s(),
+            judged.seating.threads.len(),
+            counted(self.answers.record.threads.len(), "thread")
+        )
     }
 }
 

@@ -243,7 +243,7 @@ impl RunningCheck<'_> {
         let judged = self.request.judged(&self.seating)?;
         self.before = std::mem::replace(&mut self.findings, judged.findings.clone());
         self.worst = self.worst.max(Some(judged.verdict));
-        if changes(&self.before, &judged.findings, false).is_empty() {
+        if changes(&self.before, &judged.findings).is_empty() {
             return Ok(Some(CheckStep::Unchanged));
         }
         Ok(Some(CheckStep::Again { before: &self.before, judged, gone: self.began.elapsed() }))

@@ -11,5 +11,5 @@ pub fn run(typed: &CellBeMeasureArgs) -> Result<(), CliError> {
     let to = typed.output.as_deref().map(Destination::new).transpose()?;
     let model = machine::cell(&typed.on)?;
     let text = seatmap_cell_sim::profile(&model)?.to_json();
-    to.map_or_else(|| output::print(&text), |to| to.write(&text))
+    to.map_or_else(|| output::print_exact(&text), |to| to.write(&text))
 }

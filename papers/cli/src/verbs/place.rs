@@ -48,8 +48,8 @@ pub fn run(typed: &CellBePlaceArgs) -> Result<(), CliError> {
         to.write(&drawn(&messages, &profile, &pattern, &plan, &request)?)?;
     }
     match (typed.json, on_stdout) {
-        (true, _) => output::print(&plan.to_json()),
-        (_, 0) => output::print(&placement::table(&plan)),
+        (true, _) => output::print_exact(&plan.to_json()),
+        (_, 0) => output::show(&placement::table(&plan)),
         _ => Ok(()),
     }
 }

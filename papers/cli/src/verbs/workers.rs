@@ -42,7 +42,7 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
     }
     check(typed)?;
     if typed.in_cell {
-        return output::print(&String::from_utf8_lossy(&inside::run(typed)?));
+        return output::print_exact(&String::from_utf8_lossy(&inside::run(typed)?));
     }
     // Files that cannot be written are refused before the measurement.
     let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;

@@ -9,7 +9,6 @@ use seatmap_console::bar::Bars;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output;
-use seatmap_console::view;
 use seatmap_report::advise;
 use std::cell::RefCell;
 
@@ -22,9 +21,7 @@ pub fn run(typed: &Advise) -> Result<(), CliError> {
     let run = request.run(&|| interrupt.is_raised(), &|step| tell(&bars, step));
     bars.borrow_mut().clear();
     let mut run = run?;
-    let has_columns = view::text_columns(&std::io::stdout()).is_some();
-    let text = if has_columns { advise::rows_text } else { advise::text };
-    let shown = outputs.show(&run.advice, advise::html, text);
+    let shown = outputs.show(&run.advice, &advise::page(&run.advice));
     if run.runs_on() {
         output::tell("the command runs on; Ctrl-C ends it");
     }

@@ -12,7 +12,7 @@ use seatmap_console::output::Destination;
 use seatmap_console::outputs::Outputs;
 use seatmap_console::{here, input, output, program};
 use seatmap_launch::share::SoleWork;
-use seatmap_report::{bench, html, under_way};
+use seatmap_report::{bench, under_way};
 use seatmap_trial::tune::bench::{NamedCommand, OwnCells, RoomRequest, told_apart};
 use seatmap_trial::tune::{BenchEvent, BenchRequest, BenchResults, Length};
 use std::num::NonZeroUsize;
@@ -46,10 +46,11 @@ fn commands(typed: &Bench) -> Result<(), CliError> {
     if let Some(file) = &outputs.file {
         file.write(&results.to_json())?;
     }
+    let page = bench::page(&results);
     if let Some(place) = &summary {
-        place.write(&bench::markdown(&results))?;
+        place.write(&page.markdown())?;
     }
-    output::even_unread(outputs.show(&results, html::bench, bench::text))?;
+    output::even_unread(outputs.show(&results, &page))?;
     // An interrupted session shows what it has, and then fails.
     ended?;
     let Some(most) = typed.fail_above else { return Ok(()) };

@@ -22,19 +22,18 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     let metrics = typed.metrics.as_ref().and_then(MetricsTarget::file);
     let metrics = output::beside(metrics, outputs.on_stdout(), "--metrics")?;
     let is_printed = metrics != Some(Destination::Stdout);
-    let view = CheckView {
-        is_coloured: view::colour(colour, &std::io::stdout()) != Colour::None,
-        is_document: typed.json || outputs.file.is_some(),
-        is_quiet: typed.quiet,
-    };
+    let is_coloured = view::colour(colour, &std::io::stdout()) != Colour::None;
+    let view =
+        CheckView { is_document: typed.json || outputs.file.is_some(), is_quiet: typed.quiet };
     let request = request(typed)?;
     // A single check leaves Ctrl-C alone, and ends at once by it.
     let interrupt = typed.watch.map(|_| StopFlag::listen()).transpose()?;
     let mut check = request.begin()?;
     while let Some(step) = check.next(&|| interrupt.as_ref().is_some_and(StopFlag::is_raised))? {
         let text = step.text(view).filter(|_| is_printed);
+        let page = text.map(|text| seatmap_report::check::page(&text, is_coloured));
         let judged = step.judged();
-        match judged.map_or(Ok(()), |judged| outputs.step(judged, text, typed.quiet)) {
+        match judged.map_or(Ok(()), |judged| outputs.step(judged, page, typed.quiet)) {
             // Nobody would read the next looks; the verdict stands in the exit code.
             Err(CliError::NobodyListens) => break,
             shown => shown?,

@@ -33,7 +33,7 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Measured, CliError> {
 
 /// Shows a cluster.
 pub fn show(cluster: &Measured, json: bool) -> Result<(), CliError> {
-    if json { output::json(cluster) } else { output::print(&cluster::page(cluster)) }
+    if json { output::json(cluster) } else { output::show(&cluster::page(cluster)) }
 }
 
 fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {

@@ -13,7 +13,8 @@ pub fn run(typed: &CompareArgs) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(None)?;
     let first = profile(&typed.first)?;
     let second = profile(&typed.second)?;
-    outputs.show(&ProfileComparison::of(&first, &second), compare::html, compare::text)
+    let comparison = ProfileComparison::of(&first, &second);
+    outputs.show(&comparison, &compare::page(&comparison))
 }
 
 /// The profile of a machine with distances.

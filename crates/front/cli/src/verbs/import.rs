@@ -74,11 +74,11 @@ fn is_same(one: &Path, other: &Path) -> bool {
 fn deliver(profile: &Profile, target: Option<&Path>, json: bool) -> Result<(), CliError> {
     let text = profile.to_json();
     let Some(target) = target.filter(|target| *target != Path::new("-")) else {
-        return output::print(&text);
+        return output::print_exact(&text);
     };
     Destination::new(target)?.write(&text)?;
     if json {
-        return output::print(&text);
+        return output::print_exact(&text);
     }
     let line = format!("{}: {}", target.display(), shown::summary(profile));
     output::print(&(output::visible(&line) + "\n"))

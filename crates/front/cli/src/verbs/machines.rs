@@ -4,11 +4,12 @@ use super::gallery;
 use crate::args::Machines;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
-use seatmap_data::document::{left_aligned, shell_escaped};
+use seatmap_data::document::shell_escaped;
 use seatmap_data::machine::SharedProfile;
 use seatmap_data::statistics::words::counted;
-use seatmap_machines::catalog::{MachineEntry, MachineList};
+use seatmap_machines::catalog::MachineList;
 use seatmap_report::gallery::{self as gallery_report, INDEX};
+use seatmap_report::shown;
 use std::path::Path;
 
 /// Lists the bundled machines with what each can do and how it was made, or writes their gallery.
@@ -23,7 +24,7 @@ pub fn run(typed: &Machines) -> Result<(), CliError> {
         )));
     }
     let list = MachineList::bundled().map_err(CliError::work)?;
-    if typed.json { output::json(&list) } else { output::print(&table(&list.machines)) }
+    if typed.json { output::json(&list) } else { output::show(&shown::machines(&list)) }
 }
 
 /// Writes the pages, the index last: a folder with an index is whole.
@@ -47,23 +48,4 @@ fn site(typed: &Machines, folder: &Path) -> Result<(), CliError> {
     let machines = counted(gallery.machines().len(), "machine");
     output::tell(&format!("wrote {} ({machines})", folder.join(INDEX).display()));
     Ok(())
-}
-
-fn table(machines: &[MachineEntry]) -> String {
-    let longest = machines.iter().map(|entry| entry.machine.len()).max().unwrap_or(0);
-    let widest = machines.iter().map(|entry| entry.can.join(" ").len()).max().unwrap_or(0);
-    let mut table = String::new();
-    for entry in machines {
-        let model = if entry.kind == "model" { " (model)" } else { "" };
-        let can = entry.can.join(" ");
-        // Plural: a machine has two PUs or more.
-        table += &format!(
-            "{}  {:>3} PUs  {}  {}{model}\n",
-            left_aligned(entry.machine, longest),
-            entry.pus,
-            left_aligned(&can, widest),
-            entry.summary
-        );
-    }
-    table
 }

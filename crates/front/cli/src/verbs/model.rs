@@ -6,7 +6,7 @@ use seatmap_console::input;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::waiting::Waiting;
 use seatmap_measure::twin::Needs;
-use seatmap_report::twin as report;
+use seatmap_report::twin;
 
 /// Makes models.
 pub fn run(typed: &Model) -> Result<(), CliError> {
@@ -22,14 +22,14 @@ fn fitted(typed: &FitArgs) -> Result<(), CliError> {
     let to_stdout = destination == Some(Destination::Stdout);
     let profile = input::profile(&typed.profile)?;
     let waiting = Waiting::new("fitting", None);
-    let twin =
+    let fitted =
         seatmap_measure::twin::fit(&profile, Needs { homes: typed.homes, loaded: typed.loaded })?;
     // The line on the terminal is taken away before anything is printed.
     drop(waiting);
-    destination.map_or(Ok(()), |destination| destination.write(&twin.levels.to_toml()))?;
+    destination.map_or(Ok(()), |destination| destination.write(&fitted.levels.to_toml()))?;
     match (typed.json, to_stdout) {
-        (true, _) => output::json(&twin.report),
+        (true, _) => output::json(&fitted.report),
         (false, true) => Ok(()),
-        (false, false) => output::print(&report::table(&twin.report)),
+        (false, false) => output::show(&twin::page(&fitted.report)),
     }
 }

@@ -10,7 +10,7 @@ use seatmap_health::noise::{NoiseOptions, NoiseReport};
 use seatmap_launch::share::SoleWork;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::quota::QuotaWatch;
-use seatmap_report::{html, svg};
+use seatmap_report::{noise, svg};
 
 /// Measures the noise of CPUs.
 pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
@@ -24,7 +24,7 @@ pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
     let cpus = cpus(typed)?;
     let report = measure(&cpus, typed)?;
     if let Some(page) = page {
-        page.write(&html::noise(&report))?;
+        page.write(&noise::page(&report).html())?;
     }
     if let Some(picture) = picture {
         picture.write(&svg::noise(&report))?;
@@ -34,7 +34,7 @@ pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
         let document = OfMachine { document: &report, machine: &host_name() };
         output::even_unread(output::json(&document))?;
     } else if !has_file {
-        output::even_unread(output::print(&seatmap_report::noise::summary(&report)))?;
+        output::even_unread(output::show(&noise::summary(&report)))?;
     }
     // Everything is written first: what was measured until Ctrl-C is good.
     if report.interrupted {

@@ -5,7 +5,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::{pattern_input, view};
 use seatmap_data::pattern::generate::GENERATORS;
-use seatmap_report::{html, pattern, svg};
+use seatmap_report::{pattern, svg};
 use std::path::Path;
 
 /// Draws, converts or lists patterns.
@@ -44,7 +44,7 @@ fn show(typed: &PatternShow) -> Result<(), CliError> {
     view::keep_to(typed.width);
     let asked = [
         ("--svg", typed.svg.as_deref(), svg::traffic as Drawer),
-        ("--html", typed.forms.html.as_deref(), html::pattern),
+        ("--html", typed.forms.html.as_deref(), |pattern| pattern::page(pattern).html()),
     ];
     let mut files = Vec::new();
     for (option, path, draw) in asked {
@@ -66,9 +66,9 @@ fn show(typed: &PatternShow) -> Result<(), CliError> {
         destination.write_named(&draw(&pattern), named)?;
     }
     if typed.forms.json {
-        output::print(&pattern.to_json())
+        output::print_exact(&pattern.to_json())
     } else if files.is_empty() {
-        output::print(&pattern::drawn(&pattern, view::width()))
+        output::show(&pattern::drawn(&pattern, view::width()))
     } else {
         Ok(())
     }

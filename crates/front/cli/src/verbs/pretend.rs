@@ -6,6 +6,7 @@ use seatmap_console::outputs::Outputs;
 use seatmap_console::{input, output, plan_input};
 use seatmap_launch::Ending;
 use seatmap_pretend::{PretendRequest, PretendedMachine, PretendedRun};
+use seatmap_report::pretend;
 use seatmap_watch::judge::judged::Judged;
 use seatmap_watch::{Criteria, Expected, Rule};
 use std::path::Path;
@@ -69,7 +70,8 @@ fn show(
     let fails = judged.is_some_and(|judged| judged.fails);
     outputs.step(&run.report(judged), None, typed.quiet)?;
     if !typed.json && (fails || !typed.quiet) {
-        output::tell_text(&run.text(judged));
+        let judged = judged.map(|judged| (run.judged_when(judged), judged.text()));
+        output::tell_page(&pretend::page(run.about(), run.threads(), judged));
     }
     Ok(fails)
 }

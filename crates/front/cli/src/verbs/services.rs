@@ -92,8 +92,7 @@ fn import(typed: &ServicesImport) -> Result<(), CliError> {
     if let Some((file, plan)) = plan {
         file.write(&seatmap_data::document::written(&plan))?;
     }
-    let shown = page::ShownImport { seats: &seats, profile: &profile };
-    outputs.show(&shown, page::import_html, page::import_text)?;
+    outputs.show(&seats, &page::import_page(&seats, &profile))?;
     match seats.claims() {
         0 => Ok(()),
         count => {
@@ -106,7 +105,7 @@ fn import(typed: &ServicesImport) -> Result<(), CliError> {
 fn show(typed: &ServicesShow) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(None)?;
     let record = recorded(&meant::glance(&typed.file)?)?;
-    outputs.show(&record, page::record_html, page::record_text)
+    outputs.show(&record, &page::record_page(&record))
 }
 
 fn observe(typed: &ServicesObserve) -> Result<(), CliError> {
@@ -115,7 +114,7 @@ fn observe(typed: &ServicesObserve) -> Result<(), CliError> {
     if let Some(file) = &outputs.file {
         file.write(&seatmap_data::document::written(&record))?;
     }
-    outputs.show(&record, page::record_html, page::record_text)
+    outputs.show(&record, &page::record_page(&record))
 }
 
 fn recorded(request: &RecordRequest) -> Result<ServicesRecord, CliError> {
@@ -137,16 +136,14 @@ fn plan(typed: &ServicesPlanArgs) -> Result<(), CliError> {
     if let Some(file) = &outputs.file {
         file.write(&seatmap_data::document::written(&plan))?;
     }
-    let shown = page::ShownServicesPlan { plan: &plan, profile: &profile };
-    outputs.show(&shown, page::plan_html, page::plan_text)
+    outputs.show(&plan, &page::plan_page(&plan, &profile))
 }
 
 /// Shows a plan on file as `services plan` did, on its machine where that is known here.
 pub fn show_plan(plan: &ServicesPlan, forms: &ResultForms) -> Result<(), CliError> {
     let outputs = forms.outputs(None)?;
     let profile = meant::pictured_machine(plan);
-    let shown = page::ShownServicesPlan { plan, profile: &profile };
-    outputs.show(&shown, page::plan_html, page::plan_text)
+    outputs.show(plan, &page::plan_page(plan, &profile))
 }
 
 fn apply(typed: &ServicesApply) -> Result<(), CliError> {
@@ -163,7 +160,7 @@ fn race(typed: &ServicesRace) -> Result<(), CliError> {
     let report =
         host.race(&request, &|| interrupt.is_raised(), &|done, rounds| bar.show(done, rounds))?;
     drop(bar);
-    if typed.json { output::json(&report) } else { output::print(&page::race_text(&report)) }
+    if typed.json { output::json(&report) } else { output::show(&page::race_page(&report)) }
 }
 
 fn drift(typed: &ServicesDrift) -> Result<(), CliError> {

@@ -60,7 +60,7 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
         return Err(CliError::at(Path::new(name), elsewhere));
     }
     if let Some(cluster) = cluster::of_file(name)? {
-        return deliver(typed, page, &|| html::cluster(&cluster), &|| {
+        return deliver(typed, page, &|| seatmap_report::cluster::page(&cluster).html(), &|| {
             cluster::show(&cluster, typed.forms.json)
         });
     }
@@ -102,7 +102,11 @@ fn show_plan(
 ) -> Result<(), CliError> {
     if page.is_none() && picture.is_none() {
         let is_json = typed.forms.json;
-        return output::print(&if is_json { plan.to_json() } else { placement::table(plan) });
+        return if is_json {
+            output::print_exact(&plan.to_json())
+        } else {
+            output::show(&placement::table(plan))
+        };
     }
     let (profile, machine) = machine_of(plan)?;
     let floor = FloorPlan::of(&profile, machine.as_ref().and_then(Machine::model));
@@ -111,8 +115,8 @@ fn show_plan(
         picture.write_named(&floor::tasks_svg(&floor, plan, &title), typed.svg.as_deref())?;
     }
     let Some(page) = page else { return Ok(()) };
-    deliver(typed, Some(page), &|| html::saved_plan(&profile, &floor, plan), &|| {
-        output::print(&plan.to_json())
+    deliver(typed, Some(page), &|| placement::saved_page(&profile, &floor, plan).html(), &|| {
+        output::print_exact(&plan.to_json())
     })
 }
 
@@ -170,7 +174,7 @@ fn machine(
             order: typed.order.into(),
             home: typed.home,
         };
-        output::print(&(terminal::page(&profile, &options, typed.near) + &set_apart.text()))
+        output::show(&terminal::page(&profile, &options, typed.near).paragraph(set_apart.lines()))
     })
 }
 

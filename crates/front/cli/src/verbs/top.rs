@@ -59,7 +59,7 @@ fn print_once(
         rows: &rows,
         recording: None,
     };
-    output::print(&plain(&scene, u16::try_from(view::width()).unwrap_or(u16::MAX)))
+    output::print_drawn(&plain(&scene, u16::try_from(view::width()).unwrap_or(u16::MAX)))
 }
 
 fn check_seen(frame: &SeatingFrame) -> Result<(), CliError> {

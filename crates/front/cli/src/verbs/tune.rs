@@ -11,7 +11,7 @@ use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output;
 use seatmap_console::outputs::Outputs;
 use seatmap_os::root::Root;
-use seatmap_report::{html, tune, under_way};
+use seatmap_report::{tune, under_way};
 use seatmap_trial::tune::model_race::{NumberedJob, TakeTimes};
 use seatmap_trial::tune::{RaceEnd, RaceEvent, program_race, varied};
 
@@ -89,7 +89,7 @@ fn tell(event: &RaceEvent<'_>, bar: &mut Option<Bar>) {
 
 /// The winner goes into a file where one was named, if it is one that a plan can hold.
 fn show(outputs: &Outputs, end: &RaceEnd) -> Result<(), CliError> {
-    outputs.show(&end.tuned, html::tune, tune::text)?;
+    outputs.show(&end.tuned, &tune::page(&end.tuned))?;
     match (&outputs.file, &end.plan) {
         (None, _) => Ok(()),
         (Some(file), Ok(plan)) => file.write(&plan.to_json()),

@@ -7,6 +7,11 @@ use seatmap_advise::trial::TriedSeats;
 use seatmap_data::plan::Effect;
 use seatmap_trial::live::SeatCandidate;
 
+/// The advice on the usual screen.
+fn text(advice: &Advice) -> String {
+    page(advice).text(Some(80))
+}
+
 fn advice(verdict: AdviceVerdict, reason: Reason, evidence: Evidence) -> Advice {
     let conclusion = Conclusion { verdict, reason, confidence: Confidence::High };
     let begun = "2026-01-31T12:00:00Z";
@@ -163,7 +168,7 @@ fn advice_fits_a_screen() {
         assert!(text.lines().count() <= 16, "{text}");
     }
     insta::assert_snapshot!(texts.join("\n"));
-    assert!(html(&all[1]).contains("DO THIS"));
+    assert!(page(&all[1]).html().contains("DO THIS"));
 }
 
 #[test]
@@ -273,8 +278,9 @@ fn every_reason_has_its_words() {
         Reason::Drift,
         Reason::NoneBetter,
     ] {
-        for row in rows(&advice(AdviceVerdict::CannotTell, reason, pipeline())) {
-            let faults = seatmap_data::statistics::words::faults(&row.words);
+        let said = page(&advice(AdviceVerdict::CannotTell, reason, pipeline())).text(None);
+        for line in said.lines() {
+            let faults = seatmap_data::statistics::words::faults(line);
             assert!(faults.is_empty(), "{faults:?}");
         }
     }

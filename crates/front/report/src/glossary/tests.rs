@@ -89,9 +89,9 @@ fn pages() -> Vec<(&'static str, String)> {
         SeatingComparison::new(FloorPlan::of(&profile, None), &pattern, &plan, seatings);
     vec![
         ("show", html::page(&profile, None, &[])),
-        ("place", html::placement(&profile, &pattern, &plan, &comparison)),
-        ("noise", html::noise(&samples::noise())),
-        ("pattern", html::pattern(&pattern)),
+        ("place", crate::placement::page(&profile, &pattern, &plan, &comparison).html()),
+        ("noise", crate::noise::page(&samples::noise()).html()),
+        ("pattern", crate::pattern::page(&pattern).html()),
         ("seating", html::seating_page("", "", Vec::new(), &[])),
     ]
 }

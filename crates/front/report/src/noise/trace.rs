@@ -1,6 +1,7 @@
 //! Lists the tasks and interrupts that had the CPU in the gaps, by the kernel's trace.
 
 use crate::duration::duration;
+use crate::page::{PageSection, Table};
 use seatmap_health::noise::{CpuNoise, GapCause, NoiseReport, Traced, TracedGap};
 use std::iter::once;
 
@@ -10,24 +11,25 @@ pub(crate) const NOBODY: &str = "nobody in the kernel: hypervisor, firmware or h
 /// Takers that are named for each CPU.
 const TAKERS: usize = 6;
 
+/// The heads of the table, its last one first.
+const HEADS: [&str; 5] = ["who", "CPU", "gaps", "in all", "in one gap"];
+
 /// The number of gaps that are listed for each CPU.
 const GAPS: usize = 3;
 
-/// A table of them, and the longest gaps; empty where the trace was not asked for.
-pub(super) fn takers(report: &NoiseReport) -> String {
-    let told: String =
-        report.cpus.iter().filter_map(|noise| Some(of_cpu(noise, noise.trace.as_ref()?))).collect();
-    if told.is_empty() {
-        told
-    } else {
-        format!(
-            "\nWho had the CPU in gaps of 5 us and more, by the kernel's trace\n  CPU     \
-             gaps      in all  in one gap  who\n{told}"
-        )
-    }
+/// A table of them, and the longest gaps; `None` if the trace was not asked for.
+pub(super) fn takers(report: &NoiseReport) -> Option<PageSection> {
+    let traced = report.cpus.iter().filter_map(|noise| Some((noise, noise.trace.as_ref()?)));
+    let title = "Who had the CPU in gaps of 5 us and more, by the kernel's trace".to_owned();
+    let section = PageSection::new("Who had the CPU").with(vec![title]);
+    traced.clone().next()?;
+    Some(traced.enumerate().fold(section, |section, (at, (noise, trace))| {
+        let heads = if at == 0 { HEADS } else { [""; 5] };
+        section.with(table(heads, noise.cpu, trace)).with(lines(noise, trace))
+    }))
 }
 
-fn of_cpu(noise: &CpuNoise, trace: &Traced) -> String {
+fn table([who, figures @ ..]: [&str; 5], cpu: u32, trace: &Traced) -> Table {
     let named = trace
         .takers
         .iter()
@@ -35,28 +37,25 @@ fn of_cpu(noise: &CpuNoise, trace: &Traced) -> String {
         // Always named where it took anything: it is the part that no cell can prevent.
         .chain(once(&trace.unexplained))
         .filter(|taker| taker.gaps > 0);
-    let mut text: String = named.map(|taker| row(noise.cpu, taker)).collect();
-    if text.is_empty() {
-        text = format!("  {:>3}        0\n", noise.cpu);
+    let mut rows: Vec<Vec<String>> = named.map(|taker| row(cpu, taker)).collect();
+    if rows.is_empty() {
+        rows.push(vec![cpu.to_string(), "0".to_owned()]);
     }
-    if trace.takers.len() > TAKERS {
-        // Below the names: CPU, gaps and both times with their blanks take 40 letters.
-        text += &format!("{:40}and {} more\n", "", trace.takers.len() - TAKERS);
-    }
-    for found in trace.longest.iter().take(GAPS) {
-        text += &format!("       {}\n", gap(found));
-    }
-    if let Some(told) = left_out(noise, trace) {
-        text += &format!("       {told}\n");
-    }
-    if trace.gaps_before_trace > 0 {
-        let older = if trace.gaps_before_trace == 1 { "gap is" } else { "gaps are" };
-        text += &format!(
-            "       {} more {older} older than what the trace could hold\n",
-            trace.gaps_before_trace
-        );
-    }
-    text
+    Table::default().figures(figures).words([who]).least([3, 7, 10, 10]).rows(rows)
+}
+
+/// The longest gaps, and what the trace does not hold.
+fn lines(noise: &CpuNoise, trace: &Traced) -> Vec<String> {
+    let unnamed = trace.takers.len().saturating_sub(TAKERS);
+    // Below the names.
+    let unnamed = (unnamed > 0).then(|| format!("{:40}and {unnamed} more", ""));
+    let are = if trace.gaps_before_trace == 1 { "gap is" } else { "gaps are" };
+    let older =
+        format!("{} more {are} older than what the trace could hold", trace.gaps_before_trace);
+    let older = (trace.gaps_before_trace > 0).then_some(older);
+    let told = trace.longest.iter().take(GAPS).map(gap).chain(left_out(noise, trace)).chain(older);
+    // Below the figures.
+    unnamed.into_iter().chain(told.map(|line| format!("{:7}{line}", ""))).collect()
 }
 
 /// Where even the shortest gap that was kept is one of those asked about, others may have been left
@@ -69,11 +68,10 @@ pub(crate) fn left_out(noise: &CpuNoise, trace: &Traced) -> Option<String> {
         .then(|| format!("of the longest {kept} gaps alone; there were {}", noise.gaps))
 }
 
-fn row(cpu: u32, taker: &GapCause) -> String {
-    let who = if taker.who.is_empty() { NOBODY.to_owned() } else { on_a_line(&taker.who) };
-    let all = duration(taker.total_us * 1e3);
-    let one = duration(taker.longest_us * 1e3);
-    format!("  {cpu:>3} {:>8} {all:>11} {one:>11}  {who}\n", taker.gaps)
+fn row(cpu: u32, taker: &GapCause) -> Vec<String> {
+    let who = if taker.who.is_empty() { NOBODY } else { taker.who.as_str() };
+    let [all, one] = [taker.total_us, taker.longest_us].map(|us| duration(us * 1e3));
+    vec![cpu.to_string(), taker.gaps.to_string(), all, one, who.to_owned()]
 }
 
 /// `7.340 ms at 1.203 s: nobody 7.280 ms, hog 40.000 us`: a gap, and the share of each task in it,
@@ -102,6 +100,7 @@ fn on_a_line(who: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::Page;
     use crate::samples;
 
     #[test]
@@ -109,9 +108,10 @@ mod tests {
         let mut report = samples::noise();
         let trace = report.cpus[0].trace.as_mut().unwrap();
         (trace.takers[1].who, trace.longest[0].takers[0].who) = ("a\n  b".into(), "a\n  b".into());
-        let told = takers(&report);
+        let text = |report| Page::of(takers(report).unwrap()).text(None);
+        let told = text(&report);
         assert_eq!(told.matches("a\\n  b").count(), 2, "{told}");
-        assert_eq!(told.lines().count(), takers(&samples::noise()).lines().count());
+        assert_eq!(told.lines().count(), text(&samples::noise()).lines().count());
     }
 
     #[test]

@@ -1,13 +1,12 @@
 //! The times between things that have names: figures in a terminal, a heat map on a page.
 
-use super::Medium;
+use super::{Medium, Table};
 use crate::duration::time;
 use crate::svg::cells::Fill;
 use crate::svg::heat::{HeatMap, bar, swatch};
 use crate::svg::{APART, bar_ticks};
 use crate::{AxisUnit, Scale};
 use maud::{Markup, html};
-use seatmap_data::document::{right_aligned, visible};
 use seatmap_data::machine::{Matrix, Square};
 
 /// More rows do not fit on a screen.
@@ -43,18 +42,22 @@ impl PairTimes {
         (2..=most).contains(&self.short.len())
     }
 
+    /// The line above the table.
+    pub(super) fn heading(&self) -> String {
+        format!("{}, ms{}", self.title, self.brackets)
+    }
+
     /// The times in milliseconds; predicted ones in brackets.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn table(&self) -> Table {
+        let n = self.short.len();
         // Seven letters hold a predicted time, '(12.34)'.
         let width = self.short.iter().map(|name| name.chars().count()).fold(7, usize::max);
-        let n = self.short.len();
-        let mut text = format!("{}, ms{}\n {}", self.title, self.brackets, column("", width));
-        text.extend(self.short.iter().map(|name| column(&visible(name), width)));
-        for row in 0..n {
-            text += &format!("\n {}", column(&visible(&self.short[row]), width));
-            text.extend((0..n).map(|other| column(&self.cell(row, other), width)));
-        }
-        text + "\n"
+        let names = self.short.iter().map(String::as_str);
+        let table = Table::default().figures(std::iter::once("").chain(names)).dense();
+        table.least(std::iter::repeat(width)).rows((0..n).map(|row| {
+            let times = (0..n).map(move |column| self.cell(row, column));
+            std::iter::once(self.short[row].clone()).chain(times)
+        }))
     }
 
     fn cell(&self, row: usize, column: usize) -> String {
@@ -111,9 +114,4 @@ impl PairTimes {
         let time = time(self.times_ns[(row, column)]);
         format!("{} and {}: {time}{how}", self.names[row], self.names[column])
     }
-}
-
-/// A text at the right of a column of this width, behind a space.
-fn column(text: &str, width: usize) -> String {
-    " ".to_owned() + &right_aligned(text, width)
 }

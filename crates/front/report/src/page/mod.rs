@@ -28,29 +28,71 @@ pub(crate) enum Medium {
 }
 
 /// Everything that a verb says about a result.
-pub(crate) struct Page {
+#[derive(Default)]
+pub struct Page {
     /// The title, above everything in HTML.
-    pub title: String,
+    pub(crate) title: String,
     /// The one sentence that says what to make of the page.
-    pub headline: String,
+    pub(crate) headline: String,
+    /// The text between the headline and the rest in a terminal; `None` if that omits the headline.
+    pub(crate) gap_below_headline: Option<&'static str>,
     /// How much was done, and where: the first lines of text.
-    pub lead: Vec<String>,
+    pub(crate) lead: Vec<String>,
     /// The sections, in order.
-    pub sections: Vec<PageSection>,
+    pub(crate) sections: Vec<PageSection>,
     /// The line at the end of a HTML page that says how the figures came to be.
-    pub footer: &'static str,
+    pub(crate) footer: &'static str,
 }
 
 impl Page {
     /// A page without sections.
-    pub fn new(title: impl Into<String>, headline: impl Into<String>) -> Self {
-        Page {
-            title: title.into(),
-            headline: headline.into(),
-            lead: Vec::new(),
-            sections: Vec::new(),
-            footer: "",
+    pub(crate) fn new(title: impl Into<String>, headline: impl Into<String>) -> Self {
+        Page { title: title.into(), headline: headline.into(), ..Page::default() }
+    }
+
+    /// A page for a terminal alone.
+    pub(crate) fn of(section: PageSection) -> Self {
+        Page { sections: vec![section], ..Page::default() }
+    }
+
+    /// With a headline in a terminal, and a blank line below it.
+    pub(crate) fn headed(self) -> Self {
+        Page { gap_below_headline: Some("\n"), ..self }
+    }
+
+    /// With more sentences, below the last block.
+    #[must_use]
+    pub fn and(mut self, sentences: Vec<String>) -> Self {
+        match self.sections.last_mut() {
+            Some(section) => section.blocks.push(sentences.into()),
+            None => self.lead.extend(sentences),
         }
+        self
+    }
+
+    /// With more sentences, below a blank line.
+    #[must_use]
+    pub fn paragraph(mut self, sentences: Vec<String>) -> Self {
+        self.sections.push(PageSection::new("").with(sentences));
+        self
+    }
+
+    /// The page as text, in the columns of a terminal or with every line whole.
+    #[must_use]
+    pub fn text(&self, columns: Option<usize>) -> String {
+        draw::text(self, columns)
+    }
+
+    /// The page as one HTML file.
+    #[must_use]
+    pub fn html(&self) -> String {
+        draw::html(self)
+    }
+
+    /// The page for the summary of a job or a comment on a change.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        draw::markdown(self)
     }
 }
 
@@ -140,16 +182,19 @@ pub(crate) enum Block {
     },
     /// A drawing that a terminal leaves out: a heat map, a floor plan.
     Picture(Markup),
+    /// Lines that are drawn for a terminal and have their width; a page leaves them out.
+    Drawn(String),
     /// Blocks that stand beside each other where there is room, each below its title.
     Beside(Vec<(&'static str, Block)>),
 }
 
 impl Block {
-    fn is_empty(&self, medium: Medium) -> bool {
+    pub(crate) fn is_empty(&self, medium: Medium) -> bool {
         match self {
             Block::Text(lines) | Block::List(lines) => lines.is_empty(),
             Block::Table(table) => table.rows.is_empty(),
             Block::Picture(picture) => picture.0.is_empty(),
+            Block::Drawn(text) => medium == Medium::Html || text.is_empty(),
             Block::Intervals { rows, .. } => rows.is_empty(),
             Block::Matrix(times) => !times.fits(medium),
             Block::Curves { curves, .. } => curves.is_empty(),

@@ -11,21 +11,25 @@ pub(crate) struct Table {
     pub(super) is_facts: bool,
     /// Whether its first head stands where lines begin.
     pub(super) is_outdented: bool,
+    /// Whether all of it stands where lines begin.
+    is_flush: bool,
+    /// Whether one blank is between its columns, and not two.
+    is_dense: bool,
 }
 
 impl Table {
     /// With more columns of words.
-    pub fn words<const N: usize>(self, heads: [&str; N]) -> Self {
+    pub fn words<'a>(self, heads: impl IntoIterator<Item = &'a str>) -> Self {
         self.columns(heads, false)
     }
 
     /// With more columns of figures.
-    pub fn figures<const N: usize>(self, heads: [&str; N]) -> Self {
+    pub fn figures<'a>(self, heads: impl IntoIterator<Item = &'a str>) -> Self {
         self.columns(heads, true)
     }
 
-    fn columns<const N: usize>(mut self, heads: [&str; N], is_figures: bool) -> Self {
-        self.columns.extend(heads.map(|head| TableColumn {
+    fn columns<'a>(mut self, heads: impl IntoIterator<Item = &'a str>, is_figures: bool) -> Self {
+        self.columns.extend(heads.into_iter().map(|head| TableColumn {
             head: head.to_owned(),
             is_figures,
             ..TableColumn::default()
@@ -34,7 +38,7 @@ impl Table {
     }
 
     /// With the least width of its first columns in a terminal, in letters.
-    pub fn least<const N: usize>(mut self, widths: [usize; N]) -> Self {
+    pub fn least(mut self, widths: impl IntoIterator<Item = usize>) -> Self {
         // Columns behind the last of these widths are as narrow as their cells allow.
         self.columns.iter_mut().zip(widths).for_each(|(column, width)| column.least = width);
         self
@@ -51,6 +55,26 @@ impl Table {
         Table { is_outdented: true, ..self }
     }
 
+    /// Without blanks before its rows in a terminal.
+    pub fn flush(self) -> Self {
+        Table { is_flush: true, ..self }
+    }
+
+    /// With one blank between its columns in a terminal.
+    pub fn dense(self) -> Self {
+        Table { is_dense: true, ..self }
+    }
+
+    /// The blanks before its rows in a terminal.
+    pub(super) fn indent(&self) -> usize {
+        if self.is_flush { 0 } else { 2 }
+    }
+
+    /// The blanks between its columns in a terminal.
+    pub(super) fn gap(&self) -> usize {
+        if self.is_dense { 1 } else { 2 }
+    }
+
     /// Facts with their names.
     pub fn facts(
         rows: impl IntoIterator<Item = (impl Into<TableCell>, impl Into<TableCell>)>,
@@ -59,12 +83,17 @@ impl Table {
         facts.words([""; 2]).rows(rows.into_iter().map(|(name, value)| [name.into(), value.into()]))
     }
 
-    /// With more rows, each of as many cells as there are columns.
+    /// With more rows; those with fewer cells than there are columns end with empty ones.
     pub fn rows<R: IntoIterator<Item: Into<TableCell>>>(
         mut self,
         rows: impl IntoIterator<Item = R>,
     ) -> Self {
-        self.rows.extend(rows.into_iter().map(|row| row.into_iter().map(Into::into).collect()));
+        let columns = self.columns.len();
+        self.rows.extend(rows.into_iter().map(|row| {
+            let mut cells: Vec<TableCell> = row.into_iter().map(Into::into).collect();
+            cells.resize_with(columns, TableCell::default);
+            cells
+        }));
         self
     }
 
@@ -127,6 +156,8 @@ pub(super) enum TextStyle {
     Code,
     /// Beside a bar of this length, in percent of the room for bars.
     Bar(f64),
+    /// In this colour of a terminal ("Select Graphic Rendition", ECMA-48).
+    Painted(&'static str),
 }
 
 impl TableCell {
@@ -138,6 +169,11 @@ impl TableCell {
     /// A command.
     pub fn code(text: impl Into<String>) -> Self {
         TableCell { look: TextStyle::Code, ..text.into().into() }
+    }
+
+    /// A word in this colour of a terminal ("Select Graphic Rendition", ECMA-48).
+    pub fn painted(text: impl Into<String>, colour: &'static str) -> Self {
+        TableCell { look: TextStyle::Painted(colour), ..text.into().into() }
     }
 
     /// A figure beside a bar as long as its share of the largest.

@@ -1,22 +1,20 @@
 //! Profiles in the terminal.
 //!
-//! [`heatmap`] is the picture alone, [`page`] everything that `seatmap show` prints. Both return
-//! text with a final newline whose lines fit into [`DrawOptions::width`] columns, except for names
-//! and tables wider than that.
+//! [`heatmap`] is the picture alone, as text whose lines fit into [`DrawOptions::width`] columns;
+//! [`page`] is everything that `seatmap show` prints. [`wrapped`] and [`command`] break lines that
+//! stand on no page.
 
 mod axis;
 mod canvas;
 mod caption;
-mod fit;
 mod layout;
 mod numbers;
 mod page;
 mod paint;
 pub mod top;
 mod tree;
-mod wrap;
 
-pub use fit::{LEAST_COLUMNS, fit};
+pub use crate::page::draw::line::{LEAST_COLUMNS, command, wrapped};
 pub use page::page;
 
 use crate::{Digits, Grid, GridOrder, Scale};

@@ -1,12 +1,11 @@
 //! Everything that `seatmap show` prints.
 
 use super::numbers::mark;
-use super::wrap::wrap;
-use super::{DrawOptions, heatmap, tree};
+use super::{Colour, DrawOptions, heatmap, tree};
 use crate::html::tables;
 use crate::neighbours::{nearest, shared_level};
-use crate::page::Table;
-use crate::page::draw::text_table;
+use crate::page::draw::line::indented;
+use crate::page::{Block, Medium, Page, PageSection, Table, TableCell};
 use crate::{Digits, about};
 use seatmap_data::document::visible;
 use seatmap_data::machine::{Profile, WakeupClass};
@@ -20,34 +19,39 @@ const NEIGHBOURS: usize = 8;
 /// of pairs; the nearest neighbours of one PU where asked for. A profile without distances gets the
 /// tree of its topology instead.
 #[must_use]
-pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>) -> String {
+pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>) -> Page {
     let digits = Digits::of(profile);
     let found: String =
         findings(profile).iter().map(|finding| bullet(&finding.to_string(), options)).collect();
+    let information = indented(&about::information(profile), options.width, 2);
+    let loaded = tables::loaded(&profile.loaded, digits);
     let sections = [
-        ("Topology", topology_tree(profile)),
+        ("Topology", vec![topology_tree(profile).into()]),
         (heading(options), distances(profile, options)),
         ("Distance classes, round trip in ns", class_table(&classes(profile), digits)),
         (
             "Nearest neighbours",
-            neighbours_of.map(|os| neighbours(profile, os, digits)).unwrap_or_default(),
+            Vec::from_iter(neighbours_of.map(|os| neighbours(profile, os, digits))),
         ),
-        ("Groups, round trip in ns", groups(profile, digits, options)),
-        ("What is odd", found),
-        ("What the pair view holds", wrap(&about::information(profile), options.width, 2)),
+        ("Groups, round trip in ns", vec![groups(profile, digits, options).into()]),
+        ("What is odd", vec![Block::Drawn(found)]),
+        ("What the pair view holds", vec![Block::Drawn(information)]),
         ("Speed, 1 is the fastest CPU", speed(profile, options)),
-        ("Threads that sleep, round trip of two wakeups in ns", wakeups(profile)),
-        ("Under load, round trip in ns", text_table(&tables::loaded(&profile.loaded, digits))),
+        ("Threads that sleep, round trip of two wakeups in ns", vec![wakeups(profile).into()]),
+        ("Under load, round trip in ns", vec![loaded.into()]),
     ];
-    let titled = |(title, body): (&str, String)| {
-        // A profile holds only some of these, and a title alone would look like a failure.
-        if body.is_empty() {
-            String::new()
-        } else {
-            format!("\n{}\n{body}", options.colour.bold(title))
-        }
-    };
-    head(profile, options) + &sections.into_iter().map(titled).collect::<String>()
+    // A profile holds only some of these, and a title alone would look like a failure.
+    let known = sections
+        .into_iter()
+        .filter(|(_, blocks)| blocks.iter().any(|block| !block.is_empty(Medium::Terminal)));
+    let titled = known.map(|(title, blocks)| {
+        let section = PageSection::new(title).with(Block::Drawn(options.colour.bold(title) + "\n"));
+        blocks.into_iter().fold(section, PageSection::with)
+    });
+    Page {
+        sections: std::iter::once(head(profile, options)).chain(titled).collect(),
+        ..Page::default()
+    }
 }
 
 fn heading(options: &DrawOptions) -> &'static str {
@@ -57,76 +61,74 @@ fn heading(options: &DrawOptions) -> &'static str {
     }
 }
 
-fn head(profile: &Profile, options: &DrawOptions) -> String {
+fn head(profile: &Profile, options: &DrawOptions) -> PageSection {
     let known = about::environment(&profile.environment);
     let environment: Vec<String> =
         known.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    format!(
-        "{}  {}\n",
-        options.colour.bold(&visible(&profile.name)),
-        visible(&about::origin(profile))
-    ) + &wrap(&visible(&environment.join("; ")), options.width, 2)
-        + &wrap(&about::topology(&profile.topology), options.width, 2)
+    let name = match options.colour {
+        Colour::None => TableCell::from(&profile.name),
+        // Bold.
+        _ => TableCell::painted(&profile.name, "1"),
+    };
+    let table = Table::default().words(["", ""]).flush();
+    PageSection::new("Machine")
+        .with(table.rows([[name, about::origin(profile).into()]]))
+        .with(Block::Drawn(indented(&visible(&environment.join("; ")), options.width, 2)))
+        .with(Block::Drawn(indented(&about::topology(&profile.topology), options.width, 2)))
 }
 
 fn bullet(text: &str, options: &DrawOptions) -> String {
-    let mut lines = wrap(&visible(text), options.width, 4);
+    let mut lines = indented(&visible(text), options.width, 4);
     // The text is indented by four blanks, of which the third becomes the mark.
     lines.replace_range(2..3, "-");
     lines
 }
 
-fn topology_tree(profile: &Profile) -> String {
+fn topology_tree(profile: &Profile) -> Vec<String> {
     match profile.core_distance {
-        Some(_) => String::new(),
-        None => tree::tree(&profile.topology),
+        Some(_) => Vec::new(),
+        None => tree::tree(&profile.topology).lines().map(str::to_owned).collect(),
     }
 }
 
-fn distances(profile: &Profile, options: &DrawOptions) -> String {
-    let Some(distance) = &profile.core_distance else { return String::new() };
+fn distances(profile: &Profile, options: &DrawOptions) -> Vec<Block> {
+    let Some(distance) = &profile.core_distance else { return Vec::new() };
     let marks: Vec<char> = distance.status.pairs().map(|(_, _, status)| mark(*status)).collect();
-    let explain = |sign: char, what: &str| match marks.iter().filter(|mark| **mark == sign).count()
-    {
-        0 => String::new(),
-        count => format!("{sign} {}: {what}\n", about::counted(count, "pair")),
-    };
-    heatmap(profile, options)
-        + &explain('*', "flips between levels, or its passes disagree")
-        + &explain('~', "moved while it was measured")
-        + &explain(
-            '!',
-            "stacked: the host runs both vCPUs on one CPU, in turn, and they have no distance",
-        )
+    let explained = [
+        ('*', "flips between levels, or its passes disagree"),
+        ('~', "moved while it was measured"),
+        ('!', "stacked: the host runs both vCPUs on one CPU, in turn, and they have no distance"),
+    ];
+    let explained = explained.iter().filter_map(|(sign, what)| {
+        let count = marks.iter().filter(|mark| *mark == sign).count();
+        (count > 0).then(|| format!("{sign} {}: {what}", about::counted(count, "pair")))
+    });
+    vec![Block::Drawn(heatmap(profile, options)), Vec::from_iter(explained).into()]
 }
 
-fn class_table(classes: &[DistanceClass], digits: Digits) -> String {
-    if classes.is_empty() {
-        return String::new();
-    }
-    let note = if classes.iter().all(|class| class.quantiles_of == QuantilesOf::Samples) {
-        ""
-    } else {
-        "  Quantiles of the pairs' medians: this profile holds no samples.\n"
-    };
-    text_table(&tables::classes(classes, digits)) + note
+fn class_table(classes: &[DistanceClass], digits: Digits) -> Vec<Block> {
+    let note = "  Quantiles of the pairs' medians: this profile holds no samples.";
+    let is_exact = classes.iter().all(|class| class.quantiles_of == QuantilesOf::Samples);
+    let note = (!is_exact).then(|| note.to_owned());
+    vec![tables::classes(classes, digits).into(), Vec::from_iter(note).into()]
 }
 
-fn neighbours(profile: &Profile, os: u32, digits: Digits) -> String {
+fn neighbours(profile: &Profile, os: u32, digits: Digits) -> Block {
     let Some(found) = nearest(profile, os, NEIGHBOURS) else {
-        return format!("  PU {os} has no distances in this profile.\n");
+        return vec![format!("  PU {os} has no distances in this profile.")].into();
     };
     let head = format!("of PU {os}");
-    let table = Table::default().words([&head]).figures(["ns"]).words([""]);
-    text_table(&table.rows(found.iter().map(|other| {
+    let table = Table::default().words([&*head]).figures(["ns"]).words([""]);
+    let rows = found.iter().map(|other| {
         let ns = format!("{}{}", digits.show(other.median_ns), mark(other.status));
         let level = shared_level(profile, os, other.os);
         [format!("PU {}", other.os), ns.trim_end().to_owned(), level.to_owned()]
-    })))
+    });
+    table.rows(rows).into()
 }
 
-fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> String {
-    let Some(model) = &profile.home_model else { return String::new() };
+fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> Table {
+    let Some(model) = &profile.home_model else { return Table::default() };
     let line = |(at, group): (usize, &Vec<u32>)| {
         // A group of one PU has no pair inside.
         let inside = match group.len() {
@@ -144,33 +146,30 @@ fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> String {
         [at.to_string(), pus, inside, nearest]
     };
     let table = Table::default().figures([""]).words([""; 3]);
-    text_table(&table.rows(model.groups.iter().enumerate().map(line)))
+    table.rows(model.groups.iter().enumerate().map(line))
 }
 
-fn speed(profile: &Profile, options: &DrawOptions) -> String {
-    let Some(speed) = &profile.speed else { return String::new() };
-    let told = wrap(&crate::speed::sentence(speed), options.width, 2);
+fn speed(profile: &Profile, options: &DrawOptions) -> Vec<Block> {
+    let Some(speed) = &profile.speed else { return Vec::new() };
     let classes = crate::speed::classes(profile);
-    if classes.is_empty() {
-        return told;
-    }
     let together = if speed.together.is_some() { "together" } else { "" };
     let table = Table::default().words(["", "CPUs"]).figures(["alone", together]);
     let rows = classes.iter().map(|class| {
         let [what, cpus, alone, together] = class.row();
         [what, super::caption::cut(&cpus, options.width / 2), alone, together]
     });
-    text_table(&table.rows(rows)) + &told
+    let told = indented(&crate::speed::sentence(speed), options.width, 2);
+    vec![table.rows(rows).into(), Block::Drawn(told)]
 }
 
-fn wakeups(profile: &Profile) -> String {
+fn wakeups(profile: &Profile) -> Table {
     let classes = profile
         .wakeups
         .as_ref()
         .map(|wakeups| wakeups.classes(&profile.topology))
         .unwrap_or_default();
     let table = Table::default().words(["on"]).figures(["pairs", "median", "95 % interval"]);
-    text_table(&table.rows(classes.iter().map(wakeup_row)))
+    table.rows(classes.iter().map(wakeup_row))
 }
 
 /// The interval is that of the only pair, or reaches from the lowest to the highest end of the
@@ -193,12 +192,16 @@ mod tests {
     use proptest::prelude::*;
     use seatmap_data::machine::{PairStatus, Topology};
 
+    fn drawn(blocks: Vec<Block>) -> String {
+        Page::of(blocks.into_iter().fold(PageSection::new(""), PageSection::with)).text(None)
+    }
+
     #[test]
     fn everything_of_a_profile() {
         let profile = two_groups();
         let options = DrawOptions::default();
         // Classes and findings come from another crate, with their own tests.
-        let page = page(&profile, &options, Some(1));
+        let page = page(&profile, &options, Some(1)).text(None);
         let (before, after) = page.split_once("\nNearest neighbours").unwrap();
         insta::assert_snapshot!("page-head", before.split("\nDistance classes").next().unwrap());
         let after = after.split("\nWhat is odd").next().unwrap();
@@ -220,7 +223,10 @@ mod tests {
             quantiles_of: QuantilesOf::Samples,
         };
         let classes = [class("same L3", 41.0), class("other package", 253.04)];
-        insta::assert_snapshot!("classes", class_table(&classes, Digits::for_resolution(0.04)));
+        insta::assert_snapshot!(
+            "classes",
+            drawn(class_table(&classes, Digits::for_resolution(0.04)))
+        );
     }
 
     #[test]
@@ -237,7 +243,7 @@ mod tests {
         for (status, j) in statuses {
             distance.status.set_both(7, j, Some(status));
         }
-        let text = page(&profile, &DrawOptions::default(), Some(7));
+        let text = page(&profile, &DrawOptions::default(), Some(7)).text(None);
         assert!(
             text.contains(
                 "* 2 pairs: flips between levels, or its passes disagree\n~ 1 pair: moved"
@@ -257,7 +263,7 @@ mod tests {
             p90_ns: 42.0,
             quantiles_of,
         };
-        let table = |of| class_table(&[class(of)], Digits::for_resolution(0.04));
+        let table = |of| drawn(class_table(&[class(of)], Digits::for_resolution(0.04)));
         assert!(
             table(QuantilesOf::PairMedians)
                 .ends_with("of the pairs' medians: this profile holds no samples.\n")
@@ -269,7 +275,10 @@ mod tests {
     fn only_a_topology() {
         let mut profile = two_groups();
         (profile.core_distance, profile.home_model, profile.loaded) = (None, None, Vec::new());
-        insta::assert_snapshot!("page-topology", page(&profile, &DrawOptions::default(), None));
+        insta::assert_snapshot!(
+            "page-topology",
+            page(&profile, &DrawOptions::default(), None).text(None)
+        );
     }
 
     #[test]
@@ -280,7 +289,7 @@ mod tests {
         {
             protocol.resolution_ns = 10.0;
         }
-        let text = page(&profile, &DrawOptions::default(), Some(0));
+        let text = page(&profile, &DrawOptions::default(), Some(0)).text(None);
         let figures = text
             .split(['\n', ' '])
             .filter(|word| word.contains('.') && word.parse::<f64>().is_ok());
@@ -292,7 +301,7 @@ mod tests {
         let mut profile = two_groups();
         profile.name = "\u{1b}[2Jboo\nbar".into();
         profile.origin.source = "\u{1b}]0;x\u{7}".into();
-        let text = page(&profile, &DrawOptions::default(), None);
+        let text = page(&profile, &DrawOptions::default(), None).text(None);
         assert!(text.starts_with("\\u{1b}[2Jboo\\nbar  measured on \\u{1b}]0;x\\u{7}"), "{text}");
     }
 
@@ -300,6 +309,7 @@ mod tests {
     fn a_pu_without_distances_is_named() {
         assert!(
             page(&two_groups(), &DrawOptions::default(), Some(99))
+                .text(None)
                 .contains("PU 99 has no distances in this profile.")
         );
     }
@@ -314,7 +324,7 @@ mod tests {
             profile.core_distance = Some(seatmap_data::machine::CoreDistance::imported((0..n).collect(), matrix));
             profile.clock.step_ns = Some(resolution);
             for colour in [crate::terminal::Colour::None, crate::terminal::Colour::True] {
-                let text = page(&profile, &DrawOptions { colour, width, ..DrawOptions::default() }, Some(0));
+                let text = page(&profile, &DrawOptions { colour, width, ..DrawOptions::default() }, Some(0)).text(None);
                 prop_assert!(text.ends_with('\n'));
             }
         }

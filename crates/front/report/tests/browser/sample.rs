@@ -137,13 +137,14 @@ pub fn noise() -> String {
         },
     };
     let cpus = vec![cpu(0), cpu(1)];
-    seatmap_report::html::noise(&NoiseReport {
+    seatmap_report::noise::page(&NoiseReport {
         format: FORMAT,
         seconds: 0.5,
         interrupted: false,
         clock: "tsc",
         cpus,
     })
+    .html()
 }
 
 /// The page of a plan on the 5110P: four tasks around a ring, two lines at a home on the other
@@ -174,11 +175,12 @@ pub fn placement() -> String {
     ];
     let comparison =
         SeatingComparison::new(FloorPlan::of(&profile, Some(&model)), &pattern, &plan, seatings);
-    seatmap_report::html::placement(&profile, &pattern, &plan, &comparison)
+    seatmap_report::placement::page(&profile, &pattern, &plan, &comparison).html()
 }
 
 /// The page of the cluster that the guide measures.
 pub fn cluster() -> String {
     let text = include_str!("../../../../../examples/cluster.json");
-    seatmap_report::html::cluster(&seatmap_cluster::Cluster::from_json(text).expect("a cluster"))
+    let cluster = seatmap_cluster::Cluster::from_json(text).expect("a cluster");
+    seatmap_report::cluster::page(&cluster).html()
 }

@@ -1,11 +1,11 @@
 //! A step of a check, and what its reader is shown.
 
 use crate::Finding;
-use crate::judge::judged::{Judged, changes};
+use crate::judge::judged::{CheckText, Judged, changes};
 use std::time::Duration;
 
 /// The words for a computer on which nobody has bound a program.
-const NOTHING_BOUND: &str = "no program is bound; --pid PID, --name GLOB and --all check others\n";
+const NOTHING_BOUND: &str = "no program is bound; --pid PID, --name GLOB and --all check others";
 
 /// A step of a check.
 pub enum CheckStep<'a> {
@@ -29,8 +29,6 @@ pub enum CheckStep<'a> {
 /// The way in which a check is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CheckView {
-    /// Whether words have colours.
-    pub is_coloured: bool,
     /// Whether each step is written as a document as well, so that its text is whole too.
     pub is_document: bool,
     /// Whether there is a text only where something is wrong.
@@ -51,19 +49,21 @@ impl CheckStep<'_> {
 
     /// The text for a person; `None` where there is nothing to say.
     #[must_use]
-    pub fn text(&self, view: CheckView) -> Option<String> {
+    pub fn text(&self, view: CheckView) -> Option<CheckText> {
         let judged = self.judged()?;
         match self {
             // A script gets its document, empty or not; a person gets the sentence.
             CheckStep::NothingBound(_) if !view.is_document && !view.is_quiet => {
-                Some(NOTHING_BOUND.to_owned() + &judged.table(view.is_coloured))
+                let mut text = judged.text();
+                text.sentences.insert(0, NOTHING_BOUND.to_owned());
+                Some(text)
             }
-            CheckStep::Again { before, gone, .. } if !view.is_document => {
-                let changes = changes(before, &judged.findings, view.is_coloured);
-                Some(format!("after {:.0} s:\n{changes}", gone.as_secs_f64()))
-            }
+            CheckStep::Again { before, gone, .. } if !view.is_document => Some(CheckText {
+                sentences: vec![format!("after {:.0} s:", gone.as_secs_f64())],
+                lines: changes(before, &judged.findings),
+            }),
             _ if view.is_quiet && !judged.fails => None,
-            _ => Some(judged.table(view.is_coloured)),
+            _ => Some(judged.text()),
         }
     }
 }
@@ -78,8 +78,7 @@ mod tests {
         Judged::new(&made.seating, &made.topology, &Criteria::default())
     }
 
-    const FOR_A_PERSON: CheckView =
-        CheckView { is_coloured: false, is_document: false, is_quiet: false };
+    const FOR_A_PERSON: CheckView = CheckView { is_document: false, is_quiet: false };
     const QUIET: CheckView = CheckView { is_quiet: true, ..FOR_A_PERSON };
     const DOCUMENT: CheckView = CheckView { is_document: true, ..FOR_A_PERSON };
 
@@ -88,17 +87,19 @@ mod tests {
         let well = Made::new(2).thread(7, 7, "0");
         let step = CheckStep::First(judged(&well));
         assert_eq!(step.text(QUIET), None);
-        assert!(step.text(FOR_A_PERSON).unwrap().contains("nothing is wrong"));
+        let sentences = step.text(FOR_A_PERSON).unwrap().sentences;
+        assert!(sentences[0].contains("nothing is wrong"), "{sentences:?}");
         let crowded = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
-        assert!(CheckStep::First(judged(&crowded)).text(QUIET).unwrap().contains("shared-cpu"));
+        let text = CheckStep::First(judged(&crowded)).text(QUIET).unwrap();
+        assert_eq!(text.lines[0].rule, "shared-cpu");
     }
 
     #[test]
     fn a_person_reads_a_sentence_where_nothing_is_bound() {
         let made = Made::new(2);
         let step = CheckStep::NothingBound(judged(&made));
-        assert_eq!(step.text(FOR_A_PERSON).as_deref(), Some(NOTHING_BOUND));
-        assert_eq!(step.text(DOCUMENT).as_deref(), Some(""));
+        assert_eq!(step.text(FOR_A_PERSON).unwrap().sentences, [NOTHING_BOUND]);
+        assert_eq!(step.text(DOCUMENT), Some(CheckText::default()));
         assert_eq!(step.text(QUIET), None);
         assert!(step.judged().is_some());
     }
@@ -109,8 +110,9 @@ mod tests {
         let gone = Duration::from_millis(2600);
         let step = CheckStep::Again { before: &[], judged: judged(&made), gone };
         let text = step.text(FOR_A_PERSON).unwrap();
-        assert!(text.starts_with("after 3 s:\nWRONG   shared-cpu "), "{text}");
-        assert_eq!(step.text(DOCUMENT), Some(judged(&made).table(false)));
+        assert_eq!(text.sentences, ["after 3 s:"]);
+        assert_eq!((text.lines[0].word, &*text.lines[0].rule), ("WRONG", "shared-cpu"));
+        assert_eq!(step.text(DOCUMENT), Some(judged(&made).text()));
         assert_eq!(CheckStep::Unchanged.text(DOCUMENT), None);
     }
 }

@@ -16,9 +16,6 @@ use std::collections::{BTreeSet, HashMap};
 /// The most programs with nothing wrong that get a line each.
 const MOST_HEALTHY: usize = 40;
 
-/// The width of the word and the rule before a finding.
-const MARGIN: usize = 21;
-
 /// A seating with its judgement: `seatmap-seating/1` with three more keys.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -102,57 +99,43 @@ impl<'a> Judged<'a> {
 
     /// A line for each program, then the findings, then the things that could not be seen.
     #[must_use]
-    pub fn table(&self, coloured: bool) -> String {
-        let mut text = self.programs();
-        self.findings.iter().for_each(|finding| text.push_str(&entry(finding, coloured)));
-        text.push_str(&self.unseen(coloured));
-        text
-    }
-
-    /// The things that could not be seen, a line each.
-    fn unseen(&self, coloured: bool) -> String {
-        let mut text = String::new();
-        for unseen in &self.missed {
+    pub fn text(&self) -> CheckText {
+        let mut lines: Vec<FindingLine> = self.findings.iter().flat_map(entry).collect();
+        lines.extend(self.missed.iter().map(|unseen| {
             let of = match unseen.pids.len() {
                 0 => String::new(),
                 1 => format!("of process {}: ", unseen.pids[0]),
                 many => format!("of {}: ", count(many, "process")),
             };
-            let word = painted("UNSEEN", "36", coloured);
-            text.push_str(&format!("{word}  {:<12} {of}{}\n", unseen.what, visible(&unseen.why)));
-        }
-        text
+            FindingLine::new("UNSEEN", &unseen.what, format!("{of}{}", unseen.why))
+        }));
+        CheckText { sentences: self.programs(), lines }
     }
 
     /// A line for each program. Of the healthy ones, only the first get one.
-    fn programs(&self) -> String {
+    fn programs(&self) -> Vec<String> {
         let mut of: HashMap<Tid, Vec<&WatchedThread>> = HashMap::new();
         self.seating
             .threads
             .iter()
             .for_each(|thread| of.entry(thread.pid).or_default().push(thread));
-        let mut text = String::new();
+        let mut lines = Vec::new();
         let mut healthy = 0;
         for process in &self.seating.processes {
             let threads = of.remove(&process.pid).unwrap_or_default();
             let [wrong, remarks] = self.counts(process, &threads);
             healthy += usize::from(wrong + remarks == 0);
             if wrong + remarks > 0 || healthy <= MOST_HEALTHY {
-                text.push_str(&program(
-                    process,
-                    &threads,
-                    &self.state(process, &threads, wrong, remarks),
-                ));
-                text.push_str(&traced(&threads));
+                let state = self.state(process, &threads, wrong, remarks);
+                lines.push(program(process, &threads, &state));
+                lines.extend(traced(&threads));
             }
         }
         if healthy > MOST_HEALTHY {
-            text.push_str(&format!(
-                "... and {}, with nothing wrong\n",
-                count(healthy - MOST_HEALTHY, "more program")
-            ));
+            let more = count(healthy - MOST_HEALTHY, "more program");
+            lines.push(format!("... and {more}, with nothing wrong"));
         }
-        text
+        lines
     }
 
     /// The findings about a process: those that are wrong, and remarks.
@@ -215,36 +198,30 @@ fn program(process: &Process, threads: &[&WatchedThread], state: &str) -> String
     let masks = threads.iter().filter_map(|thread| CpuSet::of_list(&thread.mask));
     let mask = masks.fold(CpuSet::default(), |all, mask| all.with(&mask));
     let on = if mask.is_empty() { "unknown CPUs".to_owned() } else { cpus(&mask) };
-    format!(
-        "{}: {} on {on}: {state}\n",
-        visible(&named_process(process)),
-        count(threads.len(), "thread")
-    )
+    format!("{}: {} on {on}: {state}", named_process(process), count(threads.len(), "thread"))
 }
 
 /// A line for each thread that the scheduler has counted: the CPUs that it ran on. Of many, the
 /// busiest get one.
-fn traced(threads: &[&WatchedThread]) -> String {
+fn traced(threads: &[&WatchedThread]) -> Vec<String> {
     let mut ran: Vec<&&WatchedThread> =
         threads.iter().filter(|thread| thread.is_traced && !thread.ran_on.is_empty()).collect();
     // Ties go by number, so that two checks print alike.
     ran.sort_by(|a, b| b.run_percent.total_cmp(&a.run_percent).then(a.tid.cmp(&b.tid)));
-    let mut text: String =
+    let mut lines: Vec<String> =
         ran.iter().take(MOST_HEALTHY).map(|thread| traced_line(thread)).collect();
     if ran.len() > MOST_HEALTHY {
-        text.push_str(&format!(
-            "  ... and {} that ran less\n",
-            count(ran.len() - MOST_HEALTHY, "thread")
-        ));
+        let more = count(ran.len() - MOST_HEALTHY, "thread");
+        lines.push(format!("  ... and {more} that ran less"));
     }
-    text
+    lines
 }
 
 fn traced_line(thread: &WatchedThread) -> String {
     let on: Vec<String> =
         thread.ran_on.iter().map(|on| format!("CPU {} {}", on.cpu, share(on.percent))).collect();
     let name = visible(&thread.name);
-    format!("  {:>7} {name:<15} {:>7}  {}\n", thread.tid, share(thread.run_percent), on.join(", "))
+    format!("  {:>7} {name:<15} {:>7}  {}", thread.tid, share(thread.run_percent), on.join(", "))
 }
 
 /// A share in percent; a very small one is not told as none.
@@ -252,14 +229,40 @@ fn share(percent: f64) -> String {
     if percent > 0.0 && percent < 0.1 { "<0.1 %".to_owned() } else { format!("{percent:.1} %") }
 }
 
-/// A finding in two lines or more: what, how bad, what can be done, and the command that mends it.
-#[must_use]
-pub fn entry(finding: &Finding, coloured: bool) -> String {
+/// A check in words: sentences, and the lines of the findings below them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckText {
+    /// The programs, a line each, and what else there is to say.
+    pub sentences: Vec<String>,
+    /// The findings, each in a line or more.
+    pub lines: Vec<FindingLine>,
+}
+
+/// A line about a finding.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FindingLine {
+    /// How bad it is, in one word; empty in the further lines of a finding.
+    pub word: &'static str,
+    /// The rule; empty in the further lines of a finding.
+    pub rule: String,
+    /// What there is to say.
+    pub text: String,
+    /// Whether that is the command that mends it, behind an arrow.
+    pub is_command: bool,
+}
+
+impl FindingLine {
+    fn new(word: &'static str, rule: &str, text: String) -> Self {
+        FindingLine { word, rule: rule.to_owned(), text, is_command: false }
+    }
+}
+
+/// A finding in a line or more: what, how bad, what can be done, and the command that mends it.
+fn entry(finding: &Finding) -> impl Iterator<Item = FindingLine> {
     let word = match finding.gravity {
-        // Red, cyan and yellow: the words say the same without colours.
-        Gravity::Wrong => painted("WRONG ", "31", coloured),
-        Gravity::Unseen => painted("UNSEEN", "36", coloured),
-        Gravity::Remark => painted("NOTE  ", "33", coloured),
+        Gravity::Wrong => "WRONG",
+        Gravity::Unseen => "UNSEEN",
+        Gravity::Remark => "NOTE",
     };
     let measured = finding
         .measure
@@ -268,41 +271,25 @@ pub fn entry(finding: &Finding, coloured: bool) -> String {
     let since = finding.since_s.map(|seconds| format!("for {}", lasting(seconds)));
     let at_most = finding.at_most_s.map(|seconds| format!("for {} at most", lasting(seconds)));
     let figures: Vec<String> = measured.into_iter().chain(since).chain(at_most).collect();
-    let mut text = format!("{word}  {:<12} {}\n", finding.rule, visible(&finding.what));
-    if !figures.is_empty() {
-        text.push_str(&format!("{:MARGIN$}{}\n", "", figures.join(", ")));
-    }
+    let figures = (!figures.is_empty()).then(|| figures.join(", "));
     // A sentence beside a command says what comes before it.
-    if let Some(advice) = &finding.advice {
-        text.push_str(&format!("{:MARGIN$}{}\n", "", visible(advice)));
-    }
-    if let Some(remedy) = &finding.remedy {
-        text.push_str(&format!("{:MARGIN$}-> {}\n", "", visible(remedy)));
-    }
-    text
-}
-
-fn painted(word: &str, sgr: &str, coloured: bool) -> String {
-    if coloured { format!("\x1b[{sgr}m{word}\x1b[0m") } else { word.to_owned() }
+    let more = figures.into_iter().chain(finding.advice.clone());
+    let more = more.map(|text| FindingLine { text, ..FindingLine::default() });
+    let remedy = finding.remedy.as_ref().map(|remedy| {
+        let text = format!("-> {remedy}");
+        FindingLine { text, is_command: true, ..FindingLine::default() }
+    });
+    let first = FindingLine::new(word, &finding.rule, finding.what.clone());
+    std::iter::once(first).chain(more).chain(remedy)
 }
 
 /// The differences between two checks of the same programs: findings that are new, and those that
 /// are gone.
 #[must_use]
-pub fn changes(before: &[Finding], now: &[Finding], coloured: bool) -> String {
-    let new = now
-        .iter()
-        .filter(|finding| !is_in(finding, before))
-        .map(|finding| entry(finding, coloured));
+pub fn changes(before: &[Finding], now: &[Finding]) -> Vec<FindingLine> {
+    let new = now.iter().filter(|finding| !is_in(finding, before)).flat_map(entry);
     let gone = before.iter().filter(|finding| !is_in(finding, now));
-    let gone = gone.map(|finding| {
-        format!(
-            "{}  {:<12} {}\n",
-            painted("ENDED ", "32", coloured),
-            finding.rule,
-            visible(&finding.what)
-        )
-    });
+    let gone = gone.map(|finding| FindingLine::new("ENDED", &finding.rule, finding.what.clone()));
     new.chain(gone).collect()
 }
 
@@ -319,23 +306,29 @@ mod tests {
         Judged::new(&made.seating, &made.topology, &Criteria::default())
     }
 
+    /// The lines of a check, with two blanks between their parts.
+    fn text(judged: &Judged) -> String {
+        let CheckText { sentences, lines } = judged.text();
+        let lines = lines.iter().map(|line| format!("{}  {}  {}", line.word, line.rule, line.text));
+        sentences.into_iter().chain(lines).map(|line| line + "\n").collect()
+    }
+
     #[test]
     fn each_program_has_a_line_and_each_finding_its_remedy() {
         let made = Made::new(4)
             .busy(7, 7, "1", 50.0, 50.0)
             .busy(7, 8, "1", 50.0, 50.0)
             .thread(9, 9, "2-3");
-        let text = judged(&made).table(false);
+        let text = text(&judged(&made));
         let expected = "\
 program (7): 2 threads on CPU 1: 1 wrong
 program (9): 1 thread on CPUs 2,3: nothing is wrong
-WRONG   shared-cpu   thread 7 'main' and thread 8 'worker' are confined to CPU 1 and want 2.0 CPUs, while CPUs 0,2,3 \
+WRONG  shared-cpu  thread 7 'main' and thread 8 'worker' are confined to CPU 1 and want 2.0 CPUs, while CPUs 0,2,3 \
 had little to do
-                     200 percent of one CPU wanted, for 60 s at most
-                     -> taskset -cp 0 8
+    200 percent of one CPU wanted, for 60 s at most
+    -> taskset -cp 0 8
 ";
         assert_eq!(text, expected);
-        assert!(judged(&made).table(true).contains("\x1b[31mWRONG \x1b[0m"));
     }
 
     #[test]
@@ -349,7 +342,7 @@ had little to do
         for (thread, ran_on) in made.seating.threads.iter_mut().zip(shares) {
             (thread.is_traced, thread.ran_on) = (true, ran_on);
         }
-        let text = judged(&made).table(false);
+        let text = text(&judged(&made));
         let expected = "        7 main             50.0 %  CPU 1 100.0 %, CPU 0 <0.1 %
         8 worker           12.5 %  CPU 0 100.0 %
 ";
@@ -361,7 +354,7 @@ had little to do
         let made = Made::new(4).thread(9, 9, "2");
         let criteria =
             Criteria { rules: vec!["one-per-cpu".parse().unwrap()], ..Criteria::default() };
-        let text = Judged::new(&made.seating, &made.topology, &criteria).table(false);
+        let text = text(&Judged::new(&made.seating, &made.topology, &criteria));
         assert_eq!(text, "program (9): 1 thread on CPU 2: all as asked\n");
     }
 
@@ -374,23 +367,16 @@ had little to do
             why: "permission denied".to_owned(),
         };
         made.seating.unseen.push(unseen);
-        let text = judged(&made).table(false);
+        let text = text(&judged(&made));
         let expected = "program (7): 1 thread on CPUs 0,1: nothing is wrong, as far as could be seen\nUNSEEN  environment  of \
                         2 processes: permission denied\n";
         assert_eq!(text, expected);
     }
 
     #[test]
-    fn hidden_characters_of_names_are_shown() {
-        let mut made = Made::new(2).thread(7, 7, "0-1");
-        made.seating.processes[0].name = "a\u{1b}[31m".to_owned();
-        assert!(!judged(&made).table(false).contains('\u{1b}'));
-    }
-
-    #[test]
     fn a_crowd_of_healthy_programs_is_cut() {
         let made = (100..200).fold(Made::new(2), |made, pid| made.thread(pid, pid, "0-1"));
-        let text = judged(&made).table(false);
+        let text = text(&judged(&made));
         assert_eq!(text.lines().count(), MOST_HEALTHY + 1);
         assert!(text.ends_with("... and 60 more programs, with nothing wrong\n"), "{text}");
     }
@@ -411,8 +397,8 @@ had little to do
         let crowded =
             |percent| Made::new(4).busy(7, 7, "1", percent, 50.0).busy(7, 8, "1", percent, 50.0);
         let [first, second] = [50.0, 45.0].map(|percent| judged(&crowded(percent)).findings);
-        assert_eq!(changes(&first, &second, false), "");
-        assert!(changes(&[], &first, false).starts_with("WRONG   shared-cpu "));
-        assert!(changes(&first, &[], false).starts_with("ENDED   shared-cpu "));
+        assert_eq!(changes(&first, &second), []);
+        assert_eq!(changes(&[], &first)[0].word, "WRONG");
+        assert_eq!(changes(&first, &[])[0].word, "ENDED");
     }
 }

@@ -52,7 +52,7 @@ impl RankOutputs {
             destination.write(&writer(ranking))?;
         }
         match (self.json, self.wanting_stdout()) {
-            (true, _) => output::print(&ranking.to_json()),
+            (true, _) => output::print_exact(&ranking.to_json()),
             (false, 0) => output::print(&ranking::summary(ranking)),
             _ => Ok(()),
         }

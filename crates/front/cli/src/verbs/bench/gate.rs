@@ -8,7 +8,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::interrupt::StopFlag;
 use seatmap_console::{here, input, output};
 use seatmap_launch::share::SoleWork;
-use seatmap_report::{gate, html};
+use seatmap_report::gate;
 use seatmap_trial::gate::file::Overrides;
 use seatmap_trial::gate::session::GateRequest;
 use seatmap_trial::gate::{BenchmarksFile, BenchmarksFileError, Binaries, HistoryEntry};
@@ -28,10 +28,11 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     if let Some(file) = &outputs.file {
         file.write(&report.to_json())?;
     }
+    let page = gate::page(&report);
     if let Some(place) = &summary {
-        place.write(&gate::markdown(&report))?;
+        place.write(&page.markdown())?;
     }
-    output::even_unread(outputs.show(&report, html::gate, gate::text))?;
+    output::even_unread(outputs.show(&report, &page))?;
     end.map_err(CliError::work)?;
     if let Some(history) = &typed.history {
         // A session that was cut off would stand beside whole ones.

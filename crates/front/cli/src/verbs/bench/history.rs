@@ -3,7 +3,6 @@
 use crate::args::BenchHistory;
 use seatmap_console::error::CliError;
 use seatmap_console::input;
-use seatmap_report::html;
 use seatmap_trial::gate::history::{self, Trends};
 
 /// Shows benchmarks over time, and where they changed.
@@ -14,5 +13,5 @@ pub fn run(typed: &BenchHistory) -> Result<(), CliError> {
     if let Some(file) = &outputs.file {
         file.write(&trends.to_json())?;
     }
-    outputs.show(&trends, html::history, seatmap_report::history::text)
+    outputs.show(&trends, &seatmap_report::history::page(&trends))
 }

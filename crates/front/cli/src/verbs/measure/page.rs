@@ -9,8 +9,8 @@ use seatmap_data::machine::{Profile, SharedProfile};
 use seatmap_measure::measurement::Measurement;
 use seatmap_measure::past::{self, Remembrance};
 use seatmap_measure::source::RoundTripSource;
-use seatmap_report::html;
 use seatmap_report::terminal::{self, DrawOptions};
+use seatmap_report::{Page, html};
 
 /// Where a profile goes, checked before anything is measured.
 pub struct MeasureOutputs {
@@ -74,12 +74,12 @@ impl MeasureOutputs {
         }
         self.share(profile)?;
         if self.is_document {
-            return output::print(&profile.to_json());
+            return output::print_exact(&profile.to_json());
         }
         if [&self.page, &self.shared].contains(&&Some(Destination::Stdout)) {
             return Ok(());
         }
-        output::print(&self.table(profile))
+        output::show(&self.table(profile))
     }
 
     /// Writes the profile for strangers, and says what is not in it.
@@ -91,15 +91,15 @@ impl MeasureOutputs {
         Ok(())
     }
 
-    fn table(&self, profile: &Profile) -> String {
+    fn table(&self, profile: &Profile) -> Page {
         let options = DrawOptions {
             colour: view::colour(self.colour, &std::io::stdout()),
             width: view::width(),
             ..DrawOptions::default()
         };
         let checked = profile.home_model.as_ref().and_then(|model| model.lines.as_ref()?.checked);
-        let checked = checked.map_or(String::new(), |checked| format!("\nHomes {checked}.\n"));
-        terminal::page(profile, &options, None) + &checked
+        let checked = checked.map(|checked| format!("Homes {checked}."));
+        terminal::page(profile, &options, None).paragraph(Vec::from_iter(checked))
     }
 }
 

@@ -5,6 +5,8 @@ use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_data::statistics::words::counted;
 use seatmap_observe::{Observation, Sighting};
+use seatmap_report::Page;
+use seatmap_report::observation::page;
 use std::path::{Path, PathBuf};
 
 /// The ways in which a sighting is shown, checked before the program starts.
@@ -53,12 +55,11 @@ impl ObserveOutputs {
         if self.is_document {
             output::json(&document)?;
         } else if self.pattern != Some(Destination::Stdout) {
-            let mut text = observation.table() + phases.as_deref().unwrap_or_default();
+            let written_phases = phases.as_ref().ok().cloned().flatten();
             // Where a file could not be written, the user keeps the table at least.
-            if written.is_ok() {
-                text += &document.next_step(self.output.as_deref());
-            }
-            self.print(&text)?;
+            let next = written.is_ok().then(|| document.next_step(self.output.as_deref()));
+            let said = written_phases.into_iter().chain(next.flatten()).collect();
+            self.print(&page(observation).and(said))?;
         }
         // The first failure is the one reported, after the table was shown.
         written.and(phases.map(drop))?;
@@ -66,25 +67,29 @@ impl ObserveOutputs {
         Ok(())
     }
 
-    fn print(&self, text: &str) -> Result<(), CliError> {
+    fn print(&self, page: &Page) -> Result<(), CliError> {
         if !self.is_command {
-            return output::print(text);
+            return output::show(page);
         }
         // A missing reader is not a failure.
-        output::tell_text(text);
+        output::tell_page(page);
         Ok(())
     }
 
     /// Writes the pattern of each phase, and says in a line where.
-    fn write_phases(&self, observation: &Observation, name: &str) -> Result<String, CliError> {
-        let Some(folder) = &self.phases else { return Ok(String::new()) };
+    fn write_phases(
+        &self,
+        observation: &Observation,
+        name: &str,
+    ) -> Result<Option<String>, CliError> {
+        let Some(folder) = &self.phases else { return Ok(None) };
         let patterns = observation.patterns_of_phases(name);
         for (number, pattern) in patterns.iter().enumerate() {
             Destination::new(&phase_file(folder, number))?.write(&pattern.to_json())?;
         }
         remove_phases(folder, patterns.len())?;
         let folder = output::visible(&folder.display().to_string());
-        Ok(format!("{} in {folder}\n", counted(patterns.len(), "phase")))
+        Ok(Some(format!("{} in {folder}", counted(patterns.len(), "phase"))))
     }
 }
 

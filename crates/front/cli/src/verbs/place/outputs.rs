@@ -6,7 +6,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_measure::appraise::Appraisal;
 use seatmap_report::floor::{self, FloorPlan, SeatingComparison};
-use seatmap_report::{html, placement, remarks};
+use seatmap_report::{placement, remarks};
 
 /// Where the plan, the page and the picture go, and what is printed.
 pub(super) struct PlaceOutputs {
@@ -65,18 +65,18 @@ impl PlaceOutputs {
             let floor = FloorPlan::of(profile, machine.model());
             let drawn = SeatingComparison::new(floor, pattern, plan, both);
             if let Some(page) = &self.page {
-                page.write(&html::placement(profile, pattern, plan, &drawn))?;
+                page.write(&placement::page(profile, pattern, plan, &drawn).html())?;
             }
             if let Some(picture) = &self.picture {
                 picture.write(&floor::svg(&drawn))?;
             }
         }
         match self.printed {
-            Some(Printed::Json) => output::print(&plan.to_json()),
+            Some(Printed::Json) => output::print_exact(&plan.to_json()),
             Some(Printed::Table) => {
                 let mean = placement::mean_distance(plan, pattern, inputs.weight);
-                let remarks = remarks::text(&appraisal.remarks);
-                output::print(&(placement::table(plan) + &mean + &remarks))
+                let said = mean.into_iter().chain(remarks::sentences(&appraisal.remarks));
+                output::show(&placement::table(plan).and(said.collect()))
             }
             None => Ok(()),
         }

@@ -50,7 +50,7 @@ pub fn run(typed: &PlaceArgs, cluster: &Cluster) -> Result<(), CliError> {
         destination.write(&plan.to_json())?;
     }
     if typed.forms.json {
-        output::print(&plan.to_json())
+        output::print_exact(&plan.to_json())
     } else if destination == Some(Destination::Stdout) {
         Ok(())
     } else {
@@ -83,7 +83,7 @@ pub fn places(
 
 /// Shows a plan.
 pub fn show(plan: &RankPlan, json: bool) -> Result<(), CliError> {
-    output::print(&if json { plan.to_json() } else { ranks::table(plan) })
+    if json { output::print_exact(&plan.to_json()) } else { output::show(&ranks::page(plan)) }
 }
 
 /// The CPUs of the rank that this process is, on this computer.

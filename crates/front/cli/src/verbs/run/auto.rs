@@ -41,7 +41,7 @@ pub fn run(typed: &RunArgs) -> Result<(), CliError> {
         // Quiet leaves out the report, but never that a thread lost its seat.
         auto::losses(&run.outcome).iter().for_each(|loss| output::tell(loss));
     } else {
-        output::tell_text(&auto::text(&run.outcome, &run.metric));
+        output::tell_page(&auto::page(&run.outcome, &run.metric));
     }
     match (run.ending, run.failure) {
         // A program that failed keeps its own exit code; only a success gives way to an error of

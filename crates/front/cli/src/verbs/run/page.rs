@@ -11,8 +11,8 @@ use seatmap_launch::{
 };
 use seatmap_os::Tid;
 use seatmap_os::mempolicy::MemoryPolicyError;
-use seatmap_report::counted;
 use seatmap_report::html::seating_page;
+use seatmap_report::{counted, seating};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::path::Path;
@@ -219,7 +219,7 @@ pub fn warn_of_handing_over(command: &[OsString]) {
 /// any case.
 pub fn show(report: &Report, quiet: bool) {
     if !quiet {
-        output::tell_text(&report.table());
+        output::tell_page(&seating::page(report));
         report.notes().iter().for_each(|note| output::tell(note));
     }
     report.troubles().iter().for_each(|trouble| output::tell(trouble));

@@ -60,6 +60,7 @@ fn block(block: &Block) -> Markup {
             Block::Intervals { rows, title } => (intervals(rows, title)),
             Block::Curves { curves: them, across, up } => (curves(them, *across, *up)),
             Block::Picture(picture) => (picture),
+            Block::Drawn(_) => {}
             Block::Beside(blocks) => div.halves {
                 @for (title, beside) in blocks {
                     figure { figcaption { (title) } (self::block(beside)) } }
@@ -117,7 +118,7 @@ fn inside(cell: &TableCell) -> Markup {
     html! {
         @if let Some((word, class)) = cell.level { span.level.(class) { (word) } " " }
         @match cell.look {
-            TextStyle::Plain => (text),
+            TextStyle::Plain | TextStyle::Painted(_) => (text),
             TextStyle::Strong => strong { (text) },
             TextStyle::Code => code { (text) },
             // The longest bar leaves a third of the cell to the figure beside it.

@@ -34,7 +34,9 @@ fn block(block: &Block) -> String {
         Block::List(texts) => texts.iter().map(|text| format!("- {}\n", escaped(text))).collect(),
         Block::Table(rows) => table(rows),
         Block::Intervals { rows, title } => intervals(rows, title),
-        Block::Matrix(matrix) => format!("```text\n{}```\n", matrix.text()),
+        Block::Matrix(_) | Block::Drawn(_) => {
+            format!("```text\n{}```\n", super::text::block(block, None))
+        }
         Block::Beside(blocks) => blocks.iter().map(|(_, beside)| self::block(beside)).collect(),
         Block::Curves { .. } | Block::Picture(_) => String::new(),
     }

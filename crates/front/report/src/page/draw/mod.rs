@@ -1,9 +1,13 @@
 //! The ways to draw a page.
 
 mod html;
+pub(crate) mod line;
 mod markdown;
 mod text;
 
 pub(crate) use html::{html, sections, table as html_table};
 pub(crate) use markdown::markdown;
-pub(crate) use text::{table as text_table, text};
+pub(crate) use text::text;
+
+#[cfg(test)]
+mod tests;

@@ -1,64 +1,241 @@
-//! A page as text.
+//! A page as text: in the columns of a terminal, or every line whole for a file or pipe.
+//!
+//! Sentences are broken at blanks, and rows of tables within their last column. A table that is
+//! still too wide loses columns from the right, and says which: columns stand in the order of their
+//! weight.
 
+use super::line::{LEAST_COLUMNS, joined, joined_command, wrapped};
+use crate::counted;
+use crate::page::table::{TableCell, TextStyle};
 use crate::page::{Block, Medium, Page, Table};
 use seatmap_data::document::{left_aligned, right_aligned, visible};
 
-/// The page without its title and headline: lines, sections with a blank line between two.
-pub(crate) fn text(page: &Page) -> String {
-    let lead = lines(&page.lead, "");
-    let sections = page.sections.iter();
-    let drawn = sections.map(|section| section.drawn(Medium::Terminal).map(block).collect());
-    let parts = std::iter::once(lead).chain(drawn);
-    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+/// Fewer columns than this are not left to a column of words.
+const LEAST_WORDS: usize = 24;
+
+/// The page without its title: lines, sections with a blank line between two.
+pub(crate) fn text(page: &Page, columns: Option<usize>) -> String {
+    let columns = columns.map(|columns| columns.max(LEAST_COLUMNS));
+    let headline = match page.gap_below_headline {
+        Some(gap) => line(&page.headline, columns) + gap,
+        None => String::new(),
+    };
+    let sections = page.sections.iter().map(|section| {
+        section.drawn(Medium::Terminal).map(|block| self::block(block, columns)).collect()
+    });
+    let parts = std::iter::once(lines(&page.lead, columns)).chain(sections);
+    headline + &parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-fn block(block: &Block) -> String {
+pub(super) fn block(block: &Block, columns: Option<usize>) -> String {
     match block {
-        Block::Text(texts) => lines(texts, ""),
-        Block::List(texts) => lines(texts, "- "),
-        Block::Table(rows) => table(rows),
-        Block::Matrix(matrix) => matrix.text(),
-        Block::Beside(blocks) => blocks.iter().map(|(_, beside)| self::block(beside)).collect(),
+        Block::Text(texts) => lines(texts, columns),
+        Block::List(texts) => {
+            texts.iter().map(|text| line(&format!("- {text}"), columns)).collect()
+        }
+        Block::Table(rows) => table(rows, columns),
+        Block::Matrix(matrix) => {
+            line(&matrix.heading(), columns) + &table(&matrix.table(), columns)
+        }
+        Block::Drawn(text) => text.clone(),
+        Block::Beside(blocks) => {
+            blocks.iter().map(|(_, beside)| self::block(beside, columns)).collect()
+        }
         // A terminal has the same figures in tables and sentences.
         Block::Intervals { .. } | Block::Curves { .. } | Block::Picture(_) => String::new(),
     }
 }
 
-fn lines(texts: &[String], mark: &str) -> String {
-    texts.iter().map(|text| format!("{mark}{}\n", visible(text))).collect()
+fn lines(texts: &[String], columns: Option<usize>) -> String {
+    texts.iter().map(|text| line(text, columns)).collect()
+}
+
+fn line(text: &str, columns: Option<usize>) -> String {
+    wrapped(&visible(text), columns.unwrap_or(usize::MAX))
 }
 
 /// A table with two blanks before and between its columns; nothing where it has no rows.
-pub(crate) fn table(table: &Table) -> String {
+pub(crate) fn table(table: &Table, columns: Option<usize>) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
-    let shown = table.shown(Medium::Terminal);
-    let head = shown.iter().map(|at| table.columns[*at].head.clone()).collect::<Vec<_>>();
-    let cells = table.rows.iter().map(|row| shown.iter().map(|at| visible(&row[*at].text)));
-    let rows: Vec<Vec<String>> = std::iter::once(head)
-        // A table whose columns explain themselves has no line of heads.
-        .filter(|head| head.iter().any(|word| !word.is_empty()))
-        .chain(cells.map(Iterator::collect))
-        .collect();
-    let mut text = vec![String::new(); rows.len()];
-    for (place, at) in shown.into_iter().enumerate() {
-        let column = &table.columns[at];
-        let widths = rows.iter().map(|row| row[place].chars().count());
-        let width = widths.fold(column.least, usize::max);
-        for (line, row) in text.iter_mut().zip(&rows) {
-            let cell = &row[place];
-            // Figures end at the right, so that digits of equal weight stand below each other.
-            let aligned = if column.is_figures { right_aligned } else { left_aligned };
-            *line += "  ";
-            *line += &aligned(cell, width);
+    let grid = TextGrid::of(table);
+    let widths = grid.natural_widths();
+    let widest = grid.rows.iter().map(|row| grid.length(row, &widths)).max().unwrap_or(0);
+    match columns {
+        Some(columns) if widest > columns => grid.fitted(columns),
+        _ => grid.drawn(&widths, &Vec::from_iter(0..widths.len())),
+    }
+}
+
+/// The cells of a table that a terminal shows.
+struct TextGrid<'a> {
+    table: &'a Table,
+    /// The shown columns, by their places in the table.
+    columns: Vec<usize>,
+    /// The heads and the rows.
+    rows: Vec<Vec<TableCell>>,
+}
+
+impl<'a> TextGrid<'a> {
+    fn of(table: &'a Table) -> Self {
+        let columns = table.shown(Medium::Terminal);
+        let head = columns.iter().map(|at| table.columns[*at].head.as_str().into()).collect();
+        let cell = |cell: &TableCell| TableCell { text: visible(&cell.text), ..cell.clone() };
+        let cells = table.rows.iter().map(|row| columns.iter().map(|at| cell(&row[*at])));
+        let rows = std::iter::once(head)
+            // A table whose columns explain themselves has no line of heads.
+            .filter(|head: &Vec<TableCell>| head.iter().any(|cell| !cell.text.is_empty()))
+            .chain(cells.map(Iterator::collect))
+            .collect();
+        TextGrid { table, columns, rows }
+    }
+
+    fn is_figures(&self, column: usize) -> bool {
+        self.table.columns[self.columns[column]].is_figures
+    }
+
+    /// Whether a cell has several words, which may stand below each other.
+    fn is_words(&self, column: usize) -> bool {
+        !self.is_figures(column) && self.rows.iter().any(|row| row[column].text.contains(' '))
+    }
+
+    /// The width of each column's longest cell.
+    fn widths(&self) -> Vec<usize> {
+        let width = |row: &Vec<TableCell>, at: usize| row[at].text.chars().count();
+        let widest = |at| self.rows.iter().map(|row| width(row, at)).max().unwrap_or(0);
+        (0..self.columns.len()).map(widest).collect()
+    }
+
+    fn natural_widths(&self) -> Vec<usize> {
+        let least = self.columns.iter().map(|at| self.table.columns[*at].least);
+        self.widths().into_iter().zip(least).map(|(width, least)| width.max(least)).collect()
+    }
+
+    /// The letters of a row up to the end of its last cell.
+    fn length(&self, row: &[TableCell], widths: &[usize]) -> usize {
+        let Some(last) = row.iter().rposition(|cell| !cell.text.is_empty()) else { return 0 };
+        let own = row[last].text.chars().count();
+        let width = if self.is_figures(last) { widths[last] } else { own };
+        let before = widths[..last].iter().map(|width| width + self.table.gap()).sum::<usize>();
+        self.table.indent() + before + width
+    }
+
+    fn total(&self, widths: &[usize], shown: &[usize]) -> usize {
+        let gaps = self.table.gap() * shown.len().saturating_sub(1);
+        self.table.indent() + shown.iter().map(|at| widths[*at]).sum::<usize>() + gaps
+    }
+
+    /// The table in this many columns of the terminal.
+    fn fitted(&self, room: usize) -> String {
+        let mut widths = self.widths();
+        let filled: Vec<usize> = (0..widths.len()).filter(|at| widths[*at] > 0).collect();
+        let mut shown = filled.clone();
+        let (Some(first), Some(last)) = (filled.first(), filled.last()) else {
+            return String::new();
+        };
+        let words = Some(*last).filter(|last| self.is_words(*last) && last != first);
+        // A column of words is broken within itself.
+        if let Some(last) = words {
+            widths[last] = widths[last].min(LEAST_WORDS);
+        }
+        self.narrow(&mut widths, &shown, words, room);
+        // The first column names the row, and the words at the end say what the row is about.
+        let kept = 1 + usize::from(words.is_some());
+        while self.total(&widths, &shown) > room && shown.len() > kept {
+            shown.remove(shown.len() - kept);
+        }
+        let over = self.total(&widths, &shown).saturating_sub(room);
+        widths[*first] = widths[*first].saturating_sub(over).max(1);
+        if let Some(last) = words {
+            widths[last] = (room + widths[last]).saturating_sub(self.total(&widths, &shown));
+        }
+        let hidden: Vec<usize> = filled.into_iter().filter(|at| !shown.contains(at)).collect();
+        self.drawn(&widths, &shown) + &self.note(&hidden, room)
+    }
+
+    /// Gives long names less room, as long as this is enough to show all columns.
+    fn narrow(&self, widths: &mut [usize], shown: &[usize], words: Option<usize>, room: usize) {
+        let over = self.total(widths, shown).saturating_sub(room);
+        let names = shown.iter().filter(|at| !self.is_figures(**at) && Some(**at) != words);
+        let widest = names.max_by_key(|at| widths[**at]);
+        if let Some(at) = widest.filter(|at| widths[**at] > room / 3) {
+            widths[*at] = widths[*at].saturating_sub(over).max(room / 3);
         }
     }
-    // A title of the table stands where lines begin.
-    if table.is_outdented {
-        text[0] = text[0].replacen(&format!("  {}", rows[0][0]), &format!("{}  ", rows[0][0]), 1);
+
+    fn drawn(&self, widths: &[usize], shown: &[usize]) -> String {
+        let mut lines: Vec<String> =
+            self.rows.iter().map(|row| self.line(row, widths, shown)).collect();
+        // A title of the table stands where lines begin.
+        if self.table.is_outdented {
+            let title = &self.rows[0][0].text;
+            lines[0] = lines[0].replacen(&format!("  {title}"), &format!("{title}  "), 1);
+        }
+        lines.concat()
     }
-    text.into_iter().map(|line| line.trim_end().to_owned() + "\n").collect()
+
+    /// One row, whose last cell may take several lines.
+    fn line(&self, row: &[TableCell], widths: &[usize], shown: &[usize]) -> String {
+        let gap = " ".repeat(self.table.gap());
+        let mut text = " ".repeat(self.table.indent());
+        let mut begin = text.len();
+        for at in shown {
+            let cell = &row[*at];
+            let width = widths[*at];
+            text += &if Some(at) == shown.last() && self.is_words(*at) {
+                lines_of(cell, width).join(&format!("\n{:begin$}", ""))
+            } else {
+                // Figures end at the right, so that digits of equal weight stand below each other.
+                let aligned = if self.is_figures(*at) { right_aligned } else { left_aligned };
+                painted(&aligned(&cut(&cell.text, width), width), cell.look)
+            };
+            text += &gap;
+            begin += width + gap.len();
+        }
+        text.trim_end().to_owned() + "\n"
+    }
+
+    /// A line about the columns that are left out; nothing where there are none.
+    fn note(&self, hidden: &[usize], room: usize) -> String {
+        if hidden.is_empty() {
+            return String::new();
+        }
+        let heads: Vec<&str> = hidden.iter().map(|at| self.head(*at)).collect();
+        let what =
+            if heads.contains(&"") { counted(hidden.len(), "column") } else { heads.join(", ") };
+        let indent = self.table.indent();
+        wrapped(&format!("{:indent$}(left out: {what}; --wide shows all)", ""), room)
+    }
+
+    fn head(&self, column: usize) -> &str {
+        &self.table.columns[self.columns[column]].head
+    }
+}
+
+/// The lines of a cell of words.
+fn lines_of(cell: &TableCell, width: usize) -> Vec<String> {
+    let lines = if cell.look == TextStyle::Code { joined_command } else { joined };
+    lines(&cell.text, width)
+}
+
+fn painted(text: &str, look: TextStyle) -> String {
+    match look {
+        TextStyle::Painted(colour) => format!("\u{1b}[{colour}m{text}\u{1b}[0m"),
+        _ => text.to_owned(),
+    }
+}
+
+/// The text with its middle replaced by `~` where it is wider.
+fn cut(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width {
+        return text.to_owned();
+    }
+    let end = width.saturating_sub(1) / 2;
+    let begin = width.saturating_sub(end + 1);
+    let kept = text.chars().take(begin).chain(['~']);
+    kept.chain(text.chars().skip(length - end)).collect()
 }
 
 #[cfg(test)]
@@ -70,7 +247,7 @@ mod tests {
         let rows = [["same L3", "40.5", "x"], ["other", "9.1", "y"]];
         let columns = Table::default().words(["class"]).figures(["ns"]).words(["page"]);
         assert_eq!(
-            table(&columns.least([0, 6]).page_only(2).rows(rows)),
+            table(&columns.least([0, 6]).page_only(2).rows(rows), None),
             "  class        ns\n  same L3    40.5\n  other       9.1\n"
         );
     }
@@ -88,6 +265,6 @@ mod tests {
             ],
             ..Page::new("title", "headline")
         };
-        assert_eq!(text(&page), "2 nodes.\n\n- one\n- t\\u{1b}wo\n\nthree\n");
+        assert_eq!(text(&page, None), "2 nodes.\n\n- one\n- t\\u{1b}wo\n\nthree\n");
     }
 }

@@ -1,36 +1,16 @@
-//! The report of a seating, as a table for people.
+//! The report of a seating, as sentences for people.
 
 use crate::cell_watch::CellEnd;
 use crate::report::{Behind, Report, SeatedThread};
 use crate::verifier::ProcessMemory;
-use seatmap_data::document::{left_aligned, visible};
+use seatmap_data::document::visible;
 use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_os::CpuList;
-
-/// The most rows shown; threads with problems are always reported.
-const MOST_ROWS: usize = 40;
 
 /// The most processes whose memory is shown.
 const MOST_PROCESSES: usize = 8;
 
-const HEADER: [&str; 7] = ["thread", "tid", "name", "task", "CPU", "seen on", "verified"];
-
 impl Report {
-    /// The seating as a table, a line a thread, in order of creation.
-    #[must_use]
-    pub fn table(&self) -> String {
-        let mut rows: Vec<[String; 7]> = vec![HEADER.map(str::to_owned)];
-        rows.extend(self.threads.iter().take(MOST_ROWS).map(row));
-        let widths: [usize; 7] = std::array::from_fn(|column| {
-            rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)
-        });
-        let mut text: String = rows.iter().map(|row| line(row, &widths)).collect();
-        if self.created > MOST_ROWS {
-            text.push_str(&format!("... and {} more\n", self.created - MOST_ROWS));
-        }
-        text
-    }
-
     /// The problems, a line each: seats that were not had, that could not be kept, or that made a
     /// program do less.
     #[must_use]
@@ -236,40 +216,6 @@ impl SeatedThread {
     }
 }
 
-fn row(thread: &SeatedThread) -> [String; 7] {
-    let task = thread.task_label();
-    let seen = CpuList(thread.seen_on.clone()).to_string();
-    [
-        thread.order.to_string(),
-        thread.tid.to_string(),
-        or_dash(Some(visible(&thread.name)).filter(|name| !name.is_empty())),
-        or_dash(task),
-        or_dash(Some(CpuList(thread.cpus.clone()).to_string()).filter(|_| thread.has_seat())),
-        or_dash(Some(seen).filter(|seen| !seen.is_empty())),
-        verdict(thread).to_owned(),
-    ]
-}
-
-fn or_dash(text: Option<String>) -> String {
-    text.unwrap_or_else(|| "-".to_owned())
-}
-
-fn verdict(thread: &SeatedThread) -> &'static str {
-    match (thread.has_seat(), thread.verified, thread.late) {
-        (false, ..) => "no seat",
-        (_, true, false) => "yes",
-        (_, true, true) => "yes, late",
-        (_, false, _) if thread.is_troubled() => "NO",
-        (_, false, _) if thread.waiting => "not yet",
-        (_, false, _) => "gone",
-    }
-}
-
-fn line(row: &[String; 7], widths: &[usize; 7]) -> String {
-    let cells = row.iter().zip(widths).map(|(cell, width)| left_aligned(cell, *width));
-    format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
-}
-
 fn trouble(thread: &SeatedThread) -> String {
     let why = match &thread.trouble {
         Some(trouble) => trouble.clone(),
@@ -387,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_say_who_sat_where() {
+    fn troubles_and_notes_are_sentences() {
         let mut moved = thread(2, "wand\u{1b}erer", Some((1, 11)));
         (moved.verified, moved.trouble) =
             (false, Some("seated on CPU 11, and then ...".to_owned()));
@@ -405,15 +351,6 @@ mod tests {
             gone,
             waits,
         ]);
-        insta::assert_snapshot!(report.table(), @r"
-        thread  tid  name            task    CPU  seen on  verified
-        0       70   main            0 left  4    4        yes
-        1       71   helper          -       -    -        no seat
-        2       72   wand\u{1b}erer  1       11   11       NO
-        3       73   late            3       0    -        yes, late
-        4       74   -               2       0    -        gone
-        5       75   waits           0 left  4    4        not yet
-        ");
         insta::assert_snapshot!(report.troubles().join("\n"), @r"thread 2 ('wand\u{1b}erer', tid 72): seated on CPU 11, and then ...");
         insta::assert_snapshot!(report.notes().join("\n"), @r"
         1 thread beyond the 4 tasks was left where the kernel puts them
@@ -498,12 +435,5 @@ mod tests {
             (notes.len(), notes[9].as_str()),
             (10, "memory of 2 more processes: see --report")
         );
-    }
-
-    #[test]
-    fn long_tables_are_cut() {
-        let report = report((0..99).map(|order| thread(order, "w", Some((0, 0)))).collect());
-        assert_eq!(report.table().lines().count(), 1 + MOST_ROWS + 1);
-        assert!(report.table().ends_with("... and 59 more\n"));
     }
 }

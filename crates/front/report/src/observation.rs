@@ -1,0 +1,319 @@
+//! Who talks to whom in a program that was observed.
+
+use crate::page::{Page, PageSection, Table};
+use seatmap_data::document::visible;
+use seatmap_data::statistics::words::{counted, counted_figure};
+use seatmap_observe::{Observation, ObservedTask};
+use std::collections::BTreeSet;
+
+/// The most tasks and pairs shown; the document has all.
+const MOST_TASKS: usize = 16;
+const MOST_PAIRS: usize = 12;
+const MOST_PHASES: usize = 8;
+const MOST_OUTSIDERS: usize = 3;
+
+/// The share of a CPU below which a task that talks to nobody did nothing.
+const IDLE: f64 = 0.001;
+
+/// The share of all messages from which a process outside seems to belong to the program.
+const MUCH: f64 = 0.05;
+
+/// The busiest tasks, the heaviest pairs, the phases, and what the observation took and could not
+/// see.
+#[must_use]
+pub fn page(observation: &Observation) -> Page {
+    let tasks = PageSection::new("Tasks").with(task_table(observation));
+    let sections = vec![
+        tasks.with(left_out(observation)),
+        pair_section(observation),
+        phase_section(observation),
+        PageSection::new("Remarks").with(remarks(observation)),
+    ];
+    Page { lead: vec![head(observation)], sections, ..Page::default() }
+}
+
+fn head(observation: &Observation) -> String {
+    format!(
+        // Plural: an amount such as 16.8 M.
+        "{}, {}, {} messages in {:.1} s, by {} ({})",
+        counted(observation.tasks.len(), "task"),
+        counted(observation.pattern("").edges.len(), "pair"),
+        amount(observation.messages()),
+        observation.seconds(),
+        observation.method_words(),
+        observation.means
+    )
+}
+
+fn task_table(observation: &Observation) -> Table {
+    let tasks = &observation.tasks;
+    let sent = sent(observation);
+    let knows_loads = tasks.iter().any(|task| task.cpu_s > 0.0);
+    let idle = idle_tasks(observation);
+    let mut order: Vec<usize> = (0..tasks.len()).filter(|task| !idle.contains(task)).collect();
+    order.sort_by(|a, b| tasks[*b].cpu_s.total_cmp(&tasks[*a].cpu_s));
+    order.truncate(MOST_TASKS);
+    // The busiest are chosen, and shown in the order of their numbers.
+    order.sort_unstable();
+    let table = Table::default().figures(["task"]).words(["name"]);
+    table.figures(["path", "of a CPU", "sends/s"]).flush().rows(order.into_iter().map(|place| {
+        let ObservedTask { name, path, cpu_s, .. } = &tasks[place];
+        let percent = format!("{:.1} %", cpu_s / observation.seconds().max(1e-9) * 100.0);
+        let load = if knows_loads { percent } else { "-".to_owned() };
+        [place.to_string(), name.clone(), path.clone(), load, rate(observation, sent[place])]
+    }))
+}
+
+/// The tasks that the table does not list.
+fn left_out(observation: &Observation) -> Vec<String> {
+    let idle = idle_tasks(observation).len();
+    let others = (idle > 0).then(|| format!("... and {} that did nothing", counted(idle, "task")));
+    more(observation.tasks.len() - idle, MOST_TASKS, "more task")
+        .into_iter()
+        .chain(others)
+        .collect()
+}
+
+/// Tasks that hardly worked and talked to nobody: helpers that wait, and shells that started the
+/// program. Where CPU times are not known, none.
+fn idle_tasks(observation: &Observation) -> BTreeSet<usize> {
+    let tasks = &observation.tasks;
+    if tasks.iter().all(|task| task.cpu_s == 0.0) {
+        return BTreeSet::new();
+    }
+    let talks =
+        |task: usize| observation.shares.iter().any(|share| [share.from, share.to].contains(&task));
+    (0..tasks.len())
+        .filter(|task| tasks[*task].cpu_s < IDLE * observation.seconds() && !talks(*task))
+        .collect()
+}
+
+fn pair_section(observation: &Observation) -> PageSection {
+    let section = PageSection::new("Pairs");
+    let shares = &observation.shares;
+    if shares.is_empty() {
+        return section.with(vec!["no task was seen to talk to another one".to_owned()]);
+    }
+    let name =
+        |task: usize| observation.tasks.get(task).map(|task| task.name.clone()).unwrap_or_default();
+    let table = Table::default().words(["from", "", "to"]).figures(["messages/s"]).words(["by"]);
+    let rows = shares.iter().take(MOST_PAIRS).map(|share| {
+        let messages = rate(observation, share.messages);
+        [name(share.from), "->".to_owned(), name(share.to), messages, share.kind.to_string()]
+    });
+    let more = Vec::from_iter(more(shares.len(), MOST_PAIRS, "more row"));
+    section.with(table.flush().rows(rows)).with(more)
+}
+
+/// The phases; nothing if the pattern did not change.
+fn phase_section(observation: &Observation) -> PageSection {
+    let phases = observation.phases();
+    let shown = if phases.len() < 2 { 0 } else { MOST_PHASES };
+    let table = Table::default().figures(["phase", "time", "pairs", "messages/s"]).flush();
+    let table = table.rows(phases.iter().enumerate().take(shown).map(|(number, phase)| {
+        let seconds = (phase.to_s - phase.from_s).max(1e-9);
+        [
+            number.to_string(),
+            format!("{:.1} to {:.1} s", phase.from_s, phase.to_s),
+            phase.edges.len().to_string(),
+            amount(phase.messages() / seconds),
+        ]
+    }));
+    let more = Vec::from_iter(more(phases.len(), MOST_PHASES, "more phase"));
+    PageSection::new("Phases").with(table).with(more)
+}
+
+fn remarks(observation: &Observation) -> Vec<String> {
+    let cost = match observation.overhead {
+        Some(share) => format!("{:.2} % of the program's CPU time", share * 100.0),
+        None => format!("not measured: {}", observation.unmeasured()),
+    };
+    let mut remarks = vec![format!("overhead: {cost}")];
+    remarks.extend(outside(observation));
+    remarks.extend(observation.unseen.iter().map(|line| format!("not counted: {line}")));
+    let methods = observation.method_words();
+    remarks.push(format!("cannot be seen by {methods}: {}", observation.misses()));
+    remarks.extend(observation.advice().map(|text| format!("hint: {text}")));
+    remarks
+}
+
+/// The processes that woke the program from outside, and how to observe them with it.
+fn outside(observation: &Observation) -> Option<String> {
+    let all: f64 = observation.outsiders.iter().map(|one| one.wakeups).sum();
+    let groups = outsider_groups(observation);
+    let named: Vec<String> = groups.iter().take(MOST_OUTSIDERS).map(Outside::name).collect();
+    let more = if groups.len() > MOST_OUTSIDERS { " and others" } else { "" };
+    let counted = counted_figure(all, 0, "wakeup");
+    let mut line =
+        format!("not counted: {counted} from outside the program: {}{more}", named.join(", "));
+    let first = groups.first()?;
+    // The kernel's own threads belong to nobody, and a command cannot take others in.
+    let is_worth_it = first.wakeups >= MUCH * (all + observation.messages());
+    if is_worth_it && !first.is_kernel && !first.name.is_empty() && !observation.from_start {
+        let pids: Vec<String> =
+            first.pids.iter().take(MOST_OUTSIDERS).map(|pid| format!("-p {pid}")).collect();
+        line += &format!("; {} observes {} with it", pids.join(" "), visible(first.name));
+    }
+    Some(line)
+}
+
+/// Processes outside by their names, the most wakeups first.
+fn outsider_groups(observation: &Observation) -> Vec<Outside<'_>> {
+    let mut groups: Vec<Outside> = Vec::new();
+    for one in &observation.outsiders {
+        match groups.iter_mut().find(|group| group.name == one.name) {
+            Some(group) => {
+                group.wakeups += one.wakeups;
+                group.pids.push(one.pid);
+            }
+            None => groups.push(Outside {
+                name: &one.name,
+                pids: vec![one.pid],
+                wakeups: one.wakeups,
+                is_kernel: one.is_kernel,
+            }),
+        }
+    }
+    groups.sort_by(|a, b| b.wakeups.total_cmp(&a.wakeups));
+    groups
+}
+
+/// The messages that each task sent.
+fn sent(observation: &Observation) -> Vec<f64> {
+    let mut sent = vec![0.0; observation.tasks.len()];
+    observation.shares.iter().for_each(|share| sent[share.from] += share.messages);
+    sent
+}
+
+fn rate(observation: &Observation, messages: f64) -> String {
+    amount(messages / observation.seconds().max(1e-9))
+}
+
+/// Processes outside the program that have one name.
+struct Outside<'a> {
+    /// Empty for those that had ended before their names could be read.
+    name: &'a str,
+    pids: Vec<i32>,
+    wakeups: f64,
+    is_kernel: bool,
+}
+
+impl Outside<'_> {
+    fn name(&self) -> String {
+        match (self.name, &self.pids[..]) {
+            ("", [pid]) => format!("process {pid}, which has ended"),
+            ("", pids) => format!("{} that have ended", counted(pids.len(), "process")),
+            (name, [pid]) => format!("{} ({pid})", visible(name)),
+            (name, pids) => format!("{} of {}", counted(pids.len(), "process"), visible(name)),
+        }
+    }
+}
+
+/// A number with its multiplier. The bounds are those at which rounding adds a digit.
+fn amount(number: f64) -> String {
+    match number {
+        ..9.95 => format!("{number:.1}"),
+        ..9_999.5 => format!("{number:.0}"),
+        ..9_999_500.0 => format!("{:.0} k", number / 1e3),
+        _ => format!("{:.0} M", number / 1e6),
+    }
+}
+
+fn more(all: usize, shown: usize, name: &str) -> Option<String> {
+    (all > shown).then(|| format!("... and {}", counted(all - shown, name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_data::pattern::{Edge, Outsider};
+    use seatmap_observe::{Method, PairMessages, TalkKind, Window};
+
+    #[test]
+    fn the_table_has_tasks_pairs_and_remarks() {
+        let task = |name: &str, path: &str| ObservedTask {
+            name: name.to_owned(),
+            path: path.to_owned(),
+            pid: 1,
+            tid: 1,
+            cpu_s: 1.0,
+        };
+        let edge = Edge { from: 0, to: 1, bytes: 4000.0, messages: 4000.0 };
+        let observation = Observation {
+            methods: vec![Method::Wakeups],
+            means: "eBPF".to_owned(),
+            tasks: vec![task("app", "0"), task("worker", "0.0")],
+            windows: vec![Window { from_s: 0.0, to_s: 2.0, edges: vec![edge] }],
+            shares: vec![PairMessages { from: 0, to: 1, kind: TalkKind::Futex, messages: 4000.0 }],
+            overhead: Some(0.0123),
+            from_start: false,
+            outsiders: Vec::new(),
+            unseen: vec!["7 wakeups came from interrupts".to_owned()],
+        };
+        let table = page(&observation).text(None);
+        assert!(
+            table.starts_with("2 tasks, 1 pair, 4000 messages in 2.0 s, by wakeups (eBPF)\n\n"),
+            "{table}"
+        );
+        assert!(table.contains("\n   0  app        0    50.0 %     2000\n"), "{table}");
+        assert!(
+            table.contains(
+                "\nfrom      to      messages/s  by\napp   ->  worker        2000  futex\n"
+            ),
+            "{table}"
+        );
+        let outsider = |pid: i32, name: &str, wakeups: f64| Outsider {
+            pid,
+            name: name.to_owned(),
+            wakeups,
+            is_kernel: false,
+        };
+        let outsiders =
+            vec![outsider(7, "curl", 600.0), outsider(8, "", 3.0), outsider(9, "curl", 500.0)];
+        let mut driven = Observation { outsiders, ..observation.clone() };
+        assert!(page(&driven).text(None).contains(
+            "not counted: 1103 wakeups from outside the program: 2 processes of curl, process 8, \
+             which has ended; -p 7 -p 9 observes curl with it\n"
+        ));
+        assert!(driven.document("app").next_step(None).is_some());
+        driven.outsiders[0].wakeups = 1e6;
+        assert_eq!(driven.document("app").next_step(None), None, "noise has no next step");
+        driven.tasks.push(ObservedTask { cpu_s: 0.0, ..task("helper", "0.1") });
+        let folded = page(&driven).text(None);
+        assert!(folded.starts_with("3 tasks, 1 pair") && !folded.contains("helper"));
+        assert!(folded.contains("\n... and 1 task that did nothing\n"), "{folded}");
+        assert!(table.contains("overhead: 1.23 % of the program's CPU time"), "{table}");
+        assert!(!table.contains("hint: "), "{table}");
+        let no_cost = |methods: &[Method], cpu_s: f64| {
+            let mut observation = Observation { overhead: None, ..observation.clone() };
+            observation.methods = methods.to_vec();
+            observation.tasks.iter_mut().for_each(|task| task.cpu_s = cpu_s);
+            let table = page(&observation).text(None);
+            table.lines().find(|line| line.starts_with("overhead: ")).unwrap().to_owned()
+        };
+        for method in [Method::Mpi, Method::Tsan] {
+            assert!(no_cost(&[method], 0.0).ends_with("counts, within its own CPU time"));
+        }
+        assert!(no_cost(&[Method::C2c], 0.0).ends_with("the processor takes the samples"));
+        assert!(no_cost(&[Method::Wakeups], 0.01).ends_with("used too little CPU time"));
+        assert!(no_cost(&[Method::Wakeups], 1.0).ends_with("how long its part took"));
+        let silent = Observation { shares: Vec::new(), ..observation };
+        let hint = "hint: 2 threads of one process used 2.0 s of CPU time and were seen to \
+                    exchange 0 messages";
+        assert!(page(&silent).text(None).contains(hint), "{}", page(&silent).text(None));
+        assert_eq!(Observation { methods: vec![Method::Tsan], ..silent }.advice(), None);
+    }
+
+    #[test]
+    fn amounts_have_few_digits() {
+        let amounts = [9.94, 9.96, 9_999.4, 9_999.6, 9_999_400.0, 9_999_600.0].map(amount);
+        assert_eq!(amounts, ["9.9", "10", "9999", "10 k", "9999 k", "10 M"]);
+    }
+
+    #[test]
+    fn the_last_one_that_is_left_out_is_not_several() {
+        assert_eq!(more(17, 16, "more task").unwrap(), "... and 1 more task");
+        assert_eq!(more(18, 16, "more task").unwrap(), "... and 2 more tasks");
+        assert_eq!(more(16, 16, "more task"), None);
+    }
+}

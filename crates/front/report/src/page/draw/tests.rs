@@ -1,0 +1,163 @@
+//! Lines and tables in columns that have room for them, and in others.
+
+use super::line::{command, wrapped};
+use super::text;
+use crate::page::{Page, PageSection, Table, TableCell};
+use proptest::prelude::*;
+
+fn drawn(table: Table, columns: usize) -> String {
+    text(&Page::of(PageSection::new("").with(table)), Some(columns))
+}
+
+#[test]
+fn what_fits_stays_as_it_is() {
+    let line = "  one  two";
+    assert_eq!(wrapped(line, 80), "  one  two\n");
+    assert_eq!(wrapped("", 80), "\n");
+    let table = Table::default().words(["name"]).figures(["ns"]).least([6, 5]).rows([["a", "1"]]);
+    assert_eq!(drawn(table, 40), "  name       ns\n  a           1\n");
+}
+
+#[test]
+fn sentences_are_broken_at_blanks_and_set_off() {
+    let line = "This session shows differences below and above some figures, 'sleep 0.02' too.";
+    assert_eq!(
+        wrapped(line, 66),
+        "This session shows differences below and above some figures,\n  'sleep 0.02' too.\n"
+    );
+    assert_eq!(
+        wrapped("  - a mark stands before the text of a list, and nothing below it", 40),
+        "  - a mark stands before the text of a\n    list, and nothing below it\n"
+    );
+    let labelled = "  CPU 3  LOC Local timer interrupts 301.8, softirq RCU 161.6";
+    assert_eq!(
+        wrapped(labelled, 40),
+        "  CPU 3  LOC Local timer interrupts\n         301.8, softirq RCU 161.6\n"
+    );
+}
+
+#[test]
+fn commands_and_paths_stay_whole() {
+    let path = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages";
+    assert_eq!(
+        wrapped(&format!("look at {path} first"), 40),
+        format!("look at\n  {path}\n  first\n")
+    );
+    assert_eq!(
+        wrapped("type then 'seatmap run --cpus 0-3 -- ./app', and look", 40),
+        "type then\n  'seatmap run --cpus 0-3 -- ./app', and\n  look\n"
+    );
+    assert_eq!(wrapped("one two's three's four and a five's word", 40).lines().count(), 1);
+    let list = "CPUs 0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36 are free";
+    assert_eq!(
+        wrapped(list, 40),
+        "CPUs 0,2,4,6,8,10,12,14,16,18,20,22,24,\n  26,28,30,32,34,36 are free\n"
+    );
+}
+
+#[test]
+fn a_broken_command_can_be_pasted() {
+    assert_eq!(
+        command("  seatmap run --cpus 0-3 --report seats.json -- ./app", 40),
+        "  seatmap run --cpus 0-3 --report \\\n    seats.json -- ./app\n"
+    );
+    let remedy = "-> echo 32 > /sys/devices/system/node/node0/hugepages/nr_hugepages";
+    let table = Table::default().words([""; 3]).least([4, 14]).flush().rows([
+        ["FIX", "huge pages", "0 free of 0 (2 MiB each)"].map(TableCell::from),
+        ["".into(), "".into(), TableCell::code(remedy)],
+    ]);
+    assert_eq!(
+        drawn(table, 70),
+        "FIX  huge pages  0 free of 0 (2 MiB each)
+                 -> echo 32 > \\
+                    /sys/devices/system/node/node0/hugepages/nr_hugepages\n"
+    );
+}
+
+fn doctor(word: TableCell) -> Table {
+    let no = "this kernel is built without NO_HZ_FULL: the tick comes";
+    let remedy = "-> a kernel with CONFIG_NO_HZ_FULL, started with nohz_full=1";
+    Table::default().words([""; 3]).least([4, 14]).flush().rows([
+        ["INFO", "clock", "tsc, step 10.01 ns: coarse"].map(TableCell::from),
+        [word, "tick".into(), no.into()],
+        ["", "", remedy].map(TableCell::from),
+    ])
+}
+
+#[test]
+fn the_last_column_is_broken_within_itself() {
+    let expected = "\
+INFO  clock  tsc, step 10.01 ns: coarse
+NO    tick   this kernel is built without NO_HZ_FULL:
+             the tick comes
+             -> a kernel with CONFIG_NO_HZ_FULL, started
+                with nohz_full=1
+";
+    assert_eq!(drawn(doctor("NO".into()), 56), expected);
+    let coloured = drawn(doctor(TableCell::painted("NO", "31")), 56);
+    assert_eq!(coloured, expected.replace("NO    ", "\u{1b}[31mNO  \u{1b}[0m  "));
+}
+
+#[test]
+fn columns_without_room_are_left_out_by_name() {
+    let heads = ["CPU", "stolen", "gaps/s", "longest", "FWQ median"];
+    let table = Table::default().figures(heads).least([3, 7, 9, 10, 10]).rows([
+        ["0", "93.32 %", "2073.8", "56.038 ms", "33.311 us"],
+        ["11", "3.12 %", "3.5", "7.435 ms", "3.311 us"],
+    ]);
+    assert_eq!(
+        drawn(table, 40),
+        "  CPU   stolen  gaps/s    longest\n    0  93.32 %  2073.8  56.038 ms\n   11   3.12 %     3.5   7.435 ms\n  \
+         (left out: FWQ median; --wide shows\n    all)\n"
+    );
+}
+
+#[test]
+fn long_names_are_cut_in_their_middle() {
+    let name = "a-program-with-a-name-beyond-all-measure";
+    let table = Table::default().words(["program"]).figures(["PID", "CPU"]);
+    let text = drawn(table.rows([[name, "4711", "3"]]), 40);
+    assert_eq!(text.lines().nth(1).unwrap(), "  a-program-wit~d-all-measure  4711    3");
+}
+
+proptest! {
+    /// Words of at most 12 letters, so that each has room.
+    #[test]
+    fn no_line_is_longer(
+        line in "([a-z.']{1,12}[ ]{1,3}| {3}|[0-9]{1,4} {2}){0,40}",
+        columns in 40_usize..130,
+    ) {
+        for part in wrapped(line.trim_end(), columns).lines() {
+            // A quotation is broken only where it is longer than the line.
+            prop_assert!(part.chars().count() <= columns, "{part:?} of {line:?}");
+        }
+    }
+
+    #[test]
+    fn no_row_is_longer(
+        rows in prop::collection::vec(prop::array::uniform4("[a-z0-9]{0,12}( [a-z]{1,9}){0,9}"), 0..9),
+        columns in 40_usize..130,
+        figures in 0_usize..4,
+    ) {
+        let table = Table::default().figures(vec![""; figures]).words(vec!["a"; 4 - figures]);
+        for line in drawn(table.rows(rows), columns).lines() {
+            prop_assert!(line.chars().count() <= columns, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_lost_of_sentences(
+        words in prop::collection::vec("[a-z]{1,9}", 0..60),
+        columns in 40_usize..90,
+    ) {
+        let line = words.join(" ");
+        let text = wrapped(&line, columns);
+        prop_assert!(text.split_whitespace().eq(line.split_whitespace()), "{text}");
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(line in any::<String>(), columns in 0_usize..200) {
+        let _ = wrapped(&line, columns);
+        let _ = command(&line, columns);
+    }
+}

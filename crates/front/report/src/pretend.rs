@@ -1,0 +1,28 @@
+//! A program that saw another machine: its threads, and how their seats were judged.
+
+use crate::check;
+use crate::page::{Page, PageSection, Table};
+use seatmap_watch::judge::judged::CheckText;
+
+/// The most threads that are listed.
+const MOST_LISTED: usize = 64;
+
+/// The threads, each in the words of `seatmap_pretend`, and how their seats were judged.
+#[must_use]
+pub fn page(about: String, threads: Vec<[String; 7]>, judged: Option<(String, CheckText)>) -> Page {
+    let more = threads.len().saturating_sub(MOST_LISTED);
+    let more = (more > 0).then(|| format!("{more:>8} more"));
+    let table = Table::default()
+        .figures(["PROCESS", "THREAD"])
+        .words(["NAME"])
+        .figures(["CORES", "CPUS"])
+        .words(["NODES", "MASK"])
+        .least([8, 8, 16, 5, 5, 6])
+        .flush()
+        .rows(threads.into_iter().take(MOST_LISTED));
+    let threads = PageSection::new("Threads").with(vec![about]).with(table);
+    let judged = judged
+        .map(|(when, text)| check::added(PageSection::new("Check").with(vec![when]), &text, false));
+    let sections = std::iter::once(threads.with(Vec::from_iter(more))).chain(judged).collect();
+    Page { sections, ..Page::default() }
+}
