@@ -99,13 +99,13 @@ impl Outputs {
         page.map_or(Ok(()), |page| output::show(&page))
     }
 
-    /// Writes the page, and prints the document, or the text where nothing else is on stdout.
+    /// Writes the page, and prints the document, or the page where nothing else is on stdout.
     ///
     /// # Errors
     /// The system's error.
-    pub fn show<T: Serialize>(&self, document: &T, page: fn(&T) -> Page) -> Result<(), CliError> {
+    pub fn show(&self, document: &impl Serialize, page: &Page) -> Result<(), CliError> {
         if let Some(place) = &self.page {
-            place.write(&page(document).html())?;
+            place.write(&page.html())?;
         }
         if self.is_json {
             output::json(document)
@@ -113,7 +113,7 @@ impl Outputs {
             // The file of -o or the page has stdout, and no other text may stand beside it.
             Ok(())
         } else {
-            output::show(&page(document))
+            output::show(page)
         }
     }
 }

@@ -19,7 +19,6 @@ use seatmap_services::race::{RaceReport, RaceVerdict};
 use seatmap_services::record::RecordedService;
 use seatmap_services::recorder::NOT_ASKED;
 use seatmap_services::{ServicesPlan, ServicesRecord};
-use serde::Serialize;
 
 /// The most letters of a strip: a machine of more CPUs has several to a letter.
 const STRIP: usize = 48;
@@ -159,21 +158,9 @@ fn strip(groups: &[CpuSet], set: &CpuSet) -> String {
     words.join("|")
 }
 
-/// A plan with the machine that it is for, which pages draw.
-#[derive(Debug, Serialize)]
-pub struct ShownServicesPlan<'a> {
-    /// The plan.
-    #[serde(flatten)]
-    pub plan: &'a ServicesPlan,
-    /// The machine.
-    #[serde(skip)]
-    pub profile: &'a Profile,
-}
-
 /// The sets of a plan, beside other ways to divide the CPUs.
 #[must_use]
-pub fn plan_page(shown: &ShownServicesPlan) -> Page {
-    let plan = shown.plan;
+pub fn plan_page(plan: &ServicesPlan, profile: &Profile) -> Page {
     let mut page = Page::new(format!("Services on {}", plan.machine), headline(plan)).headed();
     page.sections.push(PageSection::new("Sets").with(sets(plan)));
     if plan.cost.is_some() {
@@ -183,7 +170,7 @@ pub fn plan_page(shown: &ShownServicesPlan) -> Page {
                 .with(ways(plan)),
         );
     }
-    page.sections.push(PageSection::page("The machine").with(picture(shown)));
+    page.sections.push(PageSection::page("The machine").with(picture(plan, profile)));
     page.sections.push(PageSection::new("Notes").with(notes(plan)));
     page.footer = "As 'seatmap services plan' computed it from a record.";
     page
@@ -322,8 +309,7 @@ fn way(name: &str, cost: CostTerms, late: Lateness) -> [TableCell; 9] {
     ]
 }
 
-fn picture(shown: &ShownServicesPlan) -> maud::Markup {
-    let plan = shown.plan;
+fn picture(plan: &ServicesPlan, profile: &Profile) -> maud::Markup {
     let pools = plan.services.iter().map(|one| one.pool).max().map_or(0, |last| last + 1);
     let mut names = vec![String::new(); pools];
     let mut owners = Vec::new();
@@ -336,7 +322,7 @@ fn picture(shown: &ShownServicesPlan) -> maud::Markup {
         names[one.pool] += &one.service.name;
     }
     owners.sort_unstable();
-    coloured(&FloorPlan::of(shown.profile, None), &names, &owners)
+    coloured(&FloorPlan::of(profile, None), &names, &owners)
 }
 
 fn notes(plan: &ServicesPlan) -> Vec<String> {
@@ -372,28 +358,17 @@ fn notes(plan: &ServicesPlan) -> Vec<String> {
     notes
 }
 
-/// Seats that files of other tools name, with the machine that they are for.
-#[derive(Debug, Serialize)]
-pub struct ShownImport<'a> {
-    /// The seats.
-    #[serde(flatten)]
-    pub seats: &'a ImportedSeats,
-    /// The machine.
-    #[serde(skip)]
-    pub profile: &'a Profile,
-}
-
 /// The sets that files of other tools name.
 #[must_use]
-pub fn import_page(shown: &ShownImport) -> Page {
-    let seats = &shown.seats.seats;
+pub fn import_page(imported: &ImportedSeats, profile: &Profile) -> Page {
+    let seats = &imported.seats;
     let seated = seats.iter().filter(|seat| seat.cpus.is_some()).count();
     let headline = format!(
         "{}, {seated} of them with CPUs of {}, as it is written; nobody has judged it.",
         counted(seats.len(), "service"),
-        shown.profile.name
+        profile.name
     );
-    let known: CpuSet = shown.profile.topology.os_indices().collect();
+    let known: CpuSet = profile.topology.os_indices().collect();
     let table = Table::default().words(["service", "CPUs", "", "nodes", "where", "by"]);
     let rows = table.rows(seats.iter().map(|seat| {
         [
@@ -406,9 +381,9 @@ pub fn import_page(shown: &ShownImport) -> Page {
         ]
     }));
     let rows = rows.where_filled(3);
-    let mut page = Page::new(format!("Services of {}", shown.profile.name), headline).headed();
+    let mut page = Page::new(format!("Services of {}", profile.name), headline).headed();
     page.sections.push(PageSection::new("Sets").with(rows));
-    page.sections.push(PageSection::new("Notes").with(import_notes(shown.seats)));
+    page.sections.push(PageSection::new("Notes").with(import_notes(imported)));
     page.footer = "As 'seatmap services import' read it; nothing was changed.";
     page
 }

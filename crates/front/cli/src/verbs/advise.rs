@@ -20,7 +20,7 @@ pub fn run(typed: &Advise) -> Result<(), CliError> {
     let run = request.run(&|| interrupt.is_raised(), &|step| tell(&bars, step));
     bars.borrow_mut().clear();
     let mut run = run?;
-    let shown = outputs.show(&run.advice, advise::page);
+    let shown = outputs.show(&run.advice, &advise::page(&run.advice));
     if run.runs_on() {
         output::tell("the command runs on; Ctrl-C ends it");
     }

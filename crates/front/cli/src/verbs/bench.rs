@@ -45,10 +45,11 @@ fn commands(typed: &Bench) -> Result<(), CliError> {
     if let Some(file) = &outputs.file {
         file.write(&results.to_json())?;
     }
+    let page = bench::page(&results);
     if let Some(place) = &summary {
-        place.write(&bench::page(&results).markdown())?;
+        place.write(&page.markdown())?;
     }
-    output::even_unread(outputs.show(&results, bench::page))?;
+    output::even_unread(outputs.show(&results, &page))?;
     // An interrupted session shows its results, and then fails.
     ended?;
     let Some(most) = typed.fail_above else { return Ok(()) };

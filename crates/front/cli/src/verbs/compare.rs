@@ -12,7 +12,8 @@ pub fn run(typed: &CompareArgs) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(None)?;
     let first = profile(&typed.first)?;
     let second = profile(&typed.second)?;
-    outputs.show(&ProfileComparison::of(&first, &second), compare::page)
+    let comparison = ProfileComparison::of(&first, &second);
+    outputs.show(&comparison, &compare::page(&comparison))
 }
 
 fn profile(name: &str) -> Result<Profile, CliError> {

@@ -91,8 +91,7 @@ fn import(typed: &ServicesImport) -> Result<(), CliError> {
     if let Some((file, plan)) = plan {
         file.write(&seatmap_data::document::written(&plan))?;
     }
-    let shown = page::ShownImport { seats: &seats, profile: &profile };
-    outputs.show(&shown, page::import_page)?;
+    outputs.show(&seats, &page::import_page(&seats, &profile))?;
     match seats.claims() {
         0 => Ok(()),
         count => {
@@ -105,7 +104,7 @@ fn import(typed: &ServicesImport) -> Result<(), CliError> {
 fn show(typed: &ServicesShow) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(None)?;
     let record = recorded(&meant::glance(&typed.file)?)?;
-    outputs.show(&record, page::record_page)
+    outputs.show(&record, &page::record_page(&record))
 }
 
 fn observe(typed: &ServicesObserve) -> Result<(), CliError> {
@@ -114,7 +113,7 @@ fn observe(typed: &ServicesObserve) -> Result<(), CliError> {
     if let Some(file) = &outputs.file {
         file.write(&seatmap_data::document::written(&record))?;
     }
-    outputs.show(&record, page::record_page)
+    outputs.show(&record, &page::record_page(&record))
 }
 
 fn recorded(request: &RecordRequest) -> Result<ServicesRecord, CliError> {
@@ -136,16 +135,14 @@ fn plan(typed: &ServicesPlanArgs) -> Result<(), CliError> {
     if let Some(file) = &outputs.file {
         file.write(&seatmap_data::document::written(&plan))?;
     }
-    let shown = page::ShownServicesPlan { plan: &plan, profile: &profile };
-    outputs.show(&shown, page::plan_page)
+    outputs.show(&plan, &page::plan_page(&plan, &profile))
 }
 
 /// Shows a saved plan as `services plan` does, on its machine if it is known here.
 pub fn show_plan(plan: &ServicesPlan, forms: &ResultForms) -> Result<(), CliError> {
     let outputs = forms.outputs(None)?;
     let profile = meant::pictured_machine(plan);
-    let shown = page::ShownServicesPlan { plan, profile: &profile };
-    outputs.show(&shown, page::plan_page)
+    outputs.show(plan, &page::plan_page(plan, &profile))
 }
 
 fn apply(typed: &ServicesApply) -> Result<(), CliError> {

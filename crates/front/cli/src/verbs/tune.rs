@@ -82,7 +82,7 @@ fn tell(event: &RaceEvent<'_>, bar: &mut Option<Bar>) {
 }
 
 fn show(outputs: &Outputs, end: &RaceEnd) -> Result<(), CliError> {
-    outputs.show(&end.tuned, tune::page)?;
+    outputs.show(&end.tuned, &tune::page(&end.tuned))?;
     match (&outputs.file, &end.plan) {
         (None, _) => Ok(()),
         (Some(file), Ok(plan)) => file.write(&plan.to_json()),

@@ -1,8 +1,8 @@
 //! Profiles in the terminal.
 //!
-//! [`heatmap`] is the picture alone, [`page`] everything that `seatmap show` prints. Both return
-//! text with a final newline whose lines fit into [`DrawOptions::width`] columns, except for names
-//! and tables wider than that.
+//! [`heatmap`] is the picture alone, as text whose lines fit into [`DrawOptions::width`] columns;
+//! [`page`] is everything that `seatmap show` prints. [`wrapped`] and [`command`] break lines that
+//! stand on no page.
 
 mod axis;
 mod canvas;

@@ -27,10 +27,11 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     if let Some(file) = &outputs.file {
         file.write(&report.to_json())?;
     }
+    let page = gate::page(&report);
     if let Some(place) = &summary {
-        place.write(&gate::page(&report).markdown())?;
+        place.write(&page.markdown())?;
     }
-    output::even_unread(outputs.show(&report, gate::page))?;
+    output::even_unread(outputs.show(&report, &page))?;
     end.map_err(CliError::work)?;
     if let Some(history) = &typed.history {
         // Only complete sessions are added.

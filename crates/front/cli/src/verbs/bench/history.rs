@@ -12,5 +12,5 @@ pub fn run(typed: &BenchHistory) -> Result<(), CliError> {
     if let Some(file) = &outputs.file {
         file.write(&trends.to_json())?;
     }
-    outputs.show(&trends, seatmap_report::history::page)
+    outputs.show(&trends, &seatmap_report::history::page(&trends))
 }

@@ -42,5 +42,5 @@ pub fn run(typed: &PlaceArgs, folder: Option<&str>) -> Result<(), CliError> {
     if let Some(unused) = typed.unused_loads(ranking.objective) {
         return Err(CliError::input(unused));
     }
-    outputs.show(&ranking, ranking::page)
+    outputs.show(&ranking, &ranking::page(&ranking))
 }
