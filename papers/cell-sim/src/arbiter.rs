@@ -1,13 +1,12 @@
 //! The data arbiter of a chip: decides when each transfer starts, and on which of the four rings.
 //!
-//! The arbiter serves the memory controller first and the other elements in turn (round robin): the
-//! element with the longest time since its last grant comes first. It takes the shorter direction,
-//! and starts a transfer when its source, its target, a ring and every segment of the route are
-//! free.
+//! The arbiter serves the memory controller first and the other elements in turn (round robin). It
+//! takes the shorter direction, and starts a transfer when its source, its target, a ring and every
+//! segment of the route are free.
 //!
 //! A far element can start before a near one, because its wave takes longer to reach the target. If
 //! the element whose turn it is waits for a busy target, later elements must therefore not take
-//! that target. Otherwise the far elements always win and the near ones starve.
+//! that target; otherwise the near ones starve.
 
 use crate::event::{CellBeEvent, EventOutbox};
 use crate::parameters::CellBeTiming;
@@ -29,10 +28,8 @@ struct Waiting {
     since: u64,
 }
 
-/// One arbitration.
 struct Round {
     now: u64,
-    /// The time of the next arbitration.
     next: u64,
     /// Busy targets claimed by an earlier element, one bit each.
     claimed: u16,
@@ -67,12 +64,10 @@ pub struct DataArbiter {
     longest_hops: usize,
     rings: [DataRing; RINGS],
     queues: [VecDeque<Waiting>; ELEMENT_COUNT],
-    /// The elements with waiting transfers, one bit each.
     pending: u16,
     /// The times at which each element's port is free to send, and to receive.
     send_free: [u64; ELEMENT_COUNT],
     receive_free: [u64; ELEMENT_COUNT],
-    /// The memory controller's element.
     memory: usize,
     /// The elements in order of service: the last one granted comes last.
     order: [u8; ELEMENT_COUNT],
@@ -141,7 +136,6 @@ impl DataArbiter {
     /// Starts every transfer that can start in this bus cycle. Returns them, the last first.
     pub fn arbitrate(&mut self, out: &mut EventOutbox) -> &[Grant] {
         self.granted.clear();
-        // Otherwise a later request with an earlier time replaced this message.
         if self.next == out.now() {
             self.next = self.serve_all(out.now());
             self.granted.reverse();
@@ -185,7 +179,6 @@ impl DataArbiter {
         }
     }
 
-    /// Moves the served elements behind all others, in their order.
     fn put_last(&mut self, served: u16) {
         let mut kept = 0;
         let mut last = ELEMENT_COUNT - served.count_ones() as usize;
@@ -238,7 +231,7 @@ impl DataArbiter {
         }
     }
 
-    /// The ring with the earliest start, that time, and the hops. Among equal rings, the first.
+    /// The first ring with the earliest start, that time, and the hops.
     fn best_ring(&self, source: usize, target: usize) -> (u64, usize, usize) {
         let up = hops_up(source, target);
         let mut best = (u64::MAX, 0, 0);
@@ -249,7 +242,6 @@ impl DataArbiter {
                 let received = self.receive_free[target].saturating_sub(hops as u64 * self.bus);
                 let start =
                     ring.earliest(source, hops, self.send_free[source].max(received), best.0);
-                // Not `<=`: among equal rings, the first keeps the others free.
                 if start < best.0 {
                     best = (start, number, hops);
                 }

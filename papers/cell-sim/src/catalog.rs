@@ -4,7 +4,6 @@ use crate::CellModel;
 use seatmap_sim::ModelError;
 use std::sync::Arc;
 
-/// Name and text of each model; the names are the file names.
 const MODELS: [(&str, &str); 3] = [
     ("cell-ps3", include_str!("../machines/cell-ps3.toml")),
     ("cell-qs20", include_str!("../machines/cell-qs20.toml")),

@@ -31,8 +31,8 @@ impl InboundMailbox {
         self.filled() < INBOUND_ENTRIES
     }
 
-    /// Receives a message. If no entry is free, the message waits until the SPU has read another
-    /// one; no message is lost.
+    /// Receives a message. Without a free entry it waits until the SPU has read one; no message is
+    /// lost.
     pub fn write(&mut self, value: u32) {
         self.messages.push_back(value);
     }
@@ -120,7 +120,6 @@ mod tests {
     }
 
     proptest! {
-        /// The mailbox has four entries, keeps their order, and loses no message.
         #[test]
         fn the_inbound_mailbox_is_a_queue_of_four(steps in proptest::collection::vec(any::<Option<u32>>(), 1..200)) {
             let mut mailbox = InboundMailbox::default();

@@ -64,7 +64,6 @@ pub enum Wake {
     Stalled(u8),
 }
 
-/// The condition that the SPU waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SpuWait {
     Nothing,
@@ -72,7 +71,6 @@ enum SpuWait {
     Tags(u32),
 }
 
-/// The next step of an MFC.
 enum Choice {
     /// Cut a line off the command in this entry.
     Cut(u8),
@@ -82,7 +80,6 @@ enum Choice {
     Nothing,
 }
 
-/// A queued command.
 #[derive(Clone, Debug)]
 struct Entry {
     work: MfcOperation,
@@ -94,8 +91,8 @@ struct Entry {
     left: u32,
     /// Remaining elements in reverse order.
     elements: Vec<Element>,
-    /// If set, each element starts at a quadword of the local store, and a small element keeps its
-    /// offset within its quadword, as in a program's list. Otherwise elements follow each other.
+    /// Whether each element starts at a quadword of the local store, with a small element's offset
+    /// within it, as in a program's list. Otherwise elements follow each other.
     is_aligned: bool,
     /// Whether the list continues after an acknowledgement.
     is_open: bool,
@@ -173,7 +170,6 @@ impl Mfc {
     pub fn reset(&mut self) {
         self.age.clear();
         self.free.clear();
-        // Entries are taken from the end: the lowest number first.
         self.free.extend((0..self.entries.len() as u8).rev());
         (self.lines, self.commands_of_tag, self.pending_tags, self.proxies) = (0, [0; TAGS], 0, 0);
         (self.waits, self.next_issue) = (SpuWait::Nothing, u64::MAX);
@@ -263,8 +259,8 @@ impl Mfc {
         }
     }
 
-    /// Cuts the next line off the oldest command that may continue, if one may now. When the
-    /// request is on the bus, the caller calls [`issue_next`](Self::issue_next).
+    /// Cuts the next line off the oldest command that may continue now. When the request is on the
+    /// bus, the caller calls [`issue_next`](Self::issue_next).
     pub fn issue(&mut self, out: &mut EventOutbox) -> Option<LineRequest> {
         let now = out.now();
         // A later message with an earlier time replaced this one.
@@ -323,8 +319,8 @@ impl Mfc {
         Choice::Nothing
     }
 
-    /// Whether earlier commands of the same tag delay this command: it has a fence or barrier, or
-    /// one of them has a barrier.
+    /// Whether earlier commands of the same tag delay this one: it has a fence or barrier, or one
+    /// of them has a barrier.
     fn is_held_back(&self, at: usize) -> bool {
         let command = &self.entries[self.age[at] as usize];
         let is_ordered = command.order != TransferOrder::Free;

@@ -24,7 +24,6 @@ impl CellPort<'_> {
         self.yielder.suspend(TaskMessage::Call(request))
     }
 
-    /// Ends the run with an error; the task is never resumed.
     fn refuse(&self, error: DmaError) -> ! {
         // The engine drops a task with a refused call; the loop only satisfies the compiler.
         loop {
@@ -50,7 +49,6 @@ impl CellPort<'_> {
         let fits = checked
             .and_then(|()| memory.check(self.own(local), size))
             .and_then(|()| memory.check(ea, size));
-        // `refuse` never returns, and the engine needs the borrow meanwhile.
         drop(world);
         if let Err(error) = fits {
             self.refuse(error);
@@ -93,7 +91,6 @@ impl CellPort<'_> {
         self.refuse(error)
     }
 
-    /// Makes a call that needs the task's own registers.
     fn call_own(&self, request: ChannelCall) -> u64 {
         match self.seat {
             TaskElement::Spe(_) => self.call(request),
@@ -191,7 +188,6 @@ impl Channels for CellPort<'_> {
 
     fn decrementer(&self) -> u32 {
         let ticks = (self.now.get() as f64 / self.cycles_per_tick) as u64;
-        // A decrementer counts down, from 0 through the largest word.
         (ticks as u32).wrapping_neg()
     }
 
@@ -200,7 +196,7 @@ impl Channels for CellPort<'_> {
     }
 
     fn compute(&self, cycles: u64) {
-        // Even a call of zero cycles would suspend the task and let others run first.
+        // Even a call of zero cycles would suspend the task.
         if cycles > 0 {
             self.call(ChannelCall::Compute(cycles));
         }

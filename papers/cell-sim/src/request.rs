@@ -116,7 +116,6 @@ impl fmt::Display for ChannelCall {
     }
 }
 
-/// The register's number in manuals.
 fn number(register: SignalNumber) -> u8 {
     match register {
         SignalNumber::One => 1,

@@ -2,7 +2,7 @@
 //! (getllar and putllc).
 //!
 //! Each SPE's atomic unit keeps lines in a small cache and reserves one line at a time. All units
-//! snoop each other's commands, so this module stores caches and reservations by line.
+//! snoop each other's commands, so caches and reservations are stored by line.
 
 use crate::channels::{Atomic, Ea};
 use crate::event::{CellBeEvent, EventOutbox};
@@ -38,35 +38,28 @@ pub enum AtomicAction {
     Put(Ea, bool),
 }
 
-/// The state of an atomic unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     #[default]
     Idle,
-    /// The unit fetches the line.
     Reserving(AtomicRequest),
-    /// The unit stores the line.
     Storing(AtomicRequest),
-    /// The store failed; the SPU waits before the next attempt.
     BackingOff(AtomicRequest),
-    /// The unit fetches the line for a program.
     Getting(Ea),
     /// The unit stores the line for a program; the flag says whether it needs a valid reservation.
     Putting(Ea, bool),
 }
 
-/// The state of a line used by atomics. Sets of SPEs have one bit per SPE.
+/// A line used by atomics. Sets of SPEs have one bit per SPE.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct AtomicLine {
     key: (u8, u32),
-    /// Units with a cached copy.
     sharers: u32,
     /// The unit that changed the line, and is its only sharer.
     owner: Option<u16>,
     /// The sharer that supplies the line to others: the last to change it, or the one that fetched
     /// it from memory.
     supplier: Option<u16>,
-    /// Units with a reservation.
     reserved: u32,
 }
 
@@ -148,7 +141,6 @@ impl AtomicUnits {
     ) -> AtomicAction {
         self.phases[spe as usize] = Phase::Reserving(operation);
         let line = self.line(operation.at);
-        // A line in the unit's own cache needs no command.
         if line.sharers & 1 << spe == 0 {
             return AtomicAction::Reserve(operation.at);
         }
@@ -156,7 +148,6 @@ impl AtomicUnits {
         self.work(spe, out)
     }
 
-    /// Starts the cache's half of an atomic.
     fn work(&self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
         out.send(out.now() + self.half, CellBeEvent::AtomicHalf(spe));
         AtomicAction::Cached
@@ -165,12 +156,11 @@ impl AtomicUnits {
     /// Orders a unit's command for a line among the other commands: a later store breaks its
     /// reservation. Returns the SPE whose cache supplies the line, or `None` for memory.
     ///
-    /// If an atomic unit has the line, that unit supplies it instead of memory (D. Calver, "PS3
-    /// Cell chip: SPEs each have atomic cache", 2007). No publication says which of several sharers
-    /// does: in this model, the last one to change the line.
+    /// If an atomic unit has the line, it supplies it instead of memory (D. Calver, "PS3 Cell chip:
+    /// SPEs each have atomic cache", 2007). No publication says which of several sharers does: in
+    /// this model, the last one to change the line.
     pub fn order(&mut self, spe: u16, at: Ea, now: u64) -> Option<u16> {
         let line = self.line(at);
-        // The line is shared from now on.
         line.owner = None;
         let supplier = line.supplier.filter(|supplier| *supplier != spe);
         line.supplier = line.supplier.or(Some(spe));
@@ -231,7 +221,6 @@ impl AtomicUnits {
         if is_owner { self.work(spe, out) } else { AtomicAction::Claim(operation.at) }
     }
 
-    /// Stores the line if the reservation is still valid; otherwise starts again.
     fn finish(
         &mut self,
         spe: u16,
@@ -242,7 +231,6 @@ impl AtomicUnits {
         if line.reserved & 1 << spe == 0 {
             return self.lose(spe, operation, out);
         }
-        // A read changes neither the line nor its sharers.
         if operation.kind != Atomic::Read {
             line.change(spe);
         }
@@ -251,7 +239,6 @@ impl AtomicUnits {
         AtomicAction::Done(operation)
     }
 
-    /// Starts again after a failed store, with the back-off if there is one.
     fn lose(&mut self, spe: u16, operation: AtomicRequest, out: &mut EventOutbox) -> AtomicAction {
         self.lost += 1;
         if self.backoff == 0 {

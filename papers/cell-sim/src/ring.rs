@@ -32,16 +32,11 @@ pub struct DataRing {
     chip: u8,
     number: u8,
     goes_up: bool,
-    /// Core cycles per hop.
     hop: u64,
-    /// Core cycles for which a transfer occupies a segment.
     transfer: u64,
-    /// Core cycles between two starts.
     gap: u64,
-    /// The most concurrent transfers.
     most: usize,
     segment_free: [u64; ELEMENT_COUNT],
-    /// The end times of the most recent transfers.
     ends: [u64; MOST_TRANSFERS],
     next_start: u64,
     grants: u64,
@@ -82,7 +77,6 @@ impl DataRing {
         if self.goes_up { up } else { ELEMENT_COUNT - up }
     }
 
-    /// The segments of a route in order.
     #[inline]
     fn route(&self, source: usize, hops: usize) -> impl Iterator<Item = usize> + use<> {
         let goes_up = self.goes_up;
@@ -105,8 +99,7 @@ impl DataRing {
         // If the ring is full, the next transfer starts when the first one ends.
         let first_end = self.ends[..self.most].iter().copied().fold(u64::MAX, u64::min);
         let mut start = least.max(self.next_start).max(first_end);
-        // Data reaches each further segment one hop later, so that segment may become free that
-        // much later.
+        // Each further segment is needed one hop later, and may become free that much later.
         let mut ahead = 0;
         for segment in self.route(source, hops) {
             if start >= enough {

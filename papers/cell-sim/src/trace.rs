@@ -7,7 +7,6 @@ use std::io::{self, Write};
 /// The most events in a trace; a longer run keeps its first ones.
 const MOST_EVENTS: usize = 1_000_000;
 
-/// An event on a track.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Row {
     name: &'static str,
@@ -17,7 +16,6 @@ struct Row {
     ts: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     dur: Option<f64>,
-    /// Distinguishes overlapping transfers of one track.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,7 +24,6 @@ struct Row {
     args: Option<Args>,
 }
 
-/// Details for the viewer.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
 enum Args {
@@ -34,7 +31,6 @@ enum Args {
     Transfer { bytes: u32, tag: u8, local: u32, effective: u64 },
 }
 
-/// The name of a track or a group of tracks.
 #[derive(Clone, Debug, Serialize)]
 struct Name {
     name: &'static str,
@@ -50,21 +46,15 @@ struct NameArgs {
     name: String,
 }
 
-/// A group of tracks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TrackGroup {
-    /// The calls of each SPE's programs.
     Spes,
-    /// The transfers of each SPE.
     Transfers,
-    /// The waiting messages at each SPE.
     Mailboxes,
-    /// The PPE threads.
     Threads,
 }
 
 impl TrackGroup {
-    /// Its process number in viewers; chips are 0 and 1.
     fn pid(self) -> u8 {
         match self {
             TrackGroup::Spes => 101,
@@ -75,7 +65,6 @@ impl TrackGroup {
     }
 }
 
-/// A transfer in the trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TracedTransfer {
     pub name: &'static str,
@@ -88,8 +77,8 @@ pub(crate) struct TracedTransfer {
 }
 
 /// Events in the Trace Event Format. A bed has one process per chip with a thread per ring, and one
-/// for the tasks' calls. A session also has processes for SPEs, their transfers, their mailboxes,
-/// and PPE threads.
+/// for the tasks' calls. A session also has processes for SPEs, transfers, mailboxes, and PPE
+/// threads.
 #[derive(Clone, Debug)]
 pub struct EventTrace {
     rows: Vec<Row>,
@@ -97,7 +86,6 @@ pub struct EventTrace {
     cycles_per_us: f64,
 }
 
-/// The process number of a bed's tasks.
 const TASKS: u8 = 100;
 
 impl EventTrace {
@@ -134,7 +122,6 @@ impl EventTrace {
         self.span(name, TASKS, u32::from(task), begin, end);
     }
 
-    /// Records a program's call, on the track of its SPE or thread.
     pub(crate) fn program(
         &mut self,
         group: TrackGroup,
@@ -159,14 +146,12 @@ impl EventTrace {
         self.add(Row { id: Some(id), cat: Some("transfer"), ..row });
     }
 
-    /// Records the number of messages in an SPE's mailbox.
     pub(crate) fn messages(&mut self, spe: u32, name: &'static str, now: u64, messages: u32) {
         let row = self.row(name, "C", TrackGroup::Mailboxes.pid(), spe, now);
         // Viewers identify a counter by name and id, not by track.
         self.add(Row { id: Some(u64::from(spe)), args: Some(Args::Messages { messages }), ..row });
     }
 
-    /// Names a group of tracks, or one of its tracks.
     pub(crate) fn name(&mut self, group: TrackGroup, track: Option<u32>, name: String) {
         let kind = if track.is_some() { "thread_name" } else { "process_name" };
         self.names.push(Name {
@@ -184,7 +169,6 @@ impl EventTrace {
             ph,
             pid,
             tid,
-            // Viewers expect microseconds.
             ts: time as f64 / self.cycles_per_us,
             dur: None,
             id: None,
@@ -195,7 +179,6 @@ impl EventTrace {
 
     fn span(&mut self, name: &'static str, pid: u8, tid: u32, begin: u64, end: u64) {
         let dur = Some((end - begin) as f64 / self.cycles_per_us);
-        // `X` is a complete event with its duration.
         let row = self.row(name, "X", pid, tid, begin);
         self.add(Row { dur, ..row });
     }

@@ -42,15 +42,10 @@ pub enum TaskElement {
 #[derive(Clone, Debug)]
 struct Task {
     seat: TaskElement,
-    /// The call that it waits for.
     request: Option<ChannelCall>,
-    /// The answer to its last call, read when it continues.
     answer: u64,
-    /// Whether the PPE has polled for this call before.
     has_polled: bool,
-    /// The name and start of its call, if there is a trace.
     called: Option<(&'static str, u64)>,
-    /// Further state of a C program's call.
     progress: CallProgress,
 }
 
@@ -209,7 +204,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Records in the trace that a task's call has ended.
     fn note_resumed(&mut self, task: u16) {
         let now = self.out.now();
         let called = self.tasks[task as usize].called.take();
@@ -221,7 +215,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Tries a task's call. If it cannot complete, the task keeps waiting.
+    /// Tries a task's call, which otherwise keeps waiting.
     fn try_call(&mut self, task: u16) {
         let request = self.request_of(task);
         match (request, self.tasks[task as usize].seat) {
@@ -242,7 +236,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Ends a call after this many cycles, with an answer.
     #[inline]
     fn end_call(&mut self, task: u16, cycles: u64, answer: u64) {
         let state = &mut self.tasks[task as usize];
@@ -265,7 +258,6 @@ impl CellBeMachine {
         self.end_call(task, cycles, 0);
     }
 
-    /// The SPE of a task. The caller has rejected tasks on the PPE.
     fn spe_of(&self, task: u16) -> usize {
         match self.tasks[task as usize].seat {
             TaskElement::Spe(spe) => spe as usize,
@@ -292,7 +284,6 @@ impl SimulatedMachine for CellBeMachine {
         loop {
             let (time, event) = self.out.deliver()?;
             self.dispatch(event);
-            // All other messages are internal.
             if let CellBeEvent::Resume(task) = event {
                 return Some((time, task));
             }

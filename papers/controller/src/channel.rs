@@ -39,8 +39,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The files for programs.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    /// The folder. It is a real folder, and those above it belong to root or the controller's user.
-    /// Thus no other user can redirect the controller, which opens it with its own rights.
+    /// The folder, with parents that belong to root or the controller's user, so that no other user
+    /// can redirect the controller, which opens it with its own rights.
     pub folder: PathBuf,
     /// Whether programs can only read.
     pub is_read_only: bool,
@@ -59,7 +59,6 @@ pub fn beside(socket: &Path) -> PathBuf {
     path.into()
 }
 
-/// Accepts programs until the process ends.
 pub(crate) fn admit_all(listener: &UnixListener, group: Option<u32>, exported: &Exported) {
     let guests = Guests::new(MOST, MOST_OF_A_USER);
     for stream in listener.incoming() {
@@ -69,8 +68,8 @@ pub(crate) fn admit_all(listener: &UnixListener, group: Option<u32>, exported: &
     }
 }
 
-/// Accepts a program. A rejected client only sees the end of the stream, because the protocol has
-/// no error before the first request.
+/// A rejected client only sees the end of the stream, because the protocol has no error before the
+/// first request.
 fn admit(
     stream: UnixStream,
     group: Option<u32>,
@@ -109,7 +108,7 @@ fn start(exported: &Exported, stream: UnixStream) -> io::Result<Child> {
     command.stdin(OwnedFd::from(stream)).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
 }
 
-/// Checks that the folder exists and that no other user can replace it.
+/// Checks that no other user can replace the folder.
 pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
     trusted::reach(&exported.folder).map(drop).map_err(|error| ControlError::Export {
         path: exported.folder.display().to_string(),
@@ -153,7 +152,6 @@ fn refusal() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, "the server there does not let this user in")
 }
 
-/// Sends bytes together with files.
 pub(crate) fn hand_over(
     stream: &UnixStream,
     bytes: &[u8],

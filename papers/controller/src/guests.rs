@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The connected clients of a socket.
 #[derive(Clone, Debug)]
 pub(crate) struct Guests {
     inside: Arc<Mutex<BTreeMap<u32, usize>>>,
@@ -11,7 +10,7 @@ pub(crate) struct Guests {
     most_of_a_user: usize,
 }
 
-/// A connected client; dropping it frees its place.
+/// Dropping it frees its place.
 #[derive(Debug)]
 pub(crate) struct ConnectedClient {
     guests: Guests,

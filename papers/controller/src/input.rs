@@ -1,5 +1,5 @@
 //! The standard input of a program in a cell, passed on from the terminal or file of its start. It
-//! reads only on request and only what is available; the rest remains for the next reader.
+//! reads only on request and only available data; the rest remains for the next reader.
 //!
 //! The user's shell keeps control of the terminal: it edits, echoes and ends lines there. While the
 //! program is in the terminal's background, nothing is read.
@@ -16,18 +16,16 @@ use std::time::Duration;
 /// Period of checks whether a background process can read its terminal again.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A program's standard input.
 #[derive(Debug)]
 pub(crate) struct StandardInput {
     file: File,
-    /// The program's connection; the program may exit while it waits for input.
     client: UnixStream,
     /// The process that started the program, if the input is a terminal.
     starter: Option<i32>,
 }
 
 impl StandardInput {
-    /// Creates the input of the client at the other end of this stream.
+    /// Creates the input of this stream's client.
     pub fn new(file: OwnedFd, client: &UnixStream, peer: &PeerCredentials) -> io::Result<Self> {
         let starter = file.is_terminal().then_some(peer.pid);
         Ok(StandardInput { file: file.into(), client: client.try_clone()?, starter })
@@ -85,7 +83,6 @@ mod tests {
     use std::io::Write;
     use std::net::Shutdown;
 
-    /// An input, its writer, and the client's end of the stream.
     fn input() -> (StandardInput, io::PipeWriter, UnixStream) {
         let (reads, writes) = io::pipe().unwrap();
         let (client, other) = UnixStream::pair().unwrap();

@@ -4,7 +4,6 @@ use crate::answer::CellPhase;
 use crate::gang::StoppedThread;
 use crate::request::Create;
 
-/// A cell requested from the controller.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     /// The request.

@@ -3,13 +3,13 @@
 //!
 //! The policy orders the waiting requests. A request that fits starts. One that does not fit
 //! *reserves* the free CPUs that it needs (those of its list, or all if it needs a number), so that
-//! smaller requests behind it cannot starve it. Requests behind it can use the other free CPUs. One
-//! CPU always stays for the rest of the system.
+//! smaller requests cannot starve it; later requests can use the others. One CPU always stays for
+//! the rest of the system.
 //!
 //! **Turns.** Tickets that take turns are gangs: all threads of a cell run, or none (Ousterhout
 //! 1982, "Scheduling techniques for concurrent systems"). A ticket whose time slice has ended is
 //! suspended if that lets a waiting ticket start. It then waits like a new ticket for the same
-//! CPUs, because its threads are pinned to them.
+//! CPUs, because its threads are pinned.
 
 use crate::policy::{AGEING_MS, Policy};
 use crate::ticket::Ticket;
@@ -44,7 +44,6 @@ struct Holding {
     since_ms: u64,
 }
 
-/// The name of this component in reports of bugs.
 const QUEUE: &str = "queue of the controller";
 
 /// The waiting tickets, those that hold CPUs, and the account of users.
@@ -149,7 +148,6 @@ impl TicketQueue {
         actions
     }
 
-    /// Removes the first ticket in the policy's order from the waiting ones.
     fn first(&self, open: &mut Vec<Waiting>) -> Option<Waiting> {
         let (at, _) = open.iter().enumerate().min_by(|a, b| {
             self.rank(a.1).partial_cmp(&self.rank(b.1)).unwrap_or(std::cmp::Ordering::Equal)
@@ -172,7 +170,6 @@ impl TicketQueue {
         (since as f64 + ahead_ms, holds, since, ticket.id)
     }
 
-    /// The CPUs that can satisfy a request now, and the tickets to suspend for it.
     fn seat(
         &self,
         wants: &Wants,
@@ -186,11 +183,10 @@ impl TicketQueue {
         let mut over: Vec<&Holding> = self
             .holding
             .iter()
-            // A ticket whose CPUs are all reserved frees none for this request.
             .filter(|holding| self.is_over(holding, now_ms) && !holding.cpus.is_subset(reserved))
             .collect();
-        // Tickets with wanted CPUs are preferred; the others help only by freeing a CPU for the
-        // rest of the system.
+        // Tickets with wanted CPUs come first; the others only free a CPU for the rest of the
+        // system.
         over.sort_by_key(|holding| {
             let helps_little = wants.of(&holding.cpus).is_empty();
             std::cmp::Reverse((helps_little, holding.since_ms, holding.ticket.id))
@@ -199,7 +195,7 @@ impl TicketQueue {
             if let Some(cpus) = meet(wants, &free, reserved, choose) {
                 return Some((leaving, cpus));
             }
-            // The last one is preferred, and has had its turn longest among the preferred.
+            // The last one has had its turn longest among the preferred.
             let holding = over.pop()?;
             free = free.with(&holding.cpus.within(pool));
             leaving.push(holding.ticket.id);
@@ -216,7 +212,6 @@ impl TicketQueue {
         Some(Waiting { ticket: Ticket { wants: Wants::Cpus(cpus), ..ticket }, since_ms: now_ms })
     }
 
-    /// The number of CPUs held by each user.
     fn cpus_of(&self) -> BTreeMap<u32, usize> {
         let mut cpus = BTreeMap::new();
         self.holding
@@ -225,7 +220,7 @@ impl TicketQueue {
         cpus
     }
 
-    /// Checks that each ticket either waits or holds CPUs, and that no CPU is held twice.
+    /// Each ticket either waits or holds CPUs, and no CPU is held twice.
     fn check(&self) {
         let mut held = CpuSet::default();
         for holding in &self.holding {
@@ -247,7 +242,7 @@ impl TicketQueue {
     }
 }
 
-/// CPUs for a request: free ones that are not reserved, with one free CPU remaining.
+/// Free CPUs that are not reserved, with one remaining.
 fn meet(wants: &Wants, free: &CpuSet, reserved: &CpuSet, choose: &Choose<'_>) -> Option<CpuSet> {
     let open = free.without(reserved);
     if !wants.can_be_met_by(free) || wants.of(&open).len() < wants.len() {

@@ -1,5 +1,4 @@
-//! The scheduler: one thread handles requests one at a time; only this thread creates and destroys
-//! cells.
+//! The scheduler: one thread handles requests one by one; only it creates and destroys cells.
 
 mod asks;
 mod works;
@@ -65,8 +64,8 @@ pub struct Scheduler<'a> {
 }
 
 impl<'a> Scheduler<'a> {
-    /// Opens the scheduler. It takes over the detached cells of an earlier controller and its
-    /// account of users. If the account is lost, it returns the reason.
+    /// Opens the scheduler, which takes over an earlier controller's detached cells and account of
+    /// users. If the account is lost, it returns the reason.
     ///
     /// # Errors
     /// A journal or the ledger cannot be read or written.
@@ -137,12 +136,11 @@ impl<'a> Scheduler<'a> {
         Ok(left)
     }
 
-    /// Starts and suspends cells as the queue decides.
     fn pump(&mut self) {
         // The loop ends: each round removes requests or changes nothing.
         loop {
-            // If the cells' CPUs are unknown, all requests wait: a cell created now would fail, and
-            // its request would be lost.
+            // With unknown CPUs of cells, all requests wait: a cell created now would fail, and its
+            // request would be lost.
             let Ok(pool) = self.pool() else { break };
             // A clone, because `step` borrows the queue while it asks for the best CPUs.
             let host = self.host.clone();
@@ -160,8 +158,6 @@ impl<'a> Scheduler<'a> {
         self.tell_places();
     }
 
-    /// Online CPUs outside other programs' cells.
-    ///
     /// # Errors
     /// A journal cannot be read, or the online CPUs are unknown.
     fn pool(&self) -> Result<CpuSet, CellError> {
@@ -176,8 +172,7 @@ impl<'a> Scheduler<'a> {
 
     /// Moves this process off the cells, because creating a cell never moves it.
     fn leave_the_cells(&self) {
-        // If the cells cannot be read, any CPU may belong to one, so this process stays where it
-        // is.
+        // Any CPU may belong to an unreadable cell, so this process stays where it is.
         let Ok(taken) = self.host.cells() else { return };
         let online = layout::online(&self.host.root).unwrap_or_default();
         let elsewhere = self.host.claimed();
@@ -185,9 +180,8 @@ impl<'a> Scheduler<'a> {
             taken.iter().fold(online.without(&elsewhere), |rest, cell| rest.without(&cell.set()));
         let threads = seatmap_os::task::of_process(&self.host.root, std::process::id() as _)
             .unwrap_or_default();
-        // If the process's cpuset has none of these CPUs, it is not on a cell's CPUs either and
-        // stays. Offline CPUs are left out, because the mask is recomputed after each creation or
-        // end of a cell.
+        // If the process's cpuset has none of these CPUs, it is not on a cell's CPUs either.
+        // Offline CPUs are left out, because the mask is recomputed after each change of a cell.
         threads.iter().for_each(|thread| drop(mask.give(thread.tid)));
     }
 
@@ -222,7 +216,6 @@ impl<'a> Scheduler<'a> {
         self.next - 1
     }
 
-    /// Sends waiting clients their place in the queue, if it has changed.
     fn tell_places(&mut self) {
         let mut news = Vec::new();
         for (id, job) in self.jobs.iter_mut().filter(|(_, job)| job.phase == CellPhase::Waiting) {
@@ -240,14 +233,12 @@ impl<'a> Scheduler<'a> {
     fn say(&mut self, connection: u64, id: u64, say: Say) {
         let Some(client) = self.clients.get(&connection) else { return };
         if line::write(&mut &client.stream, &ControlAnswer { id, say }).is_err() {
-            // The client's reader thread sees the end and reports it. Its earlier requests get no
-            // further answers.
+            // The client's reader thread sees the end and reports it.
             let _ = client.stream.shutdown(std::net::Shutdown::Both);
             self.clients.remove(&connection);
         }
     }
 
-    /// The ledger's entries for all cells that exist, are suspended, or are being created.
     fn entries(&self) -> Vec<LedgerEntry> {
         let made = self.jobs.values().filter(|job| job.phase != CellPhase::Waiting);
         made.map(|job| LedgerEntry {
@@ -277,15 +268,14 @@ impl<'a> Scheduler<'a> {
 /// The best `count` of these CPUs, excluding isolated CPUs.
 fn best(host: &CellHost, open: &CpuSet, count: usize) -> Option<CpuSet> {
     let usual = open.without(&choose::isolated(host));
-    // If the choice took all usual CPUs, the CPU left for other programs could be an isolated one,
-    // which runs none of them.
+    // If all usual CPUs were chosen, the remaining CPU could be an isolated one, which runs no
+    // other program.
     if usual.len() < open.len() && count >= usual.len() {
         return None;
     }
     best_of(host, &usual, count)
 }
 
-/// The best `count` of these CPUs, or all if there are exactly that many.
 fn best_of(host: &CellHost, open: &CpuSet, count: usize) -> Option<CpuSet> {
     if count >= open.len() {
         return (count == open.len()).then(|| open.clone());
@@ -309,7 +299,6 @@ pub(crate) mod tests {
     use seatmap_cell::{CellBackend, CellRecord, CellState, GuardianCommand, record};
     use seatmap_os::Root;
 
-    /// A computer with these online and isolated CPUs.
     pub(crate) fn computer(online: &str, isolated: &str) -> (tempfile::TempDir, CellHost) {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
@@ -322,7 +311,6 @@ pub(crate) mod tests {
         (folder, CellHost { root, run, boot_id: "now".into(), keeper })
     }
 
-    /// Creates a cell's journal in which only its memory has to be released.
     pub(crate) fn stand(host: &CellHost, name: &str, cpus: Vec<u32>, memory: Option<CellMemory>) {
         let cell: seatmap_cell::Name = name.parse().unwrap();
         let list = cpus.iter().copied().collect::<CpuSet>().to_string();

@@ -1,7 +1,7 @@
 //! The recent CPU time of each user, with exponential decay.
 //!
 //! After Kay & Lauder 1988 ("A fair share scheduler"): usage decays with a half-life, so recent use
-//! counts most, and no user's account exceeds what can be used in about 1.4 half-lives.
+//! counts most, and no account exceeds what can be used in about 1.4 half-lives.
 
 use std::collections::BTreeMap;
 

@@ -62,8 +62,6 @@ pub unsafe extern "C" fn spe_context_run(
     })
 }
 
-/// The arguments of the program's `main`: its context, `argp` and `envp`; or registers from the
-/// caller.
 unsafe fn arguments(
     spe: *mut ContextHandle,
     flags: u32,
@@ -86,7 +84,6 @@ unsafe fn arguments(
     })
 }
 
-/// Runs and answers calls until another stop. Returns true if an answer failed.
 fn run(
     one: &OneContext,
     begin: EntryPoint,
@@ -183,7 +180,6 @@ pub unsafe extern "C" fn spe_stop_info_read(
     })
 }
 
-/// Makes only the structure, because the run has already printed its message.
 fn quiet(ended: &RunStop) -> StopInfo {
     match &ended.stop {
         StopReason::Code(_) => tell(ended).info,

@@ -102,7 +102,6 @@ impl Operand {
         }
     }
 
-    /// A register whose change moves the operand.
     fn number(&self) -> Option<u8> {
         match *self {
             Operand::Sum { base, index, .. } => {
@@ -277,8 +276,8 @@ fn has_form(map: u8, opcode: u8) -> bool {
     }
 }
 
-/// The bytes of the immediate, if the instruction uses only its operand and a register or an
-/// immediate.
+/// The bytes of the immediate; `None` if the instruction may use more than its operand and a
+/// register or an immediate.
 fn number_bytes(map: u8, opcode: u8, is_half: bool) -> Option<usize> {
     match (map, opcode) {
         (0, 0x00..=0x3f) if opcode & 7 < 4 => Some(0),

@@ -1,8 +1,8 @@
-//! Seatmap's documents: JSON with a `format` key that gives kind and version. Also helpers for all
+//! Seatmap's documents: JSON with a `format` key that gives kind and version, and helpers for all
 //! writers of text, such as visible control characters.
 //!
-//! Profiles, patterns, plans and rankings are read in the same three steps, and their errors use
-//! the same words. Both are here, below the crates of the formats.
+//! Profiles, patterns, plans and rankings are read in the same three steps, with the same words for
+//! errors.
 //!
 //! | item | is |
 //! |---|---|

@@ -17,7 +17,6 @@ struct TransferRequest {
     target: usize,
 }
 
-/// A transfer that took place.
 #[derive(Clone, Copy, Debug)]
 struct Moved {
     asked: TransferRequest,
@@ -195,8 +194,6 @@ fn memory_is_served_first_and_the_others_in_turn() {
     );
 }
 
-/// How many of the first `count` transfers start at each element, if all elements send to memory
-/// without a pause.
 fn shares(sources: &[usize], each: usize, count: usize) -> Vec<usize> {
     let asked = (0..each).flat_map(|_| {
         sources.iter().map(|source| TransferRequest { time: 0, source: *source, target: MEMORY })

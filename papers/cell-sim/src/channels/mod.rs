@@ -1,7 +1,7 @@
 //! Mailboxes, signals, bulk transfers and atomics: communication as on the Cell.
 //!
-//! The Cell has only these operations, in hardware; coherent machines get them from an
-//! implementation on cache lines. A program that uses [`Channels`] runs on both.
+//! The Cell has only these operations, in hardware; coherent machines get them on cache lines. A
+//! program that uses [`Channels`] runs on both.
 //!
 //! | module | is |
 //! |---|---|
@@ -125,8 +125,8 @@ pub trait Channels {
     /// system.
     fn service(&self, service: OsService);
 
-    /// Waits until this many tasks have called it, and releases them all at one value of the clock.
-    /// Does nothing on a model, whose tasks are never late by chance.
+    /// Releases all tasks at one value of the clock once this many have called it. Does nothing on
+    /// a model, whose tasks are never late by chance.
     fn begin_together(&self, _tasks: usize) {}
 
     /// Repeats an operation until this many tasks have called it, so that the load stays the same

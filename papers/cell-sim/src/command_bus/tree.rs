@@ -7,12 +7,9 @@ use std::collections::VecDeque;
 /// Initial capacity of an element's queue, in commands.
 const WAITING: usize = 64;
 
-/// An input of a concentrator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Input {
-    /// The element at this ring position.
     Element(usize),
-    /// The concentrator with this number.
     Concentrator(usize),
 }
 
@@ -25,8 +22,8 @@ struct Concentrator {
     turn: usize,
 }
 
-/// A chip's concentrators, and the commands waiting at its elements. A command stays at its element
-/// until it has won at each level: the concentrators hold none.
+/// A chip's concentrators, and the commands waiting at its elements until they have won at each
+/// level.
 #[derive(Clone, Debug)]
 pub struct ConcentratorTree {
     /// The first one is the root.
@@ -38,8 +35,8 @@ pub struct ConcentratorTree {
 
 impl ConcentratorTree {
     /// Creates the tree of a chip whose PPE is the element `ppe`. With one level, all elements are
-    /// inputs of the root. With two, each side of the PPE has a concentrator. With three, the
-    /// farther half of each side has a separate concentrator, which is an input of the nearer one.
+    /// inputs of the root; with two, each side of the PPE has a concentrator; with three, the
+    /// farther half of each side has its own, an input of the nearer one.
     pub fn new(ppe: usize, levels: usize) -> Self {
         // For each concentrator: the offsets of its elements from the PPE, and the concentrators
         // below it.
@@ -110,7 +107,6 @@ impl Concentrator {
         self.inputs.iter().fold(0, |all, (_, below)| all | below)
     }
 
-    /// The next input with commands, in turn.
     fn serve(&mut self, pending: u16) -> Option<Input> {
         let count = self.inputs.len();
         let order = (self.turn..count).chain(0..self.turn);
@@ -137,7 +133,6 @@ mod tests {
         }
     }
 
-    /// The order in which the elements are served if each always has a command.
     fn served(levels: usize, elements: &[u8], count: usize) -> Vec<u8> {
         let mut tree = ConcentratorTree::new(0, levels);
         for element in elements {
@@ -173,7 +168,6 @@ mod tests {
     }
 
     proptest! {
-        /// Each command leaves once, in order for each element.
         #[test]
         fn nothing_is_lost(levels in 1_usize..=3, sent in proptest::collection::vec((0_u8..12, 0_u8..4), 1..200)) {
             let mut tree = ConcentratorTree::new(3, levels);

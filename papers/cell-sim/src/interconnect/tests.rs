@@ -6,7 +6,6 @@ use crate::catalog;
 use crate::channels::SignalNumber;
 use proptest::prelude::*;
 
-/// An interconnect and the delivered transactions.
 struct InterconnectHarness {
     interconnect: Interconnect,
     out: EventOutbox,
@@ -33,7 +32,6 @@ impl InterconnectHarness {
         node(&self.model, (spe / 8) as u8, &format!("SPE{}", spe % 8))
     }
 
-    /// A transaction of an SPE with memory or another SPE; each SPE runs the task with its number.
     fn transaction(&self, purpose: TransactionPurpose, spe: u16, ea: Ea) -> Transaction {
         let own = self.spe(spe);
         let other = match ea {
@@ -90,7 +88,6 @@ impl InterconnectHarness {
         }
     }
 
-    /// The time of a transaction on an idle machine.
     fn time(purpose: TransactionPurpose, spe: u16, ea: Ea) -> u64 {
         let mut bench = InterconnectHarness::new();
         let transaction = bench.transaction(purpose, spe, ea);
@@ -178,7 +175,6 @@ fn traffic() -> impl Strategy<Value = Vec<(TransactionPurpose, u16, u16, u32, u6
 }
 
 proptest! {
-    /// Every transaction is delivered once, and no faster than on an idle machine.
     #[test]
     fn nothing_is_lost_and_nothing_is_early(all in traffic()) {
         let mut bench = InterconnectHarness::new();

@@ -8,7 +8,6 @@ use crate::event::EventOutbox;
 const QUADWORD: u32 = 16;
 
 impl Entry {
-    /// Starts an element of the list.
     pub(super) fn begin(&mut self, element: Element) {
         if self.is_aligned {
             let within = if element.size < QUADWORD { element.ea.offset() % QUADWORD } else { 0 };
@@ -19,9 +18,8 @@ impl Entry {
 }
 
 impl Mfc {
-    /// Gives the list that was just enqueued the rules of a program's list: elements keep their
-    /// offsets in quadwords. If `is_open`, more elements follow after an
-    /// [acknowledgement](Self::extend).
+    /// Gives the list that was just enqueued a program's rules: elements keep their offsets in
+    /// quadwords. If `is_open`, more elements follow after an [acknowledgement](Self::extend).
     pub fn align_list(&mut self, entry: u8, is_open: bool) {
         let list = &mut self.entries[entry as usize];
         (list.is_aligned, list.is_open) = (true, is_open);
@@ -91,7 +89,6 @@ impl Mfc {
         entry
     }
 
-    /// Ends a barrier that is the oldest command.
     pub(super) fn pass_barrier(&mut self, now: u64) {
         let oldest = self.age.first().copied();
         if let Some(entry) =

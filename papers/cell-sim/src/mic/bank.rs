@@ -46,7 +46,6 @@ impl BankTiming {
 #[derive(Clone, Debug)]
 pub struct Bank {
     timing: BankTiming,
-    /// The time at which the next row can be opened.
     free: u64,
 }
 
@@ -118,7 +117,6 @@ mod tests {
     }
 
     proptest! {
-        /// No two rows of a bank are open at once, whether for a read, a write or a refresh.
         #[test]
         fn row_cycles_do_not_overlap(asked in proptest::collection::vec((0_u64..400, 0_u8..4), 1..100)) {
             let mut bank = Bank::new(TIMING);

@@ -8,7 +8,6 @@ use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 use std::collections::VecDeque;
 
-/// A line that waits for its bank.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     transaction: u32,
@@ -16,7 +15,6 @@ struct Waiting {
     access: BankAccess,
 }
 
-/// The direction of data on the pins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Reads,
@@ -29,12 +27,11 @@ impl Side {
     }
 }
 
-/// A memory channel. It serves the oldest line with a free bank among those at the head of a queue,
-/// and keeps its direction as long as it can serve a line. It turns if it cannot, or after a batch
-/// if the other direction waits.
+/// A memory channel. It serves the oldest line with a free bank among those at the head of a queue.
+/// It turns if it can serve no line in its direction, or after a batch if the other direction
+/// waits.
 #[derive(Clone, Debug)]
 pub struct MemoryChannel {
-    /// Its number over all chips.
     number: u16,
     line: u64,
     latency: u64,
@@ -52,19 +49,14 @@ pub struct MemoryChannel {
     writes: VecDeque<Waiting>,
     /// Reserved entries of the write queue, for commands whose data has not arrived.
     expected: usize,
-    /// The time at which the pins are free for the next line.
     free: u64,
     side: Side,
-    /// Lines served since the last turn.
     served: u64,
-    /// The bank of the last line.
     last_bank: u8,
-    /// The time of the next message to itself, or `u64::MAX`.
     wake: u64,
     counters: MicCounters,
 }
 
-/// The refresh of a channel's banks, several at a time.
 #[derive(Clone, Debug)]
 struct Refresh {
     interval: u64,
@@ -73,9 +65,7 @@ struct Refresh {
     /// Time for which a refresh keeps the channel from opening a row.
     channel: u64,
     banks: usize,
-    /// The time of the next refresh.
     due: u64,
-    /// The first bank of the next refresh.
     first: usize,
 }
 
@@ -155,14 +145,13 @@ impl MemoryChannel {
         if self.wake == u64::MAX {
             self.serve(out);
         } else if self.wake > self.free.max(out.now()) {
-            // The channel waits for a bank, and the new line's bank may be free earlier.
+            // The new line's bank may be free earlier than the awaited one.
             self.serve(out);
         }
     }
 
     /// Handles the message to itself: serves the next line.
     pub fn turn(&mut self, out: &mut EventOutbox) {
-        // Otherwise a later message with an earlier time replaced this one.
         if self.wake == out.now() {
             self.wake = u64::MAX;
             self.serve(out);
@@ -183,7 +172,6 @@ impl MemoryChannel {
         }
     }
 
-    /// Schedules a message for the next line, unless the time is `u64::MAX`.
     fn wake_at(&mut self, time: u64, out: &mut EventOutbox) {
         if time != u64::MAX && time != self.wake {
             self.wake = time;
@@ -191,7 +179,6 @@ impl MemoryChannel {
         }
     }
 
-    /// The earliest time at which a waiting line's bank is free; `u64::MAX` if none waits.
     fn next_bank(&self) -> u64 {
         // Only lines at the heads of both queues can be chosen, so other banks do not matter.
         let at_head =
@@ -199,7 +186,6 @@ impl MemoryChannel {
         at_head.map(|waiting| self.banks[waiting.bank as usize].free()).min().unwrap_or(u64::MAX)
     }
 
-    /// The queue of the line to serve, and its index there.
     fn choose(&self, now: u64) -> Option<(Side, usize)> {
         // A batch saves turns of the data pins; its end keeps the other direction from starving.
         if self.served >= self.batch {
@@ -213,7 +199,6 @@ impl MemoryChannel {
         self.ready(side, now).map(|place| (side, place))
     }
 
-    /// The index of the oldest line with a free bank.
     fn ready(&self, side: Side, now: u64) -> Option<usize> {
         let queue = if side == Side::Reads { &self.reads } else { &self.writes };
         let count = queue.len().min(self.window);
@@ -245,7 +230,6 @@ impl MemoryChannel {
 
     /// Idle time of the pins before a line in this direction.
     fn bubble(&self, side: Side, bank: u8) -> u64 {
-        // Neighbouring banks belong to different sets: even and odd.
         let is_same_set = (bank ^ self.last_bank) & 1 == 0;
         match (self.side, side) {
             (Side::Reads, Side::Writes) => self.to_write,
@@ -276,8 +260,7 @@ impl MemoryChannel {
         }
     }
 
-    /// Performs the refreshes that are due. Of those on an idle channel, only the last one has an
-    /// effect.
+    /// Performs the due refreshes. On an idle channel only the last one has an effect.
     fn refresh_due(&mut self, now: u64) {
         let refresh = &mut self.refresh;
         if refresh.interval == 0 || refresh.due > now {
@@ -290,7 +273,6 @@ impl MemoryChannel {
         let first = (refresh.first + missed as usize * refresh.banks) % self.banks.len();
         let count = self.banks.len();
         let taken = (0..refresh.banks).map(|place| (first + place) % count);
-        // All banks of a refresh start together.
         let begins = taken.clone().map(|bank| self.banks[bank].free()).fold(due, u64::max);
         taken.for_each(|bank| self.banks[bank].refresh(begins, refresh.bank));
         self.free = self.free.max(due) + refresh.channel;

@@ -11,12 +11,10 @@ fn timing(name: &str) -> CellBeTiming {
     catalog::load(name).unwrap().unwrap().timing()
 }
 
-/// A memory and the ends of its requests.
 struct MicHarness {
     mic: Mic,
     out: EventOutbox,
     timing: CellBeTiming,
-    /// Transactions with the times of their data's arrival.
     ended: Vec<(u32, u64)>,
 }
 
@@ -30,7 +28,6 @@ impl MicHarness {
         }
     }
 
-    /// Handles all events until a time.
     fn advance(&mut self, time: u64) {
         self.out.send(time, CellBeEvent::Resume(0));
         while let Some((now, event)) = self.out.deliver() {
@@ -151,7 +148,6 @@ fn a_write_is_announced() {
     MicHarness::new(timing("cell-qs20")).mic.write(4, 0, 128, &mut EventOutbox::default());
 }
 
-/// Consecutive lines, all read or all written.
 fn stream(written: Option<u32>) -> impl Iterator<Item = (u32, Option<u32>)> {
     (0..20_000).map(move |line| (line * LINE, written))
 }
@@ -187,15 +183,12 @@ fn overlaps(mut intervals: Vec<(u64, u64)>) -> bool {
     intervals.windows(2).any(|pair| pair[0].1 > pair[1].0)
 }
 
-/// For each request: time since the previous one, line, and written bytes if any.
 fn requests() -> impl Strategy<Value = Vec<(u64, u32, Option<u32>)>> {
     let written = prop_oneof![2 => Just(None), 1 => Just(Some(128)), 1 => Just(Some(4))];
     proptest::collection::vec((0_u64..80, 0_u32..40, written), 1..300)
 }
 
 proptest! {
-    /// Each accepted request ends once, no channel serves two lines at a time, and no bank opens
-    /// two rows.
     #[test]
     fn nothing_is_lost_and_nothing_overlaps(requests in requests(), is_ddr2: bool) {
         let mut bench = MicHarness::new(timing(if is_ddr2 { "cell-qs22" } else { "cell-qs20" }));
@@ -213,7 +206,6 @@ proptest! {
         ended.sort_unstable();
         prop_assert!(ended.iter().map(|(id, _)| *id).eq(accepted.iter().map(|(id, ..)| *id)));
         let CellBeTiming { mic_line, mic_latency, mic_to_write, bank_read, bank_write, .. } = bench.timing;
-        // The time that each line occupies the pins and its bank.
         let spans = ended.iter().zip(&accepted).map(|((_, end), (_, line, written))| match written {
             None => (*line, end - mic_latency - mic_line, mic_line, bank_read),
             Some(128) => (*line, end - mic_line, mic_line, bank_write),

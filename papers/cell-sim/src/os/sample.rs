@@ -1,5 +1,5 @@
-//! The state of a thread of this process at an instant, as hashes. A thread that has the same state
-//! twice, while its other memory did not change, repeats itself forever.
+//! The state of a thread of this process at an instant, as hashes. A thread with the same state
+//! twice, and no change of its other memory in between, repeats itself forever.
 //!
 //! A signal makes the thread sample itself. [`of`] samples another thread; [`Ticks`] makes the
 //! calling thread sample itself repeatedly while it uses its CPU. This module uses the two highest
@@ -36,7 +36,7 @@ pub fn of(tid: Tid, within: Duration) -> Option<ThreadSample> {
 /// Examines a thread's own sample. It runs in a signal handler on a separate stack and may only
 /// read and write memory. It returns true if the thread repeats itself forever, apart from its
 /// counter: the thread then goes through its cycle once more and is [interrupted](SampleHandler) at
-/// a place that does not depend on chance.
+/// a deterministic place.
 pub type SampleCheck = fn(ThreadSample) -> bool;
 
 /// Runs on the thread's own stack, where it was interrupted; the thread continues there afterwards.
@@ -95,7 +95,6 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(20);
 
-    /// Stops a thread, even if the test fails.
     struct Stops<'a>(&'a AtomicBool);
 
     impl Drop for Stops<'_> {
@@ -104,7 +103,6 @@ mod tests {
         }
     }
 
-    /// Runs a thread with some work until `look` returns, and passes its thread ID.
     fn with_thread(work: fn(&AtomicBool), look: impl FnOnce(Tid)) {
         let stop = AtomicBool::new(false);
         let tid = AtomicI32::new(0);
@@ -121,7 +119,6 @@ mod tests {
         });
     }
 
-    /// Waits until a thread has run for a while.
     fn let_work(tid: Tid) {
         let since_ns = cpu_ns(tid).unwrap_or(0);
         while cpu_ns(tid).unwrap_or(u64::MAX) < since_ns + 200_000 {
@@ -129,7 +126,6 @@ mod tests {
         }
     }
 
-    /// Whether one of many samples equals an earlier one.
     fn repeats(tid: Tid) -> bool {
         let mut seen = std::collections::HashSet::new();
         (0..64).any(|_| {
@@ -196,7 +192,6 @@ mod tests {
                         place.store(sample.at, Ordering::Relaxed);
                     }
                     assert_eq!(sample.counter % 3, 0);
-                    // The last one ends the loop.
                     FLAG.store(
                         u64::from(INTERRUPTS[7].load(Ordering::Relaxed) != 0),
                         Ordering::Relaxed,

@@ -22,13 +22,9 @@ fn add(offset: u32) -> AtomicRequest {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Waits {
     Nothing,
-    /// The order of its command.
     Order(Ea),
-    /// The requested line.
     AtomicLine,
-    /// The answer to its claim.
     Claim,
-    /// Its cache.
     Half,
 }
 
@@ -64,7 +60,6 @@ impl AtomicsHarness {
         }
     }
 
-    /// Sends a unit the event that it waits for, or a new operation.
     fn go_on(&mut self, unit: u16, fresh: AtomicRequest) {
         let at = unit as usize;
         let lost = self.units.lost();
@@ -126,7 +121,6 @@ proptest! {
         let mut bench = AtomicsHarness::new();
         for (unit, line, chance) in steps {
             if chance == 0 {
-                // A transfer writes to the line.
                 bench.units.written(word(line * LINE_BYTES + 64));
                 bench.versions[line as usize] += 1;
             } else {
@@ -134,7 +128,6 @@ proptest! {
                 bench.go_on(unit, AtomicRequest { kind, ..add(line * LINE_BYTES) });
             }
         }
-        // Without further transfers, each unit finishes.
         for unit in 0..UNITS {
             for _ in 0..20 {
                 if bench.waits[unit as usize] != Waits::Nothing {

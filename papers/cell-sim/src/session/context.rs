@@ -5,7 +5,6 @@ use crate::channels::{Ea, SignalNumber};
 use crate::mailbox::{INBOUND_ENTRIES, InboundMailbox, OutboundMailbox};
 use crate::memory::LINE_BYTES;
 
-/// Entries of an MFC, including proxy commands.
 const ENTRIES: usize = 64;
 
 /// Events that an SPU can wait for (Cell Broadband Engine Architecture).
@@ -178,7 +177,6 @@ impl ChannelState {
 
     pub fn signal(&mut self, register: SignalNumber, value: u32) {
         let at = index(register);
-        // A register without gathering keeps only the last signal.
         let before = self.signals[at].filter(|_| self.gathers[at]).unwrap_or(0);
         self.signals[at] = Some(before | value);
     }
@@ -210,7 +208,6 @@ impl ChannelState {
 
     /// The tick at which the decrementer becomes negative.
     pub fn negative_at(&self) -> u64 {
-        // One tick after it reached zero.
         self.decrementer.1 + u64::from(self.decrementer.0) + 1
     }
 
@@ -221,7 +218,6 @@ impl ChannelState {
         let complete = mask & !pending;
         let is_met = match condition {
             TagCondition::Immediate => true,
-            // With an empty mask, there is nothing to wait for.
             TagCondition::Any => complete != 0 || mask == 0,
             TagCondition::All => complete == mask,
         };

@@ -1,4 +1,4 @@
-//! The memory of a process as a machine's main memory, and the local stores of its SPE contexts.
+//! The memory of a process as main memory, and the local stores of its SPE contexts.
 
 use crate::channels::Ea;
 use crate::memory::LINE_BYTES;
@@ -187,7 +187,6 @@ impl AddressSpace {
     }
 }
 
-/// Tests a word: reads it, and writes its value back.
 fn can_be_used(address: u64, writes: bool) -> bool {
     let at = address as *mut u64;
     let mut word = 0_u64;

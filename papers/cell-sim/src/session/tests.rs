@@ -8,7 +8,6 @@ fn registers(n: u32) -> u64 {
     0x7000_0000 + u64::from(n) * REGISTER_BYTES
 }
 
-/// A machine with a thread and contexts with local stores of 4 KiB each.
 struct SessionHarness {
     session: CellBeSession,
     thread: u16,
@@ -16,7 +15,6 @@ struct SessionHarness {
     stores: Vec<Box<Lines>>,
 }
 
-/// Memory aligned to a line.
 #[repr(align(128))]
 struct Lines([u64; 512]);
 
@@ -50,7 +48,6 @@ impl SessionHarness {
         self.stores.push(lines);
     }
 
-    /// Runs a context on its own thread.
     fn run(&mut self, at: usize) {
         let thread = if at == 0 { self.thread } else { self.session.add_thread(at as u32) };
         self.session.call(
@@ -66,7 +63,6 @@ impl SessionHarness {
         turn.answer
     }
 
-    /// Makes a call of a context and waits for its end.
     fn does(&mut self, at: usize, call: SessionCall) -> u64 {
         self.session.call(self.contexts[at], call, 0);
         self.await_turn(self.contexts[at])
@@ -83,7 +79,6 @@ impl SessionHarness {
         })
     }
 
-    /// Waits for tags; returns the complete ones and the duration.
     fn await_tags(&mut self, at: usize, tags: u32, condition: TagCondition) -> (u32, u64) {
         let began = self.session.now();
         self.session.set_tag_mask(self.contexts[at], tags);

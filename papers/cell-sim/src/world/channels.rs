@@ -16,7 +16,6 @@ use crate::{memory::LINE_BYTES, transaction::TransactionPurpose};
 const NO_ENTRY: u64 = u64::MAX;
 
 impl CellBeMachine {
-    /// Completes an SPU's call, or leaves it waiting.
     pub(super) fn channel_call(&mut self, task: u16, spe: u16, call: SessionCall) {
         // A program with a fault stops at its next call.
         if self.context_of(task).fault.is_some() {
@@ -45,13 +44,12 @@ impl CellBeMachine {
         match command.kind {
             kind if kind.is_atomic() => self.atomic_command(task, spe, command),
             CommandKind::Barrier => {
-                // Without room, the call waits and is retried when an entry is free.
+                // Without room, the call is retried when an entry is free.
                 if self.spes[spe as usize].mfc.finds_room() {
                     self.spes[spe as usize].mfc.enqueue_barrier(command.tag, &mut self.out);
                     self.end_call(task, self.timing.channel, NO_ENTRY);
                 }
             }
-            // A transfer of no bytes is complete at once.
             _ if command.bytes == 0 => self.end_call(task, self.timing.channel, NO_ENTRY),
             _ => {
                 if self.spes[spe as usize].mfc.finds_room() {
@@ -65,7 +63,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Enqueues a transfer in an MFC with room; `None` if its addresses are invalid.
     pub(super) fn enqueue_command(
         &mut self,
         task: u16,
@@ -149,7 +146,7 @@ impl CellBeMachine {
         self.end_call(task, self.timing.channel, u64::from(entry));
     }
 
-    /// Handles a list whose elements move nothing, up to its end or its first stall.
+    /// Handles a list whose elements move nothing, up to its first stall.
     fn empty_list(
         &mut self,
         task: u16,
@@ -168,7 +165,6 @@ impl CellBeMachine {
         self.list_stalled(task, entry);
     }
 
-    /// The addresses of a list's elements; `None` if one is invalid.
     fn list_elements(&mut self, elements: &[ListElement], writes: bool) -> Option<Vec<Element>> {
         let process = &mut self.programs.process;
         elements
@@ -182,7 +178,6 @@ impl CellBeMachine {
             .collect()
     }
 
-    /// Records that a list waits for an acknowledgement.
     pub(super) fn list_stalled(&mut self, task: u16, entry: u8) {
         let context = self.context_of(task);
         let tag = context.commands[entry as usize].map_or(0, |command| command.tag);
@@ -206,7 +201,6 @@ impl CellBeMachine {
         if is_open && elements.is_empty() {
             return self.list_stalled(task, entry);
         }
-        // An invalid element ends the list.
         let goes_on = self.spes[spe as usize].mfc.extend(
             entry,
             &found,
@@ -231,7 +225,7 @@ impl CellBeMachine {
                 self.context_of(task).take_signal(register).map(|value| (value, channel))
             }
             ReadChannel::TagStatus => {
-                // A read that waited has already paid for its channel access.
+                // A read that waited has already paid for its access.
                 let cycles = if has_waited { self.timing.tag } else { channel + self.timing.tag };
                 self.context_of(task).tag_status.take().map(|status| (status, cycles))
             }
@@ -275,7 +269,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Sets a timer for the decrementer's event, if the SPU waits for it.
     fn await_decrementer(&mut self, task: u16) {
         let context = self.context_of(task);
         if context.event_mask & spu_event::DECREMENTER == 0 || context.has_decremented {
@@ -324,8 +317,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Receives a value at a register of a context, and notifies its program. A removed context
-    /// receives nothing.
+    /// Receives a value at a register of a context, and notifies its program.
     pub(super) fn register_written(&mut self, to: u16, register: MappedRegister, value: u32) {
         let Some(context) = self.programs.context_mut(to) else { return };
         let event = match register {
@@ -347,7 +339,6 @@ impl CellBeMachine {
         self.nudge(to);
     }
 
-    /// Moves the bytes of a line; an invalid address is the context's fault.
     pub(super) fn move_bytes(&mut self, done: &Transaction, own: Ea) {
         let is_get = done.purpose == TransactionPurpose::Get;
         let are_moved = match done.ea {
@@ -367,7 +358,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Records that a command's address cannot be read or written.
     fn transfer_failed(&mut self, spe: u16, entry: u8) {
         let task = self.spes[spe as usize].task(self.out.now());
         let is_proxy = self.spes[spe as usize].mfc.is_proxy(entry);
@@ -391,7 +381,7 @@ impl CellBeMachine {
         written.is_some()
     }
 
-    /// Records the first fault of a context, and ends its call: the program stops there.
+    /// Records the first fault of a context; the program stops at this call.
     pub(super) fn fault(&mut self, task: u16, command: ProgramCommand) {
         let context = self.context_of(task);
         let is_first = context.fault.is_none();
@@ -402,7 +392,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Notifies a program and threads of complete commands.
     pub(super) fn tags_changed(&mut self, task: u16, spe: u16) {
         let pending = self.spes[spe as usize].mfc.pending_tags();
         if self.context_of(task).meet_update(pending as u32) {

@@ -12,7 +12,6 @@ use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 
 impl CellBeMachine {
-    /// Issues an MFC's next line, if there is one.
     pub(super) fn issue_line(&mut self, spe: u16) {
         if let Some(request) = self.spes[spe as usize].mfc.issue(&mut self.out) {
             let transaction = self.transaction(spe, &request);
@@ -53,7 +52,6 @@ impl CellBeMachine {
         }
     }
 
-    /// The element of an address.
     fn node_of(&self, ea: Ea) -> RingElement {
         match ea {
             Ea::Memory { module, .. } => self.interconnect.memory(self.programs.chip(module)),
@@ -61,7 +59,7 @@ impl CellBeMachine {
         }
     }
 
-    /// The element of a task's local store. For a task on the PPE, this is the link.
+    /// For a task on the PPE, this is the link.
     fn node_of_task(&self, task: u16) -> RingElement {
         match self.tasks[task as usize].seat {
             TaskElement::Spe(spe) => self.spes[spe as usize].node(),
@@ -71,7 +69,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Handles the response to a transaction's command.
     pub(super) fn respond(&mut self, id: u32) {
         let now = self.out.now();
         let Transaction { purpose, spe, ea, .. } = *self.interconnect.transaction(id, now);
@@ -93,7 +90,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Runs a chip's arbiter, and records its transfers in the trace.
     pub(super) fn arbitrate(&mut self, chip: u8) {
         self.interconnect.arbitrate(chip, &mut self.out);
         if let Some(trace) = &mut self.trace {
@@ -104,7 +100,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Completes a transaction: writes its bytes, and notifies its requester.
     pub(super) fn delivered(&mut self, id: u32) {
         let now = self.out.now();
         let done = self.interconnect.finish(id, now);
@@ -116,7 +111,6 @@ impl CellBeMachine {
             TransactionPurpose::Get => self.memory.copy(done.ea, own, done.size, now),
             TransactionPurpose::Put => {
                 self.memory.copy(own, done.ea, done.size, now);
-                // A transfer's store breaks reservations on its line.
                 self.atomics.written(done.ea);
             }
             TransactionPurpose::Message(register) => {
@@ -134,7 +128,6 @@ impl CellBeMachine {
         self.complete_line(done.spe, done.entry);
     }
 
-    /// Completes a line of an MFC's command, and wakes its task if it waited for the line.
     fn complete_line(&mut self, spe: u16, entry: u8) {
         let now = self.out.now();
         let one = &mut self.spes[spe as usize];
@@ -148,7 +141,6 @@ impl CellBeMachine {
             None => {}
         }
         let mfc = &mut self.spes[spe as usize].mfc;
-        // A line has completed, so another may start.
         mfc.issue_now(&mut self.out);
         let has_changed = mfc.pending_tags() != pending;
         if self.programs.is_active() {
@@ -159,7 +151,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Writes a value to a mapped register of a task's SPE, and wakes the task if it waited for it.
     pub(super) fn write_register(&mut self, to: u16, register: MappedRegister, value: u32) {
         if self.programs.is_active() {
             return self.register_written(to, register, value);
@@ -175,7 +166,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Reads a register for a task on its SPE; if it is empty, the task waits for a value.
+    /// If the register is empty, the task waits for a value.
     pub(super) fn read_register(&mut self, task: u16, register: MappedRegister) {
         let spe = self.spe_of(task);
         if let Some(value) = self.spes[spe].read(register) {
@@ -183,7 +174,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Performs the action that an atomic unit needs.
     pub(super) fn advance_atomic(&mut self, spe: u16, step: AtomicAction) {
         let own = self.spes[spe as usize].node();
         match step {

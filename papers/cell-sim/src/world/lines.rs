@@ -15,7 +15,6 @@ mod status {
 }
 
 impl CellBeMachine {
-    /// Starts an atomic command, once the atomic unit is idle.
     pub(super) fn atomic_command(&mut self, task: u16, spe: u16, command: ProgramCommand) {
         if !self.atomics.is_idle(spe) {
             return;
@@ -39,7 +38,6 @@ impl CellBeMachine {
         self.advance_atomic(spe, step);
     }
 
-    /// Completes a program's getllar.
     pub(super) fn line_held(&mut self, spe: u16, at: Ea) {
         let task = self.spes[spe as usize].task(self.out.now());
         let Some(command) = self.context_of(task).atomic.take() else { return };
@@ -92,7 +90,6 @@ impl CellBeMachine {
         self.nudge(task);
     }
 
-    /// Whether another SPE's or the PPE's store broke a context's reservation.
     pub(super) fn has_lost_line(&mut self, task: u16) -> bool {
         let context = self.context_of(task);
         let (Some(ReservedLine { at, line }), Some(spe)) = (context.reserved, context.seat) else {

@@ -8,7 +8,6 @@ use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 
 impl CellBeMachine {
-    /// Performs a call of a task on a PPE, or its next step.
     pub(super) fn ppe_call(&mut self, task: u16, chip: u8, request: ChannelCall) {
         match request {
             ChannelCall::MailboxWrite { to, value } => self.write_mailbox(task, chip, to, value),
@@ -33,7 +32,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Polls a mailbox for room, and then writes it.
     fn write_mailbox(&mut self, task: u16, chip: u8, to: u16, value: u32) {
         let spe = self.spe_of(to);
         // The first look takes its time before it sees anything.
@@ -54,8 +52,8 @@ impl CellBeMachine {
             .send(self.out.now() + load / 2, CellBeEvent::RegisterWrite { to, register, value });
     }
 
-    /// Polls the status of an outbound mailbox until it is full, and then loads the mailbox. A load
-    /// sees the state at half of its time.
+    /// Polls the status of an outbound mailbox until it is full, and then loads it. A load sees the
+    /// state at half of its time.
     fn poll_outbound(&mut self, task: u16, chip: u8, from: u16) {
         let now = self.out.now();
         let spe = self.spe_of(from);
@@ -73,7 +71,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Wakes a task that waits for room in its outbound mailbox.
     fn wake_outbound_writer(&mut self, task: u16) {
         if let Some(ChannelCall::OutboxWrite(_)) = self.tasks[task as usize].request {
             self.out.send(self.out.now(), CellBeEvent::Retry(task));

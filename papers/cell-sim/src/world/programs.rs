@@ -12,21 +12,14 @@ use seatmap_sim::moment::at_cycle;
 #[derive(Clone, Debug, Default)]
 pub struct ProgramContexts {
     is_active: bool,
-    /// By task; `None` for threads.
     contexts: Vec<Option<ChannelState>>,
-    /// Reusable numbers of removed tasks.
     free: Vec<u16>,
     pub process: AddressSpace,
     pub accounts: Vec<SpeAccount>,
-    /// SPEs in the order in which contexts take them.
     pub(super) seats: Vec<u16>,
-    /// Whether bytes have arrived since the last reset to false.
     pub(super) has_stored: bool,
-    /// Number of SPUs that wait for the loss of a reservation.
     pub(super) line_waiters: u32,
-    /// Number of calls, for the order of waiters.
     calls: u64,
-    /// Core cycles per tick of the time base.
     cycles_per_tick: f64,
 }
 
@@ -119,7 +112,6 @@ impl CellBeMachine {
         (self.out.now() as f64 / self.programs.cycles_per_tick) as u64
     }
 
-    /// The core cycle at which a tick starts.
     pub(super) fn cycle_of(&self, tick: u64) -> u64 {
         (tick as f64 * self.programs.cycles_per_tick).ceil() as u64
     }
@@ -155,7 +147,6 @@ impl CellBeMachine {
         Some(None)
     }
 
-    /// Performs a C program's call, or its next step.
     pub(super) fn program_call(&mut self, task: u16, seat: TaskElement, call: SessionCall) {
         self.tasks[task as usize].progress.has_begun = true;
         match (call, seat) {
@@ -166,7 +157,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Stops the run at a call that should have been rejected earlier.
     pub(super) fn cannot(&self, task: u16, request: &ChannelCall) -> ! {
         broken(
             at_cycle(format_args!("task {task}"), self.out.now()),
@@ -174,7 +164,6 @@ impl CellBeMachine {
         )
     }
 
-    /// The context of a task; the run stops if there is none.
     pub(super) fn context_of(&mut self, task: u16) -> &mut ChannelState {
         let now = self.out.now();
         match self.programs.context_mut(task) {
@@ -198,14 +187,13 @@ impl CellBeMachine {
         self.nudge_threads();
     }
 
-    /// Retries the call of a task that waits for a change.
     pub(super) fn nudge(&mut self, task: u16) {
         if self.waiting_call(task).is_some() {
             self.try_call(task);
         }
     }
 
-    /// Retries the calls of all threads that wait for a change, in the order of the calls.
+    /// Retries the waiting threads' calls in their order.
     pub(super) fn nudge_threads(&mut self) {
         let mut waiting: Vec<u16> = (0..self.tasks.len() as u16)
             .filter(|task| {
@@ -219,7 +207,6 @@ impl CellBeMachine {
         }
     }
 
-    /// A task's call that has started and waits for a change.
     pub(super) fn waiting_call(&self, task: u16) -> Option<SessionCall> {
         let state = &self.tasks[task as usize];
         match state.request {

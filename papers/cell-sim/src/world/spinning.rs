@@ -13,7 +13,6 @@ use crate::session::context::SpinningProgram;
 const MOST_PATIENCE: u64 = 256;
 
 impl CellBeMachine {
-    /// Makes an SPU wait for bytes to arrive in its local store.
     pub(super) fn await_store(&mut self, task: u16) {
         if self.context_of(task).spinning.is_some() {
             return;
@@ -26,7 +25,6 @@ impl CellBeMachine {
         context.spinning = Some(SpinningProgram { seen, until, number });
     }
 
-    /// Records that bytes have arrived.
     pub(super) fn arrived(&mut self, at: Ea) {
         self.programs.has_stored = true;
         let Ea::Local { rank, .. } = at else { return };
@@ -42,7 +40,6 @@ impl CellBeMachine {
         self.end_call(task, 0, 0);
     }
 
-    /// Wakes the spinning SPUs for which `changed` returns true. Returns whether there are any.
     fn wake_spinning(
         &mut self,
         changed: impl Fn(&CellBeMachine, u16, SpinningProgram) -> bool,

@@ -16,7 +16,6 @@ fn bed(name: &str) -> CellBed {
     CellBed::new(catalog::load(name).unwrap().unwrap())
 }
 
-/// A program whose tasks do the work with this number.
 struct Task {
     shape: ProgramNeeds,
     which: u8,
@@ -50,7 +49,6 @@ impl ChannelProgram for Task {
 }
 
 impl Task {
-    /// A round trip of a message.
     fn talk<C: Channels>(&self, c: &C, rank: usize, round: u32) {
         match (self.which, rank) {
             (0, 0) => {
@@ -79,7 +77,6 @@ impl Task {
         }
     }
 
-    /// A transfer or an atomic.
     fn transfer<C: Channels>(&self, c: &C, rank: usize) {
         let own = Ea::Memory { module: self.module, offset: rank as u32 * 32768 };
         match self.which {
@@ -110,7 +107,6 @@ fn run(bed: &mut CellBed, seats: &[u32], which: u8, size: u32, module: u8) -> f6
     times.iter().sum::<f64>() / times.len() as f64
 }
 
-/// Asserts that the nanoseconds per operation are near the published figure.
 fn within(what: &str, ns: f64, published: f64, share: f64) {
     let ratio = ns / published;
     assert!((ratio - 1.0).abs() <= share, "{what}: {ns:.1} for {published} ({ratio:.3})");
@@ -156,7 +152,6 @@ fn the_same_run_gives_the_same_counts() {
     assert_ne!(counted(7).1, counted(8).1, "the seed decides when tasks start");
 }
 
-/// A program with one mistake.
 struct Wrong(u8);
 
 impl ChannelProgram for Wrong {
@@ -199,7 +194,6 @@ fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
     let told: Vec<String> = (0..=10).map(&mut refusal).collect();
     insta::assert_snapshot!(told.join("\n"));
     let _ = std::panic::take_hook();
-    // After the failures, the machine works as before.
     within("mailbox, afterwards", run(&mut bed, &[0, 1], 0, 0, 0), 158.1, 0.02);
 }
 

@@ -1,8 +1,8 @@
-//! The Cell models' timings compared with recorded ones: a change of the simulator's code must not
-//! change any of them.
+//! The Cell models' timings compared with recorded ones, which a change of the code must not
+//! change.
 //!
-//! Each line of the snapshot is one program on one model over several placements and seeds: the
-//! number of runs, their total cycles, and hashes of all results and all counters.
+//! Each line of the snapshot is one program on one model over several placements and seeds: runs,
+//! total cycles, and hashes of all results and all counters.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_cell_sim::channels::{
@@ -18,7 +18,6 @@ use seatmap_cell_sim::workload::{
 use seatmap_cell_sim::{CellBed, catalog};
 use std::fmt::Debug;
 
-/// FNV-1a (Fowler, Noll, Vo), which is independent of library releases.
 fn hash(text: &str, start: u64) -> u64 {
     text.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
@@ -41,13 +40,11 @@ const RECORDED_NAMES: [(&str, &str); 4] = [
     ("MessageRingResult", "Taken"),
 ];
 
-/// A value as in the recorded hashes: types may be renamed, but values must not change.
 fn recorded(value: &impl Debug) -> String {
     let shown = format!("{value:?}");
     RECORDED_NAMES.iter().fold(shown, |text, (now, then)| text.replace(now, then))
 }
 
-/// Runs a program on every placement with two seeds.
 fn sum<P: ChannelProgram<Output: Debug>>(
     bed: &mut CellBed,
     placements: &[Vec<u32>],
@@ -212,7 +209,7 @@ impl Lines {
     }
 }
 
-/// A random mix of all operations: workers that transfer, send and count, and a controller.
+/// A random mix of all operations.
 struct Traffic {
     workers: usize,
     steps: u32,
@@ -342,7 +339,6 @@ impl Traffic {
     }
 }
 
-/// The timings of a machine, for each number of tasks on its SPEs.
 fn timings(name: &str, sizes: &[usize]) -> String {
     let bed = CellBed::new(catalog::load(name).unwrap().unwrap());
     let mut lines = Lines { bed, text: String::new() };

@@ -63,7 +63,6 @@ impl Port for LoomPort {
     }
 }
 
-/// Runs two tasks under every interleaving.
 fn pair<T: Send + 'static>(
     signals_or: bool,
     one: fn(&LineChannels<'_, PortLines<'_, LoomPort>>) -> T,

@@ -16,7 +16,6 @@ use seatmap_sim::CoherentBed;
 
 const BOTH: [bool; 2] = [false, true];
 
-/// The results of every program on a machine, one line each.
 fn computed<B: Bed>(bed: &mut B, seats: [u32; 2]) -> Vec<String> {
     let mut lines = messages(bed, seats);
     for is_unidirectional in BOTH {
@@ -53,7 +52,6 @@ fn computed<B: Bed>(bed: &mut B, seats: [u32; 2]) -> Vec<String> {
     lines
 }
 
-/// CellStats' loops.
 fn messages<B: Bed>(bed: &mut B, seats: [u32; 2]) -> Vec<String> {
     let warm_up = 3;
     let iterations = 60;

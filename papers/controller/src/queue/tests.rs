@@ -6,7 +6,6 @@ use proptest::prelude::*;
 
 const SLICE_MS: u64 = 1000;
 
-/// Chooses the lowest CPUs.
 fn lowest(open: &CpuSet, count: usize) -> Option<CpuSet> {
     (open.len() >= count).then(|| open.iter().take(count).collect())
 }
@@ -31,7 +30,6 @@ fn turn(id: u64, uid: u32, cpus: usize) -> Ticket {
     Ticket { takes_turns: true, ..ticket(id, uid, Wants::Count(cpus)) }
 }
 
-/// The tickets that start, and those suspended as negative numbers.
 fn told(actions: &[Action]) -> Vec<i64> {
     let one = |action: &Action| match action {
         Action::Start(id, _) => *id as i64,
@@ -197,7 +195,6 @@ fn who_ran_for_long_is_not_kept_waiting_for_ever() {
     }
 }
 
-/// An event in a queue: a ticket arrives, a ticket leaves, time passes.
 #[derive(Clone, Debug)]
 struct Event {
     wait_ms: u64,
@@ -224,7 +221,6 @@ fn policies() -> impl Strategy<Value = Policy> {
     prop::sample::select(Policy::ALL.to_vec())
 }
 
-/// The CPUs of each ticket, derived from actions only.
 #[derive(Default)]
 struct Watch {
     holding: BTreeMap<u64, CpuSet>,
@@ -279,8 +275,7 @@ proptest! {
             watch.see(&queue.step(now, &pool, &lowest), &pool, &wanted);
             prop_assert_eq!(queue.held(), watch.holding.values().fold(CpuSet::default(), |a, b| a.with(b)));
         }
-        // With no new tickets, and running ones leaving, each round starts a ticket until all have
-        // started.
+        // Running tickets leave and none come, so each round starts one.
         for _ in 0..=wanted.len() {
             watch.holding.keys().for_each(|id| queue.leave(now, *id));
             watch.holding.clear();
@@ -307,7 +302,7 @@ proptest! {
         }
         prop_assert_eq!(turns.len(), sizes.len());
         // A step of priority is worth a minute of waiting, 60 turns of another ticket; and all of a
-        // user's tickets count against that user.
+        // user's tickets count.
         let least = if policy == Policy::Fifo { 50 } else { 2 };
         prop_assert!(turns.values().all(|turns| *turns >= least), "{:?}", turns);
     }

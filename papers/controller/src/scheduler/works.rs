@@ -10,14 +10,11 @@ use seatmap_data::document::with_causes;
 use seatmap_data::invariant;
 use seatmap_os::{CpuSet, Tid, boot};
 
-/// The name of this component in reports of bugs.
 const CONTROLLER: &str = "controller";
 
-/// The most threads outside their cell to name.
 const MOST_OUTSIDE: usize = 4;
 
 impl Scheduler<'_> {
-    /// Creates a cell, for the first time or again.
     pub(super) fn start(&mut self, id: u64, cpus: CpuSet) {
         if let Some(job) = self.jobs.get(&id) {
             invariant!(
@@ -47,8 +44,7 @@ impl Scheduler<'_> {
                 self.tell_of_outside(connection, &name, &outside.unwrap_or_default());
                 if is_back { Say::Resumed { name } } else { Say::cell(record) }
             }
-            // Its client got its answer long ago; without this event it would see the end without a
-            // reason.
+            // Without this event the client, long answered, would see the end without a reason.
             Err(Say::Error { message, .. }) if is_back => {
                 self.drop_tenant(id);
                 let faults = vec![format!("it ends, as it cannot be made again: {message}")];
@@ -60,7 +56,7 @@ impl Scheduler<'_> {
                 error
             }
         };
-        // A resumed cell answers no request, so this event has no number.
+        // A resumed cell answers no request.
         let number = if is_back { 0 } else { request };
         connection.into_iter().for_each(|connection| self.say(connection, number, said.clone()));
     }
@@ -77,7 +73,7 @@ impl Scheduler<'_> {
         }
         job.phase = CellPhase::Standing;
         let create = job.create.clone();
-        // A cell that takes turns needs a control group, which identifies its threads.
+        // Turns need a control group, which identifies the threads.
         let least =
             if create.takes_turns { CellBackend::V1Exclusive } else { CellBackend::Affinity };
         let is_tested = create.is_tested || create.noise_limit.is_some();
@@ -90,8 +86,8 @@ impl Scheduler<'_> {
         seatmap_cell::create(&self.host, &request, judge).map_err(|error| failed(&error))
     }
 
-    /// Stops a cell's threads and frees its CPUs. If that fails, the cell ends, and its client gets
-    /// the reason.
+    /// Stops a cell's threads and frees its CPUs. On failure the cell ends, and its client gets the
+    /// reason.
     pub(super) fn suspend(&mut self, id: u64) {
         let Some(job) = self.jobs.get(&id) else { return };
         let name = job.create.name.clone();
@@ -118,7 +114,6 @@ impl Scheduler<'_> {
         self.tell(connection, Say::Suspended { name });
     }
 
-    /// Reports to a client the threads that could not be moved back to the cell.
     fn tell_of_outside(&mut self, connection: Option<u64>, name: &Name, outside: &[Tid]) {
         if outside.is_empty() {
             return;
@@ -134,8 +129,7 @@ impl Scheduler<'_> {
         self.tell(connection, Say::Damaged { name: name.clone(), faults });
     }
 
-    /// Sends an event without a number to a cell's client, which may have disconnected if the cell
-    /// is detached.
+    /// Sends an event to a cell's client, which may have disconnected if the cell is detached.
     fn tell(&mut self, connection: Option<u64>, say: Say) {
         if let Some(connection) = connection {
             self.say(connection, 0, say);
@@ -156,13 +150,11 @@ impl Scheduler<'_> {
         Ok(self.note()?)
     }
 
-    /// Writes the ledger; returns any error as text.
     fn note(&self) -> Result<(), String> {
         self.write_down()
             .map_err(|error| format!("the ledger cannot be written: {}", with_causes(&error)))
     }
 
-    /// Destroys a cell, or cancels its request.
     pub(super) fn evict(&mut self, id: u64) -> Result<Vec<Left>, Say> {
         let Some(job) = self.jobs.get(&id) else { return Ok(Vec::new()) };
         let phase = job.phase;
@@ -182,7 +174,6 @@ impl Scheduler<'_> {
         Ok(left)
     }
 
-    /// Removes a cell, and informs its client.
     fn forget(&mut self, id: u64, say: Say) {
         let Some(job) = self.jobs.get(&id) else { return };
         let number = if job.phase == CellPhase::Waiting { job.request } else { 0 };
@@ -191,7 +182,6 @@ impl Scheduler<'_> {
         connection.into_iter().for_each(|connection| self.say(connection, number, say.clone()));
     }
 
-    /// Removes a cell, and continues its threads if they were stopped.
     pub(super) fn drop_tenant(&mut self, id: u64) {
         self.queue.leave(boot::milliseconds(), id);
         if let Some(job) = self.jobs.remove(&id) {
@@ -201,8 +191,7 @@ impl Scheduler<'_> {
         let _ = self.write_down();
     }
 
-    /// Handles a client that has disconnected: cancels its request, and ends its cells unless they
-    /// are detached.
+    /// Cancels a disconnected client's request, and ends its cells unless they are detached.
     pub(super) fn hang_up(&mut self, connection: u64) {
         self.clients.remove(&connection);
         let its = self.jobs.iter_mut().filter(|(_, job)| job.connection == Some(connection));
@@ -222,7 +211,6 @@ impl Scheduler<'_> {
         self.leave_the_cells();
     }
 
-    /// Finds cells whose lease expired, or that another program destroyed.
     pub(super) fn see_who_ended(&mut self) {
         let Ok(cells) = self.host.cells() else { return };
         let ended = self.jobs.iter().filter(|(_, job)| match job.phase {
@@ -238,7 +226,6 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Checks that cells are as they were created, and reports changes to their clients.
     pub(super) fn look(&mut self) {
         let mut news = Vec::new();
         for job in self.jobs.values_mut().filter(|job| job.phase == CellPhase::Standing) {
@@ -259,8 +246,8 @@ impl Scheduler<'_> {
     }
 }
 
-/// The faults of a cell at the end of its turn: why it could not be suspended, and the settings
-/// that could not be restored. A cell destroyed by another program has none.
+/// The faults of a cell at the end of its turn: why it could not be suspended, and unrestored
+/// settings. A cell destroyed by another program has none.
 fn faults_of_turn(
     stopped: Result<(), Box<dyn std::error::Error>>,
     destroyed: Result<Vec<Left>, CellError>,

@@ -20,7 +20,7 @@ pub struct MappingTrial {
 pub struct MappingTimes {
     indices: Vec<u64>,
     runs: usize,
-    /// One row per mapping; NaN if unknown.
+    /// NaN if unknown.
     ns: Vec<f64>,
     known: usize,
 }
@@ -45,7 +45,7 @@ impl MappingTimes {
         {
             return false;
         }
-        // Rounded as in documents, so that times from a file are equal to measured ones.
+        // Rounded as in documents, so that times from a file equal measured ones.
         self.ns[row * self.runs + run] = rounded_ns(ns);
         self.known += 1;
         true

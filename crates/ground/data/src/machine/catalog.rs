@@ -2,7 +2,7 @@
 
 use crate::machine::{Description, DescriptionError, Profile};
 
-/// The name and text of each bundled machine; the names are those of the files.
+/// The name and text of each bundled machine; names are those of the files.
 const MACHINES: [(&str, &str); 13] = [
     ("core-i9-12900k", include_str!("../../machines/core-i9-12900k.toml")),
     ("epyc-7r13-2s", include_str!("../../machines/epyc-7r13-2s.toml")),

@@ -82,7 +82,7 @@ impl HomeModel {
     /// The group of each PU, in the order of `pus`.
     #[must_use]
     pub fn group_of(&self, pus: &[u32]) -> Vec<Option<usize>> {
-        // A map, because a search for each PU would take quadratic time.
+        // A map, because searching for each PU would take quadratic time.
         let place: std::collections::HashMap<u32, usize> = self
             .groups
             .iter()

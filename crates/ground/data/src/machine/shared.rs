@@ -4,7 +4,6 @@ use crate::machine::Profile;
 
 const UNNAMED: &str = "a computer";
 
-/// The fact omitted from every profile.
 const HOST_NAME: &str = "the host's name";
 
 /// A profile for publication, and the omitted facts.

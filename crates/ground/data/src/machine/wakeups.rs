@@ -211,7 +211,6 @@ mod tests {
         WakeupPair { pus, median_ns, ..WakeupPair::default() }
     }
 
-    /// Four cores in two L3 caches, and one CPU of unknown position.
     fn topology() -> Topology {
         let mut topology = Topology::unknown(0..5);
         topology.pus.iter_mut().filter(|pu| pu.os < 4).for_each(|pu| {

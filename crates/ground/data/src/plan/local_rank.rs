@@ -1,9 +1,9 @@
 //! The instance of a command that a launcher starts several times: its rank on the node, its worker
 //! slot, or its task of a job array.
 //!
-//! A launcher starts the same command line several times on a node. Each instance takes other
-//! seats, so it must know its number. [`LaunchInstance::find`] reads it from the environment;
-//! exported scripts read the same variables.
+//! A launcher starts the same command line several times on a node, and each instance takes other
+//! seats. [`LaunchInstance::find`] reads its number from the environment; exported scripts read the
+//! same variables.
 
 /// The user's own variable, before those of all launchers: the number of a task, or [`ALL`].
 pub const OWN: &str = "SEATMAP_TASK";
@@ -135,7 +135,6 @@ impl LaunchInstance {
 }
 
 impl LocalRank {
-    /// The rank's number, counted over all tasks of the array.
     fn of_each(self, inner: LocalRank) -> LocalRank {
         // If their number is unknown, ranks of different tasks cannot be distinguished.
         let Some(ranks) = inner.size else { return inner };
@@ -194,7 +193,6 @@ fn of_slurm(look: Look<'_>) -> Result<Option<LocalRank>, LocalRankError> {
     LocalRank { rank, size, kind: "rank", source }.checked(SLURM_RANK).map(Some)
 }
 
-/// The number of tasks on a node, from a list such as `2(x3),1`.
 fn tasks_of_node(text: &str, node: usize) -> Option<usize> {
     let mut first = 0;
     for part in text.split(',') {
@@ -235,7 +233,6 @@ fn of_parallel(look: Look<'_>) -> Result<Option<LocalRank>, LocalRankError> {
     Ok(Some(LocalRank { rank: slot - 1, size: None, kind: "worker", source }))
 }
 
-/// The number in a variable; `None` if it is not set.
 fn number(look: Look<'_>, name: &str) -> Result<Option<usize>, LocalRankError> {
     let Some(value) = look(name).filter(|value| !value.is_empty()) else { return Ok(None) };
     match value.trim().parse::<u32>() {

@@ -1,8 +1,7 @@
 //! Addresses of the memory that the tasks share.
 
-/// Bytes in a cache line. 64 on every coherent machine in the catalogue. Where it is larger (128 on
-/// POWER), two of our lines share one hardware line, and programs that space lines must leave one
-/// free between two in use.
+/// Bytes in a cache line: 64 on every coherent machine in the catalogue. On a machine with larger
+/// lines (128 on POWER), programs that space lines must leave one free between two in use.
 pub const LINE_BYTES: usize = 64;
 
 /// 64-bit words in a cache line.

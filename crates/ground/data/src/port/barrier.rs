@@ -4,11 +4,10 @@ use crate::port::{Addr, Port};
 
 /// A rendezvous: no task leaves before the last one has come.
 ///
-/// One word counts arrivals for ever, so the barrier needs no reset and can be used again at once:
-/// a task that draws ticket t waits until the count reaches the next multiple of the number of
-/// tasks. (A central counter barrier after Mellor-Crummey & Scott 1991, section 3.1, with the sense
-/// replaced by the round.) It starts from any multiple of `tasks`, zero being the usual one. 2^64
-/// arrivals are not reached in a lifetime.
+/// One word counts arrivals and is never reset: a task that draws ticket t waits until the count
+/// reaches the next multiple of the number of tasks. (A central counter barrier after
+/// Mellor-Crummey & Scott 1991, section 3.1, with the sense replaced by the round.) It starts from
+/// any multiple of `tasks`, usually zero. 2^64 arrivals are not reached in a lifetime.
 ///
 /// ```
 /// # use seatmap_data::port::{Addr, Barrier, Port};
@@ -30,7 +29,7 @@ impl Barrier {
         Barrier { count, tasks: tasks.max(1) as u64 }
     }
 
-    /// Waits until all tasks have called it this time round.
+    /// Waits until all tasks have called it in this round.
     pub fn wait<P: Port + ?Sized>(&self, port: &P) {
         let ticket = port.fetch_add(self.count, 1);
         let all_here = (ticket / self.tasks + 1) * self.tasks;

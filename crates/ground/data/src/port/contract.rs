@@ -5,8 +5,8 @@ use crate::port::{Addr, Stamp};
 /// The operations that one task of a workload can do on the machine under it.
 ///
 /// Loads acquire, stores release, and read-modify-write operations do both: enough for every
-/// structure built here, and free on x86-64. An address beyond the shared memory that the workload
-/// asked for is a defect of the workload, and the implementation panics on it.
+/// structure built here, and free on x86-64. An address beyond the workload's shared memory is a
+/// defect of the workload; the implementation panics.
 pub trait Port {
     /// Reads a word.
     fn load(&self, word: Addr) -> u64;
@@ -14,7 +14,7 @@ pub trait Port {
     /// Writes a word.
     fn store(&self, word: Addr, value: u64);
 
-    /// Copies `words` words, one after the other, from consecutive words to consecutive words.
+    /// Copies `words` consecutive words, one after the other.
     #[inline]
     fn copy(&self, from: Addr, to: Addr, words: u32) {
         for word in 0..words {
@@ -31,9 +31,9 @@ pub trait Port {
     /// The word holds another value, which is returned; nothing was written.
     fn compare_exchange(&self, word: Addr, current: u64, new: u64) -> Result<u64, u64>;
 
-    /// Waits until the word holds something other than `value`, and returns it. On a real machine
-    /// this spins with a pause between loads (Liu et al. 2015, algorithm 1); a simulator lets it
-    /// cost nothing until the line changes.
+    /// Waits until the word no longer holds `value`, and returns its new value. On a real machine
+    /// this spins with a pause between loads (Liu et al. 2015, algorithm 1); in a simulator it
+    /// costs nothing until the line changes.
     fn wait_while(&self, word: Addr, value: u64) -> u64;
 
     /// Reads the clock, and the PU that the task is on.
@@ -42,16 +42,16 @@ pub trait Port {
     /// Computes for `cycles` core cycles without touching shared memory.
     fn compute(&self, cycles: u64);
 
-    /// Says that the task has computed for this many core cycles by its own instructions: a real
-    /// machine has taken that time already, and a simulator lets it pass.
+    /// Reports that the task has computed for this many core cycles: a real machine has already
+    /// taken that time, and a simulator lets it pass.
     fn computed(&self, _cycles: u64) {}
 
-    /// Comes between two looks of a loop that polls several words: a processor's pause instruction,
-    /// where there is one. [`Port::wait_while`] has its own.
+    /// The processor's pause instruction, if it has one, for loops that poll several words.
+    /// [`Port::wait_while`] has its own.
     fn pause(&self) {}
 
-    /// How often this task was taken off its PU against its will so far. Always 0 where nothing can
-    /// interrupt it.
+    /// The number of involuntary context switches of this task so far; 0 if nothing can interrupt
+    /// it.
     fn interruptions(&self) -> u64 {
         0
     }

@@ -1,34 +1,31 @@
-//! Whether tasks that are timed side by side were at work at the same time.
+//! Whether tasks timed side by side worked at the same time.
 
 use std::ops::Range;
 
-/// The smallest [`overlap`] with which a figure of concurrent operations is believed. The runs of
-/// neighbours begin and end a few hundred nanoseconds apart, which a tenth of a run of a few
-/// microseconds allows for.
+/// The smallest [`overlap`] at which a figure of concurrent operations is believed. Neighbouring
+/// runs begin and end a few hundred nanoseconds apart: a tenth of a run of a few microseconds.
 pub const ENOUGH_OVERLAP: f64 = 0.9;
 
-/// A batch that takes this many times as long as the task's median batch was interrupted: another
-/// program had the CPU. Rivals for a line slow each other by less, and two distances of virtual
-/// CPUs are a factor of four apart.
+/// A batch that takes this many times the task's median batch was interrupted by another program.
+/// Contenders for a line slow each other by less, and two distances of virtual CPUs are a factor of
+/// four apart.
 const INTERRUPTED: u64 = 8;
 
-/// When one task did what, on a clock that all tasks read.
+/// The times of one task's work, on a clock that all tasks read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskBeats {
-    /// The clock when the task began to work, and after each batch of its operations, until it
-    /// stopped.
+    /// The clock at the start of the work, and after each batch.
     pub beats: Vec<u64>,
-    /// The batches that count, by number. Earlier ones warm up, and later ones keep the other tasks
-    /// company.
+    /// The batches that count, by number. Earlier ones warm up; later ones only keep the load
+    /// constant.
     pub counted: Range<usize>,
 }
 
-/// The smallest share of any task's counted batches during which every task was at work: 1 where
-/// they all were all the time, 0 where a task was alone. A task that was interrupted was not at
-/// work meanwhile.
+/// The smallest share of any task's counted batches during which every task worked: 1 if all worked
+/// all the time, 0 if a task was alone. An interrupted task does not work meanwhile.
 #[must_use]
 pub fn overlap(runs: &[TaskBeats]) -> f64 {
-    // All tasks were at work from the last begin to the first end.
+    // All tasks worked from the last begin to the first end.
     let from = runs.iter().filter_map(|run| run.beats.first()).max().copied().unwrap_or(0);
     let until = runs.iter().filter_map(|run| run.beats.last()).min().copied().unwrap_or(0);
     let away: Vec<Vec<Range<u64>>> = runs.iter().map(TaskBeats::away).collect();
@@ -50,7 +47,6 @@ impl TaskBeats {
         self.beats.windows(2).map(|two| two[0]..two[1])
     }
 
-    /// When it was interrupted.
     fn away(&self) -> Vec<Range<u64>> {
         let mut lengths: Vec<u64> = self.batches().map(|batch| length(&batch)).collect();
         lengths.sort_unstable();
@@ -58,14 +54,14 @@ impl TaskBeats {
         self.batches().filter(|batch| length(batch) > usual.saturating_mul(INTERRUPTED)).collect()
     }
 
-    /// The share of its counted batches that lies in a stretch of time, while none of the others
-    /// was away. The time that it was away itself does not count.
+    /// The share of its counted batches in a stretch of time, without interruptions of other tasks.
+    /// Its own interruptions do not count.
     fn share(&self, stretch: &Range<u64>, others_away: &[Range<u64>], away: &[Range<u64>]) -> f64 {
         let mut together = 0;
         let mut whole = 0;
         let counted = self.batches().skip(self.counted.start).take(self.counted.len());
         for batch in counted.filter(|batch| !away.contains(batch)) {
-            // A clock that ran backwards, or tasks of which one ended before another began.
+            // The clock ran backwards, or one task ended before another began.
             if batch.end < batch.start || stretch.end < stretch.start {
                 return 0.0;
             }
@@ -82,7 +78,6 @@ fn length(range: &Range<u64>) -> u64 {
     range.end.saturating_sub(range.start)
 }
 
-/// The part that two stretches of time have in common.
 fn within(one: &Range<u64>, other: &Range<u64>) -> Range<u64> {
     one.start.max(other.start)..one.end.min(other.end)
 }

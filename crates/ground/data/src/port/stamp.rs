@@ -1,7 +1,7 @@
-//! A reading of the clock, and where it was taken.
+//! A clock reading with its PU.
 
-/// A reading of a machine's clock together with the PU that took it. One instruction on x86-64
-/// (RDTSCP), so a thread that was moved between two readings gives itself away at no cost.
+/// A clock reading with the PU that took it. On x86-64 one instruction reads both (RDTSCP), so a
+/// migration between two readings is detected at no cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     /// Ticks of the machine's clock; [`crate::port::Testbed::ns_per_tick`] converts them.

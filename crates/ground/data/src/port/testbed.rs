@@ -8,10 +8,10 @@ pub trait Testbed {
     type Error: std::error::Error + Send + Sync + 'static;
 
     /// Runs every task of the workload at once, task r on PU `seats[r]` (an OS index), and returns
-    /// what each reports. Shared memory keeps its contents from run to run, and starts as zeros.
+    /// their reports. Shared memory starts as zeros and keeps its contents from run to run.
     ///
     /// # Errors
-    /// A seat that cannot be had, or a task that did not finish. No task has run on any other PU.
+    /// A seat is not available, or a task did not finish. No task ran on any other PU.
     fn run<W: Workload>(
         &mut self,
         seats: &[u32],
@@ -24,7 +24,7 @@ pub trait Testbed {
     /// Nanoseconds a tick of its clock.
     fn ns_per_tick(&self) -> f64;
 
-    /// Ticks of a core cycle, where the clock tells parts of one.
+    /// Clock ticks in a core cycle, if the clock counts parts of one.
     fn ticks_per_cycle(&self) -> u32 {
         1
     }

@@ -2,16 +2,15 @@
 
 use crate::port::Port;
 
-/// A program of several tasks that share memory, written once and run on any machine.
+/// A program of several tasks that share memory and run on any machine.
 pub trait Workload: Sync {
     /// The result that one task reports.
     type Output: Send;
 
-    /// How many tasks it has. Task `rank` is given seat `rank`.
+    /// The number of tasks; task `rank` runs on seat `rank`.
     fn tasks(&self) -> usize;
 
-    /// Cache lines of shared memory that it touches: all its addresses lie below
-    /// `Addr::line(lines())`.
+    /// The cache lines of shared memory: all addresses are below `Addr::line(lines())`.
     fn lines(&self) -> u32;
 
     /// The body of one task.

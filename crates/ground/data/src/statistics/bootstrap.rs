@@ -1,9 +1,8 @@
 //! The bootstrap interval of a median, over passes and then over the batches inside them.
 //!
 //! Batches of one visit are not independent: the frequency, other programs and the vCPU's position
-//! last longer than a batch. Resampling only batches therefore gives an interval that is too
-//! narrow. Here whole passes are drawn first and batches inside each of them second (Davison and
-//! Hinkley 1997, section 3.8), so that differences between visits widen it.
+//! outlast a batch, so resampling only batches gives too narrow an interval. Here whole passes are
+//! drawn first and batches inside each of them second (Davison and Hinkley 1997, section 3.8).
 //!
 //! It must be fast, because a machine of 512 PUs has 130 816 pairs: the samples are ranked once, a
 //! resample is a count over ranks, and its median is found by walking the counts.
@@ -32,14 +31,11 @@ pub fn interval(passes: &[Vec<f64>], ascending: &[f64], seed: u64) -> Option<(f6
     Some((quantile_sorted(&medians, 0.025)?, quantile_sorted(&medians, 0.975)?))
 }
 
-/// The index of each finite sample of a pass among all.
 fn ranks(pass: &[f64], ascending: &[f64]) -> Vec<u32> {
     let finite = pass.iter().filter(|value| value.is_finite());
     finite.map(|value| ascending.partition_point(|other| other < value) as u32).collect()
 }
 
-/// Draws as many passes as given, and from each as many samples as it has. Returns the number of
-/// drawn samples.
 fn draw(ranks: &[Vec<u32>], counts: &mut [u32], rng: &mut Rng) -> u32 {
     let mut drawn = 0;
     for _ in ranks {

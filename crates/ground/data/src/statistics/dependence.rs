@@ -1,19 +1,18 @@
 //! How much wider an interval must be for a series than for independent values.
 //!
 //! Blocks of runs follow each other, and a disturbance of a minute affects several in the same way.
-//! Such values carry less information than independent ones. How much less cannot be estimated from
-//! few values: from the first lags or from batches of 10 to 60 values the estimate is far too
-//! small, and the interval too narrow. Therefore the widening comes from the posterior of the mean
-//! under a first-order autoregression, averaged over all correlations of neighbours by how well
-//! they explain the series (Zellner and Tiao 1964, "Bayesian analysis of the regression model with
-//! autocorrelated errors"). Part of the prior is on independence, because the order within blocks
-//! is random; the rest is spread as in Berger and Yang 1994 ("Noninformative priors and Bayesian
-//! testing for the AR(1) model").
+//! Such values carry less information than independent ones, but how much less cannot be estimated
+//! from few values: from the first lags or from batches of 10 to 60 values the estimate is far too
+//! small. Therefore the widening comes from the posterior of the mean under a first-order
+//! autoregression, averaged over all correlations of neighbours by how well they explain the series
+//! (Zellner and Tiao 1964, "Bayesian analysis of the regression model with autocorrelated errors").
+//! Part of the prior is on independence, because the order within blocks is random; the rest is
+//! spread as in Berger and Yang 1994 ("Noninformative priors and Bayesian testing for the AR(1)
+//! model").
 
 use crate::statistics::{MAD_TO_SIGMA, mad, median, signed_rank::normal_share};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
-/// The number of tried correlations between 0 and 1.
 const STEPS: usize = 24;
 
 /// The prior of independence. A larger one makes intervals of ten values with neighbours'
@@ -47,7 +46,6 @@ pub fn widening(in_order: &[f64], confidence: f64) -> f64 {
         .map_or(1.0, |(these, independent)| (these / independent).max(1.0))
 }
 
-/// The finite values around 0, with spikes clipped.
 fn clipped(values: &[f64]) -> Vec<f64> {
     let finite = values.iter().copied().filter(|value| value.is_finite());
     let most = FARTHEST * MAD_TO_SIGMA * mad(values).unwrap_or(0.0);
@@ -59,15 +57,12 @@ struct Sums {
     count: f64,
     sum: f64,
     squares: f64,
-    /// The sum of products of neighbours.
     products: f64,
     ends: [f64; 2],
 }
 
-/// The mean of a series under one correlation of neighbours.
 #[derive(Clone, Copy)]
 struct Fit {
-    /// The logarithm of this correlation's weight, up to a constant.
     log_weight: f64,
     mean: f64,
     error: f64,
@@ -115,7 +110,6 @@ impl Sums {
     }
 }
 
-/// Half the width of the interval around 0 that contains the mean with this probability.
 fn half_width(fits: &[Fit], free: usize, confidence: f64) -> Option<f64> {
     let best = fits.iter().map(|fit| fit.log_weight).fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = fits.iter().map(|fit| (fit.log_weight - best).exp()).collect();

@@ -1,6 +1,5 @@
 //! Order statistics of all pairs of values, without making the pairs.
 //!
-//! A thousand values have half a million pairs, and a hundred thousand have five thousand million.
 //! A pair grows with either value, so one walk along both lists counts the pairs up to a limit. The
 //! nth pair is found by bisecting the limit over the bits of a floating-point number: at most 64
 //! walks, and the same result to the last bit as from a sorted list. (Johnson and Mizoguchi 1978
@@ -18,7 +17,6 @@ enum Kind {
     /// The mean of two values of one list, each pair once, including each value with itself (Walsh
     /// averages).
     Mean,
-    /// The value of the second list less the value of the first.
     Difference,
 }
 
@@ -114,7 +112,6 @@ impl<'a> ValuePairs<'a> {
         sum
     }
 
-    /// The larger the first value, the more partners fit under the limit.
     fn differences_up_to(&self, limit: f64) -> usize {
         let mut fitting = 0;
         let mut sum = 0;
@@ -146,13 +143,11 @@ mod tests {
     use proptest::prelude::*;
 
     thread_local! {
-        /// The figures of pairs that this thread has computed.
         pub(super) static FIGURES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
     }
 
-    /// The half million pairs of a thousand values are never made. The work is counted, not timed:
-    /// it must grow with the number of values, not with the number of pairs, which is 16 times as
-    /// large here.
+    /// The work is counted, not timed: it must grow with the number of values, not with the number
+    /// of pairs, which is 16 times as large here.
     #[test]
     fn the_work_grows_with_the_number_of_values() {
         let work = |count: u32| {

@@ -4,8 +4,7 @@
 ///
 /// xoshiro256++ 1.0 (Blackman & Vigna 2021, "Scrambled linear pseudorandom number generators"),
 /// with a state from the seed by `SplitMix64` (Steele, Lea & Flood 2014), as its authors advise. It
-/// is fast and passes the usual tests, but is not secure. Results promised for a seed depend on it:
-/// a change of its numbers changes them.
+/// is not secure. Results promised for a seed depend on its numbers.
 ///
 /// ```
 /// use seatmap_data::statistics::Xoshiro;

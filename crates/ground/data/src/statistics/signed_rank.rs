@@ -2,16 +2,16 @@
 //!
 //! A bootstrap interval of 5 to 15 differences misses the true shift more often than it claims,
 //! because so few values do not show their own spread. The interval of Wilcoxon's signed-rank test
-//! (Hollander, Wolfe and Chicken 2014, section 3.3) is exact for any symmetric distribution,
-//! whatever its tails. Too few differences have no interval.
+//! (Hollander, Wolfe and Chicken 2014, section 3.3) is exact for any symmetric distribution. Too
+//! few differences have no interval.
 
 use crate::statistics::dependence::widening;
 use crate::statistics::pairs::ValuePairs;
 use crate::statistics::random::Xoshiro;
 use crate::statistics::{quantile, sorted};
 
-/// The most differences with an exact distribution of the rank sum; above, the normal approximation
-/// is used.
+/// The most differences with an exact rank-sum distribution; above, the normal approximation is
+/// used.
 const MOST_EXACT: usize = 60;
 
 /// Repetitions of [`floor`]: enough to know the 95th percentile to about 1 %.
@@ -240,7 +240,6 @@ mod tests {
         assert_eq!(shift(&[f64::NAN; 9], 0.95), None);
     }
 
-    /// A value with heavy tails: one in ten comes from a distribution five times as wide.
     fn spiked(rng: &mut fastrand::Rng) -> f64 {
         normal(rng) * if rng.u8(0..10) == 0 { 5.0 } else { 1.0 }
     }

@@ -22,7 +22,6 @@ pub fn open(name: &str) -> Result<Option<MachineKind>, ModelError> {
     Ok(Some(MachineKind::Description(Box::new(profile), Some(model))))
 }
 
-/// The bundled description of this name, from its text.
 pub(crate) fn description(name: &str, text: &str) -> Result<Description, ModelError> {
     Description::from_toml(text).map_err(|error| ModelError::Impossible {
         name: name.to_owned(),

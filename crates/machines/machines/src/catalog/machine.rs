@@ -22,8 +22,7 @@ pub enum MachineKind {
     Host,
     /// A file of distances, measured earlier or imported.
     Profile(Box<Profile>),
-    /// A description: distances by class, and, where it gives a clock, a machine that runs
-    /// programs.
+    /// A description: distances by class, and a machine that runs programs if it gives a clock.
     Description(Box<Profile>, Option<Arc<CoherentModel>>),
     /// A model that runs programs in virtual time.
     Model(Arc<CoherentModel>),
@@ -382,7 +381,6 @@ fn holds(profile: &Profile, capability: Capability) -> bool {
     }
 }
 
-/// The remembered profile of this host, or its topology.
 fn host_profile(around: &Surroundings) -> Result<Profile, ProfileError> {
     if let Some(profile) = remembered::latest()? {
         remembered::of_this_computer(&profile)?;

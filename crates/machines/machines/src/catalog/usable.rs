@@ -194,7 +194,6 @@ fn set(cpus: &[u32]) -> CpuSet {
     cpus.iter().copied().collect::<CpuSet>()
 }
 
-/// Remarks on measured CPUs outside this process's mask.
 fn left_out(left: &CpuSet, here: &Cpus) -> Vec<Remark> {
     let mut offline = CpuSet::default();
     let mut forbidden = CpuSet::default();

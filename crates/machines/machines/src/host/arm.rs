@@ -59,7 +59,6 @@ const PARTS: [(&str, &str, &str); 41] = [
     ("0xc0", "0xac4", "Ampere-1A"),
 ];
 
-/// The separator between the names of a processor's kinds of cores.
 const AND: &str = " + ";
 
 /// The kinds of cores in `/proc/cpuinfo`, in the order of their names, so that the order of CPUs

@@ -2,9 +2,8 @@
 //!
 //! [`of_host`] reads this computer. [`read_folder`] and [`read_gathered`] read another computer's
 //! gathered files: a folder with `sys` and `proc`, or an archive of `hwloc-gather-topology`. All
-//! three agree with hwloc's `lstopo` on the same files, including its numbers; the tests compare
-//! the two. On this computer the numbers are those of the whole machine, as in hwloc without a
-//! cpuset.
+//! three agree with hwloc's `lstopo` on the same files, including its numbers (tested). On this
+//! computer the numbers are those of the whole machine, as in hwloc without a cpuset.
 //!
 //! | level | read from | numbered by |
 //! |---|---|---|
@@ -144,7 +143,6 @@ pub fn showing(cpus: &CpuSet) -> Topology {
     let tree = FileTree::of_host();
     let mut pus: HashMap<u32, Pu> = match within(&tree, &Allowed::read(&tree), Numbered::Machine) {
         Ok(found) => found.topology.pus.into_iter().map(|pu| (pu.os, pu)).collect(),
-        // A sandbox without sysfs: only the mask is known.
         Err(_) => HashMap::new(),
     };
     let pus = cpus.iter().map(|os| pus.remove(&os).unwrap_or(Pu { os, ..Pu::default() })).collect();
@@ -225,9 +223,8 @@ fn within(
     if pus.is_empty() {
         return Err(TopologyError::NothingAllowed);
     }
-    // A CPU's node does not depend on the memory that a process may use: a CPU keeps its node even
-    // if the cpuset allows none of its memory. Only hwloc's numbers of the parts depend on the
-    // allowed nodes.
+    // A CPU keeps its node even if the cpuset allows none of its memory. Only hwloc's numbers of
+    // the parts depend on the allowed nodes.
     let is_machine = numbered == Numbered::Machine;
     let counted: Vec<&CpuSet> = nodes
         .nodes

@@ -26,9 +26,8 @@ pub struct Handoff {
 }
 
 /// Tasks that exchange messages along a pattern, round after round: a measurement of a pattern's
-/// traffic on a coherent machine. In a round, a task first sends its messages and then receives
-/// those of others. Each channel holds one message; edges with several messages all send their
-/// first ones first.
+/// traffic on a coherent machine. In a round, a task first sends its messages and then receives.
+/// Each channel holds one message; edges with several messages all send their first ones first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handoffs {
     /// The number of tasks.
@@ -84,10 +83,9 @@ impl Handoffs {
         }
     }
 
-    /// The same handoffs over other lines. There are a quarter more lines than channels. Each
-    /// channel in turn, the ones with most messages first, takes the line whose home is nearest to
-    /// both its ends (Liu et al. 2015, algorithm 4 and footnote 3). `away` is a PU's distance from
-    /// a line's home.
+    /// The same handoffs over other lines, a quarter more than channels. Each channel in turn, the
+    /// busiest first, takes the line whose home is nearest to both its ends (Liu et al. 2015,
+    /// algorithm 4 and footnote 3). `away` is a PU's distance from a line's home.
     #[must_use]
     pub fn near(&self, placement: &[u32], away: impl Fn(u32, u32) -> Option<u64>) -> Self {
         let first =
@@ -111,7 +109,6 @@ impl Handoffs {
         near
     }
 
-    /// The channels of some handoffs, each with its messages in a round.
     fn channels<'p, P: Port>(
         &self,
         port: &'p P,
@@ -144,8 +141,7 @@ impl Workload for Handoffs {
         for round in 0..self.rounds {
             for turn in 0..self.most_messages() {
                 let is_on = |(messages, _): &&(u32, SpinChannel<P>)| *messages > turn;
-                // All send before any receives: each channel holds one message, so no task waits
-                // for a waiting task.
+                // All send before any receives, so no task waits for a waiting task.
                 out.iter()
                     .filter(is_on)
                     .for_each(|(_, channel)| channel.put(&[u64::from(round) + rank as u64]));

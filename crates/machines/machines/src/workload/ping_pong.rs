@@ -7,9 +7,8 @@ use seatmap_data::port::{Addr, Port, Stamp, WORDS_PER_LINE, Workload};
 /// trip, and its time is the core distance.
 ///
 /// Pair p is tasks 2p and 2p + 1, on the line `lines[p]`; all pairs start together. Each task reads
-/// the clock between batches of round trips, so one run gives many samples for one clock reading
-/// per batch. The clock of the task that started later counts, because the earlier task's first
-/// batch includes the wait.
+/// the clock once per batch of round trips. The clock of the task that started later counts,
+/// because the earlier task's first batch includes the wait.
 #[derive(Clone, Debug)]
 pub struct PingPong {
     /// The word of each pair, on its own line.
@@ -27,13 +26,13 @@ pub struct PingPong {
 pub struct PingPongTimes {
     /// The clock before the first batch and after each: `batches + 1` readings.
     pub stamps: Vec<Stamp>,
-    /// How often the operating system took the task off its PU during the run.
+    /// The task's involuntary context switches during the run.
     pub interruptions: u64,
 }
 
 impl PingPong {
-    /// Waits until all tasks have arrived. The tasks wait on a separate line: if every arrival woke
-    /// all waiting tasks, hundreds of tasks would take longer to meet than the rest of the run.
+    /// Waits until all tasks have arrived, on a separate line: if every arrival woke all waiting
+    /// tasks, hundreds of tasks would take longer to meet than the rest of the run.
     fn meet<P: Port>(&self, port: &P) {
         if port.fetch_add(self.gate, 1) + 1 == self.tasks() as u64 {
             port.store(self.go(), 1);

@@ -2,8 +2,8 @@
 
 use seatmap_data::port::{Addr, Port, Workload};
 
-/// One task writes a zero to each of its lines, and nothing else. If the kernel places memory by
-/// first touch, the pages are allocated on the NUMA node of the task's PU.
+/// One task writes a zero to each of its lines. If the kernel places memory by first touch, the
+/// pages are allocated on the NUMA node of the task's PU.
 #[derive(Clone, Debug)]
 pub struct Touch {
     /// The words to write.

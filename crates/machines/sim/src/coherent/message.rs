@@ -16,7 +16,7 @@ pub enum MessageKind {
     Forward,
     /// The home makes a cache give the line up.
     Invalidate {
-        /// Whether the requester lacks the line: then the line's owner sends it home.
+        /// Whether the requester lacks the line, so that the owner sends it home.
         wants_line: bool,
     },
     /// A cache sends the line home (step 3).
@@ -61,9 +61,9 @@ impl MessageKind {
     }
 }
 
-/// The operation of a request to a message buffer, or the value of its answer. It is kept
-/// separately, in the [`Outbox`](crate::coherent::outbox::Outbox): messages between caches and
-/// directories have none and stay small.
+/// The operation of a request to a message buffer, or the value of its answer. It is kept in the
+/// [`Outbox`](crate::coherent::outbox::Outbox), so that messages between caches and directories
+/// stay small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parcel {
     Operation(LineCall),

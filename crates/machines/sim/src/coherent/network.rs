@@ -11,9 +11,7 @@ use std::sync::Arc;
 /// One lane of a link, with its PMU counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkLane {
-    /// The time from which it takes the next message.
     free: u64,
-    /// Ticks for which a message delays the next one.
     busy: u32,
     ticks: u32,
     end: u16,
@@ -37,8 +35,8 @@ pub enum PacketProgress {
     Arrived(u32),
 }
 
-/// The links of a machine. A message takes one link after the other, first come first served on
-/// each lane.
+/// The links of a machine. A message takes one after the other, first come first served on each
+/// lane.
 #[derive(Clone, Debug)]
 pub struct Network {
     layout: Arc<CoherentLayout>,
@@ -69,12 +67,11 @@ impl Network {
         (self.sent, self.received) = (0, 0);
     }
 
-    /// Takes a message that leaves after this many ticks. The ticks of its route beyond its links
-    /// come first; a Nack has none.
+    /// Takes a message that leaves after this many ticks, plus the extra ticks of its route; a Nack
+    /// has none.
     #[inline(always)]
     pub fn send(&mut self, message: Message, after: u64, now: u64) -> PacketProgress {
-        // Offsets belong to a core's route to a home, not to a link, so they are added at the
-        // start.
+        // Offsets belong to a core's route, not to a link, so they are added at the start.
         let after = after + self.extra(&message);
         let packet = self.packets.add(message);
         self.leave(packet, after, now)
@@ -92,7 +89,7 @@ impl Network {
     fn leave(&mut self, packet: u32, after: u64, now: u64) -> PacketProgress {
         self.sent += 1;
         match after {
-            // At once, without an event: it would come first in this tick anyway.
+            // Without an event: it would come first in this tick anyway.
             0 => self.advance(packet, now),
             after => PacketProgress::Later { time: now + after, packet },
         }
@@ -123,7 +120,6 @@ impl Network {
         wire.free = start + u64::from(wire.busy);
         wire.grants += 1;
         wire.waits += start - now;
-        // It counts as there already; the event at the end of the link moves it on.
         message.at = wire.end;
         PacketProgress::Later { time: start + u64::from(wire.ticks), packet }
     }

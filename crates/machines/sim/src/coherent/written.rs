@@ -47,17 +47,13 @@ enum Numbering {
     XeonPhi,
 }
 
-/// The stops or tiles with homes, and the rule that distributes lines over them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HomesWritten {
     /// `directories`, or `buffers` if lines are not cached.
     kind: HomeKind,
-    /// The number of homes, one at each of the first stops or tiles.
     count: u32,
-    /// The number of values of the hash.
     hash_values: u32,
-    /// The seed of the hash.
     hash_seed: u32,
 }
 
@@ -177,8 +173,7 @@ impl Written {
                 nodes = counted(nodes, "stop")
             ));
         }
-        // The hash distributes lines by its value, so it must have as many values as there are
-        // homes.
+        // The hash distributes lines by its value, one for each home.
         let other = homes.hash_values != homes.count;
         other.then(|| {
             if homes.hash_values > homes.count {

@@ -41,8 +41,8 @@ pub trait ChannelLines {
         (before >> shift) as u32
     }
 
-    /// Makes the same change `times` times, in the machine's tightest loop. Returns false and does
-    /// nothing if the machine has no tighter loop than calls of [`ChannelLines::change_half`].
+    /// Makes the same change `times` times. Returns false and does nothing if the machine has no
+    /// tighter loop than calls of [`ChannelLines::change_half`].
     fn change_half_times(
         &self,
         _word: Addr,
@@ -53,8 +53,8 @@ pub trait ChannelLines {
         false
     }
 
-    /// Waits until this many tasks have called it, and releases them all at one value of the clock.
-    /// Does nothing in a simulator, whose tasks are never late by chance.
+    /// Releases all tasks at one value of the clock once this many have called it. Does nothing in
+    /// a simulator, whose tasks are never late by chance.
     fn begin_together(&self, _tasks: usize) {}
 
     /// Repeats an operation until this many tasks have called it, so that the load stays the same

@@ -24,7 +24,6 @@ const UPPER_FEATURE: u64 = 4;
 /// The kernel's marker of an extended part (`FP_XSTATE_MAGIC1`).
 const MAGIC_AT: usize = 464;
 const MAGIC: u32 = 0x4650_5853;
-/// Size of the stack for samples.
 const STACK_BYTES: usize = 64 << 10;
 
 /// The thread asked for a sample, or 0 after its answer. Only one is asked at a time.
@@ -43,7 +42,7 @@ fn interrupt_signal() -> libc::c_int {
 
 type Handler = extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
 
-/// Installs a handler that blocks the signal `held` while it runs.
+/// Installs a handler that blocks the signal `held`.
 fn handle(
     signal: libc::c_int,
     handler: Handler,
@@ -99,7 +98,7 @@ pub fn of(tid: Tid, within: Duration) -> Option<ThreadSample> {
     Some(ThreadSample { at, stack, registers, counter, top })
 }
 
-/// Mixes a word into a hash (FNV-1a over words, with a rotation so that high bits count).
+/// FNV-1a over words, with a rotation so that high bits count.
 fn mixed(number: u64, word: u64) -> u64 {
     (number ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
 }
@@ -184,26 +183,23 @@ extern "C" fn on_sample(_: libc::c_int, info: *mut libc::siginfo_t, context: *mu
     }
 }
 
-/// A walk through a thread's cycle, instruction by instruction.
 struct Steps {
     /// The state at the start; `None` once the thread has returned to it.
     first: Option<ThreadSample>,
-    /// The lowest key so far.
     lowest: Key,
     left: u32,
 }
 
-/// An address and the lower halves of the registers there. Upper halves differ between runs,
-/// because they hold the system's pointers; within a run they are the same at each visit.
+/// An address and the lower halves of the registers there. Upper halves hold the system's pointers,
+/// which differ between runs.
 type Key = (u64, [u32; 16]);
 
-/// The most instructions in a walk.
 const MOST_STEPS: u32 = 100_000;
 /// The flag that stops the processor after each instruction (Intel's manual, volume 1, section
 /// 3.4.3).
 const TRAP_FLAG: i64 = 0x100;
 
-/// The walk of the sampled thread, the only thread that accesses it.
+/// The walk of the sampled thread, which alone accesses it.
 struct Walk(UnsafeCell<Option<Steps>>);
 
 // SAFETY: one thread has ticks, and its handlers do not interrupt each other: they run one after
@@ -223,7 +219,6 @@ unsafe fn key(context: *mut libc::c_void) -> Key {
     )
 }
 
-/// Continues a walk after the next instruction.
 unsafe fn step(context: *mut libc::c_void, steps: Steps) {
     // SAFETY: the caller hands on what the kernel gave it; the walk is this thread's.
     unsafe {
@@ -233,7 +228,6 @@ unsafe fn step(context: *mut libc::c_void, steps: Steps) {
     }
 }
 
-/// Ends a walk, if there is one.
 unsafe fn stop_walk(context: *mut libc::c_void) {
     // SAFETY: the caller hands on what the kernel gave it; the walk is this thread's.
     unsafe {
@@ -243,7 +237,7 @@ unsafe fn stop_walk(context: *mut libc::c_void) {
     }
 }
 
-/// Runs after each instruction of a walk. Finds the lowest key of the cycle, continues to it, and
+/// Runs after each instruction of a walk: finds the lowest key of the cycle, continues to it, and
 /// interrupts the thread there.
 extern "C" fn on_step(signal: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: called by the kernel, on a thread with a walk if it is the one that has ticks.
@@ -324,7 +318,6 @@ impl Drop for Ticks {
     }
 }
 
-/// Gives the calling thread a permanent stack for handlers.
 fn own_stack() -> io::Result<()> {
     let memory = Box::leak(vec![0_u8; STACK_BYTES].into_boxed_slice());
     let stack =

@@ -41,7 +41,6 @@ impl Transfers {
         u64::from(self.size_bytes) * self.elements.unwrap_or(1) as u64
     }
 
-    /// Bytes of all buffers at the other end.
     fn buffers_bytes(&self) -> u64 {
         self.operation_bytes() + u64::from(self.stride_bytes.unwrap_or(0)) * self.tasks as u64
     }

@@ -53,8 +53,6 @@ pub enum PpeProgram {
 }
 
 impl PpeProgram {
-    /// Its name, its source, an option for the compiler, and its embedded programs with their
-    /// sources.
     fn recipe(self) -> (&'static str, &'static str, &'static str, &'static [[&'static str; 2]]) {
         match self {
             PpeProgram::Calls => (

@@ -8,7 +8,6 @@ use crate::statistics::words::counted;
 /// machines.
 pub(super) const MAX_ROUND_TRIP_NS: f64 = 1e6;
 
-/// The fastest clock, in GHz.
 pub(super) const MAX_FREQUENCY_GHZ: f64 = 100.0;
 
 #[derive(Debug, PartialEq, Eq)]

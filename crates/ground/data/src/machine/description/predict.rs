@@ -110,7 +110,7 @@ fn groups<'a>(seats: &'a [DescribedPu], shape: &MachineShape) -> Vec<Vec<&'a Des
     groups.into_values().collect()
 }
 
-/// Two seats of different cores, one of each group: every such pair has the same distance.
+/// Two seats of different cores, one of each group; all such pairs have the same distance.
 fn representative_pair<'a>(
     from: &[&'a DescribedPu],
     to: &[&'a DescribedPu],
@@ -127,7 +127,6 @@ mod tests {
     use super::super::tests::{dual, figure};
     use super::*;
 
-    /// Two packages of two complexes of two cores, with the line's home on the second package.
     fn dual_epyc() -> Profile {
         let distance =
             figure("same_l3", 45.0) + &figure("same_die", 215.0) + &figure("other_package", 300.0);

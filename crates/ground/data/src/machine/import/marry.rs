@@ -31,7 +31,6 @@ pub fn marry(
     if let Some(distance) = &mut profile.core_distance {
         let matrix = distance.pus.len();
         let pus = topology.pus.len();
-        // Named rows may be some of the topology's PUs; counted ones must be all.
         if matrix > pus || (matrix < pus && rows == Rows::Numbered) {
             return Err(MachineImportError::PuCount { matrix, topology: pus });
         }

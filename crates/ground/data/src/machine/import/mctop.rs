@@ -16,10 +16,9 @@
 //! nearest cluster. A node is a cluster of the level with as many clusters as the header's nodes,
 //! numbered here by its first context.
 //!
-//! No file gives the length of a cycle. If the user does not either, [`ASSUMED_FREQUENCY_HZ`] is
-//! used and reported, in a [`ProfileNote`] and in the profile's origin. All ratios, and so every
-//! placement, are right then; nanoseconds are wrong by the ratio of the machine's nominal frequency
-//! to the assumed one.
+//! No file gives the length of a cycle. Unless the user does, [`ASSUMED_FREQUENCY_HZ`] is used and
+//! reported, in a [`ProfileNote`] and in the profile's origin. All ratios, and so every placement,
+//! are then right; nanoseconds are wrong by the ratio of the nominal frequency to the assumed one.
 
 use super::clusters::Levels;
 use super::round_trip::{self, MAX_ONE_WAY_NS};
@@ -33,7 +32,6 @@ use crate::statistics::words::counted;
 /// GHz.
 pub const ASSUMED_FREQUENCY_HZ: f64 = 2.5e9;
 
-/// The range of accepted frequencies.
 const FREQUENCIES_HZ: std::ops::RangeInclusive<f64> = 1e6..=1e11;
 
 /// The shortest line of a pair, `0 0 0`, with its end.
@@ -79,7 +77,6 @@ struct Header {
     contexts: usize,
     nodes: usize,
     smt: bool,
-    /// The offset of the next line.
     end: usize,
 }
 
@@ -178,7 +175,6 @@ fn topology(header: &Header, distances: &Matrix) -> Topology {
     let levels = Levels::of(distances);
     let cores =
         if header.smt { levels.first() } else { Some((0..header.contexts as u32).collect()) };
-    // The file gives the number of nodes, and the distances give their PUs.
     let nodes = levels.with_groups(header.nodes);
     let mut seen = vec![0; header.contexts];
     let pus = (0..header.contexts).map(|context| {
@@ -208,8 +204,6 @@ fn wrong(text: &str, offset: usize, problem: String) -> MachineImportError {
 mod tests {
     use super::*;
 
-    /// Two nodes of two cores of two contexts, numbered as Linux does: siblings 4 apart, nodes
-    /// alternating.
     fn text() -> String {
         let mut text = "#box #HWCs 8 #Nodes 2 SMT 1\n".to_owned();
         for (i, j) in (0..8).flat_map(|i| (0..8).map(move |j| (i, j))) {

@@ -4,7 +4,6 @@ use super::ProfileNote;
 use crate::machine::Matrix;
 use crate::machine::nanoseconds::MAX_ROUND_TRIP_NS;
 
-/// The longest one-way latency, in nanoseconds.
 pub(super) const MAX_ONE_WAY_NS: f64 = MAX_ROUND_TRIP_NS / 2.0;
 
 /// Directions closer than this share of their sum count as equal, because files have rounded

@@ -87,7 +87,6 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportErro
     Ok(imported)
 }
 
-/// Omits the numbers without edges if most of many have none; the tasks are named by their numbers.
 fn compact(pattern: &mut Pattern) -> Option<PatternNote> {
     let of = pattern.tasks;
     if of <= SPARSE_FROM || !pattern.names.is_empty() {
@@ -203,7 +202,6 @@ impl Tasks {
         }
     }
 
-    /// The number of tasks, their names, and a note if the numbers do not begin at 0.
     fn finish(self) -> (usize, Vec<String>, Option<PatternNote>) {
         match self {
             Tasks::Open => (0, Vec::new(), None),

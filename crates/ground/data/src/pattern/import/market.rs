@@ -253,7 +253,6 @@ impl Matrix {
     ) -> Result<(), PatternImportError> {
         // A cell of 0 is no message.
         let messages = f64::from(u8::from(bytes > 0.0));
-        // The file has only the lower half of a symmetric matrix, and the diagonal once.
         if self.header.is_symmetric && from != to {
             self.entries.add(place, Edge { from: to, to: from, bytes, messages })?;
         }

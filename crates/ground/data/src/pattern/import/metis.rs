@@ -43,7 +43,6 @@ struct Header {
     has_edge_weights: bool,
 }
 
-/// An edge in the line of one of its ends.
 struct End {
     from: usize,
     to: usize,
@@ -152,8 +151,6 @@ fn header(at: usize, line: &str) -> Result<Header, PatternImportError> {
         );
         return Err(PatternImportError::new(words[1].0, problem, HEADER));
     }
-    // Three digits from the right: edge weights, vertex weights, vertex sizes (METIS manual 5.1,
-    // section 4.1.1).
     let format = words.get(2).map_or("0", |(_, word)| word);
     if format.len() > 3 || format.bytes().any(|digit| !b"01".contains(&digit)) {
         let problem = format!("the format {} is not known", quoted(format));

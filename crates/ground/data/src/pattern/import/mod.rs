@@ -108,7 +108,6 @@ fn text_of(bytes: &[u8]) -> Result<&str, PatternImportError> {
     if text.trim().is_empty() { Err(PatternImportError::Empty) } else { Ok(text) }
 }
 
-/// Whether the size is alone on the first line, and more follows.
 fn is_qaplib(start: &str) -> bool {
     let (first, rest) = start.split_once('\n').unwrap_or((start, ""));
     first.trim().parse::<usize>().is_ok() && !rest.trim().is_empty()

@@ -4,8 +4,8 @@
 //! becomes the program: signals, standard input and the exit code pass through, and any launcher of
 //! processes can start it in place of the program.
 //!
-//! A plan is for one machine, so a task is a rank *on this node*: on every node of a job the first
-//! rank takes the seat of task 0. A rank of the whole job is not enough, and the script refuses to
+//! A plan is for one machine, so a task is a rank *on this node*: on every node the first rank
+//! takes the seat of task 0. A rank of the whole job is not enough, and the script refuses to
 //! guess.
 
 use super::comment;
@@ -29,7 +29,6 @@ fn task() -> String {
     format!("${{{OWN}:-{of_launchers}}}")
 }
 
-/// The message of a script that finds no task.
 fn unknown() -> String {
     let names: Vec<&str> =
         LAUNCHERS.iter().map(|launcher| launcher.rank).chain(["SLURM_LOCALID"]).collect();

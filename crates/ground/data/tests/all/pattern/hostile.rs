@@ -22,7 +22,6 @@ const SEEDS: [&str; 9] = [
      \"edges\":[{\"from\":0,\"to\":1,\"bytes\":5,\"messages\":2},{\"from\":1,\"to\":0,\"bytes\":1.5}]}",
 ];
 
-/// Fragments that often break importers.
 const POISON: [&str; 19] = [
     "nan",
     "inf",
@@ -142,7 +141,6 @@ fn what_is_claimed_is_not_believed() {
     }
 }
 
-/// Published instances: every one is read, and both of its matrices are patterns.
 #[test]
 fn qaplib_instances_are_patterns() {
     let Some(folder) = seatmap_needs::published("qaplib") else { return };

@@ -8,7 +8,6 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 use seatmap_data::port::{Addr, Barrier, Port, Stamp};
 
-/// Shared memory whose every access loom sees.
 #[derive(Clone)]
 struct LoomPort(Arc<Vec<AtomicU64>>);
 

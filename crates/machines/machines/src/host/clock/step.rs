@@ -25,7 +25,6 @@ fn common_divisor(a: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// A clock read every 37 to 45 ns that only shows multiples of `step`.
     fn coarse(step: u64) -> impl Iterator<Item = u64> {
         (0..5000u64).map(move |at| (at * 41 + (at * at) % 5) / step * step)
     }

@@ -1,9 +1,9 @@
 //! The nested sets of PUs that share something: which are kept, and their numbers.
 //!
-//! The sets come from files that can contradict each other. A set that cuts an earlier set in two
-//! is omitted and reported, so that any two kept sets are disjoint or nested. Groups get hwloc's
-//! numbers: the groups of one level are numbered in the order of a walk through the tree, in which
-//! siblings are ordered by their first PU.
+//! The files can contradict each other. A set that cuts an earlier set in two is omitted and
+//! reported, so any two kept sets are disjoint or nested. As in hwloc, the groups of one level are
+//! numbered in the order of a walk through the tree, in which siblings are ordered by their first
+//! PU.
 
 use seatmap_data::machine::import::ProfileNote;
 use seatmap_os::CpuSet;
@@ -65,7 +65,6 @@ pub(super) struct Shared {
 pub(super) struct Nest {
     shared: Vec<Shared>,
     of_pu: HashMap<u32, Vec<usize>>,
-    /// Sets that contradict an earlier one, each with that one.
     contradictions: Vec<[(SharingKind, CpuSet); 2]>,
 }
 
@@ -140,7 +139,6 @@ impl Nest {
         numbers
     }
 
-    /// All sets, in the order of a walk through the tree.
     fn order(&mut self) -> Vec<usize> {
         let shared = &self.shared;
         self.of_pu.values_mut().for_each(|around| {
@@ -166,7 +164,6 @@ impl Nest {
     fn is_kept(&self, at: usize, allowed: &CpuSet, nodes: &[&CpuSet]) -> bool {
         let Shared { kind, set, .. } = &self.shared[at];
         let around = set.first().and_then(|pu| self.of_pu.get(&pu)).map_or(&[][..], Vec::as_slice);
-        // No other set equals a kept group.
         let outermost = kind.is_group()
             || around.iter().find(|other| {
                 self.shared[**other].set == *set && !self.shared[**other].kind.is_group()
@@ -227,7 +224,6 @@ fn without_needless_groups(
     kept
 }
 
-/// The allowed CPUs of each kept part of a kind.
 fn sets_of(
     shared: &[Shared],
     kept: &HashSet<usize>,

@@ -15,13 +15,12 @@ pub(super) const MAX_FILE_BYTES: usize = 1 << 20;
 
 const PAGE_BYTES: usize = 4096;
 
-/// The most names in one folder.
 const MAX_NAMES: usize = 1 << 17;
 
 /// The most links in a row, as in the kernel.
 const MAX_LINKS: u32 = 40;
 
-/// A tree of files. Paths in it are relative to its root, without a leading slash.
+/// A tree of files. Paths are relative to its root, without a leading slash.
 pub(super) struct FileTree {
     store: Store,
     /// The real path of each requested folder; `None` if the folder does not exist.
@@ -82,13 +81,12 @@ impl FileTree {
     }
 
     /// As [`FileTree::text`], but only the first page: the kernel generates the rest of a long file
-    /// only if it is read.
+    /// only when it is read.
     pub(super) fn first_page(&self, path: &str) -> Option<String> {
         let bytes = self.read(path, PAGE_BYTES)?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The bytes of a file; `None` if it is absent or unreadable.
     pub(super) fn bytes(&self, path: &str) -> Option<Vec<u8>> {
         self.read(path, MAX_FILE_BYTES)
     }
@@ -108,7 +106,6 @@ impl FileTree {
 
     pub(super) fn has(&self, path: &str) -> bool {
         match self.store {
-            // The kernel follows its own links, which stay within its files.
             Store::Host => Path::new("/").join(path).exists(),
             _ => self.real_folder(&normal("", path)).is_some() || self.bytes(path).is_some(),
         }
@@ -134,7 +131,7 @@ impl FileTree {
             return known.clone();
         }
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
-        // Remembered by folder: each file of 192 CPUs would follow the same six folders again.
+        // Cached by folder: each file of 192 CPUs would follow the same six folders again.
         let found = self.followed(parent, links).and_then(|parent| {
             match self.store.link(&joined(&parent, name))? {
                 Some(target) => self.followed(&normal(&parent, &target), links.checked_sub(1)?),
@@ -250,7 +247,6 @@ fn normal(folder: &str, path: &str) -> String {
     for part in from.split('/').chain(path.split('/')) {
         match part {
             "" | "." => {}
-            // The root's parent is the root, as in a real file system.
             ".." => drop(parts.pop()),
             _ => parts.push(part),
         }

@@ -8,7 +8,6 @@ use seatmap_machines::host::{HostError, HostTestbed};
 use seatmap_machines::workload::{PingPong, Touch};
 use seatmap_os::{CpuError, affinity};
 
-/// Each task adds its rank to a sum, and reads the sum when all tasks have added theirs.
 struct Sum {
     tasks: usize,
     rounds: u64,
@@ -40,7 +39,6 @@ impl Workload for Sum {
     }
 }
 
-/// Tasks take turns by compare-exchange: task r may go when the word holds r.
 struct Turns;
 
 impl Workload for Turns {

@@ -294,7 +294,7 @@ fn a_group_without_the_controller_is_where_hwloc_errs() {
     files.put("sys/fs/cgroup/slice/cpuset.cpus.effective", "4-5");
     let (_folder, ours) = read(&files);
     // The kernel limits the process to the slice's CPUs (cgroup-v2, "Cpuset Interface Files");
-    // hwloc only looks at the group itself, and takes all CPUs.
+    // hwloc only looks at the group itself.
     assert!(ours.unwrap().os_indices().eq([4, 5]));
 }
 

@@ -39,12 +39,10 @@ pub fn write(profile: &Profile) -> Result<String, ProfileExportError> {
     Ok(out.text)
 }
 
-/// The text so far, and the nesting of its next line.
 #[derive(Default)]
 struct Document {
     text: String,
     depth: usize,
-    /// hwloc's global numbers used so far.
     gp_index: u64,
 }
 

@@ -13,7 +13,6 @@ use quick_xml::events::BytesStart;
 /// `HWLOC_DISTANCES_KIND_MEANS_LATENCY` of hwloc/distances.h.
 const KIND_LATENCY: u64 = 1 << 2;
 
-/// The longest round trip, in picoseconds.
 const MAX_PS: u64 = (MAX_ROUND_TRIP_NS * 1000.0) as u64;
 
 #[derive(Debug)]
@@ -55,7 +54,6 @@ impl HwlocDistances {
         if self.useful { add(&mut self.values, text, room) } else { Ok(()) }
     }
 
-    /// Called at the end of the element.
     pub(super) fn check(&self) -> Result<(), String> {
         let indexes = self.indexes.len();
         let values = self.values.len();
@@ -105,7 +103,6 @@ fn says(element: &BytesStart<'_>, name: &str, value: &str) -> Result<bool, Strin
     attribute(element, name).map(|own| own.as_deref() == Some(value))
 }
 
-/// Appends the numbers of a text, up to the limit.
 fn add<T: TryFrom<u64>>(numbers: &mut Vec<T>, text: &str, room: usize) -> Result<(), String> {
     for word in text.split_ascii_whitespace() {
         let number = whole_number::<u64>(word)
@@ -114,8 +111,7 @@ fn add<T: TryFrom<u64>>(numbers: &mut Vec<T>, text: &str, room: usize) -> Result
         numbers.push(number.ok_or_else(|| {
             format!("<distances2> holds '{}'", word.chars().take(24).collect::<String>())
         })?);
-        // Checked at each number, because a hostile file's text may be longer than the memory it
-        // may use.
+        // Checked at each number, because a hostile text may exceed the memory limit.
         if numbers.len() > room {
             return Err(format!(
                 "<distances2> holds more than the {room} that its nbobjs announces",
