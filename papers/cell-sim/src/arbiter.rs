@@ -35,19 +35,16 @@ struct Round {
     claimed: u16,
 }
 
-/// A started transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
     pub transaction: u32,
     pub ring: u8,
-    /// The time at which the last byte arrives.
     pub arrives: u64,
 }
 
 /// Counts of a chip's rings, like those of a PMU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RingCounters {
-    /// Transfers started on each ring.
     pub grants: [u64; RINGS],
     /// Core cycles that transfers occupied each ring's segments.
     pub busy_cycles: [[u64; ELEMENT_COUNT]; RINGS],
@@ -55,7 +52,6 @@ pub struct RingCounters {
     pub wait_cycles: [u64; ELEMENT_COUNT],
 }
 
-/// The arbiter, its rings, and the elements' ports.
 #[derive(Clone, Debug)]
 pub struct DataArbiter {
     chip: u8,
@@ -98,7 +94,6 @@ impl DataArbiter {
         }
     }
 
-    /// Queues a transaction's data for its transfer between two elements.
     pub fn request(
         &mut self,
         transaction: u32,
@@ -149,7 +144,6 @@ impl DataArbiter {
         &self.granted
     }
 
-    /// The transfers started by the last arbitration.
     pub fn granted(&self) -> &[Grant] {
         &self.granted
     }

@@ -7,7 +7,6 @@ use seatmap_sim::moment::at_cycle;
 /// Counts of the link: from the first chip to the second, and back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BifCounters {
-    /// Bytes in each direction.
     pub bytes: [u64; 2],
     /// Core cycles that each direction was busy.
     pub busy_cycles: [u64; 2],

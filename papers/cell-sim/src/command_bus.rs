@@ -23,7 +23,6 @@ const RECENT: usize = 1024;
 const RECENT_BITS: u32 = RECENT.trailing_zeros();
 const NO_LINE: u64 = u64::MAX;
 
-/// Counts of the command network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandCounters {
     pub commands: u64,
@@ -53,11 +52,9 @@ pub struct BusCommand {
     pub reach: Reach,
     /// The number of its [line](line_of).
     pub line: u64,
-    /// The time at which it was sent.
     pub since: u64,
 }
 
-/// The answer to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandResponse {
     /// The time of the combined response.
@@ -75,7 +72,6 @@ struct Chip {
     output: Option<BusCommand>,
 }
 
-/// The command network of all chips.
 #[derive(Clone, Debug)]
 pub struct CommandBus {
     gap: u64,
@@ -234,7 +230,6 @@ impl Chip {
     }
 }
 
-/// The number of the line in a transaction's command.
 pub fn line_of(transaction: &Transaction) -> u64 {
     // Memories, local stores and registers have separate ranges of numbers.
     let store = match transaction.ea {

@@ -64,7 +64,6 @@ impl EventOutbox {
         self.wheel.at(time, event);
     }
 
-    /// The next message and its time.
     #[inline]
     pub fn deliver(&mut self) -> Option<(u64, CellBeEvent)> {
         self.wheel.pop()
@@ -74,7 +73,6 @@ impl EventOutbox {
         self.wheel.scheduled()
     }
 
-    /// Drops all messages and returns to time 0.
     pub fn clear(&mut self) {
         self.wheel.clear();
     }
@@ -82,7 +80,6 @@ impl EventOutbox {
 
 #[cfg(test)]
 impl EventOutbox {
-    /// All pending messages in order.
     pub fn drain(&mut self) -> Vec<(u64, CellBeEvent)> {
         std::iter::from_fn(|| self.deliver()).collect()
     }

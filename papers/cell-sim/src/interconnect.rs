@@ -81,7 +81,6 @@ impl Interconnect {
         self.chips[chip as usize].memory
     }
 
-    /// The link's element on a chip's ring.
     pub fn bif(&self, chip: u8) -> RingElement {
         self.chips[chip as usize].bif
     }
@@ -126,7 +125,6 @@ impl Interconnect {
         }
     }
 
-    /// Handles the command network's message to itself.
     pub fn command_turn(&mut self, out: &mut EventOutbox) {
         for command in self.commands.turn(out).into_iter().flatten() {
             self.answer(&command, out);
@@ -146,7 +144,6 @@ impl Interconnect {
         }
     }
 
-    /// A transaction after its response.
     pub fn transaction(&self, id: u32, now: u64) -> &Transaction {
         self.transactions.get(id, now)
     }
@@ -177,7 +174,6 @@ impl Interconnect {
         }
     }
 
-    /// Handles a memory channel's message to itself.
     pub fn memory_turn(&mut self, channel: u16, out: &mut EventOutbox) {
         let each = self.channels as u16;
         self.chips[usize::from(channel / each)].mic.turn(usize::from(channel % each), out);
@@ -207,7 +203,6 @@ impl Interconnect {
         }
     }
 
-    /// Runs a chip's arbiter.
     pub fn arbitrate(&mut self, chip: u8, out: &mut EventOutbox) {
         self.chips[chip as usize].arbiter.arbitrate(out);
     }
@@ -247,7 +242,6 @@ impl Interconnect {
         false
     }
 
-    /// Handles data that has arrived at its target's chip.
     pub fn crossed_link(&mut self, id: u32, out: &mut EventOutbox) {
         let target = self.transactions.get(id, out.now()).target;
         let entry = self.bif(target.chip);
@@ -271,7 +265,6 @@ impl Interconnect {
         self.transactions.remove(id, now)
     }
 
-    /// The counts so far, with the elements' names.
     pub fn count(&self, names: &[String]) -> CellBeCounters {
         let commands = self.commands.counters();
         let link = self.link.counters();

@@ -21,7 +21,6 @@ impl Default for InboundMailbox {
 }
 
 impl InboundMailbox {
-    /// Occupied entries.
     pub fn filled(&self) -> usize {
         self.messages.len().min(INBOUND_ENTRIES)
     }
@@ -68,13 +67,11 @@ impl OutboundMailbox {
         );
     }
 
-    /// Reads the message for the PPE, if there is one.
     pub fn read(&mut self) -> Option<u32> {
         self.entry.take()
     }
 }
 
-/// A signal notification register.
 #[derive(Clone, Debug, Default)]
 pub struct SignalRegister {
     bits: u32,

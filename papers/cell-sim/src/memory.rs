@@ -10,7 +10,6 @@ pub const LINE_BYTES: u32 = 128;
 
 const NAME: &str = "the memory";
 
-/// All bytes of a run: local stores and memories.
 #[derive(Clone, Debug, Default)]
 pub struct CellBeMemory {
     local: Vec<Vec<u8>>,
@@ -35,7 +34,6 @@ impl CellBeMemory {
             .unwrap_or_default()
     }
 
-    /// The bytes of a range, for writing.
     pub fn at_mut(&mut self, ea: Ea, size: u32) -> &mut [u8] {
         let (store, offset) = match ea {
             Ea::Local { rank, offset } => (self.local.get_mut(rank as usize), offset),
@@ -87,7 +85,6 @@ impl CellBeMemory {
         bytes.copy_from_slice(&value.to_le_bytes());
     }
 
-    /// Checks that all bytes of a transfer exist.
     pub fn check(&self, ea: Ea, size: u32) -> Result<(), DmaError> {
         // In 64 bits, because the sum could wrap in 32.
         let end = u64::from(ea.offset()) + u64::from(size);

@@ -17,7 +17,6 @@ pub const PROXY_TAGS: u8 = 32;
 /// Entries of the queue of proxy commands (Cell Broadband Engine Architecture).
 const PROXY_ENTRIES: usize = 8;
 
-/// The operation of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MfcOperation {
     Get,
@@ -31,7 +30,6 @@ pub enum MfcOperation {
     Barrier,
 }
 
-/// A command as the SPU writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MfcCommand {
     pub work: MfcOperation,
@@ -46,7 +44,6 @@ pub struct MfcCommand {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineRequest {
     pub work: MfcOperation,
-    /// The command's entry.
     pub entry: u8,
     pub local: u32,
     pub ea: Ea,
@@ -56,9 +53,7 @@ pub struct LineRequest {
 /// Why an SPU that waited for its MFC can continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
-    /// The queue has room for another command.
     Room,
-    /// The commands of the awaited tags are complete.
     Tags,
     /// The list in this entry stalled and needs an acknowledgement.
     Stalled(u8),
@@ -196,12 +191,10 @@ impl Mfc {
         has_room
     }
 
-    /// Free entries for the SPU's commands.
     pub fn room(&self) -> usize {
         self.free.len() - self.proxy_room()
     }
 
-    /// Free entries for proxy commands.
     pub fn proxy_room(&self) -> usize {
         PROXY_ENTRIES - self.proxies
     }
@@ -283,7 +276,6 @@ impl Mfc {
         self.issue_at(out.now() + self.line_gap, out);
     }
 
-    /// Schedules a line now.
     pub fn issue_now(&mut self, out: &mut EventOutbox) {
         self.issue_at(out.now(), out);
     }

@@ -19,7 +19,6 @@ pub use counters::MicCounters;
 /// A smaller write has to read the line first (the PMU's read-modify-write events).
 const QUADWORD_BYTES: u32 = 16;
 
-/// A memory controller.
 #[derive(Clone, Debug)]
 pub struct Mic {
     banks: u32,
@@ -57,14 +56,12 @@ impl Mic {
         self.channels[channel].expect_write()
     }
 
-    /// Queues a write's data.
     pub fn write(&mut self, transaction: u32, offset: u32, size: u32, out: &mut EventOutbox) {
         let (channel, bank) = self.place(offset);
         let access = if size < QUADWORD_BYTES { BankAccess::Modify } else { BankAccess::Write };
         self.channels[channel].write(transaction, bank, access, out);
     }
 
-    /// Handles a channel's message to itself.
     pub fn turn(&mut self, channel: usize, out: &mut EventOutbox) {
         self.channels[channel].turn(out);
     }

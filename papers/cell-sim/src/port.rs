@@ -8,7 +8,6 @@ use crate::world::{CellBeMachine, TaskElement};
 use seatmap_sim::engine::{TaskMessage, TaskRefusal, TaskYielder};
 use std::cell::{Cell, RefCell};
 
-/// A task's view of the machine.
 pub struct CellPort<'a> {
     pub world: &'a RefCell<CellBeMachine>,
     /// The time, outside `world` so that reading it costs nothing.

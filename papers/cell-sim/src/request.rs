@@ -5,7 +5,6 @@ use crate::session::SessionCall;
 use seatmap_data::statistics::words::counted;
 use std::fmt;
 
-/// A call that takes time.
 #[derive(Clone, Copy, Debug)]
 pub enum ChannelCall {
     Transfer {
@@ -48,12 +47,10 @@ pub enum ChannelCall {
     },
     Compute(u64),
     Service(OsService),
-    /// A call of a C program.
     Program(SessionCall),
 }
 
 impl ChannelCall {
-    /// Its name in traces.
     pub fn name(&self) -> &'static str {
         match self {
             ChannelCall::Transfer { is_get: true, .. } => "get",

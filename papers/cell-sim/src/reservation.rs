@@ -117,7 +117,6 @@ impl AtomicUnits {
         self.lost
     }
 
-    /// Starts an SPU's atomic.
     pub fn begin(
         &mut self,
         spe: u16,
@@ -170,7 +169,6 @@ impl AtomicUnits {
         supplier
     }
 
-    /// Receives the requested line.
     pub fn receive(&mut self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
         match self.phases[spe as usize] {
             Phase::Reserving(operation) => self.store(spe, operation, out),
@@ -182,7 +180,6 @@ impl AtomicUnits {
         }
     }
 
-    /// Continues after the cache's half of an atomic.
     pub fn half_done(&mut self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
         match self.phases[spe as usize] {
             Phase::Reserving(operation) => self.store(spe, operation, out),

@@ -26,7 +26,6 @@ pub fn hops_up(source: usize, target: usize) -> usize {
     if target >= source { target - source } else { target + ELEMENT_COUNT - source }
 }
 
-/// A ring with its transfers.
 #[derive(Clone, Debug)]
 pub struct DataRing {
     chip: u8,

@@ -8,7 +8,6 @@ use crate::transaction::{MappedRegister, RingElement};
 use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 
-/// An SPE and its task.
 #[derive(Clone, Debug)]
 pub struct Spe {
     number: u16,
@@ -46,7 +45,6 @@ impl Spe {
         self.task = task;
     }
 
-    /// The seated task, if any.
     pub fn seated(&self) -> Option<u16> {
         self.task
     }

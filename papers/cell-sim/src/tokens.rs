@@ -17,7 +17,6 @@ const PARITIES: usize = 2;
 /// The most memories, and chips with requesters.
 const CHIPS: usize = 2;
 
-/// The tokens of all groups.
 #[derive(Clone, Debug)]
 pub struct Tokens {
     interval: u64,

@@ -8,7 +8,6 @@ use seatmap_sim::moment::at_cycle;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RingElement {
     pub chip: u8,
-    /// Its position along the ring.
     pub element: u8,
 }
 
@@ -29,9 +28,7 @@ pub enum TransactionPurpose {
 /// A register of an SPE that other elements write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MappedRegister {
-    /// The inbound mailbox.
     Mailbox,
-    /// A signal notification register.
     Signal(SignalNumber),
 }
 
@@ -59,7 +56,6 @@ impl MappedRegister {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transaction {
     pub purpose: TransactionPurpose,
-    /// The requesting SPE.
     pub spe: u16,
     pub requester: RingElement,
     /// The command's entry in the MFC's queue.
@@ -70,9 +66,7 @@ pub struct Transaction {
     pub ea: Ea,
     /// The requester's local store address.
     pub local: u32,
-    /// The receiving task of a message.
     pub to: u16,
-    /// A message's value.
     pub value: u32,
 }
 

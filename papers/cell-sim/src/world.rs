@@ -28,12 +28,10 @@ use seatmap_data::invariant::broken;
 use seatmap_sim::engine::SimulatedMachine;
 use seatmap_sim::moment::at_cycle;
 
-/// The element that runs a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskElement {
     /// An SPE, numbered over all chips.
     Spe(u16),
-    /// The PPE of a chip.
     Ppe(u8),
     /// None: a context without an SPE, whose local store is in main memory.
     Stored,
@@ -79,7 +77,6 @@ impl Task {
 }
 
 impl CellBeMachine {
-    /// Creates the machine of a checked model.
     pub fn new(model: &CellModel) -> Self {
         let timing = model.timing();
         let each = model.spes.len();
@@ -124,7 +121,6 @@ impl CellBeMachine {
         self.atomics.reset();
     }
 
-    /// Starts a task at the given time.
     pub fn start(&mut self, time: u64, task: u16) {
         self.out.send(time, CellBeEvent::Resume(task));
     }
@@ -134,12 +130,10 @@ impl CellBeMachine {
         self.timing.start_skew
     }
 
-    /// Starts or stops recording a trace.
     pub fn set_trace(&mut self, trace: Option<EventTrace>) {
         self.trace = trace;
     }
 
-    /// Stops recording, and returns the trace.
     pub fn take_trace(&mut self) -> Option<EventTrace> {
         self.trace.take()
     }

@@ -22,7 +22,6 @@ impl Guests {
         Guests { inside: Arc::default(), most, most_of_a_user }
     }
 
-    /// Admits a client if there is room.
     pub fn enter(&self, uid: u32) -> Option<ConnectedClient> {
         let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
         // Entries of users without clients remain, with 0.

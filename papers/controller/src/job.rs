@@ -6,9 +6,7 @@ use crate::request::Create;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
-    /// The request.
     pub create: Create,
-    /// The requesting user.
     pub uid: u32,
     /// The client's connection, while it lasts.
     pub connection: Option<u64>,
@@ -17,7 +15,6 @@ pub(crate) struct Job {
     pub phase: CellPhase,
     /// Its stopped threads while it is suspended.
     pub stopped: Vec<StoppedThread>,
-    /// Its faults at the last check.
     pub faults: Vec<String>,
     /// The end of its lease, in seconds since boot.
     pub ends_s: Option<u64>,
@@ -26,7 +23,6 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// Remaining seconds of its lease.
     pub fn left_s(&self) -> Option<u64> {
         self.ends_s.map(|end| end.saturating_sub(seatmap_os::boot::seconds()))
     }

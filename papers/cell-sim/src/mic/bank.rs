@@ -4,12 +4,9 @@ use crate::parameters::CellBeTiming;
 use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 
-/// The use of a bank for one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BankAccess {
-    /// Opens a row, reads a line and closes the row.
     Read,
-    /// Opens a row, writes a line and closes the row.
     Write,
     /// Reads, changes and writes a line, because less than a quadword is written.
     Modify,
@@ -21,7 +18,6 @@ impl BankAccess {
     }
 }
 
-/// The times for which an access occupies a bank.
 #[derive(Clone, Copy, Debug)]
 pub struct BankTiming {
     read: u64,

@@ -127,7 +127,6 @@ impl MemoryChannel {
         has_place
     }
 
-    /// Queues a write's data in its reserved entry.
     pub fn write(&mut self, transaction: u32, bank: u8, access: BankAccess, out: &mut EventOutbox) {
         let was_expected = self.expected > 0 && access.writes();
         invariant!(
@@ -150,7 +149,6 @@ impl MemoryChannel {
         }
     }
 
-    /// Handles the message to itself: serves the next line.
     pub fn turn(&mut self, out: &mut EventOutbox) {
         if self.wake == out.now() {
             self.wake = u64::MAX;

@@ -11,7 +11,6 @@ impl AtomicUnits {
         self.phases[spe as usize] == Phase::Idle
     }
 
-    /// Starts a getllar.
     pub fn get(&mut self, spe: u16, at: Ea, out: &mut EventOutbox) -> AtomicAction {
         invariant!(
             self.is_idle(spe),

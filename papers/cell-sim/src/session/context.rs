@@ -41,27 +41,22 @@ pub struct ReservedLine {
     pub line: [u64; LINE_BYTES as usize / 8],
 }
 
-/// A program that spins until its local store changes.
 #[derive(Clone, Copy, Debug)]
 pub struct SpinningProgram {
     /// Arrivals in the store when the program began to spin.
     pub seen: u64,
     /// Arrivals at which it looks again.
     pub until: u64,
-    /// A hash of the store's bytes.
     pub number: u64,
 }
 
-/// A context of an SPE.
 #[derive(Clone, Debug)]
 pub struct ChannelState {
-    /// Its number in errors and traces.
     pub number: u32,
     pub inbound: InboundMailbox,
     pub outbound: OutboundMailbox,
     pub interrupting: OutboundMailbox,
     pub signals: [Option<u32>; 2],
-    /// Whether each signal register gathers bits.
     pub gathers: [bool; 2],
     /// Unacknowledged events.
     pub events: u32,
@@ -97,9 +92,7 @@ pub struct ChannelState {
     pub proxy_fault: Option<ProgramCommand>,
     /// The preferred SPE, and the preferred chip if that SPE is taken.
     pub wish: (Option<u16>, Option<u8>),
-    /// The SPE that it runs on.
     pub seat: Option<u16>,
-    /// The thread that runs its program.
     pub runner: Option<u16>,
     /// Arrivals of bytes in its local store.
     pub arrivals: u64,
@@ -111,7 +104,6 @@ pub struct ChannelState {
 }
 
 impl ChannelState {
-    /// A fresh context.
     pub fn new(
         number: u32,
         gathers: [bool; 2],

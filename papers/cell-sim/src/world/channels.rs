@@ -187,7 +187,6 @@ impl CellBeMachine {
         self.nudge(task);
     }
 
-    /// Resumes a stalled list of a context with these elements.
     pub fn extend_list(&mut self, task: u16, entry: u8, elements: &[ListElement], is_open: bool) {
         let Some(spe) = self.context_of(task).seat else { return };
         self.context_of(task).stalled_entries.retain(|other| *other != entry);
@@ -298,7 +297,6 @@ impl CellBeMachine {
         context.events & context.event_mask
     }
 
-    /// Raises an event of an SPU.
     pub fn raise(&mut self, task: u16, event: u32) {
         self.context_of(task).events |= event;
         if matches!(self.waiting_call(task), Some(SessionCall::Read(ReadChannel::Events))) {

@@ -23,14 +23,11 @@ pub struct ProgramContexts {
     cycles_per_tick: f64,
 }
 
-/// The progress of a C program's call.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CallProgress {
     /// Whether the work before the call is done and the call itself has started.
     pub has_begun: bool,
-    /// Number of polls.
     pub looks: u32,
-    /// The call's number.
     pub number: u64,
     /// Whether it was woken before it parked.
     pub is_woken: bool,
@@ -43,7 +40,6 @@ impl ProgramContexts {
         self.is_active
     }
 
-    /// The chip of a memory module.
     pub fn chip(&self, module: u8) -> u8 {
         if self.is_active { AddressSpace::chip(module) } else { module }
     }
@@ -107,7 +103,6 @@ impl CellBeMachine {
         self.programs.free.push(task);
     }
 
-    /// The time base in ticks.
     pub fn tick(&self) -> u64 {
         (self.out.now() as f64 / self.programs.cycles_per_tick) as u64
     }
@@ -175,7 +170,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Applies a function to a context, if the task is one.
     pub fn context_for(&mut self, task: u16, does: impl FnOnce(&mut ChannelState)) {
         if let Some(context) = self.programs.context_mut(task) {
             does(context);
@@ -217,7 +211,6 @@ impl CellBeMachine {
         }
     }
 
-    /// A task's current call.
     pub fn calls(&self, task: u16) -> Option<SessionCall> {
         match self.tasks.get(task as usize)?.request {
             Some(ChannelCall::Program(call)) => Some(call),

@@ -65,7 +65,6 @@ impl CellBeMachine {
         })
     }
 
-    /// Wakes spinning programs whose store a thread changed.
     pub fn stores_changed(&mut self) {
         self.wake_spinning(|world, task, spinning| {
             world.programs.process.number_of(task) != spinning.number

@@ -186,7 +186,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Events of a context that a thread can wait for.
     pub fn happened(&self, context: u16) -> u32 {
         let Some(state) = self.programs.context(context) else { return 0 };
         event_if(!state.interrupting.has_room(), ppe_event::OUT_INTR_MBOX)

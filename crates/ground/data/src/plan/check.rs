@@ -6,7 +6,6 @@ use crate::plan::{Channel, Plan};
 use crate::statistics::words::counted;
 use seatmap_os::cpu_list::MAX_CPU;
 
-/// All checks of [`Plan::check`].
 pub fn plan(plan: &Plan) -> Result<(), DocumentError> {
     placement(&plan.placement)?;
     seats(plan)?;

@@ -11,12 +11,10 @@ use std::sync::Arc;
 
 const NAME: &str = "cache";
 
-/// A cache's right to a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LineState {
     #[default]
     Invalid,
-    /// The cache may read.
     Shared,
     /// The cache may read, and answers for the line, which other caches share.
     Owned,
@@ -47,16 +45,13 @@ struct Thread {
 pub struct Delivery {
     /// The thread. It continues with its request before the snoop is handled.
     pub thread: u16,
-    /// The value of an answer from a message buffer.
     pub value: Option<u64>,
     pub held: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheCounts {
-    /// Accesses to lines to which the cache had the right.
     pub hits: u64,
-    /// Accesses that went to the line's home.
     pub misses: u64,
     /// Snoops that arrived before the line itself, and waited for it.
     pub early_snoops: u64,

@@ -46,7 +46,6 @@ impl Core {
         }
     }
 
-    /// Gives a task the next hardware thread, in a memory of this many lines. Returns the thread.
     pub fn seat(&mut self, task: u16, lines: usize) -> u16 {
         self.threads.push(HardwareThread {
             task,
@@ -159,7 +158,6 @@ impl Core {
         self.cache.answer(snoop, out);
     }
 
-    /// Notice: the home has granted a thread's request.
     #[inline]
     pub fn expect(&mut self, thread: u16, now: u64) {
         self.cache.expect(thread, now);

@@ -31,7 +31,6 @@ struct Transaction {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoherenceCounts {
-    /// Copies that caches had to give up.
     pub invalidations: u64,
     pub memory_reads: u64,
 }
@@ -60,7 +59,6 @@ impl Directory {
         }
     }
 
-    /// Restores the initial state, with this many uncached lines.
     pub fn reset(&mut self, lines: usize) {
         self.intake.reset();
         self.lines.reset(lines, self.layout.caches());
@@ -83,7 +81,6 @@ impl Directory {
         self.intake.receive(packet, out);
     }
 
-    /// Serves a message after its lookup.
     pub fn looked_up(&mut self, packet: u32, out: &mut Outbox) {
         let message = *out.message(packet);
         match message.kind {
@@ -103,7 +100,6 @@ impl Directory {
         self.one_answer_less(line, None, out);
     }
 
-    /// Notice: a cache has given a line up.
     #[inline]
     pub fn gone(&mut self, cache: u16, line: u32, now: u64) {
         let had = self.lines.is_shared_by(line, cache);

@@ -13,9 +13,7 @@ pub struct Pipeline {
     free: u64,
     /// Requests inside, until they are granted or move on.
     held: u32,
-    /// Messages that it looked up.
     pub lookups: u64,
-    /// Ticks for which they waited.
     pub waits: u64,
     /// Requests that it sent back because the home was full.
     pub nacks: u64,

@@ -3,26 +3,17 @@
 use crate::coherent::fabric::Fabric;
 use crate::coherent::homes::{Homes, hashed};
 
-/// The times of a model in whole ticks, and the length of its queues.
+/// The figures of a model (`CoherentFigures`) in whole ticks, and the length of its queues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoherentTiming {
-    /// Time in which a cache answers its own core.
     pub hit: u64,
-    /// Time from a core's access that misses to the request that leaves its cache.
     pub miss: u64,
-    /// Time in which a cache answers a snoop.
     pub cache: u64,
-    /// Time in which a directory looks a line up.
     pub directory: u64,
-    /// Time for which a look-up delays the next message.
     pub directory_busy: u64,
-    /// Requests that a directory holds; it sends further ones back.
     pub directory_queue: u32,
-    /// Time in which memory answers a directory.
     pub memory: u64,
-    /// Additional time of an atomic compared with a store.
     pub atomic: u64,
-    /// The longest time between the starts of two tasks.
     pub start_skew: u64,
 }
 

@@ -2,9 +2,7 @@
 
 use crate::coherent::slab::SlabQueue;
 
-/// The number for no cache.
 pub const NO_CACHE: u16 = u16::MAX;
-/// The number for no transaction.
 pub const IDLE: u32 = u32::MAX;
 
 /// The record of a line. Modified and exclusive are one state: the only sharer may write.

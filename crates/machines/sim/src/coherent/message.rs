@@ -71,7 +71,6 @@ pub enum Parcel {
     Value(u64),
 }
 
-/// The number for no parcel.
 pub const NO_PARCEL: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,9 +83,7 @@ pub struct Message {
     pub thread: u16,
     /// The node that sent it first.
     pub from: u16,
-    /// The node where it is.
     pub at: u16,
-    /// The node that it goes to.
     pub to: u16,
     pub line: u32,
     /// The number of its parcel; [`NO_PARCEL`] between caches and directories.

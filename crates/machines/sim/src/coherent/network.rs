@@ -8,20 +8,16 @@ use crate::moment::at_tick;
 use seatmap_data::invariant;
 use std::sync::Arc;
 
-/// One lane of a link, with its PMU counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkLane {
     free: u64,
     busy: u32,
     ticks: u32,
     end: u16,
-    /// Messages that it took.
     pub grants: u64,
-    /// Ticks for which they waited.
     pub waits: u64,
 }
 
-/// The progress of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketProgress {
     /// The message moves again at this time.
@@ -129,12 +125,10 @@ impl Network {
         self.packets.get(packet)
     }
 
-    /// Adds an arrived message to the end of a queue.
     pub fn park(&mut self, queue: &mut SlabQueue, packet: u32) {
         self.packets.push(queue, packet);
     }
 
-    /// Removes the first message of a queue.
     pub fn unpark(&self, queue: &mut SlabQueue) -> Option<u32> {
         self.packets.pop(queue)
     }

@@ -105,7 +105,6 @@ impl Outbox {
         &self.network
     }
 
-    /// Sends a message that leaves after this many ticks.
     #[inline(always)]
     pub fn send(&mut self, message: Message, after: u64) {
         // Later messages must not overtake a pending one that arrived at once.
@@ -116,7 +115,6 @@ impl Outbox {
         self.moved(step);
     }
 
-    /// Replaces an arrived message with its answer.
     #[inline(always)]
     pub fn answer(&mut self, packet: u32, answer: Message, after: u64) {
         if self.pending.len() > self.outer {
@@ -243,7 +241,6 @@ impl Outbox {
         }
     }
 
-    /// Removes the pending actions of a component after all are carried out.
     #[inline]
     pub fn end_pending(&mut self, own: std::ops::Range<usize>) {
         self.pending.truncate(own.start);

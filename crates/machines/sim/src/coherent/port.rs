@@ -13,7 +13,6 @@ pub struct CoherentPort<'a> {
     pub words: u32,
     /// Ticks from one look of a polling loop to the next.
     pub look: u64,
-    /// Ticks of a core cycle.
     pub ticks_per_cycle: u64,
 }
 

@@ -43,7 +43,6 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T: Copy> Slab<T> {
-    /// Removes all values, but keeps the memory.
     pub fn clear(&mut self) {
         self.entries.clear();
         (self.free, self.occupied) = (NONE, 0);

@@ -145,7 +145,6 @@ fn at_once(out: &mut Outbox) -> Vec<ComponentAction> {
     wishes
 }
 
-/// The kind, the cache and the destination of all messages among actions.
 pub fn sent(wishes: &[ComponentAction]) -> Vec<(MessageKind, u16, u16)> {
     wishes
         .iter()

@@ -19,7 +19,6 @@ pub const FORMAT: &str = "seatmap-coherent/1";
 /// The most stops of a ring or tiles of a mesh: routes between all pairs are kept.
 const MOST_NODES: u32 = 1024;
 
-/// The keys of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Written {

@@ -19,7 +19,6 @@ pub use either::{Fiber, Stack, Yielder};
 /// Bytes of a task's stack.
 const STACK_BYTES: usize = 256 * 1024;
 
-/// The progress of a task.
 #[derive(Debug, PartialEq, Eq)]
 pub enum FiberStep<S> {
     Said(S),

@@ -54,7 +54,6 @@ impl SpeComputation {
 pub(super) struct ProgramRun {
     pub style: LibraryStyle,
     pub work: SpeComputation,
-    /// Repetitions of the work.
     pub times: u32,
     pub spes: usize,
     pub inputs: Inputs,
@@ -62,7 +61,6 @@ pub(super) struct ProgramRun {
     /// The time of the first timer interrupt, or the used part of the partition's slice, from 0 to
     /// 1 of a period.
     pub phase: f64,
-    /// Whether another partition takes turns with Cellule's.
     pub is_perturbed: bool,
     pub signs: Vec<Sign>,
 }

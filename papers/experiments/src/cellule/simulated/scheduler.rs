@@ -3,7 +3,6 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PickedThread {
     pub number: usize,
-    /// Whether another one ran before.
     pub is_other: bool,
 }
 
@@ -116,7 +115,6 @@ impl FairScheduler {
         }
     }
 
-    /// Picks the next thread; `None` if none can run.
     pub fn pick(&mut self) -> Option<PickedThread> {
         self.must_switch = false;
         let Some(number) = self.first() else {

@@ -15,7 +15,6 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// Bytes per unit of weight in a round.
 const QUANTUM: u64 = 4 << 10;
 
-/// The order in which streams are served.
 pub enum StreamOrder {
     /// The only stream, by the thread that receives it.
     Single,

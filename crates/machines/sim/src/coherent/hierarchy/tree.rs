@@ -84,7 +84,6 @@ impl<'a> CoreTree<'a> {
         meet.unwrap_or(self.last())
     }
 
-    /// Ticks of a pair's round trip for the measured line.
     pub fn target_ticks(&self, a: usize, b: usize) -> u64 {
         let home = self.levels.home_of(MEASURED_LINE);
         let ns = self.levels.round_trip_ns(self.order[a], self.order[b], home);
