@@ -196,8 +196,8 @@ impl DataArbiter {
         let (start, ring, hops) = self.best_ring(source, target);
         if start > now {
             round.next = round.next.min(start);
-            // Claim only a busy target: a source that waits for a ring or its own port must not
-            // keep others from the target.
+            // A source that waits for a ring or its own port must not keep others from a free
+            // target.
             let is_target_busy = self.receive_free[target] > now + hops as u64 * self.bus;
             round.claimed |= u16::from(is_target_busy) << target;
             return false;

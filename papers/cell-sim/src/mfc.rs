@@ -215,7 +215,7 @@ impl Mfc {
     }
 
     /// Enqueues a command; the caller has checked that there is [room](Self::finds_room). `rest`
-    /// holds a list's further elements. Returns the command's entry.
+    /// holds a list's further elements. Returns the entry.
     pub fn enqueue(&mut self, command: MfcCommand, rest: &[Element], out: &mut EventOutbox) -> u8 {
         let MfcCommand { work, local, first, tag, order } = command;
         let now = out.now();

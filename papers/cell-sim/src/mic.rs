@@ -49,8 +49,7 @@ impl Mic {
         self.channels[channel].read(transaction, bank, out)
     }
 
-    /// Reserves an entry for a write's data. Returns false if the queue is full and the command
-    /// must be sent again.
+    /// Reserves an entry for a write's data. Returns false if the queue is full.
     pub fn expect_write(&mut self, offset: u32) -> bool {
         let (channel, _) = self.place(offset);
         self.channels[channel].expect_write()

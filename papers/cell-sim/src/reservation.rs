@@ -72,8 +72,7 @@ impl AtomicLine {
         self.reserved = 0;
     }
 
-    /// Checks that an owner is the only sharer, and that the supplier and all units with a
-    /// reservation have a copy.
+    /// An owner is the only sharer, and the supplier and all units with a reservation have a copy.
     fn check(&self, now: u64) {
         let is_alone = self.owner.is_none_or(|owner| self.sharers == 1 << owner);
         let is_kept = self.supplier.is_none_or(|supplier| self.sharers & 1 << supplier != 0);

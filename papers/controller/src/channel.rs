@@ -95,8 +95,7 @@ fn admit(
     Ok(())
 }
 
-/// Whether the proxy can act as this user: only root can act as another user, and a non-root
-/// controller serves root with its own rights.
+/// Only root can act as another user, and a non-root controller serves root with its own rights.
 fn can_serve(own_uid: u32, uid: u32) -> bool {
     own_uid == 0 || uid == own_uid || uid == 0
 }

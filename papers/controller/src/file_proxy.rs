@@ -1,5 +1,5 @@
-//! A process that reads and writes files for a program in a cell, with the rights of the program's
-//! user and outside the cell.
+//! A process that reads and writes files for a program in a cell, with its user's rights and
+//! outside the cell.
 //!
 //! A controller starts it as root; it drops root's rights before it reads a byte. It outlives the
 //! controller, so that a program's open files stay open.

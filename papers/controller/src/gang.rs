@@ -77,7 +77,7 @@ pub fn stop<E: From<FileError>>(
 }
 
 /// Moves stopped threads back into a control group, and restores their CPUs. Returns the living
-/// ones that are not in the group afterwards.
+/// ones outside it.
 #[must_use]
 pub fn seat(root: &Root, stopped: &[StoppedThread], folder: &str) -> Vec<Tid> {
     let file = group::members_file(root, folder);

@@ -36,8 +36,8 @@ pub struct LedgerEntry {
     pub stopped: Vec<StoppedThread>,
 }
 
-/// Reads the entries of the ledger, or of its copy if the ledger is missing or damaged. Returns no
-/// entries if neither exists or none is of this boot.
+/// Reads the ledger, or its copy if the ledger is missing or damaged. Returns no entries if neither
+/// exists or none is of this boot.
 ///
 /// # Errors
 /// The ledger cannot be read or is damaged, and so is its copy.
@@ -62,8 +62,8 @@ fn read_file(host: &CellHost, name: &str) -> io::Result<Option<Vec<LedgerEntry>>
     }
 }
 
-/// Renames an unreadable ledger, so that a person can inspect it. If its copy is unreadable too,
-/// cells that wait for a turn are lost.
+/// Renames an unreadable ledger for inspection. If its copy is unreadable too, cells that wait for
+/// a turn are lost.
 pub fn set_aside(host: &CellHost) -> Option<Left> {
     let error = read_file(host, FILE).err()?;
     let path = host.run.file(FILE);

@@ -156,8 +156,8 @@ impl TicketQueue {
     }
 
     /// The sort key; the smallest comes first. Waiting time counts under every policy, or a user's
-    /// second request could starve behind the first: a step of priority is worth a fixed waiting
-    /// time, and so is a CPU-ms of usage.
+    /// second request could starve behind the first: steps of priority and CPU-ms of usage are
+    /// worth fixed waiting times.
     fn rank(&self, waiting: &Waiting) -> (f64, usize, u64, u64) {
         let ticket = &waiting.ticket;
         let since = waiting.since_ms;

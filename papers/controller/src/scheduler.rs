@@ -125,7 +125,7 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Ends normally: destroys cells that are not detached, and continues suspended threads
-    /// outside. Returns the settings that could not be restored.
+    /// outside. Returns the unrestored settings.
     ///
     /// # Errors
     /// A journal or the ledger cannot be read or written.

@@ -118,8 +118,8 @@ impl Operand {
         Some(PLACES[usize::from(self.number()? & 15)] as usize)
     }
 
-    /// A copy of the instruction that restores the register and jumps to the next one. `None` if
-    /// the instruction may change the register itself.
+    /// A copy of the instruction that restores the register and jumps to the next one; `None` if it
+    /// may change the register itself.
     #[must_use]
     pub fn restoring(
         &self,
@@ -155,8 +155,8 @@ impl Operand {
         matches!(self, Operand::Text { .. })
     }
 
-    /// The instruction with a register as its operand: the bytes, the kernel's index of the
-    /// register, and the number of bytes saved.
+    /// The instruction with a register as its operand: the bytes, the register's index in the
+    /// kernel, and the number of saved bytes.
     #[must_use]
     pub fn with_register(&self, code: &[u8; LONGEST]) -> Option<([u8; LONGEST], usize, i64)> {
         let (form_at, end) = match *self {

@@ -71,8 +71,7 @@ pub fn is_kind(bytes: &[u8], beginning: &str) -> bool {
 }
 
 /// Reads a document of one format and version. The format is checked first, so that the error for a
-/// later version names the version and not the first changed key. A text may have at most
-/// [`MOST_TEXT_BYTES`].
+/// later version names the version. A text may have at most [`MOST_TEXT_BYTES`].
 ///
 /// # Errors
 /// [`DocumentError::Json`] with line and column, [`DocumentError::Format`].

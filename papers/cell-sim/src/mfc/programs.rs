@@ -49,8 +49,8 @@ impl Mfc {
         true
     }
 
-    /// Keeps later commands of all tags waiting until the earlier ones are complete. The caller has
-    /// checked that there is [room](Self::finds_room).
+    /// Keeps later commands of all tags waiting for earlier ones. The caller has checked that there
+    /// is [room](Self::finds_room).
     pub fn enqueue_barrier(&mut self, tag: u8, out: &mut EventOutbox) {
         // A barrier behind no commands ends at once and needs no entry.
         if !self.age.is_empty() {

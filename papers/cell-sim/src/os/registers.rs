@@ -86,8 +86,8 @@ fn memory_operand_bytes(form: u8, index: Option<u8>) -> Option<usize> {
     Some(1 + usize::from(has_index) + displacement)
 }
 
-/// Emulates the instruction at which a thread faulted, if the device has the register. Returns
-/// whether the thread continues after it.
+/// Emulates the faulting instruction, if the device has the register. Returns whether the thread
+/// continues after it.
 ///
 /// # Safety
 /// `context` is what the kernel passed to a handler of `SIGSEGV` with `SA_SIGINFO`, for a fault at

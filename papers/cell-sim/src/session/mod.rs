@@ -177,8 +177,7 @@ impl CellBeSession {
         Some(ProgramTurn { task, answer: self.world.answer(task) })
     }
 
-    /// Advances time until a task has its turn or bytes arrive somewhere. Returns `None` if all
-    /// tasks wait and no event is pending.
+    /// As [`advance`](Self::advance), but also stops if bytes arrive somewhere.
     pub fn advance_to_store(&mut self) -> Option<Next> {
         let next = self.world.next_task_or_store()?;
         Some(next.map_or(Next::Store, |task| {
@@ -186,8 +185,8 @@ impl CellBeSession {
         }))
     }
 
-    /// Lets spinning programs look at new bytes in their local stores; called when no event is
-    /// pending. Returns whether there are any.
+    /// Lets spinning programs look at new bytes in their local stores, if any; called when no event
+    /// is pending.
     pub fn look_at_arrivals(&mut self) -> bool {
         self.world.look_at_arrivals()
     }

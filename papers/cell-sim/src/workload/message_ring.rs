@@ -8,7 +8,7 @@ const COPY_CYCLES: u64 = 2;
 
 /// The benchmark of Keller & Varbanescu 2010 ("Performance impact of task mapping on the Cell BE
 /// multicore processor", section 2.2): tasks in a ring start with a packet for each neighbour, and
-/// pass every packet on from one neighbour to the other.
+/// pass every packet on.
 ///
 /// The message library follows their description, because the student project is not public. A
 /// sender copies a packet to its send buffer for the receiver, and notes it in the receiver's row

@@ -197,8 +197,7 @@ fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
     within("mailbox, afterwards", run(&mut bed, &[0, 1], 0, 0, 0), 158.1, 0.02);
 }
 
-/// A program in which task 0 on the PPE, or task 1 on an SPE, uses registers that the PPE does not
-/// have.
+/// The PPE lacks these registers, whether task 0 on it or task 1 on an SPE uses them.
 struct WithoutRegisters(u8);
 
 impl ChannelProgram for WithoutRegisters {

@@ -1,5 +1,5 @@
-//! Recorded timings of programs over channels on coherent machines: a commit that changes one is a
-//! mistake or must explain it.
+//! Recorded timings of programs over channels on coherent machines, which a commit must not change
+//! without a reason.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_cell_sim::channels::{Atomic, Bed, ChannelProgram};

@@ -131,7 +131,7 @@ fn what_others_have_taken_is_waited_for() {
     assert_eq!(told(&queue.step(1, &set("0-2"), &lowest)), [1]);
 }
 
-/// User 1's share of the time of one CPU, if user 1 has `his` requests and user 2 has one.
+/// User 1's share if user 1 has `his` requests and user 2 has one.
 fn share(policy: Policy, his: u64) -> f64 {
     let mut queue = TicketQueue::new(policy, SLICE_MS, UserUsage::since(0));
     (1..=his).for_each(|id| queue.submit(0, turn(id, 1, 1)));

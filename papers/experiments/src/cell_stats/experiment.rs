@@ -19,8 +19,8 @@ const STEADY: f64 = 2e-3;
 const MANY_REFRESHES_NS: f64 = 1e6;
 const STEADY_BESIDE_REFRESHES: f64 = 5e-3;
 
-/// The most workers of a collective operation: a signal register has a bit for each, and two more
-/// for the directions.
+/// The most workers of a collective operation: a signal register has a bit for each, and two for
+/// the directions.
 pub(super) const MOST_TOGETHER: usize = 30;
 
 /// Batches on a real machine, as many as for measuring core distances.

@@ -68,7 +68,7 @@ impl Data {
         self.size / BLOCK
     }
 
-    /// False if the store has no room for three blocks.
+    /// Returns false if the store has no room for three blocks.
     fn compute(&self, inside: &mut WorkerView, task: usize) -> bool {
         let row = task / self.blocks();
         let column = task % self.blocks();

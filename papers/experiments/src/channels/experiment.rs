@@ -203,7 +203,7 @@ impl ExperimentOptions {
             cycles_per_iteration: CYCLES_PER_ITERATION,
             channels: Vec::new(),
         };
-        // For omitted images, and omitted points in each image.
+        // The factors of omitted images, and of omitted points in each image.
         let times = f64::from(IMAGES) / f64::from(frames.max(1))
             * (f64::from(side) / f64::from(shrunk)).powi(2);
         let lines = lines.unwrap_or_else(|| with_spares(2 * tasks.0 * tasks.1));

@@ -29,8 +29,8 @@ pub struct MayBeBest {
     pub margin: f64,
 }
 
-/// Compares all mappings with the best. `None` for a single run, which does not show how much runs
-/// differ, and for a single mapping.
+/// Compares all mappings with the best. `None` for a single run, which shows no differences between
+/// runs, and for a single mapping.
 #[must_use]
 pub fn may_be_best(times: &MappingTimes) -> Option<MayBeBest> {
     let mappings = times.indices().len();
@@ -88,8 +88,7 @@ pub fn critical(others: usize, freedom: f64) -> f64 {
 }
 
 /// The probability, for equal mappings, that none is better than a given one by more than `value`
-/// estimated deviations: the integral over the estimate of the deviation and over the given one's
-/// own error.
+/// estimated deviations: the integral over the estimate and over the given one's own error.
 fn confidence(value: f64, others: usize, freedom: f64) -> f64 {
     // The deviation of an estimated sigma around 1 is about 1 / sqrt(2 * freedom).
     let spread = TAIL / (2.0 * freedom).sqrt();

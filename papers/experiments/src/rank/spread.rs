@@ -2,7 +2,7 @@
 //! them.
 //!
 //! The time of a run depends only on the setup, so the result is to the byte that of one process,
-//! whichever rank does a run, and however often.
+//! whichever rank does a run.
 
 use super::journal::RankJournal;
 use super::study::{Keeper, RunCallback, time};

@@ -33,8 +33,8 @@ impl MappingTimes {
         MappingTimes { ns: vec![f64::NAN; indices.len() * runs], indices, runs, known: 0 }
     }
 
-    /// Stores a time. Returns false if the study has no such job, the time is already known, or it
-    /// is impossible.
+    /// Stores a time. Returns false if there is no such job, the time is already known, or it is
+    /// impossible.
     pub fn set(&mut self, job: MappingTrial, ns: f64) -> bool {
         let Ok(row) = self.indices.binary_search(&job.index) else { return false };
         let run = job.run as usize;

@@ -24,7 +24,7 @@ fn example(tool: &Tool, name: &str) -> PathBuf {
     tool.path(name)
 }
 
-/// With only the work that it states, as in the workloads.
+/// Runs it with only the work that it states, as in the workloads.
 fn run(program: &PathBuf, machine: &str, arguments: &[&str]) -> String {
     let mut command = std::process::Command::new(program);
     command.args(arguments).env("SEATMAP_SPE", machine).env("SEATMAP_SPE_COMPUTE", "none");
@@ -220,7 +220,7 @@ fn options(text: &str) -> StatsOptions {
     options
 }
 
-/// With as many operations as in C.
+/// The mean latency with as many operations as in C.
 fn rust_ns(model: &Arc<CellModel>, rooms: &Rooms, options: &StatsOptions) -> f64 {
     let of_transfers = |seats: Vec<u32>| Transfers {
         is_get: options.function.transfer().unwrap(),

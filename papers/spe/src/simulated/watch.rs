@@ -112,7 +112,7 @@ impl RunningThread {
     }
 }
 
-/// False if the thread stops, or `is_enough` returns true.
+/// Returns false if the thread stops, or `is_enough` returns true.
 fn works(tid: Tid, mut is_enough: impl FnMut() -> bool) -> bool {
     let Some(since_ns) = usage::cpu_ns(tid) else { return false };
     while usage::cpu_ns(tid).is_some_and(|now| now < since_ns + APART_NS) {

@@ -28,8 +28,8 @@ pub fn printed_number(text: &str) -> Option<f64> {
 }
 
 /// A number from a file in decimal digits, optionally with a point and an exponent. `None` for
-/// everything else: thousands in groups, `nan`, `inf`, and numbers so small that they are not exact
-/// or become zero (`1e-320`, `1e-400`).
+/// everything else: thousands in groups, `nan`, `inf`, and numbers too small to be exact (`1e-320`,
+/// `1e-400`).
 ///
 /// ```
 /// use seatmap_data::document::decimal_number;

@@ -34,7 +34,7 @@ pub fn of<T: JsonSchema>(format: &str) -> Value {
 }
 
 /// Compares the schemas of a folder with those of the types, whose titles are their formats, and
-/// lists the differences. If `SEATMAP_SCHEMA` is `write`, it first writes them.
+/// lists the differences. If `SEATMAP_SCHEMA` is `write`, it writes them first.
 #[must_use]
 pub fn check_in(folder: &Path, schemas: &[Value]) -> Vec<String> {
     let is_written = std::env::var_os("SEATMAP_SCHEMA").is_some_and(|wish| wish == "write");
@@ -74,7 +74,7 @@ fn flaws(schema: &Value) -> Vec<String> {
 }
 
 /// Whether a part of a schema refuses unlisted keys. An object with only the key that marks a
-/// variant may do so: a later variant is another such object.
+/// variant may: a later variant is another such object.
 fn is_closed(schema: &Value) -> bool {
     let refuses = schema.get("additionalProperties").is_some_and(|further| further == false);
     let keys = schema.get("properties").and_then(Value::as_object);

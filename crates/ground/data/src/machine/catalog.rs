@@ -77,7 +77,7 @@ pub fn load(name: &str) -> Result<Profile, CatalogError> {
 }
 
 /// The bundled machine nearest to a mistyped name: one that begins with or contains it, or else the
-/// one with the fewest edits, if these are at most a third of the letters.
+/// one with the fewest edits, at most a third of the letters.
 #[must_use]
 pub fn suggest(name: &str) -> Option<&'static str> {
     let name = name.to_lowercase();

@@ -71,8 +71,8 @@ pub struct HomeLines {
 }
 
 impl HomeModel {
-    /// Whether there are more pairs than offsets. With fewer pairs a fit is perfect whatever the
-    /// distances, and explains nothing.
+    /// Whether there are more pairs than offsets. With fewer pairs a fit is always perfect, and
+    /// explains nothing.
     #[must_use]
     pub fn is_overdetermined(&self) -> bool {
         let pus = self.offset_ns.len();

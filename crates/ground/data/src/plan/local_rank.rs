@@ -96,7 +96,7 @@ type Look<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl LaunchInstance {
     /// The instance that these variables describe. `here_cpus` is the number of CPUs that this
-    /// process may use, because a Slurm array need not share CPUs if each task has its own.
+    /// process may use: tasks of a Slurm array with CPUs of their own share none.
     ///
     /// ```
     /// use seatmap_data::plan::local_rank::LaunchInstance;
@@ -208,8 +208,8 @@ fn tasks_of_node(text: &str, node: usize) -> Option<usize> {
     None
 }
 
-/// The tasks of a job array are separate jobs, several of which may share a node. If Slurm gave
-/// this one the whole node or fixed CPUs, no other task can use its seats.
+/// The tasks of a job array are separate jobs, which may share a node. If Slurm gave this one the
+/// whole node or fixed CPUs, no other task can use its seats.
 fn of_array(look: Look<'_>, here_cpus: usize) -> Result<Option<LocalRank>, LocalRankError> {
     let variable = "SLURM_ARRAY_TASK_ID";
     let Some(task) = number(look, variable)? else { return Ok(None) };

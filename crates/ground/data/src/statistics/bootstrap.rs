@@ -4,8 +4,8 @@
 //! outlast a batch, so resampling only batches gives too narrow an interval. Here whole passes are
 //! drawn first and batches inside each of them second (Davison and Hinkley 1997, section 3.8).
 //!
-//! It must be fast, because a machine of 512 PUs has 130 816 pairs: the samples are ranked once, a
-//! resample is a count over ranks, and its median is found by walking the counts.
+//! It must be fast (512 PUs have 130 816 pairs): the samples are ranked once, a resample is a count
+//! over ranks, and its median is found by walking the counts.
 
 use super::quantile_sorted;
 use fastrand::Rng;

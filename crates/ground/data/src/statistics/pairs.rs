@@ -95,8 +95,8 @@ impl<'a> ValuePairs<'a> {
         }
     }
 
-    /// The larger the first value, the fewer partners fit under the limit. Partners before the
-    /// value were counted with the earlier one.
+    /// The larger the first value, the fewer partners fit. Partners before the value were counted
+    /// with the earlier one.
     fn means_up_to(&self, limit: f64) -> usize {
         let mut fitting = self.second.len();
         let mut sum = 0;

@@ -17,8 +17,8 @@ const MOST_EXACT: usize = 60;
 /// Repetitions of [`floor`]: enough to know the 95th percentile to about 1 %.
 const REPETITIONS: usize = 1000;
 
-/// The most differences that a repetition of [`floor`] draws. The centre of more differences is
-/// already normal, so it shrinks with the square root of their number.
+/// The most differences that a repetition of [`floor`] draws. The centre of more is already normal,
+/// so it shrinks with the square root of their number.
 const MOST_DRAWN: usize = 500;
 
 /// The shift of a list of differences.
@@ -64,8 +64,8 @@ pub fn shift(differences: &[f64], confidence: f64) -> Option<Shift> {
     Some(Shift { centre: means.median()?, low, high, count: values.len() })
 }
 
-/// The shift of differences in the order of time, each of which may resemble the one before. The
-/// interval is that of [`shift`], widened for this dependence ([`widening`]).
+/// The shift of differences in the order of time, with the interval of [`shift`], widened for their
+/// dependence ([`widening`]).
 #[must_use]
 pub fn shift_in_order(differences: &[f64], confidence: f64) -> Option<Shift> {
     let found = shift(differences, confidence)?;
@@ -101,9 +101,9 @@ pub fn between(first: &[f64], second: &[f64], confidence: f64) -> Option<Shift> 
     Some(Shift { centre: all.median()?, low, high, count })
 }
 
-/// A bound on the centre of this many further differences if nothing differs. It is the 95th
-/// percentile of the centres of these differences with random signs, drawn anew. Callers state it
-/// as a bound of 90 %, because few differences do not show everything. `None` for fewer than two.
+/// A bound on the centre of this many further differences if nothing differs: the 95th percentile
+/// of the centres of these differences with random signs, drawn anew. Callers state it as a bound
+/// of 90 %, because few differences do not show everything. `None` for fewer than two.
 #[must_use]
 pub fn floor(differences: &[f64], seed: u64) -> Option<f64> {
     let sizes =
@@ -150,8 +150,7 @@ fn beyond(count: usize, tail: f64) -> Option<usize> {
     beyond
 }
 
-/// The probability of each sum of ranks 1 to `count`, if each rank is in the sum with probability
-/// 1/2.
+/// The probability of each sum, if each rank is in it with probability 1/2.
 fn rank_sums(count: usize) -> Vec<f64> {
     let mut probability = vec![0.0; count * (count + 1) / 2 + 1];
     probability[0] = 1.0;

@@ -160,8 +160,8 @@ pub fn lasting(seconds: f64) -> String {
     }
 }
 
-/// Faults in a printed text, each with its line: `1 threads`, `-0`, two spaces within a sentence, a
-/// letter right after a full stop or a semicolon. For tests of printers.
+/// Faults in a printed text, each with its line, for tests: `1 threads`, `-0`, two spaces within a
+/// sentence, a letter right after a full stop or a semicolon.
 #[must_use]
 pub fn faults(text: &str) -> Vec<String> {
     text.lines()

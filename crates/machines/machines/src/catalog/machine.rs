@@ -251,8 +251,8 @@ impl Machine {
         matches!(self.kind, MachineKind::Host)
     }
 
-    /// The machine as data: topology, distances, homes. A model computes its distances in virtual
-    /// time; this host uses its last measurement, or its topology alone.
+    /// The machine as data. A model computes its distances in virtual time; this host uses its last
+    /// measurement, or its topology alone.
     ///
     /// # Errors
     /// [`ProfileError`].

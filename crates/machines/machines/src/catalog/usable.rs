@@ -1,5 +1,5 @@
 //! The CPUs of this host that a placement may use now. They can differ from the saved measurement:
-//! CPUs go offline and online, and this process may not use all of them.
+//! CPUs go offline and online, and this process may not use all.
 
 use crate::catalog::Machine;
 use seatmap_data::document::Blame;

@@ -8,8 +8,8 @@ use seatmap_data::port::{Addr, Port, Stamp, Workload};
 pub const MOST_MESSAGES: u32 = 8;
 
 /// The share of the heaviest edge's bytes below which an edge sends nothing in a round. Each other
-/// edge sends at least one message, an eighth of the heaviest edge's; without this limit, a wakeup
-/// at a program's start would count as much as traffic.
+/// edge sends at least one message, an eighth of the heaviest edge's, so a wakeup at a program's
+/// start would otherwise count as much as traffic.
 pub const LEAST_SHARE: f64 = 0.01;
 
 /// A channel between two tasks over one line.

@@ -4,7 +4,7 @@ use seatmap_data::port::{Addr, Port, Stamp, WORDS_PER_LINE, Workload};
 
 /// Algorithm 1 of Liu et al. 2015, timed in batches. Two tasks write one shared word in turn; each
 /// waits with a pause until the word no longer holds its own value. One turn of both is a round
-/// trip, and its time is the core distance.
+/// trip, the core distance.
 ///
 /// Pair p is tasks 2p and 2p + 1, on the line `lines[p]`; all pairs start together. Each task reads
 /// the clock once per batch of round trips. The clock of the task that started later counts,

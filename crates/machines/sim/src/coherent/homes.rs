@@ -81,13 +81,11 @@ impl Homes {
 }
 
 /// The home of a line among this many homes: SplitMix64's mix (Steele, Lea & Flood 2014) of the
-/// line's number, in which every bit of the number affects every bit of the result, scaled to the
-/// homes (Lemire 2019). The true hashes are unpublished.
+/// line's number, scaled to the homes (Lemire 2019). The true hashes are unpublished.
 #[must_use]
 pub fn hashed(line: u32, seed: u64, homes: usize) -> usize {
     let mix = mixed(u64::from(line) ^ mixed(seed));
-    // The upper half of the product: as even as a remainder, for any number of homes, and without a
-    // division.
+    // The upper half of the product: as even as a remainder, without a division.
     ((u128::from(mix) * homes as u128) >> 64) as usize
 }
 

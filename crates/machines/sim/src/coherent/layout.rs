@@ -31,7 +31,7 @@ pub struct CoherentLayout {
     /// Ticks from a change of a line until a waiting thread looks again, by cache.
     pub looks: Vec<u64>,
     /// Additional ticks for passing a line on, by the sending and the receiving cache: the part of
-    /// a described distance that whole ticks of links leave. Empty if there are none.
+    /// a described distance that whole ticks of links leave. May be empty.
     pub passing: Vec<u32>,
     /// Additional ticks of a route between each cache (row) and each home at the top; empty if
     /// there are none.

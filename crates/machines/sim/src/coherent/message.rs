@@ -78,8 +78,7 @@ pub struct Message {
     pub kind: MessageKind,
     /// The cache that sends or receives it.
     pub cache: u16,
-    /// The hardware thread of that cache whose request it serves; 0 in a snoop and its answer,
-    /// which serve another cache.
+    /// The hardware thread of that cache whose request it serves; 0 in a snoop and its answer.
     pub thread: u16,
     /// The node that sent it first.
     pub from: u16,

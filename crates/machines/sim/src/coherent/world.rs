@@ -58,8 +58,8 @@ impl CoherentMachine {
         }
     }
 
-    /// Resets the machine, with tasks on these caches, all cold. Memory keeps its contents, and
-    /// grows to this many lines.
+    /// Resets the machine, with tasks on these cold caches. Memory keeps its contents, and grows to
+    /// this many lines.
     pub fn reset(&mut self, caches: &[u16], lines: u32, seed: u64) {
         self.memory.grow(lines);
         match &mut self.homes {

@@ -15,8 +15,8 @@ fn model(levels: &Hierarchy) -> CoherentModel {
     CoherentModel::from_toml("x.toml", &levels.to_toml()).unwrap()
 }
 
-/// Two packages of two groups; the second group of each package has cores with two threads.
-/// Packages are far, groups are near, and one pair is odd.
+/// Two packages of two groups; the second group of each has cores with two threads. Packages are
+/// far, groups are near, and one pair is odd.
 fn small() -> Hierarchy {
     let core = |at: u32| CoreWritten {
         pus: if at % 4 < 2 { vec![at] } else { vec![at, at + 8] },

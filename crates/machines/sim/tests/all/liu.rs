@@ -171,8 +171,8 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Pairs in four sections of 15 cores. Each pair has a line whose home is in its section, from a
-/// quarter more lines than pairs.
+/// Each pair has a line whose home is in its section of 15 cores, from a quarter more lines than
+/// pairs.
 fn pizza(model: &CoherentModel, draws: &mut Draws, pairs: usize) -> (Vec<u32>, Vec<u32>) {
     let section_of = |pu: u32| core(pu) as usize / 15;
     let mut lines: Vec<u32> =

@@ -58,8 +58,8 @@ pub trait ChannelLines {
     fn begin_together(&self, _tasks: usize) {}
 
     /// Repeats an operation until this many tasks have called it, so that the load stays the same
-    /// for tasks that are still measured. Returns the time at which it stopped, or `None` if
-    /// nothing is repeated, as in a simulator.
+    /// for the others. Returns the time at which it stopped, or `None` if nothing is repeated, as
+    /// in a simulator.
     fn keep_on(&self, _tasks: usize, _operation: &mut dyn FnMut()) -> Option<u64> {
         None
     }

@@ -130,8 +130,7 @@ impl CompiledPrograms {
         })
     }
 
-    /// Runs a program with its SPEs on these CPUs, and the PPE's part on the CPUs of the calling
-    /// thread.
+    /// Runs a program with its SPEs on these CPUs, and the PPE's part on the calling thread's CPUs.
     ///
     /// # Errors
     /// [`CelluleError::Program`] if it fails.

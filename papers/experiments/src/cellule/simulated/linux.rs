@@ -232,7 +232,7 @@ impl<'a, C: Channels> Linux<'a, C> {
         }
     }
 
-    /// False if the thread yields the CPU.
+    /// Returns false if the thread yields the CPU.
     fn next_stage(&self, spe: usize, stage: Stage) -> bool {
         match stage {
             Stage::Activating => {

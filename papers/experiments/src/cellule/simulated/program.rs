@@ -58,8 +58,8 @@ pub(super) struct ProgramRun {
     pub spes: usize,
     pub inputs: Inputs,
     pub cycles_per_us: f64,
-    /// The time of the first timer interrupt, or the used part of the partition's slice, from 0 to
-    /// 1 of a period.
+    /// The time of the first timer interrupt, or the used part of the partition's slice, in
+    /// periods.
     pub phase: f64,
     pub is_perturbed: bool,
     pub signs: Vec<Sign>,

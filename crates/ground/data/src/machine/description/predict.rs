@@ -72,8 +72,8 @@ pub fn profile(written: &Written) -> Profile {
     profile
 }
 
-/// The home model with one home, the described one. Its offsets are part of `between_ns`, because
-/// they count only between groups, and the model's own would also count inside.
+/// The home model with the described home. Its offsets are part of `between_ns`, because they count
+/// only between groups; the model's own would also count inside.
 fn home_model(seats: &[DescribedPu], shape: &MachineShape, prediction: &Prediction) -> HomeModel {
     let groups = groups(seats, shape);
     HomeModel {

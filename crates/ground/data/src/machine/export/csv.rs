@@ -1,7 +1,7 @@
 //! The CSV of core-to-core-latency: lower triangle, one-way nanoseconds.
 //!
-//! Rows are the PUs by ascending OS index, which the format does not include. An unknown distance
-//! is an empty cell.
+//! Rows are the PUs by ascending OS index, which the format omits. An unknown distance is an empty
+//! cell.
 
 use super::ProfileExportError;
 use crate::machine::{CoreDistance, Profile};

@@ -41,7 +41,7 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// Joins two PUs' groups; returns whether they were separate. Each points to a lower one of its
+/// Joins two PUs' groups; returns whether they were separate. Each PU points to a lower one of its
 /// group, the first to itself.
 fn join(group: &mut [u32], i: usize, j: usize) -> bool {
     let a = first_of(group, i);

@@ -13,8 +13,8 @@
 //!
 //! and holds every ordered pair, then sections on memory, caches and power, which are ignored. A
 //! context's number is its OS index. If the header has `SMT 1`, contexts of one core are the
-//! nearest cluster. A node is a cluster of the level with as many clusters as the header's nodes,
-//! numbered here by its first context.
+//! nearest cluster. A node is a cluster of the level with as many clusters as nodes, numbered here
+//! by its first context.
 //!
 //! No file gives the length of a cycle. Unless the user does, [`ASSUMED_FREQUENCY_HZ`] is used and
 //! reported, in a [`ProfileNote`] and in the profile's origin. All ratios, and so every placement,

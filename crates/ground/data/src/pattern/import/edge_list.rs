@@ -1,9 +1,9 @@
 //! CSV lists of edges: `from,to,bytes[,messages]`.
 //!
 //! The first line names the columns, in any order. Tasks are either numbers counted from 0, or
-//! names in the order of their first occurrence. If fewer than half of many numbers occur, only
-//! these are tasks, named by their numbers: crawled graphs number their vertices with gaps. Several
-//! rows of one pair, as in a log of messages, are added up.
+//! names in order of appearance. If fewer than half of many numbers occur, only these are tasks,
+//! named by their numbers: crawled graphs number their vertices with gaps. Several rows of one
+//! pair, as in a log of messages, are added up.
 
 use super::entries::{ImportedEntries, amount};
 use super::error::FEWER_TASKS;

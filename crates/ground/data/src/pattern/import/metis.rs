@@ -51,7 +51,7 @@ struct End {
 }
 
 /// Whether a text, which may also be a matrix or a list, is such a graph: comments begin with `%`,
-/// or the first line is two to four whole numbers of which the first is the number of lines below.
+/// or the first line is two to four whole numbers, the first of which is the number of lines below.
 /// In a square matrix all lines have as many numbers as there are lines.
 pub(super) fn is_one(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim_start();

@@ -13,8 +13,8 @@
 //!
 //! The first number of a METIS graph is the number of lines below it.
 //!
-//! Other formats of the field are recognised and refused with the command that converts them
-//! (`foreign`). CSV fields may be separated by commas, semicolons, tabs or blanks.
+//! Other formats are recognised and refused with the command that converts them (`foreign`). CSV
+//! fields may be separated by commas, semicolons, tabs or blanks.
 //!
 //! Files are not trusted. Sizes are bounded before memory is allocated, and every problem or
 //! ambiguity is a [`PatternImportError`] with its position. Oddities become a [`PatternNote`] with

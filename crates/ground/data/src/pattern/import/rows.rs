@@ -27,8 +27,8 @@ pub(super) struct CsvRow<'a> {
     pub(super) end: Position,
 }
 
-/// The rows of a text without empty lines and comments (`#`). The separator of the first row is
-/// that of all rows: tabs, else semicolons, else commas, else blanks.
+/// The rows of a text without empty lines and comments (`#`). The first row decides the separator:
+/// tabs, else semicolons, else commas, else blanks.
 pub(super) fn rows(text: &str) -> impl Iterator<Item = Result<CsvRow<'_>, PatternImportError>> {
     let lines = text.lines().enumerate().filter(|(_, line)| is_row(line));
     let first = lines.clone().next().map_or("", |(_, line)| line);

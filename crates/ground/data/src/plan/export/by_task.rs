@@ -1,8 +1,8 @@
 //! A shell script that binds one process, for tools that bind a process to a set of PUs.
 //!
 //! Such tools know neither threads nor ranks, so the script finds its task, binds itself and
-//! becomes the program: signals, standard input and the exit code pass through, and any launcher of
-//! processes can start it in place of the program.
+//! becomes the program: signals, standard input and the exit code pass through, and any launcher
+//! can start it in place of the program.
 //!
 //! A plan is for one machine, so a task is a rank *on this node*: on every node the first rank
 //! takes the seat of task 0. A rank of the whole job is not enough, and the script refuses to
@@ -20,8 +20,7 @@ const SLURM: &str = "\
 task=${SLURM_LOCALID:-}
 ";
 
-/// The shell expression for the number of the task: Seatmap's own variable, then those of launchers
-/// for the rank on this node.
+/// The shell expression for the task's number: Seatmap's own variable, then those of launchers.
 fn task() -> String {
     // From the inside of the nested defaults outwards, so that the first launcher takes precedence.
     let launchers = LAUNCHERS.iter().rev().map(|launcher| launcher.rank);
@@ -39,8 +38,7 @@ fn unknown() -> String {
     )
 }
 
-/// The script; `bind` writes the binding command, up to the program, for a task's PUs or for those
-/// of all tasks.
+/// The script; `bind` writes the binding command for a task's PUs or for those of all tasks.
 pub fn script(plan: &Plan, bind: impl Fn(Option<usize>, &[u32]) -> String) -> String {
     let mut text = "#!/bin/sh\n".to_owned() + &comment::header(plan);
     text += "# sh FILE COMMAND... runs COMMAND on the seat of its task. The task is SEATMAP_TASK, \

@@ -17,8 +17,8 @@ const ATOMICS: BatchPlan = BatchPlan { warmup: 8, batches: 60, operations: 500 }
 pub struct PrimitiveTimes {
     /// The primitive's name, and its CPUs.
     pub what: String,
-    /// Nanoseconds for each operation, one value for each batch of the first CPU; or why there are
-    /// none, if its threads did not work at the same time.
+    /// Nanoseconds for each operation, one value for each batch of the first CPU; or why its
+    /// threads did not work at the same time.
     pub batches_ns: Result<Vec<f64>, String>,
 }
 

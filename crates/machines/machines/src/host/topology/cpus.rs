@@ -245,8 +245,8 @@ impl<'a> TopologyReader<'a> {
         }
     }
 
-    /// Whether a cache is only the kernel's guess. If an Arm computer's firmware describes no
-    /// caches, Linux 6.12 lists one cache of each further level, shared by all CPUs
+    /// Whether a cache is only the kernel's guess. Without caches in an Arm computer's firmware,
+    /// Linux 6.12 lists one cache of each further level, shared by all CPUs
     /// (`cache_leaves_are_shared` in drivers/base/cacheinfo.c). It has no size, and is wrong for
     /// several packages. hwloc believes it.
     fn is_guess(&self, cpu: u32, index: &str, set: &CpuSet) -> bool {

@@ -1,7 +1,7 @@
 //! Groups of NUMA nodes that are nearer to each other than to the other nodes.
 //!
-//! PUs do not share these groups as a level, but the groups order the parts inside them: if
-//! packages are linked in pairs, the cores of a pair are numbered one after the other.
+//! PUs do not share these groups as a level, but they order the parts inside: if packages are
+//! linked in pairs, the cores of a pair are numbered one after the other.
 
 use super::nodes::NodeCpus;
 use seatmap_os::CpuSet;

@@ -117,8 +117,7 @@ impl Nest {
             .collect()
     }
 
-    /// Numbers the sets of these PUs. A set without any of these PUs also counts if it contains
-    /// memory in use.
+    /// Numbers the sets of these PUs, and sets without them that contain memory in use.
     pub(super) fn numbers(mut self, allowed: &CpuSet, nodes: &[&CpuSet]) -> SetNumbers {
         let order = self.order();
         let kept: HashSet<usize> =
@@ -191,8 +190,8 @@ impl Nest {
     }
 }
 
-/// Omits a kind of group if its groups, one by one, hold the same PUs in use as the sets of another
-/// kind. In a partly used machine, a cluster can be all that remains of its package.
+/// Omits a kind of group if its groups hold the same PUs in use as the sets of another kind. In a
+/// partly used machine, a cluster can be all that remains of its package.
 fn without_needless_groups(
     shared: &[Shared],
     mut kept: HashSet<usize>,

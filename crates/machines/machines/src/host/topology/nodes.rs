@@ -44,9 +44,9 @@ impl NumaNodes {
         NumaNodes { nodes: found, distances }
     }
 
-    /// The local node of a CPU: its smallest node, and the first among equals. Additional faster
-    /// memory is a later node, which a CPU does not use by default. A node of usable memory is
-    /// preferred, but without one a CPU still has a node.
+    /// The local node of a CPU: its smallest, and the first among equals. Additional faster memory
+    /// is a later node, which a CPU does not use by default. Usable memory is preferred, but not
+    /// required.
     pub(super) fn of_cpu(
         &self,
         cpu: u32,
@@ -143,8 +143,8 @@ fn initiators<'a>(
     nodes.iter().filter(move |node| node.os != os && near.contains(&node.os))
 }
 
-/// The distances between these nodes. The kernel writes them row by row, in the order of all nodes,
-/// even if their numbers have gaps.
+/// The kernel writes the distances row by row, in the order of all nodes, even if their numbers
+/// have gaps.
 fn distances(tree: &FileTree, numbers: &[u32], nodes: &[NodeCpus]) -> Option<Vec<Vec<u64>>> {
     let places: Option<Vec<usize>> =
         nodes.iter().map(|node| numbers.binary_search(&node.os).ok()).collect();

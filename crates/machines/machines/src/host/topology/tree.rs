@@ -220,8 +220,8 @@ fn read_file(path: &Path, flags: i32, most: usize) -> io::Result<Vec<u8>> {
     let mut file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let mut bytes = Vec::new();
     let mut page = [0; PAGE_BYTES];
-    // A file of sysfs is read at once, and a second call for its end would double the calls; a file
-    // of /proc needs several.
+    // A file of sysfs is read at once, and a call for its end would double the calls; a file of
+    // /proc needs several.
     while bytes.len() < most {
         let read = file.read(&mut page)?;
         bytes.extend_from_slice(&page[..read]);

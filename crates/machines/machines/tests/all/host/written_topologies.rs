@@ -306,8 +306,7 @@ fn a_node_across_packages_is_where_hwloc_errs() {
     let (folder, ours) = read(&files);
     let nodes = |topology: Topology| topology.pus.iter().map(|pu| pu.numa).collect::<Vec<_>>();
     // The kernel allocates by these nodes, whatever else it reports. hwloc attaches memory to an
-    // object, and no object can hold PUs 2-7 and cut package 0 in two: node 1 becomes local to all
-    // PUs.
+    // object, but none can hold PUs 2-7 and cut package 0 in two: node 1 becomes local to all PUs.
     let told = [0, 0, 1, 1, 1, 1, 1, 1].map(Some);
     assert_eq!(nodes(ours.unwrap()), told);
     let Some(judged) = judgement(folder.path()) else { return };

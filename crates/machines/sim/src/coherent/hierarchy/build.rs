@@ -105,8 +105,8 @@ fn caches(tree: &CoreTree) -> Vec<Option<u16>> {
     cache_of_pu
 }
 
-/// The link above each node, and the levels that settle lines. With one home, that home is the
-/// root; several homes are below the root.
+/// The link above each node, and the levels that settle lines. A single home is the root; several
+/// homes are below the root.
 fn nodes(tree: &CoreTree, reach: &[u64]) -> Option<(Vec<Link>, Climbing)> {
     let count = tree.cores();
     let homes = tree.levels.home_count();

@@ -1,5 +1,5 @@
-//! Ordinary machines: levels of caches, dies and packages, from the distances of a profile. The
-//! twin of a machine is such a model.
+//! Ordinary machines: levels of caches, dies and packages, from the distances of a profile, such as
+//! the twin of a machine.
 //!
 //! Cores are grouped by their shared parts, level by level. A request climbs to the first level
 //! with all sharers of its line below it, as with inclusive caches: two cores of a group settle a

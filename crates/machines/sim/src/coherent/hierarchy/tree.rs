@@ -95,7 +95,7 @@ impl<'a> CoreTree<'a> {
     }
 
     /// The offsets as ticks of each route of a core (row) to the homes at the top, as far as whole
-    /// ticks and the distances allow; empty if they are too large for the distances.
+    /// ticks allow; empty if they are too large for the distances.
     pub fn extra(&self) -> Vec<u32> {
         let homes = self.levels.home_count();
         let least = self.least_offsets();
@@ -180,8 +180,8 @@ impl<'a> CoreTree<'a> {
             .collect()
     }
 
-    /// Ticks from a core to each level. They grow outwards, and leave every pair the time for its
-    /// other steps.
+    /// Ticks from a core to each level. They grow outwards, and leave time for every pair's other
+    /// steps.
     pub fn reach(&self, timing: &CoherentTiming, looks: &[u64], extra: &[u32]) -> Vec<u64> {
         let look = looks.iter().copied().max().unwrap_or(1);
         // With several homes there is one more link above the last level.

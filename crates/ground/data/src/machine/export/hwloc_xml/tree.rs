@@ -118,8 +118,8 @@ impl ObjectTree {
     fn insert_levels(&mut self, topology: &Topology) -> Result<(), ProfileExportError> {
         let mut objects: Vec<HwlocObject> =
             LEVELS.iter().flat_map(|level| objects_of(topology, *level)).collect();
-        // Before the sort, because a node that fits no object adds a group, which must be inserted
-        // at its size.
+        // Before the sort: a node that fits no object adds a group, which must be inserted at its
+        // size.
         self.attach_numa_nodes(topology, &mut objects);
         objects
             .sort_by_key(|node| (Reverse(node.pus.len()), rank(node), node.pus.first().copied()));
