@@ -16,7 +16,6 @@ use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 use std::collections::VecDeque;
 
-/// Initial capacity of an element's queue, in transfers.
 const WAITING: usize = 256;
 
 const FIRST_ORDER: [u8; ELEMENT_COUNT] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
@@ -61,13 +60,11 @@ pub struct DataArbiter {
     rings: [DataRing; RINGS],
     queues: [VecDeque<Waiting>; ELEMENT_COUNT],
     pending: u16,
-    /// The times at which each element's port is free to send, and to receive.
     send_free: [u64; ELEMENT_COUNT],
     receive_free: [u64; ELEMENT_COUNT],
     memory: usize,
     /// The elements in order of service: the last one granted comes last.
     order: [u8; ELEMENT_COUNT],
-    /// The time of the next arbitration, or `u64::MAX`.
     next: u64,
     granted: Vec<Grant>,
     wait_cycles: [u64; ELEMENT_COUNT],

@@ -17,7 +17,6 @@ pub struct BifCounters {
 pub struct Bif {
     chips: usize,
     timing: CellBeTiming,
-    /// The time at which each direction is free.
     free: [u64; 2],
     counters: BifCounters,
 }

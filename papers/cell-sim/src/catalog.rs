@@ -10,7 +10,6 @@ const MODELS: [(&str, &str); 3] = [
     ("cell-qs22", include_str!("../machines/cell-qs22.toml")),
 ];
 
-/// The format of Cell models, without the version.
 const FAMILY: &str = "seatmap-model/";
 
 /// The names of the models.

@@ -19,7 +19,6 @@ use tree::ConcentratorTree;
 
 /// Entries of the table of lines with their last command.
 const RECENT: usize = 1024;
-/// Bits of an index into the table.
 const RECENT_BITS: u32 = RECENT.trailing_zeros();
 const NO_LINE: u64 = u64::MAX;
 
@@ -66,7 +65,6 @@ pub enum CommandResponse {
 #[derive(Clone, Debug)]
 struct Chip {
     tree: ConcentratorTree,
-    /// The time at which it takes its next command.
     free: u64,
     /// The command that won on the tree and waits until both chips are free.
     output: Option<BusCommand>,
@@ -81,7 +79,6 @@ pub struct CommandBus {
     retry: u64,
     chips: Vec<Chip>,
     first: usize,
-    /// The time of the next message to itself, or `u64::MAX`.
     next: u64,
     /// Recently used lines, each with the time of its last command's response.
     recent: Vec<(u64, u64)>,
@@ -183,7 +180,6 @@ impl CommandBus {
         Some(command)
     }
 
-    /// The time at which a chip with waiting commands can take one.
     fn next_slot(&self, chip: usize) -> u64 {
         let reach = self.chips[chip].output.map_or(Reach::Chip, |command| command.reach);
         self.opens(chip, reach)

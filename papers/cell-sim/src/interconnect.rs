@@ -35,7 +35,6 @@ pub struct Interconnect {
     commands: CommandBus,
     chips: Vec<Chip>,
     link: Bif,
-    /// Memory channels per chip.
     channels: u64,
     mic_retry: u64,
     register: u64,

@@ -67,9 +67,7 @@ enum SpuWait {
 }
 
 enum Choice {
-    /// Cut a line off the command in this entry.
     Cut(u8),
-    /// Wait until this time.
     Later(u64),
     /// Wait until a line is complete or a command comes.
     Nothing,
@@ -91,9 +89,7 @@ struct Entry {
     is_aligned: bool,
     /// Whether the list continues after an acknowledgement.
     is_open: bool,
-    /// Requested lines that are not complete.
     outstanding: u32,
-    /// The earliest time of the next line request.
     from: u64,
 }
 
@@ -113,7 +109,6 @@ pub struct Mfc {
     commands_of_tag: [u16; TAGS],
     /// Tags with queued commands, one bit each.
     pending_tags: u64,
-    /// Entries occupied by proxy commands.
     proxies: usize,
     waits: SpuWait,
     /// The time of the next line request; `u64::MAX` if a message must come first.

@@ -64,7 +64,6 @@ struct AtomicLine {
 }
 
 impl AtomicLine {
-    /// Records a change by a unit, which invalidates all other copies.
     fn change(&mut self, spe: u16) {
         self.sharers = 1 << spe;
         self.owner = Some(spe);

@@ -59,7 +59,6 @@ pub struct CellBeMachine {
     tasks: Vec<Task>,
     signals_gather: bool,
     trace: Option<EventTrace>,
-    /// The contexts of a session; empty for a bed.
     programs: ProgramContexts,
 }
 
@@ -209,7 +208,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Tries a task's call, which otherwise keeps waiting.
     fn try_call(&mut self, task: u16) {
         let request = self.request_of(task);
         match (request, self.tasks[task as usize].seat) {

@@ -16,7 +16,6 @@ const FILE: &str = "controller.ledger";
 /// A second copy, in case the ledger is damaged.
 const COPY: &str = "controller.ledger.copy";
 
-/// The new name of a damaged ledger.
 const ASIDE: &str = "controller.ledger.damaged";
 
 /// One of the controller's cells.

@@ -29,7 +29,6 @@ use std::time::{Duration, Instant};
 /// users' account.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// The most waiting requests of one user.
 pub(crate) const MOST_WAITING: usize = 64;
 
 /// A client that reads nothing for this long is disconnected, because all others wait for it.

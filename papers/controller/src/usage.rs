@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 /// The half-life of usage, in ms.
 pub const HALF_LIFE_MS: f64 = 600_000.0;
 
-/// A usage below this, in CPU-ms, counts as zero.
 const NOTHING: f64 = 1e-3;
 
 /// The recent usage of each user, in CPU-ms.

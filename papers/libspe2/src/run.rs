@@ -10,7 +10,6 @@ use seatmap_spe::stop::FaultKind;
 use seatmap_spe::{EntryPoint, RunStop};
 use std::ffi::{c_int, c_uint, c_void};
 
-/// The entry at the program's start.
 const DEFAULT_ENTRY: u32 = u32::MAX;
 /// `argp` points to 48 bytes for the first three registers.
 const RUN_USER_REGS: u32 = 1;

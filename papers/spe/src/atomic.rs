@@ -81,7 +81,7 @@ pub fn store_always(spe: &SpeState, local: u32, effective: u64) -> Result<(), Tr
     copied.map_err(|rule| fault(spe, "mfc_putlluc", TransferDirection::Put, local, effective, rule))
 }
 
-/// If the first changed word has changed in memory, nothing was written.
+/// Writes nothing if the first changed word has changed in memory.
 fn exchange(there: *mut u64, old: &LineWords, new: &LineWords) -> Result<bool, TransferRule> {
     for at in (0..WORDS).filter(|at| old[*at] != new[*at]) {
         // SAFETY: within the line; programs own what they transfer.

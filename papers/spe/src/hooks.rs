@@ -80,5 +80,5 @@ unsafe extern "C" fn on_command(
     command::command(unsafe { state(spu) }, local, effective, bytes, tag, command);
 }
 
-/// The work already took time on this computer.
+/// Charges nothing, because the work already took time on this computer.
 unsafe extern "C" fn on_work(_: *mut SpuState, _: u32) {}

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The consecutive empty polls after which a thread yields.
 const POLLS: u32 = 64;
 
 /// How long a wait lasts before it checks for other threads. Most waits are shorter.

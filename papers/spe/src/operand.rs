@@ -261,7 +261,6 @@ fn legacy(code: &[u8; LONGEST], found: Prefixes) -> Option<Prefixes> {
     })
 }
 
-/// Whether an opcode has a ModRM byte.
 fn has_form(map: u8, opcode: u8) -> bool {
     match (map, opcode) {
         (0, 0x00..=0x3f) => opcode & 7 < 4,

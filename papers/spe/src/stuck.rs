@@ -234,7 +234,7 @@ impl WaitTable {
         words.into()
     }
 
-    /// 0 for unrecorded threads, such as the main one.
+    /// Returns 0 for unrecorded threads, such as the main one.
     fn number(&self, thread: u64) -> u32 {
         self.threads.get(&thread).copied().unwrap_or(0)
     }

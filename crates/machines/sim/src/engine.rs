@@ -11,7 +11,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The default limit of events of a run: minutes of work.
 pub const MOST_EVENTS: u64 = 20_000_000_000;
-/// The most tasks in an error message.
 const MOST_NAMED: usize = 16;
 
 /// A task's message to the engine.

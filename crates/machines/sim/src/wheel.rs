@@ -128,7 +128,6 @@ impl<E: Copy> Wheel<E> {
         near.map(|time| (time, self.take_near(time)))
     }
 
-    /// The time of the first filled slot from now on.
     #[inline]
     fn next_filled(&self) -> Option<u64> {
         let start = self.now as usize % SLOTS;

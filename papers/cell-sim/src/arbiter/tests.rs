@@ -40,7 +40,6 @@ impl Moved {
     }
 }
 
-/// Runs all transfers to their ends. Returns them in the order of their starts.
 fn run(asked: &[TransferRequest]) -> Vec<Moved> {
     let mut arbiter = DataArbiter::new(0, MEMORY, &timing());
     let mut out = EventOutbox::default();

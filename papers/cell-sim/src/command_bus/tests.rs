@@ -8,7 +8,6 @@ fn timing() -> CellBeTiming {
     catalog::load("cell-qs20").unwrap().unwrap().timing()
 }
 
-/// The network of two chips, and the commands that had their slot, with the time.
 struct BusHarness {
     bus: CommandBus,
     out: EventOutbox,

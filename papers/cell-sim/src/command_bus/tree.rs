@@ -4,7 +4,6 @@ use super::BusCommand;
 use crate::ring::ELEMENT_COUNT;
 use std::collections::VecDeque;
 
-/// Initial capacity of an element's queue, in commands.
 const WAITING: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,12 +12,10 @@ enum Input {
     Concentrator(usize),
 }
 
-/// An address concentrator; it serves its inputs in turn.
 #[derive(Clone, Debug, Default)]
 struct Concentrator {
     /// Each input with the set of elements below it.
     inputs: Vec<(Input, u16)>,
-    /// The input served first.
     turn: usize,
 }
 

@@ -60,7 +60,6 @@ pub struct MemoryChannel {
 #[derive(Clone, Debug)]
 struct Refresh {
     interval: u64,
-    /// Time for which a refresh closes a bank.
     bank: u64,
     /// Time for which a refresh keeps the channel from opening a row.
     channel: u64,
@@ -226,7 +225,6 @@ impl MemoryChannel {
         }
     }
 
-    /// Idle time of the pins before a line in this direction.
     fn bubble(&self, side: Side, bank: u8) -> u64 {
         let is_same_set = (bank ^ self.last_bank) & 1 == 0;
         match (self.side, side) {

@@ -55,7 +55,6 @@ impl MicHarness {
         }
     }
 
-    /// Cycles per line if lines are requested as fast as the queues accept them.
     fn sustained(mut self, lines: impl Iterator<Item = (u32, Option<u32>)>) -> f64 {
         let mut count = 0;
         for (offset, written) in lines {

@@ -189,7 +189,6 @@ fn memory_file(bytes: usize) -> io::Result<OwnedFd> {
     }
 }
 
-/// Searches for a free window after the last one found.
 fn aligned(bytes: usize, file: &OwnedFd) -> io::Result<*mut u8> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     for _ in 0..TRIES {

@@ -28,14 +28,12 @@ enum Waits {
     Half,
 }
 
-/// The units, with a version for each line that every store increments.
 struct AtomicsHarness {
     units: AtomicUnits,
     out: EventOutbox,
     waits: [Waits; UNITS as usize],
     operations: [AtomicRequest; UNITS as usize],
     versions: [u64; 2],
-    /// The version that each unit reserved.
     reserved: [u64; UNITS as usize],
     words: [u32; 2],
     done: u32,

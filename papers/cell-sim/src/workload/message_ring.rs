@@ -281,7 +281,7 @@ impl<'a, C: Channels> Member<'a, C> {
         self.buffers() + (2 + from as u32) * self.ring.packet_bytes
     }
 
-    /// A line's start makes transfers fast.
+    /// The buffers start at a line, which makes transfers fast.
     fn buffers(&self) -> u32 {
         (self.row_bytes + self.library.entry_bytes.max(QUADWORD)).next_multiple_of(128)
     }

@@ -12,7 +12,6 @@ use crate::session::{
 use crate::transaction::{MappedRegister, Transaction};
 use crate::{memory::LINE_BYTES, transaction::TransactionPurpose};
 
-/// The answer to a command without a queue entry.
 const NO_ENTRY: u64 = u64::MAX;
 
 impl CellBeMachine {
@@ -80,7 +79,6 @@ impl CellBeMachine {
         Some(entry)
     }
 
-    /// The operation of a command at an address; `None` if the register is not accessible.
     fn planned(
         &self,
         task: u16,
@@ -212,7 +210,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Reads a channel; the SPU waits while it is empty.
     fn read_channel(&mut self, task: u16, reading: ReadChannel) {
         let has_waited = std::mem::replace(&mut self.tasks[task as usize].has_polled, true);
         let channel = self.timing.channel;
@@ -315,7 +312,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Receives a value at a register of a context, and notifies its program.
     pub(super) fn register_written(&mut self, to: u16, register: MappedRegister, value: u32) {
         let Some(context) = self.programs.context_mut(to) else { return };
         let event = match register {

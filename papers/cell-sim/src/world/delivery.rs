@@ -59,7 +59,7 @@ impl CellBeMachine {
         }
     }
 
-    /// For a task on the PPE, this is the link.
+    /// The element of a task's local store; the link's for a task on the PPE.
     fn node_of_task(&self, task: u16) -> RingElement {
         match self.tasks[task as usize].seat {
             TaskElement::Spe(spe) => self.spes[spe as usize].node(),

@@ -68,7 +68,6 @@ impl CellBeMachine {
         self.spes[spe as usize].seated().is_none_or(|context| self.is_quiet(context))
     }
 
-    /// Whether a context does not run and has no transfers.
     pub(super) fn is_quiet(&self, context: u16) -> bool {
         let Some(state) = self.programs.context(context) else { return true };
         state.runner.is_none()

@@ -9,7 +9,6 @@ use crate::channels::Ea;
 use crate::session::SessionCall;
 use crate::session::context::SpinningProgram;
 
-/// The most arrivals before a program looks again.
 const MOST_PATIENCE: u64 = 256;
 
 impl CellBeMachine {

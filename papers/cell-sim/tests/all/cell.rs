@@ -86,7 +86,6 @@ impl Task {
             }
             4 => drop(c.atomic(Atomic::Add, Ea::Memory { module: 0, offset: 0 }, 1)),
             7 => c.put(0, own, self.size, 0, TransferOrder::Free),
-            // Each SPE transfers with its neighbour.
             _ => c.get(
                 0,
                 Ea::Local { rank: (rank ^ 1) as u16, offset: 32768 },

@@ -85,7 +85,6 @@ impl Lines {
         self.text += &format!("tasks {outputs:016x}, counters {counters:016x}\n");
     }
 
-    /// Placements of this many tasks: in order, reversed, and shuffled.
     fn placements(&self, tasks: usize) -> Vec<Vec<u32>> {
         let spes = self.bed.model().spes() as u32;
         let mut all: Vec<u32> = (0..spes).collect();
@@ -209,7 +208,6 @@ impl Lines {
     }
 }
 
-/// A random mix of all operations.
 struct Traffic {
     workers: usize,
     steps: u32,

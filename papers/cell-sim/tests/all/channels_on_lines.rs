@@ -170,7 +170,6 @@ fn of_two_readers_one_gets_each_value() {
     assert_eq!(read, (0..200).collect::<Vec<_>>());
 }
 
-/// Two tasks set bits of the third's register; it answers once it has both.
 struct Signals {
     signals_or: bool,
 }

@@ -37,7 +37,6 @@ impl Runs {
         ));
     }
 
-    /// Three kinds of seats: adjacent, far apart, and random.
     fn seats(&self, count: usize) -> [(&'static str, Vec<u32>); 3] {
         let pus = Testbed::pus(&self.bed).to_vec();
         let count = count.min(pus.len());

@@ -45,7 +45,7 @@ fn beginning(shorter_ns: f64, longer_ns: f64) -> f64 {
     shorter_ns / longer_ns - 1.0
 }
 
-/// Fewer if each operation moves many bytes.
+/// The operations of each worker: fewer if each moves many bytes.
 fn operations(options: &StatsOptions) -> u64 {
     let elements = if options.function.has_list() { options.elements as u64 } else { 1 };
     let [fewest, most] = ENOUGH;

@@ -9,9 +9,7 @@ use seatmap_os::pool;
 use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Sizes of transfers on the figures' axes, in bytes.
 const SIZES: [u32; 12] = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
-/// Elements of the lists that move 16 KiB.
 const LISTS: [usize; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 /// Above this many workers, a deterministic machine is timed for one more operation, because a mean
 /// would need too many to make the start negligible.

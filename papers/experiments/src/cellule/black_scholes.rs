@@ -10,7 +10,6 @@ use std::sync::Arc;
 const OPTIONS: usize = 4096;
 /// Numbers of an option: price of the share, strike price, years, volatility.
 const INPUTS: usize = 4;
-/// The annual interest rate, the same for all.
 const RATE: f32 = 0.02;
 /// The largest error of single precision against double precision: prices are up to 30, and seven
 /// digits remain.

@@ -9,7 +9,6 @@ const ITERATIONS: [u32; 3] = [1, 4, 16];
 /// The largest size with several runs; a larger one takes seconds and shows nothing new.
 const LARGEST_REPEATED: u32 = 512;
 const CYCLES: [u32; 6] = [1, 2, 4, 8, 16, 32];
-/// Blocks of figure 5, for each worker.
 const BLOCKS: u32 = 2;
 
 /// A figure.

@@ -16,11 +16,9 @@ pub const FORMAT: &str = "seatmap-channels/1";
 const IMAGES: u32 = 100;
 /// The factor by which each side of an image is rendered smaller: each point still takes as long.
 const SHRUNK: u32 = 8;
-/// The width of an image relative to the one before.
 const ZOOM: f64 = 0.9;
 /// The centre of the zoom: a spiral at the edge of the set, with detail in all images.
 const CENTRE: (f64, f64) = (-0.743_643_887, 0.131_825_904);
-/// Iterations after which a point counts as part of the set.
 const MOST_ITERATIONS: u16 = 256;
 /// Cycles of an iteration: an assumption of about ten dependent operations of four cycles each on
 /// an in-order core, because the paper gives neither the size of its images nor the time of a

@@ -46,7 +46,6 @@ pub fn renderer_gain<T: Testbed>(
             "{threads} threads need as many cores, and a section has {room}"
         )));
     }
-    // There and back.
     let channels = 2 * renderer.coordinators * renderer.workers;
     enough(channels, options.lines)?;
     let mut rng = Rng::with_seed(options.seed);

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// `seatmap-cellcc` and an output folder.
 pub struct Tool {
     folder: tempfile::TempDir,
 }
@@ -78,7 +77,6 @@ impl Tool {
         output.status.success().then_some(()).ok_or_else(words)
     }
 
-    /// Compiles an SPU program, embeds it as `work`, and links it into a PPE program.
     pub fn build(&self, spu: &Path, ppu: &Path) -> PathBuf {
         self.build_with(spu, ppu, &[])
     }

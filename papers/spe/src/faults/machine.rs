@@ -40,7 +40,6 @@ struct Redirection {
     moved_bytes: Option<i64>,
     /// Whether the instruction advances the register, as string instructions do.
     advances: bool,
-    /// Whether a debugger steps through the program.
     was_stepping: bool,
     /// The address and value of an SPE register for which the instruction uses [`WORDS`].
     word: Option<(u64, u32)>,
@@ -300,7 +299,6 @@ impl Redirection {
     }
 }
 
-/// Decodes the faulting instruction: operand, address and bytes.
 fn operand_at(
     registers: &[i64; 23],
     address: Option<u64>,
@@ -398,7 +396,8 @@ fn step(
     true
 }
 
-/// Avoids a trap, which is many times slower, especially on a virtual machine.
+/// Runs an instruction in the thread's page, because a trap is many times slower, especially on a
+/// virtual machine.
 fn run_moved(
     registers: &mut [i64; 23],
     operand: Operand,

@@ -63,7 +63,7 @@ pub fn at_end(driver: &Arc<Driver>, wishes: Wishes) {
     }
 }
 
-/// Lets the driver write.
+/// Runs at the process's end, and lets the driver write.
 extern "C" fn on_exit() {
     let Some(driver) = DRIVER.get().filter(|_| !IS_DONE.load(Ordering::Acquire)) else { return };
     let (report, reports) = mpsc::channel();

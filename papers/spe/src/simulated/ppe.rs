@@ -20,7 +20,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// The most looks in one call. A thread that polls in vain gets answers less often, for the same
 /// virtual time.
 const MOST_LOOKS: u32 = 1024;
-/// The bit of an answer that contains a message.
 const FOUND: u64 = 1 << 32;
 
 /// A context as a task of the session.

@@ -18,7 +18,6 @@ use std::time::Duration;
 
 /// The CPU time between samples. A sample of a store of 256 KiB takes 1/100 of it.
 const EVERY: Duration = Duration::from_millis(4);
-/// The states kept in a turn.
 const KEPT: usize = 64;
 /// The stack for an interruption, with the kernel's saved registers.
 const ROOM_BYTES: u64 = 8 << 10;

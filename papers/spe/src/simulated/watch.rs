@@ -26,7 +26,6 @@ const SAMPLES: u32 = 64;
 const APART_NS: u64 = 200_000;
 /// The time limit of a sample, because the thread may wait for a CPU.
 const SAMPLE_WITHIN: Duration = Duration::from_secs(2);
-/// The most stores between two looks of a spinning thread.
 const MOST_STORES: u64 = 1024;
 
 /// A running thread.

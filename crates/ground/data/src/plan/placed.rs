@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 /// The value of the `format` key.
 pub const FORMAT: &str = "seatmap-plan/1";
 
-/// The machine name of a plan that fits any computer.
 const ANY_HOST: &str = "host";
 
 /// The most tasks of a plan, as of a pattern.

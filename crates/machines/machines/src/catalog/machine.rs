@@ -219,7 +219,6 @@ impl Machine {
         Ok(Machine { notes: imported.notes, flaw, ..Machine::new(name, known, kind) })
     }
 
-    /// A machine from gathered files of `/sys` and `/proc`: its topology, without distances.
     fn gathered(given_name: &str, gathered: Gathered, today: &str) -> Self {
         let file = given_name.trim_end_matches('/').rsplit('/').next().unwrap_or(given_name);
         let stem = file.trim_end_matches(".bz2").trim_end_matches(".tar");

@@ -195,7 +195,6 @@ fn of_tree(tree: &FileTree) -> Result<Gathered, TopologyError> {
     within(tree, &Allowed::read(tree), Numbered::Allowed)
 }
 
-/// The parts that count in the numbers of cores, caches and dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Numbered {
     /// All online parts, so that a number means the same part under every cpuset and mask.

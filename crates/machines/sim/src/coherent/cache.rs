@@ -30,7 +30,6 @@ enum Wait {
     /// The home has granted the request for this line; the cache holds a snoop that arrives before
     /// the answer.
     Coming(u32, Option<u32>),
-    /// The thread sleeps until this line changes.
     Watching(u32),
 }
 

@@ -29,7 +29,6 @@ pub struct Copying {
 
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
-    /// The time of its first step.
     since: u64,
     first: u32,
     /// The first step after it.

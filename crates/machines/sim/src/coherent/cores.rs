@@ -28,7 +28,6 @@ pub struct Core {
     pub(super) layout: Arc<CoherentLayout>,
     pub(super) cache: Cache,
     pub(super) threads: Vec<HardwareThread>,
-    /// Threads whose copies run ahead.
     pub(super) ahead: u32,
 }
 

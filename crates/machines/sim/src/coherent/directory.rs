@@ -15,7 +15,6 @@ use std::sync::Arc;
 
 const NAME: &str = "directory";
 
-/// A request in service.
 #[derive(Clone, Copy, Debug)]
 struct Transaction {
     /// The request; `at` is the node that serves it.
@@ -23,7 +22,6 @@ struct Transaction {
     writes: bool,
     /// Whether the requester lacks a copy, so that the directory sends it the line.
     wants_line: bool,
-    /// Missing answers.
     pending: u16,
     /// The cache that sent the line home, or the requester if memory sent it.
     source: u16,

@@ -50,7 +50,6 @@ fn home(layout: &CoherentLayout, a: u16, b: u16, line: u32) -> u16 {
     }
 }
 
-/// The time of a request in directories below the home.
 fn climbing(layout: &CoherentLayout, from: u16, home: u16) -> u64 {
     let Homes::Climbing(Climbing { parent, first_top, .. }) = &layout.homes else { return 0 };
     let from = layout.node_of_cache[from as usize];

@@ -38,7 +38,6 @@ pub struct Written {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Numbering {
-    /// All threads of a core have consecutive numbers.
     #[default]
     ThreadsAdjacent,
     /// Consecutive numbers, after a first one for the last core's last thread: Linux on the Xeon

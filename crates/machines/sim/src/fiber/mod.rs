@@ -16,7 +16,6 @@ pub use coroutine::{Fiber, Stack, Yielder};
 #[cfg(feature = "threads")]
 pub use either::{Fiber, Stack, Yielder};
 
-/// Bytes of a task's stack.
 const STACK_BYTES: usize = 256 * 1024;
 
 #[derive(Debug, PartialEq, Eq)]

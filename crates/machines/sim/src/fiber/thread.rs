@@ -49,7 +49,6 @@ impl Stack {
 }
 
 pub struct ThreadFiber<S> {
-    /// `None` if the thread could not be created.
     thread: Option<JoinHandle<()>>,
     answers: Option<Sender<u64>>,
     outcomes: Receiver<Outcome<S>>,

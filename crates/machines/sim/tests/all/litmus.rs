@@ -86,7 +86,6 @@ fn machines() -> Vec<(&'static str, Arc<CoherentModel>)> {
     machines
 }
 
-/// All combinations of values that the reads returned, task by task, over many runs.
 fn outcomes(model: &Arc<CoherentModel>, tasks: &[&[Step]]) -> BTreeSet<Vec<u64>> {
     let mut bed = CoherentBed::new(Arc::clone(model));
     let pus = Testbed::pus(&bed).to_vec();

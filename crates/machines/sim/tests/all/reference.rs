@@ -12,7 +12,6 @@ use seatmap_sim::{CoherentBed, CoherentModel, catalog};
 use std::fmt::{Debug, Write};
 use std::sync::Arc;
 
-/// Fowler, Noll and Vo's hash of 64 bits, variant 1a.
 #[derive(Clone, Copy)]
 struct Fnv(u64);
 

@@ -22,7 +22,6 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
 
-/// Words of a 4 KiB page.
 const PAGE_WORDS: u32 = 512;
 
 /// This computer as a machine. A seat is a CPU with a pinned thread, and a local store is on its

@@ -78,7 +78,6 @@ impl<P: Port> ChannelLines for PortLines<'_, P> {
     }
 }
 
-/// Changes a word atomically, and returns its old value.
 pub(super) fn change_word<P: Port>(port: &P, word: Addr, new: impl Fn(u64) -> u64) -> u64 {
     let mut found = port.load(word);
     loop {

@@ -25,12 +25,10 @@ const REPORT_AT: u16 = 2;
 pub(super) struct LaneHalf(Addr);
 
 impl LaneHalf {
-    /// The first half of a line, or the second.
     pub(super) fn of(line: Addr, second: bool) -> Self {
         LaneHalf(line.word(WORDS_PER_LINE / 2 * u32::from(second)))
     }
 
-    /// The word for the value of message `number`, counted from zero.
     fn value(self, number: u16) -> Addr {
         self.0.word(u32::from(number % 4 / 2))
     }
@@ -104,7 +102,6 @@ impl MailLane {
         }
     }
 
-    /// Sends a value; waits while the mailbox is full.
     #[inline(always)]
     pub(super) fn send<P: Port>(&self, port: &P, value: u32) {
         let mut counts = self.counts.get();
@@ -137,7 +134,6 @@ impl MailLane {
         counts
     }
 
-    /// Writes the newest value and the counts.
     #[inline(always)]
     fn tell<P: Port>(&self, port: &P, newest: u32, mut counts: Counts) {
         port.store(self.out.news(), News::of(newest, counts).0);
@@ -188,7 +184,6 @@ impl MailLane {
         if number.is_multiple_of(2) { low(words) } else { high(words) }
     }
 
-    /// Whether a task has unread messages to itself.
     pub(super) fn is_waiting_for_itself(&self) -> bool {
         self.counts.get().sent != self.counts.get().received
     }

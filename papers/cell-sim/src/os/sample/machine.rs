@@ -42,7 +42,6 @@ fn interrupt_signal() -> libc::c_int {
 
 type Handler = extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
 
-/// Installs a handler that blocks the signal `held`.
 fn handle(
     signal: libc::c_int,
     handler: Handler,

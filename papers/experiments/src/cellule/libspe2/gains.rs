@@ -85,7 +85,6 @@ struct Planned {
 }
 
 impl Planned {
-    /// The number of runs, smaller for larger work.
     fn runs(&self) -> u32 {
         let unit = match self.program {
             // The work of a product grows with the cube of its rows.

@@ -9,7 +9,6 @@ use std::process::{Command, Output};
 
 const COMPILER: &str = "SEATMAP_CELLCC";
 
-/// All files by name: the study's own, and those of the examples.
 const FILES: [(&str, &str); 20] = [
     ("timed.h", include_str!("../../../cell/timed.h")),
     ("calls.c", include_str!("../../../cell/calls.c")),

@@ -212,7 +212,6 @@ struct Simulation<'a, F> {
 }
 
 impl<B: Bed, F: Fn() -> B + Sync> Simulation<'_, F> {
-    /// `number` distinguishes runs of one program.
     fn run(
         &self,
         planned: Planned,

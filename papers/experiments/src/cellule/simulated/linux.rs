@@ -24,7 +24,6 @@ enum Mode {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// In `spu_run`, before its SPE runs.
     Activating,
     Running,
     Returning,

@@ -15,12 +15,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Bytes of a block that an SPE moves at once: the most of one transfer.
 const BLOCK: u32 = 16 << 10;
-/// Blocks of 16 KiB in a block of options.
 const OPTION_BLOCKS: u32 = 4;
 /// Options of such a block, of four numbers each.
 const OPTIONS: f64 = 4096.0;
 const ROWS: u32 = 64;
-/// The value for an SPE that has not stopped.
 const RUNNING: u64 = u64::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +94,6 @@ pub(super) struct CallTicks {
     pub kernel_share: Option<f64>,
 }
 
-/// The calls of libspe2 in one style, for the SPEs from 0 on.
 pub(super) trait SpeCalls {
     fn map(&self);
     fn load(&self);

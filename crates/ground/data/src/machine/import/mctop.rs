@@ -108,7 +108,6 @@ fn number(words: &[&str], at: usize) -> Option<usize> {
     words.get(at).and_then(|word| whole_number::<usize>(word))
 }
 
-/// One-way cycles, row by row, none above `most`.
 fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, MachineImportError> {
     let n = header.contexts;
     let body = text.get(header.end..).unwrap_or_default();

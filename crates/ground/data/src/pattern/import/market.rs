@@ -26,7 +26,6 @@ const CELLS: &str = "an array has one amount for each cell, column by column; of
 const LOWER: &str =
     "a symmetric file holds the lower triangle only: exchange row and column, or call it general";
 
-/// The allowed words of the first line, by position.
 const KNOWN: [&[&str]; 5] = [
     &["%%matrixmarket"],
     &["matrix"],
@@ -37,7 +36,6 @@ const KNOWN: [&[&str]; 5] = [
 
 struct Header {
     n: usize,
-    /// Lines with coordinates; `None` for an array.
     entries: Option<usize>,
     is_bare: bool,
     is_whole: bool,

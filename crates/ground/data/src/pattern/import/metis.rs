@@ -291,7 +291,6 @@ impl Graph {
         Ok(imported)
     }
 
-    /// Checks that each end has a counterpart of the same weight.
     fn check_ends(&mut self) -> Result<(), PatternImportError> {
         // Sorted, so that bisection finds the other end.
         self.ends.sort_by_key(|end| (end.from, end.to));

@@ -7,7 +7,6 @@
 use seatmap_data::machine::{Matrix, catalog};
 use std::collections::BTreeMap;
 
-/// The largest relative difference of a described distance from the median of its pairs.
 const TOLERANCE: f64 = 0.02;
 
 /// Machine, file, and the bound on the root mean square error over all pairs, in nanoseconds. Most

@@ -74,7 +74,6 @@ impl FileTree {
         FileTree { store, folders: RefCell::default() }
     }
 
-    /// The trimmed text of a file; `None` if it is absent or unreadable.
     pub(super) fn text(&self, path: &str) -> Option<String> {
         let bytes = self.bytes(path)?;
         Some(String::from_utf8_lossy(&bytes).trim().trim_end_matches('\0').to_owned())
@@ -122,7 +121,6 @@ impl FileTree {
         }
     }
 
-    /// The real path of a folder, with links followed.
     fn followed(&self, path: &str, links: u32) -> Option<String> {
         if path.is_empty() {
             return Some(String::new());

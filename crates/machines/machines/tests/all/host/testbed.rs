@@ -92,7 +92,6 @@ fn host(lines: u32) -> HostTestbed {
     HostTestbed::new(affinity::current().unwrap(), lines).unwrap()
 }
 
-/// Whether there are two CPUs; otherwise the tests of pairs print a message and pass.
 fn has_a_pair() -> bool {
     let cpus = affinity::current().unwrap().len();
     if cpus < 2 {

@@ -113,7 +113,6 @@ impl Document {
         )
     }
 
-    /// The processor's name, on each package as in hwloc.
     fn info(&mut self, profile: &Profile, node: &HwlocObject) {
         if let (ObjectTree::PACKAGE, Some(model)) = (node.level, &profile.environment.cpu_model) {
             // XML cannot express control characters.

@@ -147,7 +147,6 @@ impl ObjectTree {
         }
     }
 
-    /// Sorts children by their first PU, as hwloc requires.
     fn sort_children(&mut self) {
         let first: Vec<Option<u32>> =
             self.nodes.iter().map(|node| node.pus.first().copied()).collect();

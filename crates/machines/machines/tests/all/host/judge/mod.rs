@@ -26,7 +26,6 @@ pub fn judgement(folder: &Path) -> Option<Topology> {
     Some(import::read(&judged.stdout, "judge.xml", None).unwrap().topology)
 }
 
-/// Compares two topologies PU by PU.
 pub fn assert_same(name: &str, ours: &Topology, judged: &Topology) {
     let os = |topology: &Topology| topology.os_indices().collect::<Vec<_>>();
     assert_eq!(os(ours), os(judged), "{name}: the PUs differ");
@@ -51,7 +50,6 @@ pub fn published() -> Vec<PathBuf> {
 /// Folders of devices, with most of the files and nothing about CPUs.
 const DEVICES: [&str; 4] = ["/sys/bus/", "/sys/class/", "/sys/devices/pci", "/memory"];
 
-/// Unpacks a dump without its devices. Returns the folder in it that holds `sys`.
 pub fn unpacked(archive: &[u8], into: &Path) -> PathBuf {
     let mut archive = tar::Archive::new(bzip2::read::MultiBzDecoder::new(archive));
     for entry in archive.entries().unwrap() {
