@@ -1,8 +1,8 @@
 //! The data arbiter of a chip: decides when each transfer starts, and on which of the four rings.
 //!
-//! The arbiter serves the memory controller first and the other elements in turn (round robin): the
-//! longest time since the last grant comes first. It takes the shorter direction, and starts a
-//! transfer when its source, its target, a ring and every segment of the route are free.
+//! The arbiter serves the memory controller first and the other elements in turn (round robin). It
+//! takes the shorter direction, and starts a transfer when its source, its target, a ring and every
+//! segment of the route are free.
 //!
 //! A far element can start before a near one, because its wave takes longer to reach the target. If
 //! the element whose turn it is waits for a busy target, later elements must therefore not take
@@ -56,7 +56,6 @@ pub struct DataArbiter {
     rings: [DataRing; RINGS],
     queues: [VecDeque<Waiting>; ELEMENT_COUNT],
     pending: u16,
-    /// The times at which each element's port is free to send, and to receive.
     send_free: [u64; ELEMENT_COUNT],
     receive_free: [u64; ELEMENT_COUNT],
     memory: usize,
@@ -125,7 +124,6 @@ impl DataArbiter {
     /// Starts every transfer that can start now. Returns them, the last first.
     pub fn arbitrate(&mut self, out: &mut EventOutbox) -> &[Grant] {
         self.granted.clear();
-        // Otherwise a later request with an earlier time replaced this message.
         if self.next == out.now() {
             self.next = self.serve_all(out.now());
             self.granted.reverse();
@@ -167,7 +165,6 @@ impl DataArbiter {
         }
     }
 
-    /// Moves the served elements behind all others, in their order.
     fn put_last(&mut self, served: u16) {
         let mut kept = 0;
         let mut last = ELEMENT_COUNT - served.count_ones() as usize;
@@ -191,8 +188,8 @@ impl DataArbiter {
         let (start, ring, hops) = self.best_ring(source, target);
         if start > now {
             round.next = round.next.min(start);
-            // Claim only a busy target: a source that waits for a ring or its own port must not
-            // keep others from the target.
+            // A source that waits for a ring or its own port must not keep others from a free
+            // target.
             let is_target_busy = self.receive_free[target] > now + hops as u64 * self.bus;
             round.claimed |= u16::from(is_target_busy) << target;
             return false;
@@ -219,7 +216,7 @@ impl DataArbiter {
         }
     }
 
-    /// The ring with the earliest start, that time, and the hops. Among equal rings, the first.
+    /// The first ring with the earliest start, that time, and the hops.
     fn best_ring(&self, source: usize, target: usize) -> (u64, usize, usize) {
         let up = hops_up(source, target);
         let mut best = (u64::MAX, 0, 0);
@@ -230,7 +227,6 @@ impl DataArbiter {
                 let received = self.receive_free[target].saturating_sub(hops as u64 * self.bus);
                 let start =
                     ring.earliest(source, hops, self.send_free[source].max(received), best.0);
-                // Not `<=`: among equal rings, the first keeps the others free.
                 if start < best.0 {
                     best = (start, number, hops);
                 }

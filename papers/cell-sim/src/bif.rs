@@ -24,9 +24,9 @@ impl Bif {
     }
 
     /// Carries a command that both chips must see: the command and its reflection cross, then the
-    /// snoop responses and the combined response. Returns the extra core cycles: the latency, and
-    /// the wait behind earlier packets. Without that wait, commands that memory refuses repeatedly
-    /// would keep the link from the data whose entries memory has reserved.
+    /// snoop responses and the combined response. Returns the core cycles that this adds: the
+    /// latency, and the wait behind earlier packets. Without that wait, commands that memory
+    /// refuses repeatedly would keep the link from the data whose entries memory has reserved.
     pub fn carry_command(&mut self, now: u64) -> u64 {
         let wait = self.free.iter().map(|free| free.saturating_sub(now)).max().unwrap_or(0);
         for direction in 0..2 {

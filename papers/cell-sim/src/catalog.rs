@@ -4,14 +4,12 @@ use crate::CellModel;
 use seatmap_sim::ModelError;
 use std::sync::Arc;
 
-/// Name and text of each model; the names are the file names.
 const MODELS: [(&str, &str); 3] = [
     ("cell-ps3", include_str!("../machines/cell-ps3.toml")),
     ("cell-qs20", include_str!("../machines/cell-qs20.toml")),
     ("cell-qs22", include_str!("../machines/cell-qs22.toml")),
 ];
 
-/// The format of Cell models, without the version.
 const FAMILY: &str = "seatmap-model/";
 
 /// The names of the models.

@@ -2,8 +2,8 @@
 //! responses.
 //!
 //! Commands go up a [tree](tree) of concentrators, each of which serves its inputs in turn. A
-//! command with a slot at the top is reflected to all elements, which snoop it. On a machine with
-//! two chips a global command needs a slot on both.
+//! command with a slot at the top is reflected to all elements, which snoop it. With two chips a
+//! global command needs a slot on both.
 
 mod tree;
 
@@ -19,7 +19,6 @@ use tree::ConcentratorTree;
 
 const RECENT: usize = 1024;
 const RECENT_BITS: u32 = RECENT.trailing_zeros();
-/// Marks an empty entry.
 const NO_LINE: u64 = u64::MAX;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,11 +92,11 @@ impl CommandBus {
         }
     }
 
-    /// Accepts a command. Returns it if it has its slot now; otherwise it waits, and the network
-    /// has a message to itself pending.
+    /// Accepts a command, and returns it if it has its slot now; otherwise the network has a
+    /// message to itself pending.
     pub fn send(&mut self, command: BusCommand, out: &mut EventOutbox) -> Option<BusCommand> {
         let chip = command.from.chip as usize;
-        // If a message is pending, earlier commands wait; this one must not pass them.
+        // A pending message means waiting commands, which this one must not pass.
         let has_slot = self.next == u64::MAX && self.opens(chip, command.reach) <= out.now();
         if has_slot {
             self.take_slot(chip, &command, out.now());
@@ -121,7 +120,6 @@ impl CommandBus {
             Reach::Chip => self.chips[chip].free = until,
             Reach::Both => {
                 self.chips.iter_mut().for_each(|chip| chip.free = until);
-                // Then the other chip is first for commands of both chips.
                 self.first = (chip + 1) % self.chips.len();
             }
         }
@@ -164,8 +162,7 @@ impl CommandBus {
             return None;
         }
         let command = self.chips[chip].output.take().or_else(|| self.chips[chip].tree.pop())?;
-        // The command stays in front of the tree until both chips are free, so that no later one
-        // passes it.
+        // The command stays in front of the tree, so that no later one passes it.
         if self.opens(chip, command.reach) > now {
             self.chips[chip].output = Some(command);
             return None;
@@ -188,7 +185,7 @@ impl CommandBus {
         // Fibonacci hashing (Knuth, volume 3, section 6.4).
         let at = (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT_BITS)) as usize;
         let (known, free) = self.recent[at];
-        // If two lines share an entry, the earlier one is dropped and delays nothing.
+        // Of two lines with one entry, the earlier is dropped and delays nothing.
         let begin = if known == line { now.max(free) } else { now };
         self.counters.same_line_commands += u64::from(begin > now);
         if begin > now && self.retry > 0 {

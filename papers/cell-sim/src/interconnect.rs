@@ -79,7 +79,6 @@ impl Interconnect {
         self.chips[chip as usize].memory
     }
 
-    /// The link's element on a chip's ring.
     pub fn bif(&self, chip: u8) -> RingElement {
         self.chips[chip as usize].bif
     }
@@ -102,12 +101,12 @@ impl Interconnect {
     }
 
     /// Sends a transaction's command: to both chips' networks if it addresses memory or the other
-    /// chip, otherwise to its own chip's.
+    /// chip.
     pub fn command(&mut self, id: u32, out: &mut EventOutbox) {
         let now = out.now();
         let transaction = self.transactions.get(id, now);
         let own = transaction.requester.chip;
-        // The end other than the requester: only it can be on the other chip.
+        // Only the end other than the requester can be on the other chip.
         let other = if transaction.purpose == TransactionPurpose::Get {
             transaction.source
         } else {
@@ -162,7 +161,7 @@ impl Interconnect {
     }
 
     /// Announces a transaction's data to its target, and queues it for the rings. If the target is
-    /// memory without room, the command is sent again.
+    /// full memory, the command is sent again.
     pub fn announce(&mut self, id: u32, out: &mut EventOutbox) {
         let Transaction { target, ea, .. } = *self.transactions.get(id, out.now());
         let chip = &mut self.chips[target.chip as usize];
@@ -245,7 +244,7 @@ impl Interconnect {
         let target = self.transactions.get(id, out.now()).target;
         let entry = self.bif(target.chip);
         // From now on, the link is the source: `left_ring` compares the chips of source and target
-        // to find out whether the data has crossed.
+        // to find whether the data has crossed.
         self.transactions.set_source(id, entry, out.now());
         self.enter(id, entry, target, out);
     }

@@ -1,7 +1,7 @@
 //! The Cell Broadband Engine: SPEs with their MFCs on the EIB, on one chip or two.
 //!
-//! Each component is a type with private fields. Components exchange messages with arrival times. A
-//! component in an impossible state stops the run.
+//! Components are types with private fields and exchange timed messages. One in an impossible state
+//! stops the run.
 //!
 //! | module | is |
 //! |---|---|

@@ -29,8 +29,8 @@ impl InboundMailbox {
         self.filled() < INBOUND_ENTRIES
     }
 
-    /// Receives a message. If no entry is free, the message waits until the SPU has read another
-    /// one; no message is lost.
+    /// Receives a message. Without a free entry it waits until the SPU has read one; no message is
+    /// lost.
     pub fn write(&mut self, value: u32) {
         self.messages.push_back(value);
     }

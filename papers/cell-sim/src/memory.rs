@@ -46,7 +46,6 @@ impl CellBeMemory {
 
     /// Copies at most a line; the requester has checked the addresses.
     pub fn copy(&mut self, from: Ea, to: Ea, size: u32, now: u64) {
-        // Both stores are in `self`, so the bytes need an intermediate copy.
         let mut line = [0; LINE_BYTES as usize];
         let line = &mut line[..size as usize];
         let source = self.at(from, size);
@@ -84,9 +83,8 @@ impl CellBeMemory {
         bytes.copy_from_slice(&value.to_le_bytes());
     }
 
-    /// Checks that all bytes of a transfer exist.
     pub fn check(&self, ea: Ea, size: u32) -> Result<(), DmaError> {
-        // In 64 bits, because a program's sum could wrap in 32.
+        // In 64 bits, because the sum could wrap in 32.
         let end = u64::from(ea.offset()) + u64::from(size);
         let (what, store) = match ea {
             Ea::Local { rank, .. } => {

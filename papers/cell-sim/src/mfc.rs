@@ -80,8 +80,8 @@ struct Entry {
     /// Bytes of the current element that are not yet requested.
     left: u32,
     elements: Vec<Element>,
-    /// If set, each element starts at a quadword of the local store, and a small element keeps its
-    /// offset within its quadword, as in a program's list. Otherwise elements follow each other.
+    /// Whether each element starts at a quadword of the local store, with a small element's offset
+    /// within it, as in a program's list. Otherwise elements follow each other.
     is_aligned: bool,
     is_open: bool,
     outstanding: u32,
@@ -154,7 +154,6 @@ impl Mfc {
     pub fn reset(&mut self) {
         self.age.clear();
         self.free.clear();
-        // Entries are taken from the end: the lowest number first.
         self.free.extend((0..self.entries.len() as u8).rev());
         (self.lines, self.commands_of_tag, self.pending_tags, self.proxies) = (0, [0; TAGS], 0, 0);
         (self.waits, self.next_issue) = (SpuWait::Nothing, u64::MAX);
@@ -202,7 +201,7 @@ impl Mfc {
     }
 
     /// Enqueues a command; the caller has checked that there is [room](Self::finds_room). `rest`
-    /// holds a list's further elements. Returns the command's entry.
+    /// holds a list's further elements. Returns the entry.
     pub fn enqueue(&mut self, command: MfcCommand, rest: &[Element], out: &mut EventOutbox) -> u8 {
         let MfcCommand { work, local, first, tag, order } = command;
         let now = out.now();
@@ -239,8 +238,8 @@ impl Mfc {
         }
     }
 
-    /// Cuts the next line off the oldest command that may continue. When the request is on the bus,
-    /// the caller calls [`issue_next`](Self::issue_next).
+    /// Cuts the next line off the oldest command that may continue now. When the request is on the
+    /// bus, the caller calls [`issue_next`](Self::issue_next).
     pub fn issue(&mut self, out: &mut EventOutbox) -> Option<LineRequest> {
         let now = out.now();
         // A later message with an earlier time replaced this one.
@@ -297,8 +296,8 @@ impl Mfc {
         Choice::Nothing
     }
 
-    /// Whether earlier commands of the same tag delay this command: it has a fence or barrier, or
-    /// one of them has a barrier.
+    /// Whether earlier commands of the same tag delay this one: it has a fence or barrier, or one
+    /// of them has a barrier.
     fn is_held_back(&self, at: usize) -> bool {
         let command = &self.entries[self.age[at] as usize];
         let is_ordered = command.order != TransferOrder::Free;

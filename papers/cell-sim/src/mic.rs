@@ -1,9 +1,9 @@
 //! The memory interface controller (MIC) of a chip and its memory.
 //!
-//! Lines are dealt to the memory's banks in turn: line n is in bank n modulo the number of banks.
-//! Even and odd banks have separate channels. Each channel has a queue of reads and a queue of
-//! writes; if a queue is full, the command is sent again. A chip's sustained memory rate depends on
-//! the row cycles of its banks, on refresh, and on turns of the channels' pins.
+//! Line n is in bank n modulo the number of banks. Even and odd banks have separate channels, each
+//! with a queue of reads and a queue of writes; if a queue is full, the command is sent again. A
+//! chip's sustained memory rate depends on the row cycles of its banks, on refresh, and on turns of
+//! the channels' pins.
 
 mod bank;
 mod channel;
@@ -48,7 +48,7 @@ impl Mic {
         self.channels[channel].read(transaction, bank, out)
     }
 
-    /// Reserves an entry for a write's data. Returns false if the command must be sent again.
+    /// Reserves an entry for a write's data. Returns false if the queue is full.
     pub fn expect_write(&mut self, offset: u32) -> bool {
         let (channel, _) = self.place(offset);
         self.channels[channel].expect_write()
@@ -56,7 +56,6 @@ impl Mic {
 
     pub fn write(&mut self, transaction: u32, offset: u32, size: u32, out: &mut EventOutbox) {
         let (channel, bank) = self.place(offset);
-        // Memory stores whole quadwords: a smaller write reads one, changes it and writes it back.
         let access = if size < QUADWORD_BYTES { BankAccess::Modify } else { BankAccess::Write };
         self.channels[channel].write(transaction, bank, access, out);
     }

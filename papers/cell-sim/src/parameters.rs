@@ -1,7 +1,7 @@
 //! The list of all parameters of a Cell model.
 //!
 //! Each entry has the key in the model's file, the field name in the components, the unit, and the
-//! permitted values. The file states the value and its source: no parameter has a default.
+//! permitted values. No parameter has a default.
 
 use seatmap_sim::figure::ModelFigure;
 use std::fmt;
@@ -9,8 +9,7 @@ use std::ops::RangeInclusive;
 
 /// Fractions of a core cycle in which the time of a byte between the chips is counted.
 const BYTE_PARTS: u64 = 256;
-/// The largest permitted value: far above any machine's, and so small that sums of cycles cannot
-/// overflow.
+/// The largest permitted value: far above any machine's, but sums of cycles cannot overflow.
 const LARGEST: f64 = 1e9;
 
 /// The unit of a parameter.
@@ -73,7 +72,6 @@ pub struct CellBeParameter {
 }
 
 impl CellBeParameter {
-    /// The reason why a figure cannot be this parameter's value, if there is one.
     pub(crate) fn flaw(&self, figure: &ModelFigure) -> Option<String> {
         let CellBeParameter { name, unit, range } = self;
         if !range.contains(&figure.value) {

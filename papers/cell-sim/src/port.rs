@@ -23,7 +23,6 @@ impl CellPort<'_> {
         self.yielder.suspend(TaskMessage::Call(request))
     }
 
-    /// Ends the run with an error; the task is never resumed.
     fn refuse(&self, error: DmaError) -> ! {
         // The engine drops a task with a refused call; the loop only satisfies the compiler.
         loop {
@@ -49,7 +48,6 @@ impl CellPort<'_> {
         let fits = checked
             .and_then(|()| memory.check(self.own(local), size))
             .and_then(|()| memory.check(ea, size));
-        // `refuse` never returns, and the engine needs the borrow meanwhile.
         drop(world);
         if let Err(error) = fits {
             self.refuse(error);
@@ -189,7 +187,6 @@ impl Channels for CellPort<'_> {
 
     fn decrementer(&self) -> u32 {
         let ticks = (self.now.get() as f64 / self.cycles_per_tick) as u64;
-        // A decrementer counts down, from 0 through the largest word.
         (ticks as u32).wrapping_neg()
     }
 
@@ -198,7 +195,7 @@ impl Channels for CellPort<'_> {
     }
 
     fn compute(&self, cycles: u64) {
-        // Even a call of zero cycles would suspend the task and let others run first.
+        // Even a call of zero cycles would suspend the task.
         if cycles > 0 {
             self.call(ChannelCall::Compute(cycles));
         }

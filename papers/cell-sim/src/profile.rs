@@ -6,12 +6,9 @@ use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, P
 use seatmap_sim::SimError;
 use std::sync::Arc;
 
-/// Round trips per distance, which is their mean. A few are enough, because a model's times are
-/// always the same.
+/// Round trips per distance. A few are enough, because a model's times never vary.
 const ROUNDS: u32 = 32;
 
-/// Round trips of a mailbox message; their time is the core distance on a machine without shared
-/// lines.
 struct RoundTrips;
 
 impl ChannelProgram for RoundTrips {
@@ -25,7 +22,6 @@ impl ChannelProgram for RoundTrips {
         let began = channels.cycles();
         for round in 0..ROUNDS {
             if rank == 0 {
-                // On the Cell, mailboxes are closest to a cache line that two cores exchange.
                 channels.mailbox_write(1, round);
                 channels.mailbox_read();
             } else {
@@ -47,7 +43,7 @@ pub fn profile(model: &Arc<CellModel>) -> Result<Profile, SimError> {
     let mut bed = CellBed::new(Arc::clone(model));
     let mut median_ns = Matrix::from_fn(count, |_, _| 0.0);
     for a in 0..count {
-        // Half of the pairs suffice, because a round trip is the same from both ends.
+        // A round trip is the same from both ends.
         for b in 0..a {
             let cycles = bed.run(&[a as u32, b as u32], &RoundTrips, 0)?[0];
             let ns = cycles as f64 * bed.ns_per_cycle() / f64::from(ROUNDS);

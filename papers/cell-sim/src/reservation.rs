@@ -2,7 +2,7 @@
 //! (getllar and putllc).
 //!
 //! Each SPE's atomic unit keeps lines in a small cache and reserves one line at a time. All units
-//! snoop each other's commands, so this module stores caches and reservations by line.
+//! snoop each other's commands, so caches and reservations are stored by line.
 
 use crate::channels::{Atomic, Ea};
 use crate::event::{CellBeEvent, EventOutbox};
@@ -46,7 +46,7 @@ enum Phase {
     Putting(Ea, bool),
 }
 
-/// The state of a line used by atomics. Sets of SPEs have one bit per SPE.
+/// A line used by atomics. Sets of SPEs have one bit per SPE.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct AtomicLine {
     key: (u8, u32),
@@ -60,7 +60,6 @@ struct AtomicLine {
 }
 
 impl AtomicLine {
-    /// Records a change by a unit, which invalidates all other copies.
     fn change(&mut self, spe: u16) {
         self.sharers = 1 << spe;
         self.owner = Some(spe);
@@ -68,8 +67,7 @@ impl AtomicLine {
         self.reserved = 0;
     }
 
-    /// Checks that an owner is the only sharer, and that the supplier and all units with a
-    /// reservation have a copy.
+    /// An owner is the only sharer, and the supplier and all units with a reservation have a copy.
     fn check(&self, now: u64) {
         let is_alone = self.owner.is_none_or(|owner| self.sharers == 1 << owner);
         let is_kept = self.supplier.is_none_or(|supplier| self.sharers & 1 << supplier != 0);
@@ -136,7 +134,6 @@ impl AtomicUnits {
     ) -> AtomicAction {
         self.phases[spe as usize] = Phase::Reserving(operation);
         let line = self.line(operation.at);
-        // A line in the unit's own cache needs no command.
         if line.sharers & 1 << spe == 0 {
             return AtomicAction::Reserve(operation.at);
         }
@@ -144,7 +141,6 @@ impl AtomicUnits {
         self.work(spe, out)
     }
 
-    /// Starts the cache's half of an atomic.
     fn work(&self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
         out.send(out.now() + self.half, CellBeEvent::AtomicHalf(spe));
         AtomicAction::Cached
@@ -153,9 +149,9 @@ impl AtomicUnits {
     /// Orders a unit's command for a line among the other commands: a later store breaks its
     /// reservation. Returns the SPE whose cache supplies the line, or `None` for memory.
     ///
-    /// If an atomic unit has the line, that unit supplies it instead of memory (D. Calver, "PS3
-    /// Cell chip: SPEs each have atomic cache", 2007). No publication says which of several sharers
-    /// does: in this model, the last one to change the line.
+    /// If an atomic unit has the line, it supplies it instead of memory (D. Calver, "PS3 Cell chip:
+    /// SPEs each have atomic cache", 2007). No publication says which of several sharers does: in
+    /// this model, the last one to change the line.
     pub fn order(&mut self, spe: u16, at: Ea, now: u64) -> Option<u16> {
         let line = self.line(at);
         line.owner = None;
@@ -215,7 +211,6 @@ impl AtomicUnits {
         if is_owner { self.work(spe, out) } else { AtomicAction::Claim(operation.at) }
     }
 
-    /// Stores the line if the reservation is still valid; otherwise starts again.
     fn finish(
         &mut self,
         spe: u16,
@@ -226,7 +221,6 @@ impl AtomicUnits {
         if line.reserved & 1 << spe == 0 {
             return self.lose(spe, operation, out);
         }
-        // A read changes neither the line nor its sharers.
         if operation.kind != Atomic::Read {
             line.change(spe);
         }
@@ -235,7 +229,6 @@ impl AtomicUnits {
         AtomicAction::Done(operation)
     }
 
-    /// Starts again after a failed store, with the back-off if there is one.
     fn lose(&mut self, spe: u16, operation: AtomicRequest, out: &mut EventOutbox) -> AtomicAction {
         self.lost += 1;
         if self.backoff == 0 {

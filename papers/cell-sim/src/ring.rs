@@ -96,8 +96,7 @@ impl DataRing {
         // If the ring is full, the next transfer starts when the first one ends.
         let first_end = self.ends[..self.most].iter().copied().fold(u64::MAX, u64::min);
         let mut start = least.max(self.next_start).max(first_end);
-        // Data reaches each further segment one hop later, so that segment may become free that
-        // much later.
+        // Each further segment is needed one hop later, and may become free that much later.
         let mut ahead = 0;
         for segment in self.route(source, hops) {
             if start >= enough {

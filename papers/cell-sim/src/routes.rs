@@ -10,9 +10,9 @@ impl CellModel {
     /// The ring elements as nodes, chip by chip, and the routes of data: the shorter direction
     /// around the ring, upwards if both are equal, and between chips through their `BIF`.
     ///
-    /// Each chip's links are the upward segments and then the downward segments, by the element
-    /// that they leave; with two chips, both directions of the link between them follow. The two
-    /// rings of a direction are one link.
+    /// Each chip's links are the upward and then the downward segments, by the element that they
+    /// leave; with two chips, both directions of the link between them follow. The two rings of a
+    /// direction are one link.
     #[must_use]
     pub fn fabric(&self) -> Option<Fabric> {
         let elements = ELEMENT_COUNT as u16;

@@ -1,11 +1,10 @@
 //! The token manager: software can make commands to memory wait for tokens.
 //!
 //! Each requester belongs to one of four resource allocation groups, RAG 0 to 3. A group gets
-//! tokens at a fixed rate for the even and the odd banks of each memory; an unused token is lost.
-//! This much follows from the processor's counters (OProfile, `events/ppc64/cell-be/events`:
-//! requests for tokens). Software chooses the groups' members and rates, but neither the papers nor
-//! Linux state them. In this model a group is a quarter of a chip's ring, and all have the same
-//! rate; without a rate, no command waits.
+//! tokens at a fixed rate for the even and the odd banks of each memory; an unused token is lost
+//! (OProfile, `events/ppc64/cell-be/events`: requests for tokens). Software chooses the groups'
+//! members and rates, but neither the papers nor Linux state them. In this model a group is a
+//! quarter of a chip's ring, and all have the same rate; without a rate, no command waits.
 
 use crate::channels::Ea;
 use crate::memory::LINE_BYTES;
@@ -19,7 +18,6 @@ const CHIPS: usize = 2;
 
 #[derive(Clone, Debug)]
 pub struct Tokens {
-    /// Cycles between two tokens of a group for one kind of bank; 0 if commands need none.
     interval: u64,
     /// The time of the next token, by memory, requester's chip, group and kind of bank.
     due: [[[[u64; PARITIES]; GROUPS]; CHIPS]; CHIPS],
@@ -31,10 +29,9 @@ impl Tokens {
     }
 
     /// Takes the next token for a transaction whose command is ready, and returns the token's time.
-    /// Each group's commands get tokens in the order of their requests.
+    /// Tokens have the order of the requests.
     pub fn take(&mut self, transaction: &Transaction, ready: u64) -> u64 {
         let Ea::Memory { module, offset } = transaction.ea else { return ready };
-        // A claim moves no data.
         if self.interval == 0 || transaction.purpose == TransactionPurpose::Claim {
             return ready;
         }
@@ -103,8 +100,6 @@ mod tests {
     }
 
     proptest! {
-        /// No group gets more tokens in any period than its rate, and without a rate no command
-        /// waits.
         #[test]
         fn a_group_keeps_its_rate(interval in 0_u64..50, asked in proptest::collection::vec((0_u64..30, 0_u8..12), 1..100)) {
             let mut tokens = tokens(interval);

@@ -16,7 +16,6 @@ struct Row {
     ts: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     dur: Option<f64>,
-    /// Distinguishes overlapping transfers of one track.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,16 +48,13 @@ struct NameArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TrackGroup {
-    /// The calls of each SPE's programs.
     Spes,
     Transfers,
-    /// The waiting messages at each SPE.
     Mailboxes,
     Threads,
 }
 
 impl TrackGroup {
-    /// Its process number in viewers; chips are 0 and 1.
     fn pid(self) -> u8 {
         match self {
             TrackGroup::Spes => 101,
@@ -81,8 +77,8 @@ pub(crate) struct TracedTransfer {
 }
 
 /// Events in the Trace Event Format. A bed has one process per chip with a thread per ring, and one
-/// for the tasks' calls. A session also has processes for SPEs, their transfers, their mailboxes,
-/// and PPE threads.
+/// for the tasks' calls. A session also has processes for SPEs, transfers, mailboxes, and PPE
+/// threads.
 #[derive(Clone, Debug)]
 pub struct EventTrace {
     rows: Vec<Row>,
@@ -90,7 +86,6 @@ pub struct EventTrace {
     cycles_per_us: f64,
 }
 
-/// The process number of a bed's tasks.
 const TASKS: u8 = 100;
 
 impl EventTrace {
@@ -127,7 +122,6 @@ impl EventTrace {
         self.span(name, TASKS, u32::from(task), begin, end);
     }
 
-    /// Records a program's call, on the track of its SPE or thread.
     pub(crate) fn program(
         &mut self,
         group: TrackGroup,
@@ -152,7 +146,6 @@ impl EventTrace {
         self.add(Row { id: Some(id), cat: Some("transfer"), ..row });
     }
 
-    /// Records the number of messages in an SPE's mailbox.
     pub(crate) fn messages(&mut self, spe: u32, name: &'static str, now: u64, messages: u32) {
         let row = self.row(name, "C", TrackGroup::Mailboxes.pid(), spe, now);
         // Viewers identify a counter by name and id, not by track.
@@ -176,7 +169,6 @@ impl EventTrace {
             ph,
             pid,
             tid,
-            // Viewers expect microseconds.
             ts: time as f64 / self.cycles_per_us,
             dur: None,
             id: None,
@@ -187,7 +179,6 @@ impl EventTrace {
 
     fn span(&mut self, name: &'static str, pid: u8, tid: u32, begin: u64, end: u64) {
         let dur = Some((end - begin) as f64 / self.cycles_per_us);
-        // `X` is a complete event with its duration.
         let row = self.row(name, "X", pid, tid, begin);
         self.add(Row { dur, ..row });
     }

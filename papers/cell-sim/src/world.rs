@@ -58,7 +58,6 @@ pub struct CellBeMachine {
     tasks: Vec<Task>,
     signals_gather: bool,
     trace: Option<EventTrace>,
-    /// The contexts of a session; empty for a bed.
     programs: ProgramContexts,
 }
 
@@ -206,7 +205,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Tries a task's call. If it cannot complete, the task keeps waiting.
     fn try_call(&mut self, task: u16) {
         let request = self.request_of(task);
         match (request, self.tasks[task as usize].seat) {
@@ -249,7 +247,6 @@ impl CellBeMachine {
         self.end_call(task, cycles, 0);
     }
 
-    /// The SPE of a task. The caller has rejected tasks on the PPE.
     fn spe_of(&self, task: u16) -> usize {
         match self.tasks[task as usize].seat {
             TaskElement::Spe(spe) => spe as usize,
@@ -276,7 +273,6 @@ impl SimulatedMachine for CellBeMachine {
         loop {
             let (time, event) = self.out.deliver()?;
             self.dispatch(event);
-            // All other messages are internal.
             if let CellBeEvent::Resume(task) = event {
                 return Some((time, task));
             }

@@ -36,8 +36,8 @@ fn count<P: ChannelProgram>(bed: &mut CellBed, program: &P) -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed) - before
 }
 
-/// Asserts that a run with ten times as many events has the same number of allocations, on a
-/// machine that has run before.
+/// A run with ten times as many events has the same number of allocations, on a machine that has
+/// run before.
 fn assert_steady<P: ChannelProgram>(what: &str, of: impl Fn(u64) -> P) {
     let mut bed = CellBed::new(catalog::load("cell-qs20").unwrap().unwrap());
     bed.run(&(0..16).collect::<Vec<_>>(), &of(200), 1).unwrap();

@@ -2,8 +2,8 @@
 //!
 //! The controller writes it whenever a cell starts or ends, and every few seconds. Its times are
 //! those of the boot and continue without a controller: usage decays, and users are charged for
-//! existing cells. If a controller dies, the time since the last write can be lost for cells that
-//! end with it.
+//! existing cells. If a controller dies, the time of cells that end with it can be lost since the
+//! last write.
 
 use crate::usage::{HALF_LIFE_MS, UserUsage};
 use crate::whole;

@@ -39,8 +39,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The files for programs.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    /// The folder. It is a real folder, and those above it belong to root or the controller's user.
-    /// Thus no other user can redirect the controller, which opens it with its own rights.
+    /// The folder, with parents that belong to root or the controller's user, so that no other user
+    /// can redirect the controller, which opens it with its own rights.
     pub folder: PathBuf,
     /// Whether programs can only read.
     pub is_read_only: bool,
@@ -68,8 +68,8 @@ pub(crate) fn admit_all(listener: &UnixListener, group: Option<u32>, exported: &
     }
 }
 
-/// Accepts a program. A rejected client only sees the end of the stream, because the protocol has
-/// no error before the first request.
+/// A rejected client only sees the end of the stream, because the protocol has no error before the
+/// first request.
 fn admit(
     stream: UnixStream,
     group: Option<u32>,
@@ -95,8 +95,7 @@ fn admit(
     Ok(())
 }
 
-/// Whether the proxy can act as this user: only root can act as another user, and a non-root
-/// controller serves root with its own rights.
+/// Only root can act as another user, and a non-root controller serves root with its own rights.
 fn can_serve(own_uid: u32, uid: u32) -> bool {
     own_uid == 0 || uid == own_uid || uid == 0
 }
@@ -108,7 +107,7 @@ fn start(exported: &Exported, stream: UnixStream) -> io::Result<Child> {
     command.stdin(OwnedFd::from(stream)).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
 }
 
-/// Checks that the folder exists and that no other user can replace it.
+/// Checks that no other user can replace the folder.
 pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
     trusted::reach(&exported.folder).map(drop).map_err(|error| ControlError::Export {
         path: exported.folder.display().to_string(),

@@ -55,8 +55,7 @@ impl ControlClient {
         self.requests += 1;
         let id = self.requests;
         let request = ControlRequest { format: FORMAT.to_owned(), id, ask };
-        // A server that rejected this client before reading has already sent the reason; read it
-        // next.
+        // A server that rejected this client has already sent the reason; read it next.
         let sent = line::write(&mut self.lines.stream().get_ref().stream(), &request);
         loop {
             let ControlAnswer { id: of, say } = match (self.hear(), &sent) {
@@ -88,7 +87,7 @@ impl ControlClient {
         each: &mut dyn FnMut(ControllerEvent) -> ControlFlow<()>,
     ) -> Result<(), ControlError> {
         let (says, answers) = mpsc::channel();
-        // A separate thread reads the socket, so that this one can check `stop`.
+        // A separate thread reads, so that this one can check `stop`.
         let listen = std::thread::Builder::new();
         listen
             .spawn(move || while says.send(self.hear()).is_ok() {})

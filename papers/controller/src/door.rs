@@ -16,7 +16,7 @@ const LONGEST: usize = 107;
 const BACKLOG: i32 = 128;
 
 /// Listens in a folder that no other user can change. All users can connect, so that the server can
-/// give the reason to those it rejects.
+/// give a reason for a rejection.
 ///
 /// # Errors
 /// The system's error; `AddrInUse` if a program already listens there or another file exists; the
@@ -31,7 +31,6 @@ pub(crate) fn open(path: &Path) -> io::Result<UnixListener> {
         if is_attended(path)? {
             return Err(io::Error::new(io::ErrorKind::AddrInUse, "somebody listens there already"));
         }
-        // The socket is left over from a killed controller.
         folder.remove(name)?;
     }
     let socket = bound(path)?;
@@ -68,8 +67,7 @@ pub(crate) fn knock(path: &Path) -> io::Result<UnixStream> {
     UnixStream::connect(path)
 }
 
-/// Rejects a long path with a readable message, because the standard library's message names a
-/// constant.
+/// Rejects a long path readably: the standard library's message names a constant.
 fn check(path: &Path) -> io::Result<()> {
     match path.as_os_str().len() {
         ..=LONGEST => Ok(()),

@@ -88,12 +88,10 @@ fn joined(left: &[Left]) -> String {
 }
 
 impl ControlError {
-    /// No server of files listens at a socket, or it rejects this client.
     pub(crate) fn no_files(socket: &Path, source: io::Error) -> Self {
         ControlError::NoFiles { path: socket.display().to_string(), source }
     }
 
-    /// The error of a read from the controller.
     pub(crate) fn unheard(error: io::Error) -> Self {
         error.downcast().map_or_else(ControlError::Gone, ControlError::Stopped)
     }

@@ -1,5 +1,5 @@
-//! A process that reads and writes files for a program in a cell, with the rights of the program's
-//! user and outside the cell.
+//! A process that reads and writes files for a program in a cell, with its user's rights and
+//! outside the cell.
 //!
 //! A controller starts it as root; it drops root's rights before it reads a byte. It outlives the
 //! controller, so that a program's open files stay open.
@@ -50,8 +50,7 @@ fn leave_the_terminal() {
     }
 }
 
-/// Raises the limit of open files to the system's maximum, because a client may need more than
-/// usual.
+/// A client may need more open files than usual.
 fn open_many() {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is writable. If either call fails, the client has fewer.
@@ -63,8 +62,8 @@ fn open_many() {
     }
 }
 
-/// Takes on a user's rights permanently and drops all others. A process that does not run as root
-/// already has these rights, or serves root with its own.
+/// Takes on a user's rights permanently and drops all others. A process without root already has
+/// them, or serves root with its own.
 fn become_user(peer: &PeerCredentials) -> io::Result<()> {
     if peer::own_uid() != 0 {
         return Ok(());
@@ -81,8 +80,7 @@ fn done(result: libc::c_int) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The descriptors sent with the first byte: a console, then an input. The byte itself stays in the
-/// stream.
+/// The descriptors sent with the first byte, which stays in the stream: a console, then an input.
 fn handed_over(stream: &UnixStream) -> io::Result<Vec<OwnedFd>> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2))];
     let mut came = RecvAncillaryBuffer::new(&mut space);

@@ -65,7 +65,7 @@ pub fn stop<E: From<FileError>>(
     let mut stopped: Vec<StoppedThread> = Vec::new();
     for _ in 0..ROUNDS {
         let found = members(root, folder)?;
-        // No thread is new since the last signal, so all are stopped.
+        // All are stopped, because no thread is new since the last signal.
         if found.iter().all(|thread| stopped.iter().any(|known| known.tid == thread.tid)) {
             break;
         }
@@ -77,7 +77,7 @@ pub fn stop<E: From<FileError>>(
 }
 
 /// Moves stopped threads back into a control group, and restores their CPUs. Returns the living
-/// ones that are not in the group afterwards.
+/// ones outside it.
 #[must_use]
 pub fn seat(root: &Root, stopped: &[StoppedThread], folder: &str) -> Vec<Tid> {
     let file = group::members_file(root, folder);
@@ -110,7 +110,6 @@ pub fn go_on(root: &Root, stopped: &[StoppedThread]) {
     processes(root, stopped).into_iter().for_each(|pid| signal(pid, libc::SIGCONT));
 }
 
-/// The processes of these threads, as far as they still exist.
 fn processes(root: &Root, threads: &[StoppedThread]) -> BTreeSet<Tid> {
     threads.iter().filter(|thread| is_the_same(root, thread)).map(|thread| thread.pid).collect()
 }
@@ -147,7 +146,6 @@ pub(crate) mod tests {
             ThreadStat::of(self.0.id() as Tid).unwrap().state
         }
 
-        /// Whether it gets into this state soon: a signal takes a moment.
         pub(crate) fn becomes(&self, state: char) -> bool {
             (0..500).any(|_| {
                 std::thread::sleep(std::time::Duration::from_millis(2));

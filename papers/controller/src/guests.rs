@@ -10,7 +10,7 @@ pub(crate) struct Guests {
     most_of_a_user: usize,
 }
 
-/// A connected client; dropping it frees its place.
+/// Dropping it frees its place.
 #[derive(Debug)]
 pub(crate) struct ConnectedClient {
     guests: Guests,

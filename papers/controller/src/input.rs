@@ -1,5 +1,5 @@
 //! The standard input of a program in a cell, passed on from the terminal or file of its start. It
-//! reads only on request and only what is available; the rest remains for the next reader.
+//! reads only on request and only available data; the rest remains for the next reader.
 //!
 //! The terminal stays the user's: lines are edited, echoed and ended there. While the program is in
 //! the terminal's background, nothing is read.
@@ -19,7 +19,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct StandardInput {
     file: File,
-    /// The program's connection; the program may exit while it waits for input.
     client: UnixStream,
     /// The process that started the program, if the input is a terminal.
     starter: Option<i32>,

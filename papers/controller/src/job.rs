@@ -23,7 +23,6 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// Remaining seconds of its lease.
     pub fn left_s(&self) -> Option<u64> {
         self.ends_s.map(|end| end.saturating_sub(seatmap_os::boot::seconds()))
     }

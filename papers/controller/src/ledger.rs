@@ -16,7 +16,6 @@ const FILE: &str = "controller.ledger";
 /// A second copy, in case the ledger is damaged.
 const COPY: &str = "controller.ledger.copy";
 
-/// The new name of a damaged ledger.
 const ASIDE: &str = "controller.ledger.damaged";
 
 /// One of the controller's cells.
@@ -36,8 +35,8 @@ pub struct LedgerEntry {
     pub stopped: Vec<StoppedThread>,
 }
 
-/// Reads the entries of the ledger, or of its copy if the ledger is missing or damaged. Returns no
-/// entries if neither exists or none is of this boot.
+/// Reads the ledger, or its copy if the ledger is missing or damaged. Returns no entries if neither
+/// exists or none is of this boot.
 ///
 /// # Errors
 /// The ledger cannot be read or is damaged, and so is its copy.
@@ -62,8 +61,8 @@ fn read_file(host: &CellHost, name: &str) -> io::Result<Option<Vec<LedgerEntry>>
     }
 }
 
-/// Renames an unreadable ledger, so that a person can inspect it. If its copy is unreadable too,
-/// cells that wait for a turn are lost.
+/// Renames an unreadable ledger for inspection. If its copy is unreadable too, cells that wait for
+/// a turn are lost.
 pub fn set_aside(host: &CellHost) -> Option<Left> {
     let error = read_file(host, FILE).err()?;
     let path = host.run.file(FILE);
@@ -83,8 +82,8 @@ pub fn set_aside(host: &CellHost) -> Option<Left> {
     Some(Left::new(path.display().to_string(), why))
 }
 
-/// Writes the ledger and its copy; each file is complete, old or new. The described changes follow
-/// afterwards, so the ledger knows of each change even if the writer dies between the two.
+/// Writes the ledger and its copy; each file is complete, old or new. The described changes follow,
+/// so the ledger knows of each even if the writer dies in between.
 ///
 /// # Errors
 /// The system's error.
@@ -93,16 +92,16 @@ pub fn write(host: &CellHost, entries: &[LedgerEntry]) -> io::Result<()> {
     whole::write(host, COPY, &entries)
 }
 
-/// Finishes the work of an ended controller: continues threads that wait for their turn, outside
-/// their cell, and destroys cells whose clients were connected to it. Returns the detached cells,
-/// which remain, and the settings that could not be restored.
+/// Finishes the work of an ended controller: continues stopped threads outside their cell, and
+/// destroys cells whose clients were connected to it. Returns the detached cells, which remain, and
+/// the settings that could not be restored.
 ///
 /// # Errors
 /// A journal or the ledger cannot be read or written. A cell that cannot be destroyed stays in the
 /// ledger for the next controller; all others are handled.
 pub fn wind_up(host: &CellHost) -> Result<(Vec<LedgerEntry>, Vec<Left>), CellError> {
     let entries = read(host).map_err(CellError::Remembering)?;
-    // First, so that no program stays stopped because another one's cell cannot be destroyed.
+    // First, so that no program stays stopped because of another one's cell.
     for entry in &entries {
         gang::go_on(&host.root, &entry.stopped);
     }
@@ -124,7 +123,7 @@ pub fn wind_up(host: &CellHost) -> Result<(Vec<LedgerEntry>, Vec<Left>), CellErr
     failure.map_or(Ok((standing, left)), Err)
 }
 
-/// Destroys a cell that ends with its client; returns `None` if the cell remains.
+/// Returns `None` if the cell remains.
 fn end(host: &CellHost, entry: &LedgerEntry) -> Result<Option<Vec<Left>>, CellError> {
     match host.cell(&entry.name) {
         Ok(_) if entry.is_detached => Ok(None),
@@ -208,8 +207,7 @@ mod tests {
         );
     }
 
-    /// A cell's memory that is too short, so that the cell cannot be destroyed while the descriptor
-    /// is open.
+    /// The cell cannot be destroyed while the descriptor is open.
     fn too_short() -> (CellMemory, OwnedFd) {
         let file = memfd_create("seatmap-cell", MemfdFlags::CLOEXEC).unwrap();
         let path = Some(format!("/proc/self/fd/{}", file.as_raw_fd()));

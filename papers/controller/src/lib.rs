@@ -1,9 +1,9 @@
 //! The controller of cells: one process that creates cells for several users, in turn.
 //!
-//! A single user of a computer needs no controller to create a cell. Several users of the same CPUs
-//! need one: it decides the order, queues requests, and destroys a cell when its owner has exited.
-//! A state machine without clock or host makes these decisions, so that its promises can be tested.
-//! The calls of `seatmap-cell` carry them out, with journals and guardians.
+//! Several users of the same CPUs need a controller: it decides the order, queues requests, and
+//! destroys a cell when its owner has exited. A state machine without clock or host makes these
+//! decisions, so that its promises can be tested. The calls of `seatmap-cell` carry them out, with
+//! journals and guardians.
 //!
 //! | module | does |
 //! |---|---|

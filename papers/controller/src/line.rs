@@ -6,8 +6,8 @@ use std::io::{self, BufRead, Read, Write};
 /// The longest line in bytes: several times a list of all CPUs that a kernel supports.
 pub const LONGEST: u64 = 1 << 20;
 
-/// Reads lines from a stream. If a read fails, for example because the other process was stopped in
-/// the middle of a line, the next read continues the partial line.
+/// Reads lines from a stream. If a read fails, for example because the writer was stopped in the
+/// middle of a line, the next read continues the partial line.
 #[derive(Debug)]
 pub struct LineReader<R> {
     stream: R,
@@ -36,8 +36,7 @@ impl<R: BufRead> LineReader<R> {
         match line.pop() {
             None => Ok(None),
             Some(b'\n') => Ok(Some(line)),
-            // The stream ended within a line, which is ignored: its writer exited before the
-            // document was complete.
+            // The stream ended within a line, which is ignored: its writer exited early.
             Some(_) if line.len() as u64 + 1 < LONGEST => Ok(None),
             Some(_) => Err(io::Error::new(
                 io::ErrorKind::InvalidData,

@@ -52,7 +52,7 @@ pub fn own_uid() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Reads an option of a socket into values of a plain type; returns their number.
+/// Returns the number of values.
 fn option<T: Copy>(stream: &UnixStream, name: libc::c_int, values: &mut [T]) -> io::Result<usize> {
     let mut length = libc::socklen_t::try_from(size_of_val(values)).map_err(io::Error::other)?;
     let to = values.as_mut_ptr().cast();

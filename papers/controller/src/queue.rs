@@ -3,13 +3,13 @@
 //!
 //! The policy orders the waiting requests. A request that fits starts. One that does not fit
 //! *reserves* the free CPUs that it needs (those of its list, or all if it needs a number), so that
-//! smaller requests behind it cannot starve it. Requests behind it can use the other free CPUs. One
-//! CPU always stays for the rest of the system.
+//! smaller requests cannot starve it; later requests can use the others. One CPU always stays for
+//! the rest of the system.
 //!
 //! **Turns.** Tickets that take turns are gangs: all threads of a cell run, or none (Ousterhout
 //! 1982, "Scheduling techniques for concurrent systems"). A ticket whose time slice has ended is
 //! suspended if that lets a waiting ticket start. It then waits like a new ticket for the same
-//! CPUs, because its threads are pinned to them.
+//! CPUs, because its threads are pinned.
 
 use crate::policy::{AGEING_MS, Policy};
 use crate::ticket::Ticket;
@@ -157,8 +157,8 @@ impl TicketQueue {
     }
 
     /// The sort key; the smallest comes first. Waiting time counts under every policy, or a user's
-    /// second request could starve behind the first: a step of priority is worth a fixed waiting
-    /// time, and so is a CPU-ms of usage.
+    /// second request could starve behind the first: steps of priority and CPU-ms of usage are
+    /// worth fixed waiting times.
     fn rank(&self, waiting: &Waiting) -> (f64, usize, u64, u64) {
         let ticket = &waiting.ticket;
         let since = waiting.since_ms;
@@ -171,7 +171,6 @@ impl TicketQueue {
         (since as f64 + ahead_ms, holds, since, ticket.id)
     }
 
-    /// The CPUs that can satisfy a request now, and the tickets to suspend for it.
     fn seat(
         &self,
         wants: &Wants,
@@ -185,11 +184,10 @@ impl TicketQueue {
         let mut over: Vec<&Holding> = self
             .holding
             .iter()
-            // A ticket whose CPUs are all reserved frees none for this request.
             .filter(|holding| self.is_over(holding, now_ms) && !holding.cpus.is_subset(reserved))
             .collect();
-        // Tickets with wanted CPUs are preferred; the others help only by freeing a CPU for the
-        // rest of the system.
+        // Tickets with wanted CPUs come first; the others only free a CPU for the rest of the
+        // system.
         over.sort_by_key(|holding| {
             let helps_little = wants.of(&holding.cpus).is_empty();
             std::cmp::Reverse((helps_little, holding.since_ms, holding.ticket.id))
@@ -198,7 +196,7 @@ impl TicketQueue {
             if let Some(cpus) = meet(wants, &free, reserved, choose) {
                 return Some((leaving, cpus));
             }
-            // The last one is preferred, and has had its turn longest among the preferred.
+            // The last one has had its turn longest among the preferred.
             let holding = over.pop()?;
             free = free.with(&holding.cpus.within(pool));
             leaving.push(holding.ticket.id);
@@ -223,7 +221,7 @@ impl TicketQueue {
         cpus
     }
 
-    /// Checks that each ticket either waits or holds CPUs, and that no CPU is held twice.
+    /// Each ticket either waits or holds CPUs, and no CPU is held twice.
     fn check(&self) {
         let mut held = CpuSet::default();
         for holding in &self.holding {
@@ -245,7 +243,7 @@ impl TicketQueue {
     }
 }
 
-/// CPUs for a request: free ones that are not reserved, with one free CPU remaining.
+/// Free CPUs that are not reserved, with one remaining.
 fn meet(wants: &Wants, free: &CpuSet, reserved: &CpuSet, choose: &Choose<'_>) -> Option<CpuSet> {
     let open = free.without(reserved);
     if !wants.can_be_met_by(free) || wants.of(&open).len() < wants.len() {

@@ -1,5 +1,4 @@
-//! The scheduler: one thread handles requests one at a time; only this thread creates and destroys
-//! cells.
+//! The scheduler: one thread handles requests one by one; only it creates and destroys cells.
 
 mod asks;
 mod works;
@@ -64,8 +63,8 @@ pub struct Scheduler<'a> {
 }
 
 impl<'a> Scheduler<'a> {
-    /// Opens the scheduler. It takes over the detached cells of an earlier controller and its
-    /// account of users. If the account is lost, it returns the reason.
+    /// Opens the scheduler, which takes over an earlier controller's detached cells and account of
+    /// users. If the account is lost, it returns the reason.
     ///
     /// # Errors
     /// A journal or the ledger cannot be read or written.
@@ -125,7 +124,7 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Ends normally: destroys cells that are not detached, and continues suspended threads
-    /// outside. Returns the settings that could not be restored.
+    /// outside. Returns the unrestored settings.
     ///
     /// # Errors
     /// A journal or the ledger cannot be read or written.
@@ -139,8 +138,8 @@ impl<'a> Scheduler<'a> {
     fn pump(&mut self) {
         // The loop ends: each round removes requests or changes nothing.
         loop {
-            // If the cells' CPUs are unknown, all requests wait: a cell created now would fail, and
-            // its request would be lost.
+            // With unknown CPUs of cells, all requests wait: a cell created now would fail, and its
+            // request would be lost.
             let Ok(pool) = self.pool() else { break };
             // A clone, because `step` borrows the queue while it asks for the best CPUs.
             let host = self.host.clone();
@@ -158,8 +157,6 @@ impl<'a> Scheduler<'a> {
         self.tell_places();
     }
 
-    /// Online CPUs outside other programs' cells.
-    ///
     /// # Errors
     /// A journal cannot be read, or the online CPUs are unknown.
     fn pool(&self) -> Result<CpuSet, CellError> {
@@ -174,8 +171,7 @@ impl<'a> Scheduler<'a> {
 
     /// Moves this process off the cells, because creating a cell never moves it.
     fn leave_the_cells(&self) {
-        // If the cells cannot be read, any CPU may belong to one, so this process stays where it
-        // is.
+        // Any CPU may belong to an unreadable cell, so this process stays where it is.
         let Ok(taken) = self.host.cells() else { return };
         let online = layout::online(&self.host.root).unwrap_or_default();
         let elsewhere = self.host.claimed();
@@ -183,9 +179,8 @@ impl<'a> Scheduler<'a> {
             taken.iter().fold(online.without(&elsewhere), |rest, cell| rest.without(&cell.set()));
         let threads = seatmap_os::task::of_process(&self.host.root, std::process::id() as _)
             .unwrap_or_default();
-        // If the process's cpuset has none of these CPUs, it is not on a cell's CPUs either and
-        // stays. Offline CPUs are left out, because the mask is recomputed after each creation or
-        // end of a cell.
+        // If the process's cpuset has none of these CPUs, it is not on a cell's CPUs either.
+        // Offline CPUs are left out, because the mask is recomputed after each change of a cell.
         threads.iter().for_each(|thread| drop(mask.give(thread.tid)));
     }
 
@@ -237,14 +232,12 @@ impl<'a> Scheduler<'a> {
     fn say(&mut self, connection: u64, id: u64, say: Say) {
         let Some(client) = self.clients.get(&connection) else { return };
         if line::write(&mut &client.stream, &ControlAnswer { id, say }).is_err() {
-            // The client's reader thread sees the end and reports it. Its earlier requests get no
-            // further answers.
+            // The client's reader thread sees the end and reports it.
             let _ = client.stream.shutdown(std::net::Shutdown::Both);
             self.clients.remove(&connection);
         }
     }
 
-    /// The ledger's entries for all cells that exist, are suspended, or are being created.
     fn entries(&self) -> Vec<LedgerEntry> {
         let made = self.jobs.values().filter(|job| job.phase != CellPhase::Waiting);
         made.map(|job| LedgerEntry {
@@ -274,15 +267,14 @@ impl<'a> Scheduler<'a> {
 /// The best `count` of these CPUs, excluding isolated CPUs.
 fn best(host: &CellHost, open: &CpuSet, count: usize) -> Option<CpuSet> {
     let usual = open.without(&choose::isolated(host));
-    // If the choice took all usual CPUs, the CPU left for other programs could be an isolated one,
-    // which runs none of them.
+    // If all usual CPUs were chosen, the remaining CPU could be an isolated one, which runs no
+    // other program.
     if usual.len() < open.len() && count >= usual.len() {
         return None;
     }
     best_of(host, &usual, count)
 }
 
-/// The best `count` of these CPUs, or all if there are exactly that many.
 fn best_of(host: &CellHost, open: &CpuSet, count: usize) -> Option<CpuSet> {
     if count >= open.len() {
         return (count == open.len()).then(|| open.clone());
@@ -318,7 +310,6 @@ pub(crate) mod tests {
         (folder, CellHost { root, run, boot_id: "now".into(), keeper })
     }
 
-    /// Creates a cell's journal in which only its memory has to be released.
     pub(crate) fn stand(host: &CellHost, name: &str, cpus: Vec<u32>, memory: Option<CellMemory>) {
         let cell: seatmap_cell::Name = name.parse().unwrap();
         let list = cpus.iter().copied().collect::<CpuSet>().to_string();

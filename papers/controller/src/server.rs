@@ -149,13 +149,12 @@ fn admit(
         let _ = events.send(ClientEvent::Gone(connection));
     });
     if hearing.is_err() {
-        // The client sees its connection closed.
         let _ = gone.send(ClientEvent::Gone(connection));
     }
     hearing
 }
 
-/// Starts a thread. A failure does not end the controller.
+/// A failure does not end the controller.
 fn in_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     std::thread::Builder::new().spawn(work).map(drop)
 }

@@ -1,14 +1,13 @@
 //! The recent CPU time of each user, with exponential decay.
 //!
 //! After Kay & Lauder 1988 ("A fair share scheduler"): usage decays with a half-life, so recent use
-//! counts most, and no user's account exceeds what can be used in about 1.4 half-lives.
+//! counts most, and no account exceeds what can be used in about 1.4 half-lives.
 
 use std::collections::BTreeMap;
 
 /// The half-life of usage, in ms.
 pub const HALF_LIFE_MS: f64 = 600_000.0;
 
-/// A usage below this, in CPU-ms, counts as zero.
 const NOTHING: f64 = 1e-3;
 
 /// The recent usage of each user, in CPU-ms.

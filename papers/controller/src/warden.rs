@@ -1,8 +1,7 @@
 //! A process that outlives the controller, and destroys its cells if the controller dies.
 //!
-//! Guardians ensure that no cell stays half created. They do not know which threads are stopped
-//! during other cells' turns, and which cells should end with their client. The warden handles
-//! both, from the ledger.
+//! Guardians ensure that no cell stays half created. The warden knows from the ledger which threads
+//! are stopped during other cells' turns, and which cells should end with their client.
 
 use crate::error::ControlError;
 use crate::ledger;
@@ -29,7 +28,7 @@ pub fn serve(host: &CellHost) -> Result<(), ControlError> {
     if parting != Parting::Death {
         return Ok(());
     }
-    // If another controller has started meanwhile, it has done this.
+    // Another controller that has started meanwhile has done this.
     let Some(_lock) = lock::take(host)? else { return Ok(()) };
     host.run
         .lock_at_last()

@@ -1,7 +1,7 @@
 //! A connection whose reads end if the other process is stopped.
 //!
-//! A controller stopped by SIGSTOP keeps its socket open but sends nothing, like one that makes its
-//! client wait. The state of its process distinguishes the two.
+//! A controller stopped by SIGSTOP keeps its socket open but sends nothing, like one whose client
+//! waits. The state of its process distinguishes the two.
 
 use crate::peer::PeerCredentials;
 use seatmap_os::task::ThreadStat;

@@ -108,7 +108,7 @@ thread_local! {
 }
 
 /// A context during a call. The thread keeps its last context, so that its next calls touch no
-/// shared data. A destroyed one lives until the thread's next call or end.
+/// shared data; a destroyed one lives until the thread's next call or end.
 #[derive(Debug)]
 pub struct ContextGuard {
     handle: *const ContextHandle,

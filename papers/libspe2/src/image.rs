@@ -10,7 +10,6 @@ use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Arc, Mutex, PoisonError};
 
 type Programs = Mutex<Option<HashMap<usize, Arc<Image>>>>;
-/// Programs opened from files, by handle.
 static OPENED: Programs = Mutex::new(None);
 /// Loaded programs embedded in this one, by address.
 static EMBEDDED: Programs = Mutex::new(None);
@@ -27,7 +26,7 @@ pub unsafe extern "C" fn spe_image_open(filename: *const c_char) -> *mut Program
         let image = Image::open(name)?;
         store::at_least(image.asked_bytes().unwrap_or(0));
         let size = u32::try_from(size_of::<ProgramHandle>()).unwrap_or_default();
-        // The vector's bytes do not move with the image into the map.
+        // The bytes do not move with the image into the map.
         let elf_image = image.file().as_ptr().cast();
         let handle = ProgramHandle { handle_size: size, elf_image, toe_shadow: std::ptr::null() };
         let handle = Box::into_raw(Box::new(handle));

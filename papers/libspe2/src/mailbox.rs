@@ -11,7 +11,6 @@ const ALL_BLOCKING: c_uint = 1;
 const ANY_BLOCKING: c_uint = 2;
 const ANY_NONBLOCKING: c_uint = 3;
 
-/// Repeats `step`, which transfers a message if possible; returns the number of messages.
 fn repeat(
     spe: &SpeContext,
     mailbox: Mailbox,
@@ -28,7 +27,6 @@ fn repeat(
         };
         let is_done = if must { spe.repeat(mailbox, || step(done)) } else { step(done) };
         if !is_done && must && done == 0 {
-            // No other thread could run the program.
             return Err(Errno(libc::EIO));
         }
         if !is_done {

@@ -10,7 +10,6 @@ use seatmap_spe::stop::FaultKind;
 use seatmap_spe::{EntryPoint, RunStop};
 use std::ffi::{c_int, c_uint, c_void};
 
-/// The entry at the program's start.
 const DEFAULT_ENTRY: u32 = u32::MAX;
 /// `argp` points to 48 bytes for the first three registers.
 const RUN_USER_REGS: u32 = 1;
@@ -62,8 +61,6 @@ pub unsafe extern "C" fn spe_context_run(
     })
 }
 
-/// The arguments of the program's `main`: its context, `argp` and `envp`; or registers from the
-/// caller.
 unsafe fn arguments(
     spe: *mut ContextHandle,
     flags: u32,
@@ -86,7 +83,6 @@ unsafe fn arguments(
     })
 }
 
-/// Runs and answers calls until another stop. Returns true if an answer failed.
 fn run(
     one: &OneContext,
     begin: EntryPoint,
@@ -183,7 +179,6 @@ pub unsafe extern "C" fn spe_stop_info_read(
     })
 }
 
-/// Makes only the structure, because the run has already printed its message.
 fn quiet(ended: &RunStop) -> StopInfo {
     match &ended.stop {
         StopReason::Code(_) => tell(ended).info,

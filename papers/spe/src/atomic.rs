@@ -1,8 +1,8 @@
 //! Reservations on lines of 128 bytes: getllar, putllc and related commands.
 //!
 //! A reservation is a copy of the line. A conditional store succeeds if the line is unchanged. It
-//! compares and exchanges only changed eight-byte words, so that atomic operations of the PPE on
-//! other words are never lost.
+//! exchanges only changed eight-byte words, so that atomic operations of the PPE on other words are
+//! never lost.
 
 use crate::state::SpeState;
 use crate::transfer::{LocalStoreTransfer, TransferDirection, TransferFault, TransferRule};
@@ -81,7 +81,7 @@ pub fn store_always(spe: &SpeState, local: u32, effective: u64) -> Result<(), Tr
     copied.map_err(|rule| fault(spe, "mfc_putlluc", TransferDirection::Put, local, effective, rule))
 }
 
-/// Writes the changed words. If the first of them has changed in memory, nothing was written.
+/// Writes nothing if the first changed word has changed in memory.
 fn exchange(there: *mut u64, old: &LineWords, new: &LineWords) -> Result<bool, TransferRule> {
     for at in (0..WORDS).filter(|at| old[*at] != new[*at]) {
         // SAFETY: within the line; programs own what they transfer.

@@ -86,7 +86,7 @@ fn wait_while(condition: impl Fn() -> bool) {
     }
 }
 
-/// An address of the calling thread: no other living thread has it.
+/// No other living thread has this address.
 #[inline]
 fn thread() -> usize {
     #[cfg(target_arch = "x86_64")]

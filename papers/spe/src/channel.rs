@@ -129,8 +129,8 @@ fn stalled(spu: &mut SpuState) -> Option<u32> {
     (tags != 0).then_some(tags)
 }
 
-/// Takes a value that only the SPU itself can produce. Without one its program would wait forever,
-/// and is stopped.
+/// Takes a value that only the SPU itself can produce, without which its program waits forever and
+/// is stopped.
 fn take_or_block(
     spu: &mut SpuState,
     take: impl Fn(&mut SpuState) -> Option<u32>,
@@ -142,7 +142,7 @@ fn take_or_block(
     }
 }
 
-/// Stops the program if no other thread is left that could end its wait.
+/// Stops the program if no other thread could end its wait.
 #[inline]
 fn or_alone<T>(spu: &mut SpuState, given: Option<T>, what: &'static str) -> T {
     given.unwrap_or_else(|| spu.fail(StopReason::Deadlock(what)))
@@ -185,7 +185,6 @@ fn pending(spu: &mut SpuState, spe: &SpeState) -> u32 {
     (spe.events() | spu.own_events | mailbox_events(spu, spe)) & spu.event_mask
 }
 
-/// Changes in the mailboxes since the program acknowledged their events.
 fn mailbox_events(spu: &SpuState, spe: &SpeState) -> u32 {
     let now = spe.mailboxes().counts();
     let known = spu.acknowledged;

@@ -12,8 +12,6 @@ use seatmap_cell_sim::session::spu_event;
 /// once.
 pub const QUEUE_ENTRIES: u32 = 16;
 
-/// The transfer unit's commands (Cell Broadband Engine Architecture), without fence and barrier
-/// bits.
 pub(crate) mod opcode {
     pub const FENCE_AND_BARRIER: u32 = 0x3;
     pub const LIST: u32 = 0x4;
@@ -114,7 +112,6 @@ pub(crate) fn name(command: u32) -> (&'static str, TransferDirection) {
     }
 }
 
-/// Performs a list command. The low half of its effective address is the address of its elements.
 fn list(spu: &mut SpuState, whole: LocalStoreTransfer) -> Result<(), TransferFault> {
     if whole.tag >= TAGS {
         return Err(spu.spe().fault(whole, TransferRule::Tag));

@@ -38,7 +38,7 @@ pub struct SpeContext {
     seat: usize,
     area: ProblemStateArea,
     /// [`FREE`], [`HELD`] or [`CLOSED`]. One word, so that a run cannot start in a closed context,
-    /// and a running one cannot be closed.
+    /// and a running context cannot be closed.
     hold: AtomicU8,
     runner: UnsafeCell<SpuRun>,
     ends: Mutex<VecDeque<RunStop>>,
@@ -154,8 +154,8 @@ impl SpeContext {
         }
     }
 
-    /// Waits until `step` succeeds in sending, or in receiving from `mailbox`. Returns false if it
-    /// never will, because no thread runs or could run the program.
+    /// Waits until `step` succeeds in sending, or in receiving from `mailbox`. Returns false if no
+    /// thread runs or could run the program.
     #[inline]
     #[must_use]
     pub fn repeat(&self, mailbox: Mailbox, mut step: impl FnMut() -> bool) -> bool {
@@ -256,7 +256,6 @@ impl SpeContext {
         if let Some(seat) = &self.simulated {
             return seat.await_proxies(self.number(), mask, condition);
         }
-        // Each transfer was complete when its command returned.
         let mask = if mask == 0 { self.proxy_tags() } else { mask };
         self.proxy_tags.fetch_and(!mask, Ordering::AcqRel);
         Ok(mask)
@@ -408,7 +407,6 @@ impl RegisterAccess for SpeContext {
                 self.state.mailboxes().overwrite(value);
                 self.state.changed();
             }
-            // A transfer is complete when its command returns or its tag is collected.
             problem::MULTISOURCE_SYNC => {}
             proxy::COMMAND => {
                 let transfer = self.proxy.transfer(value);

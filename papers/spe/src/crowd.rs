@@ -28,8 +28,7 @@ pub fn is_crowded() -> bool {
 }
 
 /// Counts a program that starts or ends, and sets the number of looks. On one CPU the other side
-/// cannot act during a look, and in Linux's style waiters sleep at once. `cpus` are those of the
-/// programs and the first calling thread.
+/// cannot act during a look, and in Linux's style waiters sleep at once.
 pub(crate) fn count_running(cpus: usize, change: impl FnOnce(&AtomicUsize) -> usize) {
     let running = change(&RUNNING);
     let looks = match (cpus, SpeStyle::current()) {
@@ -55,13 +54,12 @@ pub(crate) static SERVING: AtomicUsize = AtomicUsize::new(0);
 #[must_use]
 pub fn all_wait(programs: usize, threads: usize, peers: usize) -> bool {
     let running = RUNNING.load(Ordering::Acquire);
-    // In Linux's style each program has a separate thread.
     let own = if SpeStyle::current() == SpeStyle::Linux { running } else { 0 };
     let known = SERVING.load(Ordering::Acquire) + own + running + threads + peers;
     programs == running && thread_ids().is_ok_and(|all| all.len() == known && !is_busy(&all))
 }
 
-/// Whether any other thread runs, is ready, or will be by itself.
+/// Whether any other thread runs, is ready, or will be without help.
 fn is_busy(all: &[Tid]) -> bool {
     // SAFETY: returns the ID of the calling thread.
     let own = unsafe { libc::gettid() };

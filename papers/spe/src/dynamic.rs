@@ -26,8 +26,8 @@ const INIT_ARRAY_SIZE: u64 = 27;
 /// The dynamic section.
 #[derive(Debug)]
 pub struct Dynamic {
-    /// The first value of each kind. A map, because each symbol needs two of them, and a hostile
-    /// section fills the image with entries.
+    /// The first value of each kind. A map, because each symbol needs two, and a hostile section
+    /// fills the image with entries.
     values: HashMap<u64, usize>,
     needed: Vec<usize>,
 }
@@ -84,8 +84,8 @@ impl Dynamic {
         symbols.find(|symbol| symbol.name == name)?.address
     }
 
-    /// The number of symbols in the hash table, limited by the memory, because a damaged table may
-    /// claim billions.
+    /// The number of symbols in the hash table, limited by the memory: a damaged table may claim
+    /// billions.
     fn symbols(&self, memory: &[u8]) -> Option<usize> {
         let count = ElfBytes(memory).word(self.value(HASH)?.checked_add(4)?)? as usize;
         Some(count.min(memory.len().saturating_sub(self.value(SYMBOLS)?) / elf::SYMBOL_BYTES))
@@ -179,7 +179,6 @@ pub fn broken(what: &str) -> SpeError {
     SpeError::Image(format!("{what} is missing or broken"))
 }
 
-/// The address of a symbol, and whether it is in the image.
 fn resolve(symbol: &Symbol) -> Result<(u64, bool), SpeError> {
     if let Some(address) = symbol.address {
         return Ok((address as u64, true));

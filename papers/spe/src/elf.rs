@@ -8,8 +8,8 @@ pub const DYNAMIC: u32 = 2;
 pub const TLS: u32 = 7;
 /// The size of a symbol in its table.
 pub const SYMBOL_BYTES: usize = 24;
-/// The longest accepted name. C++ templates make names of a few thousand letters. A hostile file
-/// uses a name as long as the file a million times.
+/// The longest accepted name. C++ templates make names of a few thousand letters; a hostile file
+/// uses one as long as the file a million times.
 const LONGEST_NAME: usize = 4096;
 const HEADER_BYTES: usize = 56;
 

@@ -72,8 +72,7 @@ impl EventHandler {
         watched.retain(|one| !(Arc::ptr_eq(&one.context, context) && one.event & events != 0));
     }
 
-    /// Waits for up to `most` events. Without a timeout it waits as long as another thread can
-    /// cause one.
+    /// Waits for up to `most` events; without a timeout, as long as another thread can cause one.
     #[must_use]
     pub fn wait(&self, most: usize, timeout: Option<Duration>) -> Vec<Happened> {
         if let Some(driver) = simulated() {
@@ -103,7 +102,6 @@ impl EventHandler {
         loop {
             let is_over = !SimulatedContext::await_events(driver, &self.watched_events(), until);
             let found = self.happened(most);
-            // Another thread may have taken the message or the room first.
             if is_over || !found.is_empty() {
                 return found;
             }

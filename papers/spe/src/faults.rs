@@ -2,7 +2,7 @@
 //! computer cannot execute.
 //!
 //! On the Cell, addresses wrap around in the local store. Here such an access faults if nothing is
-//! mapped there. The handler then runs the instruction once with the wrapped address. Other faults
+//! mapped there, and the handler runs the instruction once with the wrapped address. Other faults
 //! stop the context as if the program had halted there.
 
 use crate::spu::SpuState;

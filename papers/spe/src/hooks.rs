@@ -1,7 +1,7 @@
 //! The functions by which a program calls its machine.
 //!
 //! The loader writes the table's address and the SPU's state into the image. Each machine has its
-//! own table for the same images.
+//! own table.
 
 use crate::spu::SpuState;
 use crate::stop::StopReason;
@@ -51,7 +51,6 @@ unsafe extern "C" fn on_stop(spu: *mut SpuState, code: u32, at: u32) {
     spu.stop(if code == HALT { StopReason::Halt } else { StopReason::Code(code & 0x3fff) });
 }
 
-/// Reported instead of a stop code if the program halted.
 pub(crate) const HALT: u32 = u32::MAX;
 
 unsafe extern "C" fn on_read(spu: *mut SpuState, channel: u32) -> u32 {

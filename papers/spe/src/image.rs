@@ -29,15 +29,13 @@ pub struct Image {
     symbols: OnceLock<Arc<Symbols>>,
 }
 
-/// A program's memory with all links except those to the store.
 #[derive(Debug)]
 struct Linked {
     memory: Vec<u8>,
-    /// Words that are addresses in the store: their places and local addresses.
+    /// Words that are addresses in the store.
     addresses: Vec<(usize, u64)>,
     block: usize,
     start: usize,
-    /// The address and number of the functions that run before `main`.
     constructors: Option<(usize, usize)>,
     executes: (usize, usize),
     counts: bool,
@@ -80,8 +78,8 @@ impl Image {
             return Err(SpeError::Image("nothing in it is to be loaded".into()));
         }
         let image = Image { file, segments, linked: OnceLock::new(), symbols: OnceLock::new() };
-        // Parts with more bytes than the memory overlap. A hostile file has thousands of them, each
-        // as long as the file, and copying them would take hours.
+        // Parts with more bytes than the memory overlap. A hostile file has thousands, each as long
+        // as the file; copying them would take hours.
         let bytes = image
             .loads()
             .fold(0_usize, |bytes, segment| bytes.saturating_add(segment.memory_bytes));
@@ -185,7 +183,6 @@ impl Image {
         memory
     }
 
-    /// Opens the libraries, and does the linking that is the same in every store.
     fn link(&self) -> Result<Linked, SpeError> {
         let mut memory = self.memory(self.end().next_multiple_of(128));
         let dynamic = Dynamic::read(&self.segments, &memory)?;
@@ -221,7 +218,7 @@ impl Image {
     }
 }
 
-/// Reads a file, which must be executable, as libspe2 requires.
+/// The file must be executable, as libspe2 requires.
 fn executable(name: &str) -> io::Result<Vec<u8>> {
     if std::fs::metadata(name)?.permissions().mode() & 0o111 == 0 {
         return Err(io::Error::from_raw_os_error(libc::EACCES));
@@ -235,7 +232,6 @@ fn end_of_headers(header: &ElfBytes) -> Option<usize> {
 }
 
 impl Linked {
-    /// Copies the program to a store, and links it to the store.
     fn place(&self, store: &SpeStore, link: [u64; 2]) -> Result<(), SpeError> {
         store.open()?;
         // SAFETY: the image was checked to fit, and no program runs there now.

@@ -4,10 +4,9 @@
 //! [`Image`] checks a program's ELF file and loads it into the store, with its own copy of all
 //! variables and its stack at the store's end. [`SpeContext::run`] runs it on a pinned thread until
 //! it stops; the next run resumes it. SPU code calls the core through a table of functions
-//! ([`hooks`]), so that the same image runs on other machines.
+//! ([`hooks`]), so that one image runs on several machines.
 //!
-//! The files form layers. A file imports only from lower layers, and from its own without cycles,
-//! so each can be read before those that use it.
+//! The files form layers. A file imports only from lower layers, and from its own without cycles.
 //!
 //! | layer | module | contents |
 //! |---|---|---|
@@ -36,9 +35,8 @@
 //! | | [`style`], [`time_base`] | this runtime's style and Linux's; ticks |
 //! | | [`elf`], [`biased`] | the file format; a lock that is free for its usual thread |
 //!
-//! Through two traits a layer calls a higher one: with [`stop::Resumable`] a machine resumes a
-//! program without a context, and with [`problem::RegisterAccess`] a transfer reaches another SPE's
-//! registers.
+//! Two traits call higher layers: with [`stop::Resumable`] a machine resumes a program without a
+//! context, and with [`problem::RegisterAccess`] a transfer reaches another SPE's registers.
 #![deny(missing_docs)]
 
 pub mod atomic;

@@ -118,7 +118,6 @@ impl List {
         Ok(Some(DecodedElement { transfer, stalls }))
     }
 
-    /// A small transfer has the same offset in its quadword of the store as in memory.
     fn transfer(&self, bytes: u32, low: u32) -> LocalStoreTransfer {
         let within = if bytes < 16 { low & 15 } else { 0 };
         let local = (self.local & !15) | within;
@@ -140,8 +139,7 @@ impl List {
     }
 }
 
-/// The quadword after a transfer. After the last one it is the highest address, which no transfer
-/// may use.
+/// After the last transfer it is the highest address, which no transfer may use.
 fn behind(transfer: &LocalStoreTransfer) -> u32 {
     let end = transfer.local.saturating_add(transfer.bytes);
     end.checked_next_multiple_of(16).unwrap_or(u32::MAX)

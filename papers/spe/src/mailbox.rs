@@ -1,9 +1,9 @@
 //! The three mailboxes of an SPE: four messages to the SPU, one from it, and one from it that
 //! raises an event.
 //!
-//! Each message moves one cache line between the processors. The PPE writes only one line, the SPU
-//! only another: numbered messages, and the counts of received ones. So a question and its answer
-//! move each line once, like a bare flag.
+//! Each message moves one cache line between the processors. The PPE writes one line, the SPU
+//! another: numbered messages, and the counts of received ones. So a question and its answer move
+//! each line once, like a bare flag.
 //!
 //! | line | written by | contents |
 //! |---|---|---|
@@ -57,7 +57,7 @@ pub struct MailboxCounts {
     pub out_interrupting: u32,
 }
 
-/// A message with its number in the upper half, by which a reader recognises it.
+/// The number in the upper half identifies the message.
 #[derive(Debug, Default)]
 struct Slot(AtomicU64);
 
@@ -71,7 +71,7 @@ impl Slot {
     }
 }
 
-/// The line that the PPE writes. It is aligned to two lines, because processors fetch pairs.
+/// The line that the PPE writes, aligned to two lines, because processors fetch pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Down {
@@ -93,7 +93,6 @@ struct Ppe {
     sent: AtomicU32,
 }
 
-/// Known only to the SPU.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Spu {
@@ -223,7 +222,7 @@ impl Mailboxes {
         self.pipe(Mailbox::In)?.get();
         loop {
             // The message's number arrives a moment after the word, and counts even if a store has
-            // replaced the word.
+            // replaced it.
             match self.take() {
                 Some(taken) => return Some(taken),
                 None => std::hint::spin_loop(),
@@ -249,8 +248,8 @@ impl Mailboxes {
         fits
     }
 
-    /// On the SPU: the counts of messages sent to it, and received from each of its mailboxes.
-    /// Changes are events.
+    /// On the SPU: the counts of messages sent to it, and received from each of its mailboxes,
+    /// whose changes are events.
     #[must_use]
     pub fn counts(&self) -> MailboxCounts {
         let taken = self.up.taken.load(Ordering::Relaxed);

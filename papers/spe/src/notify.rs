@@ -7,10 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The consecutive empty polls after which a thread yields.
 const POLLS: u32 = 64;
 
-/// The time of a wait until it checks for other threads. Most waits are shorter.
+/// How long a wait lasts before it checks for other threads. Most waits are shorter.
 const ALONE: Duration = Duration::from_millis(100);
 
 /// A condition to wait for. A thread that changes something calls [`Notify::ring`] afterwards.
@@ -43,7 +42,7 @@ impl Notify {
             return Some(found);
         }
         self.sleepers.fetch_add(1, Ordering::SeqCst);
-        // From now on each changing thread sees the number, or the next look sees its change.
+        // Now each changing thread sees the number, or the next look sees its change.
         barrier::heavy();
         let found = self.sleep(deadline, &mut look);
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
@@ -68,7 +67,7 @@ impl Notify {
                 return Some(found);
             }
             if noted.is_hopeless() {
-                // A thread that has ended since may have left something.
+                // An ended thread may have left something.
                 return look();
             }
         }
@@ -86,8 +85,8 @@ impl Notify {
         look()
     }
 
-    /// Alternates between a look and sleep until the next ring. The look is without the lock,
-    /// because it may ring.
+    /// Alternates between a look and sleep until the next ring. The look may ring, so it is without
+    /// the lock.
     fn sleep<T>(
         &self,
         deadline: Option<Instant>,

@@ -102,7 +102,6 @@ impl Operand {
         }
     }
 
-    /// A register whose change moves the operand.
     fn number(&self) -> Option<u8> {
         match *self {
             Operand::Sum { base, index, .. } => {
@@ -119,8 +118,8 @@ impl Operand {
         Some(PLACES[usize::from(self.number()? & 15)] as usize)
     }
 
-    /// A copy of the instruction that restores the register and jumps to the next one. `None` if
-    /// the instruction may change the register itself.
+    /// A copy of the instruction that restores the register and jumps to the next one; `None` if it
+    /// may change the register itself.
     #[must_use]
     pub fn restoring(
         &self,
@@ -156,8 +155,8 @@ impl Operand {
         matches!(self, Operand::Text { .. })
     }
 
-    /// The instruction with a register as its operand: the bytes, the kernel's index of the
-    /// register, and the number of bytes saved.
+    /// The instruction with a register as its operand: the bytes, the register's index in the
+    /// kernel, and the number of saved bytes.
     #[must_use]
     pub fn with_register(&self, code: &[u8; LONGEST]) -> Option<([u8; LONGEST], usize, i64)> {
         let (form_at, end) = match *self {
@@ -262,7 +261,6 @@ fn legacy(code: &[u8; LONGEST], found: Prefixes) -> Option<Prefixes> {
     })
 }
 
-/// Whether an opcode has a ModRM byte.
 fn has_form(map: u8, opcode: u8) -> bool {
     match (map, opcode) {
         (0, 0x00..=0x3f) => opcode & 7 < 4,
@@ -277,8 +275,8 @@ fn has_form(map: u8, opcode: u8) -> bool {
     }
 }
 
-/// The bytes of the immediate, if the instruction uses only its operand and a register or an
-/// immediate.
+/// The bytes of the immediate; `None` if the instruction may use more than its operand and a
+/// register or an immediate.
 fn number_bytes(map: u8, opcode: u8, is_half: bool) -> Option<usize> {
     match (map, opcode) {
         (0, 0x00..=0x3f) if opcode & 7 < 4 => Some(0),

@@ -1,5 +1,4 @@
-//! Pinned threads that run programs. They exist before they are needed, and receive a program as a
-//! message.
+//! Pinned threads, created in advance, that run programs. A program arrives as a message.
 
 use crate::crowd::{self, LOOKS, SERVING, is_crowded};
 use crate::error::SpeError;
@@ -23,7 +22,6 @@ struct Seat {
 
 struct Pool {
     cpus: Vec<u32>,
-    /// Whether the user listed a CPU for each program alone.
     is_named: bool,
     idle: Mutex<Vec<Vec<Arc<Seat>>>>,
 }
@@ -44,7 +42,6 @@ fn pool() -> Result<&'static Pool, SpeError> {
     pool.as_ref().map_err(|words| SpeError::Argument(words.clone()))
 }
 
-/// The CPUs of the variable, in its order.
 fn named_cpus(text: Option<&str>) -> Result<Vec<u32>, String> {
     let text = text.unwrap_or_default();
     if text.is_empty() {
@@ -65,7 +62,6 @@ pub fn seats() -> Result<usize, SpeError> {
     pool().map(|pool| pool.cpus.len())
 }
 
-/// The CPUs of the programs and the first calling thread.
 fn cpus_in_reach() -> usize {
     static REACHED: OnceLock<usize> = OnceLock::new();
     *REACHED.get_or_init(|| {

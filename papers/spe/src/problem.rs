@@ -27,7 +27,7 @@ pub const SIGNAL_1: usize = 0x1_400c;
 pub const SIGNAL_2: usize = 0x1_c00c;
 
 static AREAS: RwLock<BTreeMap<usize, Weak<dyn RegisterAccess>>> = RwLock::new(BTreeMap::new());
-/// The range of all areas so far. Most transfers are outside, and need no lock.
+/// The range of all areas so far. Most transfers are outside it, and need no lock.
 static LOWEST: AtomicUsize = AtomicUsize::new(usize::MAX);
 static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 

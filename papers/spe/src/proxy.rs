@@ -24,9 +24,7 @@ pub const TAG_STATUS: usize = 0x322c;
 
 /// An empty queue, because each command is complete when it returns.
 pub const EMPTY_QUEUE: u32 = 0x8000_0008;
-/// The command was accepted.
 const TAKEN: u32 = 0;
-/// The command broke a rule.
 const REFUSED: u32 = 1;
 
 /// The parameters of the next command.
@@ -50,7 +48,6 @@ impl Proxy {
             LOW => &self.low,
             SIZE_AND_TAG => &self.size_and_tag,
             QUERY_MASK => &self.query_mask,
-            // Complete commands satisfy both conditions.
             QUERY_TYPE => return true,
             _ => return false,
         };

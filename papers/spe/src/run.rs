@@ -39,8 +39,6 @@ unsafe impl Stack for StoreStack {
 }
 
 type Program = Coroutine<(), Pause, StopReason, StoreStack>;
-/// The start function of an image's runtime: three arguments as for `main`, and their address as
-/// vectors.
 type Start = unsafe extern "C" fn(u64, u64, u64, *const RegisterWords);
 
 /// A program in a store and its progress.

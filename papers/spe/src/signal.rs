@@ -2,14 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The bit of a waiting value.
 const WAITS: u64 = 1 << 32;
 
 /// A register that keeps the last value, or gathers bits, until a read clears it.
 #[derive(Debug)]
 pub struct SpuSignal {
     gathers: bool,
-    /// The value, and above it the bit of a waiting one.
     word: AtomicU64,
 }
 

@@ -13,7 +13,6 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 #[derive(Debug)]
 pub struct SpeState {
     number: u32,
-    /// The thread that runs the program.
     caller: AtomicU64,
     store: SpeStore,
     mailboxes: Mailboxes,

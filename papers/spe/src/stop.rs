@@ -27,7 +27,7 @@ pub struct Arguments {
 pub struct RegisterWords(pub [[u32; 4]; 3]);
 
 impl From<[u64; 3]> for Arguments {
-    /// A number is in a register's first two words, upper half first.
+    /// A number fills a register's first two words, upper half first.
     fn from(numbers: [u64; 3]) -> Self {
         let words = numbers.map(|number| [(number >> 32) as u32, number as u32, 0, 0]);
         Arguments { numbers, words: RegisterWords(words) }

@@ -4,8 +4,8 @@
 //! recorded wait, and each other thread has one, or waits for the end of a program, or waits in a
 //! pthread function for another thread. Then one line lists all waits in the words of the simulated
 //! Cell, and the waits for programs end. Any other thread, such as one that sleeps or reads a file,
-//! may still end the waits. So may another process that shares a lock with this one; then
-//! `threads.c` records no waits in pthread functions.
+//! may still end the waits. So may another process that shares a lock; then `threads.c` records no
+//! waits in pthread functions.
 
 use crate::crowd;
 use std::collections::BTreeMap;
@@ -90,7 +90,6 @@ struct NotedWait {
     thread: u64,
     waiter: Waiter,
     wait: WaitReason,
-    /// Whether it was found to be endless.
     is_hopeless: bool,
 }
 
@@ -104,7 +103,7 @@ impl NotedWait {
 struct WaitTable {
     entries: BTreeMap<u64, NotedWait>,
     next: u64,
-    /// Threads in order of creation; the main one is 0. Thread IDs are reused.
+    /// Threads in order of creation, because thread IDs are reused; the main one is 0.
     threads: BTreeMap<u64, u32>,
     created: u32,
     peers: BTreeMap<u64, PeerWait>,
@@ -235,7 +234,7 @@ impl WaitTable {
         words.into()
     }
 
-    /// The number of a thread; 0 for unrecorded ones, such as the main one.
+    /// Returns 0 for unrecorded threads, such as the main one.
     fn number(&self, thread: u64) -> u32 {
         self.threads.get(&thread).copied().unwrap_or(0)
     }

@@ -23,8 +23,8 @@ impl Symbols {
         Symbols { functions }
     }
 
-    /// Describes an address as a function and an offset. The program has `bytes` from `base`; other
-    /// functions are in libraries.
+    /// Describes an address as a function and an offset. Functions outside of the `bytes` from
+    /// `base` are in libraries.
     #[must_use]
     pub fn place(&self, address: u64, base: u64, bytes: u64) -> String {
         let local = address.wrapping_sub(base);

@@ -1,8 +1,8 @@
-//! Seatmap's documents: JSON with a `format` key that gives kind and version. Also helpers for all
+//! Seatmap's documents: JSON with a `format` key that gives kind and version, and helpers for all
 //! writers of text, such as visible control characters.
 //!
-//! Profiles, patterns, plans and rankings are read in the same three steps, with the same words in
-//! errors. Steps and words are here, below the crates of the formats.
+//! Profiles, patterns, plans and rankings are read in the same three steps, with the same words for
+//! errors.
 //!
 //! | item | is |
 //! |---|---|
@@ -71,8 +71,7 @@ pub fn is_kind(bytes: &[u8], beginning: &str) -> bool {
 }
 
 /// Reads a document of one format and version. The format is checked first, so that the error for a
-/// later version names the version and not the first changed key. A text may have at most
-/// [`MOST_TEXT_BYTES`].
+/// later version names the version. A text may have at most [`MOST_TEXT_BYTES`].
 ///
 /// # Errors
 /// [`DocumentError::Json`] with line and column, [`DocumentError::Format`].

@@ -6,15 +6,15 @@
 //! | [`broken`] | stops the program at code that must not be reached |
 //!
 //! A broken invariant is always a mistake of Seatmap, never of an input, of the measured program,
-//! or of the computer; those have error types. Every later result would be wrong, so it panics:
-//! guards that restore the computer run while the stack unwinds.
+//! or of the computer; those have error types. It panics, because every later result would be
+//! wrong; guards restore the computer while the stack unwinds.
 
 use std::fmt::{Arguments, Display};
 
 /// Stops the program if a condition is false: `invariant!(condition, component, "what broke")`.
 ///
-/// The component is a value that can be displayed, with its time if it has one. A format string
-/// with its arguments describes the break. Both are computed only after the condition has failed.
+/// The component is a displayable value; a format string describes the break. Both are computed
+/// only after the condition has failed.
 ///
 /// # Panics
 /// The condition is false, with the message of [`broken`].
@@ -33,8 +33,8 @@ macro_rules! invariant {
     };
 }
 
-/// Stops the program because the component is in an impossible state. The message has the component
-/// and the break, and asks for a report; the panic's location is the caller's.
+/// Stops the program because the component is in an impossible state, and asks for a report; the
+/// panic's location is the caller's.
 ///
 /// # Panics
 /// Always.

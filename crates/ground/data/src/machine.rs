@@ -1,8 +1,7 @@
 //! Machines as data: the PUs and their positions, their distances, and the formats of files.
 //!
-//! Nothing here measures or runs anything. All other crates share its [`Profile`], so that a
-//! machine measured a minute ago, an imported ten-year-old CSV and a handwritten description are
-//! alike to a program that places threads.
+//! Nothing here measures or runs anything. All other crates share its [`Profile`], so placement
+//! treats measured, imported and described machines alike.
 //!
 //! | module | holds |
 //! |---|---|

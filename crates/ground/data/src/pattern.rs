@@ -1,7 +1,7 @@
 //! Patterns as data: how much each task sends to each other task.
 //!
-//! A pattern is an input of a placement, together with a machine. It does not depend on machines;
-//! `seatmap-place` combines the two.
+//! A pattern is an input of a placement. It does not depend on machines; `seatmap-place` combines
+//! the two.
 //!
 //! | module | holds |
 //! |---|---|

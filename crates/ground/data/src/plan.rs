@@ -1,8 +1,7 @@
 //! Plans: placements in files, and exports for other tools that place threads.
 //!
 //! A plan has the CPU of each task, how it was found and how good it is. `seatmap-place` makes
-//! plans, `seatmap-launch` runs programs by them, and exports are for other launchers. An export
-//! needs only the plan, no profile.
+//! plans, `seatmap-launch` runs programs by them; exports are for other launchers.
 //!
 //! | module | holds |
 //! |---|---|

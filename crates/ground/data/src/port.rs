@@ -2,7 +2,7 @@
 //!
 //! A workload is written once, as an ordinary synchronous function over [`Port`]. On the host a
 //! `Port` is plain loads and stores by a pinned thread; in a simulator each costly call advances
-//! virtual time. Neither side knows the other:
+//! virtual time:
 //!
 //! | item | meaning |
 //! |---|---|

@@ -13,9 +13,9 @@
 //! | [`words`] | numbers in sentences: plurals, figures without `-0`, times in one unit |
 //! | [`normal()`] | normally distributed noise for artificial machines |
 //!
-//! Headline figures are never means: one interrupted batch of a thousand changes a mean at will,
-//! and for the same pair the minimum was 47-59 ns and the mean 27-466 ns. All functions ignore
-//! infinite values and NaN.
+//! Headline figures are never means: one interrupted batch of a thousand changes a mean
+//! arbitrarily. For the same pair the minimum was 47-59 ns and the mean 27-466 ns. All functions
+//! ignore infinite values and NaN.
 
 mod bootstrap;
 pub mod change_points;

@@ -8,8 +8,8 @@ use seatmap_data::machine::{Description, catalog};
 use seatmap_data::statistics::words::counted;
 use std::sync::Arc;
 
-/// The most bytes of a model's file. A twin of 1024 cores with all its single pairs has half as
-/// many, and the model in memory takes a hundred times as much.
+/// The most bytes of a model's file, twice those of a twin of 1024 cores with all single pairs. The
+/// model in memory takes a hundred times as much.
 const MOST_BYTES: usize = 8 << 20;
 /// The formats of models of the published experiments, without the version.
 const MOVED_FORMAT: &str = "seatmap-model/";
@@ -27,7 +27,7 @@ pub fn from_toml(name: &str, text: &str) -> Result<Arc<CoherentModel>, ModelErro
             format!("it has {}; a model has at most {MOST_BYTES}", counted(text.len(), "byte")),
         ));
     }
-    // The format is read first, because it decides which reader reports the other errors.
+    // The format decides which reader reports the other errors.
     let table: toml::Table = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
     let format = table.get("format").and_then(toml::Value::as_str);
     if format.is_some() {
@@ -44,7 +44,6 @@ pub fn from_toml(name: &str, text: &str) -> Result<Arc<CoherentModel>, ModelErro
     }
 }
 
-/// The end of the message that refuses a format: where models that Seatmap used to run are now.
 fn moved(format: &str) -> String {
     if format.starts_with(MOVED_FORMAT) { format!("; {SUCCESSOR}") } else { String::new() }
 }
@@ -57,7 +56,7 @@ fn impossible(name: &str, message: String) -> ModelError {
 #[must_use]
 pub fn is_model(text: &str) -> bool {
     text.lines().any(|line| {
-        // By lines and not as TOML: invalid TOML is still the model that its author meant.
+        // By lines: invalid TOML is still the model that its author meant.
         let value = line
             .trim_start()
             .strip_prefix("format")
@@ -68,7 +67,6 @@ pub fn is_model(text: &str) -> bool {
     })
 }
 
-/// A hierarchical machine from a description, which must give its clock.
 fn described(name: &str, text: &str) -> Result<Arc<CoherentModel>, ModelError> {
     let description =
         Description::from_toml(text).map_err(|error| impossible(name, error.to_string()))?;

@@ -1,4 +1,4 @@
-//! The engine of all models: tasks as fibers, and the loop in which machine and tasks take turns.
+//! The engine of all models: tasks as fibers, and the loop in which machine and tasks alternate.
 
 use crate::error::SimError;
 use crate::fiber::{self, FiberStep, Stack};
@@ -11,7 +11,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The default limit of events of a run: minutes of work.
 pub const MOST_EVENTS: u64 = 20_000_000_000;
-/// The most tasks in an error message.
 const MOST_NAMED: usize = 16;
 
 /// A task's message to the engine.
@@ -23,8 +22,8 @@ pub enum TaskMessage<C> {
     Refused(TaskRefusal),
 }
 
-/// Why a machine refuses what a task asks for. A task may also unwind with it as the payload of its
-/// panic, which ends the run with [`SimError::Refused`].
+/// Why a machine refuses a task's request. A task may also panic with it as the payload, which ends
+/// the run with [`SimError::Refused`].
 #[derive(Debug)]
 pub struct TaskRefusal(pub Box<dyn Error + Send + Sync>);
 
@@ -34,8 +33,7 @@ impl fmt::Display for TaskRefusal {
     }
 }
 
-/// A task's connection to the engine: the task suspends with a message, and the engine resumes it
-/// with the answer.
+/// A task's connection to the engine: the task suspends with a message and resumes with the answer.
 pub type TaskYielder<C> = fiber::Yielder<TaskMessage<C>>;
 
 /// Whether this build supports `SEATMAP_TASKS=threads`, which makes tasks threads.
@@ -92,8 +90,8 @@ impl Default for TaskStacks {
 }
 
 impl TaskStacks {
-    /// Runs this many tasks to their ends. `clock` shows the time to tasks; it is separate from the
-    /// machine so that reading it costs nothing.
+    /// Runs this many tasks to their ends. `clock` is separate from the machine so that tasks read
+    /// the time at no cost.
     ///
     /// # Errors
     /// [`SimError`]: a task failed, or the tasks wait for ever.
@@ -108,7 +106,7 @@ impl TaskStacks {
         let outputs: Vec<Cell<Option<T>>> = (0..tasks).map(|_| Cell::new(None)).collect();
         let mut fibers: Vec<Fiber<M::Call>> = Vec::with_capacity(tasks);
         for (rank, output) in outputs.iter().enumerate() {
-            // Stacks are reused, because a ranking starts eight tasks a million times.
+            // Reused, because a ranking starts eight tasks a million times.
             let stack = self.stacks.pop().map_or_else(Stack::new, Ok);
             let stack = stack
                 .map_err(|error| SimError::Seat(format!("no stack for task {rank}: {error}")))?;
@@ -159,7 +157,6 @@ impl<M: SimulatedMachine> Turns<'_, M> {
         Ok((task, machine.answer(task)))
     }
 
-    /// Lets a task continue to its next call. Returns whether the task is done.
     fn resume(&mut self, task: u16, answer: u64) -> Result<bool, Ending> {
         let fiber = &mut self.fibers[task as usize];
         // A task's panic is a result of its run, and does not end other runs.
@@ -178,7 +175,6 @@ impl<M: SimulatedMachine> Turns<'_, M> {
     }
 }
 
-/// The ending for a task's panic: the refusal with which it unwound, or the message of the panic.
 fn ending_of(task: u16, panic: Box<dyn Any + Send>) -> Ending {
     match panic.downcast::<TaskRefusal>() {
         Ok(refusal) => Ending::Refused(task, *refusal),
@@ -226,7 +222,7 @@ pub fn one_seat_each(seats: &[u32], tasks: usize) -> Result<(), SimError> {
 }
 
 /// The start time of each task, random below `skew`, because a creator does not start its tasks at
-/// one instant. With seed 0, all start at 0.
+/// once. With seed 0, all start at 0.
 pub fn starts(tasks: usize, skew: u64, seed: u64) -> impl Iterator<Item = (u64, u16)> {
     let mut state = seed;
     (0..tasks as u16).map(move |task| {

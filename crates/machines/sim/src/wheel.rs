@@ -35,7 +35,6 @@ struct Slot {
 
 const EMPTY: Slot = Slot { head: NONE, tail: NONE };
 
-/// A far event: its time, its position in the order, and its index in the slab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Far(u64, u64, u32);
 
@@ -72,7 +71,6 @@ impl<E: Copy> Wheel<E> {
     /// Schedules an event; an event in the past happens now.
     #[inline]
     pub fn at(&mut self, time: u64, event: E) {
-        // Components check their own times.
         let time = time.max(self.now);
         self.scheduled += 1;
         if time - self.now < SLOTS as u64 { self.near(time, event) } else { self.far(time, event) }
@@ -120,8 +118,8 @@ impl<E: Copy> Wheel<E> {
     #[inline]
     pub fn pop(&mut self) -> Option<(u64, E)> {
         let near = self.next_filled();
-        // Of two events at one time, the far event was scheduled earlier: the near event was not
-        // far when it was scheduled.
+        // Of two events at one time, the far one was scheduled earlier, because the near one was
+        // not far.
         if let Some(Reverse(Far(time, ..))) = self.far.peek()
             && near.is_none_or(|near| *time <= near)
         {
@@ -130,11 +128,10 @@ impl<E: Copy> Wheel<E> {
         near.map(|time| (time, self.take_near(time)))
     }
 
-    /// The time of the first filled slot from now on.
     #[inline]
     fn next_filled(&self) -> Option<u64> {
         let start = self.now as usize % SLOTS;
-        // Usually the next event is in this word: two instructions instead of a walk.
+        // Usually the next event is in this word, which avoids a walk.
         let here = self.filled[start / 64] >> (start % 64);
         if here != 0 {
             return Some(self.now + u64::from(here.trailing_zeros()));
@@ -142,8 +139,7 @@ impl<E: Copy> Wheel<E> {
         if self.filled_words == 0 {
             return None;
         }
-        // The words after this one come first, then the words from the beginning; this word's lower
-        // bits come last.
+        // This word's lower bits come last, after the wrap-around.
         let word = start / 64;
         let turned = self.filled_words.rotate_right((word as u32 + 1) % 64);
         let next = (word + 1 + turned.trailing_zeros() as usize) % WORDS;
@@ -158,7 +154,6 @@ impl<E: Copy> Wheel<E> {
         let node = self.slots[at].head;
         let entry = &mut self.nodes[node as usize];
         let (event, next) = *entry;
-        // A free node links to the next free one.
         entry.1 = self.free;
         self.free = node;
         self.slots[at].head = next;

@@ -1,4 +1,4 @@
-//! A longer run on a coherent machine allocates no more than a short one: no event allocates.
+//! A longer run on a coherent machine allocates no more than a short one.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_data::port::{Addr, Testbed};
@@ -28,7 +28,6 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations of a run of pairs with this many round trips, on a bed that has run it before.
 fn allocations(bed: &mut CoherentBed, round_trips: u32) -> u64 {
     let lines: Vec<Addr> = (0..8).map(|pair| Addr::line(4 + pair)).collect();
     let pairs = PingPong { lines, gate: Addr::line(0), batches: 2, round_trips };

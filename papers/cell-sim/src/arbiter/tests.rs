@@ -164,7 +164,7 @@ proptest! {
 }
 
 /// Runs transfers from each element to its upper neighbour, requested at these times, and returns
-/// their starts. The routes share no segment, and two rings go up.
+/// their starts.
 fn neighbours(asked: &[(u64, usize)]) -> Vec<(u64, usize)> {
     let asked = asked.iter().map(|(time, source)| TransferRequest {
         time: *time,
@@ -192,8 +192,6 @@ fn memory_is_served_first_and_the_others_in_turn() {
     );
 }
 
-/// How many of the first `count` transfers start at each element, if all elements send to memory
-/// without a pause.
 fn shares(sources: &[usize], each: usize, count: usize) -> Vec<usize> {
     let asked = (0..each).flat_map(|_| {
         sources.iter().map(|source| TransferRequest { time: 0, source: *source, target: MEMORY })

@@ -15,7 +15,7 @@ pub struct ProgramNeeds {
     pub signals_or: bool,
 }
 
-/// A program of several tasks over [`Channels`] that runs on any machine.
+/// A program of several tasks over [`Channels`].
 pub trait ChannelProgram: Sync {
     /// A task's result.
     type Output: Send;
@@ -33,8 +33,7 @@ pub trait Bed {
     type Error: std::error::Error + Send + Sync + 'static;
 
     /// Runs all tasks concurrently, task r on PU `seats[r]` (an OS index), and returns their
-    /// results. Local stores and memory start as zeros. `seed` determines the machine's random
-    /// choices.
+    /// results. Local stores and memory start as zeros; `seed` determines random choices.
     ///
     /// # Errors
     /// An unavailable seat, a transfer that hardware would reject, or an unfinished task.

@@ -17,7 +17,7 @@ impl Bed for CoherentBed {
     ) -> Result<Vec<P::Output>, SimError> {
         let workload = OnLines::new(program, self.modules())
             .map_err(|error| SimError::Seat(error.to_string()))?;
-        // Local stores are lines of memory here, and start with zeros, as on the Cell.
+        // Local stores are lines of memory here, and start with zeros.
         self.clear_memory();
         let own_seed = std::mem::replace(&mut self.seed, seed);
         let outputs = Testbed::run(self, seats, &workload);
@@ -33,7 +33,6 @@ impl Bed for CoherentBed {
         self.model().ns_per_tick()
     }
 
-    /// The number of NUMA nodes, or 1 if they are unknown.
     fn modules(&self) -> usize {
         let pus = &self.model().topology.pus;
         let nodes: BTreeSet<_> = pus.iter().filter_map(|pu| pu.numa).collect();

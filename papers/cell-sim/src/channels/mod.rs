@@ -1,7 +1,7 @@
 //! Mailboxes, signals, bulk transfers and atomics: communication as on the Cell.
 //!
-//! The Cell has only these operations, in hardware; coherent machines get them from an
-//! implementation on cache lines. A program that uses [`Channels`] runs on both.
+//! The Cell has only these operations, in hardware; coherent machines get them on cache lines. A
+//! program that uses [`Channels`] runs on both.
 //!
 //! | module | is |
 //! |---|---|
@@ -59,8 +59,7 @@ pub enum OsService {
 /// The operations of a task on other tasks, and on memory that it cannot load.
 ///
 /// Tasks are workers with a local store, or controllers without. Messages have 32 bits. A blocking
-/// operation stops only this task. A transfer that breaks the rules of [`dma`] ends the run with an
-/// error.
+/// operation stops only this task. Breaking a rule of [`dma`] ends the run with an error.
 pub trait Channels {
     /// Reads the task's own local store in no time; [`Channels::compute`] charges for computing.
     fn peek(&self, local: u32, bytes: &mut [u8]);
@@ -125,13 +124,13 @@ pub trait Channels {
     /// system.
     fn service(&self, service: OsService);
 
-    /// Waits until this many tasks have called it, and releases them all at one value of the clock.
-    /// Does nothing on a model, whose tasks are never late by chance.
+    /// Releases all tasks at one value of the clock once this many have called it. Does nothing on
+    /// a model, whose tasks are never late by chance.
     fn begin_together(&self, _tasks: usize) {}
 
     /// Repeats an operation until this many tasks have called it, so that the load stays the same
-    /// for tasks that are still measured. Returns the time at which it stopped, in cycles, or
-    /// `None` if nothing is repeated, as on a model.
+    /// for the others. Returns the time at which it stopped, in cycles, or `None` if nothing is
+    /// repeated, as on a model.
     fn keep_on(&self, _tasks: usize, _operation: &mut dyn FnMut()) -> Option<u64> {
         None
     }

@@ -107,6 +107,8 @@ fn a_network_that_refuses_has_commands_sent_again() {
 }
 
 proptest! {
+    /// Each command has one slot, and no slot of a chip is empty while a command of that chip
+    /// waits.
     #[test]
     fn two_commands_never_share_a_slot(
         sent in proptest::collection::vec((0_u64..30, 0_u8..2, 0_u8..12, any::<bool>()), 1..200)

@@ -18,8 +18,8 @@ struct Concentrator {
     turn: usize,
 }
 
-/// A chip's concentrators. They hold no commands: a command stays at its element until it has won
-/// at each level.
+/// A chip's concentrators, and the commands waiting at its elements until they have won at each
+/// level.
 #[derive(Clone, Debug)]
 pub struct ConcentratorTree {
     concentrators: Vec<Concentrator>,
@@ -29,8 +29,8 @@ pub struct ConcentratorTree {
 
 impl ConcentratorTree {
     /// Creates the tree of a chip whose PPE is the element `ppe`. With one level, all elements are
-    /// inputs of the root. With two, each side of the PPE has a concentrator. With three, the
-    /// farther half of each side has a separate concentrator, which is an input of the nearer one.
+    /// inputs of the root; with two, each side of the PPE has a concentrator; with three, the
+    /// farther half of each side has its own, an input of the nearer one.
     pub fn new(ppe: usize, levels: usize) -> Self {
         // For each concentrator: the offsets of its elements from the PPE, and the concentrators
         // below it.
@@ -127,7 +127,6 @@ mod tests {
         }
     }
 
-    /// The order in which the elements are served if each always has a command.
     fn served(levels: usize, elements: &[u8], count: usize) -> Vec<u8> {
         let mut tree = ConcentratorTree::new(0, levels);
         for element in elements {

@@ -32,7 +32,6 @@ impl InterconnectHarness {
         node(&self.model, (spe / 8) as u8, &format!("SPE{}", spe % 8))
     }
 
-    /// A transaction of an SPE with memory or another SPE; each SPE runs the task with its number.
     fn transaction(&self, purpose: TransactionPurpose, spe: u16, ea: Ea) -> Transaction {
         let own = self.spe(spe);
         let other = match ea {

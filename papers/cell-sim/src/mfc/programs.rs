@@ -17,9 +17,8 @@ impl Entry {
 }
 
 impl Mfc {
-    /// Gives the list that was just enqueued the rules of a program's list: elements keep their
-    /// offsets in quadwords. If `is_open`, more elements follow after an
-    /// [acknowledgement](Self::extend).
+    /// Gives the list that was just enqueued a program's rules: elements keep their offsets in
+    /// quadwords. If `is_open`, more elements follow after an [acknowledgement](Self::extend).
     pub fn align_list(&mut self, entry: u8, is_open: bool) {
         let list = &mut self.entries[entry as usize];
         (list.is_aligned, list.is_open) = (true, is_open);
@@ -49,8 +48,8 @@ impl Mfc {
         true
     }
 
-    /// Keeps later commands of all tags waiting. The caller has checked that there is
-    /// [room](Self::finds_room).
+    /// Keeps later commands of all tags waiting for earlier ones. The caller has checked that there
+    /// is [room](Self::finds_room).
     pub fn enqueue_barrier(&mut self, tag: u8, out: &mut EventOutbox) {
         // A barrier behind no commands ends at once and needs no entry.
         if !self.age.is_empty() {

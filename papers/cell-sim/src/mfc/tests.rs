@@ -1,5 +1,4 @@
-//! The controller alone: its queue rules on random commands, with a bus that completes lines in any
-//! order.
+//! The controller alone: its queue rules on random commands, with lines completed in any order.
 
 use super::*;
 use crate::catalog;
@@ -18,7 +17,6 @@ struct BusRequest {
 }
 
 impl BusRequest {
-    /// The lines of the command, computed byte by byte: no line crosses a multiple of 128.
     fn lines(&self) -> Vec<(Ea, u32)> {
         let mut lines: Vec<(Ea, u32)> = Vec::new();
         for element in &self.elements {
@@ -33,7 +31,6 @@ impl BusRequest {
         lines
     }
 
-    /// The command as a message; its number is the receiver.
     fn command(&self, number: usize) -> MfcCommand {
         let work = MfcOperation::Message {
             register: MappedRegister::Signal(SignalNumber::One),
@@ -57,7 +54,6 @@ fn asked() -> impl Strategy<Value = BusRequest> {
         .prop_map(|(tag, order, elements)| BusRequest { tag, order, elements })
 }
 
-/// An SPU that enqueues commands as soon as possible, and a bus with random latencies.
 struct MfcHarness {
     mfc: Mfc,
     out: EventOutbox,

@@ -27,9 +27,9 @@ impl Side {
     }
 }
 
-/// A memory channel. It serves the oldest line with a free bank among those at the head of a queue,
-/// and keeps its direction as long as it can serve a line. It turns if it cannot, or after a batch
-/// if the other direction waits.
+/// A memory channel. It serves the oldest line with a free bank among those at the head of a queue.
+/// It turns if it can serve no line in its direction, or after a batch if the other direction
+/// waits.
 #[derive(Clone, Debug)]
 pub struct MemoryChannel {
     number: u16,
@@ -57,7 +57,6 @@ pub struct MemoryChannel {
     counters: MicCounters,
 }
 
-/// The refresh of a channel's banks, several at a time.
 #[derive(Clone, Debug)]
 struct Refresh {
     interval: u64,
@@ -142,13 +141,12 @@ impl MemoryChannel {
         if self.wake == u64::MAX {
             self.serve(out);
         } else if self.wake > self.free.max(out.now()) {
-            // The channel waits for a bank, and the new line's bank may be free earlier.
+            // The new line's bank may be free earlier than the awaited one.
             self.serve(out);
         }
     }
 
     pub fn turn(&mut self, out: &mut EventOutbox) {
-        // Otherwise a later message with an earlier time replaced this one.
         if self.wake == out.now() {
             self.wake = u64::MAX;
             self.serve(out);
@@ -176,7 +174,6 @@ impl MemoryChannel {
         }
     }
 
-    /// The earliest time at which a waiting line's bank is free; `u64::MAX` if none waits.
     fn next_bank(&self) -> u64 {
         // Only lines at the heads of both queues can be chosen, so other banks do not matter.
         let at_head =
@@ -227,7 +224,6 @@ impl MemoryChannel {
     }
 
     fn bubble(&self, side: Side, bank: u8) -> u64 {
-        // Neighbouring banks belong to different sets: even and odd.
         let is_same_set = (bank ^ self.last_bank) & 1 == 0;
         match (self.side, side) {
             (Side::Reads, Side::Writes) => self.to_write,
@@ -258,8 +254,7 @@ impl MemoryChannel {
         }
     }
 
-    /// Performs the refreshes that are due. Of those on an idle channel, only the last one has an
-    /// effect.
+    /// Performs the due refreshes. On an idle channel only the last one has an effect.
     fn refresh_due(&mut self, now: u64) {
         let refresh = &mut self.refresh;
         if refresh.interval == 0 || refresh.due > now {

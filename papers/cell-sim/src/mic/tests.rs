@@ -55,7 +55,6 @@ impl MicHarness {
         }
     }
 
-    /// Cycles per line if lines are requested as fast as the queues accept them.
     fn sustained(mut self, lines: impl Iterator<Item = (u32, Option<u32>)>) -> f64 {
         let mut count = 0;
         for (offset, written) in lines {
@@ -183,7 +182,6 @@ fn overlaps(mut intervals: Vec<(u64, u64)>) -> bool {
     intervals.windows(2).any(|pair| pair[0].1 > pair[1].0)
 }
 
-/// For each request: time since the previous one, line, and written bytes if any.
 fn requests() -> impl Strategy<Value = Vec<(u64, u32, Option<u32>)>> {
     let written = prop_oneof![2 => Just(None), 1 => Just(Some(128)), 1 => Just(Some(4))];
     proptest::collection::vec((0_u64..80, 0_u32..40, written), 1..300)
@@ -207,7 +205,6 @@ proptest! {
         ended.sort_unstable();
         prop_assert!(ended.iter().map(|(id, _)| *id).eq(accepted.iter().map(|(id, ..)| *id)));
         let CellBeTiming { mic_line, mic_latency, mic_to_write, bank_read, bank_write, .. } = bench.timing;
-        // The time that each line occupies the pins and its bank.
         let spans = ended.iter().zip(&accepted).map(|((_, end), (_, line, written))| match written {
             None => (*line, end - mic_latency - mic_line, mic_line, bank_read),
             Some(128) => (*line, end - mic_line, mic_line, bank_write),

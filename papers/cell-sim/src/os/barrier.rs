@@ -1,8 +1,8 @@
 //! Memory fences that are cheap on one side: `membarrier(2)`.
 //!
-//! If two threads each set a flag and then read the other's flag, both need a fence between the two
-//! steps. If one side does this a million times as often as the other, the rare side can pay for
-//! both: the kernel makes every running thread of the process execute a fence.
+//! If two threads each set a flag and then read the other's, both need a fence between the two
+//! steps. If one side does this far more often, the rare side can pay for both: the kernel makes
+//! every running thread of the process execute a fence.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{Ordering, compiler_fence, fence};
@@ -16,7 +16,6 @@ fn command(command: libc::c_int) -> bool {
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
 }
 
-/// Whether the kernel has this system call; tested once.
 fn has_help() -> bool {
     static HELPS: OnceLock<bool> = OnceLock::new();
     *HELPS.get_or_init(|| command(REGISTER))

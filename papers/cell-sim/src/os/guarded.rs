@@ -1,16 +1,15 @@
 //! Copies of memory at addresses from a program: a bad address causes an error instead of ending
 //! the process.
 //!
-//! A handler for `SIGSEGV` and `SIGBUS` recognises the instructions of the copy. If one of them
-//! faults, the copy returns an error. A fault at the address of a [register](super::registers) goes
-//! to that device. Any other fault goes to the handler set by [`pass_to`], and then to the previous
-//! signal handler.
+//! A handler for `SIGSEGV` and `SIGBUS` recognises the instructions of the copy, which then returns
+//! an error. A fault at the address of a [register](super::registers) goes to that device; any
+//! other goes to the handler set by [`pass_to`], and then to the previous signal handler.
 
 use std::io;
 
 /// Copies `bytes` bytes between two addresses, either of which may be invalid. Aligned copies of 1,
-/// 2, 4, 8 and multiples of 16 bytes move in units of their size, up to 16 bytes; no other thread
-/// sees half a unit.
+/// 2, 4, 8 and multiples of 16 bytes move in units of their size, up to 16 bytes, which other
+/// threads see whole.
 ///
 /// # Safety
 /// No live Rust reference points to the written bytes.
@@ -47,8 +46,8 @@ pub unsafe fn exchange(at: *mut u64, old: u64, new: u64) -> io::Result<bool> {
     }
 }
 
-/// A handler of faults outside this module. It gets the signal and the other arguments of a handler
-/// with `SA_SIGINFO`, and returns false if the fault is not for it either.
+/// A handler of faults outside this module. It gets the arguments of a handler with `SA_SIGINFO`,
+/// and returns false if the fault is not for it.
 pub type OtherFaults = unsafe fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) -> bool;
 
 static OTHERS: std::sync::OnceLock<OtherFaults> = std::sync::OnceLock::new();

@@ -1,9 +1,9 @@
 //! Addresses of registers of a software device: a load or store of four bytes there becomes a call.
 //!
-//! A program accesses such an address with an ordinary instruction, which faults because the
-//! address is not mapped. The handler of [`guarded`](super::guarded) decodes the instructions that
-//! compilers emit for loads and stores of a `volatile` word; it calls the device and continues
-//! after the instruction. Any other instruction ends the process, like a bad address.
+//! A program accesses such an unmapped address with an ordinary instruction, which faults. The
+//! handler of [`guarded`](super::guarded) decodes the instructions that compilers emit for loads
+//! and stores of a `volatile` word, calls the device and continues after the instruction. Any other
+//! instruction ends the process, like a bad address.
 
 use std::sync::OnceLock;
 
@@ -86,8 +86,8 @@ fn memory_operand_bytes(form: u8, index: Option<u8>) -> Option<usize> {
     Some(1 + usize::from(has_index) + displacement)
 }
 
-/// Emulates the instruction at which a thread faulted, if the device has the register. Returns
-/// whether the thread continues after it.
+/// Emulates the faulting instruction, if the device has the register. Returns whether the thread
+/// continues after it.
 ///
 /// # Safety
 /// `context` is what the kernel passed to a handler of `SIGSEGV` with `SA_SIGINFO`, for a fault at
@@ -108,7 +108,6 @@ pub(crate) unsafe fn perform(address: usize, context: *mut libc::c_void) -> bool
         MoveKind::Load(register) => {
             device(address, None).map(|word| registers[place(register)] = i64::from(word))
         }
-        // The processor stores the lower half.
         MoveKind::Store(register) => {
             device(address, Some(registers[place(register)] as u32)).map(|_| ())
         }

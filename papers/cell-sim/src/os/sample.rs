@@ -1,5 +1,5 @@
-//! The state of a thread of this process at an instant, as hashes. A thread that has the same state
-//! twice, while its other memory did not change, repeats itself forever.
+//! The state of a thread of this process at an instant, as hashes. A thread with the same state
+//! twice, and no change of its other memory in between, repeats itself forever.
 //!
 //! A signal makes the thread sample itself. [`of`] samples another thread; [`Ticks`] makes the
 //! calling thread sample itself repeatedly while it uses its CPU. This module uses the two highest
@@ -36,7 +36,7 @@ pub fn of(tid: Tid, within: Duration) -> Option<ThreadSample> {
 /// Examines a thread's own sample. It runs in a signal handler on a separate stack and may only
 /// read and write memory. It returns true if the thread repeats itself forever, apart from its
 /// counter: the thread then goes through its cycle once more and is [interrupted](SampleHandler) at
-/// a place that does not depend on chance.
+/// a deterministic place.
 pub type SampleCheck = fn(ThreadSample) -> bool;
 
 /// Runs on the thread's own stack, where it was interrupted; the thread continues there afterwards.
@@ -103,7 +103,6 @@ mod tests {
         }
     }
 
-    /// Runs a thread with some work until `look` returns, and passes its thread ID.
     fn with_thread(work: fn(&AtomicBool), look: impl FnOnce(Tid)) {
         let stop = AtomicBool::new(false);
         let tid = AtomicI32::new(0);

@@ -1,9 +1,9 @@
 //! Memory at an address with many trailing zeros, mapped a second time at a low address.
 //!
 //! Programs address a Cell SPE's local store from zero, and keep such addresses in 32 bits. If a
-//! store starts at a multiple of 4 GiB, the low 32 bits of every pointer into it are that
-//! local-store address. Programs for 32-bit PPEs also keep main-memory addresses in 32 bits, and
-//! use the store's second, low mapping.
+//! store starts at a multiple of 4 GiB, the low 32 bits of every pointer into it are that address.
+//! Programs for 32-bit PPEs also keep main-memory addresses in 32 bits, and use the store's second,
+//! low mapping.
 
 use std::ffi::CString;
 use std::io;
@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 /// The alignment of a window: 4 GiB.
 pub const ALIGNMENT_BYTES: usize = 1 << 32;
 /// The first window to try, in units of the alignment: above programs linked to fixed addresses. A
-/// build with `SEATMAP_LOW_WINDOWS` tries lower ones, because ThreadSanitizer has its shadow memory
+/// build with `SEATMAP_LOW_WINDOWS` tries lower ones, because ThreadSanitizer's shadow memory is
 /// higher.
 const FIRST: usize = if option_env!("SEATMAP_LOW_WINDOWS").is_some() { 1 } else { 0x100 };
 /// Windows to try; they cover 16 TiB.
@@ -48,7 +48,6 @@ impl DoubleMapping {
         }
         let file = memory_file(bytes)?;
         let high = aligned(bytes, &file)?;
-        // Programs that do not need the low mapping still work without it.
         let low = map(std::ptr::null_mut(), bytes, LOW, file.as_raw_fd()).unwrap_or(high);
         Ok(DoubleMapping { high, low, bytes, executes: Mutex::new((0, 0)) })
     }
@@ -190,7 +189,6 @@ fn memory_file(bytes: usize) -> io::Result<OwnedFd> {
     }
 }
 
-/// Searches for a free window, starting after the last one found.
 fn aligned(bytes: usize, file: &OwnedFd) -> io::Result<*mut u8> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     for _ in 0..TRIES {

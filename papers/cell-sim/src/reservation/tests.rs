@@ -28,7 +28,6 @@ enum Waits {
     Half,
 }
 
-/// The units, with a version for each line that every store increments.
 struct AtomicsHarness {
     units: AtomicUnits,
     out: EventOutbox,
@@ -59,7 +58,6 @@ impl AtomicsHarness {
         }
     }
 
-    /// Sends a unit the event that it waits for, or a new operation.
     fn go_on(&mut self, unit: u16, fresh: AtomicRequest) {
         let at = unit as usize;
         let lost = self.units.lost();
@@ -128,7 +126,6 @@ proptest! {
                 bench.go_on(unit, AtomicRequest { kind, ..add(line * LINE_BYTES) });
             }
         }
-        // Without further transfers, each unit finishes.
         for unit in 0..UNITS {
             for _ in 0..20 {
                 if bench.waits[unit as usize] != Waits::Nothing {

@@ -42,7 +42,6 @@ pub enum CommandKind {
 }
 
 impl CommandKind {
-    /// Whether it uses the atomic unit, which handles one command at a time.
     pub(crate) fn is_atomic(self) -> bool {
         use CommandKind::{Reserve, Store, StoreConditional, StoreQueued};
         matches!(self, Reserve | StoreConditional | Store | StoreQueued)
@@ -139,8 +138,7 @@ pub enum SessionCall {
     Work(u64),
     /// SPU: reads a channel or a count without waiting.
     Look,
-    /// SPU: waits until bytes arrive in its local store; used for programs that spin on their store
-    /// without a call.
+    /// SPU: waits until bytes arrive in its local store, for programs that spin on their store.
     AwaitStore,
     /// PPE: reads the time base. The answer is in ticks.
     TimeBase,
@@ -232,7 +230,7 @@ pub enum SessionCall {
 }
 
 impl SessionCall {
-    /// Whether the call waits for changes by others, and is retried after them.
+    /// Whether the call waits for changes by others, which retry it.
     pub(crate) fn waits(&self) -> bool {
         match self {
             SessionCall::Read(_)
@@ -276,8 +274,8 @@ impl SessionCall {
     }
 }
 
-/// Describes what a task does in this call, for the deadlock report. Contexts have their task
-/// numbers here; [`Session::waiting`](super::CellBeSession::waiting) replaces them.
+/// Describes a task's call for the deadlock report. Contexts have their task numbers here;
+/// [`Session::waiting`](super::CellBeSession::waiting) replaces them.
 impl fmt::Display for SessionCall {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -346,7 +344,6 @@ impl fmt::Display for SessionCall {
 }
 
 impl SessionCall {
-    /// The context that a thread's call uses.
     pub(crate) fn context(&self) -> Option<u16> {
         match *self {
             SessionCall::Await { of, .. }

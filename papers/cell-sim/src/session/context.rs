@@ -40,20 +40,17 @@ pub struct ReservedLine {
     pub line: [u64; LINE_BYTES as usize / 8],
 }
 
-/// A program that spins until its local store changes.
 #[derive(Clone, Copy, Debug)]
 pub struct SpinningProgram {
     /// Arrivals in the store when the program began to spin.
     pub seen: u64,
     /// Arrivals at which it looks again.
     pub until: u64,
-    /// A hash of the store's bytes.
     pub number: u64,
 }
 
 #[derive(Clone, Debug)]
 pub struct ChannelState {
-    /// Its number in errors and traces.
     pub number: u32,
     pub inbound: InboundMailbox,
     pub outbound: OutboundMailbox,
@@ -90,7 +87,6 @@ pub struct ChannelState {
     /// The preferred SPE, and the preferred chip if that SPE is taken.
     pub wish: (Option<u16>, Option<u8>),
     pub seat: Option<u16>,
-    /// The thread that runs its program.
     pub runner: Option<u16>,
     /// Arrivals of bytes in its local store.
     pub arrivals: u64,
@@ -198,7 +194,6 @@ impl ChannelState {
 
     /// The tick at which the decrementer becomes negative.
     pub fn negative_at(&self) -> u64 {
-        // One tick after it reached zero.
         self.decrementer.1 + u64::from(self.decrementer.0) + 1
     }
 
@@ -209,7 +204,6 @@ impl ChannelState {
         let complete = mask & !pending;
         let is_met = match condition {
             TagCondition::Immediate => true,
-            // With an empty mask, there is nothing to wait for.
             TagCondition::Any => complete != 0 || mask == 0,
             TagCondition::All => complete == mask,
         };

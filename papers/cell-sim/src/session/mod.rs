@@ -2,11 +2,11 @@
 //!
 //! A session simulates only the machine; its driver runs the programs. The driver asks whose
 //! [turn](CellBeSession::advance) it is, runs that program on this computer until its next call,
-//! passes the [call](CellBeSession::call) on, and asks again. Time passes only in calls. The driver
-//! can add and remove contexts and threads at any time.
+//! passes the [call](CellBeSession::call) on, and asks again. Time passes only in calls. Contexts
+//! and threads can be added and removed at any time.
 //!
 //! Effective addresses are pointers of the process, or addresses of an SPE's registers. A transfer
-//! moves its bytes line by line, each line when it arrives. Timings come from the session's model.
+//! moves its bytes line by line, each when it arrives.
 
 mod account;
 mod call;
@@ -81,7 +81,6 @@ pub struct CellBeSession {
 #[derive(Clone, Copy, Debug)]
 struct Thread {
     task: u16,
-    /// Its number in errors and traces.
     number: u32,
     /// The key that other threads wait for to join this one.
     key: u64,
@@ -89,13 +88,12 @@ struct Thread {
 
 impl CellBeSession {
     /// Creates a machine without programs. Contexts without a preferred SPE take those of `seats`
-    /// in this order, or all in theirs if `seats` is empty. Numbers beyond the machine's SPEs are
-    /// ignored.
+    /// in this order, or all in theirs if `seats` is empty. Numbers beyond the SPEs are ignored.
     #[must_use]
     pub fn new(model: &Arc<CellModel>, seats: &[u16]) -> Self {
         let all = 0..model.spes() as u16;
         let mut order: Vec<u16> = seats.iter().copied().filter(|seat| all.contains(seat)).collect();
-        // The other SPEs follow, so that a context finds one even if all `seats` are taken.
+        // The other SPEs follow, in case all `seats` are taken.
         order.extend(all.filter(|seat| !seats.contains(seat)));
         let mut world = CellBeMachine::new(model);
         world.begin_programs(order, model.figures.decrementer_ns.value * model.frequency_ghz);
@@ -179,8 +177,7 @@ impl CellBeSession {
         Some(ProgramTurn { task, answer: self.world.answer(task) })
     }
 
-    /// Advances time until a task has its turn or bytes arrive somewhere. Returns `None` if all
-    /// tasks wait and no event is pending.
+    /// As [`advance`](Self::advance), but also stops if bytes arrive somewhere.
     pub fn advance_to_store(&mut self) -> Option<Next> {
         let next = self.world.next_task_or_store()?;
         Some(next.map_or(Next::Store, |task| {
@@ -188,8 +185,8 @@ impl CellBeSession {
         }))
     }
 
-    /// Lets spinning programs look at new bytes in their local stores; called when no event is
-    /// pending. Returns whether there are any.
+    /// Lets spinning programs look at new bytes in their local stores, if any; called when no event
+    /// is pending.
     pub fn look_at_arrivals(&mut self) -> bool {
         self.world.look_at_arrivals()
     }
@@ -206,7 +203,7 @@ impl CellBeSession {
         self.world.programs().context(context)?.runner
     }
 
-    /// Clears what an earlier program left in a context's channels, before a newly loaded program
+    /// Clears an earlier program's state of a context's channels, before a newly loaded program
     /// runs.
     pub fn renew(&mut self, context: u16) {
         let tick = self.world.tick();
@@ -328,7 +325,6 @@ impl CellBeSession {
         Some(format!("PPE thread {} spins until memory changes", thread.number))
     }
 
-    /// Describes a call and its context.
     fn wait(&self, call: SessionCall) -> String {
         let about = call.context().map(|task| {
             format!(
@@ -414,7 +410,6 @@ impl CellBeSession {
             ReadChannel::TagStatus => context.tag_status.is_some(),
             ReadChannel::StallStatus => context.stalled != 0,
             ReadChannel::AtomicStatus => context.atomic_status.is_some(),
-            // `Events` returned above.
             ReadChannel::Mailbox | ReadChannel::Events => context.inbound.filled() > 0,
         }
     }
@@ -448,7 +443,6 @@ impl CellBeSession {
             ReadChannel::AtomicStatus => {
                 context.atomic_status.is_none() && context.atomic.is_none()
             }
-            // All other channels can be filled from outside.
             _ => false,
         }
     }
@@ -479,8 +473,8 @@ impl CellBeSession {
         self.world.extend_list(context, entry, elements, is_open);
     }
 
-    /// Wakes SPUs that wait for the loss of a reservation or a change of their store: the PPE may
-    /// have written to memory or local stores.
+    /// Wakes SPUs that wait for the loss of a reservation or a change of their store, after
+    /// possible writes of the PPE.
     pub fn memory_changed(&mut self) {
         self.world.lines_changed();
         self.world.stores_changed();

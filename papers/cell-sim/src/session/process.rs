@@ -1,4 +1,4 @@
-//! The memory of a process as a machine's main memory, and the local stores of its SPE contexts.
+//! The memory of a process as main memory, and the local stores of its SPE contexts.
 
 use crate::channels::Ea;
 use crate::memory::LINE_BYTES;
@@ -28,7 +28,6 @@ pub struct LocalStore {
 /// The target of an effective address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressTarget {
-    /// Memory or a local store.
     Bytes(Ea),
     /// A register of a context.
     Register {
@@ -56,7 +55,6 @@ impl AddressSpace {
         module & 1
     }
 
-    /// Adds a context's local store and registers.
     pub fn add(&mut self, task: u16, store: LocalStore, registers: u64) {
         self.by_address.insert(store.base as u64, task);
         self.by_address.insert(store.effective as u64, task);
@@ -64,14 +62,12 @@ impl AddressSpace {
         self.stores.insert(task, store);
     }
 
-    /// Removes a context.
     pub fn remove(&mut self, task: u16) {
         self.stores.remove(&task);
         self.by_address.retain(|_, of| *of != task);
         self.registers.retain(|_, of| *of != task);
     }
 
-    /// Places a range of addresses in a chip's memory.
     pub fn place(&mut self, start: u64, bytes: u64, chip: u8) {
         let end = start.saturating_add(bytes);
         self.placed.retain(|from, (to, _)| *to <= start || *from >= end);
@@ -187,7 +183,6 @@ impl AddressSpace {
     }
 }
 
-/// Tests a word: reads it, and writes its value back.
 fn can_be_used(address: u64, writes: bool) -> bool {
     let at = address as *mut u64;
     let mut word = 0_u64;

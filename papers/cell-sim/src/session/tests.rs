@@ -79,7 +79,6 @@ impl SessionHarness {
         })
     }
 
-    /// Waits for tags; returns the complete ones and the duration.
     fn await_tags(&mut self, at: usize, tags: u32, condition: TagCondition) -> (u32, u64) {
         let began = self.session.now();
         self.session.set_tag_mask(self.contexts[at], tags);

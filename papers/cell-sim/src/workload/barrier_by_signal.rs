@@ -33,7 +33,7 @@ pub struct BarrierBySignal {
 }
 
 /// The bit of a release. Every second round uses the bit below, because a root may receive the next
-/// round's bit before it has read this round's.
+/// round's bit before it reads this round's.
 const GO: u32 = 1 << 31;
 
 impl ChannelProgram for BarrierBySignal {
@@ -73,12 +73,12 @@ struct Member<'a, C> {
     channels: &'a C,
     rank: usize,
     go: u32,
-    /// Bits of each register that arrived before the task waited for them.
+    /// Bits of each register that arrived early.
     heard: [u32; 2],
 }
 
 impl<C: Channels> Member<'_, C> {
-    /// Waits for bits. Children's signals arrive in the first register, releases in the second.
+    /// Waits for bits: children's signals in the first register, releases in the second.
     fn hear(&mut self, register: SignalNumber, bits: u32) {
         let at = usize::from(register == SignalNumber::Two);
         // A register is read as a whole, so early bits are kept.
@@ -100,7 +100,6 @@ impl<C: Channels> Member<'_, C> {
         }
     }
 
-    /// Collects these tasks under one root, which meets the other root before it releases them.
     fn under_root(&mut self, root: usize, members: std::ops::Range<usize>, other: Option<usize>) {
         if self.rank != root {
             return self.arrive_at(root);

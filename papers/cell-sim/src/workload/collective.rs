@@ -13,8 +13,7 @@ pub enum CollectiveKind {
 }
 
 /// A broadcast or a reduction over a binary tree of local stores (CellStats, section 5.2). After a
-/// signal that the data is ready, the children fetch their parent's data, or the parent fetches the
-/// children's.
+/// signal, the children fetch their parent's data, or the parent fetches the children's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CollectiveWorkload {
     /// The operation.
@@ -63,7 +62,6 @@ impl ChannelProgram for CollectiveWorkload {
     }
 }
 
-/// The bit for signals from the parent.
 const THERE: u32 = 1 << 31;
 
 struct Member<'a, C> {
@@ -82,7 +80,6 @@ impl<C: Channels> Member<'_, C> {
         (self.rank - 1) / 2
     }
 
-    /// Waits until the tasks of these bits have signalled.
     fn hear(&self, mut missing: u32) {
         while missing != 0 {
             missing &= !self.channels.signal_read(SignalNumber::One);
@@ -127,7 +124,6 @@ impl<C: Channels> Member<'_, C> {
         self.hear(self.bits());
         let mut sum = round + self.rank as u32;
         for (at, child) in self.children().enumerate() {
-            // After the task's own buffer, one for each child.
             let into = (1 + at as u32) * self.of.size_bytes;
             self.fetch(child, into);
             sum = sum.wrapping_add(self.word(into));

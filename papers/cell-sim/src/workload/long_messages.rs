@@ -18,15 +18,15 @@ pub struct LongMessage {
     pub from: usize,
     /// The task that receives.
     pub to: usize,
-    /// The step in which it is sent. A task starts a step when its messages of the previous step
-    /// have arrived.
+    /// The step in which it is sent, after the arrival of the sender's messages of the previous
+    /// step.
     pub step: usize,
     /// Number of bytes, a multiple of 16.
     pub size_bytes: u32,
 }
 
-/// Tasks that send each other long messages in steps. This is the program with which Sudheer et al.
-/// 2009 measure affinities ("Optimizing assignment of threads to SPEs on the Cell BE processor"). A
+/// Tasks that send each other long messages in steps, the program with which Sudheer et al. 2009
+/// measure affinities ("Optimizing assignment of threads to SPEs on the Cell BE processor"). A
 /// message is put into the receiver's local store in pieces of 16 KiB, or less if the store cannot
 /// hold one piece from each sender. A signal announces the complete message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,8 +55,8 @@ pub struct LongMessageResult {
 impl LongMessages {
     /// Creates the messages of a pattern. If the partners of every edge have numbers that differ in
     /// one bit (trees, recursive doubling, butterflies), each bit is a step; otherwise all messages
-    /// are in one step. The heaviest edge sends `largest_bytes`, others in proportion. Returns
-    /// `None` if there are too many tasks, or if no task sends.
+    /// are in one. The heaviest edge sends `largest_bytes`, others in proportion. Returns `None` if
+    /// there are too many tasks, or if no task sends.
     #[must_use]
     pub fn along(pattern: &Pattern, largest_bytes: u32, rounds: u32) -> Option<Self> {
         let heaviest = pattern.edges.iter().map(|edge| edge.bytes).fold(0.0, f64::max);
@@ -97,7 +97,6 @@ impl LongMessages {
             .unwrap_or(0) as u32
     }
 
-    /// Size of the receive buffer of a piece; longer messages reuse it, as streamed data would.
     fn piece_bytes(&self) -> u32 {
         let largest = self.messages.iter().map(|message| message.size_bytes).max().unwrap_or(0);
         let room = ROOM_BYTES / (1 + self.most_at_once()) / 128 * 128;
@@ -108,7 +107,6 @@ impl LongMessages {
         self.messages.iter().filter(move |message| message.step == step)
     }
 
-    /// The bytes that a task sends or receives in a step, whichever are more.
     fn busiest_port(&self, task: usize, step: usize) -> u64 {
         let sent = self.of_step(step).filter(|message| message.from == task);
         let received = self.of_step(step).filter(|message| message.to == task);
@@ -117,8 +115,8 @@ impl LongMessages {
         u64::from(sent.max(received))
     }
 
-    /// A lower bound on the cycles of any placement: a task's port moves this many bytes per cycle
-    /// in each direction, in each step.
+    /// A lower bound on the cycles of any placement, for ports that move this many bytes per cycle
+    /// in each direction.
     #[must_use]
     pub fn floor_cycles(&self, port_bytes_per_cycle: f64) -> f64 {
         let bytes = (0..self.tasks)
@@ -130,8 +128,8 @@ impl LongMessages {
     }
 }
 
-/// The step of an edge: the bit in which its partners differ, if all edges' partners differ in one
-/// bit and not only in the lowest; otherwise 0.
+/// The step of an edge: the bit in which its partners differ, if all edges have such a bit and not
+/// only the lowest; otherwise 0.
 fn step(pattern: &Pattern, edge: &Edge) -> usize {
     let is_by_bits = pattern.edges.iter().any(|edge| (edge.from ^ edge.to) > 1)
         && pattern.edges.iter().all(|edge| (edge.from ^ edge.to).is_power_of_two());

@@ -8,10 +8,10 @@ const COPY_CYCLES: u64 = 2;
 
 /// The benchmark of Keller & Varbanescu 2010 ("Performance impact of task mapping on the Cell BE
 /// multicore processor", section 2.2): tasks in a ring start with a packet for each neighbour, and
-/// pass every packet on from one neighbour to the other.
+/// pass every packet on.
 ///
-/// The message library follows their description, because the student project itself is not public.
-/// A sender copies a packet to its send buffer for the receiver, and notes it in the receiver's row
+/// The message library follows their description, because the student project is not public. A
+/// sender copies a packet to its send buffer for the receiver, and notes it in the receiver's row
 /// of a matrix in main memory. A receiver fetches its whole row from time to time; if it finds a
 /// new packet, it fetches it from the sender's local store, and notes that the buffer is free
 /// again. An entry holds both counts of a pair: packets sent, and packets received.
@@ -125,15 +125,13 @@ impl ChannelProgram for MessageRingOver {
     }
 }
 
-/// A neighbour, and the counts of packets exchanged with it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Side {
     rank: usize,
     sent: u32,
-    /// Sent packets that the neighbour has received.
     acknowledged: u32,
     received: u32,
-    /// The packet from the other side that waits to be sent to this side.
+    /// The packet from the other side to pass on.
     waiting: Option<u32>,
 }
 
@@ -168,7 +166,6 @@ impl<'a, C: Channels> Member<'a, C> {
 
     fn work(&mut self) {
         let ways = if self.ring.is_unidirectional { 1 } else { 2 };
-        // The right neighbour first, then the left.
         for to in [1, 0].into_iter().take(ways) {
             self.send(to, 1);
         }
@@ -209,7 +206,7 @@ impl<'a, C: Channels> Member<'a, C> {
     }
 
     /// A neighbour's counts in this task's row: packets sent, and packets received. If both
-    /// neighbours are the same task, it writes two entries.
+    /// neighbours are the same task, there are two entries.
     fn entry(&self, from: usize) -> (u32, u32) {
         let side = self.sides[from];
         let mut bytes = [0; QUADWORD as usize];
@@ -237,7 +234,6 @@ impl<'a, C: Channels> Member<'a, C> {
     fn take(&mut self, from: usize) {
         let side = self.sides[from];
         let buffer = self.receive_buffer(from);
-        // The sender's buffer towards this task.
         let there = Ea::Local { rank: side.rank as u16, offset: self.send_buffer(1 - from) };
         self.channels.get(buffer, there, self.ring.packet_bytes, 1, TransferOrder::Free);
         self.channels.wait_tags(2);
@@ -295,7 +291,6 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// The first count from `known` on with this lower half.
 fn further(known: u32, low: u16) -> u32 {
     known + u32::from(low.wrapping_sub(known as u16))
 }

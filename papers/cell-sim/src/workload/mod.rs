@@ -1,5 +1,5 @@
-//! The programs of the published experiments over channels. Each runs on the Cell, on coherent
-//! models and on this computer.
+//! The programs of the published experiments over channels, for the Cell, coherent models and this
+//! computer.
 //!
 //! | workload | is |
 //! |---|---|

@@ -12,7 +12,6 @@ use crate::session::{
 use crate::transaction::{MappedRegister, Transaction};
 use crate::{memory::LINE_BYTES, transaction::TransactionPurpose};
 
-/// The answer to a command without a queue entry.
 const NO_ENTRY: u64 = u64::MAX;
 
 impl CellBeMachine {
@@ -44,13 +43,12 @@ impl CellBeMachine {
         match command.kind {
             kind if kind.is_atomic() => self.atomic_command(task, spe, command),
             CommandKind::Barrier => {
-                // Without room, the call waits and is retried when an entry is free.
+                // Without room, the call is retried when an entry is free.
                 if self.spes[spe as usize].mfc.finds_room() {
                     self.spes[spe as usize].mfc.enqueue_barrier(command.tag, &mut self.out);
                     self.end_call(task, self.timing.channel, NO_ENTRY);
                 }
             }
-            // A transfer of no bytes is complete at once.
             _ if command.bytes == 0 => self.end_call(task, self.timing.channel, NO_ENTRY),
             _ => {
                 if self.spes[spe as usize].mfc.finds_room() {
@@ -64,7 +62,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Enqueues a transfer in an MFC with room; `None` if its addresses are invalid.
     pub(super) fn enqueue_command(
         &mut self,
         task: u16,
@@ -82,7 +79,6 @@ impl CellBeMachine {
         Some(entry)
     }
 
-    /// The operation of a command at an address; `None` if the register is not accessible.
     fn planned(
         &self,
         task: u16,
@@ -148,7 +144,7 @@ impl CellBeMachine {
         self.end_call(task, self.timing.channel, u64::from(entry));
     }
 
-    /// Handles a list whose elements move nothing, up to its end or its first stall.
+    /// Handles a list whose elements move nothing, up to its first stall.
     fn empty_list(
         &mut self,
         task: u16,
@@ -189,7 +185,6 @@ impl CellBeMachine {
         self.nudge(task);
     }
 
-    /// Resumes a stalled list of a context with these elements.
     pub fn extend_list(&mut self, task: u16, entry: u8, elements: &[ListElement], is_open: bool) {
         let Some(spe) = self.context_of(task).seat else { return };
         self.context_of(task).stalled_entries.retain(|other| *other != entry);
@@ -203,7 +198,6 @@ impl CellBeMachine {
         if is_open && elements.is_empty() {
             return self.list_stalled(task, entry);
         }
-        // An invalid element ends the list.
         let goes_on = self.spes[spe as usize].mfc.extend(
             entry,
             &found,
@@ -227,7 +221,7 @@ impl CellBeMachine {
                 self.context_of(task).take_signal(register).map(|value| (value, channel))
             }
             ReadChannel::TagStatus => {
-                // A read that waited has already paid for its channel access.
+                // A read that waited has already paid for its access.
                 let cycles = if has_waited { self.timing.tag } else { channel + self.timing.tag };
                 self.context_of(task).tag_status.take().map(|status| (status, cycles))
             }
@@ -317,8 +311,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Receives a value at a register of a context, and notifies its program. A removed context
-    /// receives nothing.
     pub(super) fn register_written(&mut self, to: u16, register: MappedRegister, value: u32) {
         let Some(context) = self.programs.context_mut(to) else { return };
         let event = match register {
@@ -340,7 +332,6 @@ impl CellBeMachine {
         self.nudge(to);
     }
 
-    /// Moves the bytes of a line; an invalid address is the context's fault.
     pub(super) fn move_bytes(&mut self, done: &Transaction, own: Ea) {
         let is_get = done.purpose == TransactionPurpose::Get;
         let are_moved = match done.ea {
@@ -383,7 +374,7 @@ impl CellBeMachine {
         written.is_some()
     }
 
-    /// Records the first fault of a context, and ends its call: the program stops there.
+    /// Records the first fault of a context; the program stops at this call.
     pub(super) fn fault(&mut self, task: u16, command: ProgramCommand) {
         let context = self.context_of(task);
         let is_first = context.fault.is_none();
@@ -394,7 +385,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Notifies a program and threads of complete commands.
     pub(super) fn tags_changed(&mut self, task: u16, spe: u16) {
         let pending = self.spes[spe as usize].mfc.pending_tags();
         if self.context_of(task).meet_update(pending as u32) {

@@ -59,7 +59,7 @@ impl CellBeMachine {
         }
     }
 
-    /// The element of a task's local store. For a task on the PPE, this is the link.
+    /// The element of a task's local store; the link's for a task on the PPE.
     fn node_of_task(&self, task: u16) -> RingElement {
         match self.tasks[task as usize].seat {
             TaskElement::Spe(spe) => self.spes[spe as usize].node(),
@@ -111,7 +111,6 @@ impl CellBeMachine {
             TransactionPurpose::Get => self.memory.copy(done.ea, own, done.size, now),
             TransactionPurpose::Put => {
                 self.memory.copy(own, done.ea, done.size, now);
-                // A transfer's store breaks reservations on its line.
                 self.atomics.written(done.ea);
             }
             TransactionPurpose::Message(register) => {
@@ -129,7 +128,6 @@ impl CellBeMachine {
         self.complete_line(done.spe, done.entry);
     }
 
-    /// Completes a line of an MFC's command, and wakes its task if it waited for the line.
     fn complete_line(&mut self, spe: u16, entry: u8) {
         let now = self.out.now();
         let one = &mut self.spes[spe as usize];
@@ -143,7 +141,6 @@ impl CellBeMachine {
             None => {}
         }
         let mfc = &mut self.spes[spe as usize].mfc;
-        // A line has completed, so another may start.
         mfc.issue_now(&mut self.out);
         let has_changed = mfc.pending_tags() != pending;
         if self.programs.is_active() {
@@ -154,7 +151,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Writes a value to a mapped register of a task's SPE, and wakes the task if it waited for it.
     pub(super) fn write_register(&mut self, to: u16, register: MappedRegister, value: u32) {
         if self.programs.is_active() {
             return self.register_written(to, register, value);
@@ -170,7 +166,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Reads a register for a task on its SPE; if it is empty, the task waits for a value.
+    /// If the register is empty, the task waits for a value.
     pub(super) fn read_register(&mut self, task: u16, register: MappedRegister) {
         let spe = self.spe_of(task);
         if let Some(value) = self.spes[spe].read(register) {

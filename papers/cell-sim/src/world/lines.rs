@@ -52,8 +52,7 @@ impl CellBeMachine {
         self.nudge(task);
     }
 
-    /// Completes a program's put of a line: stores it if the reservation is valid and the PPE has
-    /// not changed the line.
+    /// Stores a program's line if the reservation is valid and the PPE has not changed it.
     pub(super) fn line_put(&mut self, spe: u16, at: Ea, is_valid: bool) {
         let task = self.spes[spe as usize].task(self.out.now());
         let Some(command) = self.context_of(task).atomic.take() else { return };

@@ -52,8 +52,8 @@ impl CellBeMachine {
             .send(self.out.now() + load / 2, CellBeEvent::RegisterWrite { to, register, value });
     }
 
-    /// Polls the status of an outbound mailbox until it is full, and then loads the mailbox. A load
-    /// sees the state at half of its time.
+    /// Polls the status of an outbound mailbox until it is full, and then loads it. A load sees the
+    /// state at half of its time.
     fn poll_outbound(&mut self, task: u16, chip: u8, from: u16) {
         let now = self.out.now();
         let spe = self.spe_of(from);

@@ -12,17 +12,12 @@ use seatmap_sim::moment::at_cycle;
 #[derive(Clone, Debug, Default)]
 pub struct ProgramContexts {
     is_active: bool,
-    /// By task; `None` for threads.
     contexts: Vec<Option<ChannelState>>,
-    /// Reusable numbers of removed tasks.
     free: Vec<u16>,
     pub process: AddressSpace,
     pub accounts: Vec<SpeAccount>,
-    /// SPEs in the order in which contexts take them.
     pub(super) seats: Vec<u16>,
-    /// Whether bytes have arrived since the last reset to false.
     pub(super) has_stored: bool,
-    /// Number of SPUs that wait for the loss of a reservation.
     pub(super) line_waiters: u32,
     calls: u64,
     cycles_per_tick: f64,
@@ -156,7 +151,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Stops the run at a call that should have been rejected earlier.
     pub(super) fn cannot(&self, task: u16, request: &ChannelCall) -> ! {
         broken(
             at_cycle(format_args!("task {task}"), self.out.now()),
@@ -164,7 +158,6 @@ impl CellBeMachine {
         )
     }
 
-    /// The context of a task; the run stops if there is none.
     pub(super) fn context_of(&mut self, task: u16) -> &mut ChannelState {
         let now = self.out.now();
         match self.programs.context_mut(task) {
@@ -193,7 +186,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Retries the calls of all threads that wait for a change, in the order of the calls.
+    /// Retries the waiting threads' calls in their order.
     pub(super) fn nudge_threads(&mut self) {
         let mut waiting: Vec<u16> = (0..self.tasks.len() as u16)
             .filter(|task| {
@@ -207,7 +200,6 @@ impl CellBeMachine {
         }
     }
 
-    /// A task's call that has started and waits for a change.
     pub(super) fn waiting_call(&self, task: u16) -> Option<SessionCall> {
         let state = &self.tasks[task as usize];
         match state.request {

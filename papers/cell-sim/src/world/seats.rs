@@ -1,14 +1,15 @@
 //! The assignment of SPEs to contexts.
 //!
-//! A context takes an SPE when it first runs, and keeps it until another context needs it: the
-//! Cell's kernel saves a context only then. A context gives up its SPE only if its program has
-//! stopped and its transfers are complete.
+//! A context takes an SPE when it first runs, and keeps it until another context needs it, as the
+//! Cell's kernel does. It gives up its SPE only if its program has stopped and its transfers are
+//! complete.
 
 use super::{CellBeMachine, TaskElement};
 use crate::event::CellBeEvent;
 use crate::session::SessionCall;
 
 impl CellBeMachine {
+    /// Runs a context once it has an SPE, until its program stops.
     pub(super) fn run(&mut self, task: u16, context: u16, is_fresh: bool) {
         if self.context_of(context).runner.is_some() || !self.take_seat(context) {
             return;
@@ -37,7 +38,6 @@ impl CellBeMachine {
         self.nudge_threads();
     }
 
-    /// Gives a context an SPE; returns false if it must wait for one.
     pub(super) fn take_seat(&mut self, context: u16) -> bool {
         let state = self.context_of(context);
         if state.seat.is_some() {
@@ -57,7 +57,6 @@ impl CellBeMachine {
         true
     }
 
-    /// The first matching SPE without a context, or whose context can leave.
     fn free_seat(&self, is_wanted: impl Fn(u16) -> bool) -> Option<u16> {
         let mut seats = self.programs.seats.iter().copied().filter(|spe| is_wanted(*spe));
         let free = seats.clone().find(|spe| self.spes[*spe as usize].seated().is_none());

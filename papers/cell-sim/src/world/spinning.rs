@@ -39,7 +39,6 @@ impl CellBeMachine {
         self.end_call(task, 0, 0);
     }
 
-    /// Wakes the spinning SPUs for which `changed` returns true. Returns whether there are any.
     fn wake_spinning(
         &mut self,
         changed: impl Fn(&CellBeMachine, u16, SpinningProgram) -> bool,
@@ -65,7 +64,6 @@ impl CellBeMachine {
         })
     }
 
-    /// Wakes spinning programs whose store a thread changed.
     pub fn stores_changed(&mut self) {
         self.wake_spinning(|world, task, spinning| {
             world.programs.process.number_of(task) != spinning.number

@@ -73,7 +73,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Sends a message, which is a small put to a mapped register.
+    /// A message is a small put to a mapped register.
     fn send_message(&mut self, task: u16, spe: u16, register: MappedRegister, to: u16, value: u32) {
         let ea = Ea::Local { rank: to, offset: LINE_BYTES * register.line() };
         let first = Element { ea, size: MESSAGE_BYTES };
@@ -86,7 +86,7 @@ impl CellBeMachine {
         );
     }
 
-    /// Hands the MFC a command; while its queue is full, the SPU waits and retries.
+    /// While the MFC's queue is full, the SPU waits and retries.
     fn enqueue(&mut self, task: u16, spe: u16, command: MfcCommand, rest: &[Element]) {
         let mfc = &mut self.spes[spe as usize].mfc;
         if mfc.finds_room() {
@@ -95,7 +95,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Writes the outbound mailbox; while it is full, the SPU waits for the PPE to read it.
+    /// While the mailbox is full, the SPU waits for the PPE.
     fn write_outbound(&mut self, task: u16, spe: u16, value: u32) {
         let outbound = &mut self.spes[spe as usize].outbound;
         if outbound.has_room() {

@@ -25,7 +25,6 @@ fn get(tag: u8) -> ChannelCall {
 #[test]
 fn a_full_mfc_makes_its_task_wait_and_wakes_it_once() {
     let mut world = world(&[TaskElement::Spe(0)]);
-    // No line moves in between, so the queue fills.
     for entry in 0..16 {
         assert!(world.doing(0).is_none(), "command {entry} was taken");
         world.call(0, get(1));
@@ -72,7 +71,6 @@ fn the_ppe_waits_for_room() {
         world.call(0, ChannelCall::MailboxWrite { to: 1, value });
         world.next_task();
     }
-    // The fourth store is still in flight.
     world.start(world.now() + 2000, 1);
     world.next_task();
     world.call(0, ChannelCall::MailboxWrite { to: 1, value: 4 });

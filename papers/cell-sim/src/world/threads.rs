@@ -67,7 +67,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Whether this is a call's first step; if so, schedules the next one after this many cycles.
+    /// Whether this is a call's first step; if so, the next one follows after this many cycles.
     fn first_after(&mut self, task: u16, cycles: u64) -> bool {
         let is_first =
             !std::mem::replace(&mut self.tasks[task as usize].has_polled, true) && cycles > 0;
@@ -141,7 +141,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Reads the interrupting mailbox by the operating system; a program's own loads cannot.
+    /// Only the operating system can read the interrupting mailbox.
     fn receive_interrupting(&mut self, task: u16, from: u16) {
         if self.first_after(task, self.timing.mailbox_call) {
             return;
@@ -175,7 +175,7 @@ impl CellBeMachine {
         if watched_events.iter().any(|one| self.happened(one.context) & one.events != 0) {
             return self.end_call(task, self.timing.mailbox_call, 1);
         }
-        // The call is retried after every change, but needs only one timer.
+        // One timer is enough, however often the call is retried.
         let has_waited = std::mem::replace(&mut self.tasks[task as usize].has_polled, true);
         match until {
             Some(until) if until <= self.out.now() => {
@@ -186,7 +186,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Events of a context that a thread can wait for.
     pub fn happened(&self, context: u16) -> u32 {
         let Some(state) = self.programs.context(context) else { return 0 };
         event_if(!state.interrupting.has_room(), ppe_event::OUT_INTR_MBOX)
@@ -204,7 +203,7 @@ impl CellBeMachine {
     }
 
     /// Hands a context's MFC a proxy command, once the context has an SPE and the queue has room.
-    /// The load of the command's status enqueues it.
+    /// Loading the command's status enqueues it.
     fn proxy(&mut self, task: u16, context: u16, command: ProgramCommand) {
         if !self.take_seat(context) {
             return;
@@ -213,7 +212,6 @@ impl CellBeMachine {
         if self.spes[spe as usize].mfc.proxy_room() == 0 {
             return;
         }
-        // A command without bytes is complete at once.
         let is_empty = command.bytes == 0;
         let entry = if is_empty {
             Some(0)
@@ -236,7 +234,6 @@ impl CellBeMachine {
             TagCondition::All => complete == mask,
         };
         if is_over {
-            // Each completion is reported once.
             self.context_of(of).proxy_tags &= !complete;
             self.end_call(task, self.timing.ppe_load, u64::from(complete));
         }
@@ -249,7 +246,7 @@ impl CellBeMachine {
         self.out.send(at, CellBeEvent::Timer { task, number });
     }
 
-    /// Handles a timer of a task's wait; timers of earlier waits have no effect.
+    /// Timers of earlier waits have no effect.
     pub(super) fn time_is_up(&mut self, task: u16, number: u32) {
         if let Some(context) = self.programs.context_mut(task) {
             if context.timer == number {
@@ -270,9 +267,9 @@ impl CellBeMachine {
         }
     }
 
-    /// Wakes up to `most` threads that wait for a key, in order of arrival. Returns their number. A
-    /// thread that still works before it parks does not park, because it checked its condition
-    /// before that.
+    /// Wakes up to `most` threads that wait for a key, in order of arrival, and returns their
+    /// number. A thread that still works before it parks does not park, because it has already
+    /// checked its condition.
     pub fn wake(&mut self, key: u64, most: usize) -> usize {
         let mut parked: Vec<u16> = (0..self.tasks.len() as u16)
             .filter(|task| {

@@ -1,11 +1,11 @@
-//! A session's records of its programs, for accounts and for the trace, if there is one.
+//! A session's records of its programs, for accounts and for the trace.
 
 use super::{CellBeMachine, TaskElement};
 use crate::session::{CommandKind, Outbound, ProgramCommand, SessionCall, Spent};
 use crate::trace::{TracedTransfer, TrackGroup};
 
 impl CellBeMachine {
-    /// Records that a task has its turn, so its previous call has ended.
+    /// A task's turn ends its previous call.
     pub(super) fn note_call_ended(&mut self, task: u16, called: Option<(&'static str, u64)>) {
         let now = self.out.now();
         let seat = self.tasks[task as usize].seat;
@@ -22,7 +22,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Records a task's work before its call, and the call's category.
     pub(super) fn note_call(&mut self, task: u16, call: &SessionCall, work: u64) {
         let now = self.out.now();
         self.tasks[task as usize].progress.spends = Some((Spent::of(call), now + work));
@@ -79,7 +78,6 @@ impl CellBeMachine {
         (context.commands[entry as usize], context.traced[entry as usize]) = (Some(command), id);
     }
 
-    /// Records the end of a command, if it is complete.
     pub(super) fn note_progress(&mut self, task: u16, spe: u16, entry: u8) {
         if self.trace.is_none() || self.spes[spe as usize].mfc.holds(entry) {
             return;
@@ -92,7 +90,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Records the number of messages in a context's mailbox; `None` is the inbound one.
     pub(super) fn note_messages(&mut self, task: u16, mailbox: Option<Outbound>) {
         let now = self.out.now();
         let (Some(trace), Some(context)) = (&mut self.trace, self.programs.context(task)) else {

@@ -16,7 +16,6 @@ fn bed(name: &str) -> CellBed {
     CellBed::new(catalog::load(name).unwrap().unwrap())
 }
 
-/// A program whose tasks do the work with this number.
 struct Task {
     shape: ProgramNeeds,
     which: u8,
@@ -194,12 +193,10 @@ fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
     let told: Vec<String> = (0..=10).map(&mut refusal).collect();
     insta::assert_snapshot!(told.join("\n"));
     let _ = std::panic::take_hook();
-    // After the failures, the machine works as before.
     within("mailbox, afterwards", run(&mut bed, &[0, 1], 0, 0, 0), 158.1, 0.02);
 }
 
-/// A program in which task 0 on the PPE, or task 1 on an SPE, uses registers that the PPE does not
-/// have.
+/// The PPE lacks these registers, whether task 0 on it or task 1 on an SPE uses them.
 struct WithoutRegisters(u8);
 
 impl ChannelProgram for WithoutRegisters {

@@ -1,8 +1,8 @@
-//! The Cell models' timings compared with recorded ones: a change of the simulator's code must not
-//! change any of them.
+//! The Cell models' timings compared with recorded ones, which a change of the code must not
+//! change.
 //!
-//! Each line of the snapshot is one program on one model over several placements and seeds: the
-//! number of runs, their total cycles, and hashes of all results and all counters.
+//! Each line of the snapshot is one program on one model over several placements and seeds: runs,
+//! total cycles, and hashes of all results and all counters.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_cell_sim::channels::{
@@ -18,7 +18,6 @@ use seatmap_cell_sim::workload::{
 use seatmap_cell_sim::{CellBed, catalog};
 use std::fmt::Debug;
 
-/// FNV-1a (Fowler, Noll, Vo), which is independent of library releases.
 fn hash(text: &str, start: u64) -> u64 {
     text.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
@@ -41,7 +40,6 @@ const RECORDED_NAMES: [(&str, &str); 4] = [
     ("MessageRingResult", "Taken"),
 ];
 
-/// A value as in the recorded hashes: types may be renamed, but values must not change.
 fn recorded(value: &impl Debug) -> String {
     let shown = format!("{value:?}");
     RECORDED_NAMES.iter().fold(shown, |text, (now, then)| text.replace(now, then))
@@ -87,7 +85,6 @@ impl Lines {
         self.text += &format!("tasks {outputs:016x}, counters {counters:016x}\n");
     }
 
-    /// Placements of this many tasks: in order, reversed, and shuffled.
     fn placements(&self, tasks: usize) -> Vec<Vec<u32>> {
         let spes = self.bed.model().spes() as u32;
         let mut all: Vec<u32> = (0..spes).collect();
@@ -211,7 +208,6 @@ impl Lines {
     }
 }
 
-/// A random mix of all operations: workers that transfer, send and count, and a controller.
 struct Traffic {
     workers: usize,
     steps: u32,

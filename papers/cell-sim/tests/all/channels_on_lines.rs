@@ -79,8 +79,6 @@ fn run<T: ChannelProgram>(program: &T, modules: usize) -> Result<Vec<T::Output>,
 const SHAPE: ProgramNeeds =
     ProgramNeeds { tasks: 3, local_bytes: 4096, memory_bytes: 8192, signals_or: false };
 
-/// Every task sends every other far more messages than mailboxes hold. Readers count by sender and
-/// check each sender's order.
 struct Mail;
 
 impl ChannelProgram for Mail {
@@ -116,7 +114,7 @@ fn mail_arrives_once_and_in_the_order_of_each_sender() {
     }
 }
 
-/// The first task reads the outboxes of the two others, which fill up in between.
+/// The two others' outboxes fill up while the first task reads them.
 struct Outboxes;
 
 impl ChannelProgram for Outboxes {
@@ -172,7 +170,6 @@ fn of_two_readers_one_gets_each_value() {
     assert_eq!(read, (0..200).collect::<Vec<_>>());
 }
 
-/// Two tasks set bits of the third's register; it answers each round after both signals.
 struct Signals {
     signals_or: bool,
 }
@@ -287,7 +284,6 @@ fn what_hardware_refuses_ends_the_run_in_its_words() {
     assert_eq!(refusal(|c| c.mailbox_write(9, 0)), DmaError::Rank { rank: 9, tasks: 1 });
 }
 
-/// One task alone, for transfers compared with plain bytes.
 fn alone(
     body: impl Fn(&LineChannels<'_, PortLines<'_, Shared>>) -> Result<(), TestCaseError>,
 ) -> Result<(), TestCaseError> {
@@ -295,7 +291,6 @@ fn alone(
     body(&LineChannels::new(&PortLines(&Shared::of(layout)), layout, 0))
 }
 
-/// Valid transfers: local address, offset in memory, bytes.
 fn transfer() -> impl Strategy<Value = (u32, u32, u32)> {
     let small =
         (0u32..4, 0u32..100, 0u32..200, 0u32..16).prop_map(|(power, local, memory, within)| {

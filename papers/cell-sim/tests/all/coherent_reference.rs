@@ -1,5 +1,5 @@
-//! Recorded timings of programs over channels on coherent machines: a commit that changes one is a
-//! mistake or must explain it.
+//! Recorded timings of programs over channels on coherent machines, which a commit must not change
+//! without a reason.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_cell_sim::channels::{Atomic, Bed, ChannelProgram};
@@ -37,7 +37,6 @@ impl Runs {
         ));
     }
 
-    /// Three kinds of seats: adjacent, far apart, and random.
     fn seats(&self, count: usize) -> [(&'static str, Vec<u32>); 3] {
         let pus = Testbed::pus(&self.bed).to_vec();
         let count = count.min(pus.len());

@@ -94,7 +94,6 @@ proptest! {
         for (uid, cpu_ms) in usage.of_all() {
             prop_assert!((again.of(*uid) - cpu_ms).abs() <= 1e-3, "{} and {cpu_ms}", again.of(*uid));
         }
-        // A second conversion rounds nothing.
         prop_assert_eq!(UsageFile::of(&again, "now"), account);
     }
 

@@ -30,7 +30,6 @@ fn turn(id: u64, uid: u32, cpus: usize) -> Ticket {
     Ticket { takes_turns: true, ..ticket(id, uid, Wants::Count(cpus)) }
 }
 
-/// The tickets that start, and those suspended as negative numbers.
 fn told(actions: &[Action]) -> Vec<i64> {
     let one = |action: &Action| match action {
         Action::Start(id, _) => *id as i64,
@@ -132,7 +131,7 @@ fn what_others_have_taken_is_waited_for() {
     assert_eq!(told(&queue.step(1, &set("0-2"), &lowest)), [1]);
 }
 
-/// User 1's share of the time of one CPU, if user 1 has `his` requests and user 2 has one.
+/// User 1's share if user 1 has `his` requests and user 2 has one.
 fn share(policy: Policy, his: u64) -> f64 {
     let mut queue = TicketQueue::new(policy, SLICE_MS, UserUsage::since(0));
     (1..=his).for_each(|id| queue.submit(0, turn(id, 1, 1)));
@@ -222,7 +221,6 @@ fn policies() -> impl Strategy<Value = Policy> {
     prop::sample::select(Policy::ALL.to_vec())
 }
 
-/// The CPUs of each ticket, derived from actions only.
 #[derive(Default)]
 struct Watch {
     holding: BTreeMap<u64, CpuSet>,
@@ -277,8 +275,7 @@ proptest! {
             watch.see(&queue.step(now, &pool, &lowest), &pool, &wanted);
             prop_assert_eq!(queue.held(), watch.holding.values().fold(CpuSet::default(), |a, b| a.with(b)));
         }
-        // With no new tickets, and running ones leaving, each round starts a ticket until all have
-        // started.
+        // Running tickets leave and none come, so each round starts one.
         for _ in 0..=wanted.len() {
             watch.holding.keys().for_each(|id| queue.leave(now, *id));
             watch.holding.clear();
@@ -305,7 +302,7 @@ proptest! {
         }
         prop_assert_eq!(turns.len(), sizes.len());
         // A step of priority is worth a minute of waiting, 60 turns of another ticket; and all of a
-        // user's tickets count against that user.
+        // user's tickets count.
         let least = if policy == Policy::Fifo { 50 } else { 2 };
         prop_assert!(turns.values().all(|turns| *turns >= least), "{:?}", turns);
     }

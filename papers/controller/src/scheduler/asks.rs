@@ -76,11 +76,10 @@ impl Scheduler<'_> {
         }
     }
 
-    /// The CPUs of a request, if it can ever be granted.
     fn check(&self, uid: u32, create: &Create) -> Result<Wants, Say> {
         let online =
             layout::online(&self.host.root).map_err(|error| refused(CellError::from(error)))?;
-        // If these cannot be read, no cell starts, and the client would wait without a reason.
+        // If these cannot be read, the client would wait without a reason.
         self.pool().map_err(|error| failed(&error))?;
         let is_taken = self.jobs.values().any(|job| job.create.name == create.name);
         if is_taken || self.host.cell(&create.name).is_ok() {
@@ -133,8 +132,7 @@ impl Scheduler<'_> {
     fn usual_size(&self) -> Result<usize, Say> {
         match CpuChoice::of_host(&self.host).and_then(|all| all.best(None, None)) {
             Ok(best) => Ok(best.len()),
-            // Other cells currently have too many CPUs: the request waits for them, like one with a
-            // number.
+            // Other cells currently have too many CPUs: the request waits for them.
             Err(CellError::TooMany { .. }) => CpuChoice::usual_size_of(&self.host)
                 .map_err(|error| refused(CellError::from(error))),
             Err(error) => Err(refused(error)),
@@ -224,7 +222,6 @@ fn refused(why: impl std::fmt::Display) -> Say {
     Say::error(ErrorOrigin::Request, why.to_string())
 }
 
-/// The CPUs or their number in a request; neither if the controller chooses.
 fn named(create: &Create) -> Result<Option<Wants>, &'static str> {
     match (&create.cpus, create.count) {
         (Some(_), Some(_)) => Err("name \"cpus\" or a \"count\", not both"),
@@ -244,13 +241,12 @@ pub(super) fn failed(error: &CellError) -> Say {
     Say::error(kind, with_causes(error))
 }
 
-/// The faults of a cell. A failed check counts as a fault, because the cell may have any.
+/// A failed check counts as a fault, because the cell may have any.
 pub(super) fn known_faults(examined: Result<Vec<String>, CellError>) -> Vec<String> {
     examined.unwrap_or_else(|error| vec![format!("it cannot be examined: {}", with_causes(&error))])
 }
 
-/// Reconstructs the request for an adopted cell, so that the cell can be suspended and created
-/// again.
+/// Reconstructs an adopted cell's request, so that it can be suspended and created again.
 pub(super) fn of_record(record: &CellRecord, takes_turns: bool) -> Create {
     Create {
         name: record.name.clone(),
@@ -289,7 +285,7 @@ mod tests {
         named(&create(text))
     }
 
-    /// A controller of a computer with these CPUs, and another program's cell on CPU 1.
+    /// Another program's cell has CPU 1.
     fn controller(online: &str, isolated: &str) -> (tempfile::TempDir, Scheduler<'static>) {
         let (folder, host) = computer(online, isolated);
         stand(&host, "other", vec![1], None);
@@ -319,7 +315,6 @@ mod tests {
         assert!(scheduler.wants(&create(",\"cpus\":[4,5,6,7]"), &online).is_ok());
     }
 
-    /// The cells' CPUs are unknown then.
     #[test]
     fn nothing_starts_while_a_journal_cannot_be_read() {
         let (folder, mut scheduler) = controller("0-3", "");

@@ -45,8 +45,7 @@ impl Scheduler<'_> {
                 self.tell_of_outside(connection, &name, &outside.unwrap_or_default());
                 if is_back { Say::Resumed { name } } else { Say::cell(record) }
             }
-            // Its client got its answer long ago; without this event it would see the end without a
-            // reason.
+            // Without this event the client, long answered, would see the end without a reason.
             Err(Say::Error { message, .. }) if is_back => {
                 self.drop_tenant(id);
                 let faults = vec![format!("it ends, as it cannot be made again: {message}")];
@@ -58,7 +57,7 @@ impl Scheduler<'_> {
                 error
             }
         };
-        // A resumed cell answers no request, so this event has no number.
+        // A resumed cell answers no request.
         let number = if is_back { 0 } else { request };
         connection.into_iter().for_each(|connection| self.say(connection, number, said.clone()));
     }
@@ -75,7 +74,7 @@ impl Scheduler<'_> {
         }
         job.phase = CellPhase::Standing;
         let create = job.create.clone();
-        // A cell that takes turns needs a control group, which identifies its threads.
+        // Turns need a control group, which identifies the threads.
         let least =
             if create.takes_turns { CellBackend::V1Exclusive } else { CellBackend::Affinity };
         let is_tested = create.is_tested || create.noise_limit.is_some();
@@ -88,8 +87,8 @@ impl Scheduler<'_> {
         seatmap_cell::create(&self.host, &request, judge).map_err(|error| failed(&error))
     }
 
-    /// Stops a cell's threads and frees its CPUs. If that fails, the cell ends, and its client gets
-    /// the reason.
+    /// Stops a cell's threads and frees its CPUs. On failure the cell ends, and its client gets the
+    /// reason.
     pub(super) fn suspend(&mut self, id: u64) {
         let Some(job) = self.jobs.get(&id) else { return };
         let name = job.create.name.clone();
@@ -131,8 +130,7 @@ impl Scheduler<'_> {
         self.tell(connection, Say::Damaged { name: name.clone(), faults });
     }
 
-    /// Sends an event without a number to a cell's client, which may have disconnected if the cell
-    /// is detached.
+    /// Sends an event to a cell's client, which may have disconnected if the cell is detached.
     fn tell(&mut self, connection: Option<u64>, say: Say) {
         if let Some(connection) = connection {
             self.say(connection, 0, say);
@@ -185,7 +183,6 @@ impl Scheduler<'_> {
         connection.into_iter().for_each(|connection| self.say(connection, number, say.clone()));
     }
 
-    /// Removes a cell, and continues its threads if they were stopped.
     pub(super) fn drop_tenant(&mut self, id: u64) {
         self.queue.leave(boot::milliseconds(), id);
         if let Some(job) = self.jobs.remove(&id) {
@@ -195,8 +192,7 @@ impl Scheduler<'_> {
         let _ = self.write_down();
     }
 
-    /// Handles a client that has disconnected: cancels its request, and ends its cells unless they
-    /// are detached.
+    /// Cancels a disconnected client's request, and ends its cells unless they are detached.
     pub(super) fn hang_up(&mut self, connection: u64) {
         self.clients.remove(&connection);
         let its = self.jobs.iter_mut().filter(|(_, job)| job.connection == Some(connection));
@@ -231,7 +227,6 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Checks that cells are as they were created, and reports changes to their clients.
     pub(super) fn look(&mut self) {
         let mut news = Vec::new();
         for job in self.jobs.values_mut().filter(|job| job.phase == CellPhase::Standing) {
@@ -252,8 +247,8 @@ impl Scheduler<'_> {
     }
 }
 
-/// The faults of a cell at the end of its turn: why it could not be suspended, and the settings
-/// that could not be restored. A cell destroyed by another program has none.
+/// The faults of a cell at the end of its turn: why it could not be suspended, and unrestored
+/// settings. A cell destroyed by another program has none.
 fn faults_of_turn(
     stopped: Result<(), Box<dyn std::error::Error>>,
     destroyed: Result<Vec<Left>, CellError>,

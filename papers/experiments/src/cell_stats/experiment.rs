@@ -11,17 +11,16 @@ use seatmap_cell_sim::workload::{CollectiveKind, CollectiveWorkload};
 use seatmap_data::port::{ENOUGH_OVERLAP, overlap};
 use seatmap_data::statistics::summarise;
 
-/// The first number of operations on a deterministic machine.
 const FEWEST: u64 = 32;
 /// The largest relative difference at which a run and one twice as long agree.
 const STEADY: f64 = 2e-3;
 /// Runs longer than this meet many memory refreshes, one every few microseconds, and never repeat
-/// exactly. Therefore their limit of agreement is larger.
+/// exactly, so they may differ more.
 const MANY_REFRESHES_NS: f64 = 1e6;
 const STEADY_BESIDE_REFRESHES: f64 = 5e-3;
 
-/// The most workers of a collective operation: a signal register has a bit for each, and two more
-/// for the directions.
+/// The most workers of a collective operation: a signal register has a bit for each, and two for
+/// the directions.
 pub(super) const MOST_TOGETHER: usize = 30;
 
 /// Batches on a real machine, as many as for measuring core distances.
@@ -80,7 +79,6 @@ pub fn measure<B: Bed>(
     Ok(found)
 }
 
-/// Whether a run twice as long found the same latency.
 fn agree(found: &StatsResult, longer: &StatsResult) -> bool {
     let change = (longer.latency_ns / found.latency_ns - 1.0).abs();
     // A short run may miss the refreshes that a long run meets.
@@ -88,8 +86,8 @@ fn agree(found: &StatsResult, longer: &StatsResult) -> bool {
     change < if is_long { STEADY_BESIDE_REFRESHES } else { STEADY }
 }
 
-/// Other programs and clocks disturb a real machine, so the batch with the median latency is
-/// reported, with the spread of the others.
+/// Other programs disturb a real machine, so the batch with the median latency is reported, with
+/// the spread of the others.
 fn in_batches<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
@@ -98,7 +96,6 @@ fn in_batches<B: Bed>(
     let count = BATCHES.min(options.iterations);
     let mut batches = Vec::new();
     for batch in 0..count {
-        // The batches add up to the requested number.
         let iterations = options.iterations / count + u64::from(batch < options.iterations % count);
         batches.push(lengthened(options.function.name(), |times| {
             let iterations = iterations.saturating_mul(times);
@@ -195,7 +192,7 @@ pub(super) fn once<B: Bed>(
     iterations: u64,
 ) -> Result<StatsResult, StatsError<B::Error>> {
     let found = started(bed, rooms, options, warm_up, iterations)?;
-    // In a model nothing is late by chance, and the overlap only shows how unfair the model is.
+    // In a model nothing is late by chance; the overlap only shows how unfair it is.
     Ok(StatsResult { overlap: found.overlap.filter(|_| !rooms.is_deterministic), ..found })
 }
 
@@ -356,7 +353,6 @@ fn run<B: Bed, P: ChannelProgram<Output = LoopTimes>>(
         .map(|(pu, task)| {
             let latency_ns =
                 (task.ended - task.began) as f64 * ns_per_cycle / task.operations as f64;
-            // Bytes per nanosecond are GB/s of 10^9 bytes.
             let bandwidth_gbps = (bytes > 0).then(|| bytes as f64 / latency_ns);
             PerTask { pu: *pu, latency_ns, bandwidth_gbps, ticks: task.ticks }
         })
@@ -379,7 +375,6 @@ fn run<B: Bed, P: ChannelProgram<Output = LoopTimes>>(
     })
 }
 
-/// Cycles from the first beginning to the last end.
 fn span(timed: &[LoopTimes]) -> u64 {
     let began =
         timed.iter().filter(|task| task.operations > 0).map(|task| task.began).min().unwrap_or(0);

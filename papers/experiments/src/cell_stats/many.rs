@@ -15,10 +15,10 @@ const LITTLE: f64 = 0.25;
 /// Runs an experiment with many workers on a deterministic machine, a few operations each; the
 /// figure is a mean over all of them.
 ///
-/// Workers start one after the other with cold caches, so a short run on many workers may be mostly
-/// start. A run twice as long has the same start, which cancels in their difference. If the
-/// difference is small, workers that compete for lines make the ends of runs random, and the mean
-/// of the longer run is the better figure.
+/// Workers start one after the other with cold caches, so a run of few operations on many workers
+/// may be mostly start. A run twice as long has the same start, which cancels in their difference.
+/// If the difference is small, competing workers make the ends of runs random, and the mean of the
+/// longer run is better.
 ///
 /// # Errors
 /// As [`measure`].
@@ -29,7 +29,7 @@ pub fn measure_many<B: Bed>(
 ) -> Result<StatsResult, StatsError<B::Error>> {
     check(rooms, options)?;
     let operations = operations(options);
-    // No warm-up: a run of twice the length shows the cost of the start.
+    // No warm-up: the longer run shows the cost of the start.
     let shorter = once(bed, rooms, options, 0, operations)?;
     let longer = once(bed, rooms, options, 0, 2 * operations)?;
     let beginning = beginning(shorter.latency_ns, longer.latency_ns);
@@ -40,14 +40,12 @@ pub fn measure_many<B: Bed>(
     Ok(StatsResult { latency_ns: longer.latency_ns * (1.0 - beginning), bandwidth_gbps, ..longer })
 }
 
-/// The share of the start in the longer run: both runs start alike, and the longer has twice the
-/// operations.
 fn beginning(shorter_ns: f64, longer_ns: f64) -> f64 {
     // Per operation: (b + n t) / n over (b + 2 n t) / 2 n, less 1, is b / (b + 2 n t).
     shorter_ns / longer_ns - 1.0
 }
 
-/// The number of operations of each of many workers: fewer if each moves many bytes.
+/// The operations of each worker: fewer if each moves many bytes.
 fn operations(options: &StatsOptions) -> u64 {
     let elements = if options.function.has_list() { options.elements as u64 } else { 1 };
     let [fewest, most] = ENOUGH;

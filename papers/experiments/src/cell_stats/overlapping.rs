@@ -8,7 +8,6 @@ use seatmap_data::port::{ENOUGH_OVERLAP, TaskBeats};
 /// refused.
 const LENGTHENED: u32 = 10;
 
-/// A result whose workers should have worked at the same time.
 pub(super) trait Overlapping {
     /// The smallest share of a worker's run during which all workers ran; `None` if no worker is
     /// late by chance.
@@ -38,7 +37,6 @@ pub(super) fn lengthened<T: Overlapping, E: std::error::Error>(
     Err(StatsError::Apart { what: what.to_owned(), overlap: largest })
 }
 
-/// The working time of each task with operations.
 pub(super) fn runs(timed: &[LoopTimes]) -> Vec<TaskBeats> {
     timed.iter().filter(|task| task.operations > 0).map(LoopTimes::run).collect()
 }

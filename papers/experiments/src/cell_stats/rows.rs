@@ -11,10 +11,8 @@ use seatmap_cell_sim::workload::{
 };
 use seatmap_data::port::overlap;
 
-/// The number of timed barriers and collectives.
 const TOGETHER: u64 = 64;
 
-/// Thread creation, tables 1 and 2, and the collectives of section 5.2.
 pub(super) fn rows<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
@@ -117,7 +115,6 @@ impl Overlapping for Together {
     }
 }
 
-/// The time of an operation of all tasks, in a program of the given number of iterations.
 fn of_all<B: Bed, P: ChannelProgram<Output = LoopTimes>>(
     bed: &mut B,
     rooms: &Rooms,

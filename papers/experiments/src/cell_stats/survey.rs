@@ -9,12 +9,10 @@ use seatmap_os::pool;
 use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Sizes of transfers on the figures' axes, in bytes.
 const SIZES: [u32; 12] = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
-/// Elements of the lists that move 16 KiB.
 const LISTS: [usize; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
-/// For more workers than this, a deterministic machine is timed for one more operation, not for a
-/// mean of enough operations to make the start negligible.
+/// Above this many workers, a deterministic machine is timed for one more operation, because a mean
+/// would need too many to make the start negligible.
 const MANY: usize = 16;
 /// Atomics on a real machine for each operation of another kind, because they are the fastest.
 const ATOMICS: u64 = 20;
@@ -111,7 +109,7 @@ pub fn survey<B: Bed>(
     let points: Result<Vec<Result<LatencyPoint, String>>, _> = if rooms.is_deterministic {
         pool::try_map(&steps, &bed, one)
     } else {
-        // A computer runs one experiment at a time, because others would disturb it.
+        // Other experiments would disturb a computer.
         let mut bed = bed();
         steps.iter().map(|step| one(&mut bed, step)).collect()
     };
@@ -136,7 +134,6 @@ pub(super) fn told_apart<T, E: std::error::Error>(
 }
 
 impl CellStatsSurvey {
-    /// Takes a row, or the reason why it has no figure.
     pub(super) fn take(&mut self, what: String, found: Result<f64, String>) {
         match found {
             Ok(latency_ns) => self.rows.push(SurveyLatency { what, latency_ns }),
@@ -145,7 +142,6 @@ impl CellStatsSurvey {
     }
 }
 
-/// The plan of a figure: each curve's name, and the experiment for each of its points.
 struct Plan {
     title: String,
     across: &'static str,
@@ -294,9 +290,8 @@ fn list_plan(
     }
 }
 
-/// The experiment with a list of this many elements, 16 KiB in all.
 fn of_list(options: StatsOptions, elements: usize) -> (u64, StatsOptions) {
-    // 16 KiB is the limit of one command without a list, to which lists are compared.
+    // 16 KiB is the limit of one command without a list.
     let size_bytes = 16384 / elements as u32;
     (elements as u64, StatsOptions { elements, size_bytes, ..options })
 }
@@ -317,8 +312,7 @@ fn atomics(rooms: &Rooms, counts: &[usize], iterations: u64) -> Plan {
                     iterations,
                     ..StatsOptions::new(CellStatsPrimitive::FetchAdd)
                 };
-                // Each private counter has its own line of the Cell: on one line they would be
-                // shared after all.
+                // Each private counter has its own line of the Cell.
                 let points = counts.iter().map(|count| {
                     (
                         *count as u64,

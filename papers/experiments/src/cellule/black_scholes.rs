@@ -10,7 +10,6 @@ use std::sync::Arc;
 const OPTIONS: usize = 4096;
 /// Numbers of an option: price of the share, strike price, years, volatility.
 const INPUTS: usize = 4;
-/// The annual interest rate, the same for all.
 const RATE: f32 = 0.02;
 /// The largest error of single precision against double precision: prices are up to 30, and seven
 /// digits remain.
@@ -36,8 +35,6 @@ impl BlackScholes {
         let ranges = [(5.0, 30.0), (1.0, 100.0), (0.25, 10.0), (0.1, 0.6)];
         let mut inputs = Vec::with_capacity(count * INPUTS);
         for _ in 0..blocks {
-            // Structure of arrays: all prices of a block, then all strikes, and so on, as vectors
-            // need them.
             for (low, high) in ranges {
                 inputs.extend((0..OPTIONS).map(|_| low + (high - low) * random.f32()));
             }
@@ -49,7 +46,6 @@ impl BlackScholes {
     }
 }
 
-/// The prices of a block in double precision, by the error function.
 fn plain(block: &[f32]) -> Vec<f32> {
     (0..OPTIONS)
         .map(|at| {
@@ -140,7 +136,6 @@ mod tests {
 
     #[test]
     fn prices_are_those_of_the_formula() {
-        // The formula by the error function, in double precision.
         assert!((call([42.0, 40.0, 0.5, 0.2]) - 3.694_565).abs() < 1e-5);
         assert!(
             (normal(0.0) - 0.5).abs() < 1e-6

@@ -26,8 +26,6 @@ pub trait Calls {
     /// The context's error: nothing will read it.
     fn write(&mut self, value: u32) -> Result<(), WorkerError>;
 
-    /// Reads its outbound mailbox.
-    ///
     /// # Errors
     /// The context's error: nothing will write it.
     fn read(&mut self) -> Result<u32, WorkerError>;

@@ -9,9 +9,7 @@ use seatmap_os::usage::ResourceUsage;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// The time of one way before the next way's turn.
 const TURN: Duration = Duration::from_millis(20);
-/// The most runs of a turn.
 const MOST_RUNS: usize = 50;
 
 /// The times of a program with persistent workers, and with threads made for it in two ways.
@@ -59,7 +57,6 @@ pub struct RuntimeGain {
     pub thread_per_task: f64,
 }
 
-/// Nanoseconds of one way's runs, by turns, and the resources they used.
 #[derive(Default)]
 struct Turns {
     times_ns: Vec<Vec<f64>>,
@@ -138,7 +135,6 @@ pub fn compare(
     })
 }
 
-/// Makes a runtime for this turn only: its idle workers would spin next to the threads of the next.
 fn by_runtime(
     seats: &WorkerSeats,
     problem: &dyn ParallelProblem,
@@ -153,19 +149,16 @@ fn by_runtime(
     turn(problem, || by_worker(&mut contexts, problem, iterations))
 }
 
-/// One checked run without timing, then timed runs until the turn is over.
 fn turn(
     problem: &dyn ParallelProblem,
     mut run: impl FnMut() -> Result<(), CelluleError>,
 ) -> Result<(Vec<f64>, ResourceUsage), CelluleError> {
-    // So that the result can only come from this run.
     problem.clear();
     run()?;
     problem.check()?;
     let before = ResourceUsage::of_process();
     let began = Instant::now();
     let mut times_ns = Vec::new();
-    // At least one run, however long it takes.
     while times_ns.is_empty() || (times_ns.len() < MOST_RUNS && began.elapsed() < TURN) {
         let began = Instant::now();
         run()?;
@@ -174,7 +167,6 @@ fn turn(
     Ok((times_ns, ResourceUsage::of_process().since(before)))
 }
 
-/// Each context has its part of the tasks.
 fn by_worker<C: Calls>(
     contexts: &mut [C],
     problem: &dyn ParallelProblem,
@@ -185,12 +177,11 @@ fn by_worker<C: Calls>(
         context.load(problem.program());
         context.start(TaskStride { first, step }.argument())?;
     }
-    // All are started before the first message, because their programs wait for it.
+    // All are started before the first message, for which their programs wait.
     contexts.iter_mut().try_for_each(|context| context.write(iterations))?;
     ended(contexts)
 }
 
-/// Each start of a context does one task.
 fn by_task<C: Calls>(
     contexts: &mut [C],
     problem: &dyn ParallelProblem,

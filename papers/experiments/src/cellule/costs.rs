@@ -86,11 +86,10 @@ pub struct WorkerCosts {
     pub calls: BTreeMap<TimedCall, CallComparison>,
 }
 
-/// Nanoseconds of each call, in one round.
 type Round = BTreeMap<TimedCall, f64>;
 
 /// Measures each call by each way, by turns, while the paper's example runs: a worker fetches 16
-/// KiB, adds one to each number, and writes them back. In the end they are checked.
+/// KiB, adds one to each number, and writes them back. The numbers are checked at the end.
 ///
 /// # Errors
 /// A CPU is not usable, or numbers are wrong.
@@ -100,7 +99,7 @@ pub fn costs(seats: &WorkerSeats, turns: u32) -> Result<WorkerCosts, CelluleErro
     let mut threads = Vec::new();
     seats.control(|| {
         for _ in 0..turns.max(1) {
-            // It lives for its turn alone: idle workers must not spin beside the threads.
+            // It exists only for this turn: idle workers must not spin next to the threads.
             let workers = seats.runtime(seats.for_calls())?;
             runtime.push(bench.turn(|| {
                 (0..workers.workers())
@@ -176,14 +175,13 @@ impl CallCosts {
         self.timed(&mut round, TimedCall::ThrCreate, || {
             contexts.iter_mut().try_for_each(|context| context.start(0))
         })?;
-        // The program waits for this message, so that the start before it is timed without its
-        // work.
+        // The program waits for this message, so the start before it is timed without its work.
         self.timed(&mut round, TimedCall::MBoxWr, || {
             contexts.iter_mut().try_for_each(|context| context.write(1))
         })?;
         for context in &contexts {
             while !context.has_mail()? {
-                // It may be on the worker's own CPU.
+                // The worker may be on the same CPU.
                 std::thread::yield_now();
             }
         }
@@ -191,7 +189,7 @@ impl CallCosts {
             contexts.iter_mut().try_for_each(|context| context.read().map(drop))
         })?;
         self.timed(&mut round, TimedCall::ThrJoin, || waited(&mut contexts))?;
-        // Loaded before the clock: only the run of an empty program is `CtxRun`.
+        // Loaded before the clock starts: only the run of an empty program is `CtxRun`.
         contexts.iter_mut().for_each(|context| context.load(Arc::clone(&self.empty)));
         self.timed(&mut round, TimedCall::CtxRun, || {
             contexts.iter_mut().try_for_each(|context| context.start(0))?;
@@ -209,7 +207,6 @@ impl CallCosts {
         result
     }
 
-    /// Every number of every block has been counted up once a round.
     fn check(&self, rounds: usize) -> Result<(), CelluleError> {
         let expected = rounds as f32;
         for values in self.blocks.iter().map(|block| block.values()) {
@@ -226,7 +223,6 @@ impl CallCosts {
     }
 }
 
-/// The example of the paper's microbenchmark.
 fn example(block: Arc<Floats>) -> Arc<dyn WorkerProgram> {
     Arc::new(move |inside: &mut WorkerView, _: u64| {
         let step = inside.mailbox_read() as f32;

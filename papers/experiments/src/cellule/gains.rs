@@ -6,10 +6,9 @@ use serde::Serialize;
 
 const SIZES: [u32; 5] = [128, 256, 512, 1024, 2048];
 const ITERATIONS: [u32; 3] = [1, 4, 16];
-/// The largest size with several runs: beyond it a run takes seconds and shows nothing new.
+/// The largest size with several runs; a larger one takes seconds and shows nothing new.
 const LARGEST_REPEATED: u32 = 512;
 const CYCLES: [u32; 6] = [1, 2, 4, 8, 16, 32];
-/// Blocks of figure 5, for each worker.
 const BLOCKS: u32 = 2;
 
 /// A figure.
@@ -113,10 +112,8 @@ pub fn gains(
     Ok(figures)
 }
 
-/// A planned curve: its name, its workers, and a workload for each point.
 type Curve = (String, usize, Vec<(u32, CelluleWorkload)>);
 
-/// The plan of the figures: title, horizontal axis and curves.
 fn plan(workers: u32) -> [(&'static str, &'static str, Vec<Curve>); 3] {
     let prices = (
         named(workers, "worker"),

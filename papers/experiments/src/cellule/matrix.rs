@@ -14,10 +14,10 @@ const NUMBERS: usize = BLOCK * BLOCK;
 const BYTES: usize = NUMBERS * size_of::<f32>();
 
 /// C = A x B of matrices whose size is a multiple of 64. A task is a block of C: a worker fetches
-/// the blocks of A and B into its local store, two at a time, and writes the finished block back.
+/// blocks of A and B into its local store, two at a time, and writes the finished block back.
 ///
-/// The elements are small multiples of 1/8. All sums are therefore exact in any order, and results
-/// can be compared bit by bit.
+/// The elements are small multiples of 1/8, so sums are exact in any order, and results can be
+/// compared bit by bit.
 pub struct MatrixProduct(Arc<Data>);
 
 struct Data {
@@ -68,11 +68,10 @@ impl Data {
         self.size / BLOCK
     }
 
-    /// Computes a block of C; false if the store has no room for three blocks.
+    /// Returns false if the store has no room for three blocks.
     fn compute(&self, inside: &mut WorkerView, task: usize) -> bool {
         let row = task / self.blocks();
         let column = task % self.blocks();
-        // The store holds three blocks: of A, of B, and then of C.
         let Some(c) = floats(inside.store()).get_mut(2 * NUMBERS..3 * NUMBERS) else {
             return false;
         };

@@ -3,9 +3,8 @@
 use seatmap_worker::WorkerView;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Numbers in main memory. Workers copy them in and out while others share them. The caller that
-/// runs programs must ensure that no two touch the same numbers unless one starts after the other
-/// has ended.
+/// Numbers in main memory, which workers copy in and out. The caller must ensure that no two
+/// programs touch the same numbers unless one starts after the other has ended.
 pub struct Floats(Vec<AtomicU32>);
 
 impl Floats {

@@ -7,10 +7,10 @@ use seatmap_worker::{Polling, Runtime, ThreadContext, WorkerOptions};
 use std::time::Duration;
 
 /// How long a reader polls before it sleeps if a worker shares the controller's CPU: two spinning
-/// threads on one CPU wait for each other's time slices to end.
+/// threads on one CPU would wait for each other's time slices.
 const SHARED_SPIN: Duration = Duration::from_micros(20);
-/// How long a controller polls for a program's end before it sleeps and frees its CPU. Waking it
-/// takes a few microseconds, little compared with a wait of this length.
+/// How long a controller polls for a program's end before it sleeps. Waking it takes a few
+/// microseconds, little compared with this.
 const PROGRAM_SPIN: Duration = Duration::from_micros(200);
 
 /// The CPUs of the controller and of the workers, one each.
@@ -107,7 +107,7 @@ pub fn on<T: Send>(
             affinity::pin(cpus)
                 .map_err(|error| CelluleError::System("the CPUs cannot be had", error))?;
             let done = work()?;
-            // A changed cpuset has moved the thread, so that the figures are those of other CPUs.
+            // A changed cpuset has moved the thread: the figures would be those of other CPUs.
             match affinity::current() {
                 Ok(mask) if mask != sorted => Err(Loss::moved(cpus).into()),
                 _ => Ok(done),

@@ -41,7 +41,6 @@ impl SampleSummary {
     }
 }
 
-/// The standard deviation of a sample; 0 for a single value.
 fn deviation(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

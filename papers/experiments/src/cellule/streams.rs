@@ -2,8 +2,8 @@
 //!
 //! The paper gives a network processor's threads to two streams, 8 and 6 for priorities of 4 and 3,
 //! and measures the throughput of each. Here two senders saturate one TCP connection each, a
-//! service receives (Rx) and forwards (Tx), and two sinks compare the received bytes with the sent
-//! ones. Streams leave over the loopback, or through one gigabit port each.
+//! service receives (Rx) and forwards (Tx), and two sinks check the received bytes. Streams leave
+//! over the loopback, or through one gigabit port each.
 //!
 //! | module | holds |
 //! |---|---|
@@ -105,7 +105,6 @@ impl Configuration {
 
     fn way(self) -> StreamOrder {
         match self {
-            // Direct streams have no service.
             Configuration::SingleRxTx | Configuration::Direct => StreamOrder::Single,
             Configuration::TwoRxTx | Configuration::TwoRxTxNoPrio => StreamOrder::RoundRobin,
             Configuration::TwoRxTxPrio => StreamOrder::Weighted(pollers(&PRIORITIES, POLLERS)),
@@ -144,15 +143,14 @@ pub fn run(
     let Transferred { forwarded, mbps } = transfer(configuration.0, link, Lasting::Time(lasting))?;
     let streams = configuration.0.streams();
     let windows = if streams == 2 { &WINDOWS_MS[..] } else { &[] };
-    // After the time is up, the bytes left in senders and sockets flow without rivals, so no window
-    // includes them.
+    // Afterwards the bytes left in senders and sockets flow without rivals, so no window includes
+    // them.
     let busy = Duration::as_nanos(&lasting) as u64;
     let windows =
         windows.iter().map(|window| shares(&forwarded, *window * 1_000_000, busy)).collect();
     Ok(Through { configuration: configuration.1, link: link.name(), mbps, shares: windows })
 }
 
-/// The throughput of a stream through each port, one after the other, without a service.
 fn direct(link: StreamLink, lasting: Duration) -> Result<Vec<f64>, CelluleError> {
     let connections = link.connect(Configuration::Direct.streams()).map_err(failed)?;
     let streams = (0..).zip(connections.egress);
@@ -174,8 +172,8 @@ fn direct(link: StreamLink, lasting: Duration) -> Result<Vec<f64>, CelluleError>
         .collect()
 }
 
-/// Receives a stream, and returns its bytes and its throughput at the sink. Bytes in sockets and
-/// ports have not arrived.
+/// Receives a stream, and returns its bytes and its throughput at the sink, without bytes still in
+/// sockets and ports.
 fn arrived(stream: usize, from: TcpStream, began: Instant) -> Option<(u64, f64)> {
     let bytes = sink(stream, from)?;
     Some((bytes, bytes as f64 * 8.0 / 1e6 / began.elapsed().as_secs_f64()))
@@ -183,7 +181,6 @@ fn arrived(stream: usize, from: TcpStream, began: Instant) -> Option<(u64, f64)>
 
 struct Transferred {
     forwarded: Vec<Forwarded>,
-    /// Each stream's throughput at its sink, in 10^6 bit/s.
     mbps: Vec<f64>,
 }
 
@@ -230,7 +227,6 @@ fn transfer(
     })
 }
 
-/// The amount to send, before the time begins.
 #[derive(Clone, Copy, Debug)]
 enum Lasting {
     Time(Duration),
@@ -252,7 +248,6 @@ fn failed(error: std::io::Error) -> CelluleError {
     CelluleError::System("a stream", error)
 }
 
-/// Both ends of a TCP connection over the loopback.
 fn connected() -> io::Result<(TcpStream, TcpStream)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let there = TcpStream::connect(listener.local_addr()?)?;

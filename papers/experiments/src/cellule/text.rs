@@ -9,7 +9,6 @@ use crate::cellule::streams::Through;
 use seatmap_data::statistics::words;
 use std::fmt::Write;
 
-/// A time with three digits and its unit.
 pub(super) fn time(ns: f64) -> String {
     // A unit begins where rounding would give a thousand of the one below it.
     match ns {
@@ -92,7 +91,6 @@ fn cost_row(name: &str, of: &SampleSummary, in_kernel: KernelShare, gain: Option
     format!("  {name:<20} {}  {}{gain}\n", spread(of), kernel(in_kernel))
 }
 
-/// The kernel's part, and the number of waits per run.
 fn kernel(kernel: KernelShare) -> String {
     let share =
         kernel.kernel_percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.0}"));

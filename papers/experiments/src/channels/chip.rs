@@ -6,8 +6,7 @@ use seatmap_data::machine::Topology;
 use seatmap_data::statistics::words::{agreeing, counted};
 use std::collections::BTreeMap;
 
-/// The cores of a machine with their PUs, in the order of their numbers, which on a ring is their
-/// order around it.
+/// The cores of a machine with their PUs, by number, which on a ring is their order around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chip {
     /// OS indices, ascending by hardware thread.
@@ -21,7 +20,6 @@ impl Chip {
         let mut cores: BTreeMap<(u32, u32), Vec<(u32, u32)>> = BTreeMap::new();
         for os in pus {
             let pu = topology.pu(*os);
-            // A PU of unknown core counts as a core, after all others.
             let core = pu
                 .and_then(|pu| pu.core)
                 .map_or((u32::MAX, *os), |core| (pu.and_then(|pu| pu.package).unwrap_or(0), core));
@@ -62,8 +60,8 @@ impl Chip {
         self.cores.iter().flatten().copied().filter(|pu| !taken.contains(pu)).collect()
     }
 
-    /// This many pairs of these PUs, each pair on two cores: a pair on one core would finish many
-    /// times as fast.
+    /// This many pairs of these PUs, each on two cores: a pair on one core would finish many times
+    /// as fast.
     ///
     /// # Errors
     /// The chip has too few PUs.
@@ -88,11 +86,9 @@ impl Chip {
         for _ in 0..count {
             let first = take(&mut free, rng, |_| true).ok_or_else(too_few)?;
             let core = self.core_of(first)?;
-            // A pair on one core would measure its cache, not the ring.
             let second = match take(&mut free, rng, |pu| !self.cores[core].contains(&pu)) {
                 Some(second) => second,
-                // All free PUs share `first`'s core: an earlier pair on other cores gives one of
-                // its PUs and takes one of these.
+                // If all free PUs share `first`'s core, an earlier pair on other cores swaps a PU.
                 None => self
                     .crossed(&mut seats, core, take(&mut free, rng, |_| true))
                     .ok_or_else(too_few)?,
@@ -102,8 +98,8 @@ impl Chip {
         Ok(seats)
     }
 
-    /// A partner for the last PU if all free PUs are on its core: the partner from an earlier pair
-    /// on other cores, which takes the other free PU instead.
+    /// A partner for the last PU if all free PUs are on its core: taken from an earlier pair on
+    /// other cores, which gets the other free PU.
     fn crossed(&self, seats: &mut [u32], core: usize, other: Option<u32>) -> Option<u32> {
         let pair = seats
             .chunks_exact_mut(2)
@@ -124,8 +120,8 @@ impl Chip {
         self.pairs_of(self.pus_without(taken), count, rng)
     }
 
-    /// This many threads at random, one on each core, as a kernel that balances load would place
-    /// them. Second hardware threads are used only if there are too few cores.
+    /// This many threads at random, one on each core, as a load-balancing kernel would place them.
+    /// Second hardware threads are used only if cores are too few.
     ///
     /// # Errors
     /// There are more threads than PUs.
@@ -142,13 +138,12 @@ impl Chip {
         let mut cores = self.cores.clone();
         let mut seats = Vec::with_capacity(count);
         while seats.len() < count {
-            // Each pass seats one thread per core, in a new order, so that cores fill evenly.
+            // Each pass seats one thread per core, in a new order.
             rng.shuffle(&mut cores);
             for core in cores.iter_mut().filter(|core| !core.is_empty()) {
                 seats.push(core.swap_remove(rng.usize(..core.len())));
             }
         }
-        // The last pass may seat too many threads.
         seats.truncate(count);
         Ok(seats)
     }
@@ -174,7 +169,6 @@ impl Chip {
     }
 }
 
-/// Removes a random suitable PU, if there is one.
 fn take(free: &mut Vec<u32>, rng: &mut Rng, will_do: impl Fn(u32) -> bool) -> Option<u32> {
     let fitting: Vec<usize> = (0..free.len()).filter(|at| will_do(free[*at])).collect();
     let at = *fitting.get(rng.usize(..fitting.len().max(1)))?;

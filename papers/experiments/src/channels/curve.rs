@@ -104,7 +104,6 @@ pub fn curve<T: Testbed>(
     })
 }
 
-/// How well distances from a core agree with steps around the ring of all cores.
 fn ring_correlation(
     chip: &Chip,
     from: usize,
@@ -131,8 +130,7 @@ fn point<T: Testbed>(
     for _ in 0..options.runs {
         let mut seats = vec![options.from, to];
         let others = options.pairs.saturating_sub(1);
-        // The measured pair is first; the others only keep the ring busy, at other positions in
-        // every run.
+        // The others only keep the ring busy, at other positions in every run.
         seats.extend(chip.pairs(others, &[options.from, to], rng)?);
         let lines: Vec<u32> = [FIRST_LINE + options.line]
             .into_iter()
@@ -145,7 +143,7 @@ fn point<T: Testbed>(
     Ok(PuDistance { pu: to, cycles: median(&means).unwrap_or(f64::NAN), slowest_cycles: slowest })
 }
 
-/// A random line in its own page for each, beyond this one, with any home.
+/// A random line in its own page for each, beyond this one.
 fn lines_beyond(line: u32, count: usize, rng: &mut Rng) -> impl Iterator<Item = u32> {
     (1..=count as u32).map(move |page| FIRST_LINE + line + 64 * page + rng.u32(..64))
 }

@@ -16,14 +16,12 @@ pub const FORMAT: &str = "seatmap-channels/1";
 const IMAGES: u32 = 100;
 /// The factor by which each side of an image is rendered smaller: each point still takes as long.
 const SHRUNK: u32 = 8;
-/// The width of an image relative to the one before.
 const ZOOM: f64 = 0.9;
 /// The centre of the zoom: a spiral at the edge of the set, with detail in all images.
 const CENTRE: (f64, f64) = (-0.743_643_887, 0.131_825_904);
-/// Iterations after which a point counts as part of the set.
 const MOST_ITERATIONS: u16 = 256;
-/// Cycles of an iteration: about ten dependent operations of four cycles each on an in-order core.
-/// This is an assumption, because the paper gives neither the size of its images nor the time of a
+/// Cycles of an iteration: an assumption of about ten dependent operations of four cycles each on
+/// an in-order core, because the paper gives neither the size of its images nor the time of a
 /// point.
 const CYCLES_PER_ITERATION: u64 = 40;
 /// Timed batches if distances are the result; finding the nearest core needs only one.
@@ -183,8 +181,8 @@ impl ExperimentOptions {
         (side, frames): (u32, u32),
         seed: u64,
     ) -> Self {
-        // Images are rendered small and few, and their time is multiplied by `times`. That of the
-        // search for homes is not: it does not grow with the images.
+        // Images are rendered small and few, and their time is multiplied by `times`; the search
+        // for homes does not grow with them.
         let shrunk = side.div_ceil(SHRUNK).max(1);
         let renderer = Mandelbrot {
             coordinators: tasks.0,
@@ -196,14 +194,14 @@ impl ExperimentOptions {
                 centre: CENTRE,
                 // Wide enough for the whole set, from -2 to 0.47 on the real axis.
                 width: 3.0,
-                // With fewer frames each zooms further, over the same way.
+                // Fewer frames zoom further, over the same way.
                 zoom: ZOOM.powf(f64::from(IMAGES) / f64::from(frames.max(1))),
             },
             points: 1,
             cycles_per_iteration: CYCLES_PER_ITERATION,
             channels: Vec::new(),
         };
-        // The factor of omitted images, times the factor of omitted points in each image.
+        // The factors of omitted images, and of omitted points in each image.
         let times = f64::from(IMAGES) / f64::from(frames.max(1))
             * (f64::from(side) / f64::from(shrunk)).powi(2);
         let lines = lines.unwrap_or_else(|| with_spares(2 * tasks.0 * tasks.1));

@@ -65,9 +65,8 @@ pub fn round_trips<T: Testbed>(
     lines: &[u32],
     batches: u32,
 ) -> Result<(Vec<RoundTrips>, u64), ChannelsError> {
-    // The last word, because a channel on the same line finds its own words unchanged.
+    // The last word: a channel on the same line finds its own words unchanged.
     let words = lines.iter().map(|line| Addr::line(*line).word(7)).collect();
-    // The first batch fills the caches.
     let pairs = PingPong {
         lines: words,
         gate: Addr::line(0),
@@ -81,7 +80,7 @@ pub fn round_trips<T: Testbed>(
         .map(|stamp| stamp.ticks)
         .min()
         .unwrap_or(0);
-    // Until the first task ends: from then on, the ring is less busy than it should be.
+    // When the first task has ended, the ring is less busy than it should be.
     let until = traces
         .iter()
         .filter_map(|trace| trace.stamps.last())
@@ -111,7 +110,6 @@ fn later(pair: &[PingPongTimes]) -> Option<&PingPongTimes> {
     pair.iter().max_by_key(|trace| trace.stamps.first().map(|stamp| stamp.ticks))
 }
 
-/// The batches of one task in ticks, without the first, until other tasks begin to end.
 fn of_trace(trace: &PingPongTimes, until: u64) -> RoundTrips {
     let ticks: Vec<u64> = trace.stamps.iter().map(|stamp| stamp.ticks).collect();
     let last =
@@ -119,12 +117,11 @@ fn of_trace(trace: &PingPongTimes, until: u64) -> RoundTrips {
         ticks.iter().rposition(|ticks| *ticks <= until).unwrap_or(0).max(2).min(ticks.len() - 1);
     // Without the first batch, which fills the caches.
     let batches: Vec<f64> = ticks[1..=last].windows(2).map(batch).collect();
-    // A batch far beyond the median was interrupted, and does not count.
+    // A batch far beyond the median was interrupted.
     let reach = GAP_FACTOR * median(&batches).unwrap_or(0.0);
     RoundTrips {
         mean: batches.iter().filter(|batch| **batch <= reach).sum::<f64>()
             / batches.iter().filter(|batch| **batch <= reach).count().max(1) as f64,
-        // Interruptions included.
         slowest: batches.iter().copied().fold(0.0, f64::max),
     }
 }

@@ -44,7 +44,7 @@ pub fn pair_gain<T: Testbed>(
     let mut rng = Rng::with_seed(options.seed);
     let mut times = Vec::new();
     let mut last = None;
-    // Another line each time, because homes differ by line.
+    // Homes differ by line.
     for line in FIRST_LINE..FIRST_LINE + options.iterations {
         let before = ChannelSeating { pus: chip.pairs(1, &[], &mut rng)?, lines: vec![line] };
         let usual = ticks(bed, &before.pus, line, options.values)?;
@@ -66,7 +66,6 @@ fn seats(chip: &Chip, core: usize, seats: PairSeats) -> Result<[u32; 2], Channel
         (PairSeats::SameCore, _) => Err(ChannelsError::Unfit(
             "two threads on one core take SMT, and this machine has none".to_owned(),
         )),
-        // The next core around the ring; after the last one comes the first.
         (PairSeats::CloseCores, _) => Ok([chip.first(core), chip.first(core + 1)]),
     }
 }

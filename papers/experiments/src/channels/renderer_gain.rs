@@ -39,7 +39,6 @@ pub fn renderer_gain<T: Testbed>(
 ) -> Result<SeatGain, ChannelsError> {
     let renderer = &options.renderer;
     let sections = chip.sections(renderer.coordinators)?;
-    // A coordinator and its workers share a section.
     let threads = 1 + renderer.workers;
     let room = sections.first().map_or(0, ExactSizeIterator::len);
     if threads > room {
@@ -47,7 +46,6 @@ pub fn renderer_gain<T: Testbed>(
             "{threads} threads need as many cores, and a section has {room}"
         )));
     }
-    // There and back, for each worker of each coordinator.
     let channels = 2 * renderer.coordinators * renderer.workers;
     enough(channels, options.lines)?;
     let mut rng = Rng::with_seed(options.seed);
@@ -60,9 +58,9 @@ pub fn renderer_gain<T: Testbed>(
             pus: chip.spread(renderer.coordinators * threads, &mut rng)?,
             lines: lines.clone(),
         };
-        // T1 to T2 of figure 11: the usual run comes first, before the search has warmed any line.
+        // The usual run is first, before the search has warmed any line (T1 to T2 of figure 11).
         let usual = ticks(bed, &before.pus, renderer, &lines)?;
-        // Spare lines are searched as well, because only afterwards it is known which are spare.
+        // Spare lines are searched as well, because they are known only afterwards.
         let mut search = 0;
         let mut homes = Vec::new();
         for line in &lines {
@@ -71,8 +69,8 @@ pub fn renderer_gain<T: Testbed>(
             homes.push((*line, found.core));
         }
         let (chosen, _) = in_slices(&homes, channels, &sections);
-        // `in_slices` distributes channels over sections in turn; the renderer needs those of a
-        // coordinator together.
+        // `in_slices` distributes channels over sections in turn; the renderer needs a
+        // coordinator's channels together.
         let dealt: Vec<u32> = (0..sections.len())
             .flat_map(|at| chosen.iter().skip(at).step_by(sections.len()).copied())
             .collect();
@@ -82,7 +80,7 @@ pub fn renderer_gain<T: Testbed>(
         };
         let placed = ticks(bed, &after.pus, renderer, &after.lines)?;
         times.push(ComparisonTimes {
-            // The renderings stand for larger ones; the search is done once, whatever their size.
+            // The search is done once, whatever the size of the images.
             usual: (usual as f64 * options.times) as u64,
             search,
             placed: (placed as f64 * options.times) as u64,
@@ -92,7 +90,7 @@ pub fn renderer_gain<T: Testbed>(
     Ok(SeatGain { seated: last, ..SeatGain::of(&times, bed.ns_per_tick()) })
 }
 
-/// Each coordinator's channels to each of its workers and back, in the order of their lines.
+/// Each coordinator's channels to its workers and back, in the order of their lines.
 fn talk(renderer: &Mandelbrot) -> Vec<(usize, usize)> {
     (0..renderer.coordinators)
         .flat_map(|coordinator| {
@@ -103,8 +101,8 @@ fn talk(renderer: &Mandelbrot) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// Puts the coordinator in the middle of its section, and each worker on the free core there that
-/// is nearest to its line's home.
+/// Puts the coordinator in the middle of its section, and each worker on the free core that is
+/// nearest to its line's home.
 fn sliced(
     chip: &Chip,
     sections: &[std::ops::Range<usize>],

@@ -85,7 +85,7 @@ pub fn slices<T: Testbed>(
             pus: chip.pairs(options.pairs, &[], &mut rng)?,
             lines: lines[..options.pairs].to_vec(),
         };
-        // The usual run has the first lines as drawn, without regard to their homes.
+        // The usual run has the first lines as drawn.
         random.extend(round_trips(bed, &usual.pus, &usual.lines, options.batches)?.0);
         let homes = lines.iter().map(|line| Ok((*line, find_td(bed, chip, *line, 1)?.core)));
         let homes = homes.collect::<Result<Vec<(u32, usize)>, ChannelsError>>()?;
@@ -104,7 +104,6 @@ pub fn slices<T: Testbed>(
         sections: options.sections,
         random: spread(&random),
         sliced: spread(&sliced),
-        // If one core is nearest to all lines, lines have no homes.
         at_home_share: (nearest.len() > 1)
             .then(|| at_home as f64 / (options.pairs * options.runs as usize).max(1) as f64),
         seated: last,
@@ -126,8 +125,8 @@ pub(super) fn enough(channels: usize, lines: usize) -> Result<(), ChannelsError>
 }
 
 /// A line for each pair, with the pairs distributed over the sections, and the number of lines with
-/// their home in the pair's section. If a section has no line left, any other line is used
-/// (footnote 3 of the paper).
+/// their home in the pair's section. If none is left, any other line is used (footnote 3 of the
+/// paper).
 pub(super) fn in_slices(
     homes: &[(u32, usize)],
     pairs: usize,
@@ -137,12 +136,10 @@ pub(super) fn in_slices(
     let mut chosen = vec![None; pairs];
     for pair in 0..pairs {
         let at = free.iter().position(|(_, core)| sections[pair % sections.len()].contains(core));
-        // A line with its home in the pair's section, if one is left.
         chosen[pair] = at.map(|at| free.remove(at).0);
     }
     let at_home = chosen.iter().flatten().count();
     let mut rest = free.into_iter().map(|(line, _)| line);
-    // The remaining pairs take the remaining lines, with homes elsewhere.
     (chosen.into_iter().filter_map(|line| line.or_else(|| rest.next())).collect(), at_home)
 }
 
@@ -162,8 +159,7 @@ fn seated(
         .collect::<Result<Vec<Vec<u32>>, _>>()?;
     Ok((0..pairs)
         .flat_map(|pair| {
-            // Pairs are distributed over the sections in turn, so this is the pair's position in
-            // its section.
+            // This is the pair's position in its section.
             let at = 2 * (pair / sections.len());
             each[pair % sections.len()][at..at + 2].to_vec()
         })

@@ -43,7 +43,6 @@ impl MappingChoice {
         }
     }
 
-    /// The first of a mapping and its mirror image, if they count as one.
     fn canonical(self, tasks: usize, index: u64) -> u64 {
         if self.is_reduced_by_symmetry {
             index.min(
@@ -54,18 +53,17 @@ impl MappingChoice {
         }
     }
 
-    /// The named ones, then others by rejection, which ends because a sample is smaller than the
-    /// whole.
+    /// The named ones, then others by rejection, which ends because a sample is incomplete.
     fn drawn(self, tasks: usize, count: u64, sample: u64, seed: u64) -> Vec<u64> {
         let mut rng = fastrand::Rng::with_seed(seed);
-        // Every sample includes the named mappings, for comparison.
+        // For comparison, every sample includes the named mappings.
         let named = named(tasks).into_iter().map(|(_, mapping)| mapping.index());
         let mut candidates = named.chain(std::iter::repeat_with(|| rng.u64(..count)));
         let mut drawn = BTreeSet::new();
         while (drawn.len() as u64) < sample {
             drawn.extend(candidates.next().map(|index| self.canonical(tasks, index)));
         }
-        // Ascending, as without a sample, because `Times` bisects them.
+        // `Times` bisects them.
         drawn.into_iter().collect()
     }
 }

@@ -42,7 +42,6 @@ pub struct MappingRun {
 }
 
 impl MappingRun {
-    /// The figures of a run; `best` is the row of the mapping with the best mean.
     pub(super) fn of(
         times: &MappingTimes,
         run: usize,
@@ -109,7 +108,6 @@ pub struct Correlation {
 }
 
 impl Correlation {
-    /// `None` for one run, and if all mappings of a run have equal times.
     pub(super) fn of(times: &MappingTimes) -> Option<Self> {
         let runs: Vec<Vec<f64>> = (0..times.runs()).map(|run| times.of_run(run)).collect();
         let last = runs.len().checked_sub(1)?;

@@ -10,7 +10,6 @@ use std::path::Path;
 
 const FORMAT: &str = "seatmap-ranking-journal/1";
 
-/// The study of a journal. A study only continues if all of it is the same.
 #[derive(Serialize, Deserialize)]
 struct Head {
     format: String,
@@ -45,12 +44,12 @@ impl RankJournal {
     ) -> Result<Self, JournalError> {
         let (mut lines, text) = JsonLines::resume(path, file)?;
         if text.is_empty() {
-            // Text without a line break is the truncated header of an interrupted start.
+            // Text without a line break is the header of an interrupted start.
             lines.cut("")?;
             lines.write(&Head { format: FORMAT.to_owned(), shard, setup: setup.clone() })?;
         } else {
             fill(path, &text, (setup, shard), times)?;
-            // Only after all of it is valid, so that a journal of another study stays as it is.
+            // Only after the check, so that a journal of another study stays as it is.
             lines.cut(&text)?;
         }
         Ok(RankJournal(lines))

@@ -33,7 +33,6 @@ impl TaskMapping {
             return None;
         }
         // The index in the factorial number system: each digit picks one of the remaining tasks.
-        // Task 0 stays on thread 0.
         let mut left: Vec<u8> = (1..tasks as u8).collect();
         let mut rest = index;
         let mut mapping = vec![0];
@@ -98,7 +97,6 @@ impl TaskMapping {
 }
 
 impl fmt::Display for TaskMapping {
-    /// The paper's notation; with spaces from eleven tasks on, to separate the digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let between = if self.0.len() > 10 { " " } else { "" };
         let tasks: Vec<String> = self.0.iter().map(u8::to_string).collect();

@@ -4,7 +4,7 @@
 //! Times are compared by their logarithms, because disturbances slow a run down in proportion. Runs
 //! are blocks: a change that affects all mappings of a run alike does not count. A mapping may be
 //! the best unless its mean exceeds the smallest of the others by more than the critical value.
-//! With the stated confidence the true best is among the remaining mappings.
+//! With the stated confidence the true best is among the rest.
 
 use super::MappingTimes;
 use libm::{erfc, lgamma};
@@ -14,11 +14,9 @@ use std::f64::consts::{PI, SQRT_2};
 pub const CONFIDENCE: f64 = 0.95;
 /// Steps of an integral (even, for Simpson's rule); more change no shown digit.
 const STEPS: u32 = 160;
-/// The range of integrals on each side, in standard deviations.
 const TAIL: f64 = 8.0;
 /// Above the largest critical value: 6.31, for one comparison with one degree of freedom.
 const LARGEST: f64 = 8.0;
-/// Halvings of the interval of the critical value.
 const HALVINGS: u32 = 30;
 
 /// Which mappings may be the best.
@@ -31,8 +29,8 @@ pub struct MayBeBest {
     pub margin: f64,
 }
 
-/// Compares all mappings with the best. `None` for a single run, which does not show how much runs
-/// differ, and for a single mapping.
+/// Compares all mappings with the best. `None` for a single run, which shows no differences between
+/// runs, and for a single mapping.
 #[must_use]
 pub fn may_be_best(times: &MappingTimes) -> Option<MayBeBest> {
     let mappings = times.indices().len();
@@ -45,7 +43,6 @@ pub fn may_be_best(times: &MappingTimes) -> Option<MayBeBest> {
     let means: Vec<f64> = logs.iter().map(|row| mean(row)).collect();
     // Degrees of freedom of a two-way layout without repetition.
     let freedom = ((mappings - 1) * (runs - 1)) as f64;
-    // The deviation left after the effects of mappings and runs.
     let sigma = (residual(&logs, &means) / freedom).sqrt();
     let margin = critical(mappings - 1, freedom) * sigma * (2.0 / runs as f64).sqrt();
     let mut sorted = means.clone();
@@ -62,7 +59,6 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The sum of squares that neither mapping nor run explains.
 fn residual(logs: &[Vec<f64>], means: &[f64]) -> f64 {
     let runs = logs[0].len();
     let of_run: Vec<f64> = (0..runs)
@@ -72,7 +68,7 @@ fn residual(logs: &[Vec<f64>], means: &[f64]) -> f64 {
     logs.iter()
         .zip(means)
         .map(|(row, own): (&Vec<f64>, &f64)| -> f64 {
-            // The overall mean was subtracted twice, once with each of the others.
+            // The overall mean was subtracted twice.
             row.iter().zip(&of_run).map(|(log, run)| (log - own - run + all).powi(2)).sum()
         })
         .sum()
@@ -92,8 +88,7 @@ pub fn critical(others: usize, freedom: f64) -> f64 {
 }
 
 /// The probability, for equal mappings, that none is better than a given one by more than `value`
-/// estimated deviations: the integral over the estimate of the deviation and over the given one's
-/// own error.
+/// estimated deviations: the integral over the estimate and over the given one's own error.
 fn confidence(value: f64, others: usize, freedom: f64) -> f64 {
     // The deviation of an estimated sigma around 1 is about 1 / sqrt(2 * freedom).
     let spread = TAIL / (2.0 * freedom).sqrt();

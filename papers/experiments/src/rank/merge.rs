@@ -3,7 +3,6 @@
 use super::{MappingTimes, Ranking, RankingError, Setup, Shard};
 use std::collections::BTreeSet;
 
-/// The most missing parts in an error; of more, only the first are listed.
 const MOST_LISTED: usize = 8;
 
 /// The whole of these parts, as if one process had run it.
@@ -19,8 +18,7 @@ pub fn merge(parts: &[Ranking]) -> Result<Ranking, (Option<usize>, RankingError)
     let mut missing: BTreeSet<u32> = (1..=of).collect();
     for (at, part) in parts.iter().enumerate() {
         add(part, &first.setup, of, &mut missing)
-            // Only after the part is known to belong to this study: its indices mean nothing in
-            // another one.
+            // Only for a part of this study, because its indices mean nothing in another one.
             .and_then(|()| part.fill(&mut times))
             .map_err(|error| (Some(at), error))?;
     }
@@ -35,7 +33,6 @@ pub fn merge(parts: &[Ranking]) -> Result<Ranking, (Option<usize>, RankingError)
     Ranking::new(first.setup.clone(), None, &times).ok_or((None, RankingError::Incomplete))
 }
 
-/// Removes a part's number from the missing ones; refuses parts of other studies.
 fn add(
     part: &Ranking,
     setup: &Setup,

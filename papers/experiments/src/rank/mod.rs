@@ -1,10 +1,9 @@
 //! Runs, times and ranks all mappings of tasks to workers: Keller & Varbanescu 2010, "Performance
 //! impact of task mapping on the Cell BE multicore processor".
 //!
-//! Intuition about an interconnect is a poor guide to the best mapping, so all of them are tried,
-//! several times each, and ranked by their mean. Everything is generic over
-//! [`Bed`](seatmap_cell_sim::channels::Bed): a model and a real machine go through the same
-//! study.
+//! Intuition is a poor guide to the best mapping, so all are tried, several times each, and ranked
+//! by their mean. Everything is generic over [`Bed`](seatmap_cell_sim::channels::Bed): a model and
+//! a real machine go through the same study.
 //!
 //! | module | is |
 //! |---|---|

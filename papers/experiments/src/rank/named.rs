@@ -4,8 +4,8 @@ use super::TaskMapping;
 
 /// Each with its name. The gang order of Linux on the Cell
 /// (`arch/powerpc/platforms/cell/spu_manage.c`: SPE 0, 2, 4, 6, 7, 5, 3, 1) puts neighbours of the
-/// ring next to each other, and Keller & Varbanescu 2010 name it and its reverse as the mappings
-/// "which one would choose intuitively". Such a list can mean the task of each thread, as in their
+/// ring next to each other; Keller & Varbanescu 2010 name it and its reverse as the mappings "which
+/// one would choose intuitively". Such a list can mean the task of each thread, as in their
 /// notation, or the seat of each task; both are here.
 ///
 /// | name | of eight tasks |
@@ -31,7 +31,6 @@ pub fn named(tasks: usize) -> Vec<(&'static str, TaskMapping)> {
         .into_iter()
         .flat_map(|(name, seats, list)| {
             let mapping = TaskMapping::new(list);
-            // A list of tasks by thread can also mean threads by task, which is another mapping.
             let as_seats = seats.and_then(|name| Some((name, mapping.as_ref()?.inverse())));
             mapping.map(|mapping| (name, mapping)).into_iter().chain(as_seats)
         })

@@ -86,8 +86,7 @@ impl Ranking {
         let means: Vec<f64> = ranking.iter().map(|row| row.mean_ns).collect();
         let mean_ns = decimals(means.iter().sum::<f64>() / means.len() as f64);
         let quantiles_ns = Quantiles::of(&means);
-        // The middle of the range, not the median, shows in which direction the curve of means
-        // bends.
+        // The middle of the range shows in which direction the curve of means bends.
         let middle = 0.5 * (first.mean_ns + last.mean_ns);
         let below = means.iter().filter(|mean| **mean < middle).count();
         let named = names(&setup, &ranking);
@@ -134,7 +133,7 @@ impl Ranking {
     /// fit its setup.
     pub fn from_json(text: &str) -> Result<Self, RankingError> {
         let read: Ranking = seatmap_data::document::read(text, FORMAT)?;
-        // All figures are recomputed from the times, so a file cannot contradict itself.
+        // A file cannot contradict itself.
         let mut times = MappingTimes::new(read.setup.indices(read.shard)?, read.setup.runs);
         read.fill(&mut times)?;
         Ranking::new(read.setup, read.shard, &times).ok_or(RankingError::Incomplete)
@@ -159,8 +158,7 @@ impl Ranking {
     }
 }
 
-/// The order of the times' rows by their means, and the mappings in that order; equal ones in
-/// lexicographic order.
+/// The order of the times' rows by their means, and the mappings in that order.
 fn rows(
     tasks: usize,
     times: &MappingTimes,
@@ -187,7 +185,7 @@ fn rows(
     (order, ranked)
 }
 
-/// The ranks of well-known mappings, or of their mirror images if only those were run.
+/// The mirror image's rank counts if only that was run.
 fn names(setup: &Setup, ranking: &[RankedMapping]) -> Vec<Named> {
     let row_of: BTreeMap<u64, &RankedMapping> =
         ranking.iter().map(|row| (row.index, row)).collect();

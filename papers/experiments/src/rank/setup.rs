@@ -12,9 +12,9 @@ const QUADWORD: u32 = 16;
 /// The most runs of a study; more would not fit in a readable file.
 pub const MOST_RUNS: u64 = 10_000_000;
 
-/// Default packets that each task takes from each side. Models settle within a few dozen, and ten
-/// times as many agree no better between runs, but take ten times the one or two minutes of all
-/// 5,040 mappings of a Cell chip.
+/// Default packets that each task takes from each side. Models settle within a few dozen. Ten times
+/// as many agree no better between runs, and take ten times the one or two minutes for all 5,040
+/// mappings of a Cell chip.
 pub const USUAL_ROUNDS: u32 = 150;
 
 /// The seat of thread i.
@@ -128,7 +128,7 @@ impl Setup {
             (0, _) => Err(SetupError::Nothing("rounds")),
             (_, 0) => Err(SetupError::Nothing("runs")),
             _ if self.messages.is_empty() => packet(self.packet_bytes),
-            // Long messages are sent in pieces of 16 KiB; the hardware must accept the last one.
+            // Long messages are sent in pieces of 16 KiB; the hardware must accept the last.
             _ => match self.packet_bytes % dma::LARGEST_BYTES {
                 0 if self.packet_bytes > 0 => Ok(()),
                 rest => packet(rest),
@@ -177,8 +177,8 @@ impl Setup {
     }
 
     fn seed_of_run(&self, run: u32) -> u64 {
-        // The run's number is added to the upper half, so that studies with neighbouring seeds do
-        // not share seeds of runs.
+        // The run's number is in the upper half, so that studies with neighbouring seeds do not
+        // share seeds of runs.
         fastrand::Rng::with_seed(self.seed.wrapping_add(u64::from(run) << 32)).u64(..)
     }
 
@@ -208,9 +208,7 @@ impl Setup {
     }
 }
 
-/// Whether the ring can send such packets.
 fn packet(bytes: u32) -> Result<(), SetupError> {
-    // Any aligned address: only the size is checked.
     let there = Ea::Local { rank: 0, offset: 0 };
     match dma::check(0, there, bytes, 0) {
         Err(error @ (DmaError::Size(_) | DmaError::Large(_))) => Err(SetupError::Packet(error)),
@@ -223,7 +221,6 @@ fn packet(bytes: u32) -> Result<(), SetupError> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A setup of a machine with workers 10 to 17.
     pub(crate) fn setup(tasks: usize) -> Setup {
         Setup {
             machine: "test".into(),

@@ -1,8 +1,8 @@
 //! A study on a model, spread over the ranks of one start: rank 0 assigns runs, and all ranks run
 //! them.
 //!
-//! The time of a run depends only on the setup. The result is therefore, to the byte, that of one
-//! process, whichever rank does a run, and however often.
+//! The time of a run depends only on the setup, so the result is to the byte that of one process,
+//! whichever rank does a run.
 
 use super::journal::RankJournal;
 use super::study::{Keeper, RunCallback, time};
@@ -48,8 +48,7 @@ pub fn lead<B: Bed>(
         &|jobs, is_over| done(setup, &bed, jobs, is_over),
         &mut |jobs, ns| {
             note(&mut keeper, jobs, ns).unwrap_or_else(|error| {
-                // The ranks' protocol has no errors of the journal, so the error is kept until it
-                // ends.
+                // The ranks' protocol has no such errors, so it is kept until the end.
                 failed = Some(error);
                 ControlFlow::Break(())
             })
@@ -99,8 +98,7 @@ fn note(
 ) -> Result<ControlFlow<()>, SpreadStudyError> {
     for (job, ns) in jobs.iter().zip(ns) {
         match keeper.note(*job, *ns)? {
-            // An impossible time, or one of a known run: a rank of another version, or a damaged
-            // message.
+            // An impossible time, or one of a known run: another version, or a damaged message.
             None => return Err(SpreadError::Numbers.into()),
             Some(ControlFlow::Break(())) => return Ok(ControlFlow::Break(())),
             Some(ControlFlow::Continue(())) => {}

@@ -15,7 +15,7 @@ use std::sync::mpsc;
 /// The callback after each run with (done, wanted); `Break` stops the study.
 pub type RunCallback<'a> = dyn FnMut(usize, usize) -> ControlFlow<()> + 'a;
 
-/// Runs the missing mappings on a model per thread. The times depend only on the setup. Returns
+/// Runs the missing mappings on a model per thread, whose times depend only on the setup. Returns
 /// whether all times are known.
 ///
 /// # Errors
@@ -37,14 +37,13 @@ pub fn in_parallel<B: Bed>(
             jobs.into_iter().try_for_each(|job| keeper.keep(job, time(&mut bed, setup, job))),
         );
     };
-    // Times arrive over a channel, because only this thread writes the journal.
+    // Only this thread writes the journal.
     let (sender, receiver) = mpsc::channel();
     pool.in_place_scope(|scope| {
         let jobs = &jobs;
         let stop = &stop;
         let bed = &bed;
         scope.spawn(move |_| {
-            // Ends early only if the receiver is dropped.
             let _ = jobs.par_iter().try_for_each_init(bed, |bed, job| {
                 let timed =
                     if stop.load(Ordering::Relaxed) { return None } else { time(bed, setup, *job) };
@@ -52,7 +51,7 @@ pub fn in_parallel<B: Bed>(
             });
         });
         let kept = receiver.into_iter().try_for_each(|(job, timed)| keeper.keep(job, timed));
-        // Runs that have not begun are skipped; the times of running ones are discarded.
+        // Unstarted runs are skipped; the times of running ones are discarded.
         stop.store(true, Ordering::Relaxed);
         ended(kept)
     })
@@ -73,7 +72,7 @@ pub fn in_blocks<B: Bed>(
 ) -> Result<bool, RankStudyError<B::Error>> {
     let mut jobs = times.missing();
     fastrand::Rng::with_seed(setup.seed).shuffle(&mut jobs);
-    // A stable sort, so that the order inside a run stays random.
+    // A stable sort keeps the random order inside a run.
     jobs.sort_by_key(|job| job.run);
     let mut keeper = Keeper { times, journal, observe };
     ended(jobs.into_iter().try_for_each(|job| keeper.keep(job, time(bed, setup, job))))
@@ -84,7 +83,6 @@ pub(super) fn time<B: Bed>(
     setup: &Setup,
     job: MappingTrial,
 ) -> Result<f64, RankStudyError<B::Error>> {
-    // Jobs have valid indices.
     let mapping = TaskMapping::nth(setup.tasks, job.index);
     let seats = mapping.as_ref().map(|mapping| setup.seats(mapping, job.run)).unwrap_or_default();
     time_ns(bed, &setup.program(), &seats, setup.seed_of(job)).map_err(|source| {
@@ -93,7 +91,6 @@ pub(super) fn time<B: Bed>(
     })
 }
 
-/// Why a study ended early: the callback stopped it (`None`), or it failed.
 type Early<E> = Option<RankStudyError<E>>;
 
 fn ended<E: std::error::Error>(kept: Result<(), Early<E>>) -> Result<bool, RankStudyError<E>> {
@@ -123,8 +120,7 @@ impl Keeper<'_, '_> {
         }
     }
 
-    /// Stores a time. Returns whether to continue; `None` if the time does not belong to a missing
-    /// run.
+    /// Returns whether to continue; `None` if the time does not belong to a missing run.
     pub(super) fn note(
         &mut self,
         job: MappingTrial,
@@ -140,7 +136,6 @@ impl Keeper<'_, '_> {
         let total = self.times.total();
         let known = self.times.known();
         match (self.observe)(known, total) {
-            // After the last run there is nothing to break off.
             ControlFlow::Break(()) if known < total => Ok(Some(ControlFlow::Break(()))),
             _ => Ok(Some(ControlFlow::Continue(()))),
         }

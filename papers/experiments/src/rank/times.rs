@@ -20,7 +20,7 @@ pub struct MappingTrial {
 pub struct MappingTimes {
     indices: Vec<u64>,
     runs: usize,
-    /// One row per mapping; NaN if unknown.
+    /// NaN if unknown.
     ns: Vec<f64>,
     known: usize,
 }
@@ -33,8 +33,8 @@ impl MappingTimes {
         MappingTimes { ns: vec![f64::NAN; indices.len() * runs], indices, runs, known: 0 }
     }
 
-    /// Stores a time. Returns false if the study has no such job, the time is already known, or it
-    /// is impossible.
+    /// Stores a time. Returns false if there is no such job, the time is already known, or it is
+    /// impossible.
     pub fn set(&mut self, job: MappingTrial, ns: f64) -> bool {
         let Ok(row) = self.indices.binary_search(&job.index) else { return false };
         let run = job.run as usize;
@@ -45,7 +45,7 @@ impl MappingTimes {
         {
             return false;
         }
-        // Rounded as in documents, so that times from a file are equal to measured ones.
+        // Rounded as in documents, so that times from a file equal measured ones.
         self.ns[row * self.runs + run] = rounded_ns(ns);
         self.known += 1;
         true

@@ -14,7 +14,6 @@ fn schema() -> Value {
     .unwrap()
 }
 
-/// A complete ranking: a part of a sample.
 fn full(runs: u32) -> Ranking {
     let setup = Setup {
         machine: "desk".into(),

@@ -25,7 +25,6 @@ fn fit_schema() -> Value {
         .unwrap()
 }
 
-/// One document of each kind, the first without siblings and load.
 fn experiments() -> Vec<Value> {
     let options = [
         ExperimentOptions::curve(1, 0, 1, 1, 1),
@@ -49,11 +48,9 @@ fn experiments() -> Vec<Value> {
     options.iter().enumerate().map(run).collect()
 }
 
-/// A complete fit, and one of a profile with little data.
 fn fits() -> Vec<Value> {
     let model = catalog::load("xeon-phi-5110p").unwrap().unwrap();
     let mut profile = coherent::profile(&model).unwrap();
-    // A few cores are enough, and two homes.
     let few = |homes: &mut HomeModel| {
         homes.offset_ns.truncate(8);
         homes.offset_ns.iter_mut().for_each(|row| row.truncate(2));

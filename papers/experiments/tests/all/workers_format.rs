@@ -30,7 +30,6 @@ fn json(found: CelluleResult) -> Value {
     serde_json::to_value(WorkersDocument::new("here".to_owned(), vec![0], found)).unwrap()
 }
 
-/// One document of each kind.
 fn documents() -> Vec<Value> {
     let spread = SampleSummary::of(&[vec![1.0, 2.0]]).unwrap();
     let calls = [(TimedCall::CtxRun, CallComparison { runtime: spread, threads: spread })].into();

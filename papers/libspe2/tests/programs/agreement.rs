@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 const APART: f64 = 0.02;
 
-/// An example program of the Cell, by the name of its embedded program.
 fn example(tool: &Tool, name: &str) -> PathBuf {
     let folder = tool.source("../examples");
     let folder = folder.to_str().unwrap();
@@ -50,8 +49,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// A program whose tasks start when the PPE writes their mailboxes, because the start phases decide
-/// the time of tasks that disturb each other.
+/// A program whose tasks start when the PPE writes their mailboxes, because start phases decide the
+/// time of competing tasks.
 struct Begun<P> {
     program: P,
     begins: Vec<u64>,
@@ -84,8 +83,7 @@ fn begun_on<P: ChannelProgram>(
     CellBed::new(Arc::clone(model)).run(seats, &program, 0).unwrap()
 }
 
-/// When the PPE starts each SPE: it checks for room, stores, and continues with the next; a store
-/// takes half a load.
+/// When the PPE starts each SPE: it checks for room and stores; a store takes half a load.
 fn begins(model: &CellModel, seats: &[u32]) -> Vec<u64> {
     let mut now = 0.0;
     let arrives = |seat: &u32| {
@@ -153,8 +151,7 @@ fn printed_ns(program: &PathBuf, arguments: &[&str]) -> f64 {
     said.trim().strip_suffix(" ns").unwrap().rsplit(' ').next().unwrap().parse().unwrap()
 }
 
-/// Stores by other SPEs break each reservation, and the start phases decide which SPE starves. From
-/// the same phases both take the same time.
+/// Stores by other SPEs break each reservation, and the start phases decide which SPE starves.
 #[test]
 fn contended_atomics_take_as_long_in_c_as_in_rust() {
     let Some(tool) = Tool::new() else { return };
@@ -223,7 +220,7 @@ fn options(text: &str) -> StatsOptions {
     options
 }
 
-/// The mean latency of an experiment in Rust, with as many operations as in C.
+/// The mean latency with as many operations as in C.
 fn rust_ns(model: &Arc<CellModel>, rooms: &Rooms, options: &StatsOptions) -> f64 {
     let of_transfers = |seats: Vec<u32>| Transfers {
         is_get: options.function.transfer().unwrap(),

@@ -86,7 +86,7 @@ fn an_intrinsic_is_one_instruction_where_there_is_one() {
     }
 }
 
-/// The functions of a disassembly, with their instructions except return and padding.
+/// The instructions of each function, except return and padding.
 fn disassembled(text: &str) -> Vec<(String, Vec<String>)> {
     let mut functions: Vec<(String, Vec<String>)> = Vec::new();
     for line in text.lines() {

@@ -10,7 +10,6 @@ const DEPTH: usize = 8;
 /// three times needs gigabytes.
 const LIMITS: (u32, u32) = (1_500_000, 60);
 
-/// The headers' macros with this prefix, with their numbers of arguments.
 fn macros(tool: &Tool, start: &str) -> BTreeMap<String, usize> {
     let folder = std::fs::read_dir(tool.source("include")).unwrap();
     let files = folder.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());

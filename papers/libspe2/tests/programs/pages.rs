@@ -22,7 +22,6 @@ fn typed(tool: &Tool, block: &str, home: &str) -> String {
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
 }
 
-/// A home directory after `make install-lib PREFIX=$HOME/cell`.
 fn home(tool: &Tool) -> String {
     tool.install();
     std::os::unix::fs::symlink(tool.path("prefix"), tool.path("cell")).unwrap();

@@ -6,7 +6,6 @@ use crate::tool::Tool;
 use std::path::Path;
 use std::process::Command;
 
-/// Builds and runs a folder's program, and returns any error.
 fn check(folder: &Path, tools: &Path, machine: &str) -> Option<String> {
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new("make");
@@ -18,7 +17,6 @@ fn check(folder: &Path, tools: &Path, machine: &str) -> Option<String> {
 
 #[test]
 fn programs_like_public_ones_run_unchanged() {
-    // Some are in C++.
     let Some(tool) = Tool::with_cplusplus() else { return };
     if !seatmap_needs::tool("make") {
         return;

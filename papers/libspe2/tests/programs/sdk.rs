@@ -4,7 +4,6 @@ use crate::tool::Tool;
 use std::path::Path;
 use std::process::Command;
 
-/// Copies a folder with its contents.
 pub fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {

@@ -3,13 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// `seatmap-cellcc` and an output folder.
 pub struct Tool {
     folder: tempfile::TempDir,
 }
 
 impl Tool {
-    /// The compiler; `None`, with a message, without gcc or on another processor.
     pub fn new() -> Option<Self> {
         if !cfg!(target_arch = "x86_64") {
             seatmap_needs::skip("needs x86-64");
@@ -35,24 +33,21 @@ impl Tool {
         Tool::new()
     }
 
-    /// A file of this crate.
     pub fn source(&self, name: &str) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
     }
 
-    /// Writes a source.
     pub fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         path
     }
 
-    /// The path of a file in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Runs `make install-lib`; returns the folder of its make rules.
+    /// Returns the folder of the make rules.
     pub fn install(&self) -> PathBuf {
         let script = self.source("../../scripts/install-lib");
         let prefix = self.path("prefix");
@@ -63,12 +58,11 @@ impl Tool {
         prefix.join("share/seatmap/cell")
     }
 
-    /// Runs the compiler driver; returns its stderr on failure.
+    /// Returns stderr on failure.
     pub fn cellcc(&self, arguments: &[&str]) -> Result<(), String> {
         self.cellcc_for("", arguments)
     }
 
-    /// As [`Tool::cellcc`], for another processor.
     pub fn cellcc_for(&self, processor: &str, arguments: &[&str]) -> Result<(), String> {
         let mut command = Command::new("sh");
         command
@@ -83,7 +77,6 @@ impl Tool {
         output.status.success().then_some(()).ok_or_else(words)
     }
 
-    /// Compiles an SPU program, embeds it as `work`, and links it into a PPE program.
     pub fn build(&self, spu: &Path, ppu: &Path) -> PathBuf {
         self.build_with(spu, ppu, &[])
     }
@@ -112,19 +105,16 @@ impl Tool {
         self.folder.path().join("program")
     }
 
-    /// Runs a program with the image as its argument.
     pub fn execute(&self, program: &Path, environment: &[(&str, &str)]) -> Output {
         let mut command = Command::new(program);
         command.arg(self.folder.path().join("work.spu")).envs(environment.iter().copied());
         command.output().unwrap()
     }
 
-    /// Builds and runs a program that must succeed, and returns its output.
     pub fn run(&self, spu: &Path, ppu: &Path) -> String {
         self.succeed(&self.build(spu, ppu), &[])
     }
 
-    /// Runs a program that must succeed, and returns its output.
     pub fn succeed(&self, program: &Path, environment: &[(&str, &str)]) -> String {
         let output = self.execute(program, environment);
         let said = String::from_utf8_lossy(&output.stdout);

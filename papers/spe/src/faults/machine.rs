@@ -40,7 +40,6 @@ struct Redirection {
     moved_bytes: Option<i64>,
     /// Whether the instruction advances the register, as string instructions do.
     advances: bool,
-    /// Whether a debugger steps through the program.
     was_stepping: bool,
     /// The address and value of an SPE register for which the instruction uses [`WORDS`].
     word: Option<(u64, u32)>,
@@ -53,10 +52,8 @@ const MIDDLE: usize = WORDS / 2;
 thread_local! {
     static PLACE: Cell<*const ProgramPlace> = const { Cell::new(std::ptr::null()) };
     static STEP: Cell<Option<Redirection>> = const { Cell::new(None) };
-    /// The last instruction that ran in the thread's page without a trap.
     static MOVED: Cell<Option<Redirection>> = const { Cell::new(None) };
     static STACK: RefCell<Option<OwnStack>> = const { RefCell::new(None) };
-    /// A page for copies of instructions.
     static PAGE: Cell<*mut u8> = const { Cell::new(std::ptr::null_mut()) };
     static AROUND: [Cell<u32>; WORDS] = const { [const { Cell::new(0) }; WORDS] };
 }
@@ -142,8 +139,8 @@ pub fn prepare() {
     });
 }
 
-/// Sets the handlers again if the program has replaced them without [`disposition`]. After the
-/// program's handler, the fault would repeat forever.
+/// Sets the handlers again if the program has replaced them without [`disposition`]; its handler
+/// would repeat the fault forever.
 pub fn retake() {
     _ = guarded::retake(want);
     for signal in &SIGNALS[2..] {
@@ -175,10 +172,8 @@ fn prepare_thread() {
 
 static BEFORE_STEPS: OnceLock<Option<libc::sigaction>> = OnceLock::new();
 
-/// The program's own actions for these signals.
 static WANTED: Mutex<[Option<libc::sigaction>; SIGNALS.len()]> = Mutex::new([None; SIGNALS.len()]);
 
-/// Sets the handler of a signal and returns the previous action.
 fn own(signal: c_int) -> Option<libc::sigaction> {
     // SAFETY: all fields may be zero.
     let mut ours: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -233,7 +228,7 @@ fn give_up(signal: c_int) {
     }
 }
 
-/// Handles a fault; returns false if it belongs to other code.
+/// Returns false if the fault belongs to other code.
 ///
 /// # Safety
 /// The arguments are those that the kernel passed to a handler with `SA_SIGINFO`.
@@ -297,7 +292,6 @@ impl Redirection {
         }
     }
 
-    /// The instruction faulted with the other address too.
     fn undo(self, registers: &mut [i64; 23]) {
         registers[self.register] = self.before;
         registers[libc::REG_RIP as usize] = self.at;
@@ -305,7 +299,6 @@ impl Redirection {
     }
 }
 
-/// Decodes the instruction at which the thread faulted: operand, address and bytes.
 fn operand_at(
     registers: &[i64; 23],
     address: Option<u64>,
@@ -403,8 +396,8 @@ fn step(
     true
 }
 
-/// Runs an instruction in the thread's page without a trap, which is many times slower, especially
-/// on a virtual machine.
+/// Runs an instruction in the thread's page, because a trap is many times slower, especially on a
+/// virtual machine.
 fn run_moved(
     registers: &mut [i64; 23],
     operand: Operand,
@@ -461,7 +454,6 @@ fn stop(place: &ProgramPlace, registers: &mut [i64; 23], signal: c_int, address:
     registers[libc::REG_EFL as usize] &= !(TRAP_FLAG | DIRECTION_FLAG);
 }
 
-/// Runs on the program's stack and does not return to it.
 unsafe extern "C" fn leave(spu: *mut SpuState) {
     // SAFETY: set by `stop`, from the place of the program on this thread.
     let spu = unsafe { &mut *spu };
@@ -470,8 +462,7 @@ unsafe extern "C" fn leave(spu: *mut SpuState) {
     spu.fail(StopReason::Fault(ProgramFault { context, ..fault }));
 }
 
-/// Passes a fault of other code to the handler that the PPE's program has set. Returns false if
-/// there is none.
+/// Passes a fault of other code to the program's handler. Returns false if there is none.
 unsafe fn to_program(signal: c_int, info: *mut siginfo_t, context: *mut c_void) -> bool {
     let wanted = match place_of(signal) {
         Some(place) => WANTED.try_lock().ok().and_then(|wanted| wanted[place]),

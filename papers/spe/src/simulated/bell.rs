@@ -1,30 +1,25 @@
 //! Wakeups between a thread of the PPE and the driver.
 //!
-//! One waits while the other runs, and they alternate several hundred thousand times per second. So
-//! a waiter spins for about a microsecond before it sleeps, and a ring is a system call only for a
-//! sleeper. More spinning is worse on a busy computer: 2,000 looks halve the message rate of six
-//! threads on two CPUs.
+//! They alternate several hundred thousand times per second, so a waiter spins for about a
+//! microsecond before it sleeps, and a ring is a system call only for a sleeper. More spinning is
+//! worse on a busy computer: 2,000 looks halve the message rate of six threads on two CPUs.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// No ring.
 const QUIET: u32 = 0;
-/// An unnoticed ring.
 const RUNG: u32 = 1;
-/// The waiter sleeps.
 const ASLEEP: u32 = 2;
 /// The most looks before a waiter sleeps: about a microsecond, enough for most calls.
 const MOST_LOOKS: u32 = 32;
-/// The fewest looks, after looks without success.
 const LEAST_LOOKS: u32 = 4;
 
 /// A bell.
 #[derive(Debug)]
 pub struct TurnBell {
     state: AtomicU32,
-    /// The looks before a waiter sleeps. Only the waiter changes it.
+    /// Only the waiter changes it.
     looks: AtomicU32,
 }
 
@@ -79,13 +74,12 @@ impl TurnBell {
     }
 }
 
-/// Whether the other side can run at the same time.
 fn has_company() -> bool {
     static CPUS: OnceLock<usize> = OnceLock::new();
     *CPUS.get_or_init(|| seatmap_os::affinity::current().map_or(1, |cpus| cpus.len())) > 1
 }
 
-/// `futex(2)`. An error ends the wait.
+/// An error of `futex(2)` ends the wait.
 fn futex(word: &AtomicU32, what: libc::c_int, value: u32, timeout: Option<Duration>) {
     let time = timeout.map(|timeout| libc::timespec {
         tv_sec: timeout.as_secs().try_into().unwrap_or(libc::time_t::MAX),

@@ -1,6 +1,6 @@
 //! The channels of an SPU on the simulated Cell.
 //!
-//! Reads and counts take time, and wait as in hardware. A write that only sets a register takes
+//! Reads and counts take time, and wait as in hardware; a write that only sets a register takes
 //! only its instruction's time.
 
 use crate::channel::{number, spu_event};
@@ -116,8 +116,7 @@ unsafe extern "C" fn on_work(spu: *mut SpuState, cycles: u32) {
     }
 }
 
-/// For a channel at which a program waits: the session's name of it, and the words for an endless
-/// wait.
+/// The session's name of a channel at which a program waits, and the words for an endless wait.
 fn reading(channel: u32) -> Option<(ReadChannel, &'static str)> {
     Some(match channel {
         number::IN_MBOX => (ReadChannel::Mailbox, ""),
@@ -208,7 +207,6 @@ fn count(spu: &mut SpuState, channel: u32) -> u32 {
         number::OUT_MBOX => u32::from(session.has_room(task, Outbound::Plain)),
         number::OUT_INTR_MBOX => u32::from(session.has_room(task, Outbound::Interrupting)),
         number::COMMAND => session.queue_room(task) as u32,
-        // The others never make a program wait.
         _ => reading(channel).is_none_or(|(reading, _)| session.has(task, reading)).into(),
     }
 }

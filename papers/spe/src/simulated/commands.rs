@@ -1,7 +1,7 @@
 //! An SPU's commands for its transfer unit, on the simulated Cell.
 //!
-//! A broken rule that does not depend on the machine stops the program at its command. An
-//! inaccessible address stops it when the bytes would move.
+//! A broken rule that does not depend on the machine stops the program at its command; an
+//! inaccessible address, when the bytes would move.
 
 use crate::command::{is_list, name, opcode};
 use crate::list::{DecodedElement, List};
@@ -86,7 +86,7 @@ fn in_store(spu: &SpuState, local: u32, bytes: u32) -> Result<(), TransferRule> 
     spu.spe().store().at(local, bytes as usize).map(|_| ()).ok_or(TransferRule::Local)
 }
 
-/// Starts a list command. The low half of its effective address is the address of its elements.
+/// The low half of the command's effective address is the address of the elements.
 fn begin_list(
     spu: &mut SpuState,
     whole: LocalStoreTransfer,
@@ -121,7 +121,7 @@ impl Part {
     }
 }
 
-/// Reads a list's elements up to the next stall. Returns them, and whether others follow.
+/// Reads a list's elements up to the next stall; returns whether others follow.
 fn part(spu: &SpuState, list: &mut List) -> Result<(Vec<Part>, bool), TransferRule> {
     let mut parts = Vec::new();
     while let Some(DecodedElement { transfer, stalls }) = list.next(spu.spe())? {

@@ -1,6 +1,6 @@
 //! The charge for work between two calls: `SEATMAP_SPE_COMPUTE`.
 //!
-//! By default the instruction counts of programs built by `seatmap-cellcc` (table in
+//! By default it is the instruction counts of programs built by `seatmap-cellcc` (table in
 //! `cell/count-work`), so that a program always takes the same time.
 
 use std::sync::OnceLock;

@@ -52,7 +52,6 @@ impl Drop for Seated {
 }
 
 fn with_seat<T>(driver: &Arc<Driver>, work: impl FnOnce(&mut Seated) -> T) -> Option<T> {
-    // An ending thread has no seat.
     SEATED
         .try_with(|seated| {
             let mut seated = seated.try_borrow_mut().ok()?;
@@ -128,7 +127,7 @@ pub fn take(driver: &Arc<Driver>, desk: Arc<DriverSlot>) {
     _ = SEATED.try_with(|place| place.replace(Some(seated)));
 }
 
-/// The calling thread ends as a task. It may run on, and the driver does not wait for it.
+/// The calling thread ends as a task. It may run on; the driver does not wait for it.
 pub fn leave() {
     _ = SEATED.try_with(|place| place.take());
 }

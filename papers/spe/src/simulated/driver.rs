@@ -39,7 +39,6 @@ pub fn start(model: &Arc<CellModel>) -> Result<Arc<Driver>, String> {
     thread.map(|_| driver).map_err(|error| format!("no thread for the simulated Cell: {error}"))
 }
 
-/// The SPEs in the order of new contexts.
 fn seats(listed: Option<&str>, model: &CellModel) -> Result<Vec<u16>, String> {
     let Some(text) = listed else { return Ok(Vec::new()) };
     let list = text
@@ -68,13 +67,11 @@ struct Turns {
     compute: Compute,
     tasks: Vec<Task>,
     threads: u32,
-    /// Threads that run on this computer, while virtual time stops.
+    /// Threads that run here, while virtual time stops.
     running: Vec<RunningThread>,
     /// Threads that spin until memory changes, while virtual time continues.
     spinning: Vec<SpinningThread>,
-    /// Calls of threads marked as spinning, until their next look.
     held: Vec<Request>,
-    /// The start of a standstill with spinning threads.
     still_since: Option<Instant>,
 }
 
@@ -113,7 +110,6 @@ impl Turns {
         }
     }
 
-    /// Serves new requests, except those of threads marked as spinning.
     fn receive(&mut self) {
         while let Some(request) = self.driver.take() {
             let task = task_of(&request.desk);
@@ -125,7 +121,7 @@ impl Turns {
         }
     }
 
-    /// Waits for a call of a running thread. Without a call, observes the threads.
+    /// Waits for a call of a running thread; meanwhile observes the threads.
     fn await_call(&mut self) {
         if let Some(request) = self.driver.take_within(watch::PATIENCE) {
             return self.serve(request);
@@ -141,7 +137,6 @@ impl Turns {
         self.session.memory_changed();
     }
 
-    /// Advances until a store, and then lets spinning threads look.
     fn advance_beside_spinning(&mut self) {
         match self.session.advance_to_store() {
             Some(Next::Turn(turn)) => self.turn(turn),
@@ -156,8 +151,7 @@ impl Turns {
         self.look_at_memory(SpinningThread::stored);
     }
 
-    /// Lets the spinning threads for which `is_due` is true look at memory. A thread that no longer
-    /// spins runs again.
+    /// Lets the due spinning threads look at memory. A thread that no longer spins runs again.
     fn look_at_memory(&mut self, is_due: impl Fn(&mut SpinningThread) -> bool) {
         for mut spinning in std::mem::take(&mut self.spinning) {
             let task = spinning.task;
@@ -288,8 +282,8 @@ impl Turns {
         self.put(task, Task::Free);
     }
 
-    /// Handles a standstill, if nothing is in progress and no known thread runs: either another
-    /// thread can still make a call, or all wait forever.
+    /// Handles a standstill, if nothing is in progress and no known thread runs: another thread can
+    /// still make a call, or all wait forever.
     fn stand_still(&mut self) {
         if let Some(at) = (!self.held.is_empty()).then_some(0) {
             let request = self.held.remove(at);
@@ -312,7 +306,7 @@ impl Turns {
         self.report_deadlock();
     }
 
-    /// Whether any thread neither waits in a call nor spins, and so might end a wait.
+    /// Whether any thread might end a wait.
     fn has_strangers(&self) -> bool {
         let threads =
             self.tasks.iter().enumerate().filter(|(_, task)| matches!(task, Task::Thread(_)));

@@ -68,7 +68,6 @@ extern "C" fn on_exit() {
     let Some(driver) = DRIVER.get().filter(|_| !IS_DONE.load(Ordering::Acquire)) else { return };
     let (report, reports) = mpsc::channel();
     let desk = Arc::new(DriverSlot::default());
-    // No task has this number.
     desk.task.store(u32::MAX, Ordering::Release);
     let ask = DriverRequest::Now(Box::new(move |session: &mut CellBeSession| {
         leave(session);
@@ -112,7 +111,6 @@ fn write_trace(session: &mut CellBeSession, name: &str, file: File) {
     }
 }
 
-/// Each SPE's work, the machine's counters, and the simulation's speed.
 fn summary(session: &CellBeSession, took: Duration) -> String {
     let model = session.model();
     let counters = session.counters();

@@ -2,8 +2,8 @@
 //!
 //! One thread, the driver, owns the [session](seatmap_cell_sim::session::CellBeSession). SPU
 //! programs run on it as coroutines, each until its next call. The PPE's threads are threads of the
-//! process. Their calls wait at the driver for their virtual time. Between two calls a thread runs
-//! on this computer; meanwhile virtual time stops and nothing else runs, so that a program always
+//! process, and their calls wait at the driver for their virtual time. Between two calls a thread
+//! runs on this computer; meanwhile virtual time stops and nothing else runs, so a program always
 //! gives the same times.
 //!
 //! | module | contents |

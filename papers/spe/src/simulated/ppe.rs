@@ -17,10 +17,9 @@ use seatmap_cell_sim::session::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The most looks in one call. A thread that polls without success gets answers less often, for the
-/// same virtual time.
+/// The most looks in one call. A thread that polls in vain gets answers less often, for the same
+/// virtual time.
 const MOST_LOOKS: u32 = 1024;
-/// The bit of an answer that contains a message.
 const FOUND: u64 = 1 << 32;
 
 /// A context as a task of the session.
@@ -29,7 +28,6 @@ pub struct SimulatedContext {
     driver: Arc<Driver>,
     task: u16,
     by_kernel: bool,
-    /// The consecutive looks without success.
     looks: AtomicU32,
 }
 

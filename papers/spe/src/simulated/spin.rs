@@ -1,9 +1,9 @@
 //! Detects SPU programs that spin on their local store without a call.
 //!
-//! During a program's turn, its thread samples itself every few milliseconds of CPU time. If the
-//! registers and the whole local store are as in an earlier sample, the program spins until its
-//! store changes from outside, and waits in virtual time for new bytes. A program that computes is
-//! never in the same state twice.
+//! During a program's turn, its thread samples itself every few milliseconds of CPU time. If
+//! registers and local store are as in an earlier sample, the program spins until its store changes
+//! from outside, and waits in virtual time for new bytes. A computing program is never in the same
+//! state twice.
 
 use crate::image::LoadedProgram;
 use crate::simulated::call::call;
@@ -18,18 +18,14 @@ use std::time::Duration;
 
 /// The CPU time between samples. A sample of a store of 256 KiB takes 1/100 of it.
 const EVERY: Duration = Duration::from_millis(4);
-/// The states kept in a turn.
 const KEPT: usize = 64;
-/// The stack for an interruption: the kernel saves the registers there.
+/// The stack for an interruption, with the kernel's saved registers.
 const ROOM_BYTES: u64 = 8 << 10;
 
 struct Watch {
-    /// Its store in its own view, and the length.
     base: u64,
     bytes: u64,
-    /// Its store as others see it.
     words: *const u64,
-    /// The end of its stack.
     limit: u64,
     counts: bool,
     spu: *mut SpuState,
@@ -77,7 +73,7 @@ fn look(sample: ThreadSample) -> bool {
     if !watch.can_be_interrupted(sample) {
         return false;
     }
-    // In a program that counts its work, the counter is not part of the state.
+    // The counter of a program's work is not part of the state.
     let counter = if watch.counts { 0 } else { sample.counter };
     let state = watch.number() ^ sample.registers ^ counter;
     let count = watch.count.get();
@@ -93,7 +89,6 @@ impl Watch {
         is_own_code && (self.limit + ROOM_BYTES..self.base + self.bytes).contains(&sample.stack)
     }
 
-    /// A hash of the whole store.
     fn number(&self) -> u64 {
         // FNV-1a over words, with a rotation for the high bits. SAFETY: within the store, which
         // outlives the turn.
@@ -107,7 +102,7 @@ fn mixed(number: u64, word: u64) -> u64 {
 }
 
 /// Waits in virtual time, on the program's own stack. Does not charge the work since the last call,
-/// because it depends on the time of spinning here.
+/// which depends on the time of spinning here.
 fn interrupt(sample: ThreadSample) {
     if let Some(watch) = watch().filter(|watch| watch.can_be_interrupted(sample)) {
         // SAFETY: the program is interrupted in its own code, so nothing else uses its state.

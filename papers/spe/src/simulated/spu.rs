@@ -23,7 +23,6 @@ pub struct SimulatedSpu {
 pub struct CycleCount {
     /// The register at the program's last call, stored by the table's functions.
     pub register: u64,
-    /// The part of the register already added.
     seen: u64,
     sum: u64,
 }

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Living threads, by their creator's ID.
 static LIVING: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
 /// Whether the machine is a simulated Cell.

@@ -4,7 +4,7 @@
 //! While a thread runs, virtual time stops. It continues if the thread sleeps in the kernel for a
 //! while, or spins: is in the same state again (registers and stack top). A spinning thread's next
 //! look at memory counts after the first store, then after two more, four, and so on; its next
-//! actions have the virtual time of that store. For a thread that computes, virtual time waits.
+//! actions have the virtual time of that store.
 
 use crate::simulated::request::DriverSlot;
 use seatmap_cell_sim::os::sample;
@@ -21,12 +21,11 @@ pub const PATIENCE: Duration = Duration::from_millis(20);
 const ASLEEP: u32 = 2;
 /// The samples among which a state must repeat.
 const SAMPLES: u32 = 64;
-/// The CPU time between samples, many times that of a sample. Without it, a thread that waits for a
+/// The CPU time between samples, many times that of a sample. Without it, a thread waiting for a
 /// CPU would seem to spin.
 const APART_NS: u64 = 200_000;
 /// The time limit of a sample, because the thread may wait for a CPU.
 const SAMPLE_WITHIN: Duration = Duration::from_secs(2);
-/// The most stores between two looks of a spinning thread.
 const MOST_STORES: u64 = 1024;
 
 /// A running thread.
@@ -112,7 +111,7 @@ impl RunningThread {
     }
 }
 
-/// Waits until a thread has used CPU time; false if it stops, or `is_enough` returns true.
+/// Returns false if the thread stops, or `is_enough` returns true.
 fn works(tid: Tid, mut is_enough: impl FnMut() -> bool) -> bool {
     let Some(since_ns) = usage::cpu_ns(tid) else { return false };
     while usage::cpu_ns(tid).is_some_and(|now| now < since_ns + APART_NS) {

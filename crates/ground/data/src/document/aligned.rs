@@ -1,8 +1,7 @@
 //! Cells of tables, padded with blanks.
 
-/// The largest width of a column, in characters. A longer cell is shown whole, but does not widen
-/// the other rows: one long name in a file would make a table of many rows as long as the name
-/// times the rows.
+/// The largest width of a column, in characters. A longer cell does not widen the other rows,
+/// because one long name would multiply the size of a long table.
 const MOST_COLUMNS: usize = 1000;
 
 /// A text padded with blanks on the right. The standard library's `{text:<width$}` panics if the

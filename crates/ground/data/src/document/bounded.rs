@@ -4,7 +4,7 @@ use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess, Se
 use std::fmt;
 
 /// The longest text and the longest key of a document, in bytes. A path has at most 4,096
-/// (`PATH_MAX`), and a list of every second of 8,192 CPUs has about 20,000.
+/// (`PATH_MAX`); a list of every second of 8,192 CPUs has about 20,000.
 pub const MOST_TEXT_BYTES: usize = 1 << 15;
 
 /// Why a text of a file is refused; `None` if it has at most [`MOST_TEXT_BYTES`].
@@ -29,8 +29,8 @@ pub fn from_json<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
     serde_json::from_str(text)
 }
 
-/// The format of a document, read before its other keys. Reading it from JSON or TOML fails if a
-/// text or key of the document is longer than [`MOST_TEXT_BYTES`].
+/// The format of a document, read before its other keys. Reading fails if a text or key is longer
+/// than [`MOST_TEXT_BYTES`].
 #[derive(Debug)]
 pub struct Outline {
     /// Name and version.
@@ -39,7 +39,6 @@ pub struct Outline {
 
 struct BoundedText(String);
 
-/// A key, of which only the outline's own is kept.
 enum Key {
     Format,
     Other,
@@ -181,7 +180,6 @@ mod tests {
                 assert_eq!(refused(&document), is_refused, "{}", &document[..20]);
             }
         }
-        // Escaped characters count once, not as their escapes.
         assert!(!refused(&format!("\"{}\"", "\\u0041".repeat(MOST_TEXT_BYTES))));
         assert!(refused(&format!("\"{}\"", "\\n".repeat(MOST_TEXT_BYTES + 1))));
     }

@@ -24,7 +24,6 @@ pub fn with_causes(error: &dyn Error) -> String {
     line
 }
 
-/// The words of an error, without the redundant ` (os error 2)` that the standard library adds.
 fn words(error: &dyn Error) -> String {
     let mut text = error.to_string();
     if let Some((words, rest)) = text.rsplit_once(" (os error ")

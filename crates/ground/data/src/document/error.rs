@@ -39,7 +39,7 @@ impl From<serde_json::Error> for DocumentError {
     }
 }
 
-/// The mistake in a text of one line, such as a line of a journal, whose number the caller knows.
+/// The mistake in a text of one line, whose number the caller knows.
 #[must_use]
 pub fn json_problem(error: serde_json::Error) -> String {
     match DocumentError::from(error) {

@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use std::io;
 
-/// JSON without spaces, and with control characters in strings as `\u` escapes, so that a document
-/// can be shown on a terminal, and reading it gives the same text.
+/// JSON without spaces, and with control characters as `\u` escapes, so that it can be shown on a
+/// terminal.
 struct Compact;
 
 impl Formatter for Compact {

@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 /// A number in decimal digits; commas may separate thousands, in groups of three. `None` for
-/// everything else, such as the decimal commas of other languages ("1.234,5" and "1,5"), and for
-/// infinity, NaN and subnormal numbers, which are not exact.
+/// decimal commas ("1.234,5", "1,5"), which a program that drops commas would read as another
+/// number, and for infinity, NaN and inexact subnormal numbers.
 ///
 /// ```
 /// use seatmap_data::document::printed_number;
@@ -18,7 +18,6 @@ pub fn printed_number(text: &str) -> Option<f64> {
     let whole_end =
         unsigned.find(|c: char| !c.is_ascii_digit() && c != ',').unwrap_or(unsigned.len());
     let (whole, rest) = unsigned.split_at(whole_end);
-    // The standard library would read `nan` and `inf` as well.
     if rest.contains(|c: char| !c.is_ascii_digit() && !".eE+-".contains(c))
         || !has_thousands_in_groups(whole)
     {
@@ -29,8 +28,8 @@ pub fn printed_number(text: &str) -> Option<f64> {
 }
 
 /// A number from a file in decimal digits, optionally with a point and an exponent. `None` for
-/// everything else: thousands in groups, `nan`, `inf`, and numbers so small that they are not exact
-/// or become zero (`1e-320`, `1e-400`).
+/// everything else: thousands in groups, `nan`, `inf`, and numbers too small to be exact (`1e-320`,
+/// `1e-400`).
 ///
 /// ```
 /// use seatmap_data::document::decimal_number;
@@ -58,8 +57,7 @@ pub fn whole_number<T: FromStr>(text: &str) -> Option<T> {
     if is_digits { text.parse().ok() } else { None }
 }
 
-/// Whether the number has only zeros as digits: a number that is too small for a double also
-/// becomes zero.
+/// Whether all digits are zeros: a number too small for a double also becomes zero.
 fn is_zero(unsigned: &str) -> bool {
     let mantissa = unsigned.split(['e', 'E']).next().unwrap_or_default();
     !mantissa.contains(|c: char| ('1'..='9').contains(&c))

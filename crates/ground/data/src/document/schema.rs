@@ -1,7 +1,7 @@
 //! JSON Schemas, derived from the types of the documents: for tests.
 //!
 //! The schemas are checked in, so that readers find them without a build. A test compares them with
-//! the types. `docs/formats/README.md` has the command that writes them.
+//! the types; `docs/formats/README.md` has the command that writes them.
 //!
 //! | function | is |
 //! |---|---|
@@ -34,7 +34,7 @@ pub fn of<T: JsonSchema>(format: &str) -> Value {
 }
 
 /// Compares the schemas of a folder with those of the types, whose titles are their formats, and
-/// lists the differences. If `SEATMAP_SCHEMA` is `write`, it first writes them.
+/// lists the differences. If `SEATMAP_SCHEMA` is `write`, it writes them first.
 #[must_use]
 pub fn check_in(folder: &Path, schemas: &[Value]) -> Vec<String> {
     let is_written = std::env::var_os("SEATMAP_SCHEMA").is_some_and(|wish| wish == "write");
@@ -55,8 +55,6 @@ pub fn check_in(folder: &Path, schemas: &[Value]) -> Vec<String> {
     problems
 }
 
-/// The flaws of a schema: it is invalid, a key has no description, or a description has terms of
-/// the code.
 fn flaws(schema: &Value) -> Vec<String> {
     let mut flaws = Vec::new();
     flaws.extend(jsonschema::meta::validate(schema).err().map(|error| error.to_string()));
@@ -76,7 +74,7 @@ fn flaws(schema: &Value) -> Vec<String> {
 }
 
 /// Whether a part of a schema refuses unlisted keys. An object with only the key that marks a
-/// variant may do so: a later variant is another such object.
+/// variant may: a later variant is another such object.
 fn is_closed(schema: &Value) -> bool {
     let refuses = schema.get("additionalProperties").is_some_and(|further| further == false);
     let keys = schema.get("properties").and_then(Value::as_object);
@@ -122,8 +120,8 @@ pub fn closed(schema: &Value) -> Value {
     schema
 }
 
-/// Closes the schema of a whole value. Its alternatives and definitions stay open, because each
-/// describes only some of the value's keys.
+/// Closes a schema. Its alternatives and definitions stay open, because each describes only some of
+/// the value's keys.
 fn close(schema: &mut Value) {
     close_parts(schema);
     let Value::Object(keywords) = schema else { return };
@@ -149,8 +147,8 @@ fn close_parts(schema: &mut Value) {
     }
 }
 
-/// Adds an unknown key to every object of a document, as a later version might. `maps` names the
-/// keys whose objects list things by name: there a new key is one more of these.
+/// Adds an unknown key to every object of a document, as a later version might, except to those of
+/// `maps`, in which a key is a name.
 pub fn add_later_keys(document: &mut Value, maps: &[&str]) {
     match document {
         Value::Array(elements) => {
@@ -208,7 +206,6 @@ fn describe_alternatives(keywords: &mut Map<String, Value>) {
     }
 }
 
-/// Visits each property with its path, through references, alternatives, arrays and maps.
 fn visit(root: &Value, schema: &Value, path: &str, seen: &mut dyn FnMut(&str, &Value)) {
     let reference = schema.get("$ref").and_then(Value::as_str);
     let target = reference.and_then(|to| root.pointer(to.trim_start_matches('#')));

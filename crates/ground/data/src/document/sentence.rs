@@ -1,14 +1,12 @@
 //! The messages of the JSON and TOML parsers as sentences about the file.
 //!
 //! A parser's message is about the types of the program: "invalid type: string "8", expected u32".
-//! The owner of a file knows keys and values, so each message is rewritten in those words. The
-//! messages are those of `serde` 1, `serde_json` 1 and `toml` 1, as text, because these crates have
-//! no type for them. An unknown message stays as it is, because those of Seatmap's own readers also
-//! come through the parsers.
+//! The owner of a file knows only keys and values, so each message is rewritten. The parsers
+//! (`serde` 1, `serde_json` 1 and `toml` 1) have messages but no types for them. An unknown message
+//! stays as it is, because those of Seatmap's own readers also come through the parsers.
 
 use crate::document::visible;
 
-/// Mistakes of syntax with one fixed message of the parsers.
 const SYNTAX: [(&str, &str); 22] = [
     ("EOF while parsing a value", "the file ends where a value should stand"),
     ("EOF while parsing a list", "the file ends in the middle of a list"),
@@ -122,7 +120,6 @@ fn about_a_value(message: &str) -> Option<String> {
     Some(format!("expected {expected}, and found a list of length {length}"))
 }
 
-/// The expectation of a reader, in words for its Rust type.
 fn expectation(expected: &str) -> String {
     let word = match expected {
         "u8" => return whole_number_range(0, u8::MAX.into()),
@@ -147,7 +144,6 @@ fn whole_number_range(least: i128, most: u128) -> String {
     format!("a whole number from {least} to {most}")
 }
 
-/// Expectations of a type of the program, or of a length.
 fn structure(expected: &str) -> String {
     let length = ["an array of length ", "a tuple of size "]
         .iter()
@@ -199,7 +195,6 @@ fn finding(found: &str) -> String {
     }
 }
 
-/// Words in Seatmap's quotation marks.
 fn plain(words: &str) -> String {
     let quoted = words.replace('`', "'");
     quoted

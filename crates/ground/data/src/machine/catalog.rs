@@ -2,7 +2,7 @@
 
 use crate::machine::{Description, DescriptionError, Profile};
 
-/// The name and text of each bundled machine; the names are those of the files.
+/// The name and text of each bundled machine; names are those of the files.
 const MACHINES: [(&str, &str); 13] = [
     ("core-i9-12900k", include_str!("../../machines/core-i9-12900k.toml")),
     ("epyc-7r13-2s", include_str!("../../machines/epyc-7r13-2s.toml")),
@@ -77,7 +77,7 @@ pub fn load(name: &str) -> Result<Profile, CatalogError> {
 }
 
 /// The bundled machine nearest to a mistyped name: one that begins with or contains it, or else the
-/// one with the fewest edits, if these are at most a third of the letters.
+/// one with the fewest edits, at most a third of the letters.
 #[must_use]
 pub fn suggest(name: &str) -> Option<&'static str> {
     let name = name.to_lowercase();

@@ -71,8 +71,8 @@ pub struct HomeLines {
 }
 
 impl HomeModel {
-    /// Whether there are more pairs than offsets. With fewer pairs a fit is perfect whatever the
-    /// distances, and explains nothing.
+    /// Whether there are more pairs than offsets. With fewer pairs a fit is always perfect, and
+    /// explains nothing.
     #[must_use]
     pub fn is_overdetermined(&self) -> bool {
         let pus = self.offset_ns.len();
@@ -82,7 +82,7 @@ impl HomeModel {
     /// The group of each PU, in the order of `pus`.
     #[must_use]
     pub fn group_of(&self, pus: &[u32]) -> Vec<Option<usize>> {
-        // A map, because a search for each PU would take quadratic time.
+        // A map, because searching for each PU would take quadratic time.
         let place: std::collections::HashMap<u32, usize> = self
             .groups
             .iter()

@@ -96,7 +96,6 @@ impl Level {
     /// unknown.
     #[must_use]
     pub fn groups(self, topology: &Topology, pus: &[u32]) -> Option<Vec<u32>> {
-        // In order of appearance, because numbers of the topology may have gaps.
         let mut seen = Vec::new();
         pus.iter().map(|os| self.of(topology.pu(*os)?)).collect::<Option<Vec<u32>>>().map(
             |groups| {

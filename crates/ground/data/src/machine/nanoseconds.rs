@@ -5,8 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
 /// The longest round trip, in nanoseconds: two seconds, far beyond any memory. Sums of such
-/// distances with the largest weights of patterns stay finite even in single precision, so that
-/// every search on them ends.
+/// distances with the largest weights of patterns stay far from infinity, even in single precision,
+/// so every search on them ends.
 pub const MAX_ROUND_TRIP_NS: f64 = 2e9;
 
 /// A figure in a file; `None` is `null`. A figure that is too long is refused while it is read, so
@@ -63,7 +63,7 @@ impl<'de> Visitor<'de> for Figure {
     }
 }
 
-/// Why a figure is refused. Offsets may be negative; NaN means unknown.
+/// Offsets may be negative; NaN means unknown.
 pub(crate) fn too_long(ns: f64) -> Option<String> {
     (ns.abs() > MAX_ROUND_TRIP_NS).then(|| {
         format!("{ns:e} ns is beyond any machine; figures up to {MAX_ROUND_TRIP_NS:e} ns are read")

@@ -208,7 +208,6 @@ mod tests {
         );
     }
 
-    /// A home model with lines, a loaded curve, and everything else with numbers.
     fn full() -> serde_json::Value {
         let mut value = serde_json::to_value(small()).unwrap();
         value["clock"] = serde_json::json!({"step_ns": 1.0, "frequency_hz": 2e9});

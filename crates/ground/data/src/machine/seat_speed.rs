@@ -70,13 +70,12 @@ impl SeatSpeed {
         crate::machine::topology::place_of(&self.pus, os, |other| *other)
     }
 
-    /// How much slower the slowest PU is than the fastest while the others are idle, relative to
+    /// The difference between the slowest and the fastest PU while the others are idle, relative to
     /// the fastest. The smaller of the spreads of medians and of tenth percentiles counts, because
     /// noise alone is not a difference.
     #[must_use]
     pub fn spread(&self) -> f64 {
         let by_median = self.work.as_ref().map(|work| spread_of_times(&work.alone_median_ns));
-        // By both figures, because one disturbed measurement does not make a slow PU.
         spread(&self.alone).min(by_median.unwrap_or(f64::INFINITY))
     }
 
@@ -127,7 +126,6 @@ fn relative(fastest_ns: f64, times: &[f64]) -> Vec<f64> {
 
 /// The largest speed or time: sums of millions of them, and their quotients, stay finite.
 const LARGEST: f64 = 1e15;
-/// The smallest speed or time.
 const SMALLEST: f64 = 1e-6;
 
 fn is_figure(value: f64) -> bool {

@@ -4,7 +4,6 @@ use crate::machine::Profile;
 
 const UNNAMED: &str = "a computer";
 
-/// The fact omitted from every profile.
 const HOST_NAME: &str = "the host's name";
 
 /// A profile for publication, and the omitted facts.
@@ -17,8 +16,8 @@ pub struct SharedProfile {
 }
 
 impl SharedProfile {
-    /// Omits the names of the machine and of its control groups, and the part of the kernel's
-    /// release that its builder may have chosen. All figures stay.
+    /// Omits the names of the machine and of its control groups, and the builder's part of the
+    /// kernel's release. All figures stay.
     #[must_use]
     pub fn of(profile: &Profile) -> Self {
         let mut shared = profile.clone();
@@ -40,8 +39,8 @@ impl SharedProfile {
         SharedProfile { profile: shared, left_out }
     }
 
-    /// The facts in a profile that may identify a person or a host, in the words of `left_out`;
-    /// empty for a profile made for publication.
+    /// The facts that may identify a person or a host, in the words of `left_out`; empty for a
+    /// profile made for publication.
     #[must_use]
     pub fn names_in(profile: &Profile) -> Vec<&'static str> {
         let shared = SharedProfile::of(profile);

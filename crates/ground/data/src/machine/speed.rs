@@ -17,16 +17,15 @@ pub struct Speed {
 }
 
 /// The gap between two neighbouring speeds of different kinds, in per cent of the lower one. Cores
-/// of one type differ by less: by their silicon, turbo modes, and the firmware's ranking, which
-/// AMD's driver shows as frequencies up to 3 % apart, 21 % in all (open-mpi/hwloc#690).
+/// of one type differ by less: by silicon, turbo modes, and the firmware's ranking, which AMD's
+/// driver shows as frequencies up to 3 % apart, 21 % in all (open-mpi/hwloc#690).
 const GAP_PERCENT: u128 = 10;
 
 /// Performance or efficiency core, for each of these speeds; all `None` if they are alike.
 ///
 /// Cores of one type are of one kind, whatever their clocks. If the types differ or are unknown,
-/// the capacity decides if all have one and it differs, then the base frequency if all have one,
-/// then the highest frequency. The fastest kind ends at the first gap of more than 10 % between two
-/// neighbouring speeds.
+/// the capacity decides if all have one and it differs, then all base frequencies, then the highest
+/// ones. The fastest kind ends at the first gap of more than 10 % between two neighbouring speeds.
 ///
 /// ```
 /// # use seatmap_data::machine::{CoreKind, Speed, speed::kinds_of};
@@ -56,7 +55,6 @@ fn all_of(speeds: &[Speed], measure: fn(&Speed) -> Option<u64>) -> Option<Vec<u6
     speeds.iter().map(measure).collect()
 }
 
-/// The speed of each type's fastest core, for each core.
 fn fastest_of_type(values: &[u64], types: &[u64]) -> Vec<u64> {
     let mut fastest: BTreeMap<u64, u64> = BTreeMap::new();
     for (value, core_type) in values.iter().zip(types) {

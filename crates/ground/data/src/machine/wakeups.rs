@@ -115,8 +115,8 @@ impl Wakeups {
     /// The round trips between these CPUs in nanoseconds, on the diagonal those of two threads on
     /// one CPU; `None` unless [`tell_one_from_two`](Self::tell_one_from_two).
     ///
-    /// A pair has its own figure if it was measured, else the median of equally near pairs, else
-    /// that of the next farther ones, else that of the farthest.
+    /// An unmeasured pair has the median of equally near pairs, else that of the next farther ones,
+    /// else that of the farthest.
     #[must_use]
     pub fn round_trips_ns(&self, topology: &Topology, pus: &[u32]) -> Option<Matrix> {
         if !self.tell_one_from_two() {
@@ -211,7 +211,6 @@ mod tests {
         WakeupPair { pus, median_ns, ..WakeupPair::default() }
     }
 
-    /// Four cores in two L3 caches, and one CPU of unknown position.
     fn topology() -> Topology {
         let mut topology = Topology::unknown(0..5);
         topology.pus.iter_mut().filter(|pu| pu.os < 4).for_each(|pu| {

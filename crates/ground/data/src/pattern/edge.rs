@@ -3,8 +3,8 @@
 use crate::statistics::words::counted;
 use serde::{Deserialize, Serialize};
 
-/// The most bytes or messages of one edge, an exabyte: sums of them, and their products with
-/// distances, stay exact enough and far from infinity.
+/// The most bytes or messages of one edge, an exabyte: sums, and products with distances, stay
+/// exact enough and far from infinity.
 pub const MAX_AMOUNT: f64 = 1e18;
 
 /// The data that one task sends to another over the whole run or one iteration: for placement only
@@ -71,7 +71,6 @@ impl Edge {
     }
 }
 
-/// Sorts edges by their ends, and adds up those between the same ends.
 pub(crate) fn gather(edges: &mut Vec<Edge>) {
     edges.sort_by_key(Edge::ends);
     edges.dedup_by(|next, kept| {

@@ -98,7 +98,6 @@ pub struct Outsider {
     pub is_kernel: bool,
 }
 
-/// The method that observes wakeups of sleeping threads.
 const WAKEUPS: &str = "wakeups";
 
 impl Pattern {

@@ -2,7 +2,6 @@
 
 use crate::document::Position;
 
-/// The most characters of a bad word in an error.
 const QUOTED: usize = 24;
 
 pub(crate) fn words(text: &str) -> impl Iterator<Item = (Position, &str)> {

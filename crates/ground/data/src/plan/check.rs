@@ -150,7 +150,6 @@ fn channel(at: usize, channel: &Channel, tasks: usize) -> Result<(), DocumentErr
     }
 }
 
-/// The message for a list of the wrong length.
 fn entries(key: &str, entries: usize, tasks: usize) -> String {
     format!("{key} has {} for {}", counted(entries, "entry"), counted(tasks, "task"))
 }

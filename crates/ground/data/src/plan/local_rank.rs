@@ -96,7 +96,7 @@ type Look<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl LaunchInstance {
     /// The instance that these variables describe. `here_cpus` is the number of CPUs that this
-    /// process may use, because a Slurm array need not share CPUs if each task has its own.
+    /// process may use: tasks of a Slurm array with CPUs of their own share none.
     ///
     /// ```
     /// use seatmap_data::plan::local_rank::LaunchInstance;
@@ -135,7 +135,6 @@ impl LaunchInstance {
 }
 
 impl LocalRank {
-    /// The rank's number, counted over all tasks of the array.
     fn of_each(self, inner: LocalRank) -> LocalRank {
         // If their number is unknown, ranks of different tasks cannot be distinguished.
         let Some(ranks) = inner.size else { return inner };
@@ -194,7 +193,6 @@ fn of_slurm(look: Look<'_>) -> Result<Option<LocalRank>, LocalRankError> {
     LocalRank { rank, size, kind: "rank", source }.checked(SLURM_RANK).map(Some)
 }
 
-/// The number of tasks on a node, from a list such as `2(x3),1`.
 fn tasks_of_node(text: &str, node: usize) -> Option<usize> {
     let mut first = 0;
     for part in text.split(',') {
@@ -210,8 +208,8 @@ fn tasks_of_node(text: &str, node: usize) -> Option<usize> {
     None
 }
 
-/// The tasks of a job array are separate jobs, several of which may share a node. If Slurm gave
-/// this one the whole node or fixed CPUs, no other task can use its seats.
+/// The tasks of a job array are separate jobs, which may share a node. If Slurm gave this one the
+/// whole node or fixed CPUs, no other task can use its seats.
 fn of_array(look: Look<'_>, here_cpus: usize) -> Result<Option<LocalRank>, LocalRankError> {
     let variable = "SLURM_ARRAY_TASK_ID";
     let Some(task) = number(look, variable)? else { return Ok(None) };
@@ -235,7 +233,6 @@ fn of_parallel(look: Look<'_>) -> Result<Option<LocalRank>, LocalRankError> {
     Ok(Some(LocalRank { rank: slot - 1, size: None, kind: "worker", source }))
 }
 
-/// The number in a variable; `None` if it is not set.
 fn number(look: Look<'_>, name: &str) -> Result<Option<usize>, LocalRankError> {
     let Some(value) = look(name).filter(|value| !value.is_empty()) else { return Ok(None) };
     match value.trim().parse::<u32>() {

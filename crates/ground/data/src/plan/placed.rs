@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 /// The value of the `format` key.
 pub const FORMAT: &str = "seatmap-plan/1";
 
-/// The machine name of a plan that fits any computer.
 const ANY_HOST: &str = "host";
 
 /// The most tasks of a plan, as of a pattern.
@@ -185,8 +184,8 @@ impl Plan {
         check::plan(self)
     }
 
-    /// Checks that the plan is for the computer of this name, because PU numbers mean nothing on
-    /// another one. A plan for `host` fits any computer.
+    /// Checks that the plan is for this computer, because PU numbers mean nothing on another one. A
+    /// plan for `host` fits any computer.
     ///
     /// # Errors
     /// [`OtherMachine`] with both names.
@@ -223,7 +222,7 @@ impl Plan {
     }
 
     /// The NUMA nodes of all tasks' memory, ascending, each once. `None` if a task may use any
-    /// memory: a tool with one set for all tasks must not restrict that task.
+    /// memory: one set for all tasks would restrict that task.
     ///
     /// ```
     /// let mut plan = seatmap_data::plan::Plan::new("desk", vec![3, 1]);
@@ -240,7 +239,7 @@ impl Plan {
     }
 
     /// Takes each task's memory from the NUMA nodes of its PUs, or from the nearest nodes with
-    /// memory if those have none. A task with a PU of unknown node is not restricted.
+    /// memory. A task with a PU of unknown node is not restricted.
     ///
     /// ```
     /// use seatmap_data::machine::{Pu, Topology};

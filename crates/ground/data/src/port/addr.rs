@@ -1,8 +1,7 @@
 //! Addresses in the tasks' shared memory.
 
-/// Bytes in a cache line: 64 on every coherent machine in the catalogue. If hardware lines are
-/// larger (128 on POWER), two of ours share one, and programs that separate lines must leave one
-/// unused line between two used ones.
+/// Bytes in a cache line: 64 on every coherent machine in the catalogue. On a machine with larger
+/// lines (128 on POWER), programs that space lines must leave one free between two in use.
 pub const LINE_BYTES: usize = 64;
 
 /// 64-bit words in a cache line.

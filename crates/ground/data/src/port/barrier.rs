@@ -4,11 +4,10 @@ use crate::port::{Addr, Port};
 
 /// A barrier: no task leaves before the last one has arrived.
 ///
-/// One word counts arrivals and never restarts, so the barrier needs no reset and can be reused at
-/// once: a task with ticket t waits until the count reaches the next multiple of the number of
-/// tasks. (A central counter barrier after Mellor-Crummey & Scott 1991, section 3.1, with the round
-/// instead of the sense.) It starts from any multiple of `tasks`, usually zero. 2^64 arrivals take
-/// longer than a lifetime.
+/// One word counts arrivals and is never reset: a task that draws ticket t waits until the count
+/// reaches the next multiple of the number of tasks. (A central counter barrier after
+/// Mellor-Crummey & Scott 1991, section 3.1, with the sense replaced by the round.) It starts from
+/// any multiple of `tasks`, usually zero. 2^64 arrivals are not reached in a lifetime.
 ///
 /// ```
 /// # use seatmap_data::port::{Addr, Barrier, Port};

@@ -5,8 +5,8 @@ use crate::port::{Addr, Stamp};
 /// The operations of a workload's task on its machine.
 ///
 /// Loads acquire, stores release, and read-modify-write operations do both: enough for every
-/// structure built here, and free on x86-64. An address beyond the workload's requested shared
-/// memory is a bug of the workload, and the implementation panics.
+/// structure built here, and free on x86-64. An address beyond the workload's shared memory is a
+/// defect of the workload; the implementation panics.
 pub trait Port {
     /// Reads a word.
     fn load(&self, word: Addr) -> u64;
@@ -14,7 +14,7 @@ pub trait Port {
     /// Writes a word.
     fn store(&self, word: Addr, value: u64);
 
-    /// Copies `words` consecutive words, one by one.
+    /// Copies `words` consecutive words, one after the other.
     #[inline]
     fn copy(&self, from: Addr, to: Addr, words: u32) {
         for word in 0..words {
@@ -31,9 +31,9 @@ pub trait Port {
     /// The word holds another value, which is returned; nothing is written.
     fn compare_exchange(&self, word: Addr, current: u64, new: u64) -> Result<u64, u64>;
 
-    /// Waits until the word differs from `value`, and returns it. A real machine spins with a pause
-    /// between loads (Liu et al. 2015, algorithm 1); in a simulator, waiting costs nothing until
-    /// the line changes.
+    /// Waits until the word no longer holds `value`, and returns its new value. On a real machine
+    /// this spins with a pause between loads (Liu et al. 2015, algorithm 1); in a simulator it
+    /// costs nothing until the line changes.
     fn wait_while(&self, word: Addr, value: u64) -> u64;
 
     /// Reads the clock and the task's PU.
@@ -42,15 +42,16 @@ pub trait Port {
     /// Computes for `cycles` core cycles without touching shared memory.
     fn compute(&self, cycles: u64);
 
-    /// Accounts for core cycles that the task has computed with its own instructions: a real
-    /// machine has already spent them, and a simulator advances its time.
+    /// Reports that the task has computed for this many core cycles: a real machine has already
+    /// taken that time, and a simulator lets it pass.
     fn computed(&self, _cycles: u64) {}
 
-    /// Pauses between two polls of several words, with the processor's pause instruction if there
-    /// is one. [`Port::wait_while`] has its own pause.
+    /// The processor's pause instruction, if it has one, for loops that poll several words.
+    /// [`Port::wait_while`] has its own.
     fn pause(&self) {}
 
-    /// The task's involuntary context switches so far. Always 0 if nothing can interrupt it.
+    /// The number of involuntary context switches of this task so far; 0 if nothing can interrupt
+    /// it.
     fn interruptions(&self) -> u64 {
         0
     }

@@ -1,31 +1,31 @@
-//! Checks whether concurrently timed tasks ran at the same time.
+//! Whether tasks timed side by side worked at the same time.
 
 use std::ops::Range;
 
-/// The smallest acceptable [`overlap`] for concurrent operations. Runs of neighbours start and end
-/// a few hundred nanoseconds apart, about a tenth of a run of a few microseconds.
+/// The smallest [`overlap`] at which a figure of concurrent operations is believed. Neighbouring
+/// runs begin and end a few hundred nanoseconds apart: a tenth of a run of a few microseconds.
 pub const ENOUGH_OVERLAP: f64 = 0.9;
 
-/// A batch this many times longer than the task's median batch was interrupted by another program.
-/// Competition for a line slows tasks less, and two distances of virtual CPUs differ by a factor of
-/// four.
+/// A batch that takes this many times the task's median batch was interrupted by another program.
+/// Contenders for a line slow each other by less, and two distances of virtual CPUs are a factor of
+/// four apart.
 const INTERRUPTED: u64 = 8;
 
-/// The times of a task's batches, on a common clock.
+/// The times of one task's work, on a clock that all tasks read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskBeats {
-    /// The clock at the start of the task's work, and after each batch, until it stopped.
+    /// The clock at the start of the work, and after each batch.
     pub beats: Vec<u64>,
-    /// The indices of the counted batches. Earlier ones warm up; later ones keep the load on the
-    /// other tasks.
+    /// The batches that count, by number. Earlier ones warm up; later ones only keep the load
+    /// constant.
     pub counted: Range<usize>,
 }
 
-/// The smallest share of any task's counted batches during which every task ran: 1 if all always
-/// did, 0 if a task was alone. An interrupted task does not count as running.
+/// The smallest share of any task's counted batches during which every task worked: 1 if all worked
+/// all the time, 0 if a task was alone. An interrupted task does not work meanwhile.
 #[must_use]
 pub fn overlap(runs: &[TaskBeats]) -> f64 {
-    // All tasks ran from the last start to the first end.
+    // All tasks worked from the last begin to the first end.
     let from = runs.iter().filter_map(|run| run.beats.first()).max().copied().unwrap_or(0);
     let until = runs.iter().filter_map(|run| run.beats.last()).min().copied().unwrap_or(0);
     let away: Vec<Vec<Range<u64>>> = runs.iter().map(TaskBeats::away).collect();
@@ -47,7 +47,6 @@ impl TaskBeats {
         self.beats.windows(2).map(|two| two[0]..two[1])
     }
 
-    /// The periods of its interruptions.
     fn away(&self) -> Vec<Range<u64>> {
         let mut lengths: Vec<u64> = self.batches().map(|batch| length(&batch)).collect();
         lengths.sort_unstable();
@@ -55,14 +54,14 @@ impl TaskBeats {
         self.batches().filter(|batch| length(batch) > usual.saturating_mul(INTERRUPTED)).collect()
     }
 
-    /// The share of its counted batches within a period in which no other task was interrupted. Its
-    /// own interruptions do not count.
+    /// The share of its counted batches in a stretch of time, without interruptions of other tasks.
+    /// Its own interruptions do not count.
     fn share(&self, stretch: &Range<u64>, others_away: &[Range<u64>], away: &[Range<u64>]) -> f64 {
         let mut together = 0;
         let mut whole = 0;
         let counted = self.batches().skip(self.counted.start).take(self.counted.len());
         for batch in counted.filter(|batch| !away.contains(batch)) {
-            // The clock ran backwards, or a task ended before another started.
+            // The clock ran backwards, or one task ended before another began.
             if batch.end < batch.start || stretch.end < stretch.start {
                 return 0.0;
             }

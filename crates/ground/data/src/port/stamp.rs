@@ -1,7 +1,7 @@
 //! A clock reading with its PU.
 
-/// A reading of a machine's clock with the PU that took it. On x86-64 this is one instruction
-/// (RDTSCP), so moves of a thread between two readings are detected at no cost.
+/// A clock reading with the PU that took it. On x86-64 one instruction reads both (RDTSCP), so a
+/// migration between two readings is detected at no cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     /// Ticks of the machine's clock; [`crate::port::Testbed::ns_per_tick`] converts them.

@@ -7,11 +7,11 @@ pub trait Testbed {
     /// The error of a failed run.
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// Runs all tasks concurrently, task r on PU `seats[r]` (an OS index), and returns their
-    /// results. Shared memory starts as zeros, and keeps its contents from run to run.
+    /// Runs every task of the workload at once, task r on PU `seats[r]` (an OS index), and returns
+    /// their reports. Shared memory starts as zeros and keeps its contents from run to run.
     ///
     /// # Errors
-    /// An unavailable seat, or an unfinished task. No task has run on any other PU.
+    /// A seat is not available, or a task did not finish. No task ran on any other PU.
     fn run<W: Workload>(
         &mut self,
         seats: &[u32],
@@ -24,7 +24,7 @@ pub trait Testbed {
     /// Nanoseconds per tick of its clock.
     fn ns_per_tick(&self) -> f64;
 
-    /// Ticks per core cycle, if the clock has a finer resolution than a cycle.
+    /// Clock ticks in a core cycle, if the clock counts parts of one.
     fn ticks_per_cycle(&self) -> u32 {
         1
     }

@@ -2,15 +2,15 @@
 
 use crate::port::Port;
 
-/// A program of several tasks with shared memory that runs on any machine.
+/// A program of several tasks that share memory and run on any machine.
 pub trait Workload: Sync {
     /// A task's result.
     type Output: Send;
 
-    /// The number of tasks. Task `rank` runs on seat `rank`.
+    /// The number of tasks; task `rank` runs on seat `rank`.
     fn tasks(&self) -> usize;
 
-    /// Cache lines of shared memory: all addresses are below `Addr::line(lines())`.
+    /// The cache lines of shared memory: all addresses are below `Addr::line(lines())`.
     fn lines(&self) -> u32;
 
     /// The body of a task.

@@ -32,14 +32,11 @@ pub fn interval(passes: &[Vec<f64>], ascending: &[f64], seed: u64) -> Option<(f6
     Some((quantile_sorted(&medians, 0.025)?, quantile_sorted(&medians, 0.975)?))
 }
 
-/// The index of each finite sample of a pass among all.
 fn ranks(pass: &[f64], ascending: &[f64]) -> Vec<u32> {
     let finite = pass.iter().filter(|value| value.is_finite());
     finite.map(|value| ascending.partition_point(|other| other < value) as u32).collect()
 }
 
-/// Draws as many passes as given, and from each as many samples as it has. Returns the number of
-/// drawn samples.
 fn draw(ranks: &[Vec<u32>], counts: &mut [u32], rng: &mut Rng) -> u32 {
     let mut drawn = 0;
     for _ in ranks {

@@ -61,14 +61,12 @@ pub fn change_points(series: &[f64], seed: u64) -> Vec<ChangePoint> {
     found
 }
 
-/// The parts between changes, each as its first index and the index after its last.
 fn parts(length: usize, changes: &[ChangePoint]) -> Vec<[usize; 2]> {
     let starts = std::iter::once(0).chain(changes.iter().map(|change| change.at));
     let ends = changes.iter().map(|change| change.at).chain([length]);
     starts.zip(ends).map(|(start, end)| [start, end]).collect()
 }
 
-/// The best split of all parts; `None` if each is too short for one.
 fn best(series: &[f64], parts: &[[usize; 2]]) -> Option<Split> {
     parts
         .iter()
@@ -146,8 +144,6 @@ mod tests {
     use super::*;
     use crate::statistics::normal;
 
-    /// Values with 1 % of noise and 5 % of spikes, which rise by these per cent from each of these
-    /// positions on.
     fn made(chance: &mut fastrand::Rng, length: usize, steps: &[(usize, f64)]) -> Vec<f64> {
         (0..length)
             .map(|at| {
@@ -172,7 +168,6 @@ mod tests {
         assert!(change_points(&[f64::NAN; 50], 1).is_empty());
     }
 
-    /// A step of 5 % with 1 % of noise and some spikes is found within six runs.
     #[test]
     fn a_change_is_found_within_six_runs_and_at_its_place() {
         let mut chance = fastrand::Rng::with_seed(3);

@@ -8,7 +8,6 @@ pub fn ranks(values: &[f64]) -> Vec<f64> {
     let mut ranks = vec![0.0; values.len()];
     let mut first = 0;
     for tied in order.chunk_by(|a, b| values[*a] == values[*b]) {
-        // Ties share the mean of their ranks, as Spearman's formula over ranks requires.
         let shared = first as f64 + (tied.len() as f64 + 1.0) / 2.0;
         tied.iter().for_each(|at| ranks[*at] = shared);
         first += tied.len();
@@ -28,7 +27,6 @@ pub fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
     let a = ranks(a);
     let b = ranks(b);
     let middle = (a.len() as f64 + 1.0) / 2.0;
-    // Zero if all figures of a list are equal.
     let scale = (products(middle, &a, &a) * products(middle, &b, &b)).sqrt();
     (a.len() == b.len() && scale > 0.0).then(|| products(middle, &a, &b) / scale)
 }
@@ -42,7 +40,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Ranks by definition: the number of smaller values, and half of the other equal ones.
     fn brute_ranks(values: &[f64]) -> Vec<f64> {
         let count =
             |keep: &dyn Fn(&f64) -> bool| values.iter().filter(|value| keep(value)).count() as f64;

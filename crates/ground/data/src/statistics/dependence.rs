@@ -12,7 +12,6 @@
 use crate::statistics::{MAD_TO_SIGMA, mad, median, signed_rank::normal_share};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
-/// The number of tried correlations between 0 and 1.
 const STEPS: usize = 24;
 
 /// The prior of independence. A larger one makes intervals of ten values with neighbours'
@@ -29,8 +28,8 @@ const FARTHEST: f64 = 3.0;
 /// The degrees of freedom from which Student's distribution is taken as normal.
 const NEARLY_NORMAL: usize = 200;
 
-/// The factor, at least 1, by which an interval for independent values must be widened for these
-/// values in the order of time. Infinite values and NaN are ignored.
+/// The factor, at least 1, by which an interval for independent values must be widened for values
+/// in the order of time. Infinite values and NaN are ignored.
 #[must_use]
 pub fn widening(in_order: &[f64], confidence: f64) -> f64 {
     let values = clipped(in_order);
@@ -46,7 +45,6 @@ pub fn widening(in_order: &[f64], confidence: f64) -> f64 {
         .map_or(1.0, |(these, independent)| (these / independent).max(1.0))
 }
 
-/// The finite values around 0, with spikes clipped.
 fn clipped(values: &[f64]) -> Vec<f64> {
     let finite = values.iter().copied().filter(|value| value.is_finite());
     let most = FARTHEST * MAD_TO_SIGMA * mad(values).unwrap_or(0.0);
@@ -58,15 +56,12 @@ struct Sums {
     count: f64,
     sum: f64,
     squares: f64,
-    /// The sum of products of neighbours.
     products: f64,
     ends: [f64; 2],
 }
 
-/// The mean of a series under one correlation of neighbours.
 #[derive(Clone, Copy)]
 struct Fit {
-    /// The logarithm of this correlation's weight, up to a constant.
     log_weight: f64,
     mean: f64,
     error: f64,
@@ -114,7 +109,6 @@ impl Sums {
     }
 }
 
-/// Half the width of the interval around 0 that contains the mean with this probability.
 fn half_width(fits: &[Fit], free: usize, confidence: f64) -> Option<f64> {
     let best = fits.iter().map(|fit| fit.log_weight).fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = fits.iter().map(|fit| (fit.log_weight - best).exp()).collect();

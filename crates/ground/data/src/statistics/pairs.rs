@@ -18,7 +18,6 @@ enum Kind {
     /// The mean of two values of one list, each pair once, including each value with itself (Walsh
     /// averages).
     Mean,
-    /// The value of the second list less the value of the first.
     Difference,
 }
 
@@ -97,8 +96,8 @@ impl<'a> ValuePairs<'a> {
         }
     }
 
-    /// The larger the first value, the fewer partners fit under the limit. Partners before the
-    /// value were counted with the earlier one.
+    /// The larger the first value, the fewer partners fit. Partners before the value were counted
+    /// with the earlier one.
     fn means_up_to(&self, limit: f64) -> usize {
         let mut fitting = self.second.len();
         let mut sum = 0;
@@ -114,7 +113,6 @@ impl<'a> ValuePairs<'a> {
         sum
     }
 
-    /// The larger the first value, the more partners fit under the limit.
     fn differences_up_to(&self, limit: f64) -> usize {
         let mut fitting = 0;
         let mut sum = 0;
@@ -146,13 +144,11 @@ mod tests {
     use proptest::prelude::*;
 
     thread_local! {
-        /// The figures of pairs that this thread has computed.
         pub(super) static FIGURES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
     }
 
-    /// The half million pairs of a thousand values are never made. The work is counted, not timed:
-    /// it must grow with the number of values, not with the number of pairs, which is 16 times as
-    /// large here.
+    /// The work is counted, not timed: it must grow with the number of values, not with the number
+    /// of pairs, which is 16 times as large here.
     #[test]
     fn the_work_grows_with_the_number_of_values() {
         let work = |count: u32| {

@@ -10,15 +10,15 @@ use crate::statistics::pairs::ValuePairs;
 use crate::statistics::random::Xoshiro;
 use crate::statistics::{quantile, sorted};
 
-/// The most differences with an exact distribution of the rank sum; above, the normal approximation
-/// is used.
+/// The most differences with an exact rank-sum distribution; above, the normal approximation is
+/// used.
 const MOST_EXACT: usize = 60;
 
 /// Repetitions of [`floor`]: enough to know the 95th percentile to about 1 %.
 const REPETITIONS: usize = 1000;
 
-/// The most differences that a repetition of [`floor`] draws. The centre of more differences is
-/// already normal, so it shrinks with the square root of their number.
+/// The most differences that a repetition of [`floor`] draws. The centre of more is already normal,
+/// so it shrinks with the square root of their number.
 const MOST_DRAWN: usize = 500;
 
 /// The shift of a list of differences.
@@ -64,8 +64,8 @@ pub fn shift(differences: &[f64], confidence: f64) -> Option<Shift> {
     Some(Shift { centre: means.median()?, low, high, count: values.len() })
 }
 
-/// The shift of differences in the order of time, each of which may resemble the one before. The
-/// interval is that of [`shift`], widened for this dependence ([`widening`]).
+/// The shift of differences in the order of time, with the interval of [`shift`], widened for their
+/// dependence ([`widening`]).
 #[must_use]
 pub fn shift_in_order(differences: &[f64], confidence: f64) -> Option<Shift> {
     let found = shift(differences, confidence)?;
@@ -150,8 +150,7 @@ fn beyond(count: usize, tail: f64) -> Option<usize> {
     beyond
 }
 
-/// The probability of each sum of ranks 1 to `count`, if each rank is in the sum with probability
-/// 1/2.
+/// The probability of each sum, if each rank is in it with probability 1/2.
 fn rank_sums(count: usize) -> Vec<f64> {
     let mut probability = vec![0.0; count * (count + 1) / 2 + 1];
     probability[0] = 1.0;
@@ -240,7 +239,6 @@ mod tests {
         assert_eq!(shift(&[f64::NAN; 9], 0.95), None);
     }
 
-    /// A value with heavy tails: one in ten comes from a distribution five times as wide.
     fn spiked(rng: &mut fastrand::Rng) -> f64 {
         normal(rng) * if rng.u8(0..10) == 0 { 5.0 } else { 1.0 }
     }

@@ -125,7 +125,6 @@ pub fn times_a_second(rate: f64) -> String {
 /// A figure with this many digits after the point. A small negative one is `0`, not `-0`.
 #[must_use]
 pub fn figure(value: f64, digits: usize) -> String {
-    // The sign of the printed figure counts: -0.04 with one digit is 0.
     let text = format!("{value:.digits$}");
     let is_zero = !text
         .contains(|letter: char| ('1'..='9').contains(&letter) || letter.is_ascii_alphabetic());
@@ -161,8 +160,8 @@ pub fn lasting(seconds: f64) -> String {
     }
 }
 
-/// Faults in a printed text, each with its line: `1 threads`, `-0`, two spaces within a sentence, a
-/// letter right after a full stop or a semicolon. For tests of printers.
+/// Faults in a printed text, each with its line, for tests: `1 threads`, `-0`, two spaces within a
+/// sentence, a letter right after a full stop or a semicolon.
 #[must_use]
 pub fn faults(text: &str) -> Vec<String> {
     text.lines()
@@ -170,7 +169,6 @@ pub fn faults(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Nouns with a plural after a number.
 const NOUNS: [&str; 40] = [
     "batch",
     "block",

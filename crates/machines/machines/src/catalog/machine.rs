@@ -22,8 +22,7 @@ pub enum MachineKind {
     Host,
     /// A file of distances, measured earlier or imported.
     Profile(Box<Profile>),
-    /// A description: distances by class, and, where it gives a clock, a machine that runs
-    /// programs.
+    /// A description: distances by class, and a machine that runs programs if it gives a clock.
     Description(Box<Profile>, Option<Arc<CoherentModel>>),
     /// A model that runs programs in virtual time.
     Model(Arc<CoherentModel>),
@@ -220,7 +219,6 @@ impl Machine {
         Ok(Machine { notes: imported.notes, flaw, ..Machine::new(name, known, kind) })
     }
 
-    /// A machine from gathered files of `/sys` and `/proc`: its topology, without distances.
     fn gathered(given_name: &str, gathered: Gathered, today: &str) -> Self {
         let file = given_name.trim_end_matches('/').rsplit('/').next().unwrap_or(given_name);
         let stem = file.trim_end_matches(".bz2").trim_end_matches(".tar");
@@ -252,8 +250,8 @@ impl Machine {
         matches!(self.kind, MachineKind::Host)
     }
 
-    /// The machine as data: topology, distances, homes. A model computes its distances in virtual
-    /// time; this host uses its last measurement, or its topology alone.
+    /// The machine as data. A model computes its distances in virtual time; this host uses its last
+    /// measurement, or its topology alone.
     ///
     /// # Errors
     /// [`ProfileError`].
@@ -382,7 +380,6 @@ fn holds(profile: &Profile, capability: Capability) -> bool {
     }
 }
 
-/// The remembered profile of this host, or its topology.
 fn host_profile(around: &Surroundings) -> Result<Profile, ProfileError> {
     if let Some(profile) = remembered::latest()? {
         remembered::of_this_computer(&profile)?;

@@ -1,5 +1,5 @@
-//! The CPUs of this host that a placement may use now. They can differ from the measured ones: CPUs
-//! go offline and online, and this process may not use all.
+//! The CPUs of this host that a placement may use now. They can differ from the saved measurement:
+//! CPUs go offline and online, and this process may not use all.
 
 use crate::catalog::Machine;
 use seatmap_data::document::Blame;
@@ -194,7 +194,6 @@ fn set(cpus: &[u32]) -> CpuSet {
     cpus.iter().copied().collect::<CpuSet>()
 }
 
-/// Remarks on measured CPUs outside this process's mask.
 fn left_out(left: &CpuSet, here: &Cpus) -> Vec<Remark> {
     let mut offline = CpuSet::default();
     let mut forbidden = CpuSet::default();

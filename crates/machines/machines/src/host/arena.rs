@@ -5,8 +5,8 @@ use std::io;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 
-/// Zeroed memory in separate pages, seen as 64-bit words, 64 lines of eight to a 4 KiB page. The
-/// kernel places a page at its first touch, so mapping only reserves pages.
+/// Zeroed memory in separate 4 KiB pages, seen as 64 lines of eight 64-bit words. The kernel places
+/// a page at its first touch, so mapping only reserves pages.
 pub struct Arena {
     base: NonNull<AtomicU64>,
     words: usize,

@@ -59,11 +59,10 @@ const PARTS: [(&str, &str, &str); 41] = [
     ("0xc0", "0xac4", "Ampere-1A"),
 ];
 
-/// The separator between the names of a processor's kinds of cores.
 const AND: &str = " + ";
 
-/// The kinds of cores in `/proc/cpuinfo`, in the order of their names, so that the order of CPUs
-/// does not matter; `None` without Arm's numbers.
+/// The kinds of cores in `/proc/cpuinfo`, by name, so that the order of CPUs does not matter;
+/// `None` without Arm's numbers.
 pub(crate) fn model(cpuinfo: &str) -> Option<String> {
     let mut kinds = Vec::new();
     let mut implementer = None;

@@ -14,7 +14,6 @@ pub use step::step_of;
 /// 30 ns, so the rate is known to a few parts in a million.
 const CALIBRATION: Duration = Duration::from_millis(20);
 
-/// Readings from which the step of the clock is computed.
 const STEP_READINGS: usize = 20_000;
 
 /// This computer's clock.

@@ -54,9 +54,8 @@ impl Crew {
         self.run_together(seats, &|seat: &PartnerThread| work(seat.rank()))
     }
 
-    /// [`Crew::run`] for work that waits for other ranks: each of its waits checks its CPU now and
-    /// then ([`PartnerThread::check`]), and ends when another rank has panicked or has lost its
-    /// CPU.
+    /// [`Crew::run`] for work that waits for other ranks: its waits check their CPU
+    /// ([`PartnerThread::check`]), and end if another rank has panicked or lost its CPU.
     ///
     /// # Errors
     /// [`CrewError`]. No work begins if a thread cannot be pinned. A panic in one rank, or a CPU
@@ -199,7 +198,6 @@ mod tests {
         );
         assert_eq!(crew.run(&[cpu], &|rank| rank).unwrap(), [0]);
     }
-    /// Two ranks wait for each other, and one fails through `fail`.
     fn with_a_failure(fail: impl Fn(u32) + Sync) -> Option<(CrewError, [u32; 2])> {
         let cpus = affinity::current().unwrap();
         let Some([first, second]) = cpus.first_chunk::<2>().copied() else {

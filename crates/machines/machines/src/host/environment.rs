@@ -61,7 +61,6 @@ fn hypervisor() -> Option<String> {
         .or_else(|| device_trees_word(&Root::new("/")))
 }
 
-/// Hypervisors' CPUID signatures and common names.
 #[cfg(target_arch = "x86_64")]
 const HYPERVISORS: [(&str, &str); 7] = [
     ("KVMKVMKVM", "KVM"),
@@ -117,7 +116,6 @@ fn firmwares_word() -> Option<String> {
     VENDORS.iter().find(|(name, _)| *name == vendor).map(|(_, known)| (*known).to_owned())
 }
 
-/// The description of computers without firmware tables, as most Arm computers are.
 const DEVICE_TREE: &str = "/proc/device-tree";
 
 /// The words of hypervisors there (Documentation/devicetree/bindings of Linux).
@@ -126,8 +124,7 @@ const COMPATIBLE: [(&str, &str); 3] = [("linux,kvm", "KVM"), ("xen,", "Xen"), ("
 /// The machine of QEMU, kvmtool, Firecracker and Cloud Hypervisor for Arm.
 const VIRTUAL_MACHINE: &str = "linux,dummy-virt";
 
-/// The hypervisor from the device tree. The tree of a real board does not exclude one, so the
-/// result is never `none`.
+/// The tree of a real board does not exclude a hypervisor, so the result is never `none`.
 fn device_trees_word(root: &Root) -> Option<String> {
     let compatible = root.read(&format!("{DEVICE_TREE}/hypervisor/compatible")).unwrap_or_default();
     if let Some((_, known)) = COMPATIBLE.iter().find(|(word, _)| compatible.contains(word)) {

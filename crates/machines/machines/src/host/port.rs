@@ -6,9 +6,8 @@ use seatmap_os::partners::{LOOKS, PartnerThread};
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A pinned thread's view of the machine: atomic loads and stores on an arena, a clock, and the
-/// thread's CPU time. With partners, its waits end if a partner has exited or a thread has lost its
-/// CPU.
+/// A pinned thread's view of the machine: plain atomic loads and stores on an arena, a clock, and
+/// the thread's own CPU time. With partners, its waits end if one has exited or lost its CPU.
 #[derive(Clone, Copy)]
 pub struct HostPort<'a> {
     words: &'a [AtomicU64],

@@ -55,14 +55,14 @@ pub trait Primitive {
         false
     }
 
-    /// Times it once on these CPUs, with one pinned thread each, for as long as the plan says.
+    /// Times it once on these CPUs, one pinned thread each, for as long as the plan says.
     ///
     /// # Errors
     /// As [`Primitive::run`].
     fn attempt(&self, room: &mut PrimitiveThreads, cpus: &[u32], plan: BatchPlan) -> SamplesResult;
 
-    /// Times it on these CPUs, with one pinned thread each. If the threads do not work at the same
-    /// time, it is timed again with more operations in each batch.
+    /// Times it on these CPUs, one pinned thread each. If the threads do not work at the same time,
+    /// it is repeated with more operations in each batch.
     ///
     /// # Errors
     /// A CPU is not available; the number of CPUs is wrong; a thread was moved; a system call

@@ -56,8 +56,8 @@ pub fn of_this_computer(profile: &Profile) -> Result<(), RememberedError> {
     same_processor(profile.environment.cpu_model.as_deref(), &cpuinfo)
 }
 
-/// `cpuinfo` is read as for the profile: Arm's processors have numbers there and no name, and a
-/// list of several for different cores, of which one kind may be offline.
+/// Arm's `cpuinfo` has numbers instead of a name, and a list of several for different cores, one
+/// kind of which may be offline.
 fn same_processor(measured: Option<&str>, cpuinfo: &str) -> Result<(), RememberedError> {
     match (measured, environment::model_in(cpuinfo)) {
         (Some(measured), Some(here)) if !arm::is_part_of_other(measured, &here) => {

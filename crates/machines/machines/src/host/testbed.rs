@@ -74,7 +74,7 @@ impl HostTestbed {
         Ok(HostTestbed { pus, clock: HostClock::calibrated(), arena, crew: Crew::default() })
     }
 
-    /// The shared memory, for code to compare with a workload on the same line: two lines may have
+    /// The shared memory, for code that must use the same line as a workload: two lines may have
     /// two homes.
     #[must_use]
     pub fn words(&self) -> &[AtomicU64] {

@@ -1,17 +1,17 @@
-//! Threads that begin at one value of the clock, and keep working until all of them have ended.
+//! Threads that begin at one value of the clock, and work until all have ended.
 
 use crate::host::HostClock;
 use seatmap_os::partners::LOOKS;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// From the last thread's arrival to the common start. Other CPUs see the arrival within 1 us, even
-/// on another socket of any machine that we know; this is many times longer, and still short
-/// compared with a measurement.
+/// From the last thread's arrival to the common start. Another CPU sees the arrival within 1 us,
+/// even on another socket of any known machine; this is many times longer, and short compared with
+/// a measurement.
 const LEAD_NS: f64 = 10_000.0;
 
-/// A meeting of threads on different CPUs. They spin: on a virtual machine a sleeping thread wakes
-/// up about 50 us late, when its neighbour's run of a few thousand atomics is over.
+/// A meeting of threads on different CPUs. They spin, because on a virtual machine a sleeping
+/// thread wakes about 50 us late, when a run of a few thousand atomics is over.
 #[derive(Default)]
 pub struct Together {
     arrived: PaddedWord,
@@ -19,16 +19,15 @@ pub struct Together {
     ended: PaddedWord,
 }
 
-/// A word on its own lines: neighbours are fetched in pairs on x86-64, and are one line of 128
-/// bytes on POWER.
+/// A word on its own lines: x86-64 fetches neighbouring lines in pairs, and POWER has lines of 128
+/// bytes.
 #[repr(align(128))]
 #[derive(Default)]
 struct PaddedWord(AtomicU64);
 
 impl Together {
     /// Returns once this many threads have called it, in all of them at the same value of the
-    /// clock. It calls `check` every [`LOOKS`] looks, which ends the wait by a panic if a thread
-    /// will never come.
+    /// clock. It calls `check` every [`LOOKS`] looks, which panics if a thread will never come.
     pub fn begin(&self, threads: usize, clock: &HostClock, check: impl Fn()) {
         let before = self.start_ticks.0.load(Ordering::Acquire);
         if self.arrived.come(threads).is_last {
@@ -52,8 +51,8 @@ impl Together {
         }
     }
 
-    /// Repeats an operation until this many threads have called this method, and returns the clock
-    /// at that moment. The operation must panic if a thread will never come.
+    /// Repeats an operation until this many threads have called this method. Returns the clock at
+    /// that moment. The operation panics if a thread will never come.
     pub fn keep_on(&self, threads: usize, clock: &HostClock, mut operation: impl FnMut()) -> u64 {
         let all = self.ended.come(threads).all;
         while self.ended.0.load(Ordering::Acquire) < all {
@@ -63,11 +62,8 @@ impl Together {
     }
 }
 
-/// The state of the meeting when a thread arrives.
 struct Came {
-    /// Whether the other threads of its round have arrived.
     is_last: bool,
-    /// The count at which all threads of the round have arrived.
     all: u64,
 }
 

@@ -1,9 +1,9 @@
 //! The PUs of a computer and what they share, from `/sys` and `/proc`.
 //!
-//! [`of_host`] reads this computer; [`read_folder`] and [`read_gathered`] read the gathered files
-//! of another one: a folder with `sys` and `proc`, or an archive of `hwloc-gather-topology`. All
-//! agree with hwloc's `lstopo` on the same files, including its numbers (the tests compare them).
-//! On this computer the numbers are those of the whole machine, as in hwloc without a cpuset.
+//! [`of_host`] reads this computer. [`read_folder`] and [`read_gathered`] read another computer's
+//! gathered files: a folder with `sys` and `proc`, or an archive of `hwloc-gather-topology`. All
+//! three agree with hwloc's `lstopo` on the same files, including its numbers (tested). On this
+//! computer the numbers are those of the whole machine, as in hwloc without a cpuset.
 //!
 //! | level | read from | numbered by |
 //! |---|---|---|
@@ -143,7 +143,6 @@ pub fn showing(cpus: &CpuSet) -> Topology {
     let tree = FileTree::of_host();
     let mut pus: HashMap<u32, Pu> = match within(&tree, &Allowed::read(&tree), Numbered::Machine) {
         Ok(found) => found.topology.pus.into_iter().map(|pu| (pu.os, pu)).collect(),
-        // A sandbox without sysfs: only the mask is known.
         Err(_) => HashMap::new(),
     };
     let pus = cpus.iter().map(|os| pus.remove(&os).unwrap_or(Pu { os, ..Pu::default() })).collect();
@@ -196,7 +195,6 @@ fn of_tree(tree: &FileTree) -> Result<Gathered, TopologyError> {
     within(tree, &Allowed::read(tree), Numbered::Allowed)
 }
 
-/// The parts that count in the numbers of cores, caches and dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Numbered {
     /// All online parts, so that a number means the same part under every cpuset and mask.
@@ -224,9 +222,8 @@ fn within(
     if pus.is_empty() {
         return Err(TopologyError::NothingAllowed);
     }
-    // A CPU's node does not depend on the memory that a process may use: a CPU keeps its node even
-    // if the cpuset allows none of its memory. Only hwloc's numbers of the parts depend on the
-    // allowed nodes.
+    // A CPU keeps its node even if the cpuset allows none of its memory. Only hwloc's numbers of
+    // the parts depend on the allowed nodes.
     let is_machine = numbered == Numbered::Machine;
     let counted: Vec<&CpuSet> = nodes
         .nodes

@@ -57,7 +57,7 @@ impl HostWakeups {
                 .map_err(|source| CrewError::Pin { cpu: cpus[0], source })?;
             let of_asker = asking.join().map_err(|_| panicked(cpus[0]))?;
             let of_answerer = answering.join().map_err(|_| panicked(cpus[1]))?;
-            // The error of the failed thread has the cause; the other one only noticed.
+            // The failed thread's error has the cause.
             match (of_asker, of_answerer) {
                 (Err(of_asker), Err(of_answerer)) => {
                     Err(if matches!(&of_asker, PrimitiveError::Crew(_)) {
@@ -104,8 +104,8 @@ fn builder() -> std::thread::Builder {
     std::thread::Builder::new().name("seatmap-wakeup".into())
 }
 
-/// Pins the calling thread, and waits until the other one is pinned too. A thread that cannot be
-/// pinned drops its end of the channel, so that neither waits forever.
+/// Pins the calling thread, and waits until the other one is pinned. A thread that cannot be pinned
+/// drops its end of the channel, so that neither waits forever.
 fn meet(cpu: u32, ready: &Sender<()>, other: &Receiver<()>) -> Result<(), PrimitiveError> {
     affinity::pin(&[cpu]).map_err(|source| CrewError::Pin { cpu, source })?;
     // The other end is dropped only if its thread failed; `recv` then fails.

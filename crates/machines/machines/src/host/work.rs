@@ -6,14 +6,12 @@ use crate::host::together::Together;
 use seatmap_os::partners::PartnerThread;
 use std::hint::black_box;
 
-/// The intended time of the work on the first CPU.
 const WANTED_NS: f64 = 2e6;
 
 /// The time for which a CPU works before it is timed: idle cores need a few milliseconds to clock
 /// up.
 const WARM_UP_NS: f64 = 4e6;
 
-/// Steps of the first timing of the work.
 const TRIAL_STEPS: u64 = 20_000;
 
 /// Words of the chain of pointers: 16 KiB, which fits into every first-level cache.
@@ -51,7 +49,6 @@ impl HostWork {
     /// # Errors
     /// No thread could be pinned, or a CPU was lost meanwhile.
     pub fn time_ns(&mut self, cpus: &[u32]) -> Result<Vec<f64>, CrewError> {
-        // A meeting is for one number of threads.
         let clock = &self.clock;
         let steps = self.steps;
         let together = &Together::default();

@@ -8,8 +8,8 @@ use seatmap_data::port::{Addr, Port, Stamp, Workload};
 pub const MOST_MESSAGES: u32 = 8;
 
 /// The share of the heaviest edge's bytes below which an edge sends nothing in a round. Each other
-/// edge sends at least one message, an eighth of the heaviest edge's; without this limit, a wakeup
-/// at a program's start would count as much as traffic.
+/// edge sends at least one message, an eighth of the heaviest edge's, so a wakeup at a program's
+/// start would otherwise count as much as traffic.
 pub const LEAST_SHARE: f64 = 0.01;
 
 /// A channel between two tasks over one line.
@@ -25,8 +25,8 @@ pub struct Handoff {
     pub line: Addr,
 }
 
-/// Tasks that exchange messages along a pattern, round after round, to measure its traffic on a
-/// coherent machine. In a round, a task first sends its messages and then receives those of others.
+/// Tasks that exchange messages along a pattern, round after round: a measurement of a pattern's
+/// traffic on a coherent machine. In a round, a task first sends its messages and then receives.
 /// Each channel holds one message; edges with several messages all send their first ones first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handoffs {
@@ -83,9 +83,9 @@ impl Handoffs {
         }
     }
 
-    /// The same handoffs over other lines, a quarter more than channels. Each channel in turn,
-    /// those with most messages first, takes the line whose home is nearest to both its ends (Liu
-    /// et al. 2015, algorithm 4 and footnote 3). `away` is a PU's distance from a line's home.
+    /// The same handoffs over other lines, a quarter more than channels. Each channel in turn, the
+    /// busiest first, takes the line whose home is nearest to both its ends (Liu et al. 2015,
+    /// algorithm 4 and footnote 3). `away` is a PU's distance from a line's home.
     #[must_use]
     pub fn near(&self, placement: &[u32], away: impl Fn(u32, u32) -> Option<u64>) -> Self {
         let first =
@@ -109,7 +109,6 @@ impl Handoffs {
         near
     }
 
-    /// The channels of some handoffs, each with its messages in a round.
     fn channels<'p, P: Port>(
         &self,
         port: &'p P,
@@ -142,8 +141,7 @@ impl Workload for Handoffs {
         for round in 0..self.rounds {
             for turn in 0..self.most_messages() {
                 let is_on = |(messages, _): &&(u32, SpinChannel<P>)| *messages > turn;
-                // All send before any receives: each channel holds one message, so no task waits
-                // for a waiting task.
+                // All send before any receives, so no task waits for a waiting task.
                 out.iter()
                     .filter(is_on)
                     .for_each(|(_, channel)| channel.put(&[u64::from(round) + rank as u64]));

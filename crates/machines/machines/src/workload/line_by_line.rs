@@ -3,8 +3,8 @@
 use crate::workload::{PingPong, PingPongTimes};
 use seatmap_data::port::{Addr, Barrier, Port, Workload};
 
-/// The turns of [`PingPong`] over many lines, by the same two tasks: creating the threads of a run
-/// costs as much as a hundred round trips, and here one run has all lines.
+/// The turns of [`PingPong`] over many lines, by the same two tasks. Creating a run's threads costs
+/// as much as a hundred round trips; here it happens once for all lines.
 #[derive(Clone, Debug)]
 pub struct LineByLine {
     /// The words, one on each of the lines.
@@ -18,7 +18,6 @@ pub struct LineByLine {
 }
 
 impl Workload for LineByLine {
-    /// The times of one task, line by line.
     type Output = Vec<PingPongTimes>;
 
     fn tasks(&self) -> usize {

@@ -4,10 +4,10 @@ use seatmap_data::port::{Addr, Port, Stamp, WORDS_PER_LINE, Workload};
 
 /// Algorithm 1 of Liu et al. 2015, timed in batches. Two tasks write one shared word in turn; each
 /// waits with a pause until the word no longer holds its own value. One turn of both is a round
-/// trip, and its time is the core distance.
+/// trip, the core distance.
 ///
 /// Pair p is tasks 2p and 2p + 1, on the line `lines[p]`; all pairs start together. Each task reads
-/// the clock only between batches of round trips. The clock of the task that started later counts,
+/// the clock once per batch of round trips. The clock of the task that started later counts,
 /// because the earlier task's first batch includes the wait.
 #[derive(Clone, Debug)]
 pub struct PingPong {
@@ -26,13 +26,13 @@ pub struct PingPong {
 pub struct PingPongTimes {
     /// The clock before the first batch and after each: `batches + 1` readings.
     pub stamps: Vec<Stamp>,
-    /// How often the operating system took the task off its PU during the run.
+    /// The task's involuntary context switches during the run.
     pub interruptions: u64,
 }
 
 impl PingPong {
-    /// Waits until all tasks have arrived. The tasks wait on a separate line: if every arrival woke
-    /// all waiting tasks, hundreds of tasks would take longer to meet than the rest of the run.
+    /// Waits until all tasks have arrived, on a separate line: if every arrival woke all waiting
+    /// tasks, hundreds of tasks would take longer to meet than the rest of the run.
     fn meet<P: Port>(&self, port: &P) {
         if port.fetch_add(self.gate, 1) + 1 == self.tasks() as u64 {
             port.store(self.go(), 1);

@@ -4,11 +4,11 @@ use crate::workload::spin_channel::SpinChannel;
 use seatmap_data::port::{Addr, Port, Stamp, Workload};
 
 /// The producer-consumer model of Liu et al. 2015 (section IV.A): a producer puts values into a
-/// channel that holds one value and is guarded by a spin lock, and a consumer takes them out.
+/// channel for one value with a spin lock, and a consumer takes them out.
 ///
-/// Channel c is the line `channels[c]`, which holds the lock, the fullness and the value. Its
-/// producer is task 2c and its consumer task 2c + 1. The lines must hold zeros before the run;
-/// after it, all words but the value hold zeros again.
+/// Channel c is the line `channels[c]`, with the lock, the fullness and the value, so that all
+/// three have one home. Its producer is task 2c and its consumer task 2c + 1. The lines must hold
+/// zeros before the run; after it, all words but the value do.
 #[derive(Clone, Debug)]
 pub struct ProducerConsumer {
     /// The line of each channel.

@@ -6,8 +6,8 @@ use seatmap_data::port::{Addr, Port};
 pub const MOST_WORDS: usize = 6;
 
 /// One side of a channel of Liu et al. 2015 (section IV.A). Lock, fullness and message share a
-/// line, so that all of it has one home. The line must hold zeros at first; an empty channel holds
-/// zeros again in all words but the message.
+/// line, and so a home. The line must hold zeros at first; an empty channel holds zeros in all
+/// words but the message.
 pub struct SpinChannel<'a, P> {
     port: &'a P,
     lock: Addr,

@@ -61,7 +61,7 @@ impl CoherentBed {
     fn caches(&self, seats: &[u32], tasks: usize) -> Result<Vec<u16>, SimError> {
         engine::one_seat_each(seats, tasks)?;
         let mut taken = std::collections::HashSet::new();
-        // A hardware thread of the model has one request under way, so it runs one task.
+        // A hardware thread of the model runs one task, because it has one request under way.
         if let Some(twice) = seats.iter().find(|pu| !taken.insert(**pu)) {
             return Err(SimError::Seat(format!("two tasks on PU {twice}, which runs one")));
         }
@@ -115,7 +115,6 @@ impl Testbed for CoherentBed {
         let world = self.world.get_mut();
         // Also after a failure: the counts of a deadlock help to find its cause.
         self.counters = CoherentCounters::of(world);
-        // A run that ended early leaves messages under way.
         if outputs.is_ok() {
             world.assert_idle();
         }

@@ -1,5 +1,4 @@
-//! Message buffers: homes that keep their lines. Caches read and write the lines there over the
-//! fabric.
+//! Message buffers: homes that keep their lines, which caches read and write over the fabric.
 
 use crate::coherent::intake::Intake;
 use crate::coherent::layout::CoherentLayout;
@@ -15,13 +14,12 @@ use std::sync::Arc;
 
 const NAME: &str = "message buffer";
 
-/// The message buffers of a machine. No line is cached: every request carries its operation, and
-/// every answer the value.
+/// The message buffers of a machine. No line is cached: requests carry their operations, and
+/// answers the values.
 #[derive(Clone, Debug)]
 pub struct Buffers {
     layout: Arc<CoherentLayout>,
     intake: Intake,
-    /// The waiting polls of each line.
     polls: Vec<SlabQueue>,
 }
 
@@ -63,8 +61,7 @@ impl Buffers {
         let found = memory.read(word);
         self.intake.release(message.at, &message, out.now());
         if matches!(operation, LineCall::WaitWhile(_, value) if value == found) {
-            // A poll that would find the same value again costs one event when the value changes,
-            // and none before.
+            // A waiting poll costs one event when the value changes, and none before.
             return out.park(&mut self.polls[message.line as usize], packet);
         }
         let mut kind = MessageKind::Line { exclusive: false };
@@ -77,13 +74,12 @@ impl Buffers {
         out.answer(packet, Message { kind, from: message.at, to: message.from, ..message }, 0);
     }
 
-    /// Wakes the threads that poll the line. They find the change with a later poll: after half the
-    /// time between two polls, on average.
+    /// Wakes the threads that poll the line. They find the change half a polling interval later on
+    /// average.
     fn wake(&mut self, line: u32, out: &mut Outbox) {
         while let Some(packet) = out.unpark(&mut self.polls[line as usize]) {
             let poll = *out.message(packet);
             self.intake.readmit(poll.at);
-            // The store meets the poller at any point of its loop: half of a turn is the mean.
             out.schedule(CoherentEvent::LookedUp(packet), self.poll_ticks(&poll) / 2);
         }
     }

@@ -11,12 +11,10 @@ use std::sync::Arc;
 
 const NAME: &str = "cache";
 
-/// A cache's right to a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LineState {
     #[default]
     Invalid,
-    /// The cache may read.
     Shared,
     /// The cache may read, and answers for the line, which other caches share.
     Owned,
@@ -24,16 +22,14 @@ pub enum LineState {
     Exclusive,
 }
 
-/// Why a hardware thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wait {
     Nothing,
     /// The thread's request is on its way to the home, or waits there.
     Asking(u32),
-    /// The home has granted the thread's request for this line. The cache holds a snoop that
-    /// arrives before the answer.
+    /// The home has granted the request for this line; the cache holds a snoop that arrives before
+    /// the answer.
     Coming(u32, Option<u32>),
-    /// The thread sleeps until this line changes.
     Watching(u32),
 }
 
@@ -48,34 +44,28 @@ struct Thread {
 pub struct Delivery {
     /// The thread. It continues with its request before the snoop is handled.
     pub thread: u16,
-    /// The value of an answer from a message buffer.
     pub value: Option<u64>,
     pub held: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheCounts {
-    /// Accesses to lines to which the cache had the right.
     pub hits: u64,
-    /// Accesses that went to the line's home.
     pub misses: u64,
     /// Snoops that arrived before the line itself, and waited for it.
     pub early_snoops: u64,
 }
 
 /// The cache of one core. Caches never evict. On a machine with message buffers, a cache holds no
-/// lines, and passes every access on.
+/// lines and passes every access on.
 #[derive(Clone, Debug)]
 pub struct Cache {
     layout: Arc<CoherentLayout>,
     id: u16,
     node: u16,
-    /// The states by line; empty if no thread is seated.
     states: Vec<LineState>,
     threads: Vec<Thread>,
-    /// Number of threads with a granted request.
     coming: u16,
-    /// Arrived snoops without an answer.
     snoops: u32,
     counts: CacheCounts,
 }
@@ -106,7 +96,7 @@ impl Cache {
         self.counts = CacheCounts::default();
     }
 
-    /// Gives a task the next hardware thread, in a memory of this many lines. Returns the thread.
+    /// Gives a task the next hardware thread, which it returns, in a memory of this many lines.
     pub fn seat(&mut self, task: u16, lines: usize) -> u16 {
         let thread = self.threads.len();
         invariant!(
@@ -131,14 +121,12 @@ impl Cache {
         self.state(line) >= if writes { LineState::Exclusive } else { LineState::Shared }
     }
 
-    /// Accesses a line for a thread. Returns false if the cache lacks the right: then it asks the
-    /// home, which delivers the answer.
+    /// Accesses a line for a thread. Returns false if the cache lacks the right and asks the home.
     #[inline]
     pub fn access(&mut self, thread: u16, line: u32, request: LineCall, out: &mut Outbox) -> bool {
         let writes = request.writes();
         let is_uncached = self.layout.is_uncached;
-        // Another thread of the core may have lost the line to a snoop that waits for its answer;
-        // that one comes first.
+        // A waiting snoop, if another thread of the core lost the line, comes first.
         if !is_uncached && self.permits(line, writes) && self.thread_expecting(line).is_none() {
             self.counts.hits += 1;
             return true;
@@ -162,10 +150,9 @@ impl Cache {
         self.counts.hits += hits;
     }
 
-    /// A thread with a granted request for this line.
     #[inline]
     fn thread_expecting(&self, line: u32) -> Option<usize> {
-        // Nearly always, which avoids a search through the threads.
+        // Avoids the search nearly always.
         if self.coming == 0 {
             return None;
         }
@@ -188,7 +175,7 @@ impl Cache {
         self.coming += 1;
     }
 
-    /// Handles an arriving message. Returns an answer, with which the core continues.
+    /// Handles an arriving message. Returns an answer for the core.
     #[inline]
     pub fn handle(&mut self, packet: u32, out: &mut Outbox) -> Option<Delivery> {
         let message = *out.message(packet);
@@ -234,7 +221,7 @@ impl Cache {
     }
 
     /// Takes an arrived answer. A grant may overtake a line sent earlier to another thread of this
-    /// core: the grant raises the right to the line, and the line then does not lower it.
+    /// core; it raises the right to the line, which the line then does not lower.
     fn deliver(&mut self, answer: Message, exclusive: bool, out: &mut Outbox) -> Delivery {
         let Message { line, thread, .. } = answer;
         let wait = std::mem::replace(&mut self.threads[thread as usize].wait, Wait::Nothing);
@@ -268,13 +255,11 @@ impl Cache {
         );
         let right = if exclusive { LineState::Exclusive } else { LineState::Shared };
         let state = &mut self.states[line as usize];
-        // A sibling's grant to write may have come first; a later answer to read does not lower it.
         *state = right.max(*state);
         Delivery { thread, value: None, held }
     }
 
-    /// Takes a snoop from the home. If the line itself is still on its way here, the snoop waits
-    /// for it.
+    /// Takes a snoop from the home, which waits for the line if that is still on its way.
     pub fn snoop(&mut self, packet: u32, out: &mut Outbox) {
         let line = out.message(packet).line;
         let Some(expecting) = self.thread_expecting(line) else {

@@ -2,9 +2,10 @@
 //!
 //! Word by word, the engine would resume a task for each access, although the lines in its cache
 //! cannot change until another thread or cache accesses them. A copy therefore runs ahead to the
-//! end of two such lines, and one event stands for all its steps. An earlier access by another
-//! thread or cache finds all due steps done, and the copy continues from there. All steps happen at
-//! the times of single loads and stores; only the order of two events in the same tick may differ.
+//! end of two such lines, as one event. If another access to one of the lines comes earlier, it
+//! finds all steps done that are due by then, and the copy continues from there. All steps happen
+//! at the times of single loads and stores; only the order of two events in the same tick may
+//! differ.
 
 use crate::coherent::cores::{Core, HardwareThread};
 use crate::coherent::memory::SharedMemory;
@@ -14,8 +15,7 @@ use crate::moment::at_tick;
 use seatmap_data::invariant;
 use seatmap_data::port::{Addr, WORDS_PER_LINE};
 
-/// A task's copy: even steps load a word, and odd steps store it. The copy is over when all steps
-/// have begun.
+/// A task's copy: even steps load a word, odd steps store it. It is over when all steps have begun.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Copying {
     from: u32,
@@ -23,13 +23,12 @@ pub struct Copying {
     steps: u32,
     begun: u32,
     ahead: Option<Ahead>,
-    /// The number of the run ahead whose end counts.
+    /// The number of the run ahead that counts.
     run: u16,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
-    /// The time of its first step.
     since: u64,
     first: u32,
     /// The first step after it.
@@ -52,14 +51,14 @@ impl Copying {
     /// The first step that leaves the lines of the next one.
     fn leaves(&self) -> u32 {
         let words = self.words(self.begun).map(|word| WORDS_PER_LINE - word.0 % WORDS_PER_LINE);
-        // Steps of the nearer line end, in whole words: a load and its store are two steps.
+        // Whole words to the nearer line end; a load and its store are two steps.
         (2 * (self.begun / 2 + words[0].min(words[1]))).min(self.steps)
     }
 }
 
 impl Core {
-    /// Begins the next steps of a thread's copy. Returns false if there are none, and the task
-    /// itself continues.
+    /// Begins the next steps of a thread's copy. Returns false if there are none, so that the task
+    /// continues.
     #[inline]
     pub fn copies_on(&mut self, thread: u16, memory: &mut SharedMemory, out: &mut Outbox) -> bool {
         let copying = &self.threads[thread as usize].copying;
@@ -83,7 +82,7 @@ impl Core {
         self.look(thread, memory, out);
     }
 
-    /// Runs ahead if the cache has both lines, and no thread of this core waits for them.
+    /// Runs ahead if the cache has both lines and no thread of this core waits for them.
     fn runs_ahead(&mut self, thread: u16, memory: &mut SharedMemory, out: &mut Outbox) -> bool {
         let HardwareThread { copying, task, .. } = self.threads[thread as usize];
         let [from, to] = copying.lines();
@@ -97,8 +96,7 @@ impl Core {
         {
             return false;
         }
-        // Copies of sibling threads over these lines stop here: each due step of theirs comes
-        // before ours.
+        // Each due step of sibling threads' copies over these lines comes first.
         self.catch_up(to, true, memory, out);
         self.catch_up(from, false, memory, out);
         let since = out.now();
@@ -113,8 +111,8 @@ impl Core {
         self.cache.permits(from, false) && self.cache.permits(to, true)
     }
 
-    /// Ends a finished run ahead. Returns false if that run was cut earlier, so that the event does
-    /// not count.
+    /// Ends a finished run ahead. Returns false if it was cut earlier, so that the event does not
+    /// count.
     pub fn has_copied(
         &mut self,
         thread: u16,
@@ -131,8 +129,8 @@ impl Core {
         true
     }
 
-    /// Cuts the copies that run ahead on a line of this cache, because the line is about to be
-    /// read, written or given up: only due steps are done.
+    /// Cuts the copies that run ahead on a line that is about to be read, written or given up: only
+    /// due steps are done.
     #[inline]
     pub fn catch_up(
         &mut self,
@@ -155,7 +153,6 @@ impl Core {
         }
     }
 
-    /// Begins the due steps, and lets the others wait for their times.
     fn cut(&mut self, thread: u16, ahead: Ahead, memory: &mut SharedMemory, out: &mut Outbox) {
         let hit = self.layout.timing.hit;
         let now = out.now();

@@ -22,13 +22,12 @@ pub(super) struct HardwareThread {
     pub copying: Copying,
 }
 
-/// A core with its cache. The two share a node; all other components reach them by messages.
+/// A core with its cache. They share a node; other components reach them by messages.
 #[derive(Clone, Debug)]
 pub struct Core {
     pub(super) layout: Arc<CoherentLayout>,
     pub(super) cache: Cache,
     pub(super) threads: Vec<HardwareThread>,
-    /// Threads whose copies run ahead.
     pub(super) ahead: u32,
 }
 
@@ -38,7 +37,7 @@ impl Core {
     }
 
     pub fn reset(&mut self) {
-        // On a machine of 1,000 cores a ranking seats few tasks, and resets for each run.
+        // On a machine of 1,000 cores a ranking uses few, and resets for each run.
         if !self.threads.is_empty() {
             self.cache.reset();
             self.threads.clear();
@@ -97,14 +96,12 @@ impl Core {
         request
     }
 
-    /// Ends the request after this many ticks; the task then continues.
     fn done(&mut self, thread: u16, ticks: u64, answer: u64, out: &mut Outbox) {
         let state = &mut self.threads[thread as usize];
         (state.request, state.answer) = (None, answer);
         out.schedule(CoherentEvent::Resume(state.task), ticks);
     }
 
-    /// Carries out a request on a word to which the cache has the right.
     fn perform(
         &mut self,
         thread: u16,
@@ -122,10 +119,10 @@ impl Core {
             at_tick(NAME, out.now()),
             "{request}: the cache may not do this"
         );
-        // Before the word is read: a sibling's copy may have written it by now.
+        // Before the word is read: a sibling's copy may have written it.
         self.catch_up(line, writes, memory, out);
         let found = memory.read(word);
-        // The word has its old value: the thread looks again when the line changes.
+        // The value is old: the thread looks again when the line changes.
         if matches!(request, LineCall::WaitWhile(_, value) if value == found) {
             return self.cache.watch(thread, line);
         }
@@ -138,7 +135,7 @@ impl Core {
         self.done(thread, ticks, found, out);
     }
 
-    /// Handles a message to the core's cache; an answer lets a thread continue.
+    /// Handles a message to the core's cache; an answer resumes a thread.
     #[inline]
     pub fn handle(&mut self, packet: u32, memory: &mut SharedMemory, out: &mut Outbox) {
         let Some(Delivery { thread, value, held }) = self.cache.handle(packet, out) else { return };
@@ -148,7 +145,7 @@ impl Core {
             None => self.perform(thread, request, memory, out),
         }
         // After the request: the thread may use the line once, or two cores could steal it from
-        // each other for ever.
+        // each other forever.
         if let Some(snoop) = held {
             self.cache.snoop(snoop, out);
         }

@@ -1,5 +1,5 @@
-//! The directories: homes that know which caches share each line, and serve one request for a line
-//! at a time.
+//! The directories: homes that know the sharers of each line, and serve one request for a line at a
+//! time.
 
 use crate::coherent::homes::Homes;
 use crate::coherent::intake::Intake;
@@ -15,31 +15,28 @@ use std::sync::Arc;
 
 const NAME: &str = "directory";
 
-/// A request in service.
 #[derive(Clone, Copy, Debug)]
 struct Transaction {
     /// The request; `at` is the node that serves it.
     request: Message,
     writes: bool,
-    /// Whether the requester has no copy, so that the directory sends it the line.
+    /// Whether the requester lacks a copy, so that the directory sends it the line.
     wants_line: bool,
-    /// Missing answers.
     pending: u16,
-    /// The cache that sent the line home; the requester itself if memory sent it.
+    /// The cache that sent the line home, or the requester if memory sent it.
     source: u16,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoherenceCounts {
-    /// Copies that caches had to give up.
     pub invalidations: u64,
     pub memory_reads: u64,
 }
 
-/// On a ring or mesh each line has one home, and homes share nothing, so one table holds the
-/// records of all. In a hierarchy the levels share one record of each line, as if each level knew
-/// at once what the others know. A request climbs to the first level with all sharers of its line
-/// below it, which serves it.
+/// On a ring or mesh each line has one home, and homes share nothing, so one table holds all
+/// records. In a hierarchy the levels share one record of each line, as if each knew at once what
+/// the others know. A request climbs to the first level with all sharers of its line below it,
+/// which serves it.
 #[derive(Clone, Debug)]
 pub struct Directory {
     layout: Arc<CoherentLayout>,
@@ -60,7 +57,6 @@ impl Directory {
         }
     }
 
-    /// Restores the initial state, with this many lines that are in no cache.
     pub fn reset(&mut self, lines: usize) {
         self.intake.reset();
         self.lines.reset(lines, self.layout.caches());
@@ -83,7 +79,6 @@ impl Directory {
         self.intake.receive(packet, out);
     }
 
-    /// Serves a message after its lookup.
     pub fn looked_up(&mut self, packet: u32, out: &mut Outbox) {
         let message = *out.message(packet);
         match message.kind {
@@ -103,7 +98,6 @@ impl Directory {
         self.one_answer_less(line, None, out);
     }
 
-    /// Notice: a cache has given a line up.
     #[inline]
     pub fn gone(&mut self, cache: u16, line: u32, now: u64) {
         let had = self.lines.is_shared_by(line, cache);
@@ -120,8 +114,7 @@ impl Directory {
     }
 
     fn requested(&mut self, packet: u32, request: Message, out: &mut Outbox) {
-        // Before the line is looked at, because a home below the caches that share it does not
-        // serve it.
+        // Before the line is looked at: a home below the sharers does not serve it.
         if self.climbs(packet, request, out) {
             return;
         }
@@ -137,7 +130,7 @@ impl Directory {
         self.begin(packet, request, out);
     }
 
-    /// Sends a request further up if some sharers of its line are not below its node.
+    /// Sends a request further up if its node is not above all sharers of its line.
     fn climbs(&mut self, packet: u32, request: Message, out: &mut Outbox) -> bool {
         let Homes::Climbing(climbing) = &self.layout.homes else { return false };
         let up = climbing.up(request.at, request.line);
@@ -167,7 +160,6 @@ impl Directory {
         known.transaction = transaction;
         match known.owner {
             NO_CACHE => self.read_memory(transaction, out),
-            // The owner is among the invalidated caches, and sends the data with its answer.
             _ if writes => self.invalidate(transaction, out),
             owner if wants_line => self.snoop(transaction, MessageKind::Forward, owner, out),
             _ => self.grant(transaction, out),
@@ -196,8 +188,7 @@ impl Directory {
         out.send(Message { kind, cache, thread: 0, from: at, at, to, line, parcel: NO_PARCEL }, 0);
     }
 
-    /// Makes every other sharer give the line up. Without other sharers the request is granted at
-    /// once.
+    /// Invalidates every other copy. Without other sharers the request is granted at once.
     fn invalidate(&mut self, transaction: u32, out: &mut Outbox) {
         let Transaction { request, wants_line, .. } = *self.transactions.get(transaction);
         let mut next = self.lines.sharer_from(request.line, 0);
@@ -226,8 +217,8 @@ impl Directory {
         self.one_answer_less(message.line, source, out);
     }
 
-    /// Counts an answer. After the last one, the requester gets the line or the permission, and the
-    /// requests that waited for the line are served.
+    /// Counts an answer. After the last one, the requester gets the line or the permission, and
+    /// requests waiting for the line are served.
     fn one_answer_less(&mut self, line: u32, source: Option<u16>, out: &mut Outbox) {
         let transaction = self.lines.get(line).transaction;
         let served = self.transactions.get_mut(transaction);
@@ -257,8 +248,7 @@ impl Directory {
         }
     }
 
-    /// Sends the requester the line, or the permission to continue with its copy, and closes the
-    /// transaction.
+    /// Grants the request and closes the transaction.
     fn grant(&mut self, transaction: u32, out: &mut Outbox) {
         let Transaction { request, writes, wants_line, source, .. } =
             self.transactions.take(transaction);

@@ -1,8 +1,8 @@
 //! The time of a round trip without other traffic, by formula; a test compares it with the
 //! simulation.
 //!
-//! Two tasks write one word in turn (algorithm 1 of Liu et al. 2015). A store makes the home
-//! invalidate the other cache's copy; the other task looks again, misses, and receives the line
+//! Two tasks write one word in turn (algorithm 1 of Liu et al. 2015). The writer's store makes the
+//! home invalidate the other task's copy. The other task looks again, misses, and receives the line
 //! through the home. On a ring, a round trip is therefore six routes between each of the two caches
 //! and the home.
 
@@ -31,12 +31,10 @@ fn cache_of(layout: &CoherentLayout, pu: u32) -> Option<u16> {
     layout.cache_of_pu.get(pu as usize).copied().flatten()
 }
 
-/// The time of a message between a cache and a node.
 fn route(layout: &CoherentLayout, cache: u16, node: u16) -> u64 {
     layout.fabric.cycles(layout.node_of_cache[cache as usize], node) + layout.extra(cache, node)
 }
 
-/// The node that serves the requests of both.
 fn home(layout: &CoherentLayout, a: u16, b: u16, line: u32) -> u16 {
     match &layout.homes {
         Homes::Hashed { .. } => layout.first_home(0, line),
@@ -52,7 +50,6 @@ fn home(layout: &CoherentLayout, a: u16, b: u16, line: u32) -> u16 {
     }
 }
 
-/// The time of a request in directories below the home.
 fn climbing(layout: &CoherentLayout, from: u16, home: u16) -> u64 {
     let Homes::Climbing(Climbing { parent, first_top, .. }) = &layout.homes else { return 0 };
     let from = layout.node_of_cache[from as usize];
@@ -70,8 +67,8 @@ fn one_way(layout: &CoherentLayout, writer: u16, reader: u16, home: u16) -> u64 
         + climbing(layout, writer, home)
         + timing.directory;
     let give_up = route(layout, reader, home) + timing.cache;
-    // The reader sends its acknowledgement and, after its look, its request: the home handles one
-    // after the other.
+    // The home handles the reader's acknowledgement and, after its look, its request one after the
+    // other.
     let asks = layout.looks[reader as usize] + timing.miss + climbing(layout, reader, home);
     let again = route(layout, reader, home) + asks.max(timing.directory_busy) + timing.directory;
     let forward =

@@ -47,7 +47,6 @@ pub struct Link {
 pub struct Fabric {
     nodes: usize,
     links: Vec<Link>,
-    /// The next link, by the present node and the destination of a message.
     next: Vec<u16>,
 }
 
@@ -111,8 +110,8 @@ fn link_between(links: &[Link], from: u16, to: u16) -> Option<usize> {
     links.iter().position(|link| (link.from, link.to) == (from, to))
 }
 
-/// A ring of stops with links in both directions; messages take the shorter direction, and
-/// clockwise if both are equal.
+/// A ring of stops with links in both directions; messages take the shorter direction, or clockwise
+/// if equal.
 #[must_use]
 pub fn ring(stops: u16, cycles: u32, busy: [u32; LANES]) -> Option<Fabric> {
     let links = (0..stops)
@@ -165,7 +164,7 @@ pub fn tree(up: &[Link]) -> Option<Fabric> {
         .chain(up.iter().map(|link| Link { from: link.to, to: link.from, ..*link }))
         .collect();
     // A child has a smaller number than its parent, so going up from the target passes the
-    // message's node or ends at it.
+    // message's node or ends there.
     Fabric::new(up.len() + 1, links, |at, to| {
         let mut below = to;
         while parent(up, below) < at {

@@ -25,8 +25,8 @@ pub struct Climbing {
     /// The caches below each node, from the first to before the second. It has an entry for each
     /// node, tops included.
     pub below: Vec<(u16, u16)>,
-    /// The first of the homes at the top, which are the last nodes; lines are distributed over them
-    /// by number.
+    /// The first of the homes at the top, the last nodes; lines are distributed over them by
+    /// number.
     pub first_top: u16,
     /// The seed of the hash.
     pub seed: u64,
@@ -46,7 +46,6 @@ impl Climbing {
     pub fn up(&self, node: u16, line: u32) -> u16 {
         match (node >= self.first_top, self.parent[node as usize]) {
             (true, _) => node,
-            // Below the top a line has one way up; at the top its hash decides.
             (false, up) if up >= self.first_top && self.tops() > 1 => {
                 self.first_top + hashed(line, self.seed, self.tops()) as u16
             }
@@ -63,8 +62,7 @@ impl Homes {
         match self {
             Homes::Hashed { nodes, .. } => nodes.len(),
             Homes::Climbing(climbing) => {
-                // With one top, lines settle at the meeting point of their sharers, and have no
-                // fixed home.
+                // With one top, lines settle where their sharers meet.
                 Some(climbing.tops()).filter(|tops| *tops > 1).unwrap_or(0)
             }
         }
@@ -87,8 +85,7 @@ impl Homes {
 #[must_use]
 pub fn hashed(line: u32, seed: u64, homes: usize) -> usize {
     let mix = mixed(u64::from(line) ^ mixed(seed));
-    // The upper half of the product: as even as a remainder, for any number of homes, and without a
-    // division.
+    // The upper half of the product: as even as a remainder, without a division.
     ((u128::from(mix) * homes as u128) >> 64) as usize
 }
 

@@ -1,4 +1,4 @@
-//! The entrance of every home: it admits messages, and looks up one after the other.
+//! The entrance of every home, which admits messages and looks them up one by one.
 
 use crate::coherent::layout::CoherentLayout;
 use crate::coherent::message::{Message, MessageKind};
@@ -10,13 +10,10 @@ use std::sync::Arc;
 /// The entrance of the home at one node, with its PMU counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pipeline {
-    /// The time from which it takes the next message.
     free: u64,
-    /// Requests inside, from their admission until they are granted or move on.
+    /// Requests inside, until they are granted or move on.
     held: u32,
-    /// Messages that it looked up.
     pub lookups: u64,
-    /// Ticks for which they waited.
     pub waits: u64,
     /// Requests that it sent back because the home was full.
     pub nacks: u64,
@@ -45,8 +42,8 @@ impl Intake {
     pub fn receive(&mut self, packet: u32, out: &mut Outbox) {
         let &Message { kind, at, .. } = out.message(packet);
         let pipeline = &mut self.pipelines[at as usize];
-        // Only requests can be refused: an answer that had to wait for a place could wait for the
-        // request that waits for it.
+        // Only requests can be refused: a refused answer could wait for the request that waits for
+        // it.
         if let MessageKind::LineCall { writes } = kind {
             if pipeline.held >= self.layout.timing.directory_queue {
                 pipeline.nacks += 1;

@@ -3,7 +3,7 @@
 use crate::coherent::fabric::Fabric;
 use crate::coherent::homes::{Homes, hashed};
 
-/// The figures of a model (`figures.rs`) in whole ticks. The queue is a number of requests.
+/// The figures of a model (`CoherentFigures`) in whole ticks, and the length of its queues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoherentTiming {
     pub hit: u64,
@@ -31,7 +31,7 @@ pub struct CoherentLayout {
     /// Ticks from a change of a line until a waiting thread looks again, by cache.
     pub looks: Vec<u64>,
     /// Additional ticks for passing a line on, by the sending and the receiving cache: the part of
-    /// a described distance that whole ticks of links leave. Empty if there are none.
+    /// a described distance that whole ticks of links leave. May be empty.
     pub passing: Vec<u32>,
     /// Additional ticks of a route between each cache (row) and each home at the top; empty if
     /// there are none.

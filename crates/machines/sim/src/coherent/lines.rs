@@ -5,12 +5,10 @@ use crate::coherent::slab::SlabQueue;
 pub const NO_CACHE: u16 = u16::MAX;
 pub const IDLE: u32 = u32::MAX;
 
-/// The record of a line. The states modified and exclusive are one: the only sharer of a line may
-/// write it.
+/// The record of a line. Modified and exclusive are one state: the only sharer may write.
 #[derive(Clone, Copy, Debug)]
 pub struct LineRecord {
-    /// The cache that answers for the line: the last one that could write it. The owner may share
-    /// the line with other caches.
+    /// The cache that answers for the line: the last one that could write it.
     pub owner: u16,
     /// The transaction that serves a request for it; [`IDLE`] for none.
     pub transaction: u32,
@@ -21,8 +19,7 @@ pub struct LineRecord {
 const UNKNOWN: LineRecord =
     LineRecord { owner: NO_CACHE, transaction: IDLE, waiting: SlabQueue::EMPTY };
 
-/// The records of all lines, and for each line its sharers: the caches with a copy, including the
-/// owner.
+/// The records of all lines, and the sharers of each: the caches with a copy, including the owner.
 #[derive(Clone, Debug, Default)]
 pub struct LineTable {
     lines: Vec<LineRecord>,
@@ -34,7 +31,7 @@ pub struct LineTable {
 impl LineTable {
     /// Resets the table to this many lines without sharers, on a machine with this many caches.
     pub fn reset(&mut self, lines: usize, caches: usize) {
-        // One table for all lines: a set for each line would be an allocation for each.
+        // One table, to avoid an allocation for each line.
         self.words = caches.div_ceil(64).max(1);
         self.lines.clear();
         self.lines.resize(lines, UNKNOWN);
@@ -80,7 +77,6 @@ impl LineTable {
     pub fn sharer_from(&self, line: u32, cache: u16) -> Option<u16> {
         let first = cache as usize / 64;
         let words = self.sharers.get(line as usize * self.words..)?.get(..self.words)?;
-        // In the first word, the caches before this one do not count.
         let here = words.get(first)? & (u64::MAX << (cache % 64));
         if here != 0 {
             return Some((first * 64) as u16 + here.trailing_zeros() as u16);

@@ -4,9 +4,9 @@ use crate::moment::at_tick;
 use seatmap_data::invariant::broken;
 use seatmap_data::port::{Addr, WORDS_PER_LINE};
 
-/// The protocol lets one cache at a time write a line, after every other copy is invalidated. All
-/// copies are therefore equal, and one store of values serves all. Cores and message buffers check
-/// their right before they read or write.
+/// The protocol gives one cache at a time the right to write a line, after invalidating every other
+/// copy. All copies are therefore equal, and one store of values serves them all. Cores and message
+/// buffers check their right first.
 #[derive(Clone, Debug, Default)]
 pub struct SharedMemory {
     words: Vec<u64>,
@@ -16,7 +16,7 @@ impl SharedMemory {
     /// Grows to this many lines; existing lines keep their values.
     pub fn grow(&mut self, lines: u32) {
         let words = lines as usize * WORDS_PER_LINE as usize;
-        // Never smaller: a run may keep the contents of the one before.
+        // Never smaller: a run may keep the contents of the last one.
         self.words.resize(self.words.len().max(words), 0);
     }
 

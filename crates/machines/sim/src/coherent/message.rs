@@ -16,7 +16,7 @@ pub enum MessageKind {
     Forward,
     /// The home makes a cache give the line up.
     Invalidate {
-        /// Whether the requester lacks the line: then the line's owner sends it home.
+        /// Whether the requester lacks the line, so that the owner sends it home.
         wants_line: bool,
     },
     /// A cache sends the line home (step 3).
@@ -61,9 +61,9 @@ impl MessageKind {
     }
 }
 
-/// The operation of a request to a message buffer, or the value of its answer. The
-/// [`Outbox`](crate::coherent::outbox::Outbox) keeps it, because messages between caches and
-/// directories have none and stay small.
+/// The operation of a request to a message buffer, or the value of its answer. It is kept in the
+/// [`Outbox`](crate::coherent::outbox::Outbox), so that messages between caches and directories
+/// stay small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parcel {
     Operation(LineCall),
@@ -78,14 +78,11 @@ pub struct Message {
     pub kind: MessageKind,
     /// The cache that sends or receives it.
     pub cache: u16,
-    /// The hardware thread of that cache whose request it serves; 0 in a snoop and its answer,
-    /// which serve another cache.
+    /// The hardware thread of that cache whose request it serves; 0 in a snoop and its answer.
     pub thread: u16,
     /// The node that sent it first.
     pub from: u16,
-    /// The node where it is.
     pub at: u16,
-    /// The node that it goes to.
     pub to: u16,
     pub line: u32,
     /// The number of its parcel; [`NO_PARCEL`] between caches and directories.

@@ -8,8 +8,8 @@ use crate::coherent::layout::CoherentLayout;
 use crate::coherent::shape::NetworkShape;
 use seatmap_data::machine::Topology;
 
-/// A machine whose caches keep lines coherent (or, on the SCC, whose tiles have message buffers),
-/// with the cost of every operation.
+/// A machine whose caches keep lines coherent (on the SCC, whose tiles have message buffers), with
+/// the cost of every operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoherentModel {
     /// Its name on the command line.
@@ -39,8 +39,8 @@ impl CoherentModel {
     }
 
     /// Ticks of a round trip of one line between two PUs without other traffic, by formula instead
-    /// of simulation. `None` for unknown PUs, for a PU and itself, and if lines stay in message
-    /// buffers: there the time depends on the moments of two polls.
+    /// of simulation. `None` for unknown PUs, for a PU and itself, and for lines in message
+    /// buffers, whose time depends on when the two poll.
     #[must_use]
     pub fn round_trip_ticks(&self, a: u32, b: u32, line: u32) -> Option<u64> {
         distance::round_trip(&self.layout, a, b, line)

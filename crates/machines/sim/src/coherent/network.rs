@@ -8,22 +8,16 @@ use crate::moment::at_tick;
 use seatmap_data::invariant;
 use std::sync::Arc;
 
-/// One lane of a link, with its PMU counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkLane {
-    /// The time from which it takes the next message.
     free: u64,
-    /// Ticks for which a message delays the next one.
     busy: u32,
     ticks: u32,
     end: u16,
-    /// Messages that it took.
     pub grants: u64,
-    /// Ticks for which they waited.
     pub waits: u64,
 }
 
-/// The progress of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketProgress {
     /// The message moves again at this time.
@@ -37,8 +31,8 @@ pub enum PacketProgress {
     Arrived(u32),
 }
 
-/// The links of a machine. A message takes one link after the other, first come first served on
-/// each lane.
+/// The links of a machine. A message takes one after the other, first come first served on each
+/// lane.
 #[derive(Clone, Debug)]
 pub struct Network {
     layout: Arc<CoherentLayout>,
@@ -69,12 +63,11 @@ impl Network {
         (self.sent, self.received) = (0, 0);
     }
 
-    /// Takes a message that leaves after this many ticks. The ticks of its route beyond its links
-    /// come first; a Nack has none.
+    /// Takes a message that leaves after this many ticks, plus the extra ticks of its route; a Nack
+    /// has none.
     #[inline(always)]
     pub fn send(&mut self, message: Message, after: u64, now: u64) -> PacketProgress {
-        // Offsets belong to a core's route to a home, not to a link, so they are added at the
-        // start.
+        // Offsets belong to a core's route, not to a link, so they are added at the start.
         let after = after + self.extra(&message);
         let packet = self.packets.add(message);
         self.leave(packet, after, now)
@@ -92,7 +85,7 @@ impl Network {
     fn leave(&mut self, packet: u32, after: u64, now: u64) -> PacketProgress {
         self.sent += 1;
         match after {
-            // At once, without an event: it would come first in this tick anyway.
+            // Without an event: it would come first in this tick anyway.
             0 => self.advance(packet, now),
             after => PacketProgress::Later { time: now + after, packet },
         }
@@ -123,7 +116,6 @@ impl Network {
         wire.free = start + u64::from(wire.busy);
         wire.grants += 1;
         wire.waits += start - now;
-        // It counts as there already; the event at the end of the link moves it on.
         message.at = wire.end;
         PacketProgress::Later { time: start + u64::from(wire.ticks), packet }
     }
@@ -133,12 +125,10 @@ impl Network {
         self.packets.get(packet)
     }
 
-    /// Adds an arrived message to the end of a queue.
     pub fn park(&mut self, queue: &mut SlabQueue, packet: u32) {
         self.packets.push(queue, packet);
     }
 
-    /// Removes the first message of a queue.
     pub fn unpark(&self, queue: &mut SlabQueue) -> Option<u32> {
         self.packets.pop(queue)
     }

@@ -57,14 +57,12 @@ pub enum Notice {
 
 /// Takes messages to the network and events to the event queue, for all components.
 ///
-/// Components do not call each other. A message that arrives at once is pending, and its receiver
-/// gets it when its sender is done. All later actions are pending too, which keeps the order.
+/// Components do not call each other. A message that arrives at once is pending until its sender is
+/// done. All later actions are pending too, which keeps the order.
 ///
-/// Messages take time. The two [`Notice`]s take no time and use no link. They are simplifications
-/// of the model:
+/// Messages take time. The two [`Notice`]s take no time and no link, which simplifies the model:
 /// - `Coming`: a cache knows from the moment of the grant that an answer is on its way. It holds
-///   snoops later than the grant, and until the answer its other threads' accesses to the line go
-///   to the home.
+///   later snoops, and sends its other threads' accesses to the line to the home until the answer.
 /// - `Gone`: the levels of a hierarchy know at once which caches have a line.
 #[derive(Clone, Debug)]
 pub struct Outbox {
@@ -72,7 +70,6 @@ pub struct Outbox {
     network: Network,
     parcels: Slab<Parcel>,
     pending: Vec<Pending>,
-    /// The number of pending actions of components that wait for the present one.
     outer: usize,
     notices: Vec<Notice>,
 }
@@ -108,10 +105,9 @@ impl Outbox {
         &self.network
     }
 
-    /// Sends a message that leaves after this many ticks.
     #[inline(always)]
     pub fn send(&mut self, message: Message, after: u64) {
-        // A message that arrived at once is still pending, and later messages must not overtake it.
+        // Later messages must not overtake a pending one that arrived at once.
         if self.pending.len() > self.outer {
             return self.pending.push(Pending::Send(message, after));
         }
@@ -119,11 +115,9 @@ impl Outbox {
         self.moved(step);
     }
 
-    /// Replaces an arrived message with its answer.
     #[inline(always)]
     pub fn answer(&mut self, packet: u32, answer: Message, after: u64) {
         if self.pending.len() > self.outer {
-            // Frees its entry, because the answer gets a new one when it leaves.
             self.receive(packet);
             return self.pending.push(Pending::Send(answer, after));
         }
@@ -219,8 +213,8 @@ impl Outbox {
         self.notices.pop()
     }
 
-    /// The range of the present component's pending actions. The other components now receive them,
-    /// and may add their own.
+    /// The range of the present component's pending actions, which the other components now
+    /// receive; they may add their own.
     #[inline]
     pub fn begin_pending(&mut self) -> std::ops::Range<usize> {
         let own = self.outer..self.pending.len();
@@ -228,7 +222,7 @@ impl Outbox {
         own
     }
 
-    /// Carries out one pending action. Returns the message that arrives by it, if any.
+    /// Carries out one pending action. Returns the message that arrives, if any.
     pub fn carry_out(&mut self, at: usize) -> Option<u32> {
         let step = match self.pending[at] {
             Pending::Arrived(packet) => return Some(packet),
@@ -247,7 +241,6 @@ impl Outbox {
         }
     }
 
-    /// Removes the pending actions of a component after all are carried out.
     #[inline]
     pub fn end_pending(&mut self, own: std::ops::Range<usize>) {
         self.pending.truncate(own.start);

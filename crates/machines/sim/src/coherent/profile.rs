@@ -1,4 +1,4 @@
-//! The profile of a coherent model: topology, core distances, homes, as for every other machine.
+//! The profile of a coherent model: topology, core distances, homes.
 
 use crate::coherent::{CoherentBed, CoherentModel};
 use crate::error::SimError;
@@ -11,7 +11,7 @@ use seatmap_os::pool;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The line of the distances: the first candidate of a measurement, a page beyond the gate.
+/// The first candidate of a measurement, a page beyond the gate.
 const LINE: u32 = 64;
 /// Candidate lines with a home in a profile: four for each home of the Xeon Phi, by chance.
 const CANDIDATES: u32 = 256;
@@ -52,7 +52,7 @@ impl Workload for RoundTrips {
 }
 
 /// The machine's topology, the simulated distance of every pair of cores for one line, and the
-/// homes if lines have fixed ones.
+/// fixed homes of lines, if any.
 ///
 /// # Errors
 /// [`SimError`], if the model cannot be run.
@@ -89,8 +89,7 @@ pub fn profile(model: &Arc<CoherentModel>) -> Result<Profile, SimError> {
     Ok(profile)
 }
 
-/// The PUs of each core: the threads of a core share a cache, so other cores are equally far from
-/// all of them.
+/// The PUs of each core, from which other cores are equally far.
 fn cores(model: &CoherentModel, pus: &[u32]) -> Vec<Vec<u32>> {
     let mut cores = vec![Vec::new(); model.layout.caches()];
     for os in pus {
@@ -100,8 +99,6 @@ fn cores(model: &CoherentModel, pus: &[u32]) -> Vec<Vec<u32>> {
     cores
 }
 
-/// The distances from one core to those before it, and between its own threads; NaN if it has one
-/// thread.
 fn row(bed: &mut CoherentBed, cores: &[Vec<u32>], core: usize) -> Result<Vec<f64>, SimError> {
     (0..=core)
         .map(|other| {
@@ -117,12 +114,11 @@ fn row(bed: &mut CoherentBed, cores: &[Vec<u32>], core: usize) -> Result<Vec<f64
         .collect()
 }
 
-/// The model d(i, j, home) = B + a_i(home) + a_j(home), by formula, if lines have fixed homes and
-/// caches keep them.
+/// The model d(i, j, home) = B + a_i(home) + a_j(home), by formula, if lines are cached and have
+/// fixed homes.
 fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
     let ns = |ticks: u64| ticks as f64 * model.ns_per_tick();
     let homes = model.homes() as u32;
-    // Uses the first line of each home.
     let line_of_home = (0..homes).map(|home| (0..).find(|line| model.home_of(*line) == Some(home)));
     let lines: Vec<u32> = line_of_home.collect::<Option<_>>()?;
     let first = *lines.first()?;

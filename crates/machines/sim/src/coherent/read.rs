@@ -23,8 +23,8 @@ impl CoherentModel {
     }
 
     /// A hierarchical machine (SMT siblings, caches, dies, packages) from measured or described
-    /// core distances: the simulation reproduces every distance to the tick. Figures missing in
-    /// profiles (how long directories and links are busy) come from [`hierarchy::ORDINARY`].
+    /// core distances, which the simulation reproduces to the tick. Figures missing in profiles
+    /// (how long directories and links are busy) come from [`hierarchy::ORDINARY`].
     ///
     /// # Errors
     /// [`ModelError`], for a profile without topology, distances or a sufficient frequency.

@@ -71,7 +71,6 @@ impl NetworkShape {
         }
     }
 
-    /// The first mistake: a node that does not exist, or is listed twice.
     pub(crate) fn flaw(&self) -> Option<String> {
         let (key, named) = match self {
             NetworkShape::Ring { stops_without_core, .. } => {

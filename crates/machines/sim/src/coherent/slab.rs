@@ -3,24 +3,20 @@
 use crate::moment::at_tick;
 use seatmap_data::invariant::broken;
 
-/// No entry, or the end of a queue.
 const NONE: u32 = u32::MAX;
 
-/// Values by index. A value keeps its index until the caller takes it out; values can wait in
+/// Values by index. A value keeps its index until it is taken out; values can wait in
 /// [`SlabQueue`]s.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
     entries: Vec<Entry<T>>,
-    /// The first free entry; each free entry links to the next one.
     free: u32,
     occupied: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entry<T> {
-    /// `None` in a free entry.
     value: Option<T>,
-    /// The next free entry, or the next in a queue.
     next: u32,
 }
 
@@ -47,7 +43,6 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T: Copy> Slab<T> {
-    /// Removes all values, but keeps the memory.
     pub fn clear(&mut self) {
         self.entries.clear();
         (self.free, self.occupied) = (NONE, 0);
@@ -75,7 +70,6 @@ impl<T: Copy> Slab<T> {
     pub fn take(&mut self, place: u32) -> T {
         let entry = &mut self.entries[place as usize];
         let Some(value) = entry.value.take() else { vacant(place) };
-        // The free entries are a list through the table itself.
         entry.next = self.free;
         self.free = place;
         self.occupied -= 1;

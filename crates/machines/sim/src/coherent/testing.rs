@@ -1,4 +1,4 @@
-//! Small machines, and a component's messages and events one by one, for the tests of single
+//! Small machines, and a component's messages and events one by one, for tests of single
 //! components.
 
 use crate::coherent::fabric::{self, Link};
@@ -12,7 +12,7 @@ pub const LINK: u32 = 3;
 /// Ticks for which messages keep the lanes of a link busy.
 pub const BUSY: [u32; 3] = [1, 4, 2];
 
-/// Different times, so that a test sees which one was used.
+/// Different times, to show which one was used.
 pub fn timing(directory_queue: u32) -> CoherentTiming {
     let hit = 2;
     let miss = 5;
@@ -32,8 +32,8 @@ pub fn timing(directory_queue: u32) -> CoherentTiming {
     }
 }
 
-/// A ring of four stops. All lines have their home at stop 0; caches 0, 1 and 2 of two threads are
-/// at stops 1, 2 and 3.
+/// A ring of four stops. All homes are at stop 0; caches 0, 1 and 2 of two threads are at stops 1,
+/// 2 and 3.
 pub fn ring(directory_queue: u32) -> CoherentLayout {
     CoherentLayout {
         fabric: fabric::ring(4, LINK, BUSY).unwrap(),
@@ -111,7 +111,7 @@ pub enum ComponentAction {
 }
 
 /// The actions of a component in order, until no event is due. `dispatch` returns whether an event
-/// was the component's own; the others are listed.
+/// was the component's own; others are listed.
 pub fn run(
     out: &mut Outbox,
     dispatch: &mut dyn FnMut(CoherentEvent, &mut Outbox) -> bool,
@@ -133,7 +133,6 @@ pub fn wishes(out: &mut Outbox) -> Vec<ComponentAction> {
     run(out, &mut |_, _| false)
 }
 
-/// Notices, and messages at their destinations.
 fn at_once(out: &mut Outbox) -> Vec<ComponentAction> {
     let mut wishes: Vec<ComponentAction> =
         std::iter::from_fn(|| out.next_notice()).map(ComponentAction::Told).collect();
@@ -146,7 +145,6 @@ fn at_once(out: &mut Outbox) -> Vec<ComponentAction> {
     wishes
 }
 
-/// The kind, the cache and the destination of all messages among actions.
 pub fn sent(wishes: &[ComponentAction]) -> Vec<(MessageKind, u16, u16)> {
     wishes
         .iter()

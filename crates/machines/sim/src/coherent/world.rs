@@ -1,4 +1,4 @@
-//! The simulated machine: dispatches events and messages to its components, and runs the tasks.
+//! The simulated machine: dispatches events and messages, and runs the tasks.
 
 use crate::coherent::buffers::Buffers;
 use crate::coherent::cores::Core;
@@ -28,8 +28,7 @@ struct Seat {
     thread: u16,
 }
 
-/// A machine in virtual time. It owns the components and the time; the components only exchange
-/// messages.
+/// A machine in virtual time, which owns the components and the time.
 #[derive(Clone, Debug)]
 pub struct CoherentMachine {
     layout: Arc<CoherentLayout>,
@@ -59,8 +58,8 @@ impl CoherentMachine {
         }
     }
 
-    /// Resets the machine, with tasks on these caches, all cold. Memory keeps its contents, and
-    /// grows to this many lines.
+    /// Resets the machine, with tasks on these cold caches. Memory keeps its contents, and grows to
+    /// this many lines.
     pub fn reset(&mut self, caches: &[u16], lines: u32, seed: u64) {
         self.memory.grow(lines);
         match &mut self.homes {
@@ -83,7 +82,7 @@ impl CoherentMachine {
         self.memory.clear();
     }
 
-    /// Dispatches an event. Returns the task that continues because of it, if there is one.
+    /// Dispatches an event. Returns the task that continues because of it.
     #[inline]
     fn dispatch(&mut self, event: CoherentEvent) -> Option<u16> {
         match event {
@@ -138,7 +137,6 @@ impl CoherentMachine {
         self.cores[core as usize].has_copied(thread, run, &mut self.memory, self.outbox.now())
     }
 
-    /// Continues a thread's copy. Returns false if there is none, and the task itself continues.
     #[inline]
     fn copies_on(&mut self, task: u16) -> bool {
         let Seat { core, thread } = self.seats[task as usize];
@@ -148,8 +146,8 @@ impl CoherentMachine {
         copies
     }
 
-    /// Delivers a component's actions for other components in this tick, in order: all immediate
-    /// consequences of one message come before the next message.
+    /// Delivers a component's actions for other components in order: all immediate consequences of
+    /// one message come before the next message.
     #[inline]
     fn deliver(&mut self) {
         if self.outbox.has_more() {
@@ -165,8 +163,7 @@ impl CoherentMachine {
         let own = self.outbox.begin_pending();
         for at in own.clone() {
             if let Some(packet) = self.outbox.carry_out(at) {
-                // A handler may send again, and a message that arrives at once is delivered before
-                // the rest.
+                // A message sent by a handler that arrives at once comes before the rest.
                 self.receive(packet);
                 self.deliver();
             }
@@ -225,8 +222,7 @@ impl CoherentMachine {
         &self.layout
     }
 
-    /// Stops the run unless every message was received and every request answered, as must be after
-    /// the last task's end.
+    /// Stops the run unless every message was received and every request answered.
     pub fn assert_idle(&self) {
         let now = self.outbox.now();
         self.outbox.assert_idle();

@@ -19,7 +19,6 @@ pub const FORMAT: &str = "seatmap-coherent/1";
 /// The most stops of a ring or tiles of a mesh: routes between all pairs are kept.
 const MOST_NODES: u32 = 1024;
 
-/// The keys of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Written {
@@ -39,7 +38,6 @@ pub struct Written {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Numbering {
-    /// All threads of a core have consecutive numbers.
     #[default]
     ThreadsAdjacent,
     /// Consecutive numbers, after a first one for the last core's last thread: Linux on the Xeon
@@ -47,17 +45,13 @@ enum Numbering {
     XeonPhi,
 }
 
-/// The stops or tiles with homes, and the rule that distributes lines over them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HomesWritten {
     /// `directories`, or `buffers` if lines are not cached.
     kind: HomeKind,
-    /// The number of homes, one at each of the first stops or tiles.
     count: u32,
-    /// The number of values of the hash.
     hash_values: u32,
-    /// The seed of the hash.
     hash_seed: u32,
 }
 
@@ -177,8 +171,7 @@ impl Written {
                 nodes = counted(nodes, "stop")
             ));
         }
-        // The hash distributes lines by its value, so it must have as many values as there are
-        // homes.
+        // The hash distributes lines by its value, one for each home.
         let other = homes.hash_values != homes.count;
         other.then(|| {
             if homes.hash_values > homes.count {

@@ -5,7 +5,7 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 use std::io;
 
-/// A task's connection to the engine: the task stops with a message, and continues with the answer.
+/// A task's connection to the engine: the task stops with a message and continues with the answer.
 pub type Yielder<S> = corosensei::Yielder<u64, S>;
 
 /// The stack of a task, which can be reused.

@@ -4,7 +4,6 @@ use super::{FiberStep, coroutine, thread};
 use std::io;
 use std::sync::LazyLock;
 
-/// Whether tasks are threads: `SEATMAP_TASKS=threads`.
 static ARE_THREADS: LazyLock<bool> =
     LazyLock::new(|| std::env::var_os("SEATMAP_TASKS").is_some_and(|it| it == "threads"));
 

@@ -1,9 +1,9 @@
 //! Tasks that stop in the middle and continue later.
 //!
-//! They are stackful coroutines, so that a workload is an ordinary function. With the feature
-//! `threads`, `SEATMAP_TASKS=threads` makes each of them a thread, one of which runs at a time: far
-//! slower, but debuggers, profilers and sanitizers understand threads. Tests check that both give
-//! the same results.
+//! They are stackful coroutines, so that a workload is an ordinary function. In a build with the
+//! feature `threads`, `SEATMAP_TASKS=threads` makes each of them a thread, one of which runs at a
+//! time. Threads are far slower, but debuggers, profilers and sanitizers understand them. Tests
+//! check that both give the same results.
 
 mod coroutine;
 #[cfg(feature = "threads")]
@@ -18,7 +18,6 @@ pub use either::{Fiber, Stack, Yielder};
 
 const STACK_BYTES: usize = 256 * 1024;
 
-/// The progress of a task.
 #[derive(Debug, PartialEq, Eq)]
 pub enum FiberStep<S> {
     Said(S),
@@ -31,7 +30,6 @@ mod tests {
     use std::cell::Cell;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// Counts its drops.
     struct Guard<'a>(&'a Cell<u32>);
 
     impl Drop for Guard<'_> {
@@ -89,7 +87,7 @@ mod tests {
     fn every_test_here_passes_with_threads() {
         let mut again = std::process::Command::new(std::env::current_exe().unwrap());
         again.args(["--skip", "every_test_here"]).env("SEATMAP_TASKS", "threads");
-        // Hundreds of cases are for the parts of a machine, which run no task.
+        // Hundreds of cases only test parts of a machine, which run no task.
         again.env("PROPTEST_CASES", "8");
         assert!(again.status().unwrap().success());
     }

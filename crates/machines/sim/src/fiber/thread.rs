@@ -9,10 +9,9 @@ use std::thread::{Builder, JoinHandle};
 /// A thread's stack also holds data of the system.
 const THREAD_BYTES: usize = STACK_BYTES + 768 * 1024;
 
-/// The panic with which a task unwinds when its fiber is dropped.
+/// The panic of a task whose fiber is dropped.
 struct Dropped;
 
-/// Carries a value to the one thread that runs next.
 struct Handed<T>(T);
 
 // SAFETY: a side that hands over stops until the other side hands something back, so one thread at
@@ -25,7 +24,6 @@ impl<T> Handed<T> {
     }
 }
 
-/// A task's message to the engine: its progress, or its panic.
 type Outcome<S> = Handed<std::thread::Result<FiberStep<S>>>;
 
 pub struct ThreadYielder<S> {
@@ -35,14 +33,13 @@ pub struct ThreadYielder<S> {
 
 impl<S> ThreadYielder<S> {
     pub fn suspend(&self, says: S) -> u64 {
-        // The engine has dropped its ends when the fiber is dropped, so this fails and no answer
-        // comes.
+        // Fails if the engine dropped the fiber.
         let _ = self.outcomes.send(Handed(Ok(FiberStep::Said(says))));
         self.answers.recv().unwrap_or_else(|_| resume_unwind(Box::new(Dropped)))
     }
 }
 
-/// An empty stand-in for a stack, because a thread has its own.
+/// An empty stand-in for a stack.
 pub struct Stack;
 
 impl Stack {
@@ -52,7 +49,6 @@ impl Stack {
 }
 
 pub struct ThreadFiber<S> {
-    /// `None` if the thread could not be created.
     thread: Option<JoinHandle<()>>,
     answers: Option<Sender<u64>>,
     outcomes: Receiver<Outcome<S>>,
@@ -95,13 +91,11 @@ impl<S> Drop for ThreadFiber<S> {
         // Without a sender, the task's receive fails and it unwinds (`Dropped`).
         self.answers = None;
         if let Some(thread) = self.thread.take() {
-            // The thread has already reported its panic as an outcome.
             let _ = thread.join();
         }
     }
 }
 
-/// The body of a task's thread.
 fn live<S>(yielder: &ThreadYielder<S>, task: impl FnOnce(&ThreadYielder<S>)) {
     // If the fiber is dropped before its first turn, the task never runs.
     if yielder.answers.recv().is_ok() {

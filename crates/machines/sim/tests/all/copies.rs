@@ -9,10 +9,9 @@ const FROM: Addr = Addr(11);
 const TO: Addr = Addr(83);
 const END: u32 = 128;
 
-/// One task copies, twice; the other tasks write to its source and read its target.
+/// One task copies, twice; the others write to its source and read its target.
 struct Copies {
     in_one_call: bool,
-    /// The start of each other task, and its word on both sides.
     others: Vec<(u64, u32)>,
 }
 
@@ -78,12 +77,11 @@ fn a_copy_alone_takes_as_long_as_its_words_and_fewer_events() {
     }
 }
 
-/// The number of cases, and the most of them in which events of the same cycle may decide: their
-/// order is arbitrary, and a copy word by word may have another.
+/// The number of cases, and the most in which events of the same cycle may come in another order
+/// than word by word.
 const CASES: usize = 400;
 const MOST_TIES: usize = 2;
 
-/// A sibling and another core access the lines during the copy, at any time.
 #[test]
 fn who_comes_in_between_finds_what_single_words_leave() {
     let mut rng = fastrand::Rng::with_seed(1);

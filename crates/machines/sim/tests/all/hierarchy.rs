@@ -15,8 +15,8 @@ fn model(levels: &Hierarchy) -> CoherentModel {
     CoherentModel::from_toml("x.toml", &levels.to_toml()).unwrap()
 }
 
-/// Two packages of two groups; the second group of each package has cores with two threads.
-/// Packages are far, groups are near, and one pair is odd.
+/// Two packages of two groups; the second group of each has cores with two threads. Packages are
+/// far, groups are near, and one pair is odd.
 fn small() -> Hierarchy {
     let core = |at: u32| CoreWritten {
         pus: if at % 4 < 2 { vec![at] } else { vec![at, at + 8] },
@@ -57,8 +57,7 @@ fn every_pair_is_as_far_as_the_file_says() {
     }
 }
 
-/// Cores in groups with offsets by home. Distances inside groups are so much shorter that offsets
-/// cannot make up for it.
+/// Cores in groups with offsets by home, which are smaller than the differences of distances.
 fn machines() -> impl Strategy<Value = Hierarchy> {
     let hundredths = |range: std::ops::Range<u32>| range.prop_map(|value| f64::from(value) / 100.0);
     let core = (0_u32..4, prop::collection::vec(hundredths(0..500), 6), 0_u32..2);
@@ -133,7 +132,6 @@ proptest! {
         }
     }
 
-    /// The bounded version of the fuzz target.
     #[test]
     fn whatever_stands_in_a_file_is_refused_or_runs(
         changes in prop::collection::vec((any::<Index>(), 0_usize..12, select(&POISON)), 1..4)

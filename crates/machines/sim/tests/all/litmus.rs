@@ -1,6 +1,5 @@
-//! Litmus tests of the memory model. A task of these machines waits until its store is done before
-//! it continues, so exactly the outcomes of sequential consistency must appear: no other outcome,
-//! and each of them.
+//! Litmus tests of the memory model. A task waits until its store is done, so exactly the outcomes
+//! of sequential consistency must appear.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_data::port::{Addr, Barrier, Port, Testbed, Workload};
@@ -9,8 +8,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 const RUNS: u64 = 2500;
-/// The binary logarithm of the longest computation before each step, in ticks: far longer than an
-/// access, so that every order of the steps appears.
+/// The binary logarithm of the longest delay before each step, in ticks: far longer than an access,
+/// so that every order of the steps appears.
 const LONGEST_DELAY_LOG: u32 = 13;
 
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +22,6 @@ use Step::{Read, Write};
 const X: u32 = 0;
 const Y: u32 = 1;
 
-/// The tasks of a test, started at random times with lines in random caches.
 struct Litmus<'a> {
     tasks: &'a [&'a [Step]],
     seed: u64,
@@ -47,8 +45,7 @@ impl Workload for Litmus<'_> {
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> Vec<u64> {
-        // Generators with consecutive seeds begin alike, so each task's seed is drawn from one
-        // generator for the run.
+        // Generators with consecutive seeds begin alike, so one generator draws the tasks' seeds.
         let mut seeds = fastrand::Rng::with_seed(self.seed);
         let mut rng = (0..=rank)
             .fold(fastrand::Rng::with_seed(0), |_, _| fastrand::Rng::with_seed(seeds.u64(..)));
@@ -89,14 +86,12 @@ fn machines() -> Vec<(&'static str, Arc<CoherentModel>)> {
     machines
 }
 
-/// All combinations of values that the reads returned, task by task, over many runs.
 fn outcomes(model: &Arc<CoherentModel>, tasks: &[&[Step]]) -> BTreeSet<Vec<u64>> {
     let mut bed = CoherentBed::new(Arc::clone(model));
     let pus = Testbed::pus(&bed).to_vec();
     let outcome = |seed: u64| {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut seats = pus.clone();
-        // Half of the runs are on neighbours, which may share a cache.
         if rng.bool() {
             rng.shuffle(&mut seats);
         }
@@ -106,7 +101,6 @@ fn outcomes(model: &Arc<CoherentModel>, tasks: &[&[Step]]) -> BTreeSet<Vec<u64>>
     (0..RUNS).map(outcome).collect()
 }
 
-/// All outcomes of this many reads, except the forbidden ones.
 fn all_but(reads: u32, forbidden: &[&[u64]]) -> BTreeSet<Vec<u64>> {
     let outcome =
         |bits: u32| (0..reads).map(|read| u64::from(bits >> read & 1)).collect::<Vec<_>>();

@@ -24,7 +24,6 @@ fn core(pu: u32) -> u32 {
     (pu + 4 * CORES - 1) % (4 * CORES) / 4
 }
 
-/// SplitMix64, so that draws are the same on all computers.
 struct Draws(u64);
 
 impl Draws {
@@ -35,8 +34,8 @@ impl Draws {
         ((z ^ (z >> 31)) % u64::from(limit)) as u32
     }
 
-    /// Draws this many pairs of PUs, without the given PUs. The PUs of a pair are on two cores: a
-    /// pair on one core would end ten times as fast.
+    /// Draws this many pairs of PUs, without the given PUs. A pair is on two cores, because one on
+    /// a single core would end ten times as fast.
     fn pairs(&mut self, count: u32, among: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut free: Vec<u32> = (0..4 * CORES).filter(|pu| among(*pu)).collect();
         let mut seats = Vec::new();
@@ -70,7 +69,8 @@ fn distances(bed: &mut CoherentBed, seats: &[u32], lines: &[u32], batches: u32) 
     (0..traces.len()).step_by(2).map(of_pair).collect()
 }
 
-/// The shortest of the first pair's round trips, in core cycles: other pairs can only lengthen it.
+/// The shortest round trip of the first pair, in core cycles, because other pairs can only lengthen
+/// it.
 fn shortest(bed: &mut CoherentBed, seats: &[u32], lines: &[u32]) -> u64 {
     let lines = lines.iter().map(|line| Addr::line(*line)).collect();
     let pairs = PingPong { lines, gate: Addr::line(0), batches: 7, round_trips: 1 };
@@ -78,12 +78,11 @@ fn shortest(bed: &mut CoherentBed, seats: &[u32], lines: &[u32]) -> u64 {
     traces[0].stamps[1..].windows(2).map(|two| two[1].ticks - two[0].ticks).min().unwrap()
 }
 
-/// Seats and lines of the pairs that run at the same time as the pair on these PUs.
 type Others<'a> = dyn FnMut(&[u32]) -> (Vec<u32>, Vec<u32>) + 'a;
 
-/// FindTD (algorithm 2), with this many looks at each core except core 0's own: finds the core from
-/// which the line is nearest to core 0. Under load, single distances are off by more than a hop, so
-/// it takes the core from which distances grow most evenly along the ring.
+/// FindTD (algorithm 2), with this many looks at each core: finds the core from which the line is
+/// nearest to core 0, without core 0's own. Under load, the distances of single cores are off by
+/// more than a hop, so it takes the core from which distances grow most evenly along the ring.
 fn find_td(bed: &mut CoherentBed, line: u32, looks: u32, others: &mut Others) -> u32 {
     let mut look = |pu: u32| {
         let (seats, lines) = others(&[0, pu]);
@@ -148,8 +147,7 @@ fn find_td_is_right_on_a_quiet_chip() {
     }
 }
 
-/// This many pairs on random PUs with a line each. The lines differ from each other and from
-/// `taken`.
+/// This many pairs on random PUs with different lines, none of `taken`.
 fn busy(draws: &mut Draws, pairs: u32, taken: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let lines = (0..pairs).map(|at| FIRST_LINE + 4096 + 64 * at + draws.below(64)).collect();
     (draws.pairs(pairs, |pu| !taken.contains(&pu)), lines)
@@ -173,8 +171,8 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Pairs in four sections of 15 cores. Each pair has a line whose home is in its section, from a
-/// quarter more lines than pairs.
+/// Each pair has a line whose home is in its section of 15 cores, from a quarter more lines than
+/// pairs.
 fn pizza(model: &CoherentModel, draws: &mut Draws, pairs: usize) -> (Vec<u32>, Vec<u32>) {
     let section_of = |pu: u32| core(pu) as usize / 15;
     let mut lines: Vec<u32> =

@@ -7,8 +7,8 @@ mod litmus;
 mod liu;
 mod reference;
 
-/// Threads are about 40 times slower than coroutines, and both run the same simulator, so shorter
-/// tests of the same kind replace the longest.
+/// Threads are about 40 times slower than coroutines, so shorter tests of the same kind replace the
+/// longest.
 #[cfg(feature = "threads")]
 const LONGEST: [&str; 3] = [
     "reference::timings_are_as_recorded",

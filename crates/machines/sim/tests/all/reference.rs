@@ -1,5 +1,5 @@
-//! Recorded timings of many runs on all kinds of coherent machines: a change of the simulator that
-//! changes one of them is a mistake or needs a reason.
+//! Recorded timings of many runs on all kinds of coherent machines: a change that changes one of
+//! them is a mistake or needs a reason.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_data::port::{Addr, Barrier, Port, Testbed, WORDS_PER_LINE, Workload};
@@ -12,7 +12,6 @@ use seatmap_sim::{CoherentBed, CoherentModel, catalog};
 use std::fmt::{Debug, Write};
 use std::sync::Arc;
 
-/// Fowler, Noll and Vo's hash of 64 bits, variant 1a.
 #[derive(Clone, Copy)]
 struct Fnv(u64);
 
@@ -27,7 +26,6 @@ impl Write for Fnv {
 
 fn hash(outputs: &impl Debug, counters: &CoherentCounters) -> u64 {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    // The recorded hashes contain the type's first name.
     let outputs = format!("{outputs:?}").replace("PingPongTimes", "Trace");
     write!(hash, "{outputs}").unwrap();
     let of = counters;
@@ -51,7 +49,6 @@ fn hash(outputs: &impl Debug, counters: &CoherentCounters) -> u64 {
     hash.0
 }
 
-/// Every task does random operations on few lines, and meets the other tasks from time to time.
 struct Traffic {
     tasks: usize,
     lines: u32,
@@ -138,7 +135,7 @@ impl Runs {
 
     fn workload<W: Workload<Output: Debug>>(&mut self, what: &str, seats: &[u32], workload: &W) {
         for seed in [0, 7] {
-            // Memory keeps its contents from run to run, and programs start with zeros.
+            // Memory keeps its contents from run to run.
             self.bed = CoherentBed::new(Arc::clone(self.bed.model()));
             self.bed.seed = seed;
             let outputs = Testbed::run(&mut self.bed, seats, workload).unwrap();
@@ -245,8 +242,6 @@ fn changed(text: &str, changes: &[(&str, &str)]) -> CoherentModel {
     CoherentModel::from_toml("x.toml", &text).unwrap()
 }
 
-/// A hierarchical machine with this many homes, groups that settle lines or do not, and a queue of
-/// this length at each directory.
 fn hierarchical(homes: u32, settled: bool, queue: f64) -> CoherentModel {
     let described = seatmap_data::machine::catalog::load("xeon-e5-2680-2s").unwrap();
     let mut levels = Hierarchy::described(&described, "a test", 2.5).unwrap();

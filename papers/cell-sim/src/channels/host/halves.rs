@@ -1,8 +1,8 @@
 //! Atomic read-modify-write of 32 bits of a 64-bit word, with x86-64's instructions.
 //!
 //! While threads run, Rust does not allow atomics of different sizes on the same bytes, and memory
-//! here consists of 64-bit words. This module therefore uses the instructions directly: the
-//! processor keeps locked accesses of all sizes in one order (Intel SDM vol. 3A, 9.1.2.2).
+//! here consists of 64-bit words. The processor keeps locked accesses of all sizes in one order
+//! (Intel SDM vol. 3A, 9.1.2.2).
 
 use std::arch::asm;
 use std::sync::atomic::AtomicU64;

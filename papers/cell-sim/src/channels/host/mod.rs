@@ -22,25 +22,21 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
 
-/// Words of a 4 KiB page.
 const PAGE_WORDS: u32 = 512;
 
-/// This computer as a machine. A seat is a CPU with a pinned thread. A local store is on its task's
-/// NUMA node. The memory modules are the NUMA nodes of the CPUs for tasks, in ascending order; with
-/// only one node, all memory is one module.
+/// This computer as a machine. A seat is a CPU with a pinned thread, and a local store is on its
+/// task's NUMA node. The memory modules are the NUMA nodes of the CPUs for tasks, in ascending
+/// order.
 ///
 /// Each run gets fresh memory; the threads are reused.
 pub struct HostBed {
     cpus: Cpus,
-    /// The CPUs for tasks.
     pus: Vec<u32>,
-    /// One CPU of each module.
     modules: Vec<u32>,
     clock: HostClock,
     crew: Crew,
 }
 
-/// The reason why a task ended without a result.
 enum End {
     /// Another task failed.
     Followed,
@@ -108,7 +104,6 @@ impl HostBed {
         Ok(self.cpus.check(seats)?)
     }
 
-    /// Writes to each page of the local stores and modules, from the page's node.
     fn place(
         &mut self,
         arena: &Arena,
@@ -186,7 +181,7 @@ impl End {
 }
 
 /// The results, or the first failure by rank. Tasks that stopped because another failed do not
-/// count as failures.
+/// count.
 fn sorted<T>(ends: Vec<Result<T, End>>) -> Result<Vec<T>, BedError> {
     let failure = ends.iter().enumerate().find_map(|(rank, end)| match end {
         Err(End::Refused(source)) => Some(BedError::Refused { rank, source: source.clone() }),

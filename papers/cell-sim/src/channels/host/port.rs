@@ -168,7 +168,7 @@ impl ChannelLines for BedPort<'_> {
     }
 }
 
-/// Changes a half `times` times. The kind of change is decided once, outside the loop.
+/// Changes a half `times` times; the kind of change is decided outside the loop.
 #[cfg(target_arch = "x86_64")]
 fn change_times(cell: &AtomicU64, is_upper: bool, change: ValueChange, times: u64) {
     match change {

@@ -41,8 +41,8 @@ pub trait ChannelLines {
         (before >> shift) as u32
     }
 
-    /// Makes the same change `times` times, in the machine's tightest loop. Returns false and does
-    /// nothing if the machine has no tighter loop than calls of [`ChannelLines::change_half`].
+    /// Makes the same change `times` times. Returns false and does nothing if the machine has no
+    /// tighter loop than calls of [`ChannelLines::change_half`].
     fn change_half_times(
         &self,
         _word: Addr,
@@ -53,13 +53,13 @@ pub trait ChannelLines {
         false
     }
 
-    /// Waits until this many tasks have called it, and releases them all at one value of the clock.
-    /// Does nothing in a simulator, whose tasks are never late by chance.
+    /// Releases all tasks at one value of the clock once this many have called it. Does nothing in
+    /// a simulator, whose tasks are never late by chance.
     fn begin_together(&self, _tasks: usize) {}
 
     /// Repeats an operation until this many tasks have called it, so that the load stays the same
-    /// for tasks that are still measured. Returns the time at which it stopped, or `None` if
-    /// nothing is repeated, as in a simulator.
+    /// for the others. Returns the time at which it stopped, or `None` if nothing is repeated, as
+    /// in a simulator.
     fn keep_on(&self, _tasks: usize, _operation: &mut dyn FnMut()) -> Option<u64> {
         None
     }
@@ -78,7 +78,6 @@ impl<P: Port> ChannelLines for PortLines<'_, P> {
     }
 }
 
-/// Changes a word atomically, and returns its old value.
 pub(super) fn change_word<P: Port>(port: &P, word: Addr, new: impl Fn(u64) -> u64) -> u64 {
     let mut found = port.load(word);
     loop {

@@ -3,7 +3,6 @@
 use super::access::change_word;
 use seatmap_data::port::{Addr, Port};
 
-/// Bytes from a position on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WordBytes {
     start: Addr,
@@ -19,7 +18,6 @@ impl WordBytes {
         self.start.word((self.offset + further) / 8)
     }
 
-    /// The position in its word, in bits.
     fn shift(self, further: u32) -> u32 {
         (self.offset + further) % 8 * 8
     }
@@ -65,7 +63,7 @@ impl WordBytes {
     /// Copies `size` bytes: 1, 2 or 4 within a word, or whole words.
     #[inline]
     pub(super) fn copy<P: Port>(port: &P, from: WordBytes, to: WordBytes, size: u32) {
-        // Transfers of less than a word are aligned, so they are within one word on both sides.
+        // Transfers of less than a word are aligned, so they do not cross words.
         if size < 8 {
             return to.write_up_to_8(port, 0, port.load(from.word(0)) >> from.shift(0), size);
         }

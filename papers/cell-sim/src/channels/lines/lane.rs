@@ -3,9 +3,8 @@
 use seatmap_data::port::{Addr, Port, WORDS_PER_LINE};
 use std::cell::Cell;
 
-/// Messages in flight in one direction. One more than the entries of the Cell's mailbox, because
-/// the receiver does not report every message: with at most one unreported, there is always room
-/// for four.
+/// Messages in flight in one direction: one more than the entries of the Cell's mailbox, because
+/// with at most one unreported message there is always room for four.
 const ROOM: u16 = 5;
 
 /// Unreported messages after which the receiver reports.
@@ -20,18 +19,16 @@ const REPORT_AT: u16 = 2;
 /// | 2 | number of values that the writer has read from the reader's outbox | |
 /// | 3 | the newest value | number of messages sent and received, 16 bits each |
 ///
-/// For a single message in flight, the last word suffices; this is the case that must be fast. If
-/// the newest value may be unread when the next is sent, it moves to one of the first words.
+/// For a single message in flight, the last word suffices; this case must be fast. If the newest
+/// value may be unread when the next is sent, it moves to one of the first words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LaneHalf(Addr);
 
 impl LaneHalf {
-    /// The first half of a line, or the second.
     pub(super) fn of(line: Addr, second: bool) -> Self {
         LaneHalf(line.word(WORDS_PER_LINE / 2 * u32::from(second)))
     }
 
-    /// The word for the value of message `number`, counted from zero.
     fn value(self, number: u16) -> Addr {
         self.0.word(u32::from(number % 4 / 2))
     }
@@ -66,8 +63,8 @@ impl News {
     }
 }
 
-/// Message counts of one task, modulo 2^16; two of its counts differ at most by the messages in
-/// flight. They are in one word, because any other write before a message delays it.
+/// Message counts of one task, modulo 2^16. They share a word, because any other write before a
+/// message delays it.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(8))]
 struct Counts {
@@ -82,17 +79,15 @@ struct Counts {
 /// One task's state of its messages with another task.
 ///
 /// Counts announce new messages, so the receiver clears nothing, and its answers carry its reports.
-/// An answer is on the line of its question: a line that alternates between two caches is the
-/// cheapest possible, and with a separate line for each direction a round trip took 18 % longer on
-/// an AMD EPYC. Only if no messages flow back, every second message costs a separate report. (The
-/// single-producer ring of Lamport 1983, with credits.)
+/// An answer is on the line of its question: with a separate line for each direction a round trip
+/// took 18 % longer on an AMD EPYC. Only if no messages flow back, every second message costs a
+/// separate report. (The single-producer ring of Lamport 1983, with credits.)
 #[derive(Debug)]
 pub(super) struct MailLane {
     out: LaneHalf,
     back: LaneHalf,
     counts: Cell<Counts>,
     newest: Cell<u32>,
-    /// The words with older values, as last written.
     older: [Cell<u64>; 2],
 }
 
@@ -107,11 +102,9 @@ impl MailLane {
         }
     }
 
-    /// Sends a value; waits while the mailbox is full.
     #[inline(always)]
     pub(super) fn send<P: Port>(&self, port: &P, value: u32) {
         let mut counts = self.counts.get();
-        // Usually all have arrived, and the last word can be overwritten.
         if counts.sent != counts.arrived {
             counts = self.make_room(port, counts);
         }
@@ -133,7 +126,6 @@ impl MailLane {
         // The newest value, which the next one replaces.
         let number = counts.sent.wrapping_sub(1);
         let words = &self.older[usize::from(number % 4 / 2)];
-        // Even numbers use the low half of their word.
         words.set(match number % 2 {
             0 => pair(self.newest.get(), high(words.get())),
             _ => pair(low(words.get()), self.newest.get()),
@@ -142,7 +134,6 @@ impl MailLane {
         counts
     }
 
-    /// Writes the newest value and the counts.
     #[inline(always)]
     fn tell<P: Port>(&self, port: &P, newest: u32, mut counts: Counts) {
         port.store(self.out.news(), News::of(newest, counts).0);
@@ -173,7 +164,6 @@ impl MailLane {
         let number = counts.received;
         counts.received = number.wrapping_add(1);
         counts.arrived = news.received();
-        // The last word holds the newest value; older values are in the other words.
         let value = if news.sent() == counts.received {
             news.newest()
         } else {
@@ -194,18 +184,14 @@ impl MailLane {
         if number.is_multiple_of(2) { low(words) } else { high(words) }
     }
 
-    /// Whether a task has unread messages to itself.
     pub(super) fn is_waiting_for_itself(&self) -> bool {
         self.counts.get().sent != self.counts.get().received
     }
 
-    /// Writes the number of values read from the other's outbox, on the line of the next message.
     pub(super) fn note_taken<P: Port>(&self, port: &P, taken: u32) {
         port.store(self.out.taken(), taken.into());
     }
 
-    /// The number of values that the other has read from this task's outbox, as of its last
-    /// message.
     pub(super) fn noted_taken<P: Port>(&self, port: &P) -> u32 {
         low(port.load(self.back.taken()))
     }

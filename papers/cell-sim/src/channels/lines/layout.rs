@@ -89,8 +89,7 @@ impl ChannelLayout {
         line(APART)
     }
 
-    /// The lane for messages from one task to another: the smaller rank writes the first half of
-    /// their line.
+    /// The lane from one task to another; the smaller rank writes the first half of their line.
     pub(super) fn lane(&self, from: usize, to: usize) -> LaneHalf {
         LaneHalf::of(self.pair(from, to), from > to)
     }
@@ -169,7 +168,6 @@ mod tests {
         ProgramNeeds { tasks, local_bytes, memory_bytes, signals_or: false }
     }
 
-    /// Every part with its lines, unordered.
     fn parts(layout: &ChannelLayout) -> Vec<(u32, u32)> {
         let ranks = 0..layout.shape.tasks;
         let of_line = |at: Addr| (at.line_index(), 1);

@@ -35,15 +35,14 @@ pub struct PartnerFailure;
 /// [`Channels`] of one task, on cache lines.
 ///
 /// Mailboxes keep the order of each sender's messages, but not between senders, and hold four
-/// entries for each sender. Transfers are copies that are complete when they return, so waits for
-/// tags and orders have no effect. A transfer that breaks the rules unwinds with its [`DmaError`]
-/// as a [`TaskRefusal`]; the machine that runs the task catches it ([`refused`]).
+/// entries for each sender. Transfers are complete when they return, so waits for tags and orders
+/// have no effect. A transfer that breaks the rules unwinds with its [`DmaError`] as a
+/// [`TaskRefusal`], which the machine catches ([`refused`]).
 pub struct LineChannels<'a, L> {
     lines: &'a L,
     layout: ChannelLayout,
     rank: usize,
     lanes: Vec<MailLane>,
-    /// The sender of the last message.
     newest: Cell<usize>,
     outbox: OutboxWriter,
     registers: [signals::SignalLine; 2],
@@ -77,7 +76,6 @@ impl<'a, L: ChannelLines> LineChannels<'a, L> {
         self.lines.port()
     }
 
-    /// Ends this task and the run with the hardware's error.
     #[cold]
     fn refuse(&self, error: DmaError) -> ! {
         std::panic::resume_unwind(Box::new(TaskRefusal(Box::new(error))))
@@ -124,7 +122,6 @@ impl<'a, L: ChannelLines> LineChannels<'a, L> {
         }
     }
 
-    /// Both sides of a transfer after all checks: the local one, and the other.
     fn sides(&self, local: u32, ea: Ea, size: u32, tag: u8) -> (WordBytes, WordBytes) {
         self.end_with_others();
         // Size, alignment and tag are checked before the addresses.
@@ -149,7 +146,6 @@ impl<'a, L: ChannelLines> LineChannels<'a, L> {
         })
     }
 
-    /// The word of memory for an atomic, after all checks.
     fn atomic_word(&self, at: Ea) -> WordBytes {
         self.end_with_others();
         self.atomic_word_of(at).unwrap_or_else(|error| self.refuse(error))
@@ -163,7 +159,6 @@ impl<'a, L: ChannelLines> LineChannels<'a, L> {
     }
 
     fn register_of(&self, rank: usize, register: SignalNumber) -> Addr {
-        // Rejects an unknown rank.
         self.lane(rank);
         self.layout.signal(rank, register)
     }

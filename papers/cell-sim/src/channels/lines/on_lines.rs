@@ -53,7 +53,7 @@ impl<T: ChannelProgram> Workload for OnLines<'_, T> {
     }
 }
 
-/// Informs the others when this task unwinds, because they may wait for it.
+/// Informs the others when this task unwinds.
 struct TellsOthers<'a, P: Port> {
     port: &'a P,
     ended: Addr,
@@ -61,7 +61,6 @@ struct TellsOthers<'a, P: Port> {
 
 impl<P: Port> Drop for TellsOthers<'_, P> {
     fn drop(&mut self) {
-        // A task that returns normally has done its part.
         if std::thread::panicking() {
             self.port.store(self.ended, 1);
         }

@@ -4,12 +4,12 @@ use super::lane::{MailLane, high, low, pair};
 use seatmap_data::port::{Addr, Port};
 use std::cell::Cell;
 
-/// The writer's side of an outbox: a line that only the writer writes, and a line where readers
+/// The writer's side of an outbox: a line that only the writer writes, and one on which readers
 /// count the values that they read.
 ///
-/// The writer usually knows that the entry is free without a look at the second line, because a
-/// controller's next message says so ([`MailLane`]). Thus an exchange of mailbox and outbox costs
-/// one line each way.
+/// The writer usually knows without the second line that the entry is free, because a controller's
+/// next message says so ([`MailLane`]). An exchange of mailbox and outbox thus costs one line each
+/// way.
 #[derive(Debug)]
 pub(super) struct OutboxWriter {
     line: Addr,
@@ -22,8 +22,7 @@ impl OutboxWriter {
         OutboxWriter { line, taken_line, written: Cell::new(0) }
     }
 
-    /// Writes the entry; waits until the previous one was read. `newest` is the lane of the last
-    /// message.
+    /// Writes the entry once the previous one was read. `newest` is the lane of the last message.
     #[inline]
     pub(super) fn write<P: Port>(&self, port: &P, newest: &MailLane, value: u32) {
         let written = self.written.get();
@@ -44,8 +43,8 @@ impl OutboxWriter {
     }
 }
 
-/// Reads an outbox, and returns the value with how many are gone now; waits while it is empty. Of
-/// several readers one gets the entry: the one whose count goes through.
+/// Reads an outbox, and returns the value with the number of values read so far; waits while it is
+/// empty. Of several readers, the one whose count succeeds gets the entry.
 pub(super) fn read<P: Port>(port: &P, (line, taken_line): (Addr, Addr)) -> (u32, u32) {
     loop {
         let taken = port.load(taken_line);
@@ -55,8 +54,7 @@ pub(super) fn read<P: Port>(port: &P, (line, taken_line): (Addr, Addr)) -> (u32,
             port.wait_while(line, found);
             continue;
         }
-        // The writer leaves the entry unchanged until the count moves, so it still has the value
-        // just read.
+        // The writer leaves the entry unchanged until the count moves.
         if port.compare_exchange(taken_line, taken, taken + 1).is_ok() {
             return (low(found), (taken + 1) as u32);
         }

@@ -11,8 +11,8 @@ const SENDER_BITS: u32 = 10;
 ///
 /// If the register gathers bits, its reader clears it, and writers add bits by compare-exchange. If
 /// it is overwritten, it has a stamp of sender and count next to the value: the reader remembers
-/// the last one and clears nothing, which saves a transfer of the line. (A reader that misses
-/// exactly 2^22 signals of one sender, all of the same value, takes the last for the first.)
+/// the last stamp and clears nothing, which saves a transfer of the line. (A reader that misses
+/// exactly 2^22 equal signals of one sender takes the last for the first.)
 #[derive(Debug)]
 pub(super) struct SignalLine {
     word: Addr,
@@ -25,7 +25,6 @@ impl SignalLine {
         SignalLine { word, gathers, taken: Cell::new(0) }
     }
 
-    /// Waits until it holds a bit, then reads it.
     #[inline]
     pub(super) fn read<P: Port>(&self, port: &P) -> u32 {
         let mut found = port.load(self.word);
@@ -54,7 +53,6 @@ impl SignalLine {
 /// Overwrites a register; `count` is the number of signals that this sender has sent.
 #[inline]
 pub(super) fn overwrite<P: Port>(port: &P, word: Addr, sender: usize, count: u32, value: u32) {
-    // Only the lowest 22 bits of the count remain.
     let stamp = count << SENDER_BITS | sender as u32 & ((1 << SENDER_BITS) - 1);
     port.store(word, pair(value, stamp));
 }

@@ -42,7 +42,6 @@ fn interrupt_signal() -> libc::c_int {
 
 type Handler = extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
 
-/// Installs a handler that blocks the signal `held` while it runs.
 fn handle(
     signal: libc::c_int,
     handler: Handler,
@@ -98,7 +97,7 @@ pub fn of(tid: Tid, within: Duration) -> Option<ThreadSample> {
     Some(ThreadSample { at, stack, registers, counter, top })
 }
 
-/// Mixes a word into a hash (FNV-1a over words, with a rotation so that high bits count).
+/// FNV-1a over words, with a rotation so that high bits count.
 fn mixed(number: u64, word: u64) -> u64 {
     (number ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
 }
@@ -183,7 +182,6 @@ extern "C" fn on_sample(_: libc::c_int, info: *mut libc::siginfo_t, context: *mu
     }
 }
 
-/// A walk through a thread's cycle, instruction by instruction.
 struct Steps {
     /// The state at the start; `None` once the thread has returned to it.
     first: Option<ThreadSample>,
@@ -191,17 +189,16 @@ struct Steps {
     left: u32,
 }
 
-/// An address and the lower halves of the registers there. Upper halves differ between runs,
-/// because they hold the system's pointers; within a run they are the same at each visit.
+/// An address and the lower halves of the registers there. Upper halves hold the system's pointers,
+/// which differ between runs.
 type Key = (u64, [u32; 16]);
 
-/// The most instructions in a walk.
 const MOST_STEPS: u32 = 100_000;
 /// The flag that stops the processor after each instruction (Intel's manual, volume 1, section
 /// 3.4.3).
 const TRAP_FLAG: i64 = 0x100;
 
-/// The walk of the sampled thread, the only thread that accesses it.
+/// The walk of the sampled thread, which alone accesses it.
 struct Walk(UnsafeCell<Option<Steps>>);
 
 // SAFETY: one thread has ticks, and its handlers do not interrupt each other: they run one after
@@ -239,7 +236,7 @@ unsafe fn stop_walk(context: *mut libc::c_void) {
     }
 }
 
-/// Runs after each instruction of a walk. Finds the lowest key of the cycle, continues to it, and
+/// Runs after each instruction of a walk: finds the lowest key of the cycle, continues to it, and
 /// interrupts the thread there.
 extern "C" fn on_step(signal: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: called by the kernel, on a thread with a walk if it is the one that has ticks.
@@ -320,7 +317,6 @@ impl Drop for Ticks {
     }
 }
 
-/// Gives the calling thread a permanent stack for handlers.
 fn own_stack() -> io::Result<()> {
     let memory = Box::leak(vec![0_u8; STACK_BYTES].into_boxed_slice());
     let stack =

@@ -25,8 +25,7 @@ pub struct LoopTimes {
     pub began: u64,
     /// The end of the loop.
     pub ended: u64,
-    /// The end of the task's work: later than the loop's end if the task continued until the others
-    /// had ended.
+    /// The end of the task's work, perhaps after the loop's end, until the others had ended.
     pub until: u64,
     /// Decrementer ticks during the loop.
     pub ticks: u32,
@@ -48,10 +47,9 @@ impl LoopTimes {
 struct Loop {
     warm_up: u64,
     iterations: u64,
-    /// Tasks that run such a loop at the same time, including this one.
     tasks: usize,
-    /// The number of operations that a finished task repeats between checks whether the others have
-    /// finished. `None` if each operation needs another task, so that no task can continue alone.
+    /// Operations that a finished task repeats between checks whether the others have finished.
+    /// `None` if each operation needs another task.
     repeats: Option<u64>,
 }
 
@@ -67,7 +65,7 @@ impl Loop {
     }
 
     /// Runs untimed operations, then timed ones, which start at the same time in all tasks. A task
-    /// that finishes early continues, if it can, until the others have finished.
+    /// that finishes early continues, if it can, until all have finished.
     fn timed<C: Channels>(
         self,
         channels: &C,
@@ -79,7 +77,6 @@ impl Loop {
         let began = channels.cycles();
         let first = channels.decrementer();
         let sum = before.wrapping_add(operations(warm_up..warm_up + iterations));
-        // The decrementer counts down.
         let ticks = first.wrapping_sub(channels.decrementer());
         let ended = channels.cycles();
         let kept_on =

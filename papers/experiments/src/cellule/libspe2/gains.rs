@@ -12,10 +12,8 @@ use serde::Serialize;
 /// Sizes of figure 4; a run of the paper's largest, 2048, takes seconds and gains nothing.
 const SIZES: [u32; 4] = [128, 256, 512, 1024];
 const ITERATIONS: [u32; 3] = [1, 4, 16];
-/// The largest size with several runs.
 const LARGEST_REPEATED: u32 = 512;
 const CYCLES: [u32; 6] = [1, 2, 4, 8, 16, 32];
-/// Blocks of figure 5, for each SPE.
 const BLOCKS: u32 = 2;
 /// Runs of a turn: for the smallest work, and at least.
 const MOST_RUNS: u32 = 50;
@@ -77,7 +75,6 @@ impl Curves {
     }
 }
 
-/// A planned point: its value on the axis, the program, its size, its SPEs, its repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Planned {
     at: u32,
@@ -88,7 +85,6 @@ struct Planned {
 }
 
 impl Planned {
-    /// The number of runs, smaller for larger work.
     fn runs(&self) -> u32 {
         let unit = match self.program {
             // The work of a product grows with the cube of its rows.
@@ -100,7 +96,6 @@ impl Planned {
     }
 }
 
-/// The title and the axis of a figure, and its planned curves.
 type Plan = (&'static str, &'static str, Vec<(String, Vec<Planned>)>);
 
 fn plan(spes: u32) -> [Plan; 3] {
@@ -192,7 +187,6 @@ fn point(
     Ok(StyleGain { at, gain_percent, time, kernel_percent })
 }
 
-/// The kernel's part of all turns together.
 fn kernel(turns: &[ProgramLines]) -> Option<f64> {
     let user = turns.iter().map(|said| said.sum("user_us")).sum::<f64>();
     let kernel = turns.iter().map(|said| said.sum("kernel_us")).sum::<f64>();

@@ -3,7 +3,7 @@
 //!
 //! In Linux's style the library makes a thread for each run and a system call for each message, as
 //! libspe2 did on the Cell. In the cell's style pinned threads run the contexts, and messages are
-//! stores to shared lines, as in Cellule. The programs, their compiler and their CPUs are the same.
+//! stores to shared lines, as in Cellule. Programs, compiler and CPUs are the same.
 //!
 //! | module | holds |
 //! |---|---|

@@ -9,7 +9,6 @@ use std::process::{Command, Output};
 
 const COMPILER: &str = "SEATMAP_CELLCC";
 
-/// All files by name: the study's own, and those of the examples.
 const FILES: [(&str, &str); 20] = [
     ("timed.h", include_str!("../../../cell/timed.h")),
     ("calls.c", include_str!("../../../cell/calls.c")),
@@ -53,8 +52,6 @@ pub enum PpeProgram {
 }
 
 impl PpeProgram {
-    /// Its name, its source, an option for the compiler, and its embedded programs with their
-    /// sources.
     fn recipe(self) -> (&'static str, &'static str, &'static str, &'static [[&'static str; 2]]) {
         match self {
             PpeProgram::Calls => (
@@ -132,8 +129,7 @@ impl CompiledPrograms {
         })
     }
 
-    /// Runs a program with its SPEs on these CPUs, and the PPE's part on the CPUs of the calling
-    /// thread.
+    /// Runs a program with its SPEs on these CPUs, and the PPE's part on the calling thread's CPUs.
     ///
     /// # Errors
     /// [`CelluleError::Program`] if it fails.

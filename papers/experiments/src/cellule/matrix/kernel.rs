@@ -34,8 +34,7 @@ fn fused(a: &Block, b: &Block, c: &mut Block) {
 fn add_product(a: &Block, b: &Block, c: &mut Block, fused: impl Fn(f32, f32, f32) -> f32 + Copy) {
     for row in (0..BLOCK).step_by(ROWS) {
         for column in (0..BLOCK).step_by(COLUMNS) {
-            // All of k for one tile of C at a time: its sums stay in registers, and memory is only
-            // read.
+            // One tile of C at a time: its sums stay in registers.
             let mut sums = [[0.0_f32; COLUMNS]; ROWS];
             for k in 0..BLOCK {
                 let b = &b[k * BLOCK + column..][..COLUMNS];

@@ -22,10 +22,8 @@ const LONG_RUNS: u32 = 1;
 
 const SIZES: [u32; 4] = [128, 256, 512, 1024];
 const ITERATIONS: [u32; 3] = [1, 4, 16];
-/// The largest size with several runs.
 const LARGEST_REPEATED: u32 = 512;
 const CYCLES: [u32; 6] = [1, 2, 4, 8, 16, 32];
-/// Blocks of figure 5, for each SPE.
 const BLOCKS: u32 = 2;
 
 /// The machine to simulate.
@@ -94,7 +92,6 @@ pub struct PerturbedGain {
     pub most_percent: f64,
 }
 
-/// A program of one size: its position on the axis, its work, its SPEs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Planned {
     at: u32,
@@ -112,11 +109,10 @@ impl Planned {
     }
 }
 
-/// The title and the axis of a figure, and its planned curves.
 type Plan = (&'static str, &'static str, Vec<(String, Vec<Planned>)>);
 
 /// Simulates the figures with up to all SPEs of the machine. `turns` is the number of runs of each
-/// program, each with other phases of timers and slices. The same seed gives the same figures.
+/// program, with different phases of timers and slices. The same seed gives the same figures.
 /// `step` receives the number of finished points and of all points.
 ///
 /// # Errors
@@ -216,7 +212,6 @@ struct Simulation<'a, F> {
 }
 
 impl<B: Bed, F: Fn() -> B + Sync> Simulation<'_, F> {
-    /// Runs a program once; `number` distinguishes runs of one program.
     fn run(
         &self,
         planned: Planned,
@@ -273,7 +268,6 @@ impl<B: Bed, F: Fn() -> B + Sync> Simulation<'_, F> {
         Ok((spes, times))
     }
 
-    /// The times of several runs of a program, and the kernel's share of the CPU time.
     fn times(
         &self,
         planned: Planned,
@@ -322,7 +316,6 @@ fn spread(times_ns: Vec<f64>) -> Result<SampleSummary, CelluleError> {
     SampleSummary::of(&[times_ns]).ok_or(CelluleError::Workers { workers: 0, cpus: 0 })
 }
 
-/// (Linux - cell) / Linux in per cent.
 fn gain(linux: f64, cell: f64) -> f64 {
     (linux - cell) / linux * 100.0
 }
@@ -363,7 +356,6 @@ mod tests {
     use seatmap_cell_sim::{CellBed, CellModel};
     use std::sync::Arc;
 
-    /// Runs a closure with a simulation of the paper's blade.
     fn on_blade<T>(
         inputs: &Inputs,
         seed: u64,

@@ -16,7 +16,6 @@ impl<'a, C: Channels> Light<'a, C> {
         Light { channels, run, run_ticks: Cell::new(0) }
     }
 
-    /// Spends the PPE's time on an input's cost.
     fn spend(&self, cost: CostKind) {
         let mut left = self.run.cycles(cost);
         while left > 0 {
@@ -28,13 +27,12 @@ impl<'a, C: Channels> Light<'a, C> {
     }
 
     /// Cycles until the other partition's turn; it waits for this one's own turn first. The SPEs
-    /// continue meanwhile, because the hypervisor does not switch them.
+    /// continue, because the hypervisor does not switch them.
     fn until_switch(&self) -> u64 {
         if !self.run.is_perturbed {
             return u64::MAX;
         }
         let slice = self.run.cycles(CostKind::PartitionSlice).max(1);
-        // The program begins within a turn of its own partition.
         let past = (self.run.phase * slice as f64) as u64;
         let at = (self.channels.cycles() + past) % (2 * slice);
         if at < slice {

@@ -1,10 +1,10 @@
 //! Linux's way: a thread for each SPE and the program's own thread, all on one CPU.
 //!
-//! The paper's kernel had one CPU (section 4.1), so that its work for one thread delays the others.
-//! The threads take turns by the rules of Linux 2.6.30's fair scheduler (kernel/sched_fair.c): a
-//! new thread runs before its maker; a woken thread preempts one that is far enough ahead of it;
-//! time slices end at timer interrupts. Work inside the kernel is not preempted (the kernel for the
-//! Cell had `CONFIG_PREEMPT_NONE`).
+//! The paper's kernel had one CPU (section 4.1), so its work for one thread delays the others. The
+//! threads take turns by the rules of Linux 2.6.30's fair scheduler (kernel/sched_fair.c): a new
+//! thread runs before its maker; a woken thread preempts one that is far enough ahead of it; time
+//! slices end at timer interrupts. Work inside the kernel is not preempted (the kernel for the Cell
+//! had `CONFIG_PREEMPT_NONE`).
 
 use super::inputs::CostKind;
 use super::program::{ProgramRun, SpeCalls, since};
@@ -13,23 +13,18 @@ use seatmap_cell_sim::channels::{Channels, SignalNumber};
 use std::cell::RefCell;
 
 const MAIN: usize = 0;
-/// The interval at which the CPU looks for stopped SPEs, in microseconds: shorter than a mailbox
-/// call.
+/// The interval of looks for stopped SPEs, in microseconds: shorter than a mailbox call.
 const GRAIN_US: f64 = 0.25;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     User,
-    /// Without preemption.
     Kernel,
 }
 
-/// The stage of an SPE's thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// In `spu_run`, before its SPE runs.
     Activating,
-    /// Asleep until its SPE stops.
     Running,
     Returning,
     Exiting,
@@ -39,7 +34,6 @@ enum Stage {
 #[derive(Clone, Copy, Debug)]
 struct SpeThread {
     stage: Stage,
-    /// Remaining cycles of this stage.
     left: u64,
     /// The time base when it called `spe_context_run`.
     called: Option<u32>,
@@ -48,7 +42,6 @@ struct SpeThread {
     is_mapped: bool,
 }
 
-/// The event for which the program's own thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wait {
     Activation(usize),
@@ -114,7 +107,6 @@ impl<'a, C: Channels> Linux<'a, C> {
         self.pass(self.run.cycles(cost), Mode::Kernel);
     }
 
-    /// Takes due interrupts: the timer's, and those of stopped SPEs.
     fn take_interrupts(&self) {
         loop {
             let now = self.channels.cycles();
@@ -132,7 +124,6 @@ impl<'a, C: Channels> Linux<'a, C> {
         }
     }
 
-    /// The first stopped SPE with an interrupt that was not taken.
     fn stopped(&self) -> Option<usize> {
         let state = self.state.borrow();
         (0..state.spes.len()).find(|spe| {
@@ -140,7 +131,6 @@ impl<'a, C: Channels> Linux<'a, C> {
         })
     }
 
-    /// Returns the SPE's thread to its program.
     fn wake_for(&self, spe: usize) {
         let mut state = self.state.borrow_mut();
         state.spes[spe].stage = Stage::Returning;
@@ -148,7 +138,6 @@ impl<'a, C: Channels> Linux<'a, C> {
         state.scheduler.wake(1 + spe);
     }
 
-    /// Cycles until the CPU must look for interrupts again.
     fn step(&self) -> u64 {
         let state = self.state.borrow();
         let to_tick = state.next_tick.saturating_sub(self.channels.cycles()).max(1);
@@ -156,7 +145,6 @@ impl<'a, C: Channels> Linux<'a, C> {
         if watches { to_tick.min(self.grain) } else { to_tick }
     }
 
-    /// Lets the running thread work; returns the remaining cycles if another thread must run first.
     fn work(&self, mut left: u64, mode: Mode) -> u64 {
         while left > 0 {
             self.take_interrupts();
@@ -170,7 +158,6 @@ impl<'a, C: Channels> Linux<'a, C> {
         0
     }
 
-    /// Spends an input's cost in the program's own thread, with preemption by other threads.
     fn spend(&self, cost: CostKind, mode: Mode) {
         let mut left = self.run.cycles(cost);
         loop {
@@ -182,7 +169,7 @@ impl<'a, C: Channels> Linux<'a, C> {
         }
     }
 
-    /// Leaving the kernel does a preemption that was due inside it.
+    /// Does a preemption that was due inside the kernel.
     fn leave_kernel(&self) {
         self.take_interrupts();
         if self.state.borrow().scheduler.must_switch() {
@@ -208,13 +195,11 @@ impl<'a, C: Channels> Linux<'a, C> {
         }
     }
 
-    /// Runs other threads until the turn of the program's own.
     fn schedule(&self) {
         loop {
             let picked = self.state.borrow_mut().scheduler.pick();
             match picked {
                 None => {
-                    // No thread can run: the CPU waits for an interrupt.
                     self.pass(self.step(), Mode::Kernel);
                     self.take_interrupts();
                 }
@@ -246,7 +231,7 @@ impl<'a, C: Channels> Linux<'a, C> {
         }
     }
 
-    /// Starts a thread's next stage; false if it yields the CPU.
+    /// Returns false if the thread yields the CPU.
     fn next_stage(&self, spe: usize, stage: Stage) -> bool {
         match stage {
             Stage::Activating => {

@@ -15,28 +15,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Bytes of a block that an SPE moves at once: the most of one transfer.
 const BLOCK: u32 = 16 << 10;
-/// Blocks of 16 KiB in a block of options.
 const OPTION_BLOCKS: u32 = 4;
 /// Options of such a block, of four numbers each.
 const OPTIONS: f64 = 4096.0;
-/// Rows of a block of a matrix.
 const ROWS: u32 = 64;
-/// The value for an SPE that has not stopped.
 const RUNNING: u64 = u64::MAX;
 
-/// The computation of the SPEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SpeComputation {
     /// The paper's microbenchmark: 16 KiB are fetched, added to, and written back.
     Addition,
-    /// A product of two square matrices with this many rows.
     Matrix(u32),
-    /// Option prices of this many blocks of 64 KiB.
     BlackScholes(u32),
 }
 
 impl SpeComputation {
-    /// Parts that SPEs can do independently.
     fn tasks(self, spes: usize) -> u32 {
         match self {
             SpeComputation::Addition => spes as u32,
@@ -59,20 +52,17 @@ impl SpeComputation {
 pub(super) struct ProgramRun {
     pub style: LibraryStyle,
     pub work: SpeComputation,
-    /// Repetitions of the work.
     pub times: u32,
     pub spes: usize,
     pub inputs: Inputs,
     pub cycles_per_us: f64,
-    /// The time of the first timer interrupt, or the used part of the partition's slice, from 0 to
-    /// 1 of a period.
+    /// The time of the first timer interrupt, or the used part of the partition's slice, in
+    /// periods.
     pub phase: f64,
-    /// Whether another partition takes turns with Cellule's.
     pub is_perturbed: bool,
     pub signs: Vec<Sign>,
 }
 
-/// The state of an SPE that the PPE sees without a message.
 #[derive(Debug)]
 pub(super) struct Sign {
     has_answered: AtomicBool,
@@ -95,7 +85,6 @@ impl Sign {
     }
 }
 
-/// The ticks of the time base for each call, for all SPEs one after the other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct CallTicks {
     pub calls: BTreeMap<TimedCall, u64>,
@@ -105,7 +94,6 @@ pub(super) struct CallTicks {
     pub kernel_share: Option<f64>,
 }
 
-/// The calls of libspe2 in one style, for the SPEs from 0 on.
 pub(super) trait SpeCalls {
     fn map(&self);
     fn load(&self);
@@ -120,7 +108,7 @@ pub(super) trait SpeCalls {
 }
 
 /// The PPE's program, the same in both styles. Its calls have the order of the C program that times
-/// them on this computer (`cell/calls.c`), each for all SPEs together.
+/// them on this computer (`cell/calls.c`).
 fn control<C: Channels>(channels: &C, calls: &impl SpeCalls, spes: usize, times: u32) -> CallTicks {
     let mut ticks = CallTicks::default();
     ticks.add(channels, TimedCall::MapPS, || (0..spes).for_each(|_| calls.map()));
@@ -159,8 +147,8 @@ impl ProgramRun {
         (self.inputs.value(cost) * self.cycles_per_us).max(1.0) as u64
     }
 
-    /// The program of an SPE: it waits for its start and for a message with the number of
-    /// repetitions, answers when all are done, and stops.
+    /// An SPE waits for its start and for a message with the number of repetitions, answers when
+    /// all are done, and stops.
     fn spu<C: Channels>(&self, channels: &C, spe: usize) {
         channels.signal_read(SignalNumber::One);
         let times = channels.mailbox_read();
@@ -198,8 +186,7 @@ impl ProgramRun {
         }
     }
 
-    /// A block of the product. Two blocks are fetched while two others are multiplied, as in the
-    /// kernel whose cost is used.
+    /// Two blocks are fetched while two others are multiplied, as in the kernel whose cost is used.
     fn product<C: Channels>(&self, channels: &C, blocks: u32, task: u32) {
         let row = task / blocks;
         let column = task % blocks;
@@ -219,12 +206,10 @@ impl ProgramRun {
     }
 }
 
-/// Begins to fetch a block of memory into a block of the local store.
 fn get<C: Channels>(channels: &C, local: u32, block: u32, tag: u8) {
     channels.get(local * BLOCK, memory(block), BLOCK, tag, TransferOrder::Free);
 }
 
-/// Writes a block back, and waits until it is written.
 fn put<C: Channels>(channels: &C, local: u32, block: u32) {
     channels.put(local * BLOCK, memory(block), BLOCK, 2, TransferOrder::Free);
     channels.wait_tags(1 << 2);

@@ -3,15 +3,12 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PickedThread {
     pub number: usize,
-    /// Whether another one ran before.
     pub is_other: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entity {
-    /// CPU time so far, with credits and charges.
     runtime: i64,
-    /// CPU time since it was picked.
     slice: u64,
     is_runnable: bool,
 }
@@ -52,21 +49,18 @@ impl FairScheduler {
         let entity = &mut self.entities[current];
         entity.runtime += cycles as i64;
         entity.slice += cycles;
-        // The queue's own time never decreases.
         if let Some(first) = self.first() {
             self.least = self.least.max(self.entities[first].runtime);
         }
         true
     }
 
-    /// The runnable thread with the least time; the first of equals.
     fn first(&self) -> Option<usize> {
         (0..self.entities.len())
             .filter(|at| self.entities[*at].is_runnable)
             .min_by_key(|at| self.entities[*at].runtime)
     }
 
-    /// A thread's part of a period with this many threads.
     fn part(&self, threads: usize) -> u64 {
         let threads = threads.max(1) as u64;
         self.latency.max(threads * self.granularity) / threads
@@ -121,7 +115,6 @@ impl FairScheduler {
         }
     }
 
-    /// Picks the next thread; `None` if none can run.
     pub fn pick(&mut self) -> Option<PickedThread> {
         self.must_switch = false;
         let Some(number) = self.first() else {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 /// Bytes of each write and read: about as many as a connection over the loopback carries at once.
 pub const CHUNK: usize = 64 << 10;
-/// The period of a stream's bytes. It is prime, so that a lost or doubled chunk shows.
+/// The period of a stream's bytes: a prime, so that a lost or doubled chunk shows.
 const PERIOD: usize = 251;
 
 /// The limits of a sender: the first reached one ends it.
@@ -21,14 +21,12 @@ impl Amount {
         Amount { end: Some(end), bytes: u64::MAX }
     }
 
-    /// The part of a chunk that may be sent after this many bytes.
     fn next(self, sent: u64) -> usize {
         let is_over = self.end.is_some_and(|end| Instant::now() >= end);
         if is_over { 0 } else { self.bytes.saturating_sub(sent).min(CHUNK as u64) as usize }
     }
 }
 
-/// A stream's bytes, a chunk long from any point of the period on.
 fn pattern(stream: usize) -> Vec<u8> {
     // Different bytes for each stream, so that a chunk at the wrong sink shows.
     (0..CHUNK + PERIOD).map(|at| ((at % PERIOD) ^ (stream * 0x55)) as u8).collect()

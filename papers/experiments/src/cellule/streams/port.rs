@@ -1,9 +1,9 @@
 //! Gigabit ports: each stream leaves through its own, as in the paper.
 //!
 //! A port is a pair of virtual Ethernet devices between two network namespaces, whose sender is
-//! limited to the rate of the wire. The namespaces belong to two threads and have no names, so that
-//! the kernel removes everything with the last of their sockets, even if the process is killed.
-//! This computer's own network does not change.
+//! limited to the rate of the wire. The namespaces belong to two threads and have no names, so the
+//! kernel removes them, the devices and the limits with the last of their sockets, even if the
+//! process is killed. This computer's own network does not change.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -45,7 +45,7 @@ fn near_side(streams: usize) -> io::Result<PortConnections> {
         let (tell_listeners, listeners) = channel();
         let far = std::thread::Builder::new()
             .spawn_scoped(scope, move || far_side(streams, &tell_tid, &devices, &tell_listeners))?;
-        // A failed side drops its ends of the channels, and its error is the one to return.
+        // The failed side's error is the one to return.
         let ours = near_devices(streams, &tid, tell_devices, &listeners);
         let theirs = far.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let sinks = theirs?;
@@ -55,8 +55,8 @@ fn near_side(streams: usize) -> io::Result<PortConnections> {
     })
 }
 
-/// Makes the devices, whose far ends are in the other thread's namespace, and connects to the
-/// listeners there.
+/// Makes the devices, and connects to the listeners at their far ends in the other thread's
+/// namespace.
 fn near_devices(
     streams: usize,
     tid: &Receiver<i32>,
@@ -105,7 +105,6 @@ fn address(stream: usize, end: u8) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, stream as u8, end)
 }
 
-/// Moves only this thread into an unnamed network namespace.
 fn enter_own_namespace() -> io::Result<()> {
     // SAFETY: it has no preconditions, and changes this thread's namespace only.
     if unsafe { libc::unshare(libc::CLONE_NEWNET) } == 0 {
@@ -124,7 +123,6 @@ fn ip(arguments: &[&str]) -> io::Result<()> {
     tool("ip", arguments)
 }
 
-/// Runs a tool in this thread's namespace, which its processes inherit.
 fn tool(name: &str, arguments: &[&str]) -> io::Result<()> {
     let output = Command::new(name).args(arguments).output();
     let Output { status, stderr, .. } = output

@@ -8,15 +8,13 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-/// Chunks between an Rx thread and the Tx thread, for each stream.
 const QUEUE: usize = 64;
-/// How long a poller waits for a stream in its turn. A saturated stream is at most late, by one or
+/// How long a poller waits for a stream in its turn. A saturated stream is at most late by one or
 /// two time slices of the scheduler; skipping it would give its share to the other stream.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// Bytes per unit of weight in a round.
 const QUANTUM: u64 = 4 << 10;
 
-/// The order in which streams are served.
 pub enum StreamOrder {
     /// The only stream, by the thread that receives it.
     Single,
@@ -82,7 +80,6 @@ fn single(from: &mut TcpStream, to: &mut TcpStream, log: &mut Log) -> io::Result
     }
 }
 
-/// The loop of an Rx thread: it ends with its stream, or when its receiver is dropped.
 fn receive(mut from: TcpStream, filled: &SyncSender<Vec<u8>>) {
     loop {
         let mut chunk = vec![0; CHUNK];
@@ -99,7 +96,6 @@ fn receive(mut from: TcpStream, filled: &SyncSender<Vec<u8>>) {
 
 struct Queue {
     chunks: Receiver<Vec<u8>>,
-    /// The first chunk, if already looked at.
     head: Option<Vec<u8>>,
     is_open: bool,
 }
@@ -111,7 +107,7 @@ impl Queue {
             match self.chunks.recv_timeout(patience) {
                 Ok(chunk) => self.head = Some(chunk),
                 Err(RecvTimeoutError::Timeout) => {}
-                // The Rx thread has ended with its stream; a remaining chunk is still forwarded.
+                // A chunk that remains after the Rx thread is still forwarded.
                 Err(RecvTimeoutError::Disconnected) => self.is_open = false,
             }
         }

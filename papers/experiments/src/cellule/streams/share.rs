@@ -34,7 +34,7 @@ pub struct StreamShares {
 }
 
 /// Shares in the windows before `end_ns`, without the first, in which the streams start. All are
-/// NaN if no window has forwarded bytes.
+/// NaN if nothing was forwarded.
 #[must_use]
 pub fn shares(forwarded: &[Forwarded], window_ns: u64, end_ns: u64) -> StreamShares {
     let count = (end_ns / window_ns.max(1)) as usize;

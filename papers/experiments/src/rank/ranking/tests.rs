@@ -4,8 +4,7 @@ use super::*;
 use crate::rank::TaskMapping;
 use crate::rank::setup::tests::setup;
 
-/// Times that differ by mapping and run: the last mapping is the fastest, and a run is a tenth
-/// slower than the one before.
+/// The last mapping is the fastest, and each run is a tenth slower than the last.
 pub(crate) fn times_of(setup: &Setup, shard: Option<Shard>) -> MappingTimes {
     let mut times = MappingTimes::new(setup.indices(shard).unwrap(), setup.runs);
     let count = TaskMapping::count(setup.tasks).unwrap();

@@ -58,7 +58,6 @@ fn ranks_make_the_ranking_of_one_process_to_the_byte() {
         spread
     });
     assert!(spread.is_whole && spread.lost.is_empty(), "{spread:?}");
-    // 24 mappings, three times each.
     assert_eq!((told, spread.done.iter().map(|(_, parts)| parts).sum::<usize>()), (72, 5));
     let json = |times| Ranking::new(setup.clone(), None, times).unwrap().to_json();
     assert_eq!(json(&together), json(&alone));

@@ -144,8 +144,8 @@ fn check_caches(shape: &MachineShape) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// Checks that a class has a figure exactly if the machine has such pairs, and that it is farther
-/// than the classes inside it.
+/// A class has a figure exactly if the machine has such pairs, and is farther than the classes
+/// inside it.
 fn check_class(written: &Written, class: PairClass) -> Result<(), Flaw> {
     let key = format!("distance.{class}");
     let parameter = match (written.distance.get(class), written.topology.has(class)) {

@@ -51,8 +51,8 @@ impl PairClass {
         }
     }
 
-    /// Whether the pair meets outside any L3, so that the home of the line matters. Inside, the L3
-    /// serves both itself.
+    /// Whether the pair meets outside any L3, which serves both itself, so that the home of the
+    /// line matters.
     #[must_use]
     pub fn consults_home(self) -> bool {
         self >= PairClass::SameDie

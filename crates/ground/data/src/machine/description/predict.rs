@@ -72,8 +72,8 @@ pub fn profile(written: &Written) -> Profile {
     profile
 }
 
-/// The home model with one home, the described one. Its offsets are part of `between_ns`, because
-/// they count only between groups, and the model's own would also count inside.
+/// The home model with the described home. Its offsets are part of `between_ns`, because they count
+/// only between groups; the model's own would also count inside.
 fn home_model(seats: &[DescribedPu], shape: &MachineShape, prediction: &Prediction) -> HomeModel {
     let groups = groups(seats, shape);
     HomeModel {
@@ -110,7 +110,7 @@ fn groups<'a>(seats: &'a [DescribedPu], shape: &MachineShape) -> Vec<Vec<&'a Des
     groups.into_values().collect()
 }
 
-/// Two seats of different cores, one of each group: every such pair has the same distance.
+/// Two seats of different cores, one of each group; all such pairs have the same distance.
 fn representative_pair<'a>(
     from: &[&'a DescribedPu],
     to: &[&'a DescribedPu],
@@ -127,7 +127,6 @@ mod tests {
     use super::super::tests::{dual, figure};
     use super::*;
 
-    /// Two packages of two complexes of two cores, with the line's home on the second package.
     fn dual_epyc() -> Profile {
         let distance =
             figure("same_l3", 45.0) + &figure("same_die", 215.0) + &figure("other_package", 300.0);

@@ -44,7 +44,6 @@ pub fn seats(shape: &MachineShape) -> Vec<DescribedPu> {
     seats
 }
 
-/// The threads of one core, not numbered yet.
 fn threads(shape: &MachineShape, core: u32) -> impl Iterator<Item = DescribedPu> + use<> {
     let l3 = core / shape.all_cores_per_l3();
     let slot = core % shape.all_cores_per_l3();

@@ -7,7 +7,6 @@ use std::num::NonZeroU32;
 /// The largest machine: Linux's `NR_CPUS` on x86-64. Its full matrix takes half a gigabyte.
 pub const MAX_PUS: u32 = 8192;
 
-/// The largest cache: one tebibyte.
 pub(super) const MAX_CACHE_BYTES: u64 = 1 << 40;
 
 /// A regular machine: packages of dies of L3s of cores of threads.
@@ -152,7 +151,6 @@ impl MachineShape {
             PairClass::SameCluster => more_than_one(
                 hybrid.map_or(self.cores_per_cluster, |hybrid| hybrid.efficiency_cores_per_cluster),
             ),
-            // Cores of one cluster belong to a nearer class.
             PairClass::SameL3 => self.cores_per_l3 > self.cores_per_cluster,
             PairClass::EfficiencyClusters => hybrid.is_some_and(|hybrid| {
                 hybrid.efficiency_cores_per_l3 > hybrid.efficiency_cores_per_cluster

@@ -1,7 +1,7 @@
 //! The CSV of core-to-core-latency: lower triangle, one-way nanoseconds.
 //!
-//! Rows are the PUs by ascending OS index, which the format does not include. An unknown distance
-//! is an empty cell. Figures have as many digits as needed to read them back unchanged.
+//! Rows are the PUs by ascending OS index, which the format omits. An unknown distance is an empty
+//! cell.
 
 use super::ProfileExportError;
 use crate::machine::{CoreDistance, Profile};
@@ -13,7 +13,6 @@ use crate::machine::{CoreDistance, Profile};
 pub fn write(profile: &Profile) -> Result<String, ProfileExportError> {
     let distances = profile.core_distance.as_ref().filter(|distance| distance.pus.len() > 1);
     let distances = distances.ok_or(ProfileExportError::NoDistances)?;
-    // The format numbers CPUs by their rows.
     let mut order: Vec<usize> = (0..distances.pus.len()).collect();
     order.sort_by_key(|row| distances.pus[*row]);
     Ok((0..order.len()).map(|row| line(distances, &order, row)).collect())

@@ -2,10 +2,9 @@
 
 use crate::machine::Matrix;
 
-/// Groups of PUs connected by pairs up to some latency: single-linkage clusters, level by level.
+/// Single-linkage clusters, level by level.
 pub(super) struct Levels<'a> {
     distances: &'a Matrix,
-    /// Pairs by ascending distance.
     pairs: Vec<(usize, usize)>,
 }
 
@@ -21,7 +20,6 @@ impl<'a> Levels<'a> {
         self.until(|_| true)
     }
 
-    /// The groups of the level with `count` groups.
     pub(super) fn with_groups(&self, count: usize) -> Option<Vec<u32>> {
         self.until(|groups| groups == count)
     }
@@ -43,7 +41,7 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// Joins two PUs' groups; returns whether they were separate. Each points to a lower one of its
+/// Joins two PUs' groups; returns whether they were separate. Each PU points to a lower one of its
 /// group, the first to itself.
 fn join(group: &mut [u32], i: usize, j: usize) -> bool {
     let a = first_of(group, i);
@@ -81,7 +79,6 @@ mod tests {
 
     #[test]
     fn levels_merge_from_the_nearest_on() {
-        // 0-2 at 1, 1-3 at 1, 4 at 5 to all, the rest at 9.
         let near = |i: usize, j: usize| {
             if i.max(j) == 4 {
                 5.0

@@ -2,9 +2,9 @@
 //! triangle.
 //!
 //! The tool (github.com/nviennot/core-to-core-latency, and -plus by KCORES) halves the round trip
-//! of a compare-exchange ping-pong, so figures are doubled here. Rows have no CPU numbers: row k is
-//! taken for PU k. Also accepted: the upper triangle, full matrices (the two directions of a pair
-//! add up to its round trip), either line end, spaces around figures, blank lines at the end.
+//! of a compare-exchange ping-pong, so figures are doubled here. Row k is taken for PU k. Also
+//! accepted: the upper triangle, full matrices (the two directions of a pair add up to its round
+//! trip), either line end, spaces around figures, blank lines at the end.
 
 use super::round_trip::{self, MAX_ONE_WAY_NS};
 use super::{File, Imported, MAX_PUS, MachineImportError, ProfileNote, quantisation};
@@ -19,7 +19,6 @@ const MATRIX_REMEDY: &str = "each row needs as many cells as there are rows: lat
 const CONSOLE_LOG_REMEDY: &str = "this is the tool's console log: run it with --csv and import \
     what it prints on its standard output";
 
-/// The most characters of a bad cell in an error.
 const QUOTED: usize = 24;
 
 /// Reads the text of such a file.
@@ -58,7 +57,6 @@ fn columns(text: &str) -> Result<usize, MachineImportError> {
     Ok(first.bytes().filter(|byte| *byte == b',').count() + 1)
 }
 
-/// All cells, row by row; NaN where empty.
 fn cells(text: &str, n: usize) -> Result<Vec<f64>, MachineImportError> {
     let body = text.trim_end();
     let mut cells = Vec::new();

@@ -19,7 +19,7 @@ pub(crate) struct HwlocBitmap {
 impl HwlocBitmap {
     /// Reads the form in files; `None` for anything else, and for more PUs than [`MAX_CPU`].
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        // One word more than accepted, so that a longer set is refused and not truncated, and one
+        // One more word than accepted, so that a longer set is refused and not truncated, and one
         // for the mark of an infinite set.
         let mut words: Vec<&str> = text.trim().split(',').take(MAX_CPU as usize / 32 + 3).collect();
         let all_above = words.first() == Some(&"0xf...f");
@@ -78,7 +78,6 @@ impl fmt::Display for HwlocBitmap {
         for (at, word) in self.words[..length].iter().enumerate().rev() {
             match (at, word) {
                 (0, 0) => write!(out, "{separator}0x0")?,
-                // hwloc leaves zero words empty, except the last one.
                 (_, 0) => out.write_str(separator)?,
                 _ => write!(out, "{separator}0x{word:08x}")?,
             }

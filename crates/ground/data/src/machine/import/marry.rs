@@ -31,7 +31,6 @@ pub fn marry(
     if let Some(distance) = &mut profile.core_distance {
         let matrix = distance.pus.len();
         let pus = topology.pus.len();
-        // Named rows may be some of the topology's PUs; counted ones must be all.
         if matrix > pus || (matrix < pus && rows == Rows::Numbered) {
             return Err(MachineImportError::PuCount { matrix, topology: pus });
         }
@@ -66,8 +65,7 @@ pub(super) fn name_rows(profile: &mut Profile, cpus: &[u32]) -> Result<(), Machi
     Ok(())
 }
 
-/// Whether the PUs of an imported matrix are only the numbers of its rows, and nothing else refers
-/// to them yet.
+/// Whether the PUs of an imported matrix only number its rows, and nothing else refers to them.
 fn names_no_pus(profile: &Profile) -> bool {
     let Some(distance) = &profile.core_distance else { return false };
     profile.origin.kind == OriginKind::Imported

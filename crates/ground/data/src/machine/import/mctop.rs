@@ -13,13 +13,12 @@
 //!
 //! and holds every ordered pair, then sections on memory, caches and power, which are ignored. A
 //! context's number is its OS index. If the header has `SMT 1`, contexts of one core are the
-//! nearest cluster. A node is a cluster of the level with as many clusters as the header's nodes,
-//! numbered here by its first context.
+//! nearest cluster. A node is a cluster of the level with as many clusters as nodes, numbered here
+//! by its first context.
 //!
-//! No file gives the length of a cycle. If the user does not either, [`ASSUMED_FREQUENCY_HZ`] is
-//! used and reported, in a [`ProfileNote`] and in the profile's origin. All ratios, and so every
-//! placement, are right then; nanoseconds are wrong by the ratio of the nominal to the assumed
-//! frequency.
+//! No file gives the length of a cycle. Unless the user does, [`ASSUMED_FREQUENCY_HZ`] is used and
+//! reported, in a [`ProfileNote`] and in the profile's origin. All ratios, and so every placement,
+//! are then right; nanoseconds are wrong by the ratio of the nominal frequency to the assumed one.
 
 use super::clusters::Levels;
 use super::round_trip::{self, MAX_ONE_WAY_NS};
@@ -78,7 +77,6 @@ struct Header {
     contexts: usize,
     nodes: usize,
     smt: bool,
-    /// The offset of the next line.
     end: usize,
 }
 
@@ -110,7 +108,6 @@ fn number(words: &[&str], at: usize) -> Option<usize> {
     words.get(at).and_then(|word| whole_number::<usize>(word))
 }
 
-/// One-way cycles, row by row, none above `most`.
 fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, MachineImportError> {
     let n = header.contexts;
     let body = text.get(header.end..).unwrap_or_default();
@@ -177,7 +174,6 @@ fn topology(header: &Header, distances: &Matrix) -> Topology {
     let levels = Levels::of(distances);
     let cores =
         if header.smt { levels.first() } else { Some((0..header.contexts as u32).collect()) };
-    // The file gives the number of nodes, and the distances give their PUs.
     let nodes = levels.with_groups(header.nodes);
     let mut seen = vec![0; header.contexts];
     let pus = (0..header.contexts).map(|context| {
@@ -207,8 +203,6 @@ fn wrong(text: &str, offset: usize, problem: String) -> MachineImportError {
 mod tests {
     use super::*;
 
-    /// Two nodes of two cores of two contexts, numbered as Linux does: siblings 4 apart, nodes
-    /// alternating.
     fn text() -> String {
         let mut text = "#box #HWCs 8 #Nodes 2 SMT 1\n".to_owned();
         for (i, j) in (0..8).flat_map(|i| (0..8).map(move |j| (i, j))) {

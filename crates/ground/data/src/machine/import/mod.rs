@@ -137,7 +137,7 @@ fn add(imported: &mut Imported, options: &ImportOptions) -> Result<(), MachineIm
         let rows = if options.cpus.is_some() { Rows::Named } else { Rows::Numbered };
         marry(&mut imported.profile, topology.clone(), rows)?;
     }
-    // The note that rows were counted is useless to a user who named them.
+    // The note that rows were counted does not help a user who named them.
     let is_explained = options.cpus.is_some() || options.topology.is_some();
     imported.notes.retain(|note| !is_explained || !matches!(note, ProfileNote::RowsInOrder { .. }));
     Ok(())

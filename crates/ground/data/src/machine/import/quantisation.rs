@@ -1,7 +1,7 @@
 //! Detects distances rounded to multiples of a coarse clock's step.
 //!
 //! A tool that times too few round trips with a clock of 10 ns ticks prints multiples of its tick,
-//! smoothed by its averages. They look ordinary in a table, but not in a histogram.
+//! smoothed by averages. They look ordinary in a table, but not in a histogram.
 //!
 //! The test is Kendall's cosine quantogram ("Hunting quanta", Phil. Trans. R. Soc. Lond. A 276,
 //! 1974): for a step s, the mean of cos(2 pi x / s) over all figures x is 1 if all are multiples of
@@ -28,8 +28,8 @@ const LEVEL_SHARE: f64 = 0.02;
 /// With fewer pairs, clusters and multiples cannot be distinguished.
 const MIN_PAIRS: usize = 40;
 
-/// The number of figures in the test, spread evenly over the sorted ones, so that the cost is the
-/// same for any matrix.
+/// Figures in the test, spread evenly over the sorted ones to include all levels; a constant number
+/// keeps the cost the same for any matrix.
 const SAMPLE: usize = 1000;
 
 /// The factor between tried steps: fine enough for the 50 multiples that a harmful step has below
@@ -45,7 +45,6 @@ pub fn step(distances: &Matrix) -> Option<f64> {
         return None;
     }
     figures.sort_by(f64::total_cmp);
-    // Evenly over the sorted figures, so that all levels are included.
     let sample = evenly(&figures, SAMPLE);
     let least = sample[0];
     let median = sample[sample.len() / 2];
@@ -67,7 +66,6 @@ fn quantogram(figures: &[f64], step: f64) -> f64 {
     figures.iter().map(|ns| (TAU * ns / step).cos()).sum::<f64>() / figures.len() as f64
 }
 
-/// Whether the figures are on several multiples of the step, some of them adjacent.
 fn is_ladder(figures: &[f64], step: f64) -> bool {
     let mut count: BTreeMap<i64, usize> = BTreeMap::new();
     for ns in figures {
@@ -82,7 +80,6 @@ fn is_ladder(figures: &[f64], step: f64) -> bool {
     count.len() >= MIN_LEVELS && adjacent >= MIN_ADJACENT
 }
 
-/// The best step, by least squares through the origin over the given multiples.
 fn fitted(figures: &[f64], step: f64) -> f64 {
     let (products, squares) = figures.iter().fold((0.0, 0.0), |(products, squares), ns| {
         let multiple = (ns / step).round();
@@ -95,8 +92,6 @@ fn fitted(figures: &[f64], step: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Three distance classes with a spread of 10 %, measured with a clock of the given step, plus
-    /// a little dither.
     fn seen_through(step_ns: f64) -> Matrix {
         let mut random = 1_u64;
         let mut next = move || {

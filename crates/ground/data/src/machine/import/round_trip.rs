@@ -4,7 +4,6 @@ use super::ProfileNote;
 use crate::machine::Matrix;
 use crate::machine::nanoseconds::MAX_ROUND_TRIP_NS;
 
-/// The longest one-way latency, in nanoseconds.
 pub(super) const MAX_ONE_WAY_NS: f64 = MAX_ROUND_TRIP_NS / 2.0;
 
 /// Directions closer than this share of their sum count as equal, because files have rounded
@@ -13,8 +12,8 @@ const EQUAL_SHARE: f64 = 1e-6;
 
 /// Round trips from one-way figures in the same unit; a negative or NaN figure is missing.
 ///
-/// A round trip goes once each way, so the two directions add up. A missing direction is taken to
-/// be as long as the other, so that a lower triangle becomes a whole matrix.
+/// The two directions of a round trip add up. A missing direction is taken to be as long as the
+/// other, so that a lower triangle becomes a whole matrix.
 pub(super) fn from_one_way(
     n: usize,
     one_way: impl Fn(usize, usize) -> f64,

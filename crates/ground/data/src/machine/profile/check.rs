@@ -49,8 +49,7 @@ fn topology(topology: &Topology) -> Result<(), DocumentError> {
 
 type Figure<'a> = (&'a str, Option<f64>, RangeInclusive<f64>);
 
-/// Checks the numbers of one part of a profile. JSON has neither infinity nor NaN, but a program
-/// that makes profiles has.
+/// Checks the numbers of one part of a profile. A program, unlike JSON, can make infinity and NaN.
 fn figures<const N: usize>(part: &str, figures: [Figure; N]) -> Result<(), DocumentError> {
     for (name, value, range) in figures {
         if let Some(value) = value.filter(|value| !range.contains(value)) {
@@ -263,8 +262,7 @@ fn check_length<'a>(
     Ok(())
 }
 
-/// A round trip is the same from both ends, and a search that relies on it would never end
-/// otherwise.
+/// A round trip is the same from both ends; a search that relies on it would otherwise never end.
 fn check_symmetric(name: &str, matrix: &Matrix) -> Result<(), DocumentError> {
     match matrix.pairs().find(|(i, j, there)| {
         let back = matrix[(*j, *i)];

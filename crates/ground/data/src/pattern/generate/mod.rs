@@ -1,6 +1,4 @@
 //! Patterns written as a word and numbers: `stencil2d:8x8`.
-//!
-//! Each message has one byte and is sent once, because for placement only proportions matter.
 
 mod random;
 mod shapes;
@@ -41,7 +39,8 @@ pub fn is_spec(text: &str) -> bool {
     text.split_once(':').is_some_and(|(name, _)| form_of(name).is_some())
 }
 
-/// The pattern of a text such as `ring:8:bidirectional`. Each message has one byte.
+/// The pattern of a text such as `ring:8:bidirectional`. Each message has one byte and is sent
+/// once, because only proportions matter.
 ///
 /// # Errors
 /// [`SpecError`] with the right form.

@@ -40,7 +40,6 @@ fn ring(n: usize, both: bool) -> Vec<Edge> {
     links.map(|(at, next)| Edge::unit(at, next)).chain(back).collect()
 }
 
-/// Each task with each task whose number differs in one bit.
 fn exchanges(n: usize) -> Result<Vec<Edge>, String> {
     let bits = n.ilog2();
     at_most(n * bits as usize)?;
@@ -53,7 +52,6 @@ fn exchanges(n: usize) -> Result<Vec<Edge>, String> {
 /// MPICH"): for r tasks beyond a power of two, the even ones of the first 2r tasks send their part
 /// to the odd ones and get the result back.
 fn recursive_doubling(n: usize) -> Result<Vec<Edge>, String> {
-    // The exchange needs a power of two; the tasks beyond it send to a neighbour.
     let power = 1 << n.ilog2();
     let excess = n - power;
     let core = exchanges(power)?

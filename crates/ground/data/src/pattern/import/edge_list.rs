@@ -1,9 +1,9 @@
 //! CSV lists of edges: `from,to,bytes[,messages]`.
 //!
-//! The first line names the columns, in any order. Tasks are numbers counted from 0, or names in
-//! the order of their first occurrence. If fewer than half of many numbers occur, only these are
-//! tasks, named by their numbers: crawled graphs have gaps. Several rows of one pair, as in a log
-//! of messages, are added up.
+//! The first line names the columns, in any order. Tasks are either numbers counted from 0, or
+//! names in order of appearance. If fewer than half of many numbers occur, only these are tasks,
+//! named by their numbers: crawled graphs number their vertices with gaps. Several rows of one
+//! pair, as in a log of messages, are added up.
 
 use super::entries::{ImportedEntries, amount};
 use super::error::FEWER_TASKS;
@@ -87,7 +87,6 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportErro
     Ok(imported)
 }
 
-/// Omits the numbers without edges if most of many have none; the tasks are named by their numbers.
 fn compact(pattern: &mut Pattern) -> Option<PatternNote> {
     let of = pattern.tasks;
     if of <= SPARSE_FROM || !pattern.names.is_empty() {
@@ -203,7 +202,6 @@ impl Tasks {
         }
     }
 
-    /// The number of tasks, their names, and a note if the numbers do not begin at 0.
     fn finish(self) -> (usize, Vec<String>, Option<PatternNote>) {
         match self {
             Tasks::Open => (0, Vec::new(), None),

@@ -17,8 +17,7 @@ pub(super) struct ImportedEntries {
 }
 
 impl ImportedEntries {
-    /// Adds an entry. An entry without data is skipped, and one from a task to itself is only
-    /// counted.
+    /// Adds an entry. One without data is skipped; one from a task to itself is only counted.
     pub(super) fn add(&mut self, place: Position, edge: Edge) -> Result<(), PatternImportError> {
         let is_something = edge.bytes > 0.0 || edge.messages > 0.0;
         self.to_itself += usize::from(is_something && edge.from == edge.to);
@@ -29,7 +28,7 @@ impl ImportedEntries {
         if self.edges.len() > 2 * MAX_EDGES { self.condense(place) } else { Ok(()) }
     }
 
-    /// Lists may have a pair of tasks many times: only pairs count.
+    /// Lists may have a pair many times: only pairs count.
     fn condense(&mut self, place: Position) -> Result<(), PatternImportError> {
         gather(&mut self.edges);
         if self.edges.len() > MAX_EDGES {

@@ -4,7 +4,6 @@ use super::MAX_FILE_BYTES;
 use crate::document::{DocumentError, Position};
 use crate::pattern::qaplib::QaplibError;
 
-/// The remedy for too many tasks.
 pub(super) const FEWER_TASKS: &str = "merge tasks that stay together anyway";
 
 /// Why a file cannot be imported as a pattern: the problem, its position, and the remedy.

@@ -1,16 +1,14 @@
 //! Formats of the field that are refused, recognised by their beginning, each with the command that
 //! converts it.
 //!
-//! The error for one of these formats of graphs names the format and the command that makes a list
-//! of edges of it, not a line that fails to parse.
+//! The error for one of these formats names it and the command that makes a list of edges of it,
+//! not a line that fails to parse.
 
 use super::PatternImportError;
 
-/// The length of the start in which the format is recognised.
 const HEAD_BYTES: usize = 4096;
 
-/// The command that makes a list of edges of a format of NetworkX; the name of its reader is
-/// inserted in between.
+/// The command that converts a format of NetworkX; the name of its reader is inserted in between.
 const NETWORKX: [&str; 2] = [
     "python3 -c \"import networkx as nx; print('from,to,bytes'); [print(a, b, w, sep=',') for a, \
      b, w in nx.",
@@ -25,7 +23,6 @@ const GRAPHVIZ: &str = "make a list of edges of it with Graphviz (Debian package
                         print(tail.name, \",\", head.name, \",\", w); if ($G.directed == 0) \
                         print(head.name, \",\", tail.name, \",\", w)}' OLD > NEW.csv";
 
-/// The remedy for a trace.
 const TRACE: &str = "it is a record of calls, not of who sends how much to whom; 'seatmap observe \
                      --method mpi' makes a pattern of the program itself";
 
@@ -35,7 +32,6 @@ fn networkx(reader: &str) -> String {
     format!("make a list of edges of it: {}{reader}{}", NETWORKX[0], NETWORKX[1])
 }
 
-/// The error for a refused file of a known format.
 pub(super) fn recognised(bytes: &[u8]) -> Option<PatternImportError> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     // The cut may fall inside a character.
@@ -124,7 +120,6 @@ fn behind_comments(text: &str) -> &str {
     }
 }
 
-/// Formats whose lines are numbers, distinguished by their first lines.
 fn numbers(start: &str) -> Option<Format> {
     let mut lines = start.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next()?;

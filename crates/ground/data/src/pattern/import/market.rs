@@ -26,7 +26,6 @@ const CELLS: &str = "an array has one amount for each cell, column by column; of
 const LOWER: &str =
     "a symmetric file holds the lower triangle only: exchange row and column, or call it general";
 
-/// The allowed words of the first line, by position.
 const KNOWN: [&[&str]; 5] = [
     &["%%matrixmarket"],
     &["matrix"],
@@ -37,7 +36,6 @@ const KNOWN: [&[&str]; 5] = [
 
 struct Header {
     n: usize,
-    /// Lines with coordinates; `None` for an array.
     entries: Option<usize>,
     is_bare: bool,
     is_whole: bool,
@@ -253,7 +251,6 @@ impl Matrix {
     ) -> Result<(), PatternImportError> {
         // A cell of 0 is no message.
         let messages = f64::from(u8::from(bytes > 0.0));
-        // The file has only the lower half of a symmetric matrix, and the diagonal once.
         if self.header.is_symmetric && from != to {
             self.entries.add(place, Edge { from: to, to: from, bytes, messages })?;
         }

@@ -20,20 +20,16 @@ const CORNER: &str = "write 0 for what a task sends to itself, or name the tasks
 const DIAGONAL: &str =
     "begin a list of edges with the line from,to,bytes; write 0 on the diagonal of a matrix";
 
-/// The names around the cells.
 struct Shape {
     start: Position,
     n: usize,
     has_head: bool,
-    /// Whether each row begins with its task's name.
     has_labels: bool,
-    /// Empty if the file has no names.
     names: Vec<String>,
     /// Whether names are numbers next to an empty corner: they could be cells.
     names_are_numbers: bool,
 }
 
-/// Signs that the file is not a matrix.
 struct Doubt {
     /// Every row begins with the numbers of two different tasks.
     like_edges: bool,
@@ -133,7 +129,6 @@ fn names(head: &CsvRow, n: usize, has_labels: bool) -> Result<Vec<String>, Patte
     }
 }
 
-/// Names that only number the tasks, from 0 or 1, as some programs write.
 fn counted(fields: &[CsvField]) -> Option<Vec<String>> {
     // Tools in C count tasks from 0, those in Fortran and MATLAB from 1.
     (count_from(fields, 0) || count_from(fields, 1))
@@ -145,7 +140,6 @@ fn count_from(fields: &[CsvField], first: usize) -> bool {
 }
 
 impl Shape {
-    /// The cells of a row, after checking their number and the row's name.
     fn cells<'a, 'b>(
         &mut self,
         from: usize,

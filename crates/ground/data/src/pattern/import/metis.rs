@@ -43,7 +43,6 @@ struct Header {
     has_edge_weights: bool,
 }
 
-/// An edge in the line of one of its ends.
 struct End {
     from: usize,
     to: usize,
@@ -52,7 +51,7 @@ struct End {
 }
 
 /// Whether a text, which may also be a matrix or a list, is such a graph: comments begin with `%`,
-/// or the first line is two to four whole numbers of which the first is the number of lines below.
+/// or the first line is two to four whole numbers, the first of which is the number of lines below.
 /// In a square matrix all lines have as many numbers as there are lines.
 pub(super) fn is_one(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim_start();
@@ -152,8 +151,6 @@ fn header(at: usize, line: &str) -> Result<Header, PatternImportError> {
         );
         return Err(PatternImportError::new(words[1].0, problem, HEADER));
     }
-    // Three digits from the right: edge weights, vertex weights, vertex sizes (METIS manual 5.1,
-    // section 4.1.1).
     let format = words.get(2).map_or("0", |(_, word)| word);
     if format.len() > 3 || format.bytes().any(|digit| !b"01".contains(&digit)) {
         let problem = format!("the format {} is not known", quoted(format));
@@ -294,7 +291,6 @@ impl Graph {
         Ok(imported)
     }
 
-    /// Checks that each end has a counterpart of the same weight.
     fn check_ends(&mut self) -> Result<(), PatternImportError> {
         // Sorted, so that bisection finds the other end.
         self.ends.sort_by_key(|end| (end.from, end.to));

@@ -13,8 +13,8 @@
 //!
 //! The first number of a METIS graph is the number of lines below it.
 //!
-//! Other formats of the field are recognised and refused with the command that converts them
-//! (`foreign`). CSV fields may be separated by commas, semicolons, tabs or blanks.
+//! Other formats are recognised and refused with the command that converts them (`foreign`). CSV
+//! fields may be separated by commas, semicolons, tabs or blanks.
 //!
 //! Files are not trusted. Sizes are bounded before memory is allocated, and every problem or
 //! ambiguity is a [`PatternImportError`] with its position. Oddities become a [`PatternNote`] with
@@ -108,7 +108,6 @@ fn text_of(bytes: &[u8]) -> Result<&str, PatternImportError> {
     if text.trim().is_empty() { Err(PatternImportError::Empty) } else { Ok(text) }
 }
 
-/// Whether the size is alone on the first line, and more follows.
 fn is_qaplib(start: &str) -> bool {
     let (first, rest) = start.split_once('\n').unwrap_or((start, ""));
     first.trim().parse::<usize>().is_ok() && !rest.trim().is_empty()

@@ -24,12 +24,11 @@ impl CsvField<'_> {
 #[derive(Clone, Debug)]
 pub(super) struct CsvRow<'a> {
     pub(super) fields: Vec<CsvField<'a>>,
-    /// After the last field.
     pub(super) end: Position,
 }
 
-/// The rows of a text without empty lines and comments (`#`). The separator of the first row is
-/// that of all rows: tabs, else semicolons, else commas, else blanks.
+/// The rows of a text without empty lines and comments (`#`). The first row decides the separator:
+/// tabs, else semicolons, else commas, else blanks.
 pub(super) fn rows(text: &str) -> impl Iterator<Item = Result<CsvRow<'_>, PatternImportError>> {
     let lines = text.lines().enumerate().filter(|(_, line)| is_row(line));
     let first = lines.clone().next().map_or("", |(_, line)| line);
@@ -74,8 +73,6 @@ fn bounded(field: CsvField<'_>) -> Result<CsvField<'_>, PatternImportError> {
     }
 }
 
-/// The parts between separators outside quotation marks, with their offsets; and whether all
-/// quotation marks are closed.
 fn split(line: &str, separator: char) -> (Vec<(usize, &str)>, bool) {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -95,7 +92,6 @@ fn split(line: &str, separator: char) -> (Vec<(usize, &str)>, bool) {
 
 fn field(line: usize, offset: usize, part: &str) -> CsvField<'_> {
     let blanks = part.len() - part.trim_start().len();
-    // The position of a blank field is its start.
     let blanks = if blanks == part.len() { 0 } else { blanks };
     let bare = part.trim();
     let inside = bare.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));

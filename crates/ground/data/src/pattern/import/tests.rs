@@ -272,7 +272,6 @@ fn what_is_nothing_at_all() {
     );
 }
 
-/// Numbers that a lenient reader misreads.
 const LENIENT: [&str; 9] =
     ["1.234,5", "1e-320", "1e-400", "0x10", "1_000", "nan", "inf", "1e999", "1.5x"];
 

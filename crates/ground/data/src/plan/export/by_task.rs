@@ -2,10 +2,10 @@
 //!
 //! Such tools know neither threads nor ranks, so the script finds its task, binds itself and
 //! becomes the program: signals, standard input and the exit code pass through, and any launcher
-//! can start it instead.
+//! can start it in place of the program.
 //!
-//! A plan is for one machine, so a task is a rank *on this node*: on every node of a job the first
-//! rank takes the seat of task 0. If the script finds only a rank of the whole job, it refuses to
+//! A plan is for one machine, so a task is a rank *on this node*: on every node the first rank
+//! takes the seat of task 0. A rank of the whole job is not enough, and the script refuses to
 //! guess.
 
 use super::comment;
@@ -20,8 +20,7 @@ const SLURM: &str = "\
 task=${SLURM_LOCALID:-}
 ";
 
-/// The shell expression for the number of the task: Seatmap's own variable, then those of launchers
-/// for the rank on this node.
+/// The shell expression for the task's number: Seatmap's own variable, then those of launchers.
 fn task() -> String {
     // From the inside of the nested defaults outwards, so that the first launcher takes precedence.
     let launchers = LAUNCHERS.iter().rev().map(|launcher| launcher.rank);
@@ -29,7 +28,6 @@ fn task() -> String {
     format!("${{{OWN}:-{of_launchers}}}")
 }
 
-/// The message of a script that finds no task.
 fn unknown() -> String {
     let names: Vec<&str> =
         LAUNCHERS.iter().map(|launcher| launcher.rank).chain(["SLURM_LOCALID"]).collect();
@@ -40,8 +38,7 @@ fn unknown() -> String {
     )
 }
 
-/// The script; `bind` writes the binding command, up to the program, for a task's PUs or for those
-/// of all tasks.
+/// The script; `bind` writes the binding command for a task's PUs or for those of all tasks.
 pub fn script(plan: &Plan, bind: impl Fn(Option<usize>, &[u32]) -> String) -> String {
     let mut text = "#!/bin/sh\n".to_owned() + &comment::header(plan);
     text += "# sh FILE COMMAND... runs COMMAND on the seat of its task. The task is SEATMAP_TASK, \

@@ -3,7 +3,6 @@
 use super::comment;
 use crate::plan::Plan;
 
-/// All variables that place a runtime's threads.
 const PLACING: [&str; 4] = ["OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"];
 
 /// Lines for `.` and `eval`. The runtimes rank these variables differently, so the others are

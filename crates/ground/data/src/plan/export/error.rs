@@ -44,7 +44,6 @@ pub enum PlanExportError {
 }
 
 impl PlanExportError {
-    /// Refuses a plan with a seat of several PUs.
     pub(super) fn refuse_sets(plan: &Plan, tool: &'static str) -> Result<(), PlanExportError> {
         let sizes = (0..plan.placement.len()).map(|task| (task, plan.seat(task).len()));
         let found = sizes.into_iter().find(|(_, pus)| *pus > 1);

@@ -3,7 +3,7 @@
 use super::{environment, joined};
 use crate::plan::Plan;
 
-/// Shell lines: thread k on the k-th OS index of the list, or the k-th set of them in braces.
+/// Shell lines: thread k on the k-th OS index of the list, or the k-th set in braces.
 /// `granularity=fine` binds to a PU, not to its whole core.
 #[must_use]
 pub fn write(plan: &Plan) -> String {

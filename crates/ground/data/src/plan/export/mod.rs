@@ -15,8 +15,8 @@
 //! | [`Plan::to_json`](crate::plan::Plan::to_json) | the plan itself | |
 //!
 //! All of them identify PUs by their OS indices. Text from the plan appears only in comments,
-//! without anything that ends a comment, so that an exported script runs nothing that the plan's
-//! author wrote.
+//! without anything that ends a comment, so an exported script runs nothing that the plan's author
+//! wrote.
 
 mod by_task;
 mod comment;
@@ -77,7 +77,6 @@ fn sample() -> crate::plan::Plan {
     }
 }
 
-/// A plan whose first task may choose among PUs.
 #[cfg(test)]
 fn wide() -> crate::plan::Plan {
     crate::plan::Plan {
@@ -86,7 +85,6 @@ fn wide() -> crate::plan::Plan {
     }
 }
 
-/// A plan that says where memory is, and of which one task may choose among PUs.
 #[cfg(test)]
 fn near() -> crate::plan::Plan {
     let seats = vec![vec![3], vec![0, 1]];
@@ -94,14 +92,12 @@ fn near() -> crate::plan::Plan {
     crate::plan::Plan { seats, memory, ..crate::plan::Plan::new("desk", vec![3, 1]) }
 }
 
-/// The commands that a script runs, without the program's words.
 #[cfg(test)]
 fn commands(script: &str) -> String {
     let lines = script.lines().filter_map(|line| line.split_once("exec ")?.1.split_once(" \"$@\""));
     lines.map(|(command, _)| command).collect::<Vec<_>>().join("\n")
 }
 
-/// A plan whose every word tries to get out of its comment.
 #[cfg(test)]
 fn hostile() -> crate::plan::Plan {
     let word = "x\n$(touch y)\r\u{85}\\";

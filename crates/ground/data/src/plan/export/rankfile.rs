@@ -1,7 +1,7 @@
 //! A rankfile of Open MPI 4: `mpirun --rankfile`.
 //!
-//! The meaning of `slot=N` depends on options, not on the file. By default N is a *core* in hwloc's
-//! order, and a rank gets all of its PUs. With `--use-hwthread-cpus` it is a PU, and with
+//! The meaning of `slot=N` depends on options. By default N is a *core* in hwloc's order, and a
+//! rank gets all of its PUs. With `--use-hwthread-cpus` it is a PU, and with
 //! `rmaps_rank_file_physical` the index is the OS's. A plan needs both, so the file begins with a
 //! note about them. Open MPI 5 only has hwloc's order (PRRTE dropped physical indices); for it, use
 //! [`super::taskset`].

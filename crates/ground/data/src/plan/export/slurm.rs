@@ -12,7 +12,7 @@ use crate::plan::Plan;
 pub fn write(plan: &Plan) -> String {
     let shared = if plan.is_oversubscribed() { " --overcommit" } else { "" };
     let tasks = plan.placement.len();
-    // `map_cpu` takes one CPU per task and is easier to read; sets need masks.
+    // `map_cpu` is easier to read; sets need masks.
     let bind = if plan.seats.is_empty() {
         format!("map_cpu:{}", joined(&plan.placement, ","))
     } else {
@@ -40,7 +40,6 @@ fn memory(plan: &Plan) -> String {
     }
 }
 
-/// PUs or nodes as a hexadecimal mask for `mask_cpu` and `mask_mem`.
 fn mask(pus: &[u32]) -> String {
     let digits = pus.iter().max().map_or(0, |largest| largest / 4);
     let text: String = (0..=digits)

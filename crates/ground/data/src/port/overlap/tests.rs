@@ -3,12 +3,10 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A single batch without warm-up.
 fn run(began: u64, ended: u64) -> TaskBeats {
     TaskBeats { beats: vec![began, ended], counted: 0..1 }
 }
 
-/// Counted batches of length 10.
 fn steady(from: u64, batches: usize) -> TaskBeats {
     TaskBeats {
         beats: (0..=batches as u64).map(|batch| from + 10 * batch).collect(),
@@ -44,13 +42,12 @@ fn a_task_that_warms_up_or_keeps_on_is_company_for_the_others() {
 
 #[test]
 fn an_interrupted_task_is_no_company() {
-    // The second task's third batch takes 500 instead of 10, during which the first task was alone.
+    // The second task's third batch takes 500 instead of 10; meanwhile the first is alone.
     let mut beats: Vec<u64> = (0..=10).map(|batch| 10 * batch).collect();
     beats[3..].iter_mut().for_each(|beat| *beat += 490);
     let interrupted = TaskBeats { beats, counted: 0..10 };
     let found = overlap(&[steady(0, 59), interrupted.clone()]);
     assert!((found - 90.0 / 590.0).abs() < 1e-9, "{found}");
-    // Its own batches were in company, except for the interrupted one, which does not count.
     assert_eq!(interrupted.away().first(), Some(&(20..520)));
     assert_eq!(interrupted.share(&(0..590), &[], &interrupted.away()), 1.0);
 }

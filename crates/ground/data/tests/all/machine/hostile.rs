@@ -38,7 +38,6 @@ const SEEDS: [(&str, &str); 6] = [
     ("a.toml", "format = \"seatmap-machine/1\"\nname = \"a\"\n"),
 ];
 
-/// Fragments that often break importers.
 const POISON: [&str; 18] = [
     "nan",
     "inf",
@@ -104,7 +103,6 @@ proptest! {
     }
 }
 
-/// The published files that are short enough to be changed several hundred times.
 fn published() -> Vec<(String, Vec<u8>)> {
     let folders = ["core-to-core", "hwloc-xml", "mctop"].map(seatmap_needs::published);
     let entries = folders.into_iter().flatten().flat_map(std::fs::read_dir);

@@ -8,7 +8,6 @@ use seatmap_data::machine::{
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The output of lstopo; `None` with a message if it is not installed.
 fn lstopo(test: &str, profile: &Profile, arguments: &[&str]) -> Option<String> {
     let path: PathBuf = [env!("CARGO_TARGET_TMPDIR"), &format!("{test}.xml")].iter().collect();
     std::fs::write(&path, export::hwloc_xml::write(profile).unwrap()).unwrap();
@@ -36,8 +35,6 @@ fn profile(pus: Vec<Pu>) -> Profile {
     profile
 }
 
-/// Two packages of two dies with an L3 and a NUMA node each, of two cores of two threads; siblings
-/// 8 apart.
 fn full() -> Profile {
     let pu = |os: u32| {
         let core = os % 8;

@@ -1,18 +1,16 @@
 //! The bundled machines, compared with the published matrices to which their figures were fitted.
 //!
-//! This also recomputes the figures: with `--nocapture` it prints the published median next to
-//! every described distance. Published values are one-way; everything here is round trip.
+//! With `--nocapture` this prints the published median next to every described distance. Published
+//! values are one-way; everything here is round trip.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_data::machine::{Matrix, catalog};
 use std::collections::BTreeMap;
 
-/// The largest relative difference of a described distance from the median of its pairs.
 const TOLERANCE: f64 = 0.02;
 
 /// Machine, file, and the bound on the root mean square error over all pairs, in nanoseconds. Most
-/// of the error is omitted in the descriptions: the position of each core relative to the home of
-/// the one published line.
+/// of the error is the position of each core relative to the home of the published line.
 const MACHINES: [(&str, &str, f64); 9] = [
     ("core-i9-12900k", "core-i9-12900k-24.csv", 5.5),
     ("epyc-7r13-2s", "epyc-7r13-2s-192.csv", 12.5),

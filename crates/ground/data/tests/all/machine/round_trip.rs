@@ -10,7 +10,6 @@ fn origin() -> Origin {
     Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None }
 }
 
-/// The number of parts of each level within one of the level above.
 #[derive(Clone, Debug)]
 struct Shape {
     packages: u32,
@@ -20,7 +19,6 @@ struct Shape {
     threads: u32,
     /// The levels in the profile, one bit each.
     known: u32,
-    /// Distance between two OS indices.
     stride: u32,
 }
 

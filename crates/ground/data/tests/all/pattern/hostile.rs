@@ -22,7 +22,6 @@ const SEEDS: [&str; 9] = [
      \"edges\":[{\"from\":0,\"to\":1,\"bytes\":5,\"messages\":2},{\"from\":1,\"to\":0,\"bytes\":1.5}]}",
 ];
 
-/// Fragments that often break importers.
 const POISON: [&str; 19] = [
     "nan",
     "inf",
@@ -61,8 +60,7 @@ fn the_seeds_are_read() {
     assert!(SEEDS.iter().all(|text| import(text.as_bytes())));
 }
 
-/// A pattern of up to nine named tasks, each with at least one edge, so that a list of edges has
-/// them all.
+/// Each task has at least one edge, so that a list of edges has them all.
 fn any_pattern() -> impl Strategy<Value = Pattern> {
     let amount = || (1u32..1_000_000).prop_map(|amount| f64::from(amount) / 8.0);
     let edge = move |tasks: usize| (0..tasks, 1..tasks, amount(), amount());
@@ -142,7 +140,6 @@ fn what_is_claimed_is_not_believed() {
     }
 }
 
-/// Published instances: every one is read, and both of its matrices are patterns.
 #[test]
 fn qaplib_instances_are_patterns() {
     let Some(folder) = seatmap_needs::published("qaplib") else { return };

@@ -43,7 +43,6 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Words with any character that could end a comment or a string.
     fn word()(word in "[a-z\"'\\\\\n\r\t$`#\u{85}\u{2028}é]{0,8}") -> String {
         word
     }

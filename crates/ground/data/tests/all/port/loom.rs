@@ -1,14 +1,13 @@
 //! The primitives under every interleaving that the memory model allows (loom); it takes seconds.
 //!
-//! Two tasks each: with two spinning tasks and a third, loom gives up on the branches that only
-//! spin. The host's conformance tests exercise larger barriers on real threads.
+//! With two spinning tasks and a third, loom gives up on the branches that only spin. The host's
+//! conformance tests exercise larger barriers on real threads.
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 use seatmap_data::port::{Addr, Barrier, Port, Stamp};
 
-/// Shared memory whose every access loom sees.
 #[derive(Clone)]
 struct LoomPort(Arc<Vec<AtomicU64>>);
 

@@ -8,7 +8,6 @@ use seatmap_os::affinity::current_cpu;
 /// The clocks that the kernel offers (Documentation/ABI/testing/sysfs-devices-system-clocksource).
 const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
 
-/// The processor's own counter, if it runs at a constant rate, and shows the same time on all CPUs.
 pub(super) fn trusted(root: &Root) -> Result<ClockSource, CounterFlaw> {
     let source = architecture::constant()?;
     if is_left_out(root, architecture::CLOCK) { Err(CounterFlaw::Distrusted) } else { Ok(source) }
@@ -16,9 +15,9 @@ pub(super) fn trusted(root: &Root) -> Result<ClockSource, CounterFlaw> {
 
 /// Whether the kernel does not offer the counter as a clock. A processor only describes itself, but
 /// the kernel compares the counters of all: those of two sockets may be hours apart, and threads
-/// that begin at one value would wait for hours. On Arm the kernel withdraws a counter that the
-/// firmware set wrong. The kernel's chosen clock shows nothing: virtual machines prefer `kvm-clock`
-/// to a good counter.
+/// that start at one clock value would wait that long. On Arm the kernel withdraws a counter that
+/// the firmware set wrong. The chosen clock does not matter: virtual machines prefer `kvm-clock` to
+/// a good counter.
 fn is_left_out(root: &Root, counter: &str) -> bool {
     let clocks = root.read(CLOCKS).unwrap_or_default();
     !clocks.is_empty() && !clocks.split_whitespace().any(|clock| clock == counter)

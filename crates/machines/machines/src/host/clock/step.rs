@@ -3,8 +3,8 @@
 /// The smallest step of a clock in its ticks, computed from consecutive readings; at least 1.
 ///
 /// If readings repeat, the clock is slower than the loop that reads it, and its smallest advance is
-/// the step. Otherwise the step is the greatest common divisor of the advances. This finds, for
-/// example, a time-stamp counter that is refreshed every 26 ticks although each reading takes 40.
+/// the step. Otherwise their greatest common divisor is the step: for example, of a time-stamp
+/// counter refreshed every 26 ticks although each reading takes 40.
 pub fn step_of(readings: impl Iterator<Item = u64>) -> u64 {
     let readings: Vec<u64> = readings.collect();
     let advances: Vec<u64> =
@@ -24,7 +24,6 @@ fn common_divisor(a: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// A clock read every 37 to 45 ns that only shows multiples of `step`.
     fn coarse(step: u64) -> impl Iterator<Item = u64> {
         (0..5000u64).map(move |at| (at * 41 + (at * at) % 5) / step * step)
     }

@@ -13,7 +13,7 @@ pub struct CopyBytes {
 }
 
 /// Reads bytes through process_vm_readv(2), the single copy of MPI libraries, from this process
-/// itself: the same copy, without the permission of another process.
+/// itself, which needs no permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessVmReadv {
     /// Number of bytes.

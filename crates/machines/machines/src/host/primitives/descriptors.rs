@@ -22,8 +22,7 @@ pub enum DescriptorKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptors(pub DescriptorKind);
 
-/// The file descriptors of one thread. When it drops a pipe or socket, the other thread's read
-/// ends.
+/// The file descriptors of one thread; dropping a pipe or socket ends the other thread's read.
 struct End {
     read: File,
     write: File,
@@ -41,8 +40,8 @@ impl End {
         self.read.read_exact(&mut [0; 8])
     }
 
-    /// Ends the other thread's read after a failure of this one. Dropped pipes and sockets do so;
-    /// an eventfd becomes non-blocking, and its reader is woken.
+    /// Ends the other thread's read after a failure of this one. Dropping pipes and sockets does
+    /// so; an eventfd has no end, so it becomes non-blocking and the waiting read is woken.
     fn fail(&mut self) {
         // SAFETY: the descriptor is open, and the call takes a number besides.
         let is_set =

@@ -9,8 +9,7 @@ use seatmap_data::statistics::words::agreeing;
 use seatmap_os::partners::{Loss, PartnerThread};
 use std::io;
 
-/// A run gets this many lengths, each twice the one before, and this many attempts at each length,
-/// before its figure is refused.
+/// A run gets this many lengths, each twice the one before, and this many attempts at each.
 const LENGTHS: u32 = 9;
 const ATTEMPTS: usize = 4;
 
@@ -20,7 +19,7 @@ pub struct PrimitiveThreads {
     clock: HostClock,
 }
 
-/// The number of operations, and how many of them lie between two looks at the clock.
+/// The number of operations, and the number of operations between two clock readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchPlan {
     /// Batches before the first counted batch.
@@ -32,13 +31,12 @@ pub struct BatchPlan {
 }
 
 /// The measured times: nanoseconds for each operation, one value for each batch, by task in the
-/// order of its CPUs. Both ends of a round trip see the same time; take the median of either, never
-/// a mean.
+/// order of its CPUs. Both ends of a round trip see the same time; take the median of either.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskSamples {
     /// By task, then by batch.
     pub by_task_ns: Vec<Vec<f64>>,
-    /// The smallest share of a task's batches during which all tasks were at work; at least
+    /// The smallest share of a task's batches during which all tasks worked; at least
     /// [`ENOUGH_OVERLAP`].
     pub overlap: f64,
 }
@@ -50,7 +48,6 @@ pub type SamplesResult = Result<TaskSamples, PrimitiveError>;
 #[derive(Debug, thiserror::Error)]
 pub enum PrimitiveError {
     /// The primitive does not take this number of CPUs.
-    // Plural: every primitive takes at least two CPUs at most.
     #[error(
         "{name} takes {} to {} CPUs, and {given} {} given",
         .takes.start(), .takes.end(), agreeing(*.given, "was", "were")
@@ -74,7 +71,7 @@ pub enum PrimitiveError {
         /// The CPU on which it ran.
         found: u32,
     },
-    /// The threads did not work at the same time, so that the times are not those of concurrent
+    /// The threads did not work at the same time, so the times are not those of concurrent
     /// operations.
     #[error(
         "{name}: its threads were at work together for {:.0} % of their runs, and {:.0} % are \
@@ -128,8 +125,8 @@ impl PrimitiveThreads {
     }
 
     /// Times the work that `prepare(rank)` gives each thread. All threads begin at one value of the
-    /// clock, and continue until all have finished their batches, unless they take turns. A thread
-    /// that fails drops its work, and this must release the others.
+    /// clock. A thread that has finished its batches continues until all have, unless the threads
+    /// take turns. A thread that fails drops its work, which must release the others.
     pub(super) fn time<F>(
         &mut self,
         primitive: &impl Primitive,
@@ -150,7 +147,6 @@ impl PrimitiveThreads {
             together.begin(threads, clock, || seat.check());
             let done = stay.work();
             if goes_on {
-                // The others also wait for a failed thread, which then does nothing.
                 together.keep_on(threads, clock, || {
                     seat.check();
                     let _ = done.is_ok().then(|| stay.batch());
@@ -204,7 +200,6 @@ impl PrimitiveThreads {
     }
 }
 
-/// The work of a thread, and the clock at its beginning and after each batch.
 struct Stay<'a, F> {
     clock: &'a HostClock,
     plan: BatchPlan,
@@ -214,7 +209,7 @@ struct Stay<'a, F> {
 
 impl<'a, F: FnMut() -> io::Result<()>> Stay<'a, F> {
     fn new(clock: &'a HostClock, plan: BatchPlan, operation: F) -> Self {
-        // Room for twice the counted batches. A thread that continues for longer allocates more.
+        // Room for twice the counted batches; more is allocated if needed.
         let stamps = Vec::with_capacity(plan.warmup as usize + 2 * plan.batches as usize + 1);
         Stay { clock, plan, operation, stamps }
     }
@@ -232,7 +227,8 @@ impl<'a, F: FnMut() -> io::Result<()>> Stay<'a, F> {
 }
 
 /// Repeats a run if its threads did not work at the same time: first with the same length, because
-/// another program may have interrupted it, and then with twice the operations.
+/// another program may have interrupted it, and then with twice the operations, because there may
+/// have been too few.
 pub(super) fn repeated(
     plan: BatchPlan,
     mut attempt: impl FnMut(BatchPlan) -> SamplesResult,

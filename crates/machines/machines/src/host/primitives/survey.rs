@@ -1,4 +1,4 @@
-//! A survey of all primitives, for a pair of CPUs of each kind on this computer.
+//! Surveys all primitives, for a pair of CPUs of each kind on this computer.
 
 use super::{
     Atomics, BatchPlan, CopyBytes, DescriptorKind, Descriptors, FutexPingPong, Primitive,
@@ -8,7 +8,6 @@ use seatmap_data::machine::{Pu, Topology};
 use seatmap_data::statistics::words::counted;
 
 const SIZES: [usize; 5] = [8, 1 << 10, 64 << 10, 1 << 20, 16 << 20];
-/// Bytes copied in a batch, so that large copies do not take too long.
 const COPIED_BYTES: usize = 32 << 20;
 /// Batches of atomics are short, so that a batch in which another program had the CPU stands out.
 const ATOMICS: BatchPlan = BatchPlan { warmup: 8, batches: 60, operations: 500 };
@@ -18,8 +17,8 @@ const ATOMICS: BatchPlan = BatchPlan { warmup: 8, batches: 60, operations: 500 }
 pub struct PrimitiveTimes {
     /// The primitive's name, and its CPUs.
     pub what: String,
-    /// Nanoseconds for each operation, one value for each batch of the first CPU; or why there are
-    /// none, if its threads did not work at the same time.
+    /// Nanoseconds for each operation, one value for each batch of the first CPU; or why its
+    /// threads did not work at the same time.
     pub batches_ns: Result<Vec<f64>, String>,
 }
 
@@ -39,7 +38,6 @@ pub fn survey(topology: &Topology, allowed: &[u32]) -> Result<Vec<PrimitiveTimes
     Ok(rows)
 }
 
-/// The nearest other PU of each kind, with the name of the kind.
 fn classes(first: &Pu, pus: &[&Pu]) -> Vec<(String, u32)> {
     let mut found: Vec<(String, u32)> = Vec::new();
     for pu in pus.iter().filter(|pu| pu.os != first.os) {
@@ -80,8 +78,7 @@ fn between(
     Ok(rows)
 }
 
-/// Read-modify-writes by 1 CPU, 2, 4 and so on up to all, on one word for all and on one word for
-/// each.
+/// Read-modify-writes by 1 CPU, 2, 4 and so on up to all, on a shared word and on separate ones.
 fn crowd(
     room: &mut PrimitiveThreads,
     allowed: &[u32],

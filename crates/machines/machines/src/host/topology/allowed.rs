@@ -12,9 +12,7 @@ pub(super) struct Allowed {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Flavour {
     V2,
-    /// The cpuset controller of version 1.
     V1,
-    /// The cpuset file system, or version 1 mounted as it.
     Cpuset,
 }
 
@@ -39,8 +37,8 @@ impl Allowed {
     }
 }
 
-/// The set of a group. In version 2, a group without the controller has the set of the nearest
-/// group above it with the controller.
+/// The set of a group; in version 2, a group without the controller has the set of the nearest
+/// group above with it.
 fn restricted(
     tree: &FileTree,
     flavour: Flavour,
@@ -73,7 +71,6 @@ fn mounted(tree: &FileTree) -> Option<(Flavour, String)> {
     tree.text("proc/mounts")?.lines().find_map(|line| mount(tree, line))
 }
 
-/// The mount in one line of `/proc/mounts`, if it holds cpusets.
 fn mount(tree: &FileTree, line: &str) -> Option<(Flavour, String)> {
     let mut fields = line.split(' ').skip(1);
     let folder = fields.next()?;

@@ -10,10 +10,8 @@ use tar::{Archive, Entry, EntryType};
 /// The most bytes of an unpacked archive: room for 4096 CPUs of 120 files each.
 pub const MAX_UNPACKED_BYTES: u64 = 512 << 20;
 
-/// The most bytes kept of it, including names.
 const MAX_KEPT_BYTES: usize = 256 << 20;
 
-/// The most bytes and parts of a path: paths in sysfs have fewer than 30 parts.
 const MAX_PATH_BYTES: usize = 4096;
 const MAX_DEPTH: usize = 64;
 
@@ -85,7 +83,6 @@ impl Unpacked {
         let node = match entry.header().entry_type() {
             EntryType::Directory => TreeEntry::Folder(BTreeSet::new()),
             EntryType::Symlink => TreeEntry::Link(short(target_of(&entry))?),
-            // A hard link has its target relative to the top of the archive.
             EntryType::Link => match self.nodes.get(&path_of(&target_of(&entry))?) {
                 Some(TreeEntry::File(bytes)) => TreeEntry::File(bytes.clone()),
                 _ => return Ok(()),
@@ -140,7 +137,6 @@ impl Unpacked {
         Ok(())
     }
 
-    /// Counts the bytes of a node; each node also costs about this much in the maps.
     fn count(&mut self, bytes: usize) -> Result<(), GatherError> {
         // 128 for the entry itself: a million empty files are large, too.
         self.kept_bytes += bytes + 128;
@@ -152,7 +148,7 @@ impl Unpacked {
             "" => matches!(self.nodes.get("sys"), Some(TreeEntry::Folder(_))),
             root => matches!(self.nodes.get(&format!("{root}/sys")), Some(TreeEntry::Folder(_))),
         });
-        // The outermost one: a dump may have gathered a folder that itself holds a dump.
+        // The outermost one: a gathered folder may itself hold a dump.
         let root = roots.min_by_key(|root| (root.matches('/').count(), root.len(), root.as_str()));
         let root = root.cloned().ok_or(GatherError::NoSys)?;
         Ok(FileTree::in_memory(root, self.nodes))

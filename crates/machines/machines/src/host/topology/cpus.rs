@@ -56,19 +56,16 @@ fn is_switched_off(tree: &FileTree, cpu: u32) -> bool {
 /// A set of CPUs in the `topology` folder of each CPU. Linux 5.3 renamed its file, and dumps may
 /// lack the mask or the list.
 struct Around {
-    /// The file's name in the first CPU's folder, if it exists: all CPUs have the same files.
     name: Option<&'static str>,
 }
 
 impl Around {
-    /// Finds the existing file: masks first, then lists.
     fn find(tree: &FileTree, running: &CpuSet, names: &[&'static str]) -> Self {
         let folder =
             running.first().map_or_else(String::new, |cpu| format!("{FOLDER}/cpu{cpu}/topology"));
         Around { name: names.iter().copied().find(|name| is_set(tree, &folder, name)) }
     }
 
-    /// The set around a CPU, limited to online CPUs.
     fn read(&self, tree: &FileTree, cpu: u32, running: &CpuSet) -> Option<CpuSet> {
         let name = self.name?;
         let text = tree.text(&format!("{FOLDER}/cpu{cpu}/topology/{name}"))?;
@@ -88,7 +85,7 @@ fn parsed(name: &str, text: &str) -> Option<CpuSet> {
 const INDEXES: [&str; 8] =
     ["index0", "index1", "index2", "index3", "index4", "index5", "index6", "index7"];
 
-/// The CPUs in the files read so far: their shared parts need not be read again.
+/// The CPUs in the files read so far, whose shared parts need not be read again.
 #[derive(Default)]
 struct Met {
     cores: CpuSet,
@@ -104,9 +101,7 @@ pub(super) struct TopologyReader<'a> {
     package: Around,
     book: Around,
     drawer: Around,
-    /// The file with the CPUs that share a cache.
     cache_map: &'static str,
-    /// The end of the first CPU's cache numbers, for the first CPU with caches.
     caches: usize,
     /// On AMD's Bulldozer the kernel calls two cores with a common L2 cache siblings.
     siblings_can_be_cores: bool,
@@ -214,7 +209,6 @@ impl<'a> TopologyReader<'a> {
         self.tree.text(&format!("{FOLDER}/cpu{cpu}/topology/{name}"))?.parse().ok()
     }
 
-    /// The data caches beyond the first level, each from its first CPU.
     fn caches(&self, cpu: u32, met: &mut Met, nest: &mut Nest) {
         let folder = format!("{FOLDER}/cpu{cpu}/cache");
         for (at, name) in INDEXES.into_iter().enumerate() {
@@ -251,10 +245,10 @@ impl<'a> TopologyReader<'a> {
         }
     }
 
-    /// Whether a cache is only the kernel's guess. If an Arm computer's firmware describes no
-    /// caches, Linux 6.12 lists one cache of each further level, without a size and shared by all
-    /// CPUs, even those of several packages (`cache_leaves_are_shared` in
-    /// drivers/base/cacheinfo.c). hwloc believes it.
+    /// Whether a cache is only the kernel's guess. Without caches in an Arm computer's firmware,
+    /// Linux 6.12 lists one cache of each further level, shared by all CPUs
+    /// (`cache_leaves_are_shared` in drivers/base/cacheinfo.c). It has no size, and is wrong for
+    /// several packages. hwloc believes it.
     fn is_guess(&self, cpu: u32, index: &str, set: &CpuSet) -> bool {
         set == self.running
             && !self.tree.has(&format!("{index}/size"))
@@ -286,7 +280,6 @@ fn cache_folders(tree: &FileTree, cpu: u32) -> Vec<String> {
     names.map(|name| format!("{cache}/{name}")).collect()
 }
 
-/// The kind of a data cache of this level, if two cores can share it.
 pub(super) fn cache_kind(level: u32) -> Option<SharingKind> {
     match level {
         1 => Some(SharingKind::Inner),

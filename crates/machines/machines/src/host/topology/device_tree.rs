@@ -11,14 +11,12 @@ use std::collections::{HashMap, HashSet};
 
 const FOLDER: &str = "proc/device-tree/cpus";
 
-/// The most entries, one for each core or cache.
 const MAX_ENTRIES: usize = 1 << 14;
 
 struct Entry {
     folder: String,
     handle: Option<u32>,
     next: Option<u32>,
-    /// The PUs of a core; `None` for a cache.
     core: Option<CpuSet>,
 }
 
@@ -52,7 +50,6 @@ pub(super) fn add(tree: &FileTree, running: &CpuSet, nest: &mut Nest) {
     }
 }
 
-/// The CPUs before a cache, found from it towards the cores.
 struct Reach<'a> {
     entries: &'a [Entry],
     before: &'a HashMap<u32, Vec<usize>>,
@@ -61,7 +58,7 @@ struct Reach<'a> {
 }
 
 impl Reach<'_> {
-    /// Collects the PUs before the cache with this handle, and returns the number of levels there.
+    /// Collects the PUs before this cache, and returns the number of levels there.
     fn follow(&mut self, handle: u32) -> u32 {
         let mut levels = 0;
         let mut edge = vec![(handle, 1)];
@@ -140,8 +137,6 @@ mod tests {
     use super::super::testing::tree_of_bytes;
     use super::*;
 
-    /// A machine with two cores of two threads, an L2 cache each, one L3 cache, and the given links
-    /// from L3 onwards.
     fn nest(l3_next: &[u8]) -> Nest {
         let at = |path: &str| format!("{FOLDER}/{path}");
         let number = |number: u32| number.to_be_bytes().to_vec();

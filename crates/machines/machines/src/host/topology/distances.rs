@@ -1,13 +1,13 @@
 //! Groups of NUMA nodes that are nearer to each other than to the other nodes.
 //!
-//! PUs do not share these groups as a level, but the groups order the parts inside them: if
-//! packages are linked in pairs, the cores of a pair are numbered one after the other.
+//! PUs do not share these groups as a level, but they order the parts inside: if packages are
+//! linked in pairs, the cores of a pair are numbered one after the other.
 
 use super::nodes::NodeCpus;
 use seatmap_os::CpuSet;
 
 /// The CPUs of each group, the smallest groups first: nodes linked over the least distance, then
-/// groups of such groups. Empty if the distances contradict each other.
+/// groups of such groups. Empty for contradictory distances.
 pub(super) fn groups(nodes: &[NodeCpus], distances: &[Vec<u64>]) -> Vec<CpuSet> {
     let mut sets: Vec<CpuSet> = nodes.iter().map(|node| node.cpus.clone()).collect();
     let mut matrix: Vec<Vec<u64>> = distances.to_vec();
@@ -38,8 +38,8 @@ fn is_sound(matrix: &[Vec<u64>]) -> bool {
         .all(|(i, j)| matrix[i][j] == matrix[j][i] && matrix[i][j] > matrix[i][i].max(matrix[j][j]))
 }
 
-/// The sets of nodes linked by the least distance, directly or through others; empty if one such
-/// set holds all nodes.
+/// The sets of nodes linked by the least distance, directly or through others; empty if one set
+/// holds all nodes.
 fn nearest(matrix: &[Vec<u64>]) -> Vec<Vec<usize>> {
     let all = 0..matrix.len();
     let pairs = all.clone().flat_map(|i| (0..i).map(move |j| (i, j)));
@@ -50,7 +50,6 @@ fn nearest(matrix: &[Vec<u64>]) -> Vec<Vec<usize>> {
         let mut group = Vec::new();
         let mut edge = vec![start];
         while let Some(from) = edge.pop() {
-            // Groups grow along equal distances: a node is in the group of any equally near node.
             if !std::mem::replace(&mut taken[from], true) {
                 group.push(from);
                 edge.extend(all.clone().filter(|to| *to != from && matrix[from][*to] == least));

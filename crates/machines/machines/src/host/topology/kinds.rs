@@ -15,7 +15,6 @@ const LISTED: [(&str, CoreKind); 3] = [
     ("sys/devices/cpu_lowpower/cpus", CoreKind::Efficiency),
 ];
 
-/// The kind of each PU; empty if all are of the same kind.
 pub(super) fn read(tree: &FileTree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
     let listed: Vec<(CpuSet, CoreKind)> = LISTED
         .into_iter()
@@ -69,7 +68,6 @@ fn core_types(tree: &FileTree, pus: &CpuSet) -> HashMap<u32, u64> {
     types
 }
 
-/// The speed of each PU. The kernel gives it for all PUs or none, so the first one decides.
 fn speeds(tree: &FileTree, pus: &CpuSet) -> Vec<Speed> {
     let capacity = numbers(tree, pus, "cpu_capacity");
     let base = numbers(tree, pus, "cpufreq/base_frequency");

@@ -1,8 +1,8 @@
 //! The nested sets of PUs that share something: which are kept, and their numbers.
 //!
-//! The sets come from files that can contradict each other. A set that cuts an earlier one in two
-//! is omitted and reported, so that any two kept sets are disjoint or nested. Groups get hwloc's
-//! numbers: each level is numbered in the order of a walk through the tree, siblings by their first
+//! The files can contradict each other. A set that cuts an earlier set in two is omitted and
+//! reported, so any two kept sets are disjoint or nested. As in hwloc, the groups of one level are
+//! numbered in the order of a walk through the tree, in which siblings are ordered by their first
 //! PU.
 
 use seatmap_data::machine::import::ProfileNote;
@@ -65,7 +65,6 @@ pub(super) struct Shared {
 pub(super) struct Nest {
     shared: Vec<Shared>,
     of_pu: HashMap<u32, Vec<usize>>,
-    /// Sets that contradict an earlier one, each with that one.
     contradictions: Vec<[(SharingKind, CpuSet); 2]>,
 }
 
@@ -118,8 +117,7 @@ impl Nest {
             .collect()
     }
 
-    /// Numbers the sets of these PUs. A set without any of these PUs also counts if it contains
-    /// memory in use.
+    /// Numbers the sets of these PUs, and sets without them that contain memory in use.
     pub(super) fn numbers(mut self, allowed: &CpuSet, nodes: &[&CpuSet]) -> SetNumbers {
         let order = self.order();
         let kept: HashSet<usize> =
@@ -140,7 +138,6 @@ impl Nest {
         numbers
     }
 
-    /// All sets, in the order of a walk through the tree.
     fn order(&mut self) -> Vec<usize> {
         let shared = &self.shared;
         self.of_pu.values_mut().for_each(|around| {
@@ -166,7 +163,6 @@ impl Nest {
     fn is_kept(&self, at: usize, allowed: &CpuSet, nodes: &[&CpuSet]) -> bool {
         let Shared { kind, set, .. } = &self.shared[at];
         let around = set.first().and_then(|pu| self.of_pu.get(&pu)).map_or(&[][..], Vec::as_slice);
-        // No other set equals a kept group.
         let outermost = kind.is_group()
             || around.iter().find(|other| {
                 self.shared[**other].set == *set && !self.shared[**other].kind.is_group()
@@ -194,8 +190,8 @@ impl Nest {
     }
 }
 
-/// Omits a kind of group if its groups, one by one, hold the same PUs in use as the sets of another
-/// kind. In a partly used machine, a cluster can be all that remains of its package.
+/// Omits a kind of group if its groups hold the same PUs in use as the sets of another kind. In a
+/// partly used machine, a cluster can be all that remains of its package.
 fn without_needless_groups(
     shared: &[Shared],
     mut kept: HashSet<usize>,
@@ -227,7 +223,6 @@ fn without_needless_groups(
     kept
 }
 
-/// The allowed CPUs of each kept part of a kind.
 fn sets_of(
     shared: &[Shared],
     kept: &HashSet<usize>,

@@ -12,7 +12,6 @@ const MAX_NODES: usize = 1024;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NodeCpus {
     pub(super) os: u32,
-    /// The CPUs in use to which it is local.
     pub(super) cpus: CpuSet,
 }
 
@@ -24,13 +23,12 @@ pub(super) struct NumaNodes {
 }
 
 impl NumaNodes {
-    /// The nodes that the kernel lists. A machine without nodes gets one with all CPUs.
+    /// The nodes that the kernel lists, or one node with all CPUs.
     pub(super) fn read(tree: &FileTree, cpus: &CpuSet) -> Self {
         let numbers = numbers(tree);
         let mut found =
             without_overlaps(numbers.iter().filter_map(|os| node(tree, *os, cpus)).collect());
         let distances = distances(tree, &numbers, &found);
-        // A kernel without NUMA has one memory for all.
         if found.is_empty() {
             let nodes = vec![NodeCpus { os: 0, cpus: cpus.clone() }];
             return NumaNodes { nodes, distances: None };
@@ -46,9 +44,9 @@ impl NumaNodes {
         NumaNodes { nodes: found, distances }
     }
 
-    /// The local node of a CPU: its smallest node, the first among equals, if possible one of
-    /// usable memory. Additional faster memory is a later node, which a CPU does not use by
-    /// default.
+    /// The local node of a CPU: its smallest, and the first among equals. Additional faster memory
+    /// is a later node, which a CPU does not use by default. Usable memory is preferred, but not
+    /// required.
     pub(super) fn of_cpu(
         &self,
         cpu: u32,
@@ -60,7 +58,6 @@ impl NumaNodes {
             .min_by_key(|node| {
                 (
                     usable.is_some_and(|usable| !usable.contains(node.os)),
-                    // Of several nodes of a CPU, hwloc takes the smallest as the local one.
                     node.cpus.within(allowed).len(),
                     node.os,
                 )
@@ -113,14 +110,13 @@ fn node(tree: &FileTree, os: u32, cpus: &CpuSet) -> Option<NodeCpus> {
     Some(NodeCpus { os, cpus: near.within(cpus) })
 }
 
-/// Omits nodes that claim a CPU of an earlier node. No machine has such nodes, so the firmware is
-/// wrong.
+/// Omits nodes that claim a CPU of an earlier node, as hwloc does. No machine has such nodes, so
+/// the firmware is wrong.
 fn without_overlaps(nodes: Vec<NodeCpus>) -> Vec<NodeCpus> {
     let mut taken = CpuSet::default();
     nodes
         .into_iter()
         .filter(|node| {
-            // The firmware is wrong; hwloc keeps the first node, too.
             let fits = !node.cpus.meets(&taken);
             if fits {
                 taken.extend(&node.cpus);
@@ -131,7 +127,7 @@ fn without_overlaps(nodes: Vec<NodeCpus>) -> Vec<NodeCpus> {
 }
 
 /// The other nodes whose CPUs reach this node's memory best (HMAT). Class 1 is only about CPUs,
-/// class 0 about devices as well.
+/// class 0 also about devices.
 fn initiators<'a>(
     tree: &FileTree,
     os: u32,
@@ -147,8 +143,8 @@ fn initiators<'a>(
     nodes.iter().filter(move |node| node.os != os && near.contains(&node.os))
 }
 
-/// The distances between these nodes. The kernel writes them row by row, in the order of all nodes,
-/// even if their numbers have gaps.
+/// The kernel writes the distances row by row, in the order of all nodes, even if their numbers
+/// have gaps.
 fn distances(tree: &FileTree, numbers: &[u32], nodes: &[NodeCpus]) -> Option<Vec<Vec<u64>>> {
     let places: Option<Vec<usize>> =
         nodes.iter().map(|node| numbers.binary_search(&node.os).ok()).collect();

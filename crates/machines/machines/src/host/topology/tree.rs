@@ -15,13 +15,12 @@ pub(super) const MAX_FILE_BYTES: usize = 1 << 20;
 
 const PAGE_BYTES: usize = 4096;
 
-/// The most names in one folder.
 const MAX_NAMES: usize = 1 << 17;
 
 /// The most links in a row, as in the kernel.
 const MAX_LINKS: u32 = 40;
 
-/// A tree of files. Paths in it are relative to its root, without a leading slash.
+/// A tree of files. Paths are relative to its root, without a leading slash.
 pub(super) struct FileTree {
     store: Store,
     /// The real path of each requested folder; `None` if the folder does not exist.
@@ -75,20 +74,18 @@ impl FileTree {
         FileTree { store, folders: RefCell::default() }
     }
 
-    /// The trimmed text of a file; `None` if it is absent or unreadable.
     pub(super) fn text(&self, path: &str) -> Option<String> {
         let bytes = self.bytes(path)?;
         Some(String::from_utf8_lossy(&bytes).trim().trim_end_matches('\0').to_owned())
     }
 
     /// As [`FileTree::text`], but only the first page: the kernel generates the rest of a long file
-    /// only if it is read.
+    /// only when it is read.
     pub(super) fn first_page(&self, path: &str) -> Option<String> {
         let bytes = self.read(path, PAGE_BYTES)?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The bytes of a file; `None` if it is absent or unreadable.
     pub(super) fn bytes(&self, path: &str) -> Option<Vec<u8>> {
         self.read(path, MAX_FILE_BYTES)
     }
@@ -108,7 +105,6 @@ impl FileTree {
 
     pub(super) fn has(&self, path: &str) -> bool {
         match self.store {
-            // The kernel follows its own links, which stay within its files.
             Store::Host => Path::new("/").join(path).exists(),
             _ => self.real_folder(&normal("", path)).is_some() || self.bytes(path).is_some(),
         }
@@ -125,7 +121,6 @@ impl FileTree {
         }
     }
 
-    /// The real path of a folder, with links followed.
     fn followed(&self, path: &str, links: u32) -> Option<String> {
         if path.is_empty() {
             return Some(String::new());
@@ -134,7 +129,7 @@ impl FileTree {
             return known.clone();
         }
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
-        // Remembered by folder: each file of 192 CPUs would follow the same six folders again.
+        // Cached by folder: each file of 192 CPUs would follow the same six folders again.
         let found = self.followed(parent, links).and_then(|parent| {
             match self.store.link(&joined(&parent, name))? {
                 Some(target) => self.followed(&normal(&parent, &target), links.checked_sub(1)?),
@@ -223,8 +218,8 @@ fn read_file(path: &Path, flags: i32, most: usize) -> io::Result<Vec<u8>> {
     let mut file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let mut bytes = Vec::new();
     let mut page = [0; PAGE_BYTES];
-    // A file of sysfs is read at once, and a second call for its end would double the calls; a file
-    // of /proc needs several.
+    // A file of sysfs is read at once, and a call for its end would double the calls; a file of
+    // /proc needs several.
     while bytes.len() < most {
         let read = file.read(&mut page)?;
         bytes.extend_from_slice(&page[..read]);
@@ -250,7 +245,6 @@ fn normal(folder: &str, path: &str) -> String {
     for part in from.split('/').chain(path.split('/')) {
         match part {
             "" | "." => {}
-            // The root's parent is the root, as in a real file system.
             ".." => drop(parts.pop()),
             _ => parts.push(part),
         }

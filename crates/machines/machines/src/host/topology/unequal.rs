@@ -15,7 +15,6 @@ const INDEXES: [&str; 8] =
 /// performance, which Intel's Turbo Boost Max 3.0 uses.
 const RANKINGS: [&str; 2] = ["cpufreq/amd_pstate_prefcore_ranking", "acpi_cppc/highest_perf"];
 
-/// The kernel's types of caches for data, and for instructions only.
 const DATA: &[&str] = &["Data", "Unified"];
 const INSTRUCTIONS: &[&str] = &["Instruction"];
 
@@ -24,7 +23,7 @@ struct CacheKind(u32, &'static [&'static str]);
 
 pub(super) fn add(tree: &FileTree, pus: &mut [Pu]) {
     let mut sizes: HashMap<(CacheKind, u32), Option<u64>> = HashMap::new();
-    // Each cache is read once, at its first PU. Caches of the first level belong to their core.
+    // Each cache is read once, at its first PU.
     for pu in pus.iter_mut() {
         for (kind, number, bytes) in [
             (CacheKind(1, DATA), pu.core, &mut pu.l1d_bytes),

@@ -114,7 +114,6 @@ fn a_bomb_is_refused() {
     assert!(matches!(read_gathered(&bomb), Err(GatherError::TooLarge)));
 }
 
-/// Texts like those in these files, and other texts.
 fn any_text() -> impl Strategy<Value = String> {
     let hex = "[0-9a-f]{0,9}(,[0-9a-f]{8}){0,3}";
     let list = "[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,3}){0,4}";
@@ -129,7 +128,6 @@ fn any_text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Names of the relevant files, for a few CPUs and nodes.
 fn any_path() -> impl Strategy<Value = String> {
     let of_cpu = "sys/devices/system/cpu/cpu[0-3]/(topology/(core|cluster|die|package)_cpus|topology/core_id|\
                   topology/physical_package_id|cache/index[0-2]/(level|type|shared_cpu_map)|cpu_capacity|online)";

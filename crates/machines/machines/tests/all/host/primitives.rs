@@ -11,7 +11,6 @@ use seatmap_os::affinity;
 
 const PLAN: BatchPlan = BatchPlan { warmup: 1, batches: 4, operations: 5 };
 
-/// Runs a primitive on the fewest CPUs that it takes. Prints a line if the computer has fewer.
 fn run(primitive: &impl Primitive) {
     let cpus = affinity::current().unwrap();
     let wanted = *primitive.cpus().start();

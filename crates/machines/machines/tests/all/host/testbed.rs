@@ -8,7 +8,6 @@ use seatmap_machines::host::{HostError, HostTestbed};
 use seatmap_machines::workload::{PingPong, Touch};
 use seatmap_os::{CpuError, affinity};
 
-/// Each task adds its rank to a sum, and reads the sum when all tasks have added theirs.
 struct Sum {
     tasks: usize,
     rounds: u64,
@@ -40,7 +39,6 @@ impl Workload for Sum {
     }
 }
 
-/// Tasks take turns by compare-exchange: task r may go when the word holds r.
 struct Turns;
 
 impl Workload for Turns {
@@ -94,7 +92,6 @@ fn host(lines: u32) -> HostTestbed {
     HostTestbed::new(affinity::current().unwrap(), lines).unwrap()
 }
 
-/// Whether there are two CPUs; otherwise the tests of pairs print a message and pass.
 fn has_a_pair() -> bool {
     let cpus = affinity::current().unwrap().len();
     if cpus < 2 {

@@ -294,7 +294,7 @@ fn a_group_without_the_controller_is_where_hwloc_errs() {
     files.put("sys/fs/cgroup/slice/cpuset.cpus.effective", "4-5");
     let (_folder, ours) = read(&files);
     // The kernel limits the process to the slice's CPUs (cgroup-v2, "Cpuset Interface Files");
-    // hwloc only looks at the group itself, and takes all CPUs.
+    // hwloc only looks at the group itself.
     assert!(ours.unwrap().os_indices().eq([4, 5]));
 }
 
@@ -306,7 +306,7 @@ fn a_node_across_packages_is_where_hwloc_errs() {
     let (folder, ours) = read(&files);
     let nodes = |topology: Topology| topology.pus.iter().map(|pu| pu.numa).collect::<Vec<_>>();
     // The kernel allocates by these nodes, whatever else it reports. hwloc attaches memory to an
-    // object, and none can hold PUs 2-7 and cut package 0 in two: node 1 becomes local to all PUs.
+    // object, but none can hold PUs 2-7 and cut package 0 in two: node 1 becomes local to all PUs.
     let told = [0, 0, 1, 1, 1, 1, 1, 1].map(Some);
     assert_eq!(nodes(ours.unwrap()), told);
     let Some(judged) = judgement(folder.path()) else { return };

@@ -10,7 +10,6 @@ use seatmap_machines::workload::{Handoffs, LineByLine, Mandelbrot, PingPong, Pro
 use seatmap_os::affinity;
 use seatmap_sim::{CoherentBed, catalog};
 
-/// The results of workloads over lines, one line each.
 fn shared<T: Testbed>(bed: &mut T, seats: [u32; 2]) -> Vec<String> {
     let handed = ProducerConsumer { channels: vec![Addr::line(3)], values: 40 };
     let sums: Vec<u64> = bed.run(&seats, &handed).unwrap().iter().map(|task| task.sum).collect();
@@ -54,7 +53,6 @@ fn renderer() -> Mandelbrot {
     }
 }
 
-/// The iterations of all points of both images, computed without channels.
 fn plainly() -> u32 {
     let point = |frame: u32, at: u32| {
         let step = 3.0 / 10.0 / f64::from(1 << frame);

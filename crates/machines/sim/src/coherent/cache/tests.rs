@@ -10,7 +10,6 @@ const ALONE: [MessageKind; 2] =
 const SHARED: MessageKind = MessageKind::Line { exclusive: false };
 const INVALIDATE: MessageKind = MessageKind::Invalidate { wants_line: true };
 
-/// Cache 1 of the ring, at stop 2, with tasks 7 and 8.
 struct CacheHarness {
     layout: Arc<CoherentLayout>,
     cache: Cache,
@@ -37,7 +36,6 @@ impl CacheHarness {
         self.cache.handle(packet, &mut self.out)
     }
 
-    /// Makes a thread ask for the line, and answers with the line or the permission.
     fn get(&mut self, thread: u16, writes: bool, kind: MessageKind) {
         assert!(!self.access(thread, writes));
         wishes(&mut self.out);
@@ -114,7 +112,6 @@ fn a_snoop_before_the_grant_is_answered_while_the_own_request_is_outstanding() {
     bench.get(0, true, ALONE[0]);
     bench.receive(MessageKind::Forward, 0);
     bench.answers();
-    // An upgrade is on its way when another cache's write arrives first.
     assert!(!bench.access(0, true));
     wishes(&mut bench.out);
     bench.receive(INVALIDATE, 0);

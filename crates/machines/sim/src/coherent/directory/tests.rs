@@ -8,7 +8,6 @@ const LINE: u32 = 5;
 const READ: MessageKind = MessageKind::LineCall { writes: false };
 const WRITE: MessageKind = MessageKind::LineCall { writes: true };
 const INVALIDATE: MessageKind = MessageKind::Invalidate { wants_line: true };
-/// The line or the permission, with the right to write.
 const ALONE: [MessageKind; 2] =
     [MessageKind::Line { exclusive: true }, MessageKind::Grant { exclusive: true }];
 const SHARED: MessageKind = MessageKind::Line { exclusive: false };
@@ -49,7 +48,6 @@ impl DirectoryHarness {
         sent(&self.serve())
     }
 
-    /// Makes a cache give the line up and answer the home.
     fn give_up(&mut self, cache: u16, kind: MessageKind) -> Vec<(MessageKind, u16, u16)> {
         self.directory.gone(cache, LINE, self.out.now());
         self.receive(kind, cache)
@@ -78,7 +76,6 @@ fn another_reader_gets_it_from_the_owner() {
     bench.receive(READ, 0);
     assert_eq!(bench.receive(READ, 1), [(MessageKind::Forward, 0, 1)]);
     assert_eq!(bench.receive(MessageKind::Data, 0), [(SHARED, 1, 2)]);
-    // The owner stays the owner.
     assert_eq!(bench.receive(READ, 2), [(MessageKind::Forward, 0, 1)]);
 }
 

@@ -41,7 +41,6 @@ impl Hierarchy {
     }
 }
 
-/// The error for a description that cannot be run.
 pub(super) fn impossible(name: &str, message: &str) -> ModelError {
     ModelError::Impossible { name: name.to_owned(), message: message.to_owned() }
 }
@@ -78,7 +77,6 @@ fn layout(tree: &CoreTree) -> Option<CoherentLayout> {
     let levels = tree.levels;
     let mut timing = levels.figures.timing(levels.ticks_per_cycle);
     let extra = tree.extra();
-    // After the extra time: looks and timing share what is left of each distance.
     let looks = tree.fit_timing(&mut timing, &extra);
     let reach = tree.reach(&timing, &looks, &extra);
     let (up, homes) = nodes(tree, &reach)?;
@@ -107,15 +105,15 @@ fn caches(tree: &CoreTree) -> Vec<Option<u16>> {
     cache_of_pu
 }
 
-/// The link above each node, and the levels that settle lines. With one home, that home is the
-/// root; several homes are below the root.
+/// The link above each node, and the levels that settle lines. A single home is the root; several
+/// homes are below the root.
 fn nodes(tree: &CoreTree, reach: &[u64]) -> Option<(Vec<Link>, Climbing)> {
     let count = tree.cores();
     let homes = tree.levels.home_count();
     let mut below: Vec<(u16, u16)> = (0..count as u16).map(|cache| (cache, cache + 1)).collect();
     let mut above: Vec<(usize, usize)> = Vec::new();
     let mut inner: Vec<usize> = (0..count).collect();
-    // Level by level the groups of cores become nodes. `inner` has each core's node of the level
+    // Level by level the groups of cores become nodes; `inner` has each core's node of the level
     // below.
     for (level, groups) in tree.group_at.iter().enumerate() {
         let first_inner = above.len();
@@ -126,7 +124,7 @@ fn nodes(tree: &CoreTree, reach: &[u64]) -> Option<(Vec<Link>, Climbing)> {
             above.push((level, first + groups[core]));
         }
         for group in 0..=*groups.iter().max()? {
-            // The cores of a group are adjacent, so that two numbers give its caches.
+            // The cores of a group are adjacent, so two numbers give its caches.
             let from = groups.iter().position(|at| *at == group)?;
             let length = groups[from..].iter().take_while(|at| **at == group).count();
             below.push((from as u16, (from + length) as u16));
@@ -134,8 +132,7 @@ fn nodes(tree: &CoreTree, reach: &[u64]) -> Option<(Vec<Link>, Climbing)> {
         inner.clone_from(groups);
     }
     let first_top = above.len();
-    // Several homes meet in one node above them; otherwise a core's routes to each would be a
-    // separate tree.
+    // Several homes meet in one node above them, or each would need a tree of routes.
     let hub = if homes > 1 { first_top + homes } else { first_top };
     let seed = tree.levels.homes.as_ref().map_or(0, |homes| homes.hash_seed.into());
     let climbing = Climbing {
@@ -169,7 +166,7 @@ fn link(
     let Some((level, to)) = above else {
         return Link { from: node as u16, to: hub as u16, cycles: TO_TOP as u32, busy };
     };
-    // The reach counts from the cores, so the part of the links below is subtracted.
+    // The reach counts from the cores; subtract the links below.
     let inner = if level == 0 { 0 } else { reach[level - 1] };
     let to_top = if level == last && levels.home_count() > 1 { TO_TOP } else { 0 };
     // A link takes at least a tick, so that time advances.
@@ -187,8 +184,8 @@ fn link(
     Link { from: node as u16, to: if level == last { hub } else { to } as u16, cycles, busy }
 }
 
-/// The part of every distance between two caches that routes, caches and directories do not
-/// explain, half of it for each direction.
+/// Half of the part of each distance between two caches that routes, caches and directories do not
+/// explain, for each direction.
 fn passing(tree: &CoreTree, layout: &CoherentLayout) -> Option<Vec<u32>> {
     let mut passing = vec![0; tree.cores() * tree.cores()];
     for (a, b) in tree.pairs() {

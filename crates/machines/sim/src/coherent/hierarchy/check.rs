@@ -12,8 +12,8 @@ const HIGHEST_PU: u32 = 8191;
 const MOST_CORES: usize = 1024;
 const MOST_HOMES: u32 = 256;
 const MOST_TICKS: u32 = 1000;
-/// The longest round trip between cores. A longer one would take a hundred times as long as a round
-/// trip across the slowest link.
+/// The longest round trip between cores; a longer one would be a hundred round trips across the
+/// slowest link.
 const LONGEST_NS: f64 = 1e5;
 /// Figures in files have two decimals, and a distance is a sum of four.
 const ROUNDING_NS: f64 = 0.05;
@@ -140,8 +140,8 @@ impl Hierarchy {
         }
         let measured = self.home_of(super::MEASURED_LINE);
         let is_same = one == other && self.settles();
-        // A pair that settles a line between itself never goes to another home, so its other
-        // distances do not matter.
+        // A pair that settles lines itself never goes to another home, so its other distances do
+        // not matter.
         let mut homes = (0..self.home_count()).filter(|home| !is_same || *home == measured);
         let wild = homes.find_map(|home| {
             Some(self.round_trip_ns(a, b, home)).filter(|ns| !(0.0..=LONGEST_NS).contains(ns))

@@ -1,14 +1,14 @@
-//! Ordinary machines: levels of caches, dies and packages, from the distances of a profile. The
-//! twin of a machine is such a model.
+//! Ordinary machines: levels of caches, dies and packages, from the distances of a profile, such as
+//! the twin of a machine.
 //!
 //! Cores are grouped by their shared parts, level by level. A request climbs to the first level
-//! with all sharers of its line below it, as with inclusive caches. If a measurement found fixed
-//! homes of lines, requests go to the line's home at the top instead; then only the innermost
-//! groups can settle lines earlier.
+//! with all sharers of its line below it, as with inclusive caches: two cores of a group settle a
+//! line between them. If a measurement found fixed homes, requests go to the line's home at the
+//! top; only the innermost groups can settle lines earlier.
 //!
 //! A distance has three parts: B between two groups, an offset of each core (by home, if there are
 //! several), and the rest of the pair. The nearest pair of each level decides the length of the
-//! routes there. For the other pairs of that level passing the line on takes longer.
+//! routes there; for other pairs passing the line on takes longer.
 //!
 //! | module | contents |
 //! |---|---|

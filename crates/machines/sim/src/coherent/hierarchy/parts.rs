@@ -15,11 +15,10 @@ use std::collections::BTreeMap;
 /// link of 16 GB/s each way (Intel, "An introduction to the Intel QuickPath Interconnect", 2009),
 /// 11 cycles at 2.7 GHz; a message without data takes a fifth of that.
 const PACKAGE_BUSY_CYCLES: [u32; 3] = [2, 11, 2];
-/// The largest rest of the distances, as a root mean square in nanoseconds, that groups and offsets
-/// may leave. A larger rest is written pair by pair.
+/// The largest root mean square of the distances, in nanoseconds, that groups and offsets may leave
+/// unexplained; a larger rest is written pair by pair.
 const LEFT_NS: f64 = 0.2;
-/// The same limit for differences relative to their distances, so that near pairs count as much as
-/// far ones.
+/// The same limit relative to the distances, so that near pairs count as much as far ones.
 const LEFT_SHARE: f64 = 0.005;
 
 /// The parts into which a profile's distances are divided.
@@ -83,7 +82,7 @@ impl DistanceParts {
             cores: self.cores(profile, distance),
             figures: Hierarchy::ordinary()?,
         };
-        // Needs the distances between cores, which are only now known.
+        // Needs the distances between cores.
         levels.bring_siblings_near();
         Ok(levels)
     }
@@ -108,19 +107,17 @@ impl DistanceParts {
     }
 
     /// B between all groups: the median of the distances less the offsets. Unknown values get the
-    /// largest known one; `None` if none is known.
+    /// largest known one, which attracts no task; `None` if none is known.
     fn between(&self, cores: &Matrix) -> Option<Vec<Vec<f64>>> {
         let groups = *self.group_of.iter().max()? as usize + 1;
         let mut left = vec![vec![Vec::new(); groups]; groups];
         for (a, b, ns) in cores.pairs().filter(|(_, _, ns)| ns.is_finite()) {
             let [one, other] = [a, b].map(|core| self.group_of[core] as usize);
-            // Both directions between two groups count as one.
             left[one.min(other)][one.max(other)].push(ns - self.offset(a) - self.offset(b));
         }
         let known: Vec<Vec<Option<f64>>> = (0..groups)
             .map(|a| (0..groups).map(|b| middle(&left[a.min(b)][a.max(b)])).collect())
             .collect();
-        // The longest distance for an unknown one, so that it does not attract tasks.
         let largest = known.iter().flatten().copied().flatten().max_by(f64::total_cmp)?;
         let mut between: Vec<Vec<f64>> =
             known.iter().map(|row| row.iter().map(|ns| ns.unwrap_or(largest)).collect()).collect();
@@ -183,9 +180,9 @@ impl DistanceParts {
 }
 
 impl Hierarchy {
-    /// Lowers the distance between the threads of a core to that of the nearest other core: the
-    /// simulator's threads of one core share its cache. A profile can contradict this if a
-    /// hypervisor moved its CPUs, and the fit then shows the error.
+    /// Lowers the distance between the threads of a core to that of the nearest other core, because
+    /// the simulator's threads of one core share its cache. A profile can contradict this if a
+    /// hypervisor moved its CPUs; the fit then shows the error.
     fn bring_siblings_near(&mut self) {
         for core in 0..self.cores.len() {
             let others = (0..self.cores.len()).filter(|other| *other != core);
@@ -212,7 +209,6 @@ impl Hierarchy {
         let mut group_of = Vec::new();
         for os in distance.map_or(&[][..], |distance| &distance.pus) {
             let pu = profile.topology.pu(*os).cloned().unwrap_or_default();
-            // PUs of the same package, die and last-level cache are a group.
             let around = (pu.package, pu.die, pu.l3);
             let next = groups.len() as u32;
             let group = *groups.entry(around).or_insert(next);

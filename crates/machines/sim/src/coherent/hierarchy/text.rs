@@ -129,8 +129,6 @@ fn word(basis: Basis) -> &'static str {
     }
 }
 
-/// A string in quotes, with visible control characters: people read the file, and TOML allows such
-/// characters.
 fn quoted(text: &str) -> String {
     toml::Value::String(seatmap_data::document::visible(text)).to_string()
 }
@@ -145,7 +143,7 @@ fn row(cells: &[f64]) -> String {
     format!("[{}]", cells.join(", "))
 }
 
-/// A number to a hundredth, always written as a float: TOML distinguishes floats and integers.
+/// A number to a hundredth, always as a float, which TOML distinguishes from an integer.
 fn number(value: f64) -> String {
     let hundredths = (100.0 * value).round() / 100.0;
     // Adding 0 turns a negative zero into a plain one.

@@ -6,28 +6,26 @@ use crate::coherent::distance::ROUTES;
 use crate::coherent::layout::CoherentTiming;
 use std::collections::BTreeMap;
 
-/// The largest share of the nearest pair's distance at each level that caches and directories may
-/// take; routes take the rest.
+/// The largest share of the nearest pair's distance at each level for caches and directories;
+/// routes take the rest.
 const MOST_FIXED: f64 = 0.8;
-/// The smallest share of the distances across the machine that offsets must leave for the routes,
-/// if the offsets are to be routes themselves.
+/// The smallest share of the distances across the machine that offsets must leave for the routes to
+/// be routes themselves.
 const LEAST_LEFT: f64 = 0.5;
 
-/// The cores in the order of their positions, and the level at which each two of them meet. A core
-/// is identified by its position.
+/// The cores by position, which also identifies them, and the level at which each two meet.
 pub(super) struct CoreTree<'a> {
     pub levels: &'a Hierarchy,
     /// The core in the file for each position.
     pub order: Vec<usize>,
     /// The group of each core, level by level from the inside, numbered from 0 along the positions.
     pub group_at: Vec<Vec<usize>>,
-    /// The number of levels, from the inside, that settle lines below the last level: with a single
-    /// home all of them, with several at most the groups, because measurements show offsets by home
-    /// between the groups of a package too.
+    /// The number of levels, from the inside, that settle lines below the last level: all of them
+    /// with a single home; with several, at most the groups, because measurements show offsets by
+    /// home between the groups of a package too.
     pub settling: usize,
 }
 
-/// The position of a core, from the outermost level to the innermost.
 fn place(core: &CoreWritten) -> [Option<u32>; 3] {
     [core.package, core.die, Some(core.group)]
 }
@@ -53,7 +51,6 @@ impl<'a> CoreTree<'a> {
         tree
     }
 
-    /// The number of each core's group, by this many levels of its position.
     fn grouped(&self, depth: usize) -> Vec<usize> {
         let mut numbers = BTreeMap::new();
         self.order
@@ -81,27 +78,24 @@ impl<'a> CoreTree<'a> {
         (0..self.cores()).flat_map(|a| (0..a).map(move |b| (a, b)))
     }
 
-    /// The level at which two cores settle a line.
     fn level(&self, a: usize, b: usize) -> usize {
         let meet =
             (0..self.settling).find(|level| self.group_at[*level][a] == self.group_at[*level][b]);
         meet.unwrap_or(self.last())
     }
 
-    /// Ticks of a pair's round trip for the measured line.
     pub fn target_ticks(&self, a: usize, b: usize) -> u64 {
         let home = self.levels.home_of(MEASURED_LINE);
         let ns = self.levels.round_trip_ns(self.order[a], self.order[b], home);
         (ns * self.levels.ticks_per_ns()).round() as u64
     }
 
-    /// Directories that a request passes on its way to the settling level.
     fn passed(&self, level: usize) -> u64 {
         level.min(self.settling) as u64
     }
 
     /// The offsets as ticks of each route of a core (row) to the homes at the top, as far as whole
-    /// ticks and the distances allow; empty if they are too large for the distances.
+    /// ticks allow; empty if they are too large for the distances.
     pub fn extra(&self) -> Vec<u32> {
         let homes = self.levels.home_count();
         let least = self.least_offsets();
@@ -129,8 +123,8 @@ impl<'a> CoreTree<'a> {
         least
     }
 
-    /// Ticks of one direction of the nearest pair that settles at a level or further out, less its
-    /// offsets.
+    /// Ticks of one direction of the nearest pair that settles at this level or further out, less
+    /// its offsets.
     fn nearest(&self, from_level: usize, extra: &[u32]) -> f64 {
         let homes = self.levels.home_count();
         let home = self.levels.home_of(MEASURED_LINE);
@@ -186,11 +180,11 @@ impl<'a> CoreTree<'a> {
             .collect()
     }
 
-    /// Ticks from a core to each level. They grow outwards, and leave every pair the time for its
-    /// other steps.
+    /// Ticks from a core to each level. They grow outwards, and leave time for every pair's other
+    /// steps.
     pub fn reach(&self, timing: &CoherentTiming, looks: &[u64], extra: &[u32]) -> Vec<u64> {
         let look = looks.iter().copied().max().unwrap_or(1);
-        // Above the last level there is one more link to each of several homes.
+        // With several homes there is one more link above the last level.
         let mut reach: Vec<u64> = (0..=self.last())
             .map(|level| {
                 let left =
@@ -214,8 +208,6 @@ impl<'a> CoreTree<'a> {
     }
 }
 
-/// Ticks of one direction without its routes, for a request that passes this many directories on
-/// its way up.
 fn fixed(timing: &CoherentTiming, look: u64, passed: u64) -> u64 {
     let asks = (look + timing.miss + passed * timing.directory).max(timing.directory_busy);
     timing.miss + asks + (3 + passed) * timing.directory + 2 * timing.cache + timing.hit

@@ -1,4 +1,4 @@
-//! The network alone: its lanes, its order, and that it loses no message.
+//! The network alone: its lanes and order, and that it loses no message.
 
 use super::*;
 use crate::coherent::testing::{BUSY, LINK, message, ring};
@@ -76,7 +76,6 @@ fn a_message_under_way_at_the_end_stops_the_simulation() {
 }
 
 proptest! {
-    /// On one route and lane, messages arrive in the order in which they left, and all of them do.
     #[test]
     fn order_is_kept_and_nothing_is_lost(
         departures in prop::collection::vec((0_u64..4, 0_u16..3, 0_usize..3), 1..60)
@@ -88,7 +87,7 @@ proptest! {
             now += after;
             let kind = [READ, MessageKind::Data, MessageKind::InvAck][*kind];
             let message = Message { kind, line: number as u32, ..request(&network, *cache) };
-            // A departure in the future happens at its time, after earlier requests for that time.
+            // A future departure comes after earlier requests for that time.
             let PacketProgress::Later { time, packet } = network.send(message, now + 1, 0) else { panic!("no departure") };
             queue.insert((time, queue.len()), packet);
         }

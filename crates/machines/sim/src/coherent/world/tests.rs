@@ -1,5 +1,5 @@
-//! The protocol under random traffic: after every event no line has two owners, and at the end no
-//! message and no request is left.
+//! The protocol under random traffic: no line ever has two owners, and at the end no message and no
+//! request is left.
 
 use super::*;
 use crate::coherent::CoherentModel;
@@ -9,8 +9,8 @@ use crate::coherent::testing::{hierarchy, message, ring};
 use proptest::prelude::*;
 use seatmap_data::port::Addr;
 
-/// The machines: a ring and a mesh with directories, a hierarchy with one home and one with
-/// several, and message buffers.
+/// A ring and a mesh with directories, a hierarchy with one home and one with several, and message
+/// buffers.
 fn machines() -> Vec<(&'static str, Arc<CoherentLayout>)> {
     let bundled = |text: &str| CoherentModel::from_toml("x.toml", text).unwrap().layout;
     let phi = include_str!("../../../../../../machines/xeon-phi-5110p.toml");
@@ -36,8 +36,6 @@ enum Step {
     Compute(u64),
 }
 
-/// Tasks that add to counters: the remaining calls of each task, and its current call with the time
-/// of its start.
 struct Traffic {
     world: CoherentMachine,
     calls: Vec<std::vec::IntoIter<Step>>,
@@ -93,7 +91,6 @@ impl Traffic {
         }
     }
 
-    /// Checks that each line has a single writer or any number of readers.
     fn check_lines(&self) {
         if self.world.layout.is_uncached {
             return;
@@ -112,8 +109,8 @@ impl Traffic {
         }
     }
 
-    /// Checks that every read finds all additions that were over before it began, and none that
-    /// began after its end.
+    /// Every read finds all additions that ended before it began, and none that began after its
+    /// end.
     fn check_values(&self) {
         for &(word, began, ended, adds, value) in &self.done {
             let additions = || self.done.iter().filter(|of| of.0 == word && of.3);
@@ -137,7 +134,7 @@ impl Traffic {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Vec<Step>>> {
-    // Each line has two words, so that threads meet at lines more often than at words.
+    // Two words a line, so that threads share lines more often than words.
     let word = (0..LINES, 0_u32..2)
         .prop_map(|(line, word)| line * seatmap_data::port::WORDS_PER_LINE + word);
     let step = prop_oneof![
@@ -156,7 +153,6 @@ proptest! {
         for (name, layout) in machines() {
             let places = layout.caches() * layout.threads;
             let calls = calls[..calls.len().min(places)].to_vec();
-            // Tasks share caches, or each has its own as far as there are enough.
             let cache = |task: usize| if crowded { task / layout.threads } else { task % layout.caches() };
             let caches: Vec<u16> = (0..calls.len()).map(|task| cache(task) as u16).collect();
             let mut traffic = Traffic::new(&layout, &caches, calls, seed);

@@ -39,12 +39,10 @@ pub fn write(profile: &Profile) -> Result<String, ProfileExportError> {
     Ok(out.text)
 }
 
-/// The text so far, and the nesting of its next line.
 #[derive(Default)]
 struct Document {
     text: String,
     depth: usize,
-    /// hwloc's global numbers used so far.
     gp_index: u64,
 }
 
@@ -115,7 +113,6 @@ impl Document {
         )
     }
 
-    /// The processor's name, on each package as in hwloc.
     fn info(&mut self, profile: &Profile, node: &HwlocObject) {
         if let (ObjectTree::PACKAGE, Some(model)) = (node.level, &profile.environment.cpu_model) {
             // XML cannot express control characters.

@@ -7,7 +7,6 @@ use seatmap_os::cpu_list::MAX_CPU;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A level of the tree: hwloc's name, and the number of a PU's object.
 type Level = (&'static str, fn(&Pu) -> Option<u32>);
 
 /// If two levels hold the same PUs, the earlier one is outside.
@@ -24,7 +23,8 @@ const LEVELS: [Level; 10] = [
     ("Core", |pu| pu.core),
 ];
 
-/// A group for a NUMA node with PUs unlike any object's: hwloc attaches memory only to objects.
+/// The level of groups for NUMA nodes whose PUs are no object's: hwloc attaches memory only to
+/// objects.
 const GROUP: &str = "Group";
 
 /// Levels without a type in hwloc: the name, kind and subkind of their groups, as in its Linux
@@ -35,7 +35,6 @@ const GROUP_KINDS: [(&str, u32, u32); 3] =
 pub(super) struct HwlocObject {
     pub(super) level: &'static str,
     pub(super) os_index: Option<u32>,
-    /// OS indices of its PUs, ascending.
     pub(super) pus: Vec<u32>,
     /// The NUMA nodes attached to it; `None` is the placeholder.
     pub(super) numa_nodes: Vec<Option<u32>>,
@@ -83,7 +82,6 @@ impl HwlocObject {
 /// All objects, the machine first.
 pub(super) struct ObjectTree {
     pub(super) nodes: Vec<HwlocObject>,
-    /// The innermost object around each PU so far.
     innermost: HashMap<u32, usize>,
     numa_of: BTreeMap<u32, u32>,
 }
@@ -108,7 +106,6 @@ impl ObjectTree {
         Ok(tree)
     }
 
-    /// The NUMA nodes that are local to a PU of an object.
     pub(super) fn nodeset(&self, node: &HwlocObject) -> HwlocBitmap {
         if self.numa_of.is_empty() {
             HwlocBitmap::from_iter([0])
@@ -121,8 +118,8 @@ impl ObjectTree {
     fn insert_levels(&mut self, topology: &Topology) -> Result<(), ProfileExportError> {
         let mut objects: Vec<HwlocObject> =
             LEVELS.iter().flat_map(|level| objects_of(topology, *level)).collect();
-        // Before the sort, because a node that fits no object adds a group, which must be inserted
-        // at its size.
+        // Before the sort: a node that fits no object adds a group, which must be inserted at its
+        // size.
         self.attach_numa_nodes(topology, &mut objects);
         objects
             .sort_by_key(|node| (Reverse(node.pus.len()), rank(node), node.pus.first().copied()));
@@ -150,7 +147,6 @@ impl ObjectTree {
         }
     }
 
-    /// Sorts children by their first PU, as hwloc requires.
     fn sort_children(&mut self) {
         let first: Vec<Option<u32>> =
             self.nodes.iter().map(|node| node.pus.first().copied()).collect();

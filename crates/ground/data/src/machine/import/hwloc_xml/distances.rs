@@ -54,7 +54,6 @@ impl HwlocDistances {
         if self.useful { add(&mut self.values, text, room) } else { Ok(()) }
     }
 
-    /// Called at the end of the element.
     pub(super) fn check(&self) -> Result<(), String> {
         let indexes = self.indexes.len();
         let values = self.values.len();
@@ -104,7 +103,6 @@ fn says(element: &BytesStart<'_>, name: &str, value: &str) -> Result<bool, Strin
     attribute(element, name).map(|own| own.as_deref() == Some(value))
 }
 
-/// Appends the numbers of a text, up to the limit.
 fn add<T: TryFrom<u64>>(numbers: &mut Vec<T>, text: &str, room: usize) -> Result<(), String> {
     for word in text.split_ascii_whitespace() {
         let number = whole_number::<u64>(word)
@@ -113,8 +111,7 @@ fn add<T: TryFrom<u64>>(numbers: &mut Vec<T>, text: &str, room: usize) -> Result
         numbers.push(number.ok_or_else(|| {
             format!("<distances2> holds '{}'", word.chars().take(24).collect::<String>())
         })?);
-        // Checked at each number, because a hostile file's text may be longer than the memory it
-        // may use.
+        // Checked at each number, because a hostile text may exceed the memory limit.
         if numbers.len() > room {
             return Err(format!(
                 "<distances2> holds more than the {room} that its nbobjs announces",

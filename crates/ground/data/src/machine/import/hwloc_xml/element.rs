@@ -26,7 +26,6 @@ pub(super) fn attribute<'a>(
     Ok(None)
 }
 
-/// An optional attribute, parsed.
 pub(super) fn parsed<T>(
     element: &BytesStart<'_>,
     name: &str,
@@ -38,7 +37,6 @@ pub(super) fn parsed<T>(
         .ok_or_else(|| format!("{name} cannot be '{}'", value.chars().take(24).collect::<String>()))
 }
 
-/// A required attribute, parsed.
 pub(super) fn required<T>(
     element: &BytesStart<'_>,
     name: &str,

@@ -14,7 +14,6 @@ pub(super) struct RawKind {
     /// The class among all kinds, a higher one being faster and needing more power; negative if
     /// unknown. On Linux it is the capacity.
     pub(super) efficiency: Option<i64>,
-    /// The processor's name for it.
     pub(super) core_type: Option<CoreKind>,
     pub(super) speed: Speed,
 }
@@ -44,7 +43,7 @@ impl RawKind {
         self.efficiency.filter(|class| *class >= 0)
     }
 
-    /// Its speed. Versions of hwloc without the capacity write it as the class.
+    /// Versions of hwloc without the capacity write it as the class.
     fn speed(&self, classes_are_capacities: bool) -> Speed {
         let class = self.class().filter(|_| classes_are_capacities);
         let class = class.and_then(|class| u64::try_from(class).ok());

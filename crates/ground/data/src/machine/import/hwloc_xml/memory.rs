@@ -5,8 +5,8 @@ use super::scan::NumaNode;
 /// The node with memory that is nearest to a node without; `None` if the node has memory, or if the
 /// file has no sizes of memory.
 ///
-/// hwloc omits the attribute for a node without memory. Nodes of the same package are near, and
-/// among equals the first.
+/// hwloc omits the attribute for a node without memory. Nodes of the same package are near; the
+/// first of equals is used.
 pub(super) fn instead(nodes: &[NumaNode], own: u32) -> Option<u32> {
     let own = nodes.iter().find(|node| node.os == own)?;
     if has_memory(&own) {
@@ -14,7 +14,6 @@ pub(super) fn instead(nodes: &[NumaNode], own: u32) -> Option<u32> {
     }
     let with_memory = nodes.iter().filter(has_memory);
     let nearest = with_memory
-        // In the same package if there is one, and then the nearest number.
         .min_by_key(|node| (node.package != own.package, node.os.abs_diff(own.os), node.os));
     nearest.map(|node| node.os)
 }

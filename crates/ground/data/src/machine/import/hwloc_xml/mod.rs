@@ -10,8 +10,8 @@
 //! | NUMA node | its smallest `NUMANode` by cpuset, wherever attached | `os_index` |
 //! | kind | `cpukind`: `CoreType`, else as [`crate::machine::speed`], else top efficiency class | |
 //!
-//! hwloc's numbers of cores, caches and dies repeat from package to package, so the importer counts
-//! them in the order of the file.
+//! hwloc's numbers of cores, caches and dies repeat in each package, so the importer counts them in
+//! file order.
 //!
 //! Core distances are read from a `<distances2>` over PUs as in
 //! [`crate::machine::export::hwloc_xml`]: round trips in picoseconds. Version 1 (hwloc before 2018)

@@ -35,12 +35,10 @@ pub(super) struct NumaNode {
 
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// In the file's order, without unknown levels.
     pub(super) pus: Vec<Pu>,
     pub(super) numa_nodes: Vec<NumaNode>,
     pub(super) kinds: Vec<RawKind>,
     pub(super) distances: Vec<HwlocDistances>,
-    /// The allowed PUs, if the file lists them.
     pub(super) allowed: Option<HwlocBitmap>,
     pub(super) cpu_model: Option<String>,
     pub(super) version: Option<String>,
@@ -62,7 +60,6 @@ struct Numbers {
 #[derive(Clone, Debug)]
 enum Open {
     Topology,
-    /// An object, and the levels of a PU in it.
     Object(Pu),
     NumaNode,
     Kind,
@@ -131,7 +128,6 @@ impl Scan {
         }
     }
 
-    /// Adds an object to the levels around it.
     fn object(&mut self, element: &BytesStart<'_>, around: &Pu) -> Result<Open, String> {
         let mut inside = around.clone();
         match required(element, "type", |text| Some(text.to_owned()))?.as_str() {

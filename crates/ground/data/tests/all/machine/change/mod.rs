@@ -37,7 +37,6 @@ impl Change {
     }
 }
 
-/// Any change, with fragments that often break importers, and a limit of repetitions.
 pub fn any_change(
     poison: &'static [&'static str],
     most_times: usize,

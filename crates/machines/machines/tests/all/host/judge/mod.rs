@@ -26,21 +26,18 @@ pub fn judgement(folder: &Path) -> Option<Topology> {
     Some(import::read(&judged.stdout, "judge.xml", None).unwrap().topology)
 }
 
-/// Compares two topologies PU by PU, and reports their first difference.
 pub fn assert_same(name: &str, ours: &Topology, judged: &Topology) {
     let os = |topology: &Topology| topology.os_indices().collect::<Vec<_>>();
     assert_eq!(os(ours), os(judged), "{name}: the PUs differ");
     for (ours, judged) in ours.pus.iter().zip(&judged.pus) {
-        // hwloc's XML has no attribute for the firmware's ranking, and the node used in place of
-        // one without memory is our choice. It omits nodes whose memory the process may not use,
-        // and so the nodes of their CPUs.
+        // hwloc's XML omits the firmware's ranking, the node used in place of one without memory,
+        // and nodes whose memory the process may not use, with the nodes of their CPUs.
         let numa = judged.numa.and(ours.numa);
         let ours = &Pu { priority: judged.priority, numa, memory: judged.memory, ..ours.clone() };
         assert_eq!(ours, judged, "{name}: ours, then the judge's");
     }
 }
 
-/// The dumps of hwloc's users; empty if they are absent.
 pub fn published() -> Vec<PathBuf> {
     let Some(folder) = seatmap_needs::published("sysfs") else { return Vec::new() };
     let entries = std::fs::read_dir(folder).unwrap();
@@ -53,7 +50,6 @@ pub fn published() -> Vec<PathBuf> {
 /// Folders of devices, with most of the files and nothing about CPUs.
 const DEVICES: [&str; 4] = ["/sys/bus/", "/sys/class/", "/sys/devices/pci", "/memory"];
 
-/// Unpacks a dump without its devices. Returns the folder in it that holds `sys`.
 pub fn unpacked(archive: &[u8], into: &Path) -> PathBuf {
     let mut archive = tar::Archive::new(bzip2::read::MultiBzDecoder::new(archive));
     for entry in archive.entries().unwrap() {
