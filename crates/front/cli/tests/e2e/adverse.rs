@@ -15,8 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 const NOBODY: u32 = 65_534;
 
-/// Runs the binary as an unprivileged user. If this process cannot change its user, reports the
-/// test as skipped and returns `None`.
+/// Runs the binary as an unprivileged user. `None` if this process cannot change its user.
 fn without_rights(arguments: impl Arguments) -> Option<Output> {
     let mut command = Command::new(crate::PROGRAM);
     command.args(arguments.words()).current_dir("/").env("HOME", "/nowhere");
@@ -143,8 +142,8 @@ fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
     }
 }
 
-/// Runs a shell line with the folder `full` as a disk of 32 KiB and `$seatmap` as the binary. If
-/// this user may not mount, reports the test as skipped and returns `None`.
+/// Runs a shell line with the folder `full` as a disk of 32 KiB and `$seatmap` as the binary.
+/// `None` if this user may not mount.
 fn on_a_small_disk(place: &Place, line: &str) -> Option<Output> {
     std::fs::create_dir_all(place.path("full")).unwrap();
     let mount = "mount -t tmpfs -o size=32k none full";
@@ -358,7 +357,7 @@ const SWITCH: &str = "/proc/sys/kernel/numa_balancing";
 struct Switch(Child);
 
 impl Switch {
-    /// If this user may not mount, reports the test as skipped and returns `None`.
+    /// `None` if this user may not mount.
     fn new(place: &Place) -> Option<Self> {
         if !std::path::Path::new(SWITCH).exists() || two_cpus().is_none() {
             seatmap_needs::skipped!("no NUMA balancing, or one CPU");
@@ -445,7 +444,7 @@ fn a_switch_of_the_kernel_is_put_back_after_sigint_and_sigkill() {
         let mut race = race.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let pid = number_in(&place, "pid");
         assert_eq!(switch.now(), "0\n");
-        // SAFETY: an own child that has not been waited for.
+        // SAFETY: the child has not been waited for.
         assert_eq!(unsafe { libc::kill(race.id() as i32, signal) }, 0);
         assert!(!race.wait().unwrap().success());
         until("the switch", || switch.now() == "2\n");

@@ -24,8 +24,7 @@ pub(crate) struct Relay(
 );
 
 impl Relay {
-    /// Starts the program. If it cannot be built, observed or seated here, reports the test as
-    /// skipped and returns `None`.
+    /// Starts the program. `None` if it cannot be built, observed or seated here.
     pub(crate) fn start(place: &Place) -> Option<Self> {
         if !can_play(place) {
             return None;
@@ -174,8 +173,8 @@ fn void_periods_are_made_again() {
     until("a period", || {
         std::fs::read_to_string(place.path("log")).is_ok_and(|log| log.contains("\"measure\""))
     });
-    // Like a cpuset that narrows and widens. The set is wrong for four fifths of a period after one
-    // or two of three changes, so every period sees a change.
+    // Like a cpuset that narrows and widens. The measured 32 ms of a period contain one or two of
+    // the three changes, so the set differs at the end.
     for mask in masks.iter().cycle() {
         if run.try_wait().unwrap().is_some() {
             break;
@@ -201,7 +200,7 @@ fn masks_come_back_after_ctrl_c_and_after_sigkill() {
             ["run", "--auto", "--period", "2s", "--observe-for", "300ms", "--pid", &relay.pid()];
         let mut seatmap = place.command(slow).stderr(Stdio::null()).spawn().unwrap();
         until("seats", || relay.different_masks() > 1);
-        // SAFETY: a child that has not been waited for.
+        // SAFETY: the child has not been waited for.
         assert_eq!(unsafe { libc::kill(seatmap.id() as i32, signal) }, 0);
         let status = seatmap.wait().unwrap();
         assert_eq!(status.success(), signal == libc::SIGINT);

@@ -89,8 +89,8 @@ fn check_pid(place: &Place, pid: Tid, options: impl Arguments) -> Checked {
     check(place, (&["--pid", &pid.to_string()], options))
 }
 
-/// A program with `count` threads besides the main thread, all ready. If there is no compiler,
-/// reports the test as skipped and returns `None`.
+/// A program with `count` threads besides the main thread, all ready. `None` if there is no
+/// compiler.
 pub(crate) fn threads(count: usize, what: &str) -> Option<Running> {
     threads_with(count, what, &[])
 }

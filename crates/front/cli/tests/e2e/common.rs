@@ -218,8 +218,7 @@ pub fn assert_contains(text: &str, words: &str) {
     assert!(text.contains(words), "no {words:?} in: {text}");
 }
 
-/// Whether programs can be observed here, which requires privileges and kernel thread ids. Reports
-/// the test as skipped if not.
+/// Whether programs can be observed here, which requires privileges and kernel thread ids.
 pub fn can_observe() -> bool {
     static REFUSAL: OnceLock<Option<String>> = OnceLock::new();
     let refusal = REFUSAL.get_or_init(|| {
@@ -232,12 +231,12 @@ pub fn can_observe() -> bool {
     refusal.is_none()
 }
 
-/// Whether `seatmap pretend` works here. Reports the test as skipped if not.
+/// Whether `seatmap pretend` works here.
 pub fn can_pretend() -> bool {
     !is_no_pretence(&Place::new().run("pretend xeon-8375c-2s -q true"))
 }
 
-/// Whether this computer does not allow `seatmap pretend`. If so, reports the test as skipped.
+/// Whether this computer does not allow `seatmap pretend`.
 pub fn is_no_pretence(output: &Output) -> bool {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let refusals = ["allows no user namespace", "cannot mount the files", "hands no system calls"];
@@ -255,8 +254,7 @@ pub fn kill() -> Command {
     command
 }
 
-/// The first two CPUs available to this process, as a list. If there is only one, reports the test
-/// as skipped and returns `None`.
+/// The first two CPUs available to this process, as a list. `None` if there is only one.
 pub fn two_cpus() -> Option<String> {
     let cpus = seatmap_os::affinity::current().unwrap();
     if cpus.len() < 2 {
@@ -307,8 +305,7 @@ pub fn in_front_of(terminal: OwnedFd, command: &mut Command) {
 /// A user id without other processes, so that the process limit counts only those of the test.
 const ANOTHER_USER: u32 = 54_321;
 
-/// Runs the binary as a user limited to one thread. If this process cannot change its user, reports
-/// the test as skipped and returns `None`.
+/// Runs the binary as a user limited to one thread. `None` if this process cannot change its user.
 pub fn with_one_thread(arguments: impl Arguments) -> Option<Output> {
     let mut command = Command::new(crate::PROGRAM);
     let place = Place::new();
@@ -362,7 +359,7 @@ pub struct Guarded(pub Child);
 impl Guarded {
     /// Sends a signal and returns the exit code.
     pub fn ended_by(&mut self, signal: i32) -> Option<i32> {
-        // SAFETY: nothing has waited for the child, so its process id is still its own.
+        // SAFETY: the child has not been waited for.
         assert_eq!(unsafe { libc::kill(self.0.id() as i32, signal) }, 0);
         self.0.wait().unwrap().code()
     }
@@ -389,8 +386,8 @@ impl DerefMut for Guarded {
 impl Drop for Guarded {
     fn drop(&mut self) {
         if self.lives() {
-            // SIGKILL would leave the cell to its guardian. SAFETY: nothing has waited for the
-            // child, so its process id is still its own.
+            // SIGKILL would leave the cell to its guardian. SAFETY: the child has not been waited
+            // for.
             unsafe { libc::kill(self.0.id() as i32, libc::SIGTERM) };
         }
         // A frozen process reacts only to SIGKILL.

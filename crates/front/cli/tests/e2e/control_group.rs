@@ -44,8 +44,7 @@ impl Group {
         self.0.join("tasks").exists()
     }
 
-    /// A group of the controller `cpu` with this quota. If this user may not create one, reports
-    /// the test as skipped and returns `None`.
+    /// A group of the controller `cpu` with this quota. `None` if this user may create none.
     pub fn with_time(period_us: u32, quota_us: u32) -> Option<Self> {
         let group = Group::new("cpu").filter(|group| group.set_time(period_us, quota_us).is_some());
         let Some(group) = group else {
@@ -59,8 +58,8 @@ impl Group {
         Some(group)
     }
 
-    /// A group with a quota of `percent` of a CPU, in periods of 10 ms. If this user may not create
-    /// one, reports the test as skipped and returns `None`.
+    /// A group with a quota of `percent` of a CPU, in periods of 10 ms. `None` if this user may
+    /// create none.
     pub fn with_quota(percent: u32) -> Option<Self> {
         Self::with_time(10_000, 100 * percent)
     }
@@ -83,8 +82,8 @@ impl Group {
         if self.0.join("cpu.max").exists() { "raise-quota" } else { "raise-quota-v1" }
     }
 
-    /// A group whose members run only while no other thread needs their CPU. If the kernel has no
-    /// idle groups, reports the test as skipped and returns `None`.
+    /// A group whose members run only while no other thread needs their CPU. `None` if the kernel
+    /// has no idle groups.
     pub fn idle() -> Option<Self> {
         let group = Group::new("cpu").filter(|group| group.set("cpu.idle", "1").is_some());
         if group.is_none() {

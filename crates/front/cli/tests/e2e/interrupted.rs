@@ -50,7 +50,7 @@ fn lines(place: &Place) -> usize {
 }
 
 fn signalled(mut child: Child, signal: i32) -> Output {
-    // SAFETY: nothing has waited for the child, so its process id is still its own.
+    // SAFETY: the child has not been waited for.
     let sent = unsafe { libc::kill(child.id() as libc::pid_t, signal) };
     assert_eq!(sent, 0);
     child.wait().unwrap();

@@ -137,7 +137,7 @@ fn an_interrupted_measurement_keeps_what_it_has() {
     while !seated() {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    // SAFETY: nothing has waited for the child, so its process id is still its own.
+    // SAFETY: the child has not been waited for.
     let sent = unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) };
     assert_eq!(sent, 0);
     let output = child.wait_with_output().unwrap();

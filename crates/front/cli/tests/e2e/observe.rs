@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 /// Time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The schedule of a ring of 8 tasks and the program that executes schedules. Reports the test as
-/// skipped and returns `None` if the program cannot be built or observed here.
+/// The schedule of a ring of 8 tasks and the program that executes schedules. `None` if the program
+/// cannot be built or observed here.
 fn ring(rounds: u32) -> Option<Place> {
     let place = Place::new();
     if !installed("gcc") {
@@ -484,7 +484,7 @@ fn a_removed_method_says_what_replaces_it() {
 const HALO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../run/observe/tests/programs/halo.c");
 
 /// Compiles a job of four ranks with one of Debian's MPIs and returns the command line that starts
-/// it. Reports the test as skipped and returns `None` if that MPI is missing.
+/// it. `None` if that MPI is missing.
 fn job(place: &Place, mpi: &str, compiler: &str, source: &str) -> Option<Vec<String>> {
     let launcher = format!("mpirun.{mpi}");
     let compiler = format!("{compiler}.{mpi}");

@@ -39,8 +39,8 @@ fn at_port(place: &Place, at: usize, size: usize, port: u16, more: impl Argument
     command
 }
 
-/// A folder that all users may write to. If this process cannot become another user, or that user
-/// cannot start the program, reports the test as skipped and returns `None`.
+/// A folder that all users may write to. `None` if this process cannot become another user, or that
+/// user cannot start the program.
 fn shared() -> Option<Place> {
     let place = Place::new();
     fs::set_permissions(place.folder(), Permissions::from_mode(0o777)).unwrap();

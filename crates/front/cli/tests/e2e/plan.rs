@@ -4,8 +4,7 @@
 use crate::common::{Place, assert_contains, stderr, stdout};
 use std::process::{Command, Output};
 
-/// Two CPUs of this process, the later one first. If there is only one, reports the test as skipped
-/// and returns `None`.
+/// Two CPUs of this process, the later one first. `None` if there is only one.
 fn swapped() -> Option<[u32; 2]> {
     let cpus = seatmap_os::affinity::current().unwrap();
     if cpus.len() < 2 {
@@ -388,6 +387,7 @@ fn redis_reads_the_lists() {
     );
 }
 
+/// Tests only srun's parser: it gets as far as contacting a controller, which is missing.
 #[test]
 fn srun_reads_the_binding() {
     if !installed("srun") {

@@ -31,8 +31,7 @@ pub fn is_root() -> bool {
     unsafe { libc::geteuid() == 0 }
 }
 
-/// The highest CPU, as a list. If no cell can be created here, reports the test as skipped and
-/// returns `None`.
+/// The highest CPU, as a list. `None` if no cell can be created here.
 pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     let highest = online.trim().rsplit(['-', ',']).next().unwrap().to_owned();

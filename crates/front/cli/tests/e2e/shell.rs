@@ -7,8 +7,7 @@ use std::process::Command;
 /// timeout(1) exits with this code if it does not find the program.
 const NOT_FOUND: i32 = 127;
 
-/// Runs a script in a shell whose PATH contains the tested program. If the shell is missing,
-/// reports the test as skipped and returns `None`.
+/// Runs a script in a shell whose PATH contains the tested program. `None` if the shell is missing.
 fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_seatmap")).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());

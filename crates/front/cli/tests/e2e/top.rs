@@ -19,7 +19,7 @@ struct Terminal<'a> {
 }
 
 impl<'a> Terminal<'a> {
-    /// If tmux is absent, reports the test as skipped and returns `None`.
+    /// `None` if tmux is absent.
     fn open(place: &'a Place) -> Option<Self> {
         let version =
             Command::new("tmux").arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status();

@@ -72,9 +72,8 @@ fn an_idle_group_holds_busy_threads_back() {
     drop(program);
 }
 
-/// A group with a quota, and a group within it. If this user may not create them, reports the test
-/// as skipped and returns `None`. The outer one is first in the tuple, so it is dropped last: a
-/// group with children cannot be removed.
+/// A group with a quota, and a group within it. `None` if this user may create none. The outer one
+/// is first in the tuple, so it is dropped last: a group with children cannot be removed.
 fn nested() -> Option<(Group, Group)> {
     let outer = is_root().then(|| Group::with_time(20_000, 4_000)).flatten()?;
     // In version 2 a group delegates a controller only if that is set.

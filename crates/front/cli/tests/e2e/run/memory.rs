@@ -9,8 +9,7 @@ use crate::common::{Json, Place, assert_contains, stderr};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
-/// The program that touches memory. If this computer has no NUMA policies, reports the test as
-/// skipped and returns `None`.
+/// The program that touches memory. `None` if this computer has no NUMA policies.
 fn memory() -> Option<&'static str> {
     // This thread is not the main one, so it has no policy from the test.
     if let Err(error) = seatmap_os::mempolicy::MemoryPolicy::local().check() {

@@ -13,7 +13,7 @@ pub fn two_cpus() -> [u32; 2] {
     [cpus[0], *cpus.get(1).unwrap_or(&cpus[0])]
 }
 
-/// Whether the CPUs differ. If not, reports the test as skipped.
+/// Whether the CPUs differ.
 pub fn are_two([first, second]: [u32; 2]) -> bool {
     if first == second {
         seatmap_needs::skipped!("one CPU leaves no choice");
@@ -21,8 +21,7 @@ pub fn are_two([first, second]: [u32; 2]) -> bool {
     first != second
 }
 
-/// The program and two CPUs to seat it on. If either is missing, reports the test as skipped and
-/// returns `None`.
+/// The program and two CPUs to seat it on. `None` if either is missing.
 pub fn on_two_cpus<T>(program: Option<T>) -> Option<(T, [u32; 2])> {
     let cpus = two_cpus();
     program.filter(|_| are_two(cpus)).map(|program| (program, cpus))
@@ -111,7 +110,7 @@ fn go_tool() -> &'static str {
     if installed("go") { "go" } else { "/usr/local/go/bin/go" }
 }
 
-/// Builds a Go program with these options. Reports the test as skipped if that fails.
+/// Builds a Go program with these options.
 pub fn go_builds(source: &str, to: &Path, options: &[&str]) -> bool {
     let mut command = Command::new(go_tool());
     command.arg("build").args(options).arg("-o").arg(to).arg(source);
@@ -122,7 +121,7 @@ pub fn go_builds(source: &str, to: &Path, options: &[&str]) -> bool {
     done
 }
 
-/// Whether a program works here. Reports the test as skipped if not.
+/// Whether a program works here.
 pub fn installed(program: &str) -> bool {
     seatmap_needs::tool(program)
 }

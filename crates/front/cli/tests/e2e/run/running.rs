@@ -49,7 +49,7 @@ impl Running {
     }
 
     pub fn send(&self, signal: i32) {
-        // SAFETY: nothing has waited for the child, so its process id is still its own.
+        // SAFETY: the child has not been waited for.
         assert_eq!(unsafe { libc::kill(self.pid(), signal) }, 0);
     }
 
@@ -188,7 +188,7 @@ fn a_stopped_process_has_masks_and_no_verified_seats() {
     let mut child = Command::new("sleep").arg("600").spawn().unwrap();
     let pid = child.id().to_string();
     let state = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    // SAFETY: nothing has waited for the child, so its process id is still its own.
+    // SAFETY: the child has not been waited for.
     assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGSTOP) }, 0);
     while !state().contains(") T ") {
         std::thread::yield_now();

@@ -83,7 +83,7 @@ fn a_program_that_is_stopped_alone_stops_alone() {
         let mut running = Running::start(&place, &options, [program, "count", "10"]);
         let program = running.program();
         for signal in [libc::SIGSTOP, libc::SIGUSR1, libc::SIGCONT] {
-            // SAFETY: the program waits for signals, so its process id is its own.
+            // SAFETY: the program is alive, waiting for signals.
             unsafe { libc::kill(program, signal) };
         }
         assert_eq!(running.line(), "signal 10", "{form:?}");
