@@ -1,4 +1,5 @@
-//! Cells that are really made, apart from the other verbs: while a cell stands, they miss its CPU.
+//! Tests with real cells, separate from the other verbs, because a cell takes its CPU from all
+//! programs.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -16,5 +17,4 @@ mod standing_cells;
 #[path = "e2e/taken.rs"]
 mod taken;
 
-/// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap");

@@ -1,7 +1,7 @@
-//! The product as packages for a registry: all of it can be packed, and its library is had without
-//! the command line.
+//! The product as packages for a registry: all crates can be packed, and the library does not
+//! depend on the command line.
 //!
-//! Nothing is built or uploaded. `cargo publish --dry-run` would also compile each package again.
+//! Builds and uploads nothing. `cargo publish --dry-run` would also compile each package again.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -12,7 +12,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").canonicalize().unwrap()
 }
 
-/// Runs cargo in the repository, without a network.
+/// Runs cargo in the repository, offline.
 fn cargo(arguments: &[&str]) -> Output {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(arguments)
@@ -22,7 +22,7 @@ fn cargo(arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// Whether cargo knows all dependencies without a network. A copy of the sources alone may not.
+/// Whether cargo has all dependencies offline. A plain copy of the sources may lack them.
 fn knows_dependencies() -> bool {
     let knows = cargo(&["metadata", "--locked", "--format-version", "1"]).status.success();
     if !knows {
@@ -68,7 +68,6 @@ fn the_library_needs_no_command_line() {
     }
 }
 
-/// The paths of `include_str!` and `include_bytes!` in a text.
 fn included(text: &str) -> Vec<&str> {
     let code = text.split("#[cfg(test)]").next().unwrap_or_default();
     ["include_str!(\"", "include_bytes!(\""]
@@ -78,7 +77,8 @@ fn included(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The path without its `..`: links count as the folders that they lead to, for cargo packs these.
+/// Removes `..` from a path. Links count as the folders that they point to, because cargo packs
+/// these.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -103,7 +103,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A file that a package includes from beside itself is missing where the package is built alone.
+/// A file included from outside the package is missing if the package is built alone.
 #[test]
 fn packages_include_files_of_their_own() {
     let mut count = 0;

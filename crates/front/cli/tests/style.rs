@@ -1,4 +1,4 @@
-//! The repository's style as a test of itself. Each check lists what offends it, by file and line.
+//! Tests of the repository's style. Each test lists the offending lines by file and line number.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -24,27 +24,28 @@ mod workflows;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Files longer than this need a cut, unless they say that they are one state machine.
+/// Longest file, unless it declares itself one state machine.
 const LONGEST_FILE: usize = 800;
-/// A file whose first comment says this may be longer: a state machine is read in one place more
-/// easily than in parts. The words behind it say of which machine.
+/// Marks a longer file: a state machine is easier to read in one file. The rest of the line names
+/// the machine.
 const ONE_MACHINE: &str = "//! One state machine: ";
-/// Even so.
+/// Longest file with that mark.
 const LONGEST_MACHINE: usize = 1400;
-/// Beyond this a function holds more than one thought. It is far above most, so that nobody packs lines to meet it.
+/// A longer function contains more than one thought. The limit is far above most functions, so
+/// packing lines gains nothing.
 const LONGEST_FUNCTION: usize = 120;
-/// Lines above an `unsafe` in which its reason must stand.
+/// An `unsafe` needs its reason within this number of lines above.
 const SAFETY_WITHIN: usize = 4;
 
-/// The floors of the house, from the top: folders below `crates/`. A crate depends on crates of its
-/// own floor, and of those below, only.
+/// The floors, from the top: folders below `crates/`. A crate depends only on crates of its own
+/// floor and of lower ones.
 const FLOORS: [&str; 7] = ["front", "measure", "place", "run", "cell", "machines", "ground"];
 
 fn root() -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../..")).canonicalize().unwrap()
 }
 
-/// Every file below a folder, without what is built or downloaded.
+/// Lists every file below a folder, except built or downloaded ones.
 fn below(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -58,7 +59,7 @@ fn below(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Names relative to the repository, and texts, of all files with one of these endings.
+/// The path within the repository and the text of each file with one of these endings.
 fn texts(endings: &[&str]) -> Vec<(String, String)> {
     let root = root();
     let mut files = Vec::new();
@@ -76,8 +77,7 @@ fn rust() -> Vec<(String, String)> {
     texts(&[".rs"])
 }
 
-/// Whether a file is a test, in which longer functions and files are read more easily than they are
-/// cut.
+/// Whether a file contains tests, which may be longer because cutting makes them harder to read.
 fn is_test(name: &str) -> bool {
     name.contains("/tests/") || name.ends_with("/tests.rs") || name.starts_with("fuzz/")
 }
@@ -86,7 +86,7 @@ fn assert_none(what: &str, offenders: &[String]) {
     assert!(offenders.is_empty(), "{what}:\n  {}", offenders.join("\n  "));
 }
 
-/// `file:line` of each line that offends.
+/// Lists offending lines as `file:line`.
 fn lines_that(texts: &[(String, String)], offends: impl Fn(&[&str], usize) -> bool) -> Vec<String> {
     let of_file = |(name, text): &(String, String)| {
         let lines: Vec<&str> = text.lines().collect();
@@ -96,7 +96,7 @@ fn lines_that(texts: &[(String, String)], offends: impl Fn(&[&str], usize) -> bo
     texts.iter().flat_map(of_file).collect()
 }
 
-/// These files name the things that they forbid.
+/// The style tests contain the words that they forbid.
 fn is_style(name: &str) -> bool {
     name.starts_with("crates/front/cli/tests/style")
 }
@@ -132,7 +132,8 @@ fn files_are_short() {
     assert_none("too long", &rust().iter().filter_map(long).collect::<Vec<_>>());
 }
 
-/// Formatted code closes a function with a brace at its own indentation.
+/// The length of a function. In formatted code its closing brace has the indentation of its first
+/// line.
 fn function_length(lines: &[&str], at: usize) -> usize {
     let line = lines[at];
     let starts =
@@ -178,7 +179,7 @@ fn nothing_is_unfinished_or_silenced_without_a_reason() {
     assert_none("silenced without a reason", &lines_that(&others(), silenced));
 }
 
-/// The harness hides what a passing test prints, and a skipped test passes.
+/// The test harness hides the output of passing tests, and skipped tests pass.
 #[test]
 fn a_test_that_is_skipped_says_so_past_the_harness() {
     let hidden = |lines: &[&str], at: usize| lines[at].contains("eprintln!(\"skipped");
@@ -188,8 +189,8 @@ fn a_test_that_is_skipped_says_so_past_the_harness() {
     );
 }
 
-/// Macros that panic where nobody reads any more, as behind `2>&1 | head`: a measurement of minutes
-/// would be lost. `output::tell` and `output::print` do not.
+/// Macros that panic if stdout is closed, as with `2>&1 | head`, and would lose minutes of
+/// measurement. `output::tell` and `output::print` do not panic.
 const PRINTS: [&str; 4] = ["println!(", "eprintln!(", "print!(", "eprint!("];
 
 #[test]
@@ -220,8 +221,8 @@ fn no_path_of_anybodys_machine() {
     );
 }
 
-/// `SEATMAP_DATA` is the only word for the folder of published measurements, which a clone lacks.
-/// One script looks for it, on the computer that tests every change.
+/// Only `SEATMAP_DATA` names the folder of published measurements, which a clone lacks. One script
+/// looks for it, on the CI computer.
 #[test]
 fn no_place_beside_the_repository() {
     let mut files = Vec::new();
@@ -258,7 +259,7 @@ fn every_library_has_a_map_and_documents_what_it_shows() {
     assert_none("files that do not say what they are", &silent);
 }
 
-/// The floor that each crate stands on, counted from the top.
+/// The floor of each crate, counted from the top.
 fn floors() -> BTreeMap<String, usize> {
     let of = |(name, _): &(String, String)| {
         let mut parts = name.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?.split('/');
@@ -271,7 +272,7 @@ fn floors() -> BTreeMap<String, usize> {
     texts(&["Cargo.toml"]).iter().filter_map(of).collect()
 }
 
-/// The crates of this workspace that a manifest's ordinary dependencies name.
+/// The workspace crates among a manifest's ordinary dependencies.
 fn dependencies(manifest: &str) -> Vec<&str> {
     let ordinary = manifest
         .split("\n[")
@@ -305,11 +306,10 @@ fn arrows_point_downwards() {
     assert_none("arrows that point upwards", &upward);
 }
 
-/// Names of the papers' crates and folders.
 const PAPERS: [&str; 5] =
     ["seatmap-papers", "seatmap_papers", "seatmap-experiments", "seatmap_experiments", "papers/"];
 
-/// Words of the papers' experiments and machines, which no line of the product has.
+/// Words of the papers' experiments and machines, which the product must not use.
 const WORDS_OF_PAPERS: [&str; 13] = [
     "SPE",
     "SPEs",
@@ -326,7 +326,7 @@ const WORDS_OF_PAPERS: [&str; 13] = [
     "Cellule",
 ];
 
-/// Lines that may name them: they tell a person where the papers' verbs and machines are, or mean
+/// Lines that may use these words: they point users to the papers' commands and machines, or mean
 /// Arm's Statistical Profiling Extension.
 const POINTERS: [(&str, &str); 4] = [
     ("crates/front/cli/src/main.rs", ", \"seatmap-papers "),
@@ -335,19 +335,17 @@ const POINTERS: [(&str, &str); 4] = [
     ("crates/run/observe/src/method.rs", "(IBS, PEBS, SPE)"),
 ];
 
-/// Whether an offending line, with its file, is one of the pointers.
 fn is_pointer(line: &str) -> bool {
     POINTERS.iter().any(|(file, words)| line.starts_with(file) && line.contains(words))
 }
 
-/// Whether a line has a word of the papers.
 fn has_word_of_papers(line: &str) -> bool {
     line.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
         .any(|word| WORDS_OF_PAPERS.contains(&word))
 }
 
-/// The papers may use the product. Nothing of the product is built with them, names them or has
-/// their words, but for the lines that tell a person where their commands and machines are.
+/// The papers may use the product. No crate of the product depends on them, names them or uses
+/// their words, except for the pointers to their commands and machines.
 #[test]
 fn the_product_does_not_know_the_papers() {
     let its_test = "crates/front/cli/src/misread_tests.rs";
@@ -367,7 +365,7 @@ fn the_product_does_not_know_the_papers() {
     assert_none("lines of the product that name the papers", &named);
 }
 
-/// The words with which this program starts itself again stand in one file.
+/// Only one file contains the command lines with which this program starts itself.
 #[test]
 fn only_myself_knows_this_programs_own_commands() {
     let names = ["/proc/self/exe", "current_exe"];
@@ -383,7 +381,7 @@ fn only_myself_knows_this_programs_own_commands() {
     );
 }
 
-/// One crate alone speaks to Linux; the others ask it.
+/// Only the crate `os` makes system calls for masks and threads.
 #[test]
 fn only_os_sets_masks_and_reads_threads() {
     let calls =

@@ -1,5 +1,5 @@
-//! `action.yml`: its steps run with bash, as a runner of GitHub Actions runs them, on a repository
-//! whose head is as fast as its base, or slower.
+//! Runs the steps of `action.yml` with bash, as GitHub Actions does, on a repository whose head is
+//! as fast as its base, or slower.
 
 use crate::common::Place;
 use crate::gate::script;
@@ -9,7 +9,6 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A step of the action.
 #[derive(Debug, Default)]
 struct Step {
     id: String,
@@ -17,12 +16,9 @@ struct Step {
     script: String,
 }
 
-/// The parts of the action that a runner reads.
 #[derive(Debug, Default)]
 struct Action {
-    /// Each input with its default.
     inputs: BTreeMap<String, String>,
-    /// Each output with its expression.
     outputs: BTreeMap<String, String>,
     steps: Vec<Step>,
 }
@@ -36,8 +32,8 @@ fn unquoted(text: &str) -> String {
 }
 
 impl Action {
-    /// Reads the action, which is written in the part of YAML that this knows: two blanks a level,
-    /// scalars on one line, and blocks behind `|`.
+    /// Reads the action. Understands only this part of YAML: indentation by two blanks, scalars on
+    /// one line, and blocks after `|`.
     fn read() -> Self {
         let text = std::fs::read_to_string(format!("{}/action.yml", crate::REPOSITORY)).unwrap();
         let mut action = Action::default();
@@ -82,21 +78,18 @@ impl Action {
     }
 }
 
-/// A runner with its files, in a folder of its own.
+/// A runner with its files in its own folder.
 struct ActionRunner {
     place: Place,
     action: Action,
-    /// The server that the action's repository is on.
+    /// The server of the action's repository.
     server: String,
-    /// The folders of programs, as PATH has them.
     path: String,
 }
 
-/// The results of the steps.
 struct StepResults {
-    /// That of the last step that ran.
+    /// The output of the last step that ran.
     output: Output,
-    /// Each output of the action.
     outputs: BTreeMap<String, String>,
     summary: String,
 }
@@ -111,13 +104,13 @@ impl ActionRunner {
         }
     }
 
-    /// Runs all steps with these inputs, until one fails.
+    /// Runs the steps with these inputs until one fails.
     fn run(&self, typed: &[(&str, &str)]) -> StepResults {
         let mut inputs = self.action.inputs.clone();
         for (name, value) in typed {
             assert!(inputs.insert((*name).to_owned(), (*value).to_owned()).is_some(), "{name}");
         }
-        // Expressions with the values that are known so far.
+        // Expressions whose values are known so far.
         let mut known: BTreeMap<String, String> = inputs
             .into_iter()
             .map(|(name, value)| (format!("${{{{ inputs.{name} }}}}"), value))
@@ -166,7 +159,7 @@ impl ActionRunner {
     }
 }
 
-/// A repository whose first commit takes 100, and whose second one takes so much; checked out as
+/// A repository whose first commit takes 100 and whose second one takes `head`, checked out as
 /// `base` and as the folder itself.
 fn repository(place: &Place, head: u32) {
     let git = |arguments: &[&str]| {
@@ -231,7 +224,7 @@ fn an_equal_head_passes() {
     assert!(ended.summary.starts_with("**Passed: 1 benchmark"), "{}", ended.summary);
 }
 
-/// A command is words and quotes: what a shell would expand stays as it is.
+/// A command is split into words and quoted words; no shell expands it.
 #[test]
 fn a_command_needs_no_file_and_is_never_expanded() {
     if !seatmap_needs::tool("git") {
@@ -247,7 +240,7 @@ fn a_command_needs_no_file_and_is_never_expanded() {
         .concat(),
     );
     let error = String::from_utf8_lossy(&ended.output.stderr).into_owned();
-    // The time of so short a script may differ by anything; its words may not.
+    // The duration of such a short script may vary by any amount, but its output may not.
     let report =
         std::fs::read_to_string(&ended.outputs["report"]).unwrap_or_else(|_| panic!("{error}"));
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
@@ -256,7 +249,7 @@ fn a_command_needs_no_file_and_is_never_expanded() {
     assert!(!runner.place.path("made").exists());
 }
 
-/// The words before an open quote are not a command: nothing may be measured in its place.
+/// The words before an open quote are not the command, and must not be measured in its place.
 #[test]
 fn a_command_that_ends_within_quotes_is_an_error() {
     let runner = ActionRunner::new();
@@ -285,8 +278,8 @@ fn a_wrong_input_ends_with_its_own_exit_code() {
     );
 }
 
-/// Serves the files of a folder as the release of a version, and of no other, until the test ends.
-/// Returns the server's address. As on GitHub, the latest release leads to another address.
+/// Serves a folder's files as the only release until the test ends, and returns the server's
+/// address. As on GitHub, the latest release redirects to another address.
 fn serve(folder: PathBuf, version: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -298,7 +291,7 @@ fn serve(folder: PathBuf, version: &'static str) -> String {
     address
 }
 
-/// Answers one request; a client that has gone needs no answer.
+/// Answers one request and ignores closed connections.
 fn answer(mut stream: &TcpStream, folder: &Path, version: &str) {
     let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
     let request = lines.next().unwrap_or_default();
@@ -321,7 +314,7 @@ fn answer(mut stream: &TcpStream, folder: &Path, version: &str) {
     let _ = stream.write_all(&body);
 }
 
-/// A release with a program that calls the one that is tested, as `scripts/package` packs it.
+/// A release packed as `scripts/package` does, with a program that calls the tested one.
 fn release(place: &Place) -> PathBuf {
     let folder = place.path("release");
     std::fs::create_dir_all(folder.join("seatmap")).unwrap();
@@ -333,7 +326,7 @@ fn release(place: &Place) -> PathBuf {
     folder
 }
 
-/// The PATH without the folders that have a seatmap; nothing where curl goes with them.
+/// The PATH without folders that contain a seatmap; `None` if curl is only in such a folder.
 fn path_without_seatmap() -> Option<String> {
     let path = std::env::var("PATH").unwrap();
     let has = |folder: &str, name: &str| Path::new(folder).join(name).exists();
@@ -357,7 +350,7 @@ fn with_release() -> Option<ActionRunner> {
     Some(runner)
 }
 
-/// The inputs of a job that takes its program from a release.
+/// The inputs of a job that downloads its program from a release.
 const FROM_RELEASE: [(&str, &str); 4] =
     [("file", "bench.toml"), ("base", "./old"), ("head", "./new"), ("fail-above", "3%")];
 
@@ -388,7 +381,7 @@ fn a_release_that_is_absent_or_changed_is_not_run() {
     assert_eq!(ended.outputs["exit-code"], "", "nothing was compared");
 }
 
-/// A job of a real runner of such workflows, which needs no network for a local action.
+/// A job for a real runner of such workflows, which needs no network for a local action.
 const WORKFLOW: &str = "on: push
 jobs:
   bench:

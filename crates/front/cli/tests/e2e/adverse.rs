@@ -1,5 +1,5 @@
-//! Observing and racing where rights, disk space or time run out: a clear message, nothing left
-//! behind, and the runs that were made are kept.
+//! Observing and racing when privileges, disk space or time run out: a clear message, no leftovers,
+//! and completed runs are kept.
 
 use crate::common::{
     Arguments, Json, Place, assert_contains, can_observe, stderr, stdout, two_cpus, with_one_thread,
@@ -10,14 +10,12 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long something may take on a busy computer.
+/// Time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The user `nobody`.
 const NOBODY: u32 = 65_534;
 
-/// Runs the binary as a user without rights; `None`, with a message, where this user cannot become
-/// another one.
+/// Runs the binary as an unprivileged user. `None` if this process cannot change its user.
 fn without_rights(arguments: impl Arguments) -> Option<Output> {
     let mut command = Command::new(crate::PROGRAM);
     command.args(arguments.words()).current_dir("/").env("HOME", "/nowhere");
@@ -34,7 +32,7 @@ fn a_command_that_ends_within_the_look_is_known_without_rights() {
     assert_contains(&said, "0 busy threads of 1, 0 % of a CPU in all");
 }
 
-/// Each verb that changes something of others says that it takes root.
+/// Each command that changes other programs says that it requires root.
 #[test]
 fn a_user_without_rights_is_told_that_root_has_them() {
     let own = std::process::id().to_string();
@@ -53,7 +51,7 @@ fn a_user_without_rights_is_told_that_root_has_them() {
 
 #[test]
 fn a_user_without_rights_is_told_which_are_missing() {
-    // Where nobody can observe, it is not the rights that are missing.
+    // If even this user cannot observe, privileges are not the reason.
     if !can_observe() {
         return;
     }
@@ -87,8 +85,8 @@ fn a_user_without_rights_is_told_which_are_missing() {
     );
 }
 
-/// Ended threads cannot be read: without an observation nothing is known of them, unless a look met
-/// them before.
+/// An ended thread can no longer be read. Without an observation Seatmap knows only threads that it
+/// saw before they ended.
 #[test]
 fn a_program_that_nobody_could_see_is_not_said_to_sleep() {
     if !can_observe() {
@@ -124,8 +122,7 @@ fn a_folder_that_takes_no_file_is_named_without_names_that_nobody_typed() {
     }
 }
 
-/// Where no thread can be started beside the first, results are the same or there is an error;
-/// nothing panics.
+/// If no second thread can be started, the result is the same or there is an error, but no panic.
 #[test]
 fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
     for search in ["place --kicks 20", "tune --budget 144"] {
@@ -138,15 +135,15 @@ fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
     for arguments in ["noise --seconds 0.1", "run --cpus 0 -- true"] {
         let Some(output) = with_one_thread(arguments) else { return };
         let said = stderr(&output);
-        // Without any CPU that can be measured, the noise meters take the list of CPUs for wrong.
+        // If no CPU can be measured, the noise meter reports the list of CPUs as wrong.
         let is_error = matches!(output.status.code(), Some(1 | 2));
         assert!(is_error && !said.contains("panicked"), "{arguments:?}: {said}");
         assert!(said.contains("temporarily unavailable"), "{arguments:?}: {said}");
     }
 }
 
-/// Runs a line of the shell where the folder `full` is a disk of 32 KiB, and `$seatmap` the binary;
-/// `None`, with a message, where this user may mount nothing.
+/// Runs a shell line with the folder `full` as a disk of 32 KiB and `$seatmap` as the binary.
+/// `None` if this user may not mount.
 fn on_a_small_disk(place: &Place, line: &str) -> Option<Output> {
     std::fs::create_dir_all(place.path("full")).unwrap();
     let mount = "mount -t tmpfs -o size=32k none full";
@@ -176,7 +173,7 @@ fn a_race_on_a_full_disk_keeps_the_runs_before() {
     assert!(output.status.code() == Some(1) && said.contains("No space left on device"), "{said}");
     let kept = place.read_json("seatmap-tune.json");
     let runs = kept["runs"].elements().len();
-    // Runs that a neighbour disturbed are made again, and do not count.
+    // Runs disturbed by other programs are repeated and do not count.
     assert!((1..=19).contains(&runs), "{runs}");
     assert_contains(&said, &format!("--resume goes on with the {runs} run"));
 }
@@ -236,7 +233,8 @@ fn services_on_a_full_disk_leave_nothing_half_written() {
     }
 }
 
-/// A disk that fills up at any page of what `apply` writes: nothing is changed, or all of it.
+/// The disk fills up at each possible page that `apply` writes. Then `apply` changes either nothing
+/// or everything.
 #[test]
 fn a_journal_that_does_not_fit_changes_no_thread() {
     let Some(program) = crate::check::threads(60, "sleep") else { return };
@@ -276,13 +274,12 @@ fn a_journal_that_does_not_fit_changes_no_thread() {
     assert!((1..7).contains(&failed), "{failed}");
 }
 
-/// The masks of the threads of a process.
 fn masks(pid: i32) -> Vec<String> {
     let tids = seatmap_os::task::threads(pid).unwrap().into_iter();
     tids.map(|tid| seatmap_os::CpuSet::of_thread(tid).unwrap().to_string()).collect()
 }
 
-/// Waits until a file has a number.
+/// Waits for a number in a file.
 fn number_in(place: &Place, name: &str) -> i32 {
     let began = Instant::now();
     loop {
@@ -313,7 +310,7 @@ fn a_killed_session_leaves_no_run_behind() {
     let sleeps = ["--", "sh", "-c", "echo $$ > pid; exec sleep 1000"];
     let mut verbs = vec!["bench --runs 9"];
     if two_cpus().is_some() {
-        // The second race seats the program by 'seatmap run'.
+        // The second race seats the program with `seatmap run`.
         verbs.extend(["tune --budget 99", "tune --budget 99 --candidates 2"]);
     }
     for verb in verbs {
@@ -352,15 +349,15 @@ fn the_program_outlives_an_observer_that_is_killed() {
     );
 }
 
-/// The switch of NUMA balancing.
+/// The setting of NUMA balancing.
 const SWITCH: &str = "/proc/sys/kernel/numa_balancing";
 
-/// A process in whose namespaces another number of the kernel is in the place of the switch of NUMA
-/// balancing, one of a network that it has alone: the computer stays as it is.
+/// A process with its own namespaces, in which a harmless per-network setting is mounted over the
+/// setting of NUMA balancing. The computer's own setting stays as it is.
 struct Switch(Child);
 
 impl Switch {
-    /// `None`, with a message, if this user may mount nothing.
+    /// `None` if this user may not mount.
     fn new(place: &Place) -> Option<Self> {
         if !std::path::Path::new(SWITCH).exists() || two_cpus().is_none() {
             seatmap_needs::skipped!("no NUMA balancing, or one CPU");
@@ -390,14 +387,14 @@ impl Switch {
         std::fs::read_to_string(format!("/proc/{}/root{SWITCH}", self.0.id())).unwrap()
     }
 
-    /// A race that turns it.
+    /// A race that changes the setting.
     fn race(&self, place: &Place, script: &str) -> Command {
         place.file("run", script);
         let race = "tune --vary numa-balancing --candidates 2 --budget 30 --json --lower-is-better";
         let mut command = place.command_of("nsenter");
-        // The root as well: this test may run below another one than its mounts have.
+        // The root too: this test may have another root than the one with those mounts.
         command.args(["--net", "--mount", "--root", "--target", &self.0.id().to_string()]);
-        // A folder that was opened before belongs to the other mounts.
+        // A folder opened earlier belongs to the other mounts.
         command.args(["--", "sh", "-c", "cd \"$0\" && exec \"$@\""]).arg(place.folder());
         command.arg(crate::PROGRAM).args(race.words());
         command.args(["--metric", "regex:took ([0-9]+)", "--", "sh", "run"]);
@@ -447,7 +444,7 @@ fn a_switch_of_the_kernel_is_put_back_after_sigint_and_sigkill() {
         let mut race = race.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let pid = number_in(&place, "pid");
         assert_eq!(switch.now(), "0\n");
-        // SAFETY: it is a child that nobody has waited for.
+        // SAFETY: the child has not been waited for.
         assert_eq!(unsafe { libc::kill(race.id() as i32, signal) }, 0);
         assert!(!race.wait().unwrap().success());
         until("the switch", || switch.now() == "2\n");

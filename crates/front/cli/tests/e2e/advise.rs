@@ -1,5 +1,5 @@
-//! `seatmap advise`, on real programs. Its words about a busy one hang on the programs beside it:
-//! the tests look at verdicts that do not, at masks, and at the document.
+//! `seatmap advise` on real programs. Its advice on a busy program depends on the load of the
+//! computer, so the tests check only other verdicts, masks and the document.
 
 use crate::auto::{Relay, until};
 use crate::common::{
@@ -9,7 +9,6 @@ use crate::control_group::Group;
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
-/// A program that sleeps until it is dropped.
 fn sleeper() -> Guarded {
     Guarded(Command::new("sleep").arg("1000").spawn().unwrap())
 }
@@ -28,8 +27,8 @@ fn a_program_that_sleeps_is_left_alone() {
     assert!(page.contains("LEAVE IT") && page.contains("it hardly runs"));
 }
 
-/// Forty threads with a hundredth of a CPU each live on: none of them is busy, and yet they are
-/// not tasks that live for a moment.
+/// Forty threads that each use a hundredth of a CPU: none is busy, yet they are not short-lived
+/// tasks.
 #[test]
 fn a_little_work_of_many_threads_is_not_that_of_short_ones() {
     let Some(program) = crate::check::threads(40, "nibble") else { return };
@@ -68,7 +67,7 @@ fn a_quota_that_is_used_up_is_raised() {
 /// A total that always grows.
 const CLOCK: &str = "command:date +%s%N";
 
-/// The words that try seats on a relay for this long.
+/// The command line that tries seats on a relay for this long.
 fn trial<'a>(pid: &'a str, metric: &'a str, seconds: &'a str) -> [&'a str; 9] {
     ["advise", "--pid", pid, "--prove", "--seconds", seconds, "--metric", metric, "--json"]
 }
@@ -130,7 +129,7 @@ fn a_command_runs_to_its_end() {
     let script = "echo begun; sleep 0.2; echo done > end; exit 3";
     let output = place.run(["advise", "--", "sh", "-c", script]);
     let printed = stdout(&output);
-    // The advice is given whatever becomes of the command.
+    // The advice appears even if the command fails.
     assert_eq!(output.status.code(), Some(0), "{printed}");
     assert!(printed.starts_with("begun\nsh: CANNOT TELL HERE\n"), "{printed}");
     assert_contains(&printed, "it ended with exit code 3");
@@ -138,8 +137,8 @@ fn a_command_runs_to_its_end() {
     assert_eq!(place.read("end"), "done\n");
 }
 
-/// A bare name of a program that runs asks about that one, as no one starts a second server to have
-/// advice on the first.
+/// The name of a running program refers to that process: users do not start a second server to get
+/// advice about the first.
 #[test]
 fn a_name_of_a_program_that_runs_starts_no_second_one() {
     let place = Place::new();
@@ -157,7 +156,7 @@ fn a_name_of_a_program_that_runs_starts_no_second_one() {
             format!("{name} runs already, as process {pid}; 'seatmap {verb} {way}' asks");
         assert_contains(&said, &sentence);
     }
-    // Behind two dashes it is a command, which ends at once without a time to sleep.
+    // After two dashes it is a command, which exits at once because it lacks a duration.
     let output = place.command(["advise", "--", name]).env("PATH", &path).output().unwrap();
     assert_ne!(output.status.code(), Some(2), "{output:?}");
 }
@@ -179,12 +178,12 @@ fn a_command_that_timeout_ends_has_not_failed() {
     let output = place.run("advise -- timeout 1 sleep 10");
     let printed = stdout(&output);
     assert_eq!(output.status.code(), Some(0), "{printed}");
-    // The verdict hangs on the programs beside it: on a crowded computer they decide.
+    // On a crowded computer the verdict depends on the other programs.
     assert!(!printed.contains("the command failed"), "{printed}");
     let words = printed.split_whitespace().collect::<Vec<&str>>().join(" ");
     assert!(words.contains("exit code 124, as timeout(1) does when the time is over"), "{printed}");
     assert!(!words.contains("seatmap tune"), "{printed}");
-    // A race of such runs compares nothing.
+    // Such runs measure only the timeout, so a race compares nothing.
     for verb in ["bench", "tune"] {
         let said = place.stderr([verb, "--", "timeout", "0.1", "sleep", "10"], 1);
         assert!(
@@ -229,7 +228,6 @@ fn programs_that_are_not_there_are_named() {
     assert!(place.refusal("advise").contains("--pid"));
 }
 
-/// Two threads that never sleep.
 const TWO_SPIN: &str = "while :; do :; done & while :; do :; done";
 
 #[test]
@@ -245,14 +243,14 @@ fn a_mask_that_holds_a_program_back_is_named() {
     let advice = place.json(["advise", "--pid", &group.to_string(), "--json"]);
     let killed = kill().args(["-KILL", &format!("-{group}")]).status().unwrap();
     assert!(killed.success());
-    // Idle CPUs beside it make the mask wrong; busy ones leave the question open.
+    // Idle CPUs make the mask wrong; busy ones leave the question open.
     let reason = &advice["conclusion"]["reason"];
     let is_named = reason["kind"] == "own-mask" || reason["finding"]["rule"] == "shared-cpu";
     assert!(is_named, "{advice:#}");
     assert_ne!(advice["conclusion"]["verdict"], "leave-it", "{advice:#}");
 }
 
-/// A pool that ends within the look, all of it bound to one CPU from the first moment on.
+/// A pool that ends during the look, bound to one CPU from its start.
 #[test]
 fn a_command_that_ends_within_the_look_is_bound_by_its_own_mask() {
     let Some(cpus) = two_cpus().filter(|_| can_observe()) else { return };

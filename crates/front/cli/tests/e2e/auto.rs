@@ -1,5 +1,5 @@
-//! `seatmap run --auto`, on a real program. Whether seats help it is left open: the tests look at
-//! masks, codes and logs.
+//! `seatmap run --auto` on a real program. Whether seats help it is left open: the tests check
+//! masks, exit codes and logs.
 
 use crate::common::{Guarded, Place, assert_contains, stderr, stdout, two_cpus};
 use crate::run::programs::installed;
@@ -10,21 +10,21 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long something may take on a busy computer.
+/// Time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// One relay at a time, and no cell beside it: several keep each other, and the computer, from
-/// their work.
+/// Allows one relay at a time, and no cell next to it: they would slow each other down, and the
+/// computer.
 pub(crate) static ALONE: Mutex<()> = Mutex::new(());
 
-/// A pair of threads that hand over buffers until they are killed.
+/// A pair of threads that exchange buffers until killed.
 pub(crate) struct Relay(
     Child,
     #[expect(dead_code, reason = "held, not read")] MutexGuard<'static, ()>,
 );
 
 impl Relay {
-    /// The program; `None`, with a message, where it cannot be built, observed, or seated here.
+    /// Starts the program. `None` if it cannot be built, observed or seated here.
     pub(crate) fn start(place: &Place) -> Option<Self> {
         if !can_play(place) {
             return None;
@@ -42,7 +42,7 @@ impl Relay {
         self.0.id().to_string()
     }
 
-    /// The thread numbers with their masks.
+    /// The thread ids with their masks.
     pub(crate) fn masks(&self) -> BTreeSet<(String, String)> {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.0.id())).unwrap();
         let mask = |folder: std::path::PathBuf| {
@@ -99,7 +99,6 @@ pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// The lines of a log, as documents.
 fn lines(place: &Place, log: &str) -> Vec<Value> {
     place.read(log).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -117,7 +116,7 @@ fn seats_are_tried_and_the_log_says_what_is_in_force() {
         .rev()
         .map(|line| &line["decision"]["kind"])
         .find(|kind| **kind == "keep" || **kind == "put-back");
-    // On a computer without rest for it, the attempt may not have come to an end.
+    // On a busy computer the attempt may not have ended.
     match last.and_then(Value::as_str) {
         Some("keep") => assert!(relay.masks() != before && said.contains("is kept"), "{said}"),
         _ => assert_eq!(relay.masks(), before, "{said}"),
@@ -139,7 +138,7 @@ fn seats_are_tried_and_the_log_says_what_is_in_force() {
     assert_eq!(place.run("run --replay log").status.code(), Some(1));
 }
 
-/// The silence of a stopped program is not that of its threads.
+/// The program is stopped, so it does not follow that its threads never communicate.
 #[test]
 fn a_program_that_does_not_run_is_told_with_the_remedy() {
     let place = Place::new();
@@ -158,7 +157,7 @@ fn a_program_that_does_not_run_is_told_with_the_remedy() {
     assert_contains(&said, &halted);
 }
 
-/// A period in which CPUs come or go says nothing of the seats. It is made again, and told.
+/// A period in which CPUs change says nothing about the seats. It is repeated and reported.
 #[test]
 fn void_periods_are_made_again() {
     let place = Place::new();
@@ -174,13 +173,13 @@ fn void_periods_are_made_again() {
     until("a period", || {
         std::fs::read_to_string(place.path("log")).is_ok_and(|log| log.contains("\"measure\""))
     });
-    // As a cpuset that narrows and widens. Four fifths of a period see one or two of three changes,
-    // after which the CPUs are others in any case.
+    // Like a cpuset that narrows and widens. The measured 32 ms of a period contain one or two of
+    // the three changes, so the set differs at the end.
     for mask in masks.iter().cycle() {
         if run.try_wait().unwrap().is_some() {
             break;
         }
-        // It may have ended meanwhile.
+        // The thread may have ended meanwhile.
         let _ = mask.give(tid);
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -201,7 +200,7 @@ fn masks_come_back_after_ctrl_c_and_after_sigkill() {
             ["run", "--auto", "--period", "2s", "--observe-for", "300ms", "--pid", &relay.pid()];
         let mut seatmap = place.command(slow).stderr(Stdio::null()).spawn().unwrap();
         until("seats", || relay.different_masks() > 1);
-        // SAFETY: it is a child that nobody has waited for.
+        // SAFETY: the child has not been waited for.
         assert_eq!(unsafe { libc::kill(seatmap.id() as i32, signal) }, 0);
         let status = seatmap.wait().unwrap();
         assert_eq!(status.success(), signal == libc::SIGINT);
@@ -253,7 +252,7 @@ fn a_process_that_ends_is_told_to_have_ended() {
     assert!(output.status.success() && said.contains("The program ended after "), "{said}");
 }
 
-/// A figure of a program that has ended is worth no wait.
+/// Seatmap need not wait for a metric of an ended program.
 #[test]
 fn a_metrics_command_ends_with_the_program() {
     let place = Place::new();
@@ -312,7 +311,7 @@ fn soft_seats_are_whole_caches() {
     );
 }
 
-/// The program goes on, and Seatmap does not wait for its end.
+/// The program continues, and Seatmap exits without waiting for it.
 #[test]
 fn seats_of_a_living_program_are_not_sought_on_one_cpu() {
     if !installed("taskset") {

@@ -1,4 +1,4 @@
-//! Refusals: exit code 2, one line, place and remedy.
+//! Refusals: exit code 2, and one line with the location and a remedy.
 
 use crate::common::{Place, stderr, stdout};
 use std::process::Command;
@@ -101,8 +101,7 @@ fn files_that_are_not_what_they_should_be() {
     }
 }
 
-/// Each option that reads a file refuses a device without an end, a pipe without a writer, and a
-/// socket.
+/// Each option that reads a file refuses an endless device, a pipe without a writer, and a socket.
 #[test]
 fn only_plain_files_are_read() {
     let place = Place::new();
@@ -151,7 +150,7 @@ fn only_plain_files_are_read() {
     );
 }
 
-/// A shell's `<(...)` is a pipe as well, whose other end is there.
+/// A shell's `<(...)` is also a pipe, but with a writer.
 #[test]
 fn the_pipe_of_a_shell_is_read() {
     let place = Place::new();
@@ -251,8 +250,8 @@ fn a_word_with_a_dash_before_the_command_is_an_option() {
     }
 }
 
-/// Other commands and programs call their limit on the time otherwise, and a name that shares some
-/// letters is not meant.
+/// Other commands use other names for a time limit. A name that merely shares some letters must not
+/// be suggested.
 #[test]
 fn no_option_is_suggested_that_was_not_meant() {
     let place = Place::new();
@@ -316,8 +315,7 @@ fn a_metric_with_a_decimal_comma_is_refused() {
     }
 }
 
-/// The mistakes that people make in a file, and the sentence for each: no word of the parser's
-/// about its own types.
+/// Common mistakes in a file, and the message for each, which must not name the parser's types.
 #[test]
 fn a_mistake_in_a_file_is_told_in_words_about_the_file() {
     let place = Place::new();

@@ -1,5 +1,4 @@
-//! `seatmap bench`, on commands that print fixed figures: nothing here depends on how fast anything
-//! runs.
+//! `seatmap bench` on commands that print fixed figures, so no result depends on speed.
 
 use crate::auto::ALONE;
 use crate::common::{Arguments, Guarded, Json, Place, assert_contains, files, stderr, stdout};
@@ -27,7 +26,7 @@ fn commands_are_compared_in_blocks() {
     ];
     let document = place.json((RATE, options, &["--", "echo", "rate 110"]));
     assert_eq!(document["format"], "seatmap-bench/1");
-    // Other tests may disturb a block, which is run again.
+    // A block that other tests disturb is repeated.
     let runs = document["runs"].elements().len();
     assert!(document["complete"] == true && (18..=36).contains(&runs), "{runs}");
     let found = &document["comparisons"][0];
@@ -38,7 +37,7 @@ fn commands_are_compared_in_blocks() {
     assert!(page.contains("'new' is better") && page.contains("10.0 % higher"), "{page}");
 }
 
-/// A line that prints the next of these readings each time, and begins again behind the last one.
+/// A shell line that prints the next of these readings at each run, in a cycle.
 fn next_of(place: &Place, name: &str, readings: &str) -> String {
     let script = format!(
         "n=$(cat {name}.at 2> none || echo 0); set -- {readings}; echo $((n + 1)) > {name}.at; \
@@ -48,7 +47,8 @@ fn next_of(place: &Place, name: &str, readings: &str) -> String {
     format!("sh {name}.sh")
 }
 
-/// Six blocks whose pairs all agree are enough: nothing is widened by what six cannot show.
+/// Six blocks suffice if all pairs agree: the interval is not widened for what six blocks cannot
+/// show.
 #[test]
 fn few_blocks_show_a_factor_of_three() {
     for blocks in ["6", "7", "8", "9"] {
@@ -65,7 +65,8 @@ fn few_blocks_show_a_factor_of_three() {
     }
 }
 
-/// A session that cannot show a change of 10 % says how many blocks can, and how to have them.
+/// A session that cannot show a difference of 10 % says how many blocks can, and which option adds
+/// them.
 #[test]
 fn blocks_that_a_small_difference_needs_are_offered() {
     let place = Place::new();
@@ -92,7 +93,7 @@ fn a_direction_that_nobody_gave_is_not_judged() {
 #[test]
 fn earlier_results_are_compared_where_the_computer_is_the_same() {
     let place = Place::new();
-    // A cell of another test may take CPU 0 away.
+    // A cell of another test may take CPU 0.
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let then = |rate: &str| {
         bench(
@@ -103,11 +104,11 @@ fn earlier_results_are_compared_where_the_computer_is_the_same() {
     if then("100").status.code() != Some(0) {
         return seatmap_needs::skipped!("this process may not use CPU 0");
     }
-    // Other tests load the CPU now and then, and not the same each time.
+    // Other tests load the CPU at some times and not at others.
     let mut earlier = place.read_json("then.json");
     earlier["seats"].as_object_mut().unwrap().remove("others_percent");
     place.file("then.json", earlier.to_string());
-    // The later runs take the CPU of the earlier ones, whichever are quiet now.
+    // The later runs use the CPU of the earlier ones, whichever CPUs are quiet now.
     let now = "--lower-is-better --baseline then.json --fail-above 3 -- echo rate";
     assert_eq!(bench(&place, (now, "102")).status.code(), Some(0));
     assert_eq!(bench(&place, (now, "110")).status.code(), Some(1));
@@ -170,14 +171,14 @@ fn a_session_that_is_interrupted_keeps_whole_blocks_and_leaves_nothing_running()
     let pid: i32 = place.read("pid").trim().parse().unwrap();
     assert!(!seatmap_os::task::lives(pid), "the run goes on");
     let kept = place.read_json("kept.json");
-    // Of seven runs one warms up, and those that others disturbed may have been made again.
+    // One of seven runs warms up, and disturbed ones may have been repeated.
     let runs = kept["runs"].elements().len();
     assert!(kept["complete"] == false && (4..=6).contains(&runs), "{runs}");
 }
 
 #[test]
 fn quiet_seats_are_given_back() {
-    // A cell takes a CPU away from everybody, other tests' programs too.
+    // A cell takes a CPU from all other programs, including those of other tests.
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
     let document = place.json("bench --runs 2 --quiet --seats 1 --json -- true");
@@ -187,7 +188,7 @@ fn quiet_seats_are_given_back() {
     assert!(!cells.contains("bench-"), "{cells}");
 }
 
-/// A session that has kept its first runs.
+/// A session that has recorded its first runs.
 fn under_way(place: &Place, options: impl Arguments) -> Guarded {
     let mut bench = place.command(("bench", options));
     bench.stderr(std::process::Stdio::null()).stdout(std::process::Stdio::null());
@@ -199,7 +200,7 @@ fn under_way(place: &Place, options: impl Arguments) -> Guarded {
     child
 }
 
-/// Short runs are over before anybody could look whether they were to stop.
+/// Short runs end before a check for signals during them could happen.
 #[test]
 fn a_session_of_short_commands_stops_at_every_signal() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
@@ -211,8 +212,7 @@ fn a_session_of_short_commands_stops_at_every_signal() {
     }
 }
 
-/// A session that holds a cell, or quiet seats where cells cannot be made, gives them back at every
-/// signal.
+/// At every signal, a session restores its cell, or its quiet seats if cells cannot be created.
 #[test]
 fn a_quiet_session_gives_its_seats_back_at_every_signal() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -224,7 +224,7 @@ fn a_quiet_session_gives_its_seats_back_at_every_signal() {
         let cell = format!("bench-{}", child.id());
         let listed = place.stdout("cell list");
         let line = listed.lines().find(|line| line.contains(&cell));
-        // The session and its commands' launchers stay off the CPUs that it has made quiet.
+        // The session and its launchers do not run on the quiet CPUs.
         assert!(line.is_none_or(|line| line.contains("  ready")), "{listed}");
         let was_quiet = line.is_some();
         assert_eq!(child.ended_by(signal), Some(1), "{signal}");

@@ -1,4 +1,4 @@
-//! `seatmap cell`, as far as it can be shown without changing this host; `scripts/lab` does the
+//! `seatmap cell`, as far as it can be tested without changing this host. `scripts/lab` tests the
 //! rest.
 
 use crate::auto::ALONE;
@@ -8,7 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::process::{Command, Output};
 use std::sync::PoisonError;
 
-/// With nothing remembered, and nothing to remember in but the test's own folder.
+/// `seatmap cell` with its state in the test's own folder, initially empty.
 fn cell(place: &Place, arguments: impl Arguments) -> Output {
     place.command(("cell", arguments)).env("SEATMAP_RUN", place.path("run")).output().unwrap()
 }
@@ -37,7 +37,6 @@ fn what_is_not_there_is_refused() {
     for (arguments, words) in [
         ("run quiet -- true", "no cell 'quiet'"),
         ("run quiet", "COMMAND"),
-        // -- is optional.
         ("run other true -- x", "no cell 'other'"),
         // The command begins after --.
         ("run -- other true", "no cell 'cell'"),
@@ -62,7 +61,7 @@ fn names_cpus_sizes_and_times_are_checked_first() {
         ("--noise 200%", "2%"),
         ("x --untested", "say which CPUs or for how long: --cpus 2-5"),
         ("--require best", "v2-partition"),
-        // A profile is not passed over.
+        // A profile is not ignored.
         ("--cpus 1 --near nowhere", "leave --profile or --cpus out"),
         ("--count 1 --near nowhere", "nowhere"),
     ] {
@@ -150,7 +149,7 @@ fn what_is_half_made_is_undone_by_the_next_command() {
     assert!(!journal.exists());
 }
 
-/// A cell that stands and has changed nothing, with a lease that ends in two seconds.
+/// An existing cell that has changed nothing, with a lease of two seconds.
 fn short_lived(place: &Place, cpu: u32) {
     std::fs::DirBuilder::new().mode(0o700).create(place.path("run")).unwrap();
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
@@ -172,8 +171,8 @@ fn short_lived(place: &Place, cpu: u32) {
     }
 }
 
-/// The kernel moves the threads of a cell that ends, which is not the program's doing, and figures
-/// of the whole time are not those of a quiet CPU.
+/// When a cell ends, the kernel moves its threads. That is not the program's doing, and figures of
+/// the whole run are not those of a quiet CPU.
 #[test]
 fn a_cell_that_ends_during_a_run_is_told_with_the_time() {
     let [_, cpu] = crate::run::programs::two_cpus();
@@ -190,14 +189,14 @@ fn a_cell_that_ends_during_a_run_is_told_with_the_time() {
     assert!(end["by_lease"] == true && end["after_s"].number() < 4.0, "{end}");
 }
 
-/// Root of a user namespace finds `/` with an owner that stands for root of the host.
+/// Root of a user namespace sees the host's root as the unmapped owner of `/`.
 #[test]
 fn a_user_namespace_is_named_where_its_root_is_not_the_hosts() {
     let mut command = Command::new("unshare");
     command.args(["--user", "--map-root-user", crate::PROGRAM, "cell", "list"]);
     // SAFETY: geteuid cannot fail and touches nothing.
     if unsafe { libc::geteuid() } == 0 {
-        // Root itself keeps its files in a namespace of its own.
+        // Root's user id would keep access to its files in the namespace.
         std::os::unix::process::CommandExt::uid(&mut command, 1000);
     }
     let output = command.current_dir("/").env("SEATMAP_RUN", "/run/seatmap-none").output().unwrap();

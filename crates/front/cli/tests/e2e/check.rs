@@ -1,5 +1,4 @@
-//! `seatmap check`, on living programs: those that sit as asked, and those into which a fault was
-//! put.
+//! `seatmap check` on running programs: healthy ones, and ones with an injected fault.
 
 mod faults;
 mod groups;
@@ -19,10 +18,9 @@ use serde_json::Value;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long something that comes with the next look may take on a busy computer.
+/// Time limit, on a busy computer, for something that the next look should show.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The result of a check.
 struct Checked {
     code: Option<i32>,
     document: Value,
@@ -41,12 +39,11 @@ impl Checked {
         self.document["findings"].elements()
     }
 
-    /// The findings of a rule.
     fn of_rule(&self, rule: &str) -> Vec<&Value> {
         self.findings().iter().filter(|finding| finding["rule"] == rule).collect()
     }
 
-    /// That the check failed for this rule, and the finding.
+    /// Asserts that the check failed for this rule, and returns the finding.
     #[track_caller]
     fn wrong(&self, rule: &str) -> &Value {
         let wrong = self.of_rule(rule).into_iter().find(|finding| finding["gravity"] == "wrong");
@@ -60,9 +57,9 @@ impl Checked {
         wrong.unwrap()
     }
 
-    /// That nothing is wrong. Time that other programs took from it does not count: another test,
-    /// at a real-time priority perhaps, a build or a neighbour may have taken it, and the check is
-    /// right to say so.
+    /// Asserts that nothing is wrong. Ignores CPU time taken by other programs: the check rightly
+    /// reports it if another test (perhaps of real-time priority), a build or a neighbour took
+    /// some.
     #[track_caller]
     fn assert_healthy(&self) {
         let is_wrong = |finding: &&Value| finding["gravity"] == "wrong";
@@ -74,7 +71,7 @@ impl Checked {
         assert!(wrong.is_empty() && self.code == Some(code), "{wrong:?} {}", self.stderr);
     }
 
-    /// The threads, by ascending number.
+    /// The thread ids in ascending order.
     fn tids(&self) -> Vec<Tid> {
         self.document["threads"].elements().iter().map(|thread| tid(&thread["tid"])).collect()
     }
@@ -84,7 +81,6 @@ fn tid(value: &Value) -> Tid {
     value.as_i64().unwrap() as Tid
 }
 
-/// Checks with these options.
 fn check(place: &Place, options: impl Arguments) -> Checked {
     Checked::of(place.run(("check --json --seconds 0.2", options)))
 }
@@ -93,8 +89,8 @@ fn check_pid(place: &Place, pid: Tid, options: impl Arguments) -> Checked {
     check(place, (&["--pid", &pid.to_string()], options))
 }
 
-/// This number of threads beside the main thread, all ready. `None`, and a word about it, where no
-/// compiler is.
+/// A program with `count` threads besides the main thread, all ready. `None` if there is no
+/// compiler.
 pub(crate) fn threads(count: usize, what: &str) -> Option<Running> {
     threads_with(count, what, &[])
 }
@@ -105,7 +101,7 @@ fn threads_with(count: usize, what: &str, variables: &[(&str, &str)]) -> Option<
     Some(Running::of(command))
 }
 
-/// The threads of a process, by ascending number.
+/// The ids of a process's threads, in ascending order.
 pub(crate) fn tids(pid: Tid) -> Vec<Tid> {
     seatmap_os::task::threads(pid).unwrap()
 }
@@ -118,7 +114,6 @@ pub(crate) fn bind_all(pid: Tid, cpus: &[u32]) {
     tids(pid).into_iter().for_each(|tid| bind(tid, cpus));
 }
 
-/// A plan for this computer.
 fn plan(place: &Place, placement: &[u32]) {
     place.file(
         "plan.json",
@@ -126,7 +121,8 @@ fn plan(place: &Place, placement: &[u32]) {
     );
 }
 
-/// Checks until the result is so: what a thread does in a short time is the kernel's choice.
+/// Repeats the check until its result meets the condition: the kernel decides what a thread does in
+/// a short time.
 #[track_caller]
 fn until(check: impl Fn() -> Checked, is_so: impl Fn(&Checked) -> bool) -> Checked {
     let begun = Instant::now();
@@ -139,13 +135,13 @@ fn until(check: impl Fn() -> Checked, is_so: impl Fn(&Checked) -> bool) -> Check
     }
 }
 
-/// Checks a program until a rule finds something.
+/// Checks a program until a rule has findings.
 #[track_caller]
 fn until_found(place: &Place, pid: Tid, rule: &str) -> Checked {
     until(|| check_pid(place, pid, ""), |checked| !checked.of_rule(rule).is_empty())
 }
 
-/// Checks a program until a rule finds nothing more.
+/// Checks a program until a rule has no findings.
 #[track_caller]
 fn until_mended(place: &Place, pid: Tid, rule: &str) -> Checked {
     until(|| check_pid(place, pid, ""), |checked| checked.of_rule(rule).is_empty())

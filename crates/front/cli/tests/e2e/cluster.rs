@@ -1,11 +1,11 @@
-//! `seatmap cluster`: ranks as processes of this computer, and as nodes of a cluster in namespaces.
+//! `seatmap cluster`: ranks as local processes, and as nodes of a cluster in namespaces.
 
 use crate::common::{Arguments, Json, Place, assert_contains, outside, rank, stderr, stdout};
 use serde_json::Value;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 
-/// Runs ranks as a launcher would, and returns what rank 0 says.
+/// Runs ranks as a launcher would and returns the output of rank 0.
 fn started(place: &Place, ranks: usize, arguments: impl Arguments) -> Output {
     let rank = |at: usize| rank(place, at, ranks, ("cluster measure", &arguments));
     let others: Vec<_> = (1..ranks)
@@ -13,7 +13,7 @@ fn started(place: &Place, ranks: usize, arguments: impl Arguments) -> Output {
         .collect();
     let first = rank(0).output().unwrap();
     for mut other in others {
-        // Where rank 0 fails, the others end as well, with whatever they were told.
+        // If rank 0 fails, the other ranks end too, with any exit code.
         let ended = other.wait().unwrap();
         assert!(ended.success() || !first.status.success());
     }
@@ -40,7 +40,7 @@ fn ranks_of_one_computer_measure_show_and_go_on() {
     assert_eq!(place.json("show cluster.json --json")["pairs"], cluster["pairs"]);
     let resumed = started(&place, 3, (quick, "--resume cluster.json"));
     assert!(resumed.status.success(), "{}", stderr(&resumed));
-    // The meeting file has gone, and nobody else's file came.
+    // No meeting file is left.
     assert_eq!(
         std::fs::read_dir(place.folder())
             .unwrap()
@@ -98,8 +98,8 @@ fn doctor_names_what_is_bad_and_fails_if_asked() {
     );
 }
 
-/// Names that differ at their ends, with a node of smaller packets and one that gets too little of
-/// its CPU.
+/// Names that differ only at their ends, a node with smaller packets, and one with too little CPU
+/// time.
 #[test]
 fn long_names_are_told_apart_and_each_end_speaks_for_itself() {
     let place = Place::new();
@@ -112,7 +112,7 @@ fn long_names_are_told_apart_and_each_end_speaks_for_itself() {
             serde_json::json!({ "mtu_bytes": mtu, "wait_share": if node == 3 { 0.6 } else { 0.05 } })
         };
         pair["ends"] = serde_json::json!([end(nodes[0]), end(nodes[1])]);
-        // A quota stops the process now and then: all of its messages scatter.
+        // A quota interrupts the process, which spreads all of its message times.
         if nodes.contains(&3) {
             pair["trips"][0]["p90_ns"] = 5e5.into();
         }
@@ -154,10 +154,10 @@ fn bad_input_says_what_to_do() {
     }
 }
 
-/// Namespaces as nodes.
+/// Emulates nodes as namespaces.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../scripts/cluster");
 
-/// Whether a cluster in namespaces cannot be made here.
+/// Whether this computer cannot create a cluster in namespaces.
 fn is_refused(output: &Output) -> bool {
     let is_refused = output.status.code() == Some(2) || stderr(output).contains("unshare");
     if is_refused {
@@ -189,8 +189,7 @@ fn the_nodes_of_two_switches_are_told_apart() {
     assert_eq!(cluster["groups"], serde_json::json!([[0, 1], [2, 3]]));
 }
 
-/// The relay delays one way, and then the other one as well: a round trip is never faster than
-/// that.
+/// The relay first delays one direction, then both. A round trip is never faster than these delays.
 #[test]
 fn packets_are_as_late_as_the_cluster_was_told() {
     let place = Place::new();
@@ -216,19 +215,19 @@ fn packets_are_as_late_as_the_cluster_was_told() {
     assert!(first >= 20.0 && second >= 40.0, "{first} {second}");
 }
 
-/// Killed without a chance to clean up, the script takes all nodes with it.
+/// Even after SIGKILL, no node outlives the script.
 #[test]
 fn a_killed_cluster_leaves_no_process() {
     ended_by(libc::SIGKILL, |pid| pid);
 }
 
-/// As timeout(1) ends a command with all that it has started, the relay among it.
+/// timeout(1) signals the whole process group, which includes the relay.
 #[test]
 fn a_signal_to_all_leaves_no_node_without_its_relay() {
     ended_by(libc::SIGTERM, |pid| -pid);
 }
 
-/// A cluster that ends with its test, whether the test passes or not.
+/// A cluster, killed when its test ends, even if the test fails.
 struct Ended(std::process::Child);
 
 impl Drop for Ended {
@@ -238,9 +237,9 @@ impl Drop for Ended {
     }
 }
 
-/// A cluster gets a signal, and none of its processes is left. `target` makes the argument of
-/// kill(2) from the process: a program `kill` is not everywhere, and a shell's own does not take a
-/// group.
+/// Sends a signal to a cluster and checks that none of its processes is left. `target` makes the
+/// argument of kill(2) from the process id. The system call replaces the program `kill`, which is
+/// not installed everywhere, and the shell's built-in, which accepts no group.
 fn ended_by(signal: i32, target: impl Fn(i32) -> i32) {
     let place = Place::new();
     let mut cluster = Command::new(SCRIPT);
@@ -262,11 +261,11 @@ fn ended_by(signal: i32, target: impl Fn(i32) -> i32) {
     let first = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
     let space = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
     let own = space(first.trim()).expect("the first process of the cluster");
-    // SAFETY: a plain system call; the process is this test's own, not waited for yet, and leads
-    // its group.
+    // SAFETY: a plain system call; the process is this test's own, leads its group, and has not
+    // been waited for.
     assert_eq!(unsafe { libc::kill(target(pid.cast_signed()), signal) }, 0);
     cluster.0.wait().unwrap();
-    // The kernel ends the processes of a namespace one after the other.
+    // The kernel ends the processes of a namespace one by one.
     let alive = || {
         std::fs::read_dir("/proc")
             .unwrap()
@@ -280,7 +279,8 @@ fn ended_by(signal: i32, target: impl Fn(i32) -> i32) {
     }
 }
 
-/// Nodes of two CPUs on two switches in turn: 0.2 ms within a switch, 2 ms between, for 64 KiB.
+/// Nodes of two CPUs, alternately on two switches. A message of 64 KiB takes 0.2 ms within a switch
+/// and 2 ms between switches.
 pub fn two_switches(nodes: usize, names: impl Fn(usize) -> String) -> String {
     let node = |rank: usize| {
         let facts = serde_json::json!({ "cpus": 2 });
@@ -315,13 +315,13 @@ fn ranks_are_placed_shown_and_written_for_launchers() {
         "{told}"
     );
     let plan = place.read_json("ranks.json");
-    // Two messages in each node, and between nodes of a switch; two between the switches. The
-    // diagonal is 100 ns.
+    // Two messages within each node, two within each switch, two between switches. The diagonal is
+    // 100 ns.
     assert!(
         (plan["costs"]["total_ns"].number() - (4.0 * 100.0 + 2.0 * 2e5 + 2.0 * 2e6)).abs() < 1.0
     );
     assert_eq!(place.stdout("show ranks.json"), told);
-    // A page that is not made is said, whatever else is printed.
+    // A missing page is an error, whatever else is printed.
     for json in ["", "--json"] {
         let page = ("show ranks.json --html ranks.html", json);
         assert!(place.refusal(page).contains("not as a page"), "{json:?}");
@@ -396,16 +396,15 @@ fn a_rank_is_seated_and_checked_on_its_node() {
         "{}",
         stderr(&output)
     );
-    // Nobody has the rank now, so that check finds its seat empty; the rank that belongs elsewhere
-    // is none of it.
+    // The rank has ended, so the check finds its seat empty. It ignores the rank of another node.
     let checked = place.command("check --expect ranks.json --seconds 0.05").output().unwrap();
     assert_eq!(checked.status.code(), Some(1));
     let told = stdout(&checked);
     assert_contains(&told, "rank 1 has no thread");
 }
 
-/// A launcher for tests: it prints how often the next rank is on the same switch, as a cost. Its
-/// seventh start fails.
+/// A launcher for tests: its cost is 20 minus the number of successive ranks on the same switch.
+/// Its seventh start fails.
 const LAUNCHER: &str = r#"
 hosts=$1; shift
 echo start >> starts
@@ -448,7 +447,7 @@ fn orders_of_a_job_race_and_the_winner_is_written() {
         crate::common::files(&place).iter().filter(|name| name.contains("seatmap-tune-")).count(),
         0
     );
-    // The same race goes on with its runs, none of which is made again.
+    // A resumed race repeats no run.
     let again = place.run((options, "--resume", job));
     let again: Value = serde_json::from_slice(&again.stdout).unwrap();
     assert_eq!(again["runs"], found["runs"]);
@@ -471,7 +470,7 @@ fn jobs_that_cannot_race_are_refused() {
     }
 }
 
-/// Another program measures here and does not end, and each node waits for it.
+/// Another program measures without end, and each node waits for it.
 #[test]
 fn a_node_that_cannot_measure_itself_in_time_says_so() {
     let place = Place::new();
@@ -495,7 +494,7 @@ fn ranks_measure_through_mpi_as_well() {
     let missing = started(&place, 2, "--each-rank --trips 1ms --mpi --mpicc no-such-mpicc");
     assert_eq!(missing.status.code(), Some(2));
     assert!(stderr(&missing).contains("'no-such-mpicc' cannot be started"), "{}", stderr(&missing));
-    // A launcher that knows nothing of MPI: each rank would be a job of its own.
+    // With a launcher of another MPI, each rank would be its own job.
     if !seatmap_needs::tool("mpicc") || !seatmap_needs::tool("mpirun") {
         return;
     }

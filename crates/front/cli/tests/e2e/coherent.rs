@@ -21,7 +21,7 @@ fn pizza_slices_keep_clusters_together_and_give_them_lines() {
     let place = Place::new();
     let arguments = "place --on xeon-phi-5110p --pattern clusters:4x9 --method pizza";
     let plan = place.json((arguments, "--sections 4 --kicks 10 --json"));
-    // Slices begin with the core of PU 0, which is the last.
+    // Slices begin with the core of PU 0, which is the last one.
     let seats: Vec<u64> = plan["placement"]
         .as_array()
         .into_iter()

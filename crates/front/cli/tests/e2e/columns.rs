@@ -1,4 +1,4 @@
-//! The output of every verb in the columns of narrow and wide terminals.
+//! The output of every verb on narrow and wide terminals.
 
 use crate::common::{
     Arguments, Json, Place, assert_contains, can_pretend, in_front_of, terminal, two_cpus,
@@ -7,13 +7,13 @@ use serde_json::Value;
 use std::io::Read;
 use std::process::{Command, Output, Stdio};
 
-/// Terminals: half a screen, the usual one, a wide one.
+/// The columns of half a screen, a usual and a wide terminal.
 const WIDTHS: [usize; 3] = [60, 80, 120];
 
-/// A name that no table has room for.
+/// A name too long for any table.
 const LONG: &str = "a-machine-with-a-name-that-somebody-made-up-of-everything";
 
-/// The text of both streams where the terminal has so many columns.
+/// The text of both streams on a terminal of this width.
 fn at(place: &Place, columns: usize, arguments: impl Arguments) -> String {
     let output: Output =
         place.command(arguments).env("COLUMNS", columns.to_string()).output().unwrap();
@@ -21,13 +21,13 @@ fn at(place: &Place, columns: usize, arguments: impl Arguments) -> String {
     String::from_utf8(text).unwrap()
 }
 
-/// The lines that are too long, but for words that stand alone: a path is copied as a whole.
+/// The lines that are too long. A single word is exempt because paths must be copyable.
 fn too_long(text: &str, columns: usize) -> Vec<&str> {
     let long = text.lines().filter(|line| line.chars().count() > columns);
     long.filter(|line| line.trim().contains(' ')).collect()
 }
 
-/// Expects that a command keeps within all widths, and says nothing less in the widest.
+/// Asserts that a command keeps within all widths.
 fn fits(place: &Place, arguments: impl Arguments) {
     for columns in WIDTHS {
         let text = at(place, columns, &arguments);
@@ -37,7 +37,6 @@ fn fits(place: &Place, arguments: impl Arguments) {
     }
 }
 
-/// A profile of 64 PUs under a long name.
 fn with_long_name(place: &Place) -> &'static str {
     place.stdout("export graviton3 --format json -o long.json");
     let mut profile = place.read_json("long.json");
@@ -66,7 +65,7 @@ fn machines_and_plans_fit_any_terminal() {
     fits(&place, ["model", "fit", long, "-o", "twin.toml"]);
 }
 
-/// With `--width`, a pipe has columns as well.
+/// `--width` applies to a pipe as well.
 #[test]
 fn every_machine_keeps_to_the_columns_that_were_asked_for() {
     let place = Place::new();
@@ -171,7 +170,7 @@ fn clusters_fit_any_terminal() {
     }
 }
 
-/// Two processes that talk all the time: there is more to say of them than of a sleeping one.
+/// Two processes that communicate all the time produce more advice than a sleeping one.
 #[test]
 fn advice_on_a_busy_program_fits_any_terminal() {
     let place = Place::new();
@@ -208,7 +207,7 @@ fn two_machines_are_compared_on_any_terminal() {
     place.refuses("compare epyc-7r13-2s nowhere.json", "nowhere.json");
 }
 
-/// Documents and scripts are the same on every terminal.
+/// Documents and scripts do not depend on the terminal.
 #[test]
 fn documents_have_no_columns() {
     let place = Place::new();
@@ -223,16 +222,16 @@ fn documents_have_no_columns() {
     }
 }
 
-/// The text that a command writes on a terminal until it ends.
+/// The text that a command writes to a terminal until it ends.
 fn on_terminal(command: &mut Command) -> String {
     let (mut screen, programs) = terminal();
     in_front_of(programs.try_clone().unwrap(), command);
     let mut child = command.stdout(Stdio::null()).stderr(programs).spawn().unwrap();
-    // The command holds the only open end from now on: the reading ends with it.
+    // From now on only the command has the terminal open, so reading ends when it exits.
     command.stdin(Stdio::null()).stderr(Stdio::null());
     let mut shown = Vec::new();
     let mut buffer = [0; 4096];
-    // Linux ends a terminal whose programs have gone with EIO.
+    // On Linux, reading a terminal after its last program has exited fails with EIO.
     while let Ok(count @ 1..) = screen.read(&mut buffer) {
         shown.extend_from_slice(&buffer[..count]);
     }

@@ -1,5 +1,5 @@
-//! A folder, a home, and the binary. The suites of both programs share it: each says which program
-//! it tests.
+//! Helpers that the end-to-end tests of both programs share: a folder, a home and the binary. Each
+//! suite names the program it tests.
 
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -14,8 +14,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// A part of a command line: a text as a user types it, with words between blanks; a list, for
-/// words that have blanks; or a tuple of parts in their order.
+/// Part of a command line: a string of words separated by blanks, a list of words that may contain
+/// blanks, or a tuple of parts in order.
 pub trait Arguments: Debug {
     fn words(&self) -> Vec<&str>;
 }
@@ -68,7 +68,7 @@ impl<A: Arguments, B: Arguments, C: Arguments> Arguments for (A, B, C) {
     }
 }
 
-/// Parts of a document, each of the kind that a test expects.
+/// Typed access to parts of a JSON document.
 pub trait Json {
     fn elements(&self) -> &Vec<Value>;
     fn text(&self) -> &str;
@@ -98,8 +98,7 @@ impl Json for Value {
     }
 }
 
-/// A place of its own for one test: working folder, home and remembered state all lie in it and
-/// vanish with it.
+/// A temporary working folder, home and state for one test.
 pub struct Place {
     folder: tempfile::TempDir,
 }
@@ -117,7 +116,6 @@ impl Place {
         self.folder.path()
     }
 
-    /// Writes a file and returns its name.
     pub fn file<'a>(&self, name: &'a str, bytes: impl AsRef<[u8]>) -> &'a str {
         std::fs::write(self.path(name), bytes).unwrap();
         name
@@ -127,25 +125,23 @@ impl Place {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The JSON document in a file.
     pub fn read_json(&self, name: &str) -> Value {
         serde_json::from_str(&self.read(name)).unwrap()
     }
 
-    /// The command with these arguments; more can follow.
     pub fn command(&self, arguments: impl Arguments) -> Command {
         let mut command = self.command_of(crate::PROGRAM);
         command.args(arguments.words());
         command
     }
 
-    /// A program in the same surroundings, ready for arguments.
+    /// Another program in the same environment, without arguments.
     pub fn command_of(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.folder()).env("HOME", self.folder()).env("NO_COLOR", "1");
         command.env("XDG_STATE_HOME", self.path("state"));
-        // A user without a login has no folder for what lives until the computer stops; root has
-        // one always. SAFETY: the call cannot fail and touches nothing.
+        // Without a login a user has no runtime folder; root always has `/run`. SAFETY: the call
+        // cannot fail and touches nothing.
         let is_root = unsafe { libc::geteuid() } == 0;
         if !is_root && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
             command.env("XDG_RUNTIME_DIR", self.folder());
@@ -157,7 +153,7 @@ impl Place {
         self.command(arguments).output().unwrap()
     }
 
-    /// The stdout of a command that succeeds.
+    /// The stdout of a successful command.
     pub fn stdout(&self, arguments: impl Arguments) -> String {
         let output = self.run(&arguments);
         assert!(
@@ -168,12 +164,12 @@ impl Place {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// The one JSON document that a successful command prints.
+    /// The JSON document printed by a successful command.
     pub fn json(&self, arguments: impl Arguments) -> Value {
         serde_json::from_str(&self.stdout(arguments)).unwrap()
     }
 
-    /// The messages of a command that ends with this exit code.
+    /// The stderr of a command with this exit code.
     #[track_caller]
     pub fn stderr(&self, arguments: impl Arguments, code: i32) -> String {
         let output = self.run(&arguments);
@@ -181,19 +177,19 @@ impl Place {
         stderr(&output)
     }
 
-    /// The one line of a command that is refused with exit code 2 and prints nothing else.
+    /// The stderr of a refused command: exit code 2 and no stdout.
     pub fn refusal(&self, arguments: impl Arguments) -> String {
         let output = self.run(&arguments);
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
         assert!(output.stdout.is_empty(), "{arguments:?} printed on stdout");
         assert!(!stderr.contains("panicked"), "{stderr}");
-        // Another test may measure at the same time.
+        // Another test may be measuring.
         let waits = |line: &&str| line.contains(": another measurement of this host");
         stderr.lines().filter(|line| !waits(line)).collect::<Vec<_>>().join("\n")
     }
 
-    /// The same, where it must be one line that begins with the program's name.
+    /// A refusal of one line that begins with the program's name.
     pub fn one_line_refusal(&self, arguments: impl Arguments) -> String {
         let line = self.refusal(arguments);
         let name = Path::new(crate::PROGRAM).file_name().unwrap().to_str().unwrap();
@@ -201,7 +197,7 @@ impl Place {
         line
     }
 
-    /// That the command is refused in one line with these words.
+    /// Asserts that the command is refused in one line with these words.
     #[track_caller]
     pub fn refuses(&self, arguments: impl Arguments, words: &str) {
         let line = self.one_line_refusal(&arguments);
@@ -209,24 +205,20 @@ impl Place {
     }
 }
 
-/// The text that a program printed.
 pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// The messages of a program.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// That a text has these words; it is shown if not.
 #[track_caller]
 pub fn assert_contains(text: &str, words: &str) {
     assert!(text.contains(words), "no {words:?} in: {text}");
 }
 
-/// Whether programs can be observed here, which takes rights and the kernel's own numbers of
-/// threads; with a word about it where they cannot.
+/// Whether programs can be observed here, which requires privileges and kernel thread ids.
 pub fn can_observe() -> bool {
     static REFUSAL: OnceLock<Option<String>> = OnceLock::new();
     let refusal = REFUSAL.get_or_init(|| {
@@ -239,12 +231,12 @@ pub fn can_observe() -> bool {
     refusal.is_none()
 }
 
-/// Whether programs can be shown another machine here, with a word about it where they cannot.
+/// Whether `seatmap pretend` works here.
 pub fn can_pretend() -> bool {
     !is_no_pretence(&Place::new().run("pretend xeon-8375c-2s -q true"))
 }
 
-/// Whether `seatmap pretend` ended because this computer does not allow it, with a word about it.
+/// Whether this computer does not allow `seatmap pretend`.
 pub fn is_no_pretence(output: &Output) -> bool {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let refusals = ["allows no user namespace", "cannot mount the files", "hands no system calls"];
@@ -255,16 +247,14 @@ pub fn is_no_pretence(output: &Output) -> bool {
     is_refused
 }
 
-/// The shell's own `kill`, ready for a signal and a process: a small system has no program of that
-/// name.
+/// The shell's built-in `kill`, without arguments: small systems lack the program.
 pub fn kill() -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", "kill \"$@\"", "sh"]);
     command
 }
 
-/// The first two CPUs that this process may use, as a list; `None`, and a word about it, where
-/// there is one.
+/// The first two CPUs available to this process, as a list. `None` if there is only one.
 pub fn two_cpus() -> Option<String> {
     let cpus = seatmap_os::affinity::current().unwrap();
     if cpus.len() < 2 {
@@ -273,7 +263,6 @@ pub fn two_cpus() -> Option<String> {
     cpus.get(..2).map(|two| format!("{},{}", two[0], two[1]))
 }
 
-/// The names of files in a folder, without those that are the test's own surroundings.
 pub fn files(place: &Place) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(place.folder())
         .unwrap()
@@ -284,23 +273,23 @@ pub fn files(place: &Place) -> Vec<String> {
     names
 }
 
-/// A new terminal: the end with the keys, and the end for programs.
+/// A new terminal: the keyboard's end and the program's end.
 pub fn terminal() -> (File, OwnedFd) {
     let mut keys = 0;
     let mut programs = 0;
     let none = std::ptr::null_mut();
-    // SAFETY: the two descriptors are writable, and a name, settings and size are not asked for.
+    // SAFETY: the two descriptors are writable, and null is allowed for name, settings and size.
     let status =
         unsafe { libc::openpty(&raw mut keys, &raw mut programs, none, none.cast(), none.cast()) };
     assert_eq!(status, 0);
-    // SAFETY: both were opened just now and are nobody else's.
+    // SAFETY: openpty just opened both, and nothing else owns them.
     let (keys, programs) = unsafe { (OwnedFd::from_raw_fd(keys), OwnedFd::from_raw_fd(programs)) };
-    // SAFETY: the descriptor is open; the program must not keep the keys' end.
+    // SAFETY: the descriptor is open; the program must not inherit the keyboard's end.
     unsafe { libc::fcntl(keys.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) };
     (keys.into(), programs)
 }
 
-/// Starts a command at a terminal, in a session of its own.
+/// Gives the command this terminal and a new session.
 pub fn in_front_of(terminal: OwnedFd, command: &mut Command) {
     command.stdin(terminal);
     // SAFETY: both calls are async-signal-safe; stdin is the terminal by now.
@@ -313,11 +302,10 @@ pub fn in_front_of(terminal: OwnedFd, command: &mut Command) {
     }
 }
 
-/// A user who is in nobody else's way, so that a limit on processes counts those of a test alone.
+/// A user id without other processes, so that the process limit counts only those of the test.
 const ANOTHER_USER: u32 = 54_321;
 
-/// Runs the binary as a user who may have one thread; `None`, with a message, where this user
-/// cannot become another.
+/// Runs the binary as a user limited to one thread. `None` if this process cannot change its user.
 pub fn with_one_thread(arguments: impl Arguments) -> Option<Output> {
     let mut command = Command::new(crate::PROGRAM);
     let place = Place::new();
@@ -337,7 +325,7 @@ pub fn with_one_thread(arguments: impl Arguments) -> Option<Output> {
     output.inspect_err(|error| seatmap_needs::skipped!("no other user here: {error}")).ok()
 }
 
-/// The variables by which launchers tell a process its rank, and those of a meeting.
+/// The variables in which launchers pass a process its rank and the address of rank 0.
 const LAUNCHERS: [&str; 8] = [
     "SLURM_PROCID",
     "OMPI_COMM_WORLD_RANK",
@@ -349,14 +337,14 @@ const LAUNCHERS: [&str; 8] = [
     "WORLD_SIZE",
 ];
 
-/// A rank of a start of so many, as no launcher but the environment makes it.
+/// A rank of a job of `size` processes, as plain environment variables describe it.
 pub fn rank(place: &Place, rank: usize, size: usize, arguments: impl Arguments) -> Command {
     let mut command = place.command(arguments);
     outside(&mut command).env("RANK", rank.to_string()).env("WORLD_SIZE", size.to_string());
     command
 }
 
-/// A command that no launcher has started.
+/// Removes every launcher's variables from a command.
 pub fn outside(command: &mut Command) -> &mut Command {
     for name in LAUNCHERS {
         command.env_remove(name);
@@ -364,14 +352,14 @@ pub fn outside(command: &mut Command) -> &mut Command {
     command
 }
 
-/// A process that ends with the test that started it, also where that fails: one that were left
-/// behind would keep its cell, and with it a CPU of all later tests.
+/// A process that ends with its test, even if the test fails. A leftover process would keep its
+/// cell, and thus take a CPU from all later tests.
 pub struct Guarded(pub Child);
 
 impl Guarded {
-    /// The exit code after a signal.
+    /// Sends a signal and returns the exit code.
     pub fn ended_by(&mut self, signal: i32) -> Option<i32> {
-        // SAFETY: the child has not been waited for, so that the number is its own.
+        // SAFETY: the child has not been waited for.
         assert_eq!(unsafe { libc::kill(self.0.id() as i32, signal) }, 0);
         self.0.wait().unwrap().code()
     }
@@ -399,10 +387,10 @@ impl Drop for Guarded {
     fn drop(&mut self) {
         if self.lives() {
             // SIGKILL would leave the cell to its guardian. SAFETY: the child has not been waited
-            // for, so that the number is its own.
+            // for.
             unsafe { libc::kill(self.0.id() as i32, libc::SIGTERM) };
         }
-        // A frozen process hears of nothing but SIGKILL.
+        // A frozen process reacts only to SIGKILL.
         let began = Instant::now();
         while self.lives() && began.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_millis(5));
@@ -412,7 +400,7 @@ impl Drop for Guarded {
     }
 }
 
-/// A process that goes on beside the test.
+/// Starts a process with piped output.
 pub fn begun(mut command: Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }

@@ -1,19 +1,19 @@
-//! Control groups of tests' own.
+//! Control groups that tests create.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Tests that run beside each other have groups of their own.
+/// Parallel tests need distinct groups.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// A control group of a test's own, in version 1 or 2; removed when it is dropped.
+/// A test's own control group, of version 1 or 2; removed on drop.
 pub struct Group(pub PathBuf);
 
 impl Group {
-    /// A group of a controller, below the mount of version 1 that has it or the root of version 2
-    /// that gives it to groups below; `None` where there is neither, or this user can make none.
+    /// A group of a controller: below its version 1 mount, or below the version 2 root if that
+    /// delegates it. `None` if there is neither, or this user may not create a group.
     pub fn new(controller: &str) -> Option<Self> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         Self::named(
@@ -22,7 +22,7 @@ impl Group {
         )
     }
 
-    /// As [`Group::new`], with a name that says something to a program.
+    /// As [`Group::new`], with a name that the tested program interprets.
     pub fn named(controller: &str, name: &str) -> Option<Self> {
         let file = if controller == "cpu" { "cpu.shares" } else { "cpuset.cpus" };
         let of_version_1 = PathBuf::from(format!("/sys/fs/cgroup/{controller}"));
@@ -33,38 +33,38 @@ impl Group {
         Some(Group(path))
     }
 
-    /// Whether the root of version 2 gives a controller to groups below it, as systemd has it done.
+    /// Whether the version 2 root delegates a controller, as systemd sets it up.
     fn hands_down(controller: &str) -> bool {
         let given = std::fs::read_to_string("/sys/fs/cgroup/cgroup.subtree_control");
         given.is_ok_and(|given| given.split_whitespace().any(|word| word == controller))
     }
 
-    /// Whether its threads can be members one by one.
+    /// Whether single threads can be members, as in version 1.
     pub fn takes_threads(&self) -> bool {
         self.0.join("tasks").exists()
     }
 
-    /// A group of the controller `cpu` whose members share a time in each period, or as much as
-    /// they like; `None`, and a word about it, where this user can make none.
+    /// A group of the controller `cpu` with this quota. `None` if this user may create none.
     pub fn with_time(period_us: u32, quota_us: u32) -> Option<Self> {
         let group = Group::new("cpu").filter(|group| group.set_time(period_us, quota_us).is_some());
         let Some(group) = group else {
             seatmap_needs::skipped!("no cpu controller takes a quota here");
             return None;
         };
-        // Beside busy programs its members would get less than their quota, which then stops none.
+        // Next to busy programs its members would get less than their quota, and the quota would
+        // never stop them.
         let weight = group.set("cpu.weight", "10000");
         weight.or_else(|| group.set("cpu.shares", "262144"));
         Some(group)
     }
 
-    /// A group whose members may use this share of a CPU, in periods of 10 ms; `None`, and a word
-    /// about it, where this user can make none.
+    /// A group with a quota of `percent` of a CPU, in periods of 10 ms. `None` if this user may
+    /// create none.
     pub fn with_quota(percent: u32) -> Option<Self> {
         Self::with_time(10_000, 100 * percent)
     }
 
-    /// Sets the quota, in the file of either version.
+    /// Sets the quota in either version.
     pub fn set_time(&self, period_us: u32, quota_us: u32) -> Option<()> {
         if self.0.join("cpu.max").exists() {
             return self.set("cpu.max", &format!("{quota_us} {period_us}"));
@@ -73,7 +73,6 @@ impl Group {
         self.set("cpu.cfs_quota_us", &quota_us.to_string())
     }
 
-    /// The file of its quota.
     pub fn quota_file(&self) -> &'static str {
         if self.0.join("cpu.max").exists() { "cpu.max" } else { "cpu.cfs_quota_us" }
     }
@@ -83,8 +82,8 @@ impl Group {
         if self.0.join("cpu.max").exists() { "raise-quota" } else { "raise-quota-v1" }
     }
 
-    /// A group whose members run only while no other thread wants their CPU; `None`, and a word
-    /// about it, where there are none.
+    /// A group whose members run only while no other thread needs their CPU. `None` if the kernel
+    /// has no idle groups.
     pub fn idle() -> Option<Self> {
         let group = Group::new("cpu").filter(|group| group.set("cpu.idle", "1").is_some());
         if group.is_none() {
@@ -93,7 +92,7 @@ impl Group {
         group
     }
 
-    /// A group whose members may use one CPU, and the memory of the group above.
+    /// A group restricted to one CPU, with the memory nodes of its parent.
     pub fn of_cpu(cpu: u32) -> Option<Self> {
         let group = Group::new("cpuset")?;
         let nodes = std::fs::read_to_string(group.0.parent()?.join("cpuset.mems"));
@@ -110,7 +109,7 @@ impl Group {
         self.0.file_name().unwrap().to_str().unwrap()
     }
 
-    /// The command as one that joins this group before it does anything else.
+    /// The same command, but it joins this group first.
     pub fn joined_by(&self, command: &Command) -> Command {
         let mut shell = Command::new("sh");
         shell.args(["-c", "echo $$ >\"$0\"/cgroup.procs && exec \"$@\""]).arg(&self.0);
@@ -125,7 +124,7 @@ impl Group {
         shell
     }
 
-    /// A program that is a member of this group by now: it joins a moment after it was started.
+    /// Starts a program and waits until it is a member: it joins a moment after its start.
     pub fn begun(&self, command: &Command) -> Child {
         let mut child = self.joined_by(command).stdin(Stdio::null()).spawn().unwrap();
         let pid = child.id().to_string();
@@ -140,9 +139,9 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Its members have been killed and leave it in a moment.
+        // The kernel removes killed members a moment later.
         for _ in 0..1000 {
-            // One that was never made is gone as well.
+            // A group that was never created counts as removed.
             if std::fs::remove_dir(&self.0).is_ok() || !self.0.exists() {
                 return;
             }

@@ -1,4 +1,4 @@
-//! `-o` on what is there already: links, files with a mode, open files.
+//! `-o` onto existing links, files with a mode, and open files.
 
 use crate::common::{Json, Place, assert_contains, files};
 use std::fs::{self, Permissions};
@@ -51,7 +51,7 @@ fn a_place_that_cannot_have_the_result_is_refused_before_the_work() {
     assert_contains(&table, "far.csv: -o writes JSON: call it far.json; 'seatmap export'");
     place.refuses("show graviton3 --html page.json", "--html writes HTML: call it page.html");
     assert!(measure("/proc/nothing").contains("there is no such file, and none can be made there"));
-    // An ending of which nothing is known means nothing.
+    // An unknown file extension selects no format.
     place.stdout("measure --on graviton3 -o graviton3.v1");
     assert_eq!(files(&place), ["graviton3.v1"]);
 }
@@ -60,7 +60,7 @@ fn a_place_that_cannot_have_the_result_is_refused_before_the_work() {
 fn an_open_file_is_written_and_not_replaced() {
     let place = Place::new();
     let file = fs::File::create(place.path("out")).unwrap();
-    // As /dev/stdout is, whose own link a test should not put at risk.
+    // Like /dev/stdout, whose own link a test should not risk.
     symlink("/proc/self/fd/1", place.path("stdout")).unwrap();
     let mut command = place.command("export graviton3 --format csv -o stdout");
     assert!(command.stdout(file.try_clone().unwrap()).status().unwrap().success());
@@ -70,8 +70,8 @@ fn an_open_file_is_written_and_not_replaced() {
     );
 }
 
-/// Files in which Seatmap remembers something have names that nobody typed: a link planted there is
-/// replaced and not followed.
+/// Seatmap, not the user, names the files of its state, so it replaces a planted link instead of
+/// following it.
 #[test]
 fn what_is_remembered_follows_no_link() {
     let Some(_) = crate::common::two_cpus() else { return };

@@ -1,32 +1,29 @@
-//! Runs every example of the README and the guide, and compares what it prints with what the page
-//! shows.
+//! Runs every example of the README and the guide and compares its output with the page.
 //!
-//! A `console` block holds commands, on lines that begin with `$ `, and below each one its output,
+//! A `console` block contains commands, on lines that begin with `$ `, each followed by its output,
 //! stdout before stderr. The rules:
 //!
-//! - `...` alone on a line stands for any lines that the page leaves out.
-//! - A command without any output below it only has to succeed.
-//! - All other lines must be what the command prints, to the letter; white space at the end of a
-//!   line does not count.
-//! - A block below the line `<!-- varies -->`, which no reader sees, shows one run of something
-//!   that differs from run to run or from host to host. Its lines are compared by their [`mask`]:
-//!   numbers, units of time and words in parentheses count as equal.
-//! - A block below the line `<!-- needs: nginx gcc -->` is skipped, visibly, where one of these
-//!   programs is not installed. `<!-- varies; needs: nginx -->` says both.
+//! - A line `...` matches any number of lines.
+//! - A command without output below it only has to succeed.
+//! - All other lines must match exactly, except for white space at their ends.
+//! - `<!-- varies -->` above a block (hidden from readers) marks output that differs from run to
+//!   run or from host to host. Such lines are compared after [`mask`]: numbers, units of time and
+//!   words in parentheses count as equal.
+//! - `<!-- needs: nginx gcc -->` above a block skips it, with a message, unless all these programs
+//!   are installed. `<!-- varies; needs: nginx -->` combines the two.
 //!
-//! All blocks of a page run in one folder, in order. As in the repository, the data of the
-//! demonstration lie in `demo` there, and programs in `examples`.
+//! All blocks of a page run in one folder, in order. As in the repository, `demo` contains the
+//! demonstration's data and `examples` its programs.
 //!
-//! `SEATMAP_EXAMPLES=update cargo test --workspace --test e2e examples` rewrites the pages with
-//! what the commands print now. A search that is limited by time finds more in a build with
-//! `--release`, so the pages are updated with one.
+//! `SEATMAP_EXAMPLES=update cargo test --workspace --test e2e examples` rewrites the pages with the
+//! current output. Add `--release`, because searches with a time limit find more in such a build.
 
 use crate::common::{Place, can_observe, can_pretend, two_cpus};
 use seatmap_os::Root;
 use seatmap_os::visibility::is_in_container;
 use std::path::{Path, PathBuf};
 
-/// The words of the line above a block that no reader sees, if it is one of the two kinds.
+/// The directives of the line above a block: empty unless it is a comment of the two kinds.
 fn marks(line: &str) -> Vec<&str> {
     let inside = line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
     inside.map(|words| words.split("; ").collect()).unwrap_or_default()
@@ -34,12 +31,11 @@ fn marks(line: &str) -> Vec<&str> {
 
 #[derive(Debug)]
 struct Example {
-    /// Where the command stands, counted from 1.
+    /// The command's line, counted from 1.
     line: usize,
     command: String,
     expected: Vec<String>,
     varies: bool,
-    /// Programs without which the block is skipped.
     needs: Vec<String>,
 }
 
@@ -47,7 +43,6 @@ fn root() -> PathBuf {
     Path::new(crate::REPOSITORY).canonicalize().unwrap()
 }
 
-/// The pages of this suite, in order.
 fn pages() -> Vec<PathBuf> {
     let of_place = |name: &&str| {
         let path = root().join(name);
@@ -100,7 +95,6 @@ fn is_installed(name: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
 
-/// Whether this host has what the example needs.
 fn possible(example: &Example) -> bool {
     let command = &example.command;
     let measures = ["seatmap measure", "seatmap run", "seatmap check", "workers --cpus"]
@@ -111,12 +105,13 @@ fn possible(example: &Example) -> bool {
     let named = !command.contains("--cpus 0,1") || two_cpus().is_some_and(|cpus| cpus == "0,1");
     let host_missing = host && (two_cpus().is_none() || !named);
     let server_missing = command.contains("redis") && !seatmap_needs::tool("redis-server");
-    // There a check says that it may not have seen everything.
+    // In a container `seatmap check` warns that it may not see everything.
     let hidden = command.contains("seatmap check") && is_in_container(&Root::new("/"));
     let unseen = (command.contains("relay") || command.contains("auto.log"))
         && !(seatmap_needs::tool("gcc") && can_observe());
     let data_missing = command.contains("$SEATMAP_DATA") && seatmap_needs::published("").is_none();
-    // Each program is built with its own package; the tests of the whole workspace build them all.
+    // Each program belongs to its own package; only the tests of the whole workspace build them
+    // all.
     let is_absent = |word: &str| !Path::new(crate::PROGRAM).with_file_name(word).exists();
     let first = command.split(' ').next().unwrap_or_default();
     let program_missing = first.starts_with("seatmap") && is_absent(first);
@@ -137,7 +132,7 @@ fn possible(example: &Example) -> bool {
 }
 
 fn run(place: &Place, example: &Example) -> String {
-    // The binary under test comes first in PATH, under its own name.
+    // The program under test must precede installed ones.
     let binary = Path::new(crate::PROGRAM).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
     let mut shell = place.command_of("sh");
@@ -148,8 +143,8 @@ fn run(place: &Place, example: &Example) -> String {
     text
 }
 
-/// The page's lines with what was printed in place of the lines that are the same; `None` where the
-/// two do not fit.
+/// Replaces the page's lines by the matching printed ones and keeps each `...`. Returns `None` if
+/// they do not match.
 fn fitted(page: &[String], printed: &[&str], same: fn(&str, &str) -> bool) -> Option<Vec<String>> {
     let Some((first, rest)) = page.split_first() else { return printed.is_empty().then(Vec::new) };
     let (shown, mut fitted) = if first == "..." {
@@ -173,9 +168,9 @@ fn masked(page: &str, printed: &str) -> bool {
     mask(page) == mask(printed)
 }
 
-/// A line without the things that differ from run to run: a `#` for every number, date and CPU list
-/// with the sign or mark at it, one unit for all units of time, one CPU for all lists of CPUs, one
-/// blank for all white space, and nothing in parentheses.
+/// Replaces everything that differs from run to run: `#` for every number, date and CPU list with
+/// its sign or mark; one unit for all units of time; one CPU for all CPU lists; one blank for all
+/// white space. Removes text in parentheses.
 fn mask(line: &str) -> String {
     let mut masked = String::new();
     let mut run = String::new();
@@ -208,7 +203,7 @@ fn without_parentheses(line: &str) -> String {
     }
 }
 
-/// Enough of a line to know it again when its words have changed, too: the first one.
+/// Recognizes a changed line by its first word.
 fn akin(page: &str, printed: &str) -> bool {
     page.split_whitespace().next() == printed.split_whitespace().next()
 }
@@ -219,8 +214,7 @@ fn fits(example: &Example, printed: &str) -> bool {
     example.expected.is_empty() || fitted(&example.expected, &lines, same).is_some()
 }
 
-/// The lines that the page should show: those that it shows now, refreshed, or all where it leaves
-/// nothing out.
+/// The page's lines, refreshed; all printed lines if none match and the page leaves nothing out.
 fn refreshed(example: &Example, printed: &str) -> Option<Vec<String>> {
     let lines: Vec<&str> = printed.lines().collect();
     let leaves_out = example.expected.iter().any(|line| line == "...");
@@ -233,13 +227,12 @@ fn refreshed(example: &Example, printed: &str) -> Option<Vec<String>> {
     })
 }
 
-/// Puts the lines below a command in the place of those that the page has there.
 fn replace(lines: &mut Vec<String>, example: &Example, new: Vec<String>) {
     lines.splice(example.line..example.line + example.expected.len(), new);
 }
 
-/// Runs the examples of a page and lists those that print something else. In an update the page is
-/// rewritten.
+/// Runs the examples of a page and lists those with other output. With `updates`, rewrites the
+/// page.
 fn check(page: &Path, updates: bool) -> Vec<String> {
     let place = Place::new();
     for folder in ["demo", "examples"] {
@@ -262,7 +255,7 @@ fn check(page: &Path, updates: bool) -> Vec<String> {
         }
         replaced.extend(new.map(|new| (example, new)));
     }
-    // From the end, so that the lines before keep their numbers.
+    // From the end, so that earlier line numbers stay valid.
     replaced.into_iter().rev().for_each(|(example, new)| replace(&mut lines, &example, new));
     if updates {
         std::fs::write(page, lines.join("\n") + "\n").unwrap();
@@ -270,8 +263,8 @@ fn check(page: &Path, updates: bool) -> Vec<String> {
     failures
 }
 
-/// Into how many tests the pages are divided. One test for all would still run when all others
-/// are through.
+/// Number of tests among which the pages are divided. A single test would still run after all
+/// others have ended.
 const SHARES: usize = 4;
 
 fn check_share(share: usize) {

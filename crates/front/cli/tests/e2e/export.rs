@@ -194,7 +194,7 @@ fn names_in_a_plan_are_not_run() {
         .replace("[\"left\", \"right\"]", &names)
         .replace("[3, 1]", &pattern);
     place.file("plan.json", plan);
-    // JSON holds the names as strings.
+    // JSON represents the names as strings.
     for format in FORMATS_OF_PLANS.iter().filter(|format| **format != "json") {
         let text = place.stdout(format!("export --format {format} plan.json"));
         assert!(!text.contains('\u{1b}'), "{format}");
@@ -218,7 +218,7 @@ fn names_in_a_plan_are_not_run() {
     );
 }
 
-/// Each task's memory is that of its CPU's node, from the search to the other tools.
+/// Each task's memory is on its CPU's node, from the search to the other tools.
 #[test]
 fn memory_goes_from_place_to_other_tools() {
     let place = Place::new();

@@ -1,11 +1,11 @@
-//! The first commands of people who know other tools: each is answered rightly, or told the right
-//! command.
+//! The first commands of users who know other tools: each gets the right answer or the name of the
+//! right command.
 
 use crate::common::Place;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-/// A line of the list: the command, its exit code, and a part of what it prints.
+/// A line of the list: the command, its exit code, and a part of its output.
 struct FirstCommand<'a> {
     words: Vec<String>,
     code: i32,

@@ -1,4 +1,4 @@
-//! Attacks on the folder where cells are remembered: what lies there is obeyed as root.
+//! Attacks on the folder of cells, whose files Seatmap obeys as root.
 
 use crate::common::{Arguments, Place};
 use crate::real_cells::{is_root, seatmap, stderr};
@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 const NOBODY: u32 = 65_534;
 
-/// A run folder with a journal in it that would have a text written into `victim`.
+/// A run folder with a journal that would make Seatmap write into `victim`.
 fn planted(place: &Place) {
     place.file("victim", "precious");
     let run = place.path("run");

@@ -9,8 +9,8 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// A profile as 'measure --share' writes it, whose distances are this many times those of a
-/// bundled machine.
+/// A profile as `measure --share` writes it, with `factor` times the distances of a bundled
+/// machine.
 fn shared(factor: f64, firmware: &str) -> Profile {
     let mut profile = catalog::load("graviton3").unwrap();
     profile.environment.cpu_model = Some("Neoverse-V1".to_owned());
@@ -23,7 +23,7 @@ fn shared(factor: f64, firmware: &str) -> Profile {
     SharedProfile::of(&profile).profile
 }
 
-/// A folder with two profiles of one processor.
+/// Two profiles of one processor.
 fn with_profiles() -> Place {
     let place = Place::new();
     std::fs::create_dir(place.path("profiles")).unwrap();
@@ -45,7 +45,7 @@ fn the_site_has_a_page_for_all_and_no_dead_link() {
     }
     assert!(place.read("site/new--old.html").contains("firmware"));
     assert!(place.read("site/index.html").contains("0.42 times as far"));
-    // The profile of the site is one that every verb takes.
+    // Every verb accepts the site's profile.
     assert!(place.stdout("compare site/old.json graviton3").contains("1.00"));
     if !seatmap_needs::tool("python3") {
         return;

@@ -1,5 +1,5 @@
 //! `seatmap bench --file`, `--base`, `--markdown`, `--strict` and `bench history`, on commands that
-//! print fixed figures, and on real benchmark programs where they are installed.
+//! print fixed figures and on installed benchmark programs.
 
 use crate::common::{Json, Place, assert_contains, files, stderr, stdout};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 const HEAD: &str = "format = \"seatmap-benchmarks/1\"\nruns = 8\n";
 
-/// A benchmark that prints how long it took: so long in base, and so long in head.
+/// A benchmark whose base and head print these durations.
 fn printed(name: &str, base: u32, head: u32) -> String {
     format!(
         "[[benchmark]]\nname = \"{name}\"\nbase = \"echo took {base}\"\n\
@@ -16,7 +16,7 @@ fn printed(name: &str, base: u32, head: u32) -> String {
     )
 }
 
-/// A program of the shell.
+/// A shell script as a program.
 pub fn script(place: &Place, name: &str, line: &str) {
     place.file(name, format!("#!/bin/sh\n{line}\n"));
     std::fs::set_permissions(place.path(name), std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -33,7 +33,7 @@ fn a_slower_benchmark_fails_and_an_equal_one_does_not() {
     let files = "--markdown s.md --html p.html -o r.json";
     let options =
         format!("bench --file bench.toml --fail-above 3% {files} --history h.jsonl --label abc");
-    // A session whose CPUs others used shows nothing: another one is held then.
+    // If others used the CPUs, a session shows nothing, so it is repeated.
     let mut output = place.run(&options);
     for _ in 0..5 {
         if code(&output) != Some(0) {
@@ -55,7 +55,7 @@ fn a_slower_benchmark_fails_and_an_equal_one_does_not() {
     assert_contains(&summary, "| benchmark | base | head |");
     assert!(place.read("p.html").contains("worse by more than 3 %"));
     assert_eq!(place.read("h.jsonl").lines().count(), 1);
-    // Within another limit head passes, and a second session makes a second line.
+    // With a higher limit head passes, and a second session adds a second line.
     let passed = place.run(options.replace(files, "").replace("3%", "20% --strict"));
     assert_eq!(code(&passed), Some(0), "{}", stderr(&passed));
     assert!(stdout(&passed).starts_with("Passed: 2 benchmarks"));
@@ -95,7 +95,7 @@ fn two_programs_need_no_file() {
 #[test]
 fn a_session_that_cannot_tell_says_so_and_fails_only_where_it_must() {
     let place = Place::new();
-    // An interval of 99.9 % needs 11 blocks, and neighbours make a session twice as long at most.
+    // An interval of 99.9 % needs 11 blocks, and disturbances at most double a session.
     let options = [
         "bench",
         "--runs",
@@ -170,7 +170,7 @@ fn a_history_shows_where_a_benchmark_changed() {
     assert_eq!(trend["trends"][0]["changes"][0]["at"], 15);
 }
 
-/// A gate whose two sides are benchmark programs; head does twice the work of base.
+/// A gate between two runs of benchmark programs; head does twice the work of base.
 fn of_adapter(place: &Place, adapter: &str, base: &str, head: &str) {
     let text = format!(
         "{HEAD}fail_above_percent = 20\n[[benchmark]]\nname = \"x\"\nadapter = \"{adapter}\"\n\
@@ -186,7 +186,7 @@ fn of_adapter(place: &Place, adapter: &str, base: &str, head: &str) {
         (Some("s"), Some(true)),
         "{error}"
     );
-    // How much slower it was is the computer's; that readings of both sides met is not.
+    // The slowdown depends on the computer; that both sides were compared does not.
     assert!(found["commands"][1]["median"].number() > 0.0, "{report}");
     assert!(found["comparison"]["ratio_low"].is_f64(), "{report}");
 }

@@ -1,17 +1,17 @@
-//! `seatmap observe --method goroutines`: the threads of a program of Go that hand each other
-//! goroutines are seen.
+//! `seatmap observe --method goroutines`, on a Go program whose threads hand goroutines to each
+//! other.
 
 use crate::common::{Arguments, Place, assert_contains, can_observe, stderr};
 use crate::observe::{kinds, names, share_of_neighbours};
 use crate::run::programs::go_builds;
 use serde_json::Value;
 
-/// A program of Go that plays schedules, and the arguments that build it without symbols as well.
+/// A Go program that executes schedules, and the option that builds it without symbols.
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/observe/threads.go");
 const WITHOUT_SYMBOLS: &str = "-ldflags=-s -w";
 
-/// A place with the program, built with and without symbols, and the schedule of a ring of eight;
-/// `None`, with a message, where programs cannot be built or observed here.
+/// The program, built with and without symbols, and the schedule of a ring of eight. `None` if it
+/// cannot be built or observed here.
 fn ring() -> Option<Place> {
     let place = Place::new();
     let with = go_builds(SOURCE, &place.path("ring"), &[]);
@@ -24,8 +24,7 @@ fn ring() -> Option<Place> {
     Some(place)
 }
 
-/// The pattern of a command by goroutines; `None`, with a message, where the kernel lets
-/// nobody watch functions.
+/// The observed pattern of a command. `None` if the kernel does not allow probes on functions.
 fn observed(place: &Place, command: impl Arguments) -> Option<Value> {
     let options = "observe --method goroutines --json --";
     let output = place.run((options, command));

@@ -1,5 +1,5 @@
-//! Whatever ends seats that were given for a time, all that was born on them has its own mask after
-//! it, and nothing else is touched.
+//! However temporary seats end, all threads and processes created on them get their own mask back,
+//! and no others are changed.
 
 use crate::auto::{ALONE, until};
 use crate::common::{Guarded, Place, can_observe, two_cpus};
@@ -15,13 +15,13 @@ use std::time::Duration;
 /// A program that starts threads and processes all the time.
 struct Brood {
     program: Guarded,
-    /// The name that all its processes have, and no others.
+    /// The name of all its processes, and of no others.
     name: String,
     _alone: MutexGuard<'static, ()>,
 }
 
 impl Brood {
-    /// `None`, with a message, where it cannot be built or observed here.
+    /// `None` if it cannot be built or observed here.
     fn start() -> Option<Self> {
         static STARTED: AtomicU32 = AtomicU32::new(0);
         if two_cpus().is_none() || !can_observe() {
@@ -78,12 +78,12 @@ fn what_is_born_on_a_seat_gets_its_own_mask_whatever_ends_the_seats() {
         let mut command = place.command(words);
         let mut seatmap = Guarded(command.stderr(Stdio::null()).spawn().unwrap());
         until("seats", || brood.different_masks() > 1);
-        // This test's own child, that chose what may be a seat.
+        // The test's own child, whose chosen mask happens to equal a seat.
         let seat = CpuSet::single(whole.first().unwrap());
         let chosen = Guarded(Command::new("sleep").arg("1000").spawn().unwrap());
         seat.give(chosen.id() as Tid).unwrap();
         std::thread::sleep(Duration::from_millis(29 * round as u64));
-        // SAFETY: it is a child that nobody has waited for.
+        // SAFETY: the child has not been waited for.
         assert_eq!(unsafe { libc::kill(seatmap.id() as i32, signal) }, 0);
         seatmap.wait().unwrap();
         until("the masks", || brood.masks().iter().all(|mask| *mask == whole));

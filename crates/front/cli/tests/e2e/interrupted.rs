@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGKILL and what comes after.
+//! Ctrl-C, SIGKILL, and resuming after them.
 
 use crate::common::{Arguments, Place, assert_contains, files, stderr, two_cpus};
 use seatmap_os::claim::ComputerClaim;
@@ -9,13 +9,14 @@ use std::time::Duration;
 
 const MACHINE: &str = "measure --on graviton3 --cpus 0-15 --passes 60 -o";
 
-/// More passes than anybody waits for.
+/// Takes longer than any test waits.
 const ENDLESS: &str = "measure --on graviton3 --cpus 0-15 --passes 100000 -o";
 
-/// Looks at the journal before a run counts as hung: minutes, where milliseconds are usual.
+/// Number of looks at the journal, one per millisecond, before a run counts as hung. A usual run
+/// needs a few.
 const MOST_LOOKS: u32 = 120_000;
 
-/// Starts a run and waits until it has kept some visits.
+/// Starts a run and waits for some recorded visits.
 fn started(place: &Place) -> Child {
     started_with(place, (ENDLESS, "x.json"))
 }
@@ -24,7 +25,8 @@ fn started_with(place: &Place, arguments: impl Arguments) -> Child {
     started_until(place, arguments, 300).unwrap()
 }
 
-/// The same until so many lines are in its journal; `None` where it ended before.
+/// Starts a run and waits for `wanted` lines in its journal. Returns `None` if the run ended
+/// before.
 #[expect(clippy::panic, reason = "helpers of tests fail as tests do")]
 fn started_until(place: &Place, arguments: impl Arguments, wanted: usize) -> Option<Child> {
     let mut command = place.command(arguments);
@@ -48,7 +50,7 @@ fn lines(place: &Place) -> usize {
 }
 
 fn signalled(mut child: Child, signal: i32) -> Output {
-    // SAFETY: the child has not been waited for, so its number is still its own.
+    // SAFETY: the child has not been waited for.
     let sent = unsafe { libc::kill(child.id() as libc::pid_t, signal) };
     assert_eq!(sent, 0);
     child.wait().unwrap();
@@ -61,8 +63,8 @@ fn resumed(place: &Place) -> serde_json::Value {
     serde_json::from_str(&place.read("x.json")).unwrap()
 }
 
-/// The journal of a run with too many passes, made one that a run of 60 passes may have left. The
-/// bytes behind the last line end stay: a kill may have cut them short.
+/// Changes the journal of an endless run to that of a run of 60 passes. Keeps the bytes after the
+/// last line end, which a kill may have cut short.
 fn shortened(place: &Place) {
     let text = place.read("x.json.journal").replacen(
         "\"least_passes\":100000,\"most_passes\":100000",
@@ -106,7 +108,7 @@ fn a_sigkill_loses_no_finished_visit() {
         assert!(serde_json::from_str::<serde_json::Value>(line).is_ok(), "{line}");
     }
     shortened(&place);
-    // A line cut short, as a kill in the middle of a write leaves it.
+    // A partial line, as a kill during a write leaves it.
     let torn = place.read("x.json.journal") + "{\"pass\":9,\"i\":0,\"j";
     place.file("x.json.journal", torn);
     assert_eq!(resumed(&place)["core_distance"]["protocol"]["kept"], 60 * 16 * 120);
@@ -183,7 +185,7 @@ fn another_processor_of_the_same_name_is_not_gone_on_with() {
 
 #[test]
 fn killed_again_and_again_it_ends_with_the_same_bits() {
-    // The first is replayed with noise, the others are simulated in virtual time.
+    // The first machine is replayed with noise; the others are simulated in virtual time.
     let machines = [
         ["graviton3", "0-15", "150"],
         ["xeon-e5-2680-2s", "0-31", "40"],
@@ -205,7 +207,7 @@ fn killed_again_and_again_it_ends_with_the_same_bits() {
         assert!(!place.path("x.json.journal").exists());
         let figures = |name: &str| {
             let mut profile = place.read_json(name);
-            // Both are of the clock on the wall.
+            // Both depend on the wall clock.
             profile["core_distance"]["protocol"]["seconds"] = serde_json::Value::Null;
             profile["origin"]["date"] = serde_json::Value::Null;
             profile.to_string()
@@ -323,7 +325,7 @@ fn the_homes_can_be_interrupted_too() {
     let homes = "measure --on xeon-phi-5110p --homes 65536 --passes 1 -o x.json";
     let mut command = place.command(homes);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The header stands there before the first visit, and 65536 lines take far longer than this.
+    // The header is written before the first visit, and 65536 lines take far longer than this.
     (0..MOST_LOOKS)
         .take_while(|_| lines(&place) == 0)
         .for_each(|_| std::thread::sleep(Duration::from_millis(1)));

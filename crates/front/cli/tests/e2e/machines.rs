@@ -12,7 +12,7 @@ fn this_computer_is_compared_once_it_was_measured() {
     if !measured.status.success() || !place.path("state/seatmap").exists() {
         return seatmap_needs::skipped!("nothing is remembered of this computer: {said}");
     }
-    // The second machine is this computer where none is named.
+    // The second machine defaults to this computer.
     assert!(place.stdout("compare graviton3").contains("graviton3 and "));
     assert!(place.stdout("compare host graviton3").contains(" and graviton3"));
 }

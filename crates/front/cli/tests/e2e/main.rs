@@ -1,4 +1,4 @@
-//! Every verb through the real binary, each test in a folder and a home of its own.
+//! Every verb through the real binary, each test in its own folder and home.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -59,9 +59,7 @@ mod trust;
 mod tune;
 mod unequal;
 
-/// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap");
-/// The repository's folder.
 pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
-/// Pages whose examples are run: files, and folders of them.
+/// The pages with examples to run: files, and folders of files.
 pub const PAGES: [&str; 3] = ["README.md", "docs/src", "docs/src/recipes"];

@@ -1,4 +1,4 @@
-//! Threads' masks, and settings, around cells that are really made on the highest CPU.
+//! Masks of threads, and other settings, around real cells on the highest CPU.
 
 use crate::common::{Arguments, Place};
 use crate::real_cells::{highest, made, make, seatmap, stderr, wait_until};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output};
 use std::sync::MutexGuard;
 
-/// A program of Debian's, ended with the test.
+/// A program, killed when the test ends.
 struct Sleeper(Child);
 
 impl Sleeper {
@@ -29,7 +29,7 @@ impl Drop for Sleeper {
     }
 }
 
-/// A process that is nobody's child any more, ended with the test.
+/// A process without a parent in this test, killed when the test ends.
 struct Orphan(Tid);
 
 impl Orphan {
@@ -49,7 +49,7 @@ impl Orphan {
 
 impl Drop for Orphan {
     fn drop(&mut self) {
-        // SAFETY: the test started it, and it sleeps for longer than any test runs.
+        // SAFETY: the test started the process, which sleeps for longer than any test runs.
         unsafe { libc::kill(self.0, libc::SIGKILL) };
     }
 }
@@ -64,13 +64,13 @@ fn sleep() -> Command {
     command
 }
 
-/// The highest CPU, where this process can have mounts of its own: in a plain chroot `/` is not a
-/// mount, and cannot be made private.
+/// The highest CPU, if this process can have its own mounts. In a plain chroot `/` is not a mount
+/// and cannot be made private.
 fn highest_with_own_mounts() -> Option<(String, MutexGuard<'static, ()>)> {
     highest().filter(|_| seatmap_needs::tool("unshare"))
 }
 
-/// Runs `seatmap cell` where no cpusets are mounted, so that cells are of level `affinity`.
+/// Runs `seatmap cell` without mounted cpusets, so that cells have the level `affinity`.
 fn without_cpusets(place: &Place, arguments: impl Arguments, variables: &[(&str, &str)]) -> Output {
     let mut command = seatmap(place, ("cell", arguments));
     command.envs(variables.iter().copied());
@@ -78,7 +78,7 @@ fn without_cpusets(place: &Place, arguments: impl Arguments, variables: &[(&str,
         |result: libc::c_int| if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
     let alone = move || {
         let none = std::ptr::null();
-        // SAFETY: the texts end in zero bytes; the namespace is this child's own.
+        // SAFETY: the strings end in zero bytes; the namespace belongs to this child alone.
         unsafe {
             done(libc::unshare(libc::CLONE_NEWNS))?;
             done(libc::mount(
@@ -100,7 +100,7 @@ fn create(name: &str, cpus: &str) -> String {
     format!("create {name} --cpus {cpus} --untested")
 }
 
-/// All CPUs, and all but the cell's, as this process has them.
+/// This process's CPUs, and the same without the cell's.
 fn wide_and_narrow(cell: &str) -> (String, String) {
     let all = CpuSet::of_thread(0).unwrap().list();
     let highest: u32 = cell.split('-').next().unwrap().parse().unwrap();
@@ -193,7 +193,7 @@ fn two_folders_do_not_claim_one_cpu() {
     assert!(destroyed.status.success() && made(&after) && ended.status.success());
 }
 
-/// The changes of a cell of version 1 besides masks.
+/// The settings, besides masks, that a version 1 cell changes.
 fn settings() -> Vec<(String, String)> {
     let irqs = fs::read_dir("/proc/irq")
         .unwrap()
@@ -208,8 +208,8 @@ fn settings() -> Vec<(String, String)> {
     found
 }
 
-/// Makes a cell, loses its run folder, and has it restored. Returns the words about a second cell
-/// and about the restoration.
+/// Creates a cell, deletes its run folder, and restores the settings. Returns the outputs of
+/// creating a second cell and of the restoration.
 fn lost_and_restored(
     place: &Place,
     cell: &str,
@@ -254,7 +254,7 @@ fn a_cell_that_has_lost_its_journal_is_restored_by_its_second_record() {
     }
 }
 
-/// Nobody has used a taskset, and the cpuset is the cell's doing.
+/// No program called taskset; the cell causes the missing CPU.
 #[test]
 fn the_cell_that_has_a_cpu_is_named_where_it_is_missed() {
     let Some((cell, _taken)) = highest() else { return };

@@ -9,7 +9,7 @@ fn cell(profile: &Value, matrix: &str, i: usize, j: usize) -> f64 {
     profile["core_distance"][matrix][i][j].number()
 }
 
-/// Everything that other programs rely on.
+/// Asserts that all parts are present that other programs rely on.
 fn assert_whole(profile: &Value, pus: usize) {
     assert_eq!(profile["format"], "seatmap-profile/1");
     for pointer in [
@@ -63,7 +63,7 @@ fn two_cpus_of_this_host() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
     let output = place.run(format!("measure --cpus {cpus} --json"));
-    // A warning about what was measured may stand there; nothing else.
+    // Only warnings about the measurement may appear.
     assert!(stderr(&output).lines().all(|line| line.starts_with("seatmap: ")));
     let profile = serde_json::from_slice(&output.stdout).unwrap();
     assert_whole(&profile, 2);
@@ -294,7 +294,7 @@ fn every_class_of_a_described_machine_is_recovered() {
 fn candidate_lines_are_sorted_by_home() {
     let place = Place::new();
     let arguments = "measure --on ryzen-5950x --cpus 0-15 --homes 16 --quick";
-    // A replayed machine knows one home, so that there is nothing to tell apart.
+    // A replayed machine has only one home, so homes cannot be distinguished.
     place.refuses(
         arguments,
         "ryzen-5950x is a description: it does not know the homes of cache lines; ",

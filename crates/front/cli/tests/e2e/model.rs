@@ -1,8 +1,8 @@
-//! `seatmap model fit`, and everything that its file can be given to.
+//! `seatmap model fit` and the uses of its file.
 
 use crate::common::{Json, Place};
 
-/// Two groups of four, each PU with an offset of its own; one-way, as the tool writes it.
+/// One-way distances between two groups of four PUs, each PU with its own offset.
 fn csv() -> String {
     let one_way = |i: usize, j: usize| if i / 4 == j / 4 { 25.0 } else { 80.0 } + [0.0, 1.0, 2.5, 0.5][i % 4] + [0.0, 1.0, 2.5, 0.5][j % 4];
     let row = |i: usize| {

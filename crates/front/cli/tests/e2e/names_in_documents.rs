@@ -1,4 +1,4 @@
-//! Every string of every kind of document, made hostile, through the verbs that read it.
+//! Makes every string of every kind of document hostile and passes it to the verbs that read it.
 
 use crate::auto::ALONE;
 use crate::common::{Place, stderr, stdout};
@@ -36,8 +36,7 @@ fn no_string_of_a_document_commands_a_terminal_or_forges_a_line() {
     assert_strings_are_shown(&place, &plan, &verbs);
 }
 
-/// A cluster with every text that one can have: bad-cable.json, with a rank that is gone and a
-/// quota.
+/// A cluster with every possible text: bad-cable.json plus a missing rank and a quota.
 fn cluster() -> Value {
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/bad-cable.json"));
     let mut cluster: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -84,7 +83,7 @@ fn no_string_of_a_seating_commands_a_terminal_or_forges_a_line() {
     assert_strings_are_shown(&place, &seating, &[&check]);
 }
 
-/// A file of lines, each of which is a document: hostile in each string of each of the first lines.
+/// A file with a document on each line. Makes each string of each of the first lines hostile.
 fn assert_lines_are_shown(place: &Place, text: &str, verbs: &[&str]) {
     let lines: Vec<&str> = text.lines().collect();
     for (at, line) in lines.iter().enumerate().take(4) {
@@ -128,7 +127,7 @@ fn no_string_of_a_comparison_commands_a_terminal_or_forges_a_line() {
     let place = Place::new();
     let mut results = place.json("bench --runs 1 --warmup 0 --json true");
     let bench = "bench --runs 1 --warmup 0 --baseline then.json --name";
-    // One string at a time takes a run each; these are the ones that sentences repeat.
+    // Each string takes a run, so only those that sentences repeat are tried.
     for pointer in ["/commands/0/name", "/begun", "/fingerprint/seats", "/fingerprint/kernel"] {
         if let Some(string) = results.pointer_mut(pointer) {
             *string = hostile_text().into();
@@ -147,8 +146,8 @@ fn no_string_of_a_comparison_commands_a_terminal_or_forges_a_line() {
     assert!(stdout(&output).contains("\\u{1b}[2J"), "the name is shown");
 }
 
-/// The record of a cell that stands, with text in each place that has some. Its memory would need a
-/// guardian.
+/// The record of an existing cell with all possible texts. `memory` stays null because it would
+/// require a guardian.
 fn cell_record() -> Value {
     json!({ "format": "seatmap-cell/1", "name": "quiet", "cpus": [0], "backend": "affinity",
         "degraded": ["v2-partition: not here"], "noise_before": 1.5, "noise_after": 0.5, "state": "ready",
@@ -157,8 +156,8 @@ fn cell_record() -> Value {
         "memory": null })
 }
 
-/// Its journal. The computer has not the value that the change tells of, so that nothing is put
-/// back.
+/// The cell's journal. The computer lacks the value that the recorded change names, so nothing is
+/// restored.
 fn cell_journal() -> [Value; 3] {
     let boot_id =
         std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().to_owned();
@@ -171,7 +170,7 @@ fn cell_journal() -> [Value; 3] {
     ]
 }
 
-/// Puts both into the folder of the test's cells, and looks at what verbs say.
+/// Writes both into the folder of the test's cells and checks the output of verbs.
 fn assert_cell_is_shown(place: &Place, record: &Value, journal: &[Value], what: &str) {
     let folder = place.path("run");
     let _ = std::fs::remove_dir_all(&folder);
@@ -224,7 +223,7 @@ fn no_name_of_a_program_that_is_observed_commands_a_terminal_or_forges_a_line() 
     let Ok(program) = std::fs::read("/bin/sh") else {
         return seatmap_needs::skipped!("no /bin/sh");
     };
-    // A thread bears the first 15 bytes of its program's name.
+    // A thread's name is the first 15 bytes of its program's name.
     let name = place.file("\u{1b}[2J\n\u{9b}1m\u{202e}x", program);
     std::fs::set_permissions(place.path(name), Permissions::from_mode(0o755)).unwrap();
     let script = "for i in 1 2 3 4 5 6 7 8; do echo $i; done | while read i; do :; done";

@@ -1,5 +1,5 @@
-//! `seatmap noise`: what is printed, written and refused. Figures are weather and are not looked
-//! at.
+//! `seatmap noise`: its output, its files and its refusals. The figures change like weather and are
+//! not checked.
 
 use crate::common::{Json, Place, stderr, stdout};
 use std::process::{Command, Stdio};
@@ -65,7 +65,7 @@ fn a_page_and_a_picture_go_to_their_files() {
     assert!(place.read("n.svg").starts_with("<svg") && place.read("n.svg").ends_with("</svg>\n"));
 }
 
-/// A task of a known name has the CPU that the meter wants, so that it must be in the meter's gaps.
+/// A task with a known name competes with the meter for its CPU, so the meter's gaps must name it.
 #[test]
 fn the_trace_names_who_had_the_cpu() {
     let place = Place::new();
@@ -74,7 +74,7 @@ fn the_trace_names_who_had_the_cpu() {
         .args(["-c", "printf hog-of-a-test >/proc/self/comm; while :; do :; done"])
         .spawn()
         .unwrap();
-    // SAFETY: a set of zeros is an empty one, and the hog has not been waited for.
+    // SAFETY: a zeroed set is empty, and nothing has waited for the hog.
     let is_seated = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(cpu as usize, &mut set);
@@ -116,15 +116,16 @@ fn what_cannot_be_measured_is_refused_in_one_line() {
     }
 }
 
-/// A day is asked for; what was measured until the signal is printed, and the exit code says that
-/// it is not all.
+/// The command asks for a day. After a signal it prints the results so far, and its exit code says
+/// that they are incomplete.
 #[test]
 fn an_interrupted_measurement_keeps_what_it_has() {
     let place = Place::new();
     let mut command =
         place.command(["noise", "--cpus", &one_cpu(), "--seconds", "86400", "--json"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Before the handler is there the signal ends the program; its thread has a name once it is.
+    // Before the handler is installed, the signal ends the program. The named thread shows that it
+    // is installed.
     let meter = format!("noise-cpu{}", one_cpu());
     let seated = || {
         let tasks =
@@ -136,7 +137,7 @@ fn an_interrupted_measurement_keeps_what_it_has() {
     while !seated() {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    // SAFETY: the child has not been waited for, so its number is still its own.
+    // SAFETY: the child has not been waited for.
     let sent = unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) };
     assert_eq!(sent, 0);
     let output = child.wait_with_output().unwrap();

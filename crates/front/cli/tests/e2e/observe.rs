@@ -1,4 +1,4 @@
-//! `seatmap observe`, on real programs with known patterns. Figures of time decide nothing here.
+//! `seatmap observe`, on real programs with known patterns. No test depends on measured times.
 
 use crate::common::{Arguments, Json, Place, assert_contains, can_observe, stderr, stdout};
 use crate::run::programs::installed;
@@ -9,11 +9,11 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long something may take on a busy computer.
+/// Time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A place with the schedule of a ring of 8 tasks and the program that plays schedules; `None`,
-/// with a message, where programs cannot be built or observed here.
+/// The schedule of a ring of 8 tasks and the program that executes schedules. `None` if the program
+/// cannot be built or observed here.
 fn ring(rounds: u32) -> Option<Place> {
     let place = Place::new();
     if !installed("gcc") {
@@ -38,12 +38,11 @@ fn ring(rounds: u32) -> Option<Place> {
     Some(place)
 }
 
-/// The names of the tasks.
 pub fn names(pattern: &Value) -> Vec<&str> {
     pattern["names"].elements().iter().map(|name| name.text()).collect()
 }
 
-/// Messages by the names of both ends.
+/// Messages by the names of sender and receiver.
 pub fn messages(pattern: &Value) -> BTreeMap<(String, String), f64> {
     let names = names(pattern);
     let name = |edge: &Value, end: &str| names[edge[end].whole() as usize].to_owned();
@@ -51,7 +50,7 @@ pub fn messages(pattern: &Value) -> BTreeMap<(String, String), f64> {
     edges.map(|edge| ((name(edge, "from"), name(edge, "to")), edge["messages"].number())).collect()
 }
 
-/// The share of the messages between workers that neighbours of the ring exchange.
+/// The share of messages between workers that ring neighbours exchange.
 pub fn share_of_neighbours(pattern: &Value) -> f64 {
     let number = |name: &str| name.strip_prefix('w').and_then(|number| number.parse::<i32>().ok());
     let ends = |(from, to): &(String, String)| Some((number(from)?, number(to)?));
@@ -69,7 +68,6 @@ pub fn share_of_neighbours(pattern: &Value) -> f64 {
     sum(&|step| [1, 7].contains(&step)) / sum(&|_| true)
 }
 
-/// Messages by kind.
 pub fn kinds(pattern: &Value) -> BTreeMap<String, f64> {
     let mut kinds = BTreeMap::new();
     for row in pattern["observation"]["kinds"].elements() {
@@ -99,7 +97,7 @@ fn a_ring_is_seen_as_one_and_its_waits_by_kind() {
     }
 }
 
-/// They are built by `bench/observe/run` alone, which nobody runs each day.
+/// Otherwise only `bench/observe/run` builds them, which does not run daily.
 #[test]
 fn the_programs_of_the_bench_can_be_built() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/observe");
@@ -191,7 +189,7 @@ fn what_was_observed_can_be_placed() {
     );
 }
 
-/// A program that lives until it is dropped.
+/// A child process, killed on drop.
 struct Living(Child);
 
 impl Living {
@@ -218,7 +216,7 @@ impl Living {
     }
 
     fn signal(&self, signal: i32) {
-        // SAFETY: sends a signal, and touches no memory.
+        // SAFETY: kill touches no memory.
         unsafe { libc::kill(self.0.id() as i32, signal) };
     }
 }
@@ -254,7 +252,7 @@ fn a_living_program_is_observed_and_goes_on() {
     assert!(living.0.try_wait().unwrap().is_none());
 }
 
-/// A shell whose two children send to each other over a pipe, in a group of its own.
+/// A shell, in its own process group, whose two children communicate over a pipe.
 struct Pipeline(Child);
 
 impl Pipeline {
@@ -264,7 +262,7 @@ impl Pipeline {
         Pipeline(shell.args(["-c", script]).process_group(0).spawn().unwrap())
     }
 
-    /// The two that talk.
+    /// The two communicating processes.
     fn children(&self) -> [String; 2] {
         let pid = self.0.id();
         let until = Instant::now() + PATIENCE;
@@ -281,13 +279,13 @@ impl Pipeline {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        // SAFETY: the group is this test's own shell, which nobody has waited for.
+        // SAFETY: nothing has waited for the group's leader, this test's own shell.
         unsafe { libc::kill(-(self.0.id() as i32), libc::SIGKILL) };
         let _ = self.0.wait();
     }
 }
 
-/// Short-lived clients have ended before the kernel's counts of them are read.
+/// Short-lived clients exit before Seatmap reads the kernel's counts.
 #[test]
 fn clients_that_have_ended_keep_their_names() {
     let place = Place::new();
@@ -334,11 +332,11 @@ fn children_that_were_there_belong_to_the_program_and_outsiders_are_named() {
         edges.iter().any(|edge| [&edge["from"], &edge["to"]] == of.map(Value::from).each_ref())
     };
     assert!(talk([1, 2]) || talk([2, 1]));
-    // A child that ends wakes its parent, and was part of the program.
+    // An exiting child wakes its parent, and belongs to the program.
     let outsiders = whole["observation"]["outsiders"].as_array().cloned().unwrap_or_default();
-    // One may have ended while the observation began.
+    // One process may have exited while the observation began.
     assert!(outsiders.iter().filter(|one| one["name"] == "").count() < 2, "{outsiders:?}");
-    // The reader, whichever it is, is woken by the other one.
+    // Which of the two is the reader is unknown; the other one wakes it.
     let [a, b] = &children;
     let is_advised = |[alone, other]: [&String; 2]| {
         let table = place.stdout(["observe", "-p", alone, "--seconds", "0.5"]);
@@ -358,7 +356,7 @@ fn a_program_that_vanishes_ends_the_observation_and_is_kept() {
     std::thread::sleep(Duration::from_millis(300));
     drop(living);
     assert!(observer.has_ended());
-    // One that vanished before it was observed is an error.
+    // If the program exited before it was observed, that is an error.
     let code = observer.0.wait().unwrap().code();
     assert!(code == Some(0) && !place.read("seen.json").is_empty() || code == Some(2), "{code:?}");
 }
@@ -370,7 +368,7 @@ fn ctrl_c_keeps_what_was_seen() {
     let pid = living.0.id().to_string();
     let mut observer =
         Living::new(place.command(format!("observe -p {pid} --seconds 1h -o seen.json")));
-    // Before it listens, the signal ends it; then there is nothing to keep.
+    // A signal before Seatmap's handler is installed ends Seatmap at once, without a file.
     std::thread::sleep(Duration::from_millis(500));
     observer.signal(libc::SIGINT);
     assert!(observer.has_ended());
@@ -481,12 +479,12 @@ fn a_removed_method_says_what_replaces_it() {
     assert!(!stdout(&help).contains("pages"));
 }
 
-/// The job of the library's own test, in which rank 0 sends rank 1 ten messages and others get its
-/// neighbours' halves.
+/// The job of the library's own test: rank 0 sends rank 1 ten messages, and the other ranks
+/// exchange halves with their neighbours.
 const HALO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../run/observe/tests/programs/halo.c");
 
-/// Compiles a job of four ranks with one of Debian's MPI, and returns the words that start it;
-/// `None`, with a message, if that MPI is not here.
+/// Compiles a job of four ranks with one of Debian's MPIs and returns the command line that starts
+/// it. `None` if that MPI is missing.
 fn job(place: &Place, mpi: &str, compiler: &str, source: &str) -> Option<Vec<String>> {
     let launcher = format!("mpirun.{mpi}");
     let compiler = format!("{compiler}.{mpi}");
@@ -502,7 +500,7 @@ fn job(place: &Place, mpi: &str, compiler: &str, source: &str) -> Option<Vec<Str
     Some(launch(mpi).into_iter().chain(["./job"]).map(str::to_owned).collect())
 }
 
-/// Four ranks, as root too, and on fewer CPUs.
+/// Options for four ranks, as root and on fewer CPUs too.
 fn launch(mpi: &str) -> Vec<&str> {
     match mpi {
         "openmpi" => {
@@ -512,7 +510,7 @@ fn launch(mpi: &str) -> Vec<&str> {
     }
 }
 
-/// The messages between ranks of a job that one Seatmap observes.
+/// The messages between ranks of a job observed by one Seatmap.
 fn messages_of(place: &Place, job: &[String]) -> BTreeMap<(String, String), f64> {
     let job: Vec<&str> = job.iter().map(String::as_str).collect();
     let observe = ("observe --method mpi -o pattern.json --", job);
@@ -533,7 +531,7 @@ fn assert_ranks_are_observed(mpi: &str) {
     let Some(job) = job(&place, mpi, "mpicc", HALO) else { return };
     let together = messages_of(&place, &job);
     assert_eq!(together[&ranks(0, 1)], 10.0, "{together:?}");
-    // The same, with a Seatmap for each rank: rank 0 puts their traces together, and removes them.
+    // Now with one Seatmap per rank: rank 0 merges their traces and deletes them.
     let each = |options: &str| {
         let words = (launch(mpi), [crate::PROGRAM], ("observe --method mpi", options, "-- ./job"));
         let words = words.words();
@@ -563,7 +561,7 @@ fn ranks_of_mpich_are_observed() {
     assert_ranks_are_observed("mpich");
 }
 
-/// A ring in Fortran: each rank sends seven messages to the next, and rank 0 one to all.
+/// A ring in Fortran: each rank sends seven messages to the next one, and rank 0 broadcasts one.
 const RING: &str = "program ring
   use MODULE
   implicit none
@@ -598,7 +596,7 @@ fn ranks_in_fortran_are_observed() {
     }
 }
 
-/// A module of Python loads its MPI library for itself alone.
+/// Python modules load the MPI library with local symbol scope.
 #[test]
 fn ranks_that_load_mpi_for_a_module_alone_are_observed() {
     let host = "#include <dlfcn.h>
@@ -639,8 +637,8 @@ fn a_program_without_ranks_is_told_from_a_job() {
     assert!(output.status.code() == Some(2) && said.contains("set TMPDIR to another"), "{said}");
 }
 
-/// perf(1) records page faults on every computer, with addresses and threads as the samples of a
-/// processor have them.
+/// perf(1) can record page faults on every computer. They contain addresses and threads, as
+/// processor samples do.
 #[test]
 fn a_recording_of_perf_is_read() {
     let place = Place::new();
@@ -656,7 +654,7 @@ fn a_recording_of_perf_is_read() {
     assert_eq!(pattern["observation"]["methods"], serde_json::json!(["c2c"]));
     assert_eq!(names(&pattern), ["sh#0", "sh#1", "sh#2"]);
     assert_eq!(pattern["observation"]["paths"], serde_json::json!(["0", "0.0", "0.1"]));
-    // Page faults tell of no transfers, and that is said.
+    // Page faults reveal no transfers, and the table says so.
     let table = place.run("observe --recording perf.data");
     let table = stdout(&table);
     assert!(
@@ -691,7 +689,7 @@ fn recordings_that_cannot_be_read_are_refused() {
     }
 }
 
-/// Without a PMU, or without perf, the command does not run.
+/// Without a PMU or perf, Seatmap does not start the command.
 #[test]
 fn a_processor_that_samples_nothing_is_told_before_the_command_starts() {
     let place = Place::new();
@@ -704,7 +702,7 @@ fn a_processor_that_samples_nothing_is_told_before_the_command_starts() {
     assert!(output.status.code() == Some(2) && !place.path("began").exists());
 }
 
-/// The traces' folder goes with Seatmap, though that ends as the program does.
+/// Seatmap deletes the traces' folder even though it exits as the program does.
 #[test]
 fn a_program_that_fails_leaves_no_folder_behind() {
     let place = Place::new();

@@ -1,7 +1,7 @@
-//! Orders to the ranks of a start are obeyed only if they come from one who knows the secret.
+//! The ranks of a job obey orders only from a sender that knows the secret.
 //!
-//! The attacker is a real one: another user, or a relay that carries all messages of a rank and
-//! changes some.
+//! The attacker is real: another user, or a relay that carries all messages of a rank and changes
+//! some.
 
 mod relay;
 
@@ -31,7 +31,7 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// A rank that meets the others at a port of this computer.
+/// A rank that meets the others at a local port.
 fn at_port(place: &Place, at: usize, size: usize, port: u16, more: impl Arguments) -> Command {
     let meet = format!("127.0.0.1:{port}");
     let mut command = rank(place, at, size, (MEASURE, &["--meet", &meet], more));
@@ -39,8 +39,8 @@ fn at_port(place: &Place, at: usize, size: usize, port: u16, more: impl Argument
     command
 }
 
-/// A folder of this test in which every user may write, as another user sees it; `None`, and a word
-/// about it, where this process cannot become another user, or that user cannot start the program.
+/// A folder that all users may write to. `None` if this process cannot become another user, or that
+/// user cannot start the program.
 fn shared() -> Option<Place> {
     let place = Place::new();
     fs::set_permissions(place.folder(), Permissions::from_mode(0o777)).unwrap();
@@ -106,8 +106,8 @@ fn a_link_and_an_open_file_are_no_meeting_files_and_no_secrets() {
     assert_eq!(files(&place), ["note"]);
 }
 
-/// Three ranks, of which the second one reaches the first by a relay. Its words in the end, and
-/// those of rank 0; and the first order on that way.
+/// Three ranks, of which the second reaches rank 0 through a relay. Returns the ends of the second
+/// and the first rank, and the first order that the relay carried.
 fn relayed(place: &Place, tampering: Tampering) -> ([(Option<i32>, String); 2], Vec<u8>) {
     let port = free_port();
     let first = begun(at_port(place, 0, 3, port, "-o cluster.json"));
@@ -128,13 +128,13 @@ fn a_relay_that_changes_nothing_is_not_noticed_and_what_it_keeps_is_worth_nothin
     assert_eq!((second.0, first.0), (Some(0), Some(0)), "{second:?} {first:?}");
     let cluster = place.read_json("cluster.json");
     assert_eq!(cluster["pairs"].elements().len(), 3);
-    // The same ranks with the same secret, and an order of their first start.
+    // The same ranks with the same secret, and an order recorded in the first job.
     let place = Place::new();
     let ([second, _], _) = relayed(&place, Tampering::Replay(order));
     assert!(second.0 == Some(1) && second.1.contains(FORGED), "{second:?}");
 }
 
-/// The order of a former version, which brought a program.
+/// An order of an earlier version, which contained a program.
 const ORDER: &str = r##"{"Mpi":{"program":[35,33,47,98,105,110,47,115,104,10,116,111,117,99,104,32,111,98,101,121,101,100],
                      "plan":"","limit_ms":1000}}"##;
 
@@ -148,7 +148,7 @@ fn a_relay_without_the_secret_gives_no_orders() {
         ("the answer to an order as the next one", Tampering::Reflect),
     ] {
         let place = Place::new();
-        // Where the rank had answered before, rank 0 may have all that it wanted.
+        // If the rank had answered before, rank 0 may have received all its results.
         let ([second, _], _) = relayed(&place, tampering);
         assert!(second.0 == Some(1) && second.1.contains(FORGED), "{what}: {second:?}");
         assert_eq!(files(&place), ["cluster.json"], "{what}");
@@ -197,7 +197,7 @@ fn ranks_that_were_started_for_something_else_do_not_obey() {
     }
 }
 
-/// Whether somebody listens there within some time.
+/// Connects to an address, and retries until a listener is there.
 fn connected(address: &str) -> TcpStream {
     let begun = Instant::now();
     loop {
@@ -224,7 +224,7 @@ fn rank_0_listens_where_it_was_told_to_and_nowhere_else() {
     first.wait().unwrap();
 }
 
-/// Connections of strangers.
+/// Many connections of strangers.
 struct Crowd {
     streams: Vec<TcpStream>,
     said: usize,
@@ -235,12 +235,12 @@ impl Crowd {
         Crowd { streams: (0..count).map(|_| connected(address)).collect(), said: 0 }
     }
 
-    /// One more byte from each, of a message that is longer than they live.
+    /// Sends one more byte on each connection, of a message that they never finish.
     fn trickle(&mut self) {
         let byte = [0, 0, 0xff, 0].get(self.said).copied().unwrap_or(b'x');
         self.said += 1;
         for stream in &mut self.streams {
-            // One that was sent away is of no interest.
+            // The rank may have closed a connection.
             let _ = stream.write_all(&[byte]);
         }
     }
@@ -286,7 +286,7 @@ fn users_read_no_words_of_the_standard_library() {
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // The beginning of a message, and the end of the connection.
+            // The beginning of a message, then the end of the connection.
             let _ = (&stream).write_all(&[0, 0, 0, 9, b'x']);
             let _ = stream.shutdown(std::net::Shutdown::Write);
             let _ = (&stream).read(&mut [0; 64]);

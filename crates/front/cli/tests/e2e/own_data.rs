@@ -1,5 +1,5 @@
-//! Every reader of other tools' files, on small files of our own: `tests/own` lies in the
-//! repository, and the published measurements beside it do not.
+//! Every reader of other tools' files, on small files in `tests/own`. The repository contains
+//! these, but not the published measurements.
 
 use crate::common::{Json, Place, can_pretend, stderr};
 use std::fs;
@@ -15,7 +15,8 @@ fn own(name: &str) -> String {
         .to_owned()
 }
 
-/// The made-up machine of all these files: CPU n and CPU n + 4 share one of two cores a socket.
+/// Asserts that a file describes the made-up machine: CPU n and CPU n + 4 share a core, with two
+/// cores per socket.
 fn is_the_machine(place: &Place, file: &str) {
     let profile = place.json(["import", file, "--json"]);
     assert_eq!(profile["topology"]["pus"].elements().len(), 8, "{file}");
@@ -32,7 +33,8 @@ fn each_form_is_read_as_the_machine_that_it_describes() {
         let profile = place.json(["import", &own(file), "--frequency", "2g", "--json"]);
         profile["core_distance"]["median_ns"][0][of].number()
     };
-    // Both files say one way: 12 ns and 30 cycles to the sibling, 180 cycles to the other socket.
+    // Both files describe the same one-way distances: 12 ns or 30 cycles to the sibling, 180 cycles
+    // to the other socket.
     assert!((distance("two-sockets.mct", 4) - 30.0).abs() < 1e-9);
     assert!((distance("two-sockets.mct", 2) - 180.0).abs() < 1e-9);
 }
@@ -85,13 +87,13 @@ fn a_coarse_clock_is_said_and_a_console_log_refused() {
 fn a_problem_of_qaplib_is_solved() {
     let place = Place::new();
     let answer = place.json(["place", "--qaplib", &own("six.dat"), "--kicks", "50", "--json"]);
-    // Three pairs of facilities, each pair at neighbouring places: 2 x 3 x 5 x 1.
+    // Three pairs of facilities, each pair on neighbouring places: 2 x 3 x 5 x 1.
     assert_eq!(answer["cost"].as_f64(), Some(30.0), "{answer}");
     let pattern = place.json(["pattern", "convert", &own("six.dat"), "--matrix", "second"]);
     assert_eq!(pattern["tasks"], 6);
 }
 
-/// A tree as hwloc-gather-topology copies it, of two CPUs.
+/// A tree of two CPUs, as hwloc-gather-topology copies it.
 fn gathered(place: &Place) {
     let write = |path: &str, text: &str| {
         let path = place.path("two").join(path);

@@ -1,10 +1,9 @@
-//! `seatmap pattern`: every generator, every kind of file, every way out.
+//! `seatmap pattern`: every generator, file format and output.
 
 use crate::common::{Json, Place, files, stderr};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Sender and receiver of each edge.
 fn edges(pattern: &Value) -> BTreeSet<(u64, u64)> {
     let end = |edge: &Value, which: &str| edge[which].whole();
     pattern["edges"].elements().iter().map(|edge| (end(edge, "from"), end(edge, "to"))).collect()
@@ -14,14 +13,13 @@ fn shown(spec: &str) -> Value {
     Place::new().json(["pattern", "show", spec, "--json"])
 }
 
-/// The sum of a figure over all edges.
 fn sum(pattern: &Value, figure: &str) -> f64 {
     pattern["edges"].elements().iter().map(|edge| edge[figure].number()).sum()
 }
 
 #[test]
 fn every_generator_has_the_edges_of_its_definition() {
-    // Tasks, edges, and whether each edge has one back.
+    // Tasks, edges, and whether each edge has one in the opposite direction.
     let expected = [
         ("ring:7", 7, 7, false),
         ("ring:7:bidirectional", 7, 14, true),
@@ -30,7 +28,7 @@ fn every_generator_has_the_edges_of_its_definition() {
         ("master-worker:7", 7, 12, true),
         ("binomial-tree:13", 13, 12, false),
         ("recursive-doubling:16", 16, 16 * 4, true),
-        // Eight tasks exchange, and each of the other five has one of them to fold with.
+        // Eight tasks exchange, and each of the other five is paired with one of them.
         ("recursive-doubling:13", 13, 8 * 3 + 2 * 5, true),
         ("butterfly:16", 16, 16 * 4, true),
         ("stencil2d:4x5", 20, 2 * (3 * 5 + 4 * 4), true),
@@ -97,7 +95,7 @@ fn trees_and_butterflies_join_the_right_tasks() {
     assert_ne!(random, edges(&shown("random:20:3:8")));
 }
 
-/// The same two edges, 0 -> 1 with 5 bytes and 1 -> 0 with 1.5, in every kind of file.
+/// The same two edges, 0 -> 1 with 5 bytes and 1 -> 0 with 1.5, in every file format.
 const SAME: [(&str, &str); 9] = [
     ("commas.csv", "0,5\n1.5,0\n"),
     ("semicolons.csv", "0;5\n1.5;\n"),
@@ -248,7 +246,6 @@ fn stdin_is_a_file_too() {
     }
 }
 
-/// Each refusal, without the program's name.
 fn refusals<'a>(place: &Place, patterns: impl IntoIterator<Item = &'a str>) -> String {
     let refusal =
         |pattern| place.one_line_refusal(format!("pattern convert {pattern} -o never.json"));
@@ -347,7 +344,7 @@ fn files_that_are_no_pattern() {
         letter.txt: unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
         ");
     assert!(!files(&place).contains(&"never.json".to_owned()), "nothing is written");
-    // The same through the verb that places patterns.
+    // The same errors from the verb that places patterns.
     for (name, _) in bad {
         let line = place.one_line_refusal([
             "place",

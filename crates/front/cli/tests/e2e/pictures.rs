@@ -1,4 +1,4 @@
-//! The pictures of the README and the guide are those that their command draws.
+//! The pictures of the README and the guide match the output of their command.
 
 use crate::common::{Place, stderr};
 use std::path::Path;

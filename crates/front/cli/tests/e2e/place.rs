@@ -64,8 +64,7 @@ fn the_cost_is_what_the_profile_says() {
     assert!((cost - plan["cost"].number()).abs() < 1e-6 * cost, "{cost} {plan}");
 }
 
-/// Two vCPUs that took turns are said beside a plan that uses both, and a plan that can avoid them
-/// does.
+/// A plan that uses two vCPUs that took turns says so, and a plan that can avoid them does.
 #[test]
 fn seats_that_take_turns_are_named() {
     let place = Place::new();
@@ -170,7 +169,6 @@ fn links_carry_what_the_simulator_counted() {
     );
 }
 
-/// The picture of the guide and the README.
 const PIZZA: &str = "place --on xeon-phi-5110p --pattern clusters:4x9 --method pizza --sections 4 --objective simulated --rounds 1 --kicks 6 --threads 1 --svg";
 
 #[test]
@@ -193,7 +191,7 @@ fn qaplib_instances_are_solved() {
     let place = Place::new();
     place.file("tiny.dat", "3\n0 5 2\n5 0 3\n2 3 0\n\n0 8 15\n8 0 13\n15 13 0\n");
     let solved = place.json("place --qaplib tiny.dat --kicks 200 --json");
-    // All six permutations by hand: the heaviest flow takes the shortest distance.
+    // All six permutations computed by hand: the heaviest flow takes the shortest distance.
     assert_eq!(solved["cost"], 2.0 * (5.0 * 8.0 + 3.0 * 13.0 + 2.0 * 15.0));
     assert_eq!(solved["permutation"].elements().len(), 3);
     assert_eq!((&solved["format"], &solved["instance"]), (&"seatmap-qap/1".into(), &"tiny".into()));
@@ -218,7 +216,7 @@ fn qaplib_instances_are_solved() {
     assert!(told.starts_with("tiny.dat: n = 3, cost 218, optimal ("), "{told}");
 }
 
-/// Two packages of 8 cores; hardware threads of a core are 16 apart.
+/// Two packages of 8 cores; the two hardware threads of a core are 16 apart.
 const XEON: &str = "place --on xeon-e5-2680-2s --kicks 2000";
 
 #[test]
@@ -258,8 +256,7 @@ fn a_core_takes_one_task_where_there_are_cores_enough() {
     assert!(place.refusal((XEON, "--pattern ring:8 --use-smt --avoid-smt")).contains("cannot"));
 }
 
-/// Where nothing was seen, no placement is praised.
-/// Messages between tasks that share a CPU cost nothing by a model of distances.
+/// A model of distances gives no cost to messages between tasks that share a CPU.
 #[test]
 fn one_cpu_for_all_is_not_a_pattern_without_messages() {
     let place = Place::new();
@@ -284,13 +281,13 @@ fn a_pattern_without_messages_proves_nothing() {
     let table = place.stdout("place --on xeon-e5-2680-2s --pattern silent.json");
     let verdict = "\nEvery placement costs nothing: the pattern has no messages between tasks.\n";
     assert!(table.contains(verdict) && !table.contains("proven"), "{table}");
-    // A document that another verb shows is not refused as a damaged machine.
+    // The refusal names the verb that shows the document, instead of calling it a damaged machine.
     let refused = place.one_line_refusal("show silent.json");
     assert!(refused.ends_with("which 'seatmap pattern show silent.json' draws"), "{refused}");
     assert!(place.stdout("pattern show silent.json").starts_with("x: 3 tasks"));
 }
 
-/// Seats are shown as they are written, and tasks may be fixed together where some must share.
+/// Shows seats as CPU lists. Tasks may be fixed to one CPU if some must share.
 #[test]
 fn wide_seats_and_shared_cpus_are_as_asked() {
     let place = Place::new();
@@ -306,7 +303,7 @@ fn wide_seats_and_shared_cpus_are_as_asked() {
         "place --on xeon-e5-2680-2s --pattern ring:2 --fix 0=0 --fix 1=0",
         "so that each PU takes at most 1 task; fix them",
     );
-    // The way out that the refusal names.
+    // The alternative that the refusal names.
     assert!(ring("ring:2 --cpus 0 --fix 0=0 --fix 1=0").contains(" 0:0 1:0\n"));
 }
 
@@ -369,7 +366,7 @@ fn distances_beyond_any_machine_are_refused_where_they_stand() {
     );
 }
 
-/// Two seconds of patience, and a search of four that no proof ends sooner.
+/// The message appears after two seconds, and no proof ends this search of three seconds sooner.
 #[test]
 fn a_long_search_says_at_a_terminal_that_it_goes_on() {
     let place = Place::new();
@@ -385,7 +382,7 @@ fn a_long_search_says_at_a_terminal_that_it_goes_on() {
         let mut child = command.spawn().unwrap();
         drop(command);
         let mut text = Vec::new();
-        // The terminal's end is an error to those who read it.
+        // Reading a terminal after its last program has exited is an error.
         let _ = screen.read_to_end(&mut text);
         assert!(child.wait().unwrap().success());
         String::from_utf8_lossy(&text).into_owned()

@@ -1,10 +1,10 @@
-//! Exported plans in the hands of the programs they are for. Each plan seats its tasks in another
-//! order than the system's, so that a consumer that keeps the set and loses the order is found out.
+//! Exported plans, used by the programs that they are for. The plans seat tasks in another order
+//! than the system's, to detect consumers that keep the set of CPUs but lose the order.
 
 use crate::common::{Place, assert_contains, stderr, stdout};
 use std::process::{Command, Output};
 
-/// Two CPUs of this process, the later one first; `None`, and a word about it, where there is one.
+/// Two CPUs of this process, the later one first. `None` if there is only one.
 fn swapped() -> Option<[u32; 2]> {
     let cpus = seatmap_os::affinity::current().unwrap();
     if cpus.len() < 2 {
@@ -13,12 +13,12 @@ fn swapped() -> Option<[u32; 2]> {
     cpus.get(..2).map(|two| [two[1], two[0]])
 }
 
-/// Whether a consumer works here; scripts/consumers installs it.
+/// Whether a consumer works here; `scripts/consumers` installs it.
 fn installed(program: &str) -> bool {
     seatmap_needs::tool(program)
 }
 
-/// Writes a plan and its export, which becomes the file `seats`.
+/// Writes a plan and its export, named `seats`.
 fn export(place: &Place, format: &str, placement: &[u32]) {
     let names: Vec<String> =
         (0..placement.len()).map(|task| format!("\"task '{task}' \\\\ /* \\\"\"")).collect();
@@ -28,7 +28,7 @@ fn export(place: &Place, format: &str, placement: &[u32]) {
     place.stdout(format!("export plan.json --format {format} -o seats"));
 }
 
-/// Variables that tell an exported script which task it is, and others that look like them.
+/// Variables that give an exported script its task number, and similar ones that do not.
 const RANKS: [&str; 10] = [
     "SEATMAP_TASK",
     "OMPI_COMM_WORLD_LOCAL_RANK",
@@ -48,7 +48,7 @@ fn shell(place: &Place, command: &str) -> Output {
     for variable in RANKS {
         shell.env_remove(variable);
     }
-    // mpirun refuses root unless told twice.
+    // mpirun refuses root without both variables.
     shell
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
@@ -56,7 +56,7 @@ fn shell(place: &Place, command: &str) -> Output {
         .unwrap()
 }
 
-/// The lines that a successful command prints on stdout, sorted, for threads and ranks come in any
+/// The stdout of a successful command, in sorted lines because threads and ranks print in any
 /// order.
 fn lines(place: &Place, command: &str) -> Vec<String> {
     let output = shell(place, command);
@@ -68,12 +68,12 @@ fn lines(place: &Place, command: &str) -> Vec<String> {
     lines
 }
 
-/// `0 PU`, `1 PU`, ...: what a consumer prints that seats each task where the plan says.
+/// The output of a consumer that follows the plan: `0 PU`, `1 PU`, ...
 fn seated(placement: &[u32]) -> Vec<String> {
     placement.iter().enumerate().map(|(task, pu)| format!("{task} {pu}")).collect()
 }
 
-/// Prints the CPUs that a process may use.
+/// Prints the CPUs available to a process.
 const ALLOWED: &str = "sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status";
 
 fn a_script_seats_each_process(format: &str) {
@@ -104,7 +104,7 @@ fn a_script_seats_each_process(format: &str) {
     a_batch_script_of_slurm_has_no_rank(&place, cpus[1]);
 }
 
-/// A rank of the whole job says nothing on its second node.
+/// A rank within the whole job does not identify the task on a second node.
 fn a_script_without_a_rank_refuses(place: &Place) {
     for set in ["", "OMPI_COMM_WORLD_RANK=1", "PMI_RANK=1", "SLURM_PROCID=1"] {
         let refused = shell(place, &format!("{set} sh seats echo ran"));
@@ -117,7 +117,7 @@ fn a_script_without_a_rank_refuses(place: &Place) {
     }
 }
 
-/// `sbatch` sets the variables of a first task for its script, and whatever that starts inherits
+/// `sbatch` sets the variables of a first task for its script, and the script's children inherit
 /// them.
 fn a_batch_script_of_slurm_has_no_rank(place: &Place, second: u32) {
     let batch = "SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_LOCALID=0";
@@ -164,8 +164,7 @@ fn taskset_seats_the_ranks_of_mpirun() {
     assert_eq!(lines(&place, &format!("{mpirun} {RANK_AND_ALLOWED}")), seated(&cpus));
 }
 
-/// Two nodes that are both this computer: what would log in to the second one runs its command
-/// here.
+/// Two nodes that are both this computer: the replaced remote shell runs the command locally.
 #[test]
 fn taskset_seats_the_ranks_of_each_node() {
     let Some([second, first]) = swapped().filter(|_| installed("taskset")) else { return };
@@ -190,7 +189,7 @@ fn taskset_seats_the_ranks_of_each_node() {
     }
 }
 
-/// Runs the `mpirun` command that stands at the top of the exported rankfile.
+/// Runs the `mpirun` command from the comment at the top of the exported rankfile.
 fn by_rankfile(place: &Place, placement: &[u32], before: &str) -> Vec<String> {
     export(place, "rankfile", placement);
     let text = place.read("seats");
@@ -207,8 +206,8 @@ fn mpirun_seats_the_ranks_as_the_rankfile_says() {
     }
 }
 
-/// As on most servers: the first PUs of all cores come before the second ones, so hwloc's order is
-/// not the system's.
+/// On most servers the first PUs of all cores come before the second ones, so hwloc's order differs
+/// from the system's.
 #[test]
 fn rankfiles_hold_where_hwloc_counts_otherwise() {
     let Some(cpus) = swapped().filter(|_| installed("mpirun") && installed("lstopo-no-graphics"))
@@ -230,7 +229,7 @@ fn rankfiles_hold_where_hwloc_counts_otherwise() {
     );
 }
 
-/// An OpenMP program, built by GCC, with this library as its runtime.
+/// Builds an OpenMP program with GCC and links this runtime library.
 fn openmp_program(place: &Place, runtime: &str) -> bool {
     place.file("program.c", "int main(void)\n{\n#pragma omp parallel\n    {}\n}\n");
     if !installed("gcc") {
@@ -251,7 +250,7 @@ fn the_environment_seats_each_thread(format: &str, runtime: &str) {
     };
     for placement in [&[second, first][..], &[second, first, second], &[second, second, first]] {
         export(&place, format, placement);
-        // A variable that another format's export has left behind must not win.
+        // Variables left over from another format's export must not take precedence.
         let left = format!(
             "OMP_PLACES='{{{first}}},{{{second}}}' OMP_PROC_BIND=true GOMP_CPU_AFFINITY={first}"
         );
@@ -317,8 +316,7 @@ fn systemd_reads_the_drop_in() {
     assert!(stderr(&bad).contains("CPU affinity"), "the drop-in is read at all");
 }
 
-/// srun's parser alone: with no controller to contact, what is left is whether it came that far.
-/// Where `numactl` may set memory policies at all.
+/// The script seats each process and, if `numactl` may set memory policies here, its memory.
 #[test]
 fn numactl_seats_each_process_and_its_memory() {
     if !installed("numactl") {
@@ -348,7 +346,7 @@ fn nginx_reads_the_masks() {
     place.file("nginx.conf", place.read("seats") + &rest);
     let judged = shell(&place, &format!("nginx -t -p {folder} -c {folder}/nginx.conf"));
     assert!(judged.status.success(), "{}", stderr(&judged));
-    // The workers' affinity, once each has set it.
+    // The affinity of the workers after each has set it.
     let script = format!(
         "nginx -p {folder} -c {folder}/nginx.conf & master=$!; tries=0; \
          while [ $tries -lt 200 ]; do \
@@ -389,6 +387,7 @@ fn redis_reads_the_lists() {
     );
 }
 
+/// Tests only srun's parser: it gets as far as contacting a controller, which is missing.
 #[test]
 fn srun_reads_the_binding() {
     if !installed("srun") {

@@ -1,5 +1,5 @@
-//! Cells that are really made, on the highest CPU, where root and version 1 cpusets allow it. The
-//! suites of two programs share it.
+//! Real cells on the highest CPU, if this is root and has version 1 cpusets. The test suites of two
+//! programs share this file.
 
 use crate::common::{Arguments, Place};
 use std::path::Path;
@@ -7,10 +7,10 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-/// Longer than anything here takes; nothing is asserted of it.
+/// More tries than any wait here needs.
 const PATIENCE_TRIES: u32 = 1500;
 
-/// `seatmap`, which lies beside the program under test, with a run folder of the place's own.
+/// The `seatmap` next to the tested program, with the place's own run folder.
 pub fn seatmap(place: &Place, arguments: impl Arguments) -> Command {
     let mut command = place.command_of(Path::new(crate::PROGRAM).with_file_name("seatmap"));
     command.args(arguments.words()).env("SEATMAP_RUN", place.path("run")).stderr(Stdio::piped());
@@ -31,7 +31,7 @@ pub fn is_root() -> bool {
     unsafe { libc::geteuid() == 0 }
 }
 
-/// The highest CPU, as a list; `None`, and a word about it, where no cell can be made here.
+/// The highest CPU, as a list. `None` if no cell can be created here.
 pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     let highest = online.trim().rsplit(['-', ',']).next().unwrap().to_owned();
@@ -41,7 +41,7 @@ pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
         seatmap_needs::skipped!("cells need root, a cpuset hierarchy of version 1 and two CPUs");
         return None;
     }
-    // One test at a time; one that failed has put its cells back.
+    // One test at a time. A failed test has already restored its cells.
     static TAKEN: Mutex<()> = Mutex::new(());
     Some((
         format!("{highest}-{highest}"),
@@ -49,12 +49,12 @@ pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
     ))
 }
 
-/// The arguments that make a cell on these CPUs, as quickly as can be.
+/// The fastest arguments that create a cell on these CPUs.
 pub fn make(name: &str, cpus: &str) -> String {
     format!("create {name} --cpus {cpus} --untested --require v1-exclusive")
 }
 
-/// Whether a cell was made; not where somebody else has the CPU just now, which is said.
+/// Whether a cell was created. If another program has the CPU, reports the test as skipped.
 pub fn made(output: &Output) -> bool {
     let told = stderr(output);
     let is_taken = told.contains("can be made here") || told.contains(", and is remembered in ");
@@ -65,7 +65,7 @@ pub fn made(output: &Output) -> bool {
     !is_taken
 }
 
-/// Whether a cell stands.
+/// Whether a cell exists.
 pub fn has_groups(place: &Place) -> bool {
     let names = std::fs::read_dir(place.path("run")).unwrap();
     names.into_iter().any(|name| name.unwrap().file_name().to_str().unwrap().ends_with(".journal"))

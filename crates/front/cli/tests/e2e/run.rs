@@ -1,5 +1,4 @@
-//! `seatmap run`, with unmodified programs in C, Go, Java and Rust that say themselves where they
-//! may run.
+//! `seatmap run` with unmodified programs in C, Go, Java and Rust that print their own CPUs.
 
 mod daemons;
 mod memory;
@@ -16,7 +15,7 @@ use crate::common::{Arguments, Json, Place};
 use serde_json::Value;
 use std::process::Output;
 
-/// The words of a finished run.
+/// The results of a finished run.
 struct Told {
     output: Output,
     report: Value,
@@ -35,12 +34,12 @@ impl Told {
         self.report["threads"].elements()
     }
 
-    /// Where each thread was to sit, in order of creation.
+    /// Each thread's intended CPU, in order of creation.
     fn seats(&self) -> Vec<Option<u32>> {
         self.threads().iter().map(seat).collect()
     }
 
-    /// That every thread with a seat kept to it, and that nothing is said to have gone wrong.
+    /// Asserts that every seated thread kept its seat and that no error was reported.
     fn assert_verified(&self) {
         for thread in self.threads() {
             let cpus = thread["cpus"].elements();
@@ -53,7 +52,7 @@ impl Told {
     }
 }
 
-/// The one CPU of a thread's seat.
+/// The CPU of a thread's seat, if it has a single one.
 #[expect(clippy::panic, reason = "helpers of tests fail as tests do")]
 fn seat(thread: &Value) -> Option<u32> {
     match &thread["cpus"].elements()[..] {
@@ -63,13 +62,13 @@ fn seat(thread: &Value) -> Option<u32> {
     }
 }
 
-/// Runs a program under these options to its end, each thread and process seated when it is
+/// Runs a program under these options to its end. Each thread and process is seated when it is
 /// created.
 fn run(place: &Place, options: impl Arguments, program: impl Arguments) -> Told {
     run_with(place, options, program, &[])
 }
 
-/// The same, with variables in the environment.
+/// [`run`] with environment variables.
 fn run_with(
     place: &Place,
     options: impl Arguments,
@@ -79,7 +78,7 @@ fn run_with(
     run_as_usual(place, ("--strict", options), program, variables)
 }
 
-/// Runs a program to its end as it is run without options: its processes begin on the whole set.
+/// Runs a program to its end without `--strict`: its processes start on the whole set.
 fn run_as_usual(
     place: &Place,
     options: impl Arguments,

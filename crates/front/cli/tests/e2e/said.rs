@@ -1,4 +1,4 @@
-//! Sentences that were untrue, each in the case that showed it.
+//! Sentences that were once untrue, each in the case that revealed it.
 
 use crate::check::is_root;
 use crate::common::{Arguments, Json, Place, assert_contains, stderr, stdout};
@@ -10,7 +10,7 @@ fn cpu() -> String {
     super::run::programs::two_cpus()[0].to_string()
 }
 
-/// A program that has ended, and whose parent has not asked how, runs nowhere.
+/// A zombie, whose parent has not waited for it, runs on no CPU.
 #[test]
 fn a_zombie_is_seated_and_judged_nowhere() {
     let mut ended = Command::new("true").spawn().unwrap();
@@ -27,7 +27,7 @@ fn a_zombie_is_seated_and_judged_nowhere() {
     ended.wait().unwrap();
 }
 
-/// A reader that has seen enough does not make a wrong seating a good one.
+/// A reader that closes the pipe early does not turn a wrong seating into a right one.
 #[test]
 fn a_reader_that_has_gone_hides_no_verdict() {
     let place = Place::new();
@@ -48,7 +48,7 @@ fn a_reader_that_has_gone_hides_no_verdict() {
     }
 }
 
-/// Some editors begin every file with one.
+/// Some editors write it at the start of every file.
 #[test]
 fn a_byte_order_mark_hides_no_plan() {
     let place = Place::new();
@@ -78,7 +78,7 @@ fn pages_of_the_manual_follow_no_link_of_another_user() {
     assert_eq!(std::fs::read_dir(place.path("mine")).unwrap().count(), 0);
 }
 
-/// A pipe that nobody reads keeps whoever opens it to write.
+/// Opening a pipe without a reader for writing blocks.
 #[test]
 fn a_planted_pipe_holds_no_log_up() {
     let place = Place::new();
@@ -122,13 +122,13 @@ fn few_blocks_show_nothing_and_two_commands_have_two_names() {
     assert_contains(&text, "true (2)");
 }
 
-/// A file of an earlier run must not be taken for the report of a run whose end nobody saw.
+/// If Seatmap did not see the end of a run, it must not leave an earlier report in place.
 #[test]
 fn a_report_says_that_the_end_was_not_seen() {
     let place = Place::new();
     place.file("report.json", "an earlier run's");
     let run = format!("run --cpus {} --detach --report report.json -- sleep 60", cpu());
-    // Into a file: the program in the background would hold a pipe open.
+    // A file, because the background program would keep a pipe open.
     let lines = std::fs::File::create(place.path("lines")).unwrap();
     let started = place.command(run).stdout(Stdio::null()).stderr(lines).status();
     assert!(started.unwrap().success());
@@ -146,7 +146,7 @@ fn a_report_says_that_the_end_was_not_seen() {
     assert_eq!(report()["complete"], true);
 }
 
-/// Each of two runs of one list takes its first CPU.
+/// Both runs take the first CPU of the list.
 #[test]
 fn runs_that_share_a_cpu_say_so() {
     let place = Place::new();
@@ -154,7 +154,7 @@ fn runs_that_share_a_cpu_say_so() {
     let run = |seconds| ["run", "-q", "--strict", "--cpus", &cpu, "--", "sleep", seconds];
     let mut first = place.command(run("60")).spawn().unwrap();
     let second = place.run(run("2"));
-    // A front that were killed would leave the program.
+    // SIGKILL would end only the launcher, not the program.
     crate::common::kill().args(["-TERM", &first.id().to_string()]).status().unwrap();
     first.wait().unwrap();
     let said = stderr(&second);
@@ -162,8 +162,8 @@ fn runs_that_share_a_cpu_say_so() {
     assert_contains(&said, " ('sleep'), which another 'seatmap run' (process ");
 }
 
-/// A program that was seated while it ran stays there without a process of Seatmap. A user who
-/// seats another one there, or starts it there, is told.
+/// A running program that was seated keeps its seat without a Seatmap process. Seating or starting
+/// another program there prints a warning.
 #[test]
 fn programs_that_run_already_and_share_a_cpu_are_told() {
     let place = Place::new();
@@ -186,7 +186,7 @@ fn programs_that_run_already_and_share_a_cpu_are_told() {
     assert!(stderr(&third).contains(&told), "{}", stderr(&third));
 }
 
-/// A user who may not look into another one's run is told of it all the same.
+/// The warning does not require access to the other user's run.
 #[test]
 fn a_run_of_another_user_on_the_same_cpu_is_told() {
     if !is_root() || !crate::run::programs::installed("setpriv") {
@@ -205,12 +205,12 @@ fn a_run_of_another_user_on_the_same_cpu_is_told() {
     if said.contains("ermission denied") {
         return seatmap_needs::skipped!("another user may not start the program here");
     }
-    // Its seating is not shown, and the masks of its threads are.
+    // Its seating is hidden, but the masks of its threads are visible.
     let words = format!("CPU {} is also the only CPU of a thread of process ", cpu());
     assert!(said.contains(&words) && said.contains(" ('sleep')"), "{said}");
 }
 
-/// The kernel's words for it name neither the variable nor a way out.
+/// The kernel's message names neither the variable nor a remedy.
 #[test]
 fn a_folder_for_temporary_files_that_is_not_there_is_named() {
     let place = Place::new();
@@ -227,7 +227,7 @@ fn a_folder_for_temporary_files_that_is_not_there_is_named() {
     }
 }
 
-/// The metric's own command takes its time after every run.
+/// The metric's command also takes time after every run.
 #[test]
 fn a_comparison_that_cannot_keep_to_its_time_says_so_before() {
     let place = Place::new();
@@ -247,7 +247,7 @@ fn a_metric_says_how_its_command_ended() {
     assert!(stderr(&output).contains("ended with exit code 3"), "{}", stderr(&output));
 }
 
-/// A seat that a rule gave may lie outside `--cpus`, and stays what the rule says.
+/// A rule may give a seat outside `--cpus`, and that seat stays.
 #[test]
 fn busy_threads_keep_the_seats_of_their_rule() {
     let [a, b] = super::run::programs::two_cpus();
@@ -273,7 +273,7 @@ fn two_results_never_share_stdout() {
     }
 }
 
-/// Each thread's file is kept open while there is room for the others.
+/// Threads' files are kept open only while there is room for the others.
 #[test]
 fn a_limit_on_open_files_hides_no_thread() {
     let Some(program) = crate::check::threads(20, "sleep") else { return };
@@ -288,7 +288,7 @@ fn a_limit_on_open_files_hides_no_thread() {
     drop(program);
 }
 
-/// Root of a user namespace is an ordinary user to the kernel's files.
+/// The kernel treats root of a user namespace as an ordinary user when it opens files.
 #[test]
 fn root_of_a_user_namespace_is_told_to_ask() {
     let place = Place::new();
@@ -297,7 +297,7 @@ fn root_of_a_user_namespace_is_told_to_ask() {
     doctor.current_dir("/");
     // SAFETY: geteuid cannot fail and touches nothing.
     if unsafe { libc::geteuid() } == 0 {
-        // Root itself keeps its files in a namespace of its own.
+        // Root's user id would keep access to its files in the namespace.
         std::os::unix::process::CommandExt::uid(&mut doctor, 65_534);
     }
     let output = doctor.output().unwrap();
@@ -310,7 +310,7 @@ fn root_of_a_user_namespace_is_told_to_ask() {
     assert!(remedies.iter().any(|remedy| remedy.starts_with("ask root of the host to write")));
 }
 
-/// A rule that no thread fits may hold a name that is misspelt.
+/// The rule's name may be misspelt.
 #[test]
 fn a_rule_that_no_thread_fits_is_told() {
     let place = Place::new();
@@ -320,15 +320,15 @@ fn a_rule_that_no_thread_fits_is_told() {
     let said = stderr(&ran);
     assert_contains(&said, "--match 'slep': no thread fitted it");
     assert!(!said.contains("'sleep': no thread"), "{said}");
-    // Nothing was judged where no program has a device open.
+    // No process has a device open, so nothing was judged.
     let own = std::process::id().to_string();
     let checked = place.run(format!("check --pid {own} --rule device-near"));
     let said = stdout(&checked) + &stderr(&checked);
     assert!(said.contains("nothing was judged") && !said.contains("all as asked"), "{said}");
 }
 
-/// `/sys` may be absent, be of another file system, or have its control groups covered. Work that
-/// needs it is refused, and other work says what it did not see.
+/// `/sys` may be absent, be another file system, or have its control groups covered by a mount.
+/// Seatmap refuses work that needs it; other work reports what it could not see.
 #[test]
 fn a_sys_that_is_not_the_kernels_is_never_judged_well() {
     if !is_root() {
@@ -361,7 +361,7 @@ fn a_sys_that_is_not_the_kernels_is_never_judged_well() {
             assert!(said.contains(remark), "{line}: {said}");
         }
     }
-    // A quota behind a covered mount, or of a program that has ended, is not none.
+    // An unreadable quota (covered mount, ended program) does not mean that there is none.
     let Some(group) = Group::with_quota(100) else { return };
     let joined = format!("echo $$ >{}/cgroup.procs", group.0.display());
     let covered = format!("{joined} && mount -t tmpfs none /sys/fs/cgroup");

@@ -13,8 +13,9 @@ fn printed(command: &mut Command) -> String {
     stdout(&output)
 }
 
-/// A `virsh` for a whole test. The test driver of libvirt forgets everything with its connection,
-/// so that one process of the real program keeps it. The driver's `vcpupin` does not know `--live`.
+/// A `virsh` for a whole test. libvirt's test driver loses its state with the connection, so one
+/// process of the real program keeps the connection open. The driver's `vcpupin` does not know
+/// `--live`.
 const VIRSH: &str = r#"#!/bin/sh
 cd "$(dirname "$0")/.." || exit 1
 line="$*"
@@ -33,12 +34,13 @@ done <from
 exit 1
 "#;
 
-/// A domain of this libvirt in a plan, with a sleeper for a process, in a group of libvirt's name.
+/// A domain of this libvirt in a plan. A sleeping process replaces the domain's, in a group with
+/// libvirt's name.
 struct Domain {
     place: Place,
     name: String,
     sleeper: Guarded,
-    /// Removed after the sleeper has ended.
+    /// Dropped last, because a group with members cannot be removed.
     _group: Group,
 }
 
@@ -60,7 +62,7 @@ impl Domain {
         let domain = Domain { place, name, sleeper, _group: group };
         printed(&mut domain.services("plan --seconds 300ms -o plan.json"));
         let mut plan: Value = serde_json::from_str(&domain.place.read("plan.json")).unwrap();
-        // The test driver pins no process: the sleeper may be on any CPU.
+        // The test driver pins no process, so any CPU is right for the sleeper.
         let cpus: seatmap_os::CpuSet =
             seatmap_os::affinity::current().unwrap().into_iter().collect();
         plan["services"][0]["cpus"] = cpus.to_string().into();
@@ -68,7 +70,7 @@ impl Domain {
         Some(domain)
     }
 
-    /// A command that finds the `virsh` of this test first.
+    /// A command whose PATH starts with this test's `virsh`.
     fn services(&self, arguments: impl Arguments) -> Command {
         let mut command = self.place.command(("services", arguments));
         let path = std::env::var("PATH").unwrap_or_default();
@@ -77,7 +79,7 @@ impl Domain {
         command
     }
 
-    /// A libvirt with this domain, for as long as the value lives.
+    /// A libvirt with this domain, until the value is dropped.
     fn libvirt(&self) -> (Guarded, [File; 2]) {
         let node = format!(
             "<node><domain type='test'><name>{}</name><memory>1048576</memory><vcpu>2</vcpu>\
@@ -108,7 +110,7 @@ impl Domain {
         std::fs::set_permissions(self.place.path("bin/virsh"), executable).unwrap();
     }
 
-    /// The words by which applying is refused, with programs from these folders.
+    /// The message that refuses `apply`, with programs from these folders.
     fn refusal(&self, path: &str, code: i32) -> String {
         let mut apply = self.services("apply plan.json");
         let output = apply.env("PATH", path).output().unwrap();
@@ -118,7 +120,7 @@ impl Domain {
         told
     }
 
-    /// The pins that libvirt has.
+    /// libvirt's current pins.
     fn pins(&self) -> String {
         let mut all = String::new();
         for verb in ["vcpupin", "iothreadinfo", "emulatorpin"] {
@@ -145,13 +147,13 @@ fn a_domain_is_pinned_by_libvirt_and_comes_back() {
         return seatmap_needs::skipped!("no cpuset can be made");
     };
     let _libvirt = domain.libvirt();
-    // The first answer has a greeting before it.
+    // The first answer begins with a greeting.
     let _ = domain.pins();
     let before = domain.pins();
     assert!(before.contains("emulator:") && before.contains("IOThread ID"), "{before}");
     for _ in 0..2 {
         let told = printed(&mut domain.services("apply plan.json --ttl 1h"));
-        // Two vCPUs and the emulator; the driver has pinned the I/O thread within the set already.
+        // Two vCPUs and the emulator; the driver already pins the I/O thread within the set.
         assert_contains(&told, "by 3 settings");
         assert_ne!(domain.pins(), before);
         printed(&mut domain.services("undo"));
@@ -166,7 +168,6 @@ fn without_virsh_or_libvirt_nothing_is_changed() {
     };
     let told = domain.refusal("/nonexistent", 2);
     assert_contains(&told, "'web' is a libvirt domain, and 'virsh' is not installed");
-    // A libvirt that does not answer.
     domain.install("#!/bin/sh\necho 'error: Failed to connect socket' >&2\nexit 1\n");
     let own = domain.place.path("bin").display().to_string();
     let told = domain.refusal(&format!("{own}:/usr/bin:/bin"), 1);

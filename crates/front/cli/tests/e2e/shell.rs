@@ -1,14 +1,13 @@
-//! Completions, asked of real shells, and manual pages, help.
+//! Completions in real shells, manual pages, and help.
 
 use crate::common::{Place, files, stderr, stdout};
 use std::path::Path;
 use std::process::Command;
 
-/// timeout(1) ends with this where it does not find the program.
+/// timeout(1) exits with this code if it does not find the program.
 const NOT_FOUND: i32 = 127;
 
-/// A script in a shell that finds the binary under test by its name; `None`, and a word about it,
-/// without the shell.
+/// Runs a script in a shell whose PATH contains the tested program. `None` if the shell is missing.
 fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_seatmap")).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
@@ -24,7 +23,7 @@ fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
     Some(stdout(&output))
 }
 
-/// Lines to be completed, and a candidate that each must get; candidates that it must not get.
+/// Lines to complete, a candidate that must be offered, and candidates that must not.
 const LINES: [(&str, &str, &str); 13] = [
     ("ma", "machines", "measure"),
     ("show xeon", "xeon-phi-5110p", "graviton3"),
@@ -62,14 +61,14 @@ fn bash_completes_machines_patterns_formats_and_files() {
     }
 }
 
-/// A process is known by its name as well: nobody remembers a number.
+/// Users remember a process by its name, not by its number.
 #[test]
 fn processes_are_completed_by_number_and_by_name() {
     let place = Place::new();
     std::fs::copy("/bin/sleep", place.path("seated-sleeper")).unwrap();
     let mut program = Command::new(place.path("seated-sleeper")).arg("600").spawn().unwrap();
     let pid = program.id().to_string();
-    // The name is the new program's once it is executed.
+    // The name changes when the new program is executed.
     let name = format!("/proc/{pid}/comm");
     while std::fs::read_to_string(&name).unwrap().trim() != "seated-sleeper" {}
     let lines = ["check --pid seated-sle", "run --cpus 0 --pid seated-", "top -p seated"];
@@ -84,7 +83,7 @@ fn processes_are_completed_by_number_and_by_name() {
     assert!(names.is_none_or(|names| names == ["seated-sleeper"]));
 }
 
-/// The groups of this computer, whatever they are: each that is offered is one that `check` knows.
+/// Uses the groups of this computer: `check` must accept each offered one.
 #[test]
 fn control_groups_and_units_are_completed() {
     let place = Place::new();
@@ -142,8 +141,8 @@ fn fish_completes_alike() {
     }
 }
 
-/// In a terminal of its own, where the key is pressed: once as read by a user's .zshrc, once as
-/// found in the function path.
+/// In a terminal, with the key pressed: once with the script read by `.zshrc`, once found in the
+/// function path.
 #[test]
 fn zsh_completes_at_the_first_press_of_the_key() {
     let place = Place::new();
@@ -158,7 +157,7 @@ fn zsh_completes_at_the_first_press_of_the_key() {
             "zmodload zsh/zpty; zpty z \"PS1='>' TERM=dumb zsh -f -i\"; zpty -w z '{setup}'; zpty -w z \"echo rea''dy\"; \
              zpty -r z out '*ready*'; zpty -w -n z $'seatmap show xeon-ph\\t'; zpty -r z out '*xeon-phi-5110p*'; print done"
         );
-        // A test would wait for output that never comes.
+        // Otherwise the test would wait forever for missing output.
         let Some(told) = in_shell(&place, &["timeout", "300", "zsh", "-f"], &script) else {
             return;
         };

@@ -1,10 +1,11 @@
-//! Machines of one to four PUs through the verbs that draw a page: nothing is said of differences
-//! between pairs that there are not, or that the measurement itself does not repeat to.
+//! Machines of one to four PUs, through the verbs that draw a page: a page must not mention
+//! differences between pairs if there are no pairs, or if the differences are below the
+//! measurement's repeatability.
 
 use crate::common::{Arguments, Json, Place, assert_contains, stderr};
 use serde_json::{Value, json};
 
-/// A profile of so many PUs under one cache, whose pairs are measured to so many nanoseconds.
+/// A profile of `pus` PUs under one cache, whose pairs are measured to `off_ns` nanoseconds.
 fn machine(place: &Place, pus: usize, off_ns: f64) -> String {
     let name = format!("m{pus}-{off_ns}.json");
     let four = "0,,,\n40,0,,\n60,52,0,\n45,70,41,0\n";
@@ -39,7 +40,7 @@ fn machine(place: &Place, pus: usize, off_ns: f64) -> String {
     name
 }
 
-/// The words of a page, without its marks.
+/// The text of a page, without its tags.
 fn words(page: &str) -> String {
     let body = page.split("<body").nth(1).unwrap_or(page);
     let visible = body.split("<script").next().unwrap_or(body);
@@ -62,7 +63,7 @@ fn page(place: &Place, arguments: impl Arguments) -> String {
 fn a_headline_survives_few_pairs() {
     let place = Place::new();
     for pus in 1..=4 {
-        // As on a shared virtual machine: the passes of a pair differ by more than the pairs do.
+        // As on a shared virtual machine: the passes of one pair differ more than the pairs do.
         let noisy = machine(&place, pus, 70.0);
         let shown = page(&place, ["show", &noisy]);
         for advice in ["seat threads by the measured", "seat threads that talk", "Not all pairs"] {

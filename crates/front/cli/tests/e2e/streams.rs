@@ -1,4 +1,4 @@
-//! A stdout that is closed, full, or not read any more; a closed stdin and stderr.
+//! A closed, full or abandoned stdout, and closed stdin and stderr.
 
 use crate::common::{Place, stderr};
 use std::io::Read;
@@ -37,7 +37,7 @@ fn place() -> Place {
     place
 }
 
-/// The command by a shell, which can close its streams.
+/// Runs the command in a shell, which can close its streams.
 fn by_shell(place: &Place, arguments: &str, streams: &str) -> Output {
     let line = format!("exec \"$0\" {arguments} {streams}");
     let mut shell = place.command_of("sh");
@@ -45,7 +45,7 @@ fn by_shell(place: &Place, arguments: &str, streams: &str) -> Output {
     shell.env("SEATMAP_RUN", place.path("run")).output().unwrap()
 }
 
-/// Exit code 1, and one line that says so behind what else there was to say.
+/// Asserts exit code 1 and a last line that says that output was lost.
 fn assert_lost(arguments: &str, output: &Output) {
     let stderr = stderr(output);
     assert_eq!(output.status.code(), Some(1), "{arguments}: {stderr}");
@@ -66,7 +66,7 @@ fn a_closed_stdout_is_a_failure() {
     PRINTING
         .iter()
         .for_each(|arguments| assert_lost(arguments, &by_shell(&place, arguments, ">&-")));
-    // Open, but for reading only: the standard library takes that for a sink as well.
+    // Open, but only for reading. The standard library discards such output as well.
     assert_lost("machines", &by_shell(&place, "machines", "1</dev/null"));
 }
 
@@ -121,14 +121,14 @@ fn a_closed_stderr_changes_no_exit_code() {
     );
 }
 
-/// Ranks of a job share one stderr: a line that came in pieces would mix with another rank's.
+/// Ranks of a job share stderr: if a line took several writes, it would mix with another rank's.
 #[test]
 fn a_line_on_stderr_is_one_write() {
     let place = place();
     let lines = [("a remark", "import x.csv -o p.json"), ("an error", "show nowhere.json")];
     for (about, arguments) in lines {
         let (mut read, write) = std::io::pipe().unwrap();
-        // A pipe in packet mode gives back each write by itself (pipe(2)).
+        // A pipe in packet mode returns each write separately (pipe(2)).
         // SAFETY: the descriptor is open, and the flag needs no memory.
         let set = unsafe { libc::fcntl(write.as_raw_fd(), libc::F_SETFL, libc::O_DIRECT) };
         assert_eq!(set, 0, "{}", std::io::Error::last_os_error());

@@ -1,15 +1,13 @@
-//! CPUs that are taken away while a command has threads pinned to them, and runs that this makes
-//! void.
+//! CPUs that disappear while threads are pinned to them, and the runs that become void.
 
 use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
 use crate::real_cells::highest;
 use std::process::{Command, Output};
 
-/// The script that takes CPUs away, as `bench/taken/run` does for every verb.
+/// The script that removes CPUs, as `bench/taken/run` does for every verb.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/taken/run");
 
-/// Runs the script, and returns what it printed; `None`, and a word about it, where it can have no
-/// control group.
+/// Runs the script and returns its output. `None` if the script can have no control group.
 fn taken(options: impl Arguments) -> Option<Output> {
     if !Command::new("python3")
         .arg("--version")
@@ -33,8 +31,8 @@ fn taken(options: impl Arguments) -> Option<Output> {
     Some(output)
 }
 
-/// A few runs each of the verbs whose threads wait for each other the most. A cell of another test
-/// could not be made beside the script's group.
+/// A few runs of each of the verbs with the most waiting between threads. The lock is needed
+/// because a cell of another test cannot exist next to the script's group.
 #[test]
 fn every_wait_ends_when_a_cpu_is_taken_away() {
     let _alone = highest();
@@ -43,7 +41,7 @@ fn every_wait_ends_when_a_cpu_is_taken_away() {
     assert!(output.status.success(), "{text}{}", stderr(&output));
 }
 
-/// CPU 1 is taken while the third run goes on, and comes back when that run is over.
+/// CPU 1 disappears during the third run and returns when that run is over.
 #[test]
 fn runs_without_all_their_cpus_are_void_and_made_again() {
     let _alone = highest();

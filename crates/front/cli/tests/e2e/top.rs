@@ -1,4 +1,4 @@
-//! `seatmap top`: as text, as a recording, and on a real terminal of tmux.
+//! `seatmap top` as text, as a recording, and on a real terminal of tmux.
 
 use crate::auto::Relay;
 use crate::check::{bind, bind_all, threads, tids};
@@ -10,16 +10,16 @@ use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a screen may take to change on a busy computer.
+/// Time limit for a screen change on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A terminal of 80 columns and 24 lines with a shell in it.
+/// A terminal of 80 columns and 24 lines that runs a shell.
 struct Terminal<'a> {
     place: &'a Place,
 }
 
 impl<'a> Terminal<'a> {
-    /// `None`, and a word about it, where tmux is absent.
+    /// `None` if tmux is absent.
     fn open(place: &'a Place) -> Option<Self> {
         let version =
             Command::new("tmux").arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -28,7 +28,7 @@ impl<'a> Terminal<'a> {
             return None;
         }
         let terminal = Terminal { place };
-        // The shell takes the environment of the test's own place.
+        // The shell inherits the environment of the test's place.
         let mut command = terminal.command("-f /dev/null new-session -d -x 80 -y 24");
         assert!(command.arg("env PS1='ready> ' sh").status().unwrap().success());
         terminal.until(|screen| screen.contains("ready>"));
@@ -36,7 +36,7 @@ impl<'a> Terminal<'a> {
     }
 
     fn command(&self, words: impl Arguments) -> Command {
-        // Only the surroundings of the program under test are wanted, not the program.
+        // For the environment only: the program is tmux.
         let mut command = self.place.command_of("tmux");
         command.arg("-S").arg(self.place.path("tmux")).args(words.words()).env_remove("TMUX");
         command
@@ -56,7 +56,7 @@ impl<'a> Terminal<'a> {
         String::from_utf8(self.command("capture-pane -p").output().unwrap().stdout).unwrap()
     }
 
-    /// The screen as soon as it is so.
+    /// Waits for a screen that meets the condition, and returns it.
     #[track_caller]
     fn until(&self, is_so: impl Fn(&str) -> bool) -> String {
         let begun = Instant::now();
@@ -70,7 +70,7 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Starts `seatmap top` on a program, between two looks at the terminal's settings.
+    /// Starts `seatmap top` on a program, and saves the terminal's settings before it.
     fn top(&self, pid: i32) {
         let seatmap = env!("CARGO_BIN_EXE_seatmap");
         let line = format!(
@@ -80,7 +80,7 @@ impl<'a> Terminal<'a> {
         self.until(|screen| screen.contains("seatmap top: ") && screen.contains(&pid.to_string()));
     }
 
-    /// That the program has ended so, and left the terminal as it was.
+    /// Asserts that the program ended with this code and restored the terminal.
     #[track_caller]
     fn assert_restored(&self, code: i32) {
         self.until(|screen| {
@@ -100,7 +100,7 @@ impl Drop for Terminal<'_> {
     }
 }
 
-/// The number of the `seatmap top` that a shell in the place has started.
+/// The process id of the `seatmap top` started by the place's shell.
 fn own_top(pid: i32) -> i32 {
     let is_it = |top: &i32| {
         let words = std::fs::read(format!("/proc/{top}/cmdline")).unwrap_or_default();
@@ -114,17 +114,16 @@ fn own_top(pid: i32) -> i32 {
 }
 
 fn signal(pid: i32, signal: i32) {
-    // SAFETY: the process runs, as its screen is shown; the call touches no memory.
+    // SAFETY: the process still runs, as its screen shows; the call touches no memory.
     assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
 }
 
-/// A program with this number of threads beside the first, and a terminal.
+/// A program with `count` additional threads, and a terminal.
 fn with_threads(place: &Place, count: usize) -> Option<(Running, Terminal<'_>)> {
     Some((threads(count, "spin")?, Terminal::open(place)?))
 }
 
-/// A program that is seated by `seatmap run`: the view knows its seats as the check does, and
-/// judges alike.
+/// The view shows the seats of `seatmap run` and judges them as `seatmap check` does.
 #[test]
 fn seats_of_a_run_are_shown_and_judged() {
     let ([a, b], Some(spin)) = (two_cpus(), programs::spin()) else { return };
@@ -142,7 +141,7 @@ fn seats_of_a_run_are_shown_and_judged() {
     let json = || -> Value {
         serde_json::from_str(&place.stdout(format!("top -p {pid} --json"))).unwrap()
     };
-    // The launcher shows a new thread a moment after it was created.
+    // The launcher seats a new thread a moment after its creation.
     until(|| json()["seats"].elements().len() == 2);
     let document = json();
     assert_eq!(document["seats"][1]["cpus"], b.to_string());
@@ -299,7 +298,7 @@ fn who_wakes_whom_is_shown_and_recorded() {
     let place = Place::new();
     let Some(relay) = Relay::start(&place) else { return };
     let choice = ["--pid", &relay.pid(), "--interval", "300ms", "--wakes"];
-    // On a busy computer a look may come while neither has run.
+    // On a busy computer neither thread may have run before a look.
     until(|| {
         let text = place.stdout(("top --once", choice));
         text.lines().any(|line| line.starts_with("ARC WAKES/s"))
@@ -361,7 +360,7 @@ fn without_a_terminal_it_prints_one_frame() {
     assert!(text.contains("groups as the kernel names them"), "this place has no profile: {text}");
 }
 
-/// A recording of a program that sleeps.
+/// A recording of a sleeping program.
 fn recording(place: &Place) -> Option<String> {
     let program = threads(1, "sleep")?;
     let pid = program.pid().to_string();
@@ -419,7 +418,7 @@ fn damaged_recordings_are_refused_with_their_line() {
     );
     place.refuses("show recording", "--html");
     assert!(!place.path("page.html").exists());
-    // One that was killed loses the look that it was writing.
+    // A killed recorder loses the look that it was writing.
     place.file("cut", &recording[..recording.len() - 3]);
     let shown = place.run("show cut --html page.html");
     let told = stderr(&shown);

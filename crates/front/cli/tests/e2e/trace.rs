@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-/// The folder in which cargo builds the library before the tests, as the library's own tests need
-/// it there; `None`, with a message, where this package alone was built.
+/// The folder with the library, which cargo builds before the tests. `None` if only this package
+/// was built.
 pub fn folder() -> Option<PathBuf> {
     let folder = std::env::current_exe().unwrap().parent().unwrap().to_owned();
     let is_there = folder.join("libseatmap_trace.so").is_file();

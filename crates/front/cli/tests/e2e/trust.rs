@@ -1,4 +1,4 @@
-//! Files and sockets that another user planted: what Seatmap goes on from, loads, or writes.
+//! Files and sockets planted by another user: Seatmap must not resume from, load or overwrite them.
 
 use crate::common::{Place, assert_contains, files, stderr};
 use std::fs::{self, Permissions};
@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 const NOBODY: u32 = 65_534;
 
-/// A folder in which every user may write, as `/tmp` is, with a link of another user; `None`, and a
-/// word about it, where this process cannot make one.
+/// A world-writable folder, like `/tmp`, with another user's link. `None` if this process cannot
+/// create one.
 fn shared(link: &str, target: &str) -> Option<Place> {
     let place = Place::new();
     fs::set_permissions(place.folder(), Permissions::from_mode(0o1777)).unwrap();
@@ -92,7 +92,7 @@ fn a_race_goes_on_only_from_ones_own_runs() {
         assert_contains(&told, words);
     };
     let record = place.path("seatmap-tune.json");
-    // Files checks the place before anything is read.
+    // The owner is checked before the file is read.
     refused("a symbolic link of user 65534");
     fs::remove_file(&record).unwrap();
     symlink("planted", &record).unwrap();
@@ -103,7 +103,7 @@ fn a_race_goes_on_only_from_ones_own_runs() {
     refused("other users can write");
 }
 
-/// The metrics of its services are lines for the shell.
+/// The metrics of its services are shell commands.
 #[test]
 fn a_plan_that_others_can_change_is_not_raced() {
     let place = Place::new();

@@ -1,5 +1,4 @@
-//! `seatmap tune`, on commands that print fixed figures: nothing here depends on how fast anything
-//! runs.
+//! `seatmap tune` on commands that print fixed figures, so no result depends on speed.
 
 use crate::common::{
     Arguments, Json, Place, assert_contains, can_observe, files, stderr, stdout, two_cpus,
@@ -7,7 +6,7 @@ use crate::common::{
 use crate::common::{begun, rank};
 use serde_json::Value;
 
-/// Prints 9 where it may run on one CPU alone, and 10 else.
+/// Prints 9 if it may run on only one CPU, otherwise 10.
 const BEST_ALONE: &str =
     "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 9 || echo took 10";
 
@@ -41,7 +40,7 @@ fn better_seats_are_found_and_written() {
     assert_eq!(kept, found);
     assert!(place.read("p.html").contains("is better: it reads 10.0 % lower than 'default'"));
     let winner = &found["candidates"][verdict["winner"].whole() as usize];
-    // A mask is told, and an order is a plan.
+    // If the winner is a mask, it is printed; if it is an order, it is a plan.
     assert_eq!(
         winner["seats"]["order"].is_string(),
         files(&place).contains(&"plan.json".to_owned()),
@@ -99,7 +98,7 @@ fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
     assert!(best["predicted"].is_number() && found["verdict"].is_object(), "{found}");
 }
 
-/// A model's race is simulated, so that it does not matter who makes a run.
+/// A race on a model is simulated, so it does not matter which rank makes a run.
 #[test]
 fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
     let place = Place::new();
@@ -159,7 +158,7 @@ fn options_of_the_other_kind_of_race_are_refused() {
     }
 }
 
-/// A killed race cannot remove its plans; the next one does.
+/// A killed race cannot delete its plans; the next race does.
 #[test]
 fn a_killed_race_leaves_no_folder_behind() {
     if two_cpus().is_none() {
@@ -181,10 +180,10 @@ fn a_killed_race_leaves_no_folder_behind() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    // A run whose CPU a cell took meanwhile was void and made again: the last one is left.
+    // If a cell took a run's CPU, the run was repeated; only the last one is left.
     let run = begun().unwrap();
-    // Where the run ended with the race, there is nobody to end any more. SAFETY: the call touches
-    // no memory.
+    // If the run ended with the race, the signal finds no process. SAFETY: the call touches no
+    // memory.
     let ended = unsafe { libc::kill(run, libc::SIGKILL) };
     let is_gone = std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH);
     assert!(ended == 0 || is_gone);

@@ -1,5 +1,4 @@
-//! Four threads, one after the other; each prints the CPUs that it may run on before it does
-//! anything else.
+//! Four threads in sequence. Each first prints the CPUs that it may run on.
 
 fn tell(who: &str) {
     let status = std::fs::read_to_string("/proc/thread-self/status").expect("/proc is there");

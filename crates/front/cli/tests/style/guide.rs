@@ -1,4 +1,4 @@
-//! The guide as one site: every link of the pages that mdbook builds, where it is installed.
+//! Checks every link of the guide's pages as mdbook builds them, if it is installed.
 
 use super::root;
 use std::path::Path;

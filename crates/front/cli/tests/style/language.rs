@@ -1,22 +1,22 @@
-//! How sentences begin, in the pages and in the comments and messages of the code.
+//! Checks how sentences begin, in pages, comments and messages.
 //!
-//! Headings may be such: in the code, a sentence ends with a mark.
+//! Headings are exempt: in code, only text with a final punctuation mark is a sentence.
 
 use super::{assert_none, others, texts};
 
-/// Characters on a line of a comment, tables aside.
+/// Widest line of a comment, in characters. Tables are exempt.
 const WIDEST_COMMENT: usize = 100;
-/// Characters on a line of a page, tables and examples aside.
+/// Widest line of a page, in characters. Tables and examples are exempt.
 const WIDEST_PROSE: usize = 120;
 
-/// Whether the sentence begins with "Who ...", "Whoever ...", "That which ..." or "What ..." and
-/// does not ask.
+/// Whether the sentence begins with "Who ...", "Whoever ...", "That which ..." or "What ..." and is
+/// not a question.
 fn is_free_relative(sentence: &str) -> bool {
     let beginnings = ["Who ", "Whoever ", "That which ", "What "];
     beginnings.iter().any(|beginning| sentence.starts_with(beginning)) && !sentence.ends_with('?')
 }
 
-/// Whether the text says "is no X": other than "there is no X", "is no longer", "is no more than".
+/// Whether the text says "is no X", except "there is no X", "is no longer" and "is no more than".
 fn negates_a_noun(text: &str) -> bool {
     ["is no ", "are no "].iter().any(|phrase| {
         text.match_indices(phrase).any(|(at, _)| {
@@ -30,7 +30,7 @@ fn negates_a_noun(text: &str) -> bool {
     })
 }
 
-/// The sentences of a paragraph, each with the mark that ends it.
+/// The sentences of a paragraph, each with its punctuation mark.
 fn sentences(paragraph: &str) -> impl Iterator<Item = &str> {
     paragraph
         .split_inclusive(['.', '?', '!', ';'])
@@ -42,10 +42,10 @@ fn sentences(paragraph: &str) -> impl Iterator<Item = &str> {
         .filter_map(|(follows, sentence)| follows.then_some(sentence))
 }
 
-/// A paragraph with the line at which it begins.
+/// A paragraph and the number of its first line.
 type Paragraph = (usize, String);
 
-/// Puts lines together to paragraphs; `None` ends one.
+/// Joins lines to paragraphs. `None` ends a paragraph.
 fn paragraphs<'a>(lines: impl Iterator<Item = (usize, Option<&'a str>, bool)>) -> Vec<Paragraph> {
     let mut found: Vec<Paragraph> = Vec::new();
     let mut goes_on = false;
@@ -60,7 +60,7 @@ fn paragraphs<'a>(lines: impl Iterator<Item = (usize, Option<&'a str>, bool)>) -
     found
 }
 
-/// The prose of a page: no examples, headings or tables; items of lists are paragraphs.
+/// The prose of a page, without examples, headings and tables. Each list item is a paragraph.
 fn prose(text: &str) -> Vec<Paragraph> {
     let mut inside = false;
     paragraphs(text.lines().enumerate().map(move |(at, line)| {
@@ -77,7 +77,7 @@ fn prose(text: &str) -> Vec<Paragraph> {
     }))
 }
 
-/// The comments of a file, and its messages: string literals that begin a line's quotation.
+/// The comments of a file, and its messages: string literals at the start of a line.
 fn comments_and_messages(text: &str) -> Vec<Paragraph> {
     let comment = |line: &'_ str| -> Option<String> {
         let line = line.trim_start();
@@ -104,7 +104,7 @@ fn comments_and_messages(text: &str) -> Vec<Paragraph> {
     found
 }
 
-/// The pages that people read: README, CONTRIBUTING, the guide.
+/// README, CONTRIBUTING, the guide and other documentation.
 fn pages() -> Vec<(String, String)> {
     let is_page = |name: &str| {
         name.starts_with("docs/src/")
@@ -115,7 +115,7 @@ fn pages() -> Vec<(String, String)> {
     texts(&[".md"]).into_iter().filter(|(name, _)| is_page(name)).collect()
 }
 
-/// `file:line: sentence` of each that offends.
+/// Lists the offending sentences as `file:line: sentence`.
 fn offenders(
     texts: &[(String, String)],
     split: fn(&str) -> Vec<Paragraph>,
@@ -146,7 +146,7 @@ fn pages_begin_sentences_with_their_subject() {
     assert_none("'is no X' for 'is not an X'", &offenders(&pages(), prose, negates_a_noun));
 }
 
-/// Whether the sentence is one, and not a heading, and begins with a free relative.
+/// Whether a complete sentence begins with a free relative.
 fn is_whole_free_relative(sentence: &str) -> bool {
     is_free_relative(sentence) && sentence.ends_with(['.', ';', '!'])
 }

@@ -1,15 +1,13 @@
-//! The map at the head of each crate: it names every public module, and nothing that is not there.
+//! Checks the table in each crate's `//!`: it names all public modules, and only existing ones.
 
 use super::{assert_none, others};
 
-/// The text of a crate's `//!`.
 fn map(text: &str) -> String {
     let lines = text.lines().filter_map(|line| line.strip_prefix("//!"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The words behind an opening mark, up to the next backquote, without the kind of a link
-/// (`mod@place`).
+/// The words between each opening mark and the next backquote, without a link's kind (`mod@place`).
 fn words<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = &'a str> {
     let rests = text.match_indices(mark).map(move |(at, _)| &text[at + mark.len()..]);
     rests
@@ -17,14 +15,14 @@ fn words<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = &'a str> {
         .map(|word| word.rsplit('@').next().unwrap_or(word))
 }
 
-/// Whether it can be a module or function of the crate.
+/// Whether the word can name a module or function of the crate.
 fn is_small(word: &str) -> bool {
     !word.is_empty()
         && !word.starts_with("seatmap_")
         && word.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_')
 }
 
-/// The names that a crate declares: modules, functions, and what it passes on.
+/// Whether a crate declares or reexports this name.
 fn declares(text: &str, name: &str) -> bool {
     let code = text.lines().filter(|line| !line.starts_with("//"));
     let mut tokens =
@@ -32,7 +30,7 @@ fn declares(text: &str, name: &str) -> bool {
     tokens.any(|token| token == name)
 }
 
-/// Modules that the map leaves out, and links to things that are not there.
+/// Public modules missing from the table, and links to missing items.
 fn flaws(file: &str, text: &str) -> Vec<String> {
     let map = map(text);
     let public = text
@@ -60,7 +58,7 @@ fn maps_can_be_wrong() {
     assert_eq!(flaws("x", text), ["x: the map leaves out four", "x: the map names two"]);
 }
 
-/// Whether a line of documentation begins or ends an example, which is compiled.
+/// Whether a line of documentation begins or ends a compiled example.
 fn marks_an_example(line: &str) -> bool {
     let comment = line.trim_start();
     let words = comment.strip_prefix("///").or_else(|| comment.strip_prefix("//!"));

@@ -1,19 +1,18 @@
-//! Numbers in sentences, in everything that a test has kept of what is printed.
+//! Grammatical number in sentences, in the sources and in all snapshots of printed text.
 
 use super::{assert_none, is_style, is_test, rust, texts};
 use seatmap_data::statistics::words::faults;
 
-/// Snapshots of the C programs' own output, in which the number of a status stands before a name.
+/// Snapshots of the C programs' own output, in which the number of a status precedes a name.
 const OF_STATUSES: &str = "-c/tests/programs/snapshots/";
 
-/// Recorded timings, whose rows are named for what runs (`queue of 2 line by line`), and sentences
-/// of no one.
+/// Recorded timings: their rows are labels (`queue of 2 line by line`), not sentences.
 const OF_TIMINGS: &str = "__reference__timings_are_as_recorded.snap";
 
-/// A table has two spaces between its columns.
+/// Tables separate columns by two spaces.
 const IN_TABLES: &str = "two spaces: ";
 
-/// `1 threads`, `2 thread` and `-0 %` are in no snapshot.
+/// Finds `1 threads`, `2 thread` and `-0 %`.
 #[test]
 fn numbers_and_nouns_agree() {
     let snapshots = texts(&[".snap"]);
@@ -27,22 +26,22 @@ fn numbers_and_nouns_agree() {
     assert_none("sentences with a wrong number word", &wrong.collect::<Vec<_>>());
 }
 
-/// Names of things that are counted. `{n} CPUs` in a source is "1 CPUs" for one of them.
+/// Nouns that are counted. `{n} CPUs` in a source prints "1 CPUs" when `n` is 1.
 const COUNTED: &str = "CPUs PUs SPEs batches blocks bytes calls candidates cells channels columns contexts cores cycles \
     days detours edges elements entries events figures files gaps groups homes hours indexes interrupts jobs keys levels \
     lines links loads mappings messages moves names nodes numbers objects pages pairs passes periods phases placements \
     places processes programs ranks regimes resamplings rounds rows runs samples seats seconds sections steps stops \
     streams swaps switches tasks threads transfers tries users values vertices visits windows words workers";
 
-/// A comment above a sentence whose number is never one says why.
+/// A comment that starts like this, above a sentence, says why its number is never 1.
 const NEVER_ONE: &str = "// Plural: ";
 
-/// The libraries and programs for the papers, and our own benchmarks, are read by those who build
-/// them.
+/// Sources outside the product: the papers' libraries and programs, benchmarks, examples. Their
+/// readers build them.
 const OTHERS: [&str; 3] = ["papers/", "bench/", "/examples/"];
 
-/// The parts of a line such as `{n} CPUs` and `{:.0} bytes`: a number in braces and the name of
-/// several things. A constant is never one, and `{:.1} CPUs` is a measured figure.
+/// Finds parts of a line such as `{n} CPUs` and `{:.0} bytes`: a number in braces and a plural
+/// noun. Omits constants, which are never 1, and `{:.1} CPUs`, which is a measured figure.
 fn counts(line: &str) -> Vec<&str> {
     let is_constant = |name: &str| {
         !name.is_empty() && name == name.to_uppercase() && !name.starts_with(char::is_numeric)
@@ -67,8 +66,8 @@ fn a_number_before_several_things_is_found() {
     assert_eq!(counts(line), ["{} CPUs", "{seats:.0} seats"]);
 }
 
-/// `{count} threads` in a source is "1 threads" one day: `seatmap_data::statistics::words::counted` says
-/// "1 thread".
+/// `{count} threads` prints "1 threads" when `count` is 1;
+/// `seatmap_data::statistics::words::counted` prints "1 thread".
 #[test]
 fn sentences_count_their_nouns() {
     let of_product = |name: &str| {
@@ -86,7 +85,7 @@ fn sentences_count_their_nouns() {
         let is_excused = |at: usize| {
             lines[at.saturating_sub(4)..=at].iter().any(|line| line.contains(NEVER_ONE))
         };
-        // The words of an assertion stand some lines below it, for those who mend the code.
+        // The message of an assertion, some lines below its start, is only for developers.
         let is_assertion = |at: usize| {
             let starts = ["assert", "debug_assert", "invariant!"];
             lines[at.saturating_sub(4)..=at]

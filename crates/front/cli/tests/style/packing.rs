@@ -1,16 +1,17 @@
-//! Lines that were packed: counts that only fall. A number here is what is left; whoever mends some lowers it.
+//! Packed lines: counts that may only fall. If you repair some, lower the count.
 
 use super::{is_test, others};
 
 /// Columns of a line of code.
 const WIDEST_CODE: usize = 100;
 
-/// What may be left, by kind. The formatter cannot break a text or an attribute, which most wide lines are.
+/// The counts, by kind. Most wide lines are string literals or attributes, which the formatter
+/// cannot break.
 const MOST_WIDE_LINES: usize = 308;
 const MOST_NAMED_CLOSURES: usize = 200;
 const MOST_TUPLE_LETS: usize = 5;
 
-/// The lines of production code: those before a file's own tests.
+/// The lines of production code: those before a file's unit tests.
 fn production() -> Vec<String> {
     let files =
         others().into_iter().filter(|(name, _)| !is_test(name) && !name.contains("/benches/"));
@@ -26,7 +27,7 @@ fn assert_falls(what: &str, found: usize, most: usize) {
     assert!(found <= most, "{found} {what}, and no more than {most} are left to mend");
 }
 
-/// `let name = |...|`: a closure that has a name, where a function or an argument would do.
+/// `let name = |...|`: a closure with a name instead of a function or an argument.
 fn names_a_closure(line: &str) -> bool {
     let Some(rest) = line.trim_start().strip_prefix("let ") else { return false };
     let value = rest.split_once(" = ").map(|(_, value)| value.trim_start_matches("move "));
@@ -38,7 +39,7 @@ fn lets_two(line: &str) -> bool {
     line.trim_start().starts_with("let (") && line.contains(") = (") && line.ends_with(");")
 }
 
-/// An arm of a `match` on a condition, which `if` says.
+/// An arm of a `match` on a `bool`, which should be an `if`.
 fn matches_a_bool(line: &str) -> bool {
     ["true =>", "false =>"].iter().any(|arm| line.trim_start().starts_with(arm))
 }

@@ -1,9 +1,9 @@
-//! The pages against the repository: links that lead to files and headings, and functions that the
-//! architecture page names.
+//! Checks the pages against the repository: links to files and headings, and the functions named on
+//! the architecture page.
 
 use super::{assert_none, lines_that, root, texts};
 
-/// Hops that a reader follows before the thread is lost.
+/// The largest number of hops that a reader can follow.
 const LONGEST_WALK: usize = 12;
 /// A hop of a walk: `path: function`.
 #[derive(Debug, PartialEq)]
@@ -12,7 +12,7 @@ struct Hop {
     function: String,
 }
 
-/// The walks of a page: headings that begin with "Walk", and the hops below each.
+/// The walks of a page: a heading that begins with "Walk" and the hops below it.
 fn walks(page: &str) -> Vec<(String, Vec<Hop>)> {
     let mut walks: Vec<(String, Vec<Hop>)> = Vec::new();
     for line in page.lines() {
@@ -65,8 +65,8 @@ fn places_for_a_change_exist() {
     assert_none("paths that are not there", &missing);
 }
 
-/// The targets of a page's links and pictures within the repository, with their anchors: those of
-/// the text, and those of tags. Examples hold none.
+/// The targets, with anchors, of a page's links and pictures within the repository. Covers Markdown
+/// and HTML tags; omits code blocks.
 fn links(page: &str) -> Vec<String> {
     let mut inside = false;
     let mut text = String::new();
@@ -74,7 +74,6 @@ fn links(page: &str) -> Vec<String> {
         let is_fence = line.trim_start().starts_with("```");
         inside ^= is_fence;
         if !inside && !is_fence {
-            // Code between backquotes has no links.
             let parts = line.split('`').step_by(2);
             text += &parts.collect::<Vec<_>>().join("`");
         }
@@ -88,9 +87,9 @@ fn links(page: &str) -> Vec<String> {
     all.filter(|target| !target.contains("://")).collect()
 }
 
-/// The anchor of a heading, as hosting services and mdbook make it.
+/// The anchor of a heading, as hosting services and mdbook generate it.
 fn anchor(heading: &str) -> String {
-    // Of a link the text counts.
+    // A link counts by its text.
     let mut words = String::new();
     let mut rest = heading;
     while let Some((before, link)) = rest.split_once('[') {
@@ -112,7 +111,7 @@ fn anchor(heading: &str) -> String {
     kept.collect::<String>().to_lowercase()
 }
 
-/// The anchors of a page: of its headings, numbered where one comes again, and of its tags.
+/// The anchors of a page: those of its headings (numbered if repeated) and of its tags.
 fn anchors(page: &str) -> Vec<String> {
     let mut inside = false;
     let mut found: Vec<String> = Vec::new();
@@ -131,7 +130,7 @@ fn anchors(page: &str) -> Vec<String> {
     found
 }
 
-/// Whether a link of a page leads to a file that is not there, or to a heading that the page lacks.
+/// Whether a link leads to a missing file or heading.
 fn is_lost(folder: &std::path::Path, page: &str, link: &str) -> bool {
     let (file, place) = link.split_once('#').unwrap_or((link, ""));
     let target = folder.join(file);
@@ -165,7 +164,7 @@ fn links_lead_to_files_and_headings() {
     assert_none("links that lead nowhere", &broken);
 }
 
-/// mdbook's own directives are text to every other reader of a page, such as a repository browser.
+/// A repository browser shows mdbook's directives as plain text.
 #[test]
 fn pages_are_whole_without_mdbook() {
     let directives = lines_that(&texts(&[".md"]), |lines, at| lines[at].contains("{{#"));

@@ -1,4 +1,4 @@
-//! The recipes of packagers, as the programs that read them parse them, and their versions.
+//! The packaging recipes: their own tools must parse them, and their versions must be right.
 
 use super::{assert_none, root};
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ const SPACK: &str = "import ast, sys\n\
     tree = ast.parse(open(sys.argv[1]).read())\n\
     assert any(isinstance(one, ast.ClassDef) and one.name == 'Seatmap' for one in tree.body)";
 
-/// A recipe, and the command that parses it.
+/// A recipe and the command that parses it.
 const PARSED: [(&str, &[&str]); 7] = [
     ("packaging/conda/meta.yaml", &["python3", "-c", CONDA]),
     ("packaging/spack/packages/seatmap/package.py", &["python3", "-c", SPACK]),
@@ -22,7 +22,7 @@ const PARSED: [(&str, &[&str]); 7] = [
     ("scripts/dist-check", &["sh", "-n"]),
 ];
 
-/// The things that a command needs beside its program.
+/// Whether the command's prerequisites, besides its program, are installed.
 fn can(command: &[&str]) -> bool {
     let probe: &[&str] = match command[0] {
         "python3" if command.contains(&CONDA) => &["-c", "import jinja2, yaml"],
@@ -51,7 +51,7 @@ fn recipes_are_what_their_programs_read() {
     assert_none("recipes that cannot be read", &wrong);
 }
 
-/// A version that is named in a recipe.
+/// Whether a recipe names this version.
 fn names_version(text: &str, version: &str) -> bool {
     text.contains(&format!("\"{version}\"")) || text.contains(&format!("-{version}.tar.gz"))
 }

@@ -1,23 +1,22 @@
-//! The files by which a hosting service builds the repository: they call `make`, and nothing that
-//! `make` does not know.
+//! The CI workflows of hosting services: they call `make`, and only targets that exist.
 
 use super::{assert_none, root, texts};
 use std::process::{Command, Stdio};
 
-/// The commands of a workflow: what stands behind `run:`, one line each.
+/// The commands of a workflow: the text after `run:`, one line each.
 fn commands(workflow: &str) -> impl Iterator<Item = &str> {
     let items = workflow.lines().map(|line| line.trim_start().trim_start_matches("- "));
     items.filter_map(|line| line.strip_prefix("run: ")).map(str::trim)
 }
 
-/// Installs a tool that `make` asks for and does not install.
+/// Whether a command installs a tool that `make` requires.
 fn installs(command: &str) -> bool {
     ["cargo install ", "rustup toolchain install ", "sudo apt-get install "]
         .iter()
         .any(|start| command.starts_with(start))
 }
 
-/// The targets that a command makes; none where it does something else.
+/// The targets that a command makes; `None` if it is another command.
 fn made(command: &str) -> Option<Vec<&str>> {
     let (before, targets) = command.rsplit_once("make ")?;
     let is_make = before.is_empty() || before.starts_with("sudo ") && before.ends_with(' ');

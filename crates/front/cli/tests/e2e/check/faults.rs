@@ -1,4 +1,4 @@
-//! Faults put into living programs, each found and told.
+//! Faults injected into running programs: each must be found and reported.
 
 use super::{
     Checked, bind, bind_all, check_pid, plan, threads, threads_with, tids, until, until_found,
@@ -9,14 +9,14 @@ use crate::run::programs::{are_two, installed, list, on_two_cpus, two_cpus};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A program that is ended when it is dropped.
+/// A process, killed on drop.
 struct Sleep(std::process::Child);
 
 impl Sleep {
     fn with(variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new("sleep");
         let sleep = Sleep(command.arg("1000").envs(variables.iter().copied()).spawn().unwrap());
-        // Its variables can be read only once execve(2) is over.
+        // Its environment is readable only after execve(2).
         let variables = format!("/proc/{}/environ", sleep.pid());
         let begun = std::time::Instant::now();
         while std::fs::read(&variables).unwrap().is_empty() {
@@ -61,7 +61,6 @@ fn taskset_moves_a_planned_program() {
         finding["what"].text().contains(&format!("the seat of task 0 is CPU {a}")),
         "{finding}"
     );
-    // The remedy mends it.
     let remedy = finding["remedy"].text();
     assert!(Command::new("sh").args(["-c", remedy]).output().unwrap().status.success(), "{remedy}");
     check_pid(&place, pid, "--expect plan.json").assert_healthy();
@@ -82,7 +81,7 @@ fn one_thread_leaves_the_seat_that_a_report_says() {
         "--report",
         "report.json",
     ]);
-    // The real-time program of another test may stand in the way for a moment.
+    // The real-time program of another test may hold the CPU for a moment.
     until(|| check_pid(&place, pid, "--expect report.json"), |checked| checked.code == Some(0))
         .assert_healthy();
     let last = tids(pid)[2];
@@ -118,7 +117,7 @@ fn the_supervisor_of_a_run_has_no_seat() {
     let place = Place::new();
     let seats = list(&[a, b]);
     let run = format!("run -q --detach --cpus {seats} --report report.json -- sleep 60");
-    // Into a file: the program in the background would hold a pipe open.
+    // Discards stderr: the background program would keep a pipe open.
     let nowhere = std::process::Stdio::null;
     assert!(place.command(&run).stdout(nowhere()).stderr(nowhere()).status().unwrap().success());
     let report = place.read_json("report.json");
@@ -188,9 +187,9 @@ fn a_binding_comes_after_the_threads() {
     let Some((program, [a, _])) = on_two_cpus(threads(1, "spin")) else { return };
     let place = Place::new();
     let pid = program.pid();
-    // As `taskset -p` without -a does it.
+    // As `taskset -p` without -a does.
     bind(pid, &[a]);
-    // It is a remark until one of the threads has worked for a while.
+    // A remark until one of the threads has worked for a while.
     let is_wrong = |checked: &Checked| {
         checked.of_rule("late-binding").iter().any(|one| one["gravity"] == "wrong")
     };
@@ -206,7 +205,7 @@ fn two_busy_threads_share_a_cpu() {
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[b]);
-    // Whether it is wrong or a remark is decided by what else runs on the other CPU.
+    // Whether it is wrong or only a remark depends on the load of the other CPU.
     let checked = until_found(&place, pid, "shared-cpu");
     let finding = checked.of_rule("shared-cpu")[0];
     assert_eq!(
@@ -233,7 +232,7 @@ fn two_programs_share_a_cpu() {
         |checked| checked.of_rule("overlap").iter().any(|one| one["gravity"] == "wrong"),
     );
     assert_eq!(checked.wrong("overlap")["cpus"], b.to_string());
-    // Seen from one of them, the other one is a stranger.
+    // A check of one program reports the other one as a stranger.
     until(
         || check_pid(&place, first.pid(), ""),
         |checked| !checked.of_rule("strangers").is_empty(),
@@ -341,7 +340,7 @@ fn threads_are_not_divided_evenly() {
     check_pid(&place, pid, "--rule same-core").wrong("same-core");
 }
 
-/// A real-time thread of another program that is bound to the seat cannot be sent away.
+/// A real-time thread of another program, bound to the seat, cannot be moved away.
 #[test]
 fn a_real_time_stranger_is_told_with_its_policy() {
     let Some((program, [a, _])) = on_two_cpus(threads(1, "spin")) else { return };
@@ -354,7 +353,7 @@ fn a_real_time_stranger_is_told_with_its_policy() {
     let mut hog = Sleep(hog.stderr(Stdio::null()).spawn().unwrap());
     let tid = hog.pid();
     let is_found = |checked: &Checked| checked.findings().iter().any(|one| one["tids"][1] == tid);
-    // Without the right to a real-time policy it ends at once.
+    // Without permission for a real-time policy it exits at once.
     std::thread::sleep(Duration::from_millis(300));
     if hog.0.try_wait().unwrap().is_some() {
         return seatmap_needs::skipped!("no real-time policy here");
@@ -370,12 +369,13 @@ fn a_real_time_stranger_is_told_with_its_policy() {
     assert_contains(what, &taken);
     assert!(found["remedy"].text().starts_with("taskset -cp "), "{found}");
     assert!(checked.of_rule("strangers").is_empty());
-    // The live view reads them too, and marks the thread that waits.
+    // The live view detects them too and marks the waiting thread.
     assert!(shown.contains(&taken) && shown.lines().any(|line| line.contains('!')), "{shown}");
     assert_contains(&document, &taken);
 }
 
-/// The last of some prints, or the first with this text.
+/// Repeats `print` until its text contains `text`, at most ten times more, and returns the last
+/// one.
 fn until_text(print: impl Fn() -> String, text: &str) -> String {
     let mut printed = print();
     for _ in 0..10 {

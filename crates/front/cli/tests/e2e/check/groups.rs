@@ -1,4 +1,4 @@
-//! Control groups that take CPUs or time from a program.
+//! Control groups that limit a program's CPUs or CPU time.
 
 use super::{
     Checked, bind_all, check, check_pid, is_root, plan, threads, until, until_found, until_mended,
@@ -28,7 +28,8 @@ fn a_quota_stops_busy_threads() {
     drop(program);
 }
 
-/// Each of them has a hundredth of a CPU, which says nothing: the kernel counts the stops.
+/// Each thread uses a hundredth of a CPU, which reveals no quota; the kernel's count of throttled
+/// periods does.
 #[test]
 fn a_quota_is_found_however_many_threads_share_it() {
     let Some(group) = is_root().then(|| Group::with_time(20_000, 3_200)).flatten() else { return };
@@ -53,7 +54,7 @@ fn a_quota_is_found_however_many_threads_share_it() {
     drop(program);
 }
 
-/// Threads of an idle group run only while nothing else wants their CPU.
+/// Threads of an idle group run only while no other thread needs their CPU.
 #[test]
 fn an_idle_group_holds_busy_threads_back() {
     let Some(group) = is_root().then(Group::idle).flatten() else { return };
@@ -71,12 +72,11 @@ fn an_idle_group_holds_busy_threads_back() {
     drop(program);
 }
 
-/// A group with a quota, with a group in it. `None`, and a word about it, where this user can make
-/// none. The outer one comes first, and so is dropped last: a group that holds another cannot be
-/// removed.
+/// A group with a quota, and a group within it. `None` if this user may create none. The outer one
+/// is first in the tuple, so it is dropped last: a group with children cannot be removed.
 fn nested() -> Option<(Group, Group)> {
     let outer = is_root().then(|| Group::with_time(20_000, 4_000)).flatten()?;
-    // In version 2 a group gives controllers to those below it when it is told to.
+    // In version 2 a group delegates a controller only if that is set.
     if !outer.takes_threads() {
         outer.set("cgroup.subtree_control", "+cpu")?;
     }
@@ -85,8 +85,8 @@ fn nested() -> Option<(Group, Group)> {
     Some((outer, inner))
 }
 
-/// The quota of the outer group stops the threads of the inner one, whose own is raised as well,
-/// since it would be next.
+/// The quota of the outer group stops the threads of the inner one. The inner quota is raised as
+/// well, because it would be the next limit.
 #[test]
 fn a_quota_above_stops_threads_too() {
     let Some((outer, inner)) = nested() else { return };
@@ -107,8 +107,8 @@ fn a_quota_above_stops_threads_too() {
     drop(program);
 }
 
-/// In version 1 each thread is in a group of its own choice, while `/proc/PID/cgroup` tells that of
-/// the first thread.
+/// In version 1 each thread has its own group, but `/proc/PID/cgroup` shows only that of the first
+/// thread.
 #[test]
 fn a_quota_on_one_thread_is_found() {
     let Some((outer, inner)) = nested() else { return };
@@ -127,8 +127,8 @@ fn a_quota_on_one_thread_is_found() {
     drop(program);
 }
 
-/// `unshare -C` below the host's mount: the kernel tells paths relative to the namespace, without
-/// the names above.
+/// `unshare -C` below the host's mount: the kernel reports paths relative to the namespace, without
+/// the names above it.
 #[test]
 fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
     let Some((outer, inner)) = nested() else { return };
@@ -162,7 +162,7 @@ fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
     drop(program);
 }
 
-/// Executes the remedy of a finding, and returns its kind.
+/// Executes the remedy of a finding and returns its kind.
 #[track_caller]
 pub(super) fn mended(checked: &Checked, rule: &str) -> String {
     let found = checked.wrong(rule);
@@ -172,8 +172,7 @@ pub(super) fn mended(checked: &Checked, rule: &str) -> String {
     found["remedy_kind"].text().to_owned()
 }
 
-/// The command in a group with this quota, in percent of a CPU: its output on stdout and stderr,
-/// and its exit code.
+/// Runs the command in this group. Returns stdout and stderr together, and the exit code.
 fn under_quota(group: &Group, place: &Place, arguments: impl Arguments) -> (String, Option<i32>) {
     let script = format!("echo $$ > {}/cgroup.procs; exec \"$0\" \"$@\" 2>&1", group.0.display());
     let mut shell = place.command_of("sh");
@@ -182,8 +181,8 @@ fn under_quota(group: &Group, place: &Place, arguments: impl Arguments) -> (Stri
     (stdout(&output), output.status.code())
 }
 
-/// A command that needs CPU time is as slow as the quota allows: the result says so, and is
-/// compared with no other.
+/// A command that needs CPU time is as slow as the quota allows. The result says so and is compared
+/// with no other.
 #[test]
 fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
     let Some((outer, inner)) = nested() else { return };
@@ -264,7 +263,7 @@ fn a_cpuset_forbids_the_seat_of_a_plan() {
     drop(program);
 }
 
-/// As `docker pause` does it. The state letter of a frozen thread does not tell.
+/// As `docker pause` does. The state letter of a frozen thread does not show it.
 #[test]
 fn a_frozen_group_is_told_and_thawed() {
     let mount = std::path::Path::new("/sys/fs/cgroup/freezer");
@@ -286,7 +285,7 @@ fn a_frozen_group_is_told_and_thawed() {
     let is_mended = remedy.is_some_and(|remedy| {
         std::process::Command::new("sh").args(["-c", remedy]).status().unwrap().success()
     });
-    // Whatever was found: a frozen program cannot be ended.
+    // A frozen program cannot be ended, so thaw it before any assertion.
     group.set("freezer.state", "THAWED").unwrap();
     assert!(is_mended && found[0]["tids"].elements().len() == 2, "{found:?}");
     assert_contains(&top, "i frozen: the control group");

@@ -1,4 +1,4 @@
-//! `--metrics`: a file as node_exporter collects it, and a server.
+//! `--metrics`: as a file for node_exporter, and as a server.
 
 use super::{bind_all, threads};
 use crate::REPOSITORY;
@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-/// Judges metrics, or a file of rules, by Prometheus' own program. `false` where it is not
+/// Checks metrics or a file of rules with Prometheus' own program. Returns `false` if it is not
 /// installed.
 fn promtool(words: &[&str], input: &str) -> bool {
     let mut command = Command::new("promtool");
@@ -39,7 +39,7 @@ fn a_file_has_the_findings_of_a_program() {
     assert_contains(&text, "rule=\"one-per-cpu\",gravity=\"wrong\"} 1\n");
     assert!(text.contains("seatmap_check_failed 1\n") && text.ends_with("# EOF\n"), "{text}");
     promtool(&["check", "metrics"], &text);
-    // The metrics alone have stdout.
+    // With `-`, stdout contains only the metrics.
     let output = place.run(format!("check --pid {pid} --metrics -"));
     let text = stdout(&output);
     assert!(text.starts_with("# TYPE seatmap_check_threads gauge\n"), "{text}");
@@ -118,12 +118,12 @@ fn each_client_has_a_check_of_its_own() {
     drop(program);
     let gone = ask();
     assert!(gone.starts_with("HTTP/1.1 503 "), "{gone}");
-    // SAFETY: the child has not been waited for, so its number is still its own.
+    // SAFETY: the child has not been waited for.
     assert_eq!(unsafe { libc::kill(server.id() as i32, libc::SIGINT) }, 0);
     server.wait().unwrap();
 }
 
-/// The name of a program is text of another user, and metrics may go to a terminal.
+/// Another user may choose a program's name, and metrics may go to a terminal.
 #[test]
 fn no_name_commands_a_terminal() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Remedies that `check` prints, executed: after each, the same check finds nothing.
+//! Executes the remedies that `check` prints. After each, the same check must find nothing.
 
 use super::groups::mended;
 use super::{
@@ -13,8 +13,8 @@ use seatmap_watch::SeatingRemedyKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The test that executes a kind of remedy; or what `scripts/lab/remedies` says of it, on a
-/// computer that systemd runs and that has two NUMA nodes.
+/// The test that executes a kind of remedy, or what `scripts/lab/remedies` covers on a computer
+/// with systemd and two NUMA nodes.
 fn executed_by(kind: SeatingRemedyKind) -> &'static str {
     match kind {
         SeatingRemedyKind::Bind => "a_thread_is_bound",
@@ -35,7 +35,8 @@ fn executed_by(kind: SeatingRemedyKind) -> &'static str {
     }
 }
 
-/// A new kind does not compile until it stands above, and does not pass until its test is there.
+/// A new kind does not compile until it is listed above, and this test fails until its own test
+/// exists.
 #[test]
 fn every_kind_of_remedy_is_executed() {
     let tests = [
@@ -108,8 +109,8 @@ fn a_group_is_widened() {
     drop(program);
 }
 
-/// One thread of a program is in a control group with fewer CPUs than its process: `taskset` alone
-/// cannot seat it.
+/// One thread is in a control group with fewer CPUs than its process, so `taskset` alone cannot
+/// seat it.
 #[test]
 fn a_group_of_one_thread_is_widened() {
     let [a, b] = two_cpus();
@@ -139,8 +140,8 @@ fn a_group_of_one_thread_is_widened() {
     drop(program);
 }
 
-/// Several CPUs, each with two threads: the remedies of one check send no two threads to one CPU,
-/// and what they change can be undone.
+/// Several CPUs with two threads each: the remedies of one check send no two threads to one CPU,
+/// and can be undone.
 #[test]
 fn all_remedies_of_one_check_are_executed_together_and_undone() {
     let cpus = seatmap_os::affinity::current().unwrap();
@@ -177,8 +178,8 @@ fn all_remedies_of_one_check_are_executed_together_and_undone() {
     assert_eq!(masks(), before);
 }
 
-/// Two seats, a stranger on each, and no other CPU but those of this test: nobody is sent from one
-/// seat to the other.
+/// Two seats, each shared with a stranger, and no other CPU in this test's mask: no remedy sends a
+/// stranger from one seat to the other.
 #[test]
 fn strangers_are_not_sent_from_one_seat_to_another() {
     let [a, b] = two_cpus();

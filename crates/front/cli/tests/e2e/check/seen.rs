@@ -1,4 +1,4 @@
-//! Things that a check cannot see, which it tells and never calls well.
+//! Facts that a check cannot see: it must report them and never call them healthy.
 
 use super::{Checked, bind_all, is_root, threads};
 use crate::common::{Arguments, Json, Place, assert_contains, stderr, stdout};
@@ -8,7 +8,7 @@ use std::process::Command;
 
 const NOBODY: u32 = 65534;
 
-/// The check as a user who may run the binary, and nothing else.
+/// The check as an unprivileged user who may run the binary.
 fn as_nobody(place: &Place, options: impl Arguments) -> Command {
     let mut command = place.command(("check --json --seconds 0.2", options));
     command.current_dir("/").uid(NOBODY).gid(NOBODY);
@@ -39,7 +39,7 @@ fn a_program_of_another_user() {
     let strict = Checked::of(as_nobody(&place, ["--pid", &pid, "--strict"]).output().unwrap());
     assert_eq!(strict.code, Some(1));
     assert!(strict.stderr.contains("not everything could be seen"), "{}", strict.stderr);
-    // Masks are open to all, so that faults in them are found.
+    // All users can read masks, so faults in masks are found.
     bind_all(program.pid(), &[two_cpus()[0]]);
     Checked::of(as_nobody(&place, ["--pid", &pid, "--rule", "one-per-cpu"]).output().unwrap())
         .wrong("one-per-cpu");
@@ -141,7 +141,7 @@ fn a_program_that_ends_meanwhile() {
     let reaped = std::thread::spawn(move || child.wait());
     let line = Place::new().one_line_refusal(format!("check --pid {pid} --seconds 3"));
     reaped.join().unwrap().unwrap();
-    // A busy computer may start the check too late.
+    // On a busy computer the check may start too late.
     let is_told = line == "seatmap: the program ended while it was watched"
         || line.contains("there is no process");
     assert!(is_told, "{line}");
@@ -159,18 +159,16 @@ const SEEING: [&str; 8] = [
     "doctor",
 ];
 
-/// The options of unshare(1) for namespaces of mounts and processes, where a script runs.
+/// Options of unshare(1) to run a script in new mount and process namespaces.
 const NAMESPACES: [&str; 5] = ["--mount", "--pid", "--fork", "sh", "-c"];
 
-/// A verb at the end of a script in namespaces of its own.
 fn namespaces(script: &str, arguments: impl Arguments) -> Command {
     let mut command = Command::new("unshare");
     command.args(NAMESPACES).args([script, crate::PROGRAM]).args(arguments.words());
     command
 }
 
-/// The exit code and the error message of a verb in namespaces of its own, at the end of a script
-/// there.
+/// Runs a verb in new namespaces after a script. Returns its exit code and stderr.
 fn in_namespace(place: &Place, script: &str, arguments: impl Arguments) -> (Option<i32>, String) {
     let output = namespaces(script, arguments).current_dir(place.folder()).output().unwrap();
     (output.status.code(), stderr(&output))
@@ -180,14 +178,14 @@ fn can_make_namespaces() -> bool {
     seatmap_needs::program("unshare", &[&NAMESPACES[..], &["mount -t tmpfs x /mnt"]].concat())
 }
 
-/// The same of each verb, which runs after the script.
+/// Runs each verb in new namespaces after a script.
 fn in_namespaces(place: &Place, script: &str) -> Option<Vec<(Option<i32>, String)>> {
     let script = format!("{script} exec \"$0\" \"$@\"");
     can_make_namespaces()
         .then(|| SEEING.iter().map(|arguments| in_namespace(place, &script, arguments)).collect())
 }
 
-/// The commands in the two error messages, executed; then the same verb works.
+/// Executes the command from each of the two error messages. Then the same verb works.
 #[test]
 fn a_proc_is_mounted_by_the_command_in_the_error() {
     if !can_make_namespaces() {

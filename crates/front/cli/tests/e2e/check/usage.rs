@@ -68,7 +68,7 @@ fn children_are_checked_where_that_is_asked() {
     while std::fs::read_to_string(&children).unwrap().trim().is_empty() {}
     let counts = (of(""), of("--children"));
     let child: i32 = std::fs::read_to_string(children).unwrap().trim().parse().unwrap();
-    // SAFETY: the process is a child of the shell that this test has started.
+    // SAFETY: the process is a child of this test's shell.
     unsafe { libc::kill(child, libc::SIGKILL) };
     shell.wait().unwrap();
     assert_eq!(counts, (1, 2));

@@ -1,4 +1,4 @@
-//! `--watch`: changes alone are printed, and the worst verdict decides.
+//! `--watch` prints only changes, and the worst verdict decides the exit code.
 
 use super::{bind, bind_all, threads, tids};
 use crate::common::{Place, stderr};
@@ -23,7 +23,7 @@ fn line_with(lines: &mut impl BufRead, word: &str) -> String {
 }
 
 fn interrupt(child: &Child) {
-    // SAFETY: the child has not been waited for, so its number is still its own.
+    // SAFETY: the child has not been waited for.
     assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGINT) }, 0);
 }
 

@@ -1,4 +1,4 @@
-//! Remedies that `doctor` prints, executed: after each, the same subject is in order.
+//! Executes the remedies that `doctor` prints. After each, the same subject must be healthy.
 
 use super::found;
 use crate::common::{Json, Place, stderr, two_cpus};
@@ -6,7 +6,6 @@ use crate::control_group::Group;
 use serde_json::Value;
 use std::process::Command;
 
-/// Executes the remedy that was printed for a subject.
 fn execute(findings: &Value, subject: &str, kind: &str) {
     let entry = found(findings, subject);
     assert_eq!(entry["remedy_kind"], kind, "{entry}");
@@ -44,8 +43,7 @@ fn an_idle_group_is_released() {
     );
 }
 
-/// The variables go from the shell that the command is typed in, and so from all programs that it
-/// starts.
+/// The command unsets the variables in the user's shell, and so in all programs started there.
 #[test]
 fn variables_are_unset() {
     let place = Place::new();
@@ -60,8 +58,7 @@ fn variables_are_unset() {
     assert_eq!(found(&json(&mut shell), "variables")["level"], "OK");
 }
 
-/// In a PID namespace, so that no daemon of this computer is ended, and no other test sees this
-/// one.
+/// In a PID namespace, to end no daemon of this computer and to hide this one from other tests.
 #[test]
 fn a_daemon_is_stopped() {
     let Some(cpus) = two_cpus() else { return };
@@ -93,7 +90,7 @@ fn a_daemon_is_stopped() {
     assert!(daemons["remedy"].is_null(), "{daemons}");
 }
 
-/// Advice does not look like a command: no program has the name of its first word.
+/// Advice must not look like a command, so no program has the name of its first word.
 #[test]
 fn advice_is_a_sentence() {
     let place = Place::new();

@@ -1,6 +1,6 @@
-//! A relay between a rank and rank 0: it carries every message, and changes what it was told to.
+//! A relay between a rank and rank 0: carries every message and tampers with some.
 //!
-//! It knows the outer form of the messages, as an attacker would: a length, a text, and after the
+//! Knows only the outer form of messages, as an attacker would: a length, a text, and after the
 //! handshake a tag.
 
 use std::io::{Read, Write};
@@ -8,39 +8,39 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// The bytes of a tag.
+/// The length of a tag in bytes.
 const TAG: usize = 32;
 
-/// Something that the relay does to the messages after the handshake.
+/// How the relay changes the messages after the handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tampering {
-    /// It carries all as it is.
+    /// Changes nothing.
     None,
-    /// It sends this text before the first order, with a tag of zeros.
+    /// Sends this text before the first order, with a tag of zeros.
     Insert(Vec<u8>),
-    /// It sends the first order twice.
+    /// Sends the first order twice.
     Repeat,
-    /// It changes a byte of the first order.
+    /// Changes a byte of the first order.
     Flip,
-    /// It sends these bytes before the first order: a message of another connection, with its tag.
+    /// Sends these bytes before the first order: a message of another connection, with its tag.
     Replay(Vec<u8>),
-    /// It carries the first answer back, as an order.
+    /// Sends the first answer back, as an order.
     Reflect,
-    /// It changes a byte of the first answer.
+    /// Changes a byte of the first answer.
     FlipAnswer,
-    /// It carries half of the first order, and ends.
+    /// Sends half of the first order and closes the connection.
     Cut,
 }
 
-/// A relay at a port of its own.
+/// A relay at its own port.
 pub struct Relay {
     pub port: u16,
-    /// The orders that came from rank 0, with their tags.
+    /// The orders from rank 0, with their tags.
     pub orders: Receiver<Vec<u8>>,
 }
 
 impl Relay {
-    /// Carries the messages of the first who comes to this port of rank 0.
+    /// Carries the messages of the first client of this relay to that port of rank 0.
     pub fn begin(of_rank_0: u16, tampering: Tampering) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -78,7 +78,7 @@ fn carry(rank: TcpStream, lead: TcpStream, tampering: Tampering, orders: &Sender
     carry_orders(lead, rank, &tampering, &answers, orders);
 }
 
-/// A message with so many bytes behind its text; `None` at the end of the connection.
+/// A message with a tag of `tag` bytes after its text. Returns `None` at the end of the connection.
 fn message(from: &mut &TcpStream, tag: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; 4];
     from.read_exact(&mut bytes).ok()?;
@@ -111,12 +111,12 @@ fn carry_orders(
 ) {
     let next = || {
         let order = message(&mut &lead, TAG)?;
-        // The test may not care.
+        // The test may have dropped the receiver.
         let _ = orders.send(order.clone());
         Some(order)
     };
     let send = |bytes: &[u8]| {
-        // A rank that has noticed it is gone.
+        // A rank that has detected the tampering has closed the connection.
         let _ = (&rank).write_all(bytes);
     };
     if let Tampering::Insert(text) = tampering {

@@ -1,15 +1,14 @@
-//! Faults of other programs that bind their threads: each is right on a usual machine and wrong on
-//! another one, where `seatmap pretend --check` finds it without that machine.
+//! Binding faults of other programs: each binding is right on a usual machine and wrong on another
+//! one, where `seatmap pretend --check` finds the fault without that machine.
 //!
-//! `tests/programs/pinning.c` has the logic of each, written anew. Beside the cases stand the
-//! public threads in which users met them.
+//! `tests/programs/pinning.c` reimplements each faulty logic. Each case below names the public
+//! thread in which users reported it.
 
 use super::{pretend, text};
 use crate::common::Place;
 use crate::run::programs;
 use serde_json::json;
 
-/// The seats that the threads should have.
 #[derive(Clone, Copy)]
 enum Check {
     Rule(&'static str),
@@ -17,21 +16,21 @@ enum Check {
     Seats(&'static [u32]),
 }
 
-/// A machine in a state, and the workers there.
+/// A machine in a state, and the number of workers there.
 struct Case {
     machine: &'static str,
     workers: u32,
     check: Check,
 }
 
-/// A fault, by its name in the program.
+/// A fault, named as in the program.
 struct Fault {
     name: &'static str,
-    /// Where the program is right.
+    /// A machine on which the program is right.
     usual: Case,
-    /// Where it is wrong.
+    /// A machine on which it is wrong.
     odd: Case,
-    /// Words of the finding.
+    /// Part of the finding's text.
     says: &'static str,
 }
 
@@ -42,21 +41,22 @@ const fn case(machine: &'static str, workers: u32, check: Check) -> Case {
 const ON_ONE_CPU: &str = "sit on one CPU (CPU 0)";
 
 const FAULTS: [Fault; 10] = [
-    // Neighbouring numbers are one core's: github.com/b4rtaz/distributed-llama/issues/141
+    // Assumes that neighbouring numbers share a core:
+    // github.com/b4rtaz/distributed-llama/issues/141
     Fault {
         name: "consecutive",
         usual: case("xeon-8375c-2s", 8, Check::Rule("one-per-core")),
         odd: case("core-i9-12900k", 8, Check::Rule("one-per-core")),
         says: "sit on one core (CPUs 0,1)",
     },
-    // A container's CPUs do not begin with 0: github.com/ROCm/mori/pull/358
+    // Assumes that a container's CPUs begin with 0: github.com/ROCm/mori/pull/358
     Fault {
         name: "absolute",
         usual: case("xeon-8375c-2s --cpus 0-15", 4, Check::Rule("one-per-core")),
         odd: case("xeon-8375c-2s --cpus 16-31", 4, Check::Rule("one-per-core")),
         says: "not bound to one core, but may run on CPUs 16-31",
     },
-    // A mask of 32 bits begins anew: github.com/WyvernTKC/cpuminer-gr-avx2/issues/42
+    // A mask of 32 bits wraps around: github.com/WyvernTKC/cpuminer-gr-avx2/issues/42
     Fault {
         name: "narrow",
         usual: case("xeon-e5-2680-2s", 32, Check::Rule("one-per-cpu")),
@@ -70,7 +70,7 @@ const FAULTS: [Fault; 10] = [
         odd: case("graviton3 --offline 1,3,5", 4, Check::Seats(&[0, 2, 4, 6])),
         says: "may run on CPU 2, and the seat of task 2 is CPU 4",
     },
-    // Numbers of cores begin anew in each package: github.com/giampaolo/psutil/issues/1620
+    // Core numbers restart in each package: github.com/giampaolo/psutil/issues/1620
     Fault {
         name: "cores-by-number",
         usual: case("graviton3", 8, Check::Rule("spread=package")),
@@ -84,28 +84,28 @@ const FAULTS: [Fault; 10] = [
         odd: case("large.json", 4, Check::Rule("one-per-cpu")),
         says: ON_ONE_CPU,
     },
-    // A mask of one word ends with CPU 63: github.com/SimonKagstrom/kcov/issues/240
+    // A mask of one word ends at CPU 63: github.com/SimonKagstrom/kcov/issues/240
     Fault {
         name: "one-word",
         usual: case("epyc-9654-2s --cpus 8-11", 4, Check::Seats(&[8, 9, 10, 11])),
         odd: case("epyc-9654-2s --cpus 62-65", 4, Check::Seats(&[62, 63, 64, 65])),
         says: "may run on CPUs 62-65, and the seat of task 2 is CPU 64",
     },
-    // A CPU that exists need not run: github.com/firedancer-io/firedancer/issues/4428
+    // A present CPU may be offline: github.com/firedancer-io/firedancer/issues/4428
     Fault {
         name: "present",
         usual: case("graviton3", 4, Check::Seats(&[0, 1, 2, 3])),
         odd: case("graviton3 --offline 2", 4, Check::Seats(&[0, 1, 3, 4])),
         says: "may run on CPUs 0,1,3-63, and the seat of task 2 is CPU 3",
     },
-    // Numbers of NUMA nodes have gaps: github.com/kubernetes/kubernetes/pull/113788
+    // NUMA node numbers have gaps: github.com/kubernetes/kubernetes/pull/113788
     Fault {
         name: "dense-nodes",
         usual: case("xeon-8375c-2s", 2, Check::Seats(&[0, 32])),
         odd: case("gaps.json", 2, Check::Seats(&[0, 8])),
         says: "may run on CPUs 0-15, and the seat of task 1 is CPU 8",
     },
-    // One bit shifted by a word's length is gone: github.com/landley/toybox/issues/577
+    // A shift by the word length loses the bit: github.com/landley/toybox/issues/577
     Fault {
         name: "shifted",
         usual: case("xeon-e5-2680-2s", 4, Check::Rule("one-per-cpu")),
@@ -114,7 +114,7 @@ const FAULTS: [Fault; 10] = [
     },
 ];
 
-/// The exit code and the findings of the program on a machine.
+/// The program's exit code and findings on a machine.
 fn judged(place: &Place, program: &str, fault: &str, case: &Case) -> (Option<i32>, String) {
     let check = match case.check {
         Check::Rule(rule) => rule,

@@ -1,4 +1,4 @@
-//! Programs whose first process ends while others live on: each thread keeps its seat, and none
+//! Programs whose first process ends before the others: each thread keeps its seat, and none
 //! inherits a single CPU when seating ends.
 
 use super::programs::{self, are_two, list, mask_of, on, own_mask, two_cpus};
@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 /// A shell leaves this running: a process that has a child from time to time.
 const DAEMON: &str = "(while sleep 0.2; do :; done) >/dev/null 2>&1 & echo $!";
 
-/// How long something that happens soon may take on a busy computer.
+/// Time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Ends a process when it is dropped.
+/// A process, killed on drop.
 struct Ended(libc::pid_t);
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        // SAFETY: the process is one that the test has started, and which nothing else ends.
+        // SAFETY: the test started this process, and nothing else ends it.
         unsafe { libc::kill(self.0, libc::SIGKILL) };
     }
 }
@@ -34,7 +34,7 @@ fn lives(pid: libc::pid_t) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
-/// The supervisor's number, as the launcher's last line tells it.
+/// The process id of the supervisor, from the launcher's last line.
 fn supervisor(stderr: &str) -> libc::pid_t {
     let told = stderr.split("; process ").nth(1).and_then(|rest| rest.split(' ').next());
     told.and_then(|pid| pid.parse().ok()).unwrap()
@@ -51,7 +51,7 @@ fn a_daemon_is_seated_while_it_lives() {
     assert!(told.stderr().contains("live"), "{}", told.stderr());
     assert_eq!(told.report["behind"]["supervisor"], supervisor);
     assert_eq!(mask_of(&format!("/proc/{daemon}")), b.to_string());
-    // Each child takes the next seat, so that both CPUs are used.
+    // Each child takes the next seat, so both CPUs are used.
     for cpu in [a, b] {
         wait_until("a child on each seat", || child_mask(daemon) == Some(cpu.to_string()));
     }
@@ -80,7 +80,7 @@ fn masks_are_put_back_where_seating_ends() {
     let _ended = Ended(daemon);
     assert_eq!(mask_of(&format!("/proc/{daemon}")), b.to_string());
     let supervisor = supervisor(told.stderr());
-    // SAFETY: the supervisor lives as long as the daemon does.
+    // SAFETY: the supervisor lives as long as the daemon.
     unsafe { libc::kill(supervisor, libc::SIGTERM) };
     wait_until("the supervisor's end", || !lives(supervisor));
     assert_eq!(mask_of(&format!("/proc/{daemon}")), own_mask(), "as it would have been without");
@@ -117,7 +117,7 @@ fn a_launcher_may_wait_for_nothing() {
         "-c",
         script,
     ]);
-    // A pipe would be open for as long as the program runs.
+    // A file, because a pipe would stay open as long as the program runs.
     let status = command.stderr(std::fs::File::create(place.path("told")).unwrap()).status();
     let told = place.read("told");
     assert!(status.unwrap().success(), "{told}");
@@ -128,8 +128,8 @@ fn a_launcher_may_wait_for_nothing() {
     assert_eq!(place.read("ended").trim(), format!("Cpus_allowed_list:\t{b}"));
 }
 
-/// Real daemons: each puts itself into the background, and all its threads sit on both CPUs in
-/// turn.
+/// Real daemons: each puts itself into the background, and its threads are distributed over both
+/// CPUs.
 #[test]
 fn memcached_in_the_background_uses_all_its_seats() {
     let [a, b] = two_cpus();
@@ -142,7 +142,7 @@ fn memcached_in_the_background_uses_all_its_seats() {
     let pid_file = pid_file.to_str().unwrap();
     let socket = socket.to_str().unwrap();
     let command = ["memcached", "-u", "root", "-d", "-P", pid_file, "-s", socket, "-t", "2"];
-    // Strictly: on a busy computer threads that wait for a seat they share may leave it.
+    // `--strict`: on a busy computer, waiting threads that share a seat may otherwise leave it.
     let told = run(&place, on(&[a, b]), command);
     assert!(told.output.status.success(), "{}", told.stderr());
     wait_until("its number", || {

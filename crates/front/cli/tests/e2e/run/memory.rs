@@ -1,6 +1,6 @@
-//! Where memory comes from: each thread of the program prints its policy, and the nodes of its
-//! pages, as the kernel tells it. Computers with one NUMA node have policies all the same;
-//! `scripts/lab/numa` is about several.
+//! The origin of memory: each thread of the program prints its policy and the nodes of its pages,
+//! as the kernel reports them. Policies also exist on computers with one NUMA node;
+//! `scripts/lab/numa` tests several nodes.
 
 use super::programs::{self, list, two_cpus};
 use super::running::Running;
@@ -9,10 +9,9 @@ use crate::common::{Json, Place, assert_contains, stderr};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
-/// The program that touches memory, where this computer has NUMA policies; and a word about it
-/// where not.
+/// The program that touches memory. `None` if this computer has no NUMA policies.
 fn memory() -> Option<&'static str> {
-    // A thread that is not main, and so has no policy of the test's.
+    // This thread is not the main one, so it has no policy from the test.
     if let Err(error) = seatmap_os::mempolicy::MemoryPolicy::local().check() {
         seatmap_needs::skipped!("{error}");
         return None;
@@ -20,7 +19,7 @@ fn memory() -> Option<&'static str> {
     programs::memory()
 }
 
-/// The node that this computer's memory can come from, the first of them.
+/// The first node from which this computer can allocate memory.
 fn node() -> u32 {
     let nodes = seatmap_os::mempolicy::MemoryNodes::read(&seatmap_os::Root::new("/"));
     nodes.usable().first().unwrap()
@@ -31,7 +30,7 @@ fn policies(told: &Told) -> Vec<String> {
     told.lines().iter().map(|line| line.split(" N").next().unwrap().to_owned()).collect()
 }
 
-/// Each thread's memory in the report: its policy, and whether it has it.
+/// Each thread's memory in the report: its policy and whether it is set.
 fn reported(told: &Told) -> Vec<(Option<&str>, bool)> {
     told.threads()
         .iter()
@@ -39,7 +38,7 @@ fn reported(told: &Told) -> Vec<(Option<&str>, bool)> {
         .collect()
 }
 
-/// A plan of five tasks, of which every other has memory on this node.
+/// A plan of five tasks, every other with memory on this node.
 fn plan(place: &Place) {
     let [a, b] = two_cpus();
     let node = node();
@@ -130,7 +129,7 @@ fn each_task_of_a_plan_has_its_own() {
     }
 }
 
-/// Processes sit down some time after they began, wherever they are then.
+/// Processes are seated some time after their start, whatever node they run on then.
 #[test]
 fn processes_have_it_too() {
     let Some(program) = memory() else { return };
@@ -160,7 +159,7 @@ fn processes_have_it_too() {
     );
 }
 
-/// Many threads at once, with signals that come while they are made to set their policies.
+/// Many simultaneous threads, with signals that arrive while Seatmap makes them set their policies.
 #[test]
 fn a_crowd_under_signals_is_not_disturbed() {
     let (Some(_), Some(program)) = (memory(), programs::c()) else { return };
@@ -201,7 +200,7 @@ fn a_crowd_under_signals_is_not_disturbed() {
     }
 }
 
-/// A filter of the program's own might end it for a system call that it does not know.
+/// A program's own filter might kill it for an unknown system call.
 #[test]
 fn a_program_under_a_filter_is_left_alone() {
     let (Some(_), Some(program)) = (memory(), programs::filtered()) else { return };
@@ -252,7 +251,7 @@ fn the_kernel_is_asked_where_the_pages_are() {
     }
 }
 
-/// Where nothing is traced, the last look counts.
+/// Without tracing, the report contains the last look.
 #[test]
 fn pages_are_seen_without_tracing() {
     let Some(program) = memory() else { return };
@@ -264,7 +263,7 @@ fn pages_are_seen_without_tracing() {
         command.stdin(Stdio::piped());
         command
     });
-    // Longer than the first look takes to come.
+    // Longer than the time until the first look.
     std::thread::sleep(std::time::Duration::from_millis(600));
     running.close();
     assert!(running.wait().success());

@@ -1,4 +1,4 @@
-//! These pass through: exit codes, signals, streams, the terminal.
+//! Seatmap passes exit codes, signals, streams and the terminal through to the program and back.
 
 use super::programs::{self, list, two_cpus};
 use super::run;
@@ -8,8 +8,8 @@ use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Stdio;
 
-/// The three ways in which a program is attended: traced to its end, until the last seat is taken,
-/// and not at all.
+/// The three ways to run a program: traced to its end, traced until the last seat is taken, and not
+/// traced.
 pub fn forms() -> [Vec<String>; 3] {
     let [a, b] = two_cpus();
     let form = |cpus: &[u32], more: &[&str]| {
@@ -70,14 +70,14 @@ fn streams_are_the_programs() {
             child.wait_with_output().unwrap()
         });
         assert!(output.stdout == bytes && output.status.success(), "{form:?}");
-        // Other tests' programs may sit on the same CPUs, which a quiet run says as well.
+        // Other tests' programs may share these CPUs; even a quiet run reports that.
         let shown = stderr(&output);
         let is_programs = |line: &&str| !line.contains(" is also the seat of ");
         assert_eq!(shown.lines().filter(is_programs).collect::<Vec<_>>(), ["told"]);
     }
 }
 
-/// Text for a closed stream is lost, and a program must learn of it.
+/// Output to a closed stream is lost, and the program must notice.
 #[test]
 fn closed_streams_are_the_programs_too() {
     let run = |redirection: &str, program: &str| {
@@ -135,8 +135,8 @@ fn signals_sent_to_the_launcher_are_sent_on() {
     }
 }
 
-/// A terminal sends its signals to everybody in front of it, and the program has them without the
-/// launcher.
+/// A terminal sends its signals to the whole foreground group, so the program receives them without
+/// the launcher.
 #[test]
 fn ctrl_c_comes_once() {
     let Some(program) = programs::c() else { return };
@@ -183,7 +183,7 @@ fn a_launcher_that_is_killed_leaves_the_program_alone() {
         running.send(libc::SIGKILL);
         assert_eq!(running.wait().signal(), Some(libc::SIGKILL));
         for (signal, line) in [(libc::SIGUSR1, "signal 10"), (libc::SIGTERM, "signal 15")] {
-            // SAFETY: the program waits for signals, so its number is its own.
+            // SAFETY: the program is alive, waiting for signals.
             unsafe { libc::kill(program, signal) };
             assert_eq!(running.line(), line, "{form:?}");
         }

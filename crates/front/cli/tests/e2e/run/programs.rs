@@ -1,20 +1,19 @@
-//! The programs under `tests/programs`, built once, and the CPUs to seat them on.
+//! The programs in `tests/programs`, built once, and the CPUs to seat them on.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Where the programs lie, and where they are built.
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs");
 const BUILT: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// Two CPUs of this process; where there is one only, it twice.
+/// Two CPUs of this process. If there is only one, returns it twice.
 pub fn two_cpus() -> [u32; 2] {
     let cpus = seatmap_os::affinity::current().unwrap();
     [cpus[0], *cpus.get(1).unwrap_or(&cpus[0])]
 }
 
-/// Whether the two are two, and a word about it where they are not.
+/// Whether the CPUs differ.
 pub fn are_two([first, second]: [u32; 2]) -> bool {
     if first == second {
         seatmap_needs::skipped!("one CPU leaves no choice");
@@ -22,70 +21,63 @@ pub fn are_two([first, second]: [u32; 2]) -> bool {
     first != second
 }
 
-/// The same program, and two CPUs to seat it on; `None`, and a word about it, without either.
+/// The program and two CPUs to seat it on. `None` if either is missing.
 pub fn on_two_cpus<T>(program: Option<T>) -> Option<(T, [u32; 2])> {
     let cpus = two_cpus();
     program.filter(|_| are_two(cpus)).map(|program| (program, cpus))
 }
 
-/// CPUs as `--cpus` wants them.
+/// CPUs in the format of `--cpus`.
 pub fn list(cpus: &[u32]) -> String {
     cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// The option of `seatmap run` for these CPUs, in this order.
+/// The `--cpus` option of `seatmap run`, in this order.
 pub fn on(cpus: &[u32]) -> String {
     format!("--cpus {}", list(cpus))
 }
 
-/// The mask of this test, and so of the launcher, as the kernel writes it.
+/// The mask of this test, which the launcher inherits, in the kernel's format.
 pub fn own_mask() -> String {
     mask_of("/proc/thread-self")
 }
 
-/// The mask of a process or thread, by its folder in `/proc`.
+/// The mask of a process or thread, given its folder in `/proc`.
 pub fn mask_of(folder: &str) -> String {
     let status = std::fs::read_to_string(format!("{folder}/status")).unwrap();
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
     list.unwrap().trim().to_owned()
 }
 
-/// A source file.
 pub fn source(name: &str) -> String {
     format!("{SOURCES}/{name}")
 }
 
-/// The C program, linked dynamically.
 pub fn c() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     built(&BUILT, "c-dynamic", "threads.c", "gcc", &["-pthread", "-o"])
 }
 
-/// The C program that starts threads and processes all the time.
 pub fn brood() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     built(&BUILT, "brood", "brood.c", "gcc", &["-pthread", "-o"])
 }
 
-/// The C program, linked statically.
 pub fn static_c() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     built(&BUILT, "c-static", "threads.c", "gcc", &["-pthread", "-static", "-o"])
 }
 
-/// Two threads that create threads side by side.
 pub fn creators() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     built(&BUILT, "creators", "creators.c", "gcc", &["-pthread", "-o"])
 }
 
-/// The program that touches memory.
 pub fn memory() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     built(&BUILT, "memory", "memory.c", "gcc", &["-pthread", "-o"])
 }
 
-/// The program with a seccomp filter.
 pub fn filtered() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     built(&BUILT, "filtered", "filtered.c", "gcc", &["-pthread", "-o"])
@@ -97,19 +89,18 @@ pub fn spin() -> Option<&'static str> {
     built(&BUILT, "spin", "spin.c", "gcc", &["-O1", "-pthread", "-o"])
 }
 
-/// Workers that are bound by faulty logic.
+/// Workers with faulty binding logic.
 pub fn pinning() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     built(&BUILT, "pinning", "pinning.c", "gcc", &["-O1", "-pthread", "-o"])
 }
 
-/// The Rust program.
 pub fn rust() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     built(&BUILT, "rust", "threads.rs", "rustc", &["--edition=2024", "-o"])
 }
 
-/// The Go program, which is static.
+/// The Go program, always linked statically.
 pub fn go() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     built(&BUILT, "go", "threads.go", go_tool(), &["build", "-o"])
@@ -119,7 +110,7 @@ fn go_tool() -> &'static str {
     if installed("go") { "go" } else { "/usr/local/go/bin/go" }
 }
 
-/// Builds a program of Go with these options, and says where it cannot be built.
+/// Builds a Go program with these options.
 pub fn go_builds(source: &str, to: &Path, options: &[&str]) -> bool {
     let mut command = Command::new(go_tool());
     command.arg("build").args(options).arg("-o").arg(to).arg(source);
@@ -130,7 +121,7 @@ pub fn go_builds(source: &str, to: &Path, options: &[&str]) -> bool {
     done
 }
 
-/// Whether a program works here, and a word about it where it does not.
+/// Whether a program works here.
 pub fn installed(program: &str) -> bool {
     seatmap_needs::tool(program)
 }
@@ -150,7 +141,7 @@ fn built(
     let build = || {
         let to = Path::new(BUILT).join(format!("threads-{name}"));
         let mut command = Command::new(compiler);
-        // Go wants its options before the file; the others do not mind.
+        // Go requires its options before the file; the other compilers accept them there.
         command.args(options).arg(&to).arg(source(file));
         let done = is_built(&mut command);
         if !done {

@@ -1,4 +1,4 @@
-//! Several starts of one command on a computer: each takes seats of its own, or is refused.
+//! Several concurrent starts of one command: each gets its own seats or is refused.
 
 use super::programs::{are_two, installed, list, two_cpus};
 use crate::common::{Arguments, Place, assert_contains, stderr};
@@ -6,10 +6,10 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// Prints the CPUs that a process may use.
+/// Prints the CPUs available to a process.
 const ALLOWED: [&str; 3] = ["sed", "-n", "s/^Cpus_allowed_list:.//p"];
 
-/// The two CPUs, and a plan that seats a task on each.
+/// Two CPUs, and a plan that seats a task on each.
 fn planned() -> Option<(Place, [u32; 2])> {
     let cpus = Some(two_cpus()).filter(|cpus| are_two(*cpus))?;
     let place = Place::new();
@@ -82,7 +82,7 @@ fn starts_that_would_share_a_seat_are_refused() {
     assert_eq!(stdout(&whole), first, "{}", stderr(&whole));
 }
 
-/// The first start of a shell script is not the only one; its environment tells them apart.
+/// Runs a shell script that starts Seatmap several times, distinguished by the environment.
 fn by_shell(place: &Place, line: &str) -> Vec<String> {
     let seatmap = env!("CARGO_BIN_EXE_seatmap");
     let mut shell = Command::new("sh");
@@ -108,7 +108,7 @@ fn workers_of_xargs_sit_apart() {
     if !installed("xargs") {
         return;
     }
-    // Each worker waits for the other, so that both slots are taken.
+    // Each worker waits for the other, so both slots are used.
     let wait = "touch seen.$1; while ! test -f seen.0 -a -f seen.1; do sleep 0.01; done; sed -n s/^Cpus_allowed_list:.//p /proc/self/status";
     place.file("wait", wait);
     let worker = format!("SEATMAP run -q --cpus {} -- sh wait", list(&cpus));
@@ -134,7 +134,7 @@ fn ranks_of_mpirun_sit_apart() {
     }
 }
 
-/// Verbs that choose among all CPUs themselves, each with a command line that ends soon.
+/// Verbs that choose among all CPUs, each with a command line that ends soon.
 const SOLE: [&str; 4] = [
     "run --auto -- true",
     "bench --runs 1 --warmup 0 -- true",
@@ -175,17 +175,16 @@ fn work_on_all_cpus_is_refused_to_several_ranks() {
     assert!(stderr(&of("SEATMAP_TASK=1", SOLE[1])).contains("there is no task 1 here"));
 }
 
-/// A shell that says on which CPUs it may run and waits for a word. Each of its commands is its
-/// own: with `--strict` a program that it started would take a seat too.
+/// A shell that prints its CPUs and waits for a line. It uses only built-ins, because with
+/// `--strict` a child process would take a seat too.
 const SAYS_ITS_SEAT: &str = "while read -r key value; do
      case $key in Cpus_allowed_list:) echo \"$value\";; esac
  done < /proc/$$/status; read -r word";
 
-/// The leases of seats are those of the computer: tests that count on them take turns.
+/// Seat leases belong to the whole computer, so tests that depend on them take turns.
 static LEASES: Mutex<()> = Mutex::new(());
 
-/// Of many that start at once, each takes a free seat of its list, and then the one of the
-/// fewest.
+/// Of many simultaneous starts, each takes a free seat of its list, and then the least used one.
 #[test]
 fn starts_at_once_share_no_seat_while_another_is_free() {
     let cpus = two_cpus();
@@ -209,7 +208,7 @@ fn starts_at_once_share_no_seat_while_another_is_free() {
         let outputs = runs.into_iter().map(|run| run.wait_with_output().unwrap());
         let notes: Vec<String> = outputs.map(|output| stderr(&output)).collect();
         let on_first = seats.iter().filter(|seat| **seat == first.to_string()).count();
-        // Runs of other tests, which come and go, have a seat of these two as well.
+        // Runs of other tests may also use these two seats.
         assert!((2..=6).contains(&on_first), "round {round}: {seats:?}, {notes:?}");
     }
 }
@@ -220,7 +219,7 @@ fn first_line(run: &mut Child) -> String {
     line.trim().to_owned()
 }
 
-/// Numbers one by one are an order, which another run does not change.
+/// CPUs listed one by one have an order, which another run does not change.
 #[test]
 fn seats_that_are_named_stay_in_order_beside_another_run() {
     let cpus = two_cpus();
@@ -238,7 +237,7 @@ fn seats_that_are_named_stay_in_order_beside_another_run() {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()
     };
-    // As many as make CPU `first` the fuller one, whatever other tests have.
+    // Enough runs to make CPU `first` the fuller one despite other tests.
     let mut before: Vec<Child> = (0..8).map(|_| run(&first.to_string())).collect();
     before.iter_mut().for_each(|run| assert_eq!(first_line(run), first.to_string()));
     let mut ordered = run(&in_list);

@@ -1,13 +1,12 @@
-//! Mistakes that are known before anything starts are told before anything starts: exit code 2, one
-//! line.
+//! Detectable mistakes are reported before the program starts: exit code 2, one line.
 
 use super::programs::{self, are_two, list, on, two_cpus};
 use crate::common::{Arguments, Place, assert_contains, files, stderr};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 
-/// The one line with which this is refused. The program, if there is one, would leave a file
-/// behind.
+/// The one-line refusal of a run. Asserts that the program, which would create a file, did not
+/// start.
 fn refusal(place: &Place, options: impl Arguments) -> String {
     let line = place.one_line_refusal(("run", options, "-- touch started"));
     assert!(!place.path("started").exists(), "it was started");
@@ -164,7 +163,7 @@ fn command_lines_that_ask_for_nothing_or_too_much() {
     assert_contains(&empty, "expected CPUs such as");
 }
 
-/// Found only when the kernel refuses it.
+/// Only the kernel detects this.
 #[test]
 fn a_program_without_its_interpreter() {
     use std::os::unix::fs::PermissionsExt;
@@ -194,8 +193,7 @@ fn a_launcher_that_is_traced_itself() {
     assert_eq!((output.status.code(), place.path("started").exists()), (Some(1), false));
 }
 
-/// `su` runs with root's rights, and for a user that is not root the kernel denies them to traced
-/// programs.
+/// `su` runs with root's privileges, which the kernel denies to traced programs of other users.
 #[test]
 fn programs_with_anothers_rights() {
     const NOBODY: u32 = 65534;

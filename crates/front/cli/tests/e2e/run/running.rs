@@ -1,4 +1,4 @@
-//! Programs under way: those that tests talk to, and those that are seated while they run.
+//! Running programs: those that tests communicate with, and those that are seated while they run.
 
 use super::programs::{self, are_two, installed, list, mask_of, on_two_cpus, two_cpus};
 use crate::common::{Arguments, Json, Place, assert_contains, stderr};
@@ -6,19 +6,19 @@ use crate::control_group::Group;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
-/// A process that prints lines; killed when it is dropped.
+/// A process that prints lines; killed on drop.
 pub struct Running {
     child: Child,
     lines: BufReader<ChildStdout>,
 }
 
 impl Running {
-    /// Runs a program under these options, until it is ready.
+    /// Runs a program under these options and waits until it is ready.
     pub fn start(place: &Place, options: impl Arguments, program: impl Arguments) -> Self {
         Running::of(place.command((("run --quiet", options), "--", program)))
     }
 
-    /// Runs a command until it says that it is ready.
+    /// Runs a command and waits until it is ready.
     pub fn of(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
@@ -27,7 +27,7 @@ impl Running {
         running
     }
 
-    /// The next line that the program prints.
+    /// The next line of the program's output.
     pub fn line(&mut self) -> String {
         let mut line = String::new();
         assert!(self.lines.read_line(&mut line).unwrap() > 0, "it ended");
@@ -38,7 +38,7 @@ impl Running {
         self.child.id() as libc::pid_t
     }
 
-    /// The process behind the launcher, which traces the program.
+    /// The launcher's child, which traces the program.
     pub fn supervisor(&self) -> libc::pid_t {
         only_child(self.pid())
     }
@@ -48,13 +48,11 @@ impl Running {
         only_child(self.supervisor())
     }
 
-    /// Sends a signal to the launcher.
     pub fn send(&self, signal: i32) {
-        // SAFETY: the child has not been waited for, so its number is still its own.
+        // SAFETY: the child has not been waited for.
         assert_eq!(unsafe { libc::kill(self.pid(), signal) }, 0);
     }
 
-    /// Closes the program's stdin.
     pub fn close(&mut self) {
         drop(self.child.stdin.take());
     }
@@ -83,7 +81,7 @@ fn stayer() -> Option<Running> {
     Some(Running::of(command))
 }
 
-/// The masks of its threads, in order of their numbers.
+/// The masks of its threads, in the order of their ids.
 fn masks(running: &Running) -> Vec<String> {
     let folder = format!("/proc/{}/task", running.pid());
     let mut tids: Vec<u32> = std::fs::read_dir(&folder)
@@ -133,7 +131,7 @@ fn threads_that_run_and_have_no_seat_fail_the_seating() {
     };
     let refused = seat("--quiet").unwrap();
     let line = "seatmap: 2 of 3 threads have no seat; --allow-unseated accepts that\n";
-    // Another test's program may be bound to the same CPU, which is told before.
+    // Another test's program may be bound to the same CPU; a warning about it comes first.
     let said = stderr(&refused);
     assert!(refused.status.code() == Some(1) && said.ends_with(line), "{said}");
     assert!(seat("--allow-unseated").unwrap().status.success());
@@ -148,7 +146,7 @@ fn processes_that_the_computer_depends_on_need_force() {
         refusal("1"),
         "seatmap: process 1 is the one on which all others depend; --force seats it all the same"
     );
-    // kthreadd is process 2, except in a namespace of its own.
+    // kthreadd is process 2, except in another pid namespace.
     if std::fs::read_to_string("/proc/2/comm").is_ok_and(|name| name.trim() == "kthreadd") {
         assert_eq!(
             refusal("2"),
@@ -190,7 +188,7 @@ fn a_stopped_process_has_masks_and_no_verified_seats() {
     let mut child = Command::new("sleep").arg("600").spawn().unwrap();
     let pid = child.id().to_string();
     let state = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    // SAFETY: the child has not been waited for, so its number is still its own.
+    // SAFETY: the child has not been waited for.
     assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGSTOP) }, 0);
     while !state().contains(") T ") {
         std::thread::yield_now();
@@ -208,7 +206,8 @@ fn a_stopped_process_has_masks_and_no_verified_seats() {
     assert_contains(&told, "1 of 1 thread could not be seated and verified");
 }
 
-/// The kernel gives masks to frozen threads, and their state letters say nothing.
+/// The kernel accepts masks for frozen threads, and their state letters do not show that they are
+/// frozen.
 #[test]
 fn a_frozen_process_has_masks_and_no_verified_seats() {
     let freezers = [
@@ -244,11 +243,11 @@ fn assert_frozen_is_told(group: &Group, file: &str, freeze: &str, thaw: &str) {
     let place = Place::new();
     let output = place.command(run).output().unwrap();
     let told = stderr(&output);
-    // The remedy that is printed is done, and the seating is verified then.
+    // After the printed remedy the seating can be verified.
     let remedy = told.split('\'').find(|words| words.starts_with("echo ")).unwrap_or("false");
     let is_mended = Command::new("sh").args(["-c", remedy]).status().unwrap().success();
     let again = place.command(run).output().unwrap();
-    // Whatever was found: a frozen program cannot be ended.
+    // A frozen program cannot be ended, so thaw it before any assertion.
     group.set(file, thaw).unwrap();
     child.kill().and_then(|()| child.wait()).unwrap();
     let why = format!("it was given CPU {cpu} and has not run since: its control group ");
@@ -283,7 +282,7 @@ fn children_that_keep_their_cpus_are_named() {
     let cpu = two_cpus()[0].to_string();
     let output = Place::new().command(format!("run --cpus {cpu} --pid {pid}")).output().unwrap();
     let child = only_child(running.pid());
-    // SAFETY: the shell has not been waited for, so its child's number is still that child's.
+    // SAFETY: nothing has waited for the shell, so the process id is still that of its child.
     unsafe { libc::kill(child, libc::SIGKILL) };
     let told = stderr(&output);
     let sentence = format!(

@@ -1,5 +1,4 @@
-//! The seats of threads: each program prints the CPUs of each of its threads at the thread's first
-//! instruction.
+//! The seats of threads: each thread of the test programs prints its CPUs at its first instruction.
 
 use super::programs::{self, are_two, list, on, on_two_cpus, own_mask, two_cpus};
 use super::{Told, run, run_as_usual, run_with};
@@ -11,12 +10,12 @@ fn c(options: impl Arguments, arguments: impl Arguments) -> Option<Told> {
     Some(run(&Place::new(), options, (&[programs::c()?], arguments)))
 }
 
-/// The line of a thread that may run on these CPUs.
+/// The line printed by a thread with these CPUs.
 fn says(who: &str, cpus: impl ToString) -> String {
     format!("{who} {}", cpus.to_string())
 }
 
-/// A plan whose tasks have names.
+/// A plan with named tasks.
 fn plan(place: &Place, placement: &[u32]) {
     let names = &["boss", "left", "right", "spare"][..placement.len()];
     place.file(
@@ -139,7 +138,8 @@ fn spawned_programs_are_seated_too() {
     told.assert_verified();
 }
 
-/// The thread that executes becomes its process's first, and the main thread is gone.
+/// On execve(2) from another thread, that thread takes over the process id, and the main thread
+/// ends.
 #[test]
 fn a_thread_that_executes_a_program_keeps_its_seat() {
     let [a, b] = two_cpus();
@@ -173,7 +173,7 @@ fn names_seat_threads_that_run_already() {
     let cpus = list(&[a, b]);
     let wanted = b.to_string();
     for program in [programs::c(), programs::static_c()].into_iter().flatten() {
-        // With a rule for each task nobody is seated in order, and nothing is traced.
+        // With a rule for each task, no thread is seated in order, and nothing is traced.
         for rules in ["--match worker-*=1", "--match worker-*=1 --match threads-*=0"] {
             let told = run_with(
                 &Place::new(),
@@ -220,8 +220,8 @@ fn threads_that_seat_themselves_are_told_of() {
     );
 }
 
-/// A new thread may stop, run and end before its creator's report of it is heard; it is one thread
-/// all the same.
+/// A new thread may stop, run and end before its creator's report of it arrives. It must count
+/// once.
 #[test]
 fn nobody_is_missed_or_counted_twice_in_a_crowd() {
     let [a, b] = two_cpus();
@@ -240,8 +240,8 @@ fn nobody_is_missed_or_counted_twice_in_a_crowd() {
     }
 }
 
-/// A traced thread stops for each signal, so that one that is sent many is let go; its threads are
-/// found all the same.
+/// A traced thread stops for each signal, so Seatmap stops tracing a thread that receives many. It
+/// must still find that thread's new threads.
 #[test]
 fn a_flood_of_signals_costs_no_seat() {
     let [a, b] = two_cpus();
@@ -310,8 +310,8 @@ fn threads_of_creators_that_race_sit_by_their_paths() {
         );
         let told = run(&place, "--plan plan.json --any-machine", [program, order]);
         assert!(told.output.status.success(), "{}", told.stderr());
-        // The threads say it themselves: they end too soon for their names to be seen from outside
-        // for certain.
+        // The threads print their own names, because they end too soon to be reliably seen from
+        // outside.
         let mut said = told.lines();
         said.sort_unstable();
         let [left, right] = [format!("left {a} of 1"), format!("right {b} of 1")];
@@ -321,7 +321,8 @@ fn threads_of_creators_that_race_sit_by_their_paths() {
     }
 }
 
-/// The first thread waits on all seats until another thread is created: it has not taken its own.
+/// The first thread waits on the whole set until another thread is created, so it has not taken its
+/// seat.
 #[test]
 fn a_thread_that_waits_to_the_end_has_not_taken_its_seat() {
     let [a, b] = two_cpus();
@@ -335,7 +336,7 @@ fn a_thread_that_waits_to_the_end_has_not_taken_its_seat() {
         );
         assert!(told.stderr().lines().any(|line| line.ends_with("  not yet")), "{}", told.stderr());
     }
-    // The whole set of one seat is that seat.
+    // A set of one seat is that seat.
     let alone = run_as_usual(&Place::new(), on(&[a]), ["sleep", "0.2"], &[]);
     let first = &alone.threads()[0];
     assert_eq!((&first["waiting"], &first["verified"]), (&false.into(), &true.into()), "{first}");
@@ -345,8 +346,8 @@ fn a_thread_that_waits_to_the_end_has_not_taken_its_seat() {
     assert_eq!((&first["waiting"], &first["verified"]), (&false.into(), &true.into()), "{first}");
 }
 
-/// A shell whose mask another program changes, and perhaps changes back. Between its sleeps it runs
-/// where it is.
+/// A shell whose mask another program changes, and possibly restores. Between its sleeps it runs on
+/// the CPU of its mask.
 fn moved(to: u32, then: &str) -> Option<Told> {
     let [a, b] = two_cpus();
     let is_possible = are_two([a, b]) && programs::installed("taskset");

@@ -1,11 +1,11 @@
-//! Programs that size themselves by the CPUs they find, wrappers, and short-lived helpers.
+//! Programs that adapt to the number of CPUs, wrappers, and short-lived helpers.
 
 use super::programs::{self, are_two, list, mask_of, on, on_two_cpus, two_cpus};
 use super::running::Running;
 use super::{run, run_as_usual};
 use crate::common::{Arguments, Json, Place, stderr, stdout};
 
-/// A C program that asks as OpenMP's runtime and x264 do: at its start, by its own affinity mask.
+/// At its start the C program reads its own affinity mask, as OpenMP's runtime and x264 do.
 #[test]
 fn the_first_process_sees_all_its_cpus_at_its_start() {
     let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
@@ -39,7 +39,7 @@ fn cpus(thread: &serde_json::Value) -> Vec<u32> {
     thread["cpus"].elements().iter().map(|cpu| cpu.whole() as u32).collect()
 }
 
-/// The two CPUs as the kernel writes a mask.
+/// The two CPUs in the kernel's mask format.
 fn list_of(mut cpus: [u32; 2]) -> String {
     cpus.sort_unstable();
     let [a, b] = cpus;
@@ -56,7 +56,8 @@ fn java_and_node_see_all_their_cpus() {
     if programs::installed("java") {
         let place = Place::new();
         place.file("P.java", "class P { public static void main(String[] a) { System.out.println(Runtime.getRuntime().availableProcessors()); } }");
-        // Compiling it first takes longer than the start of a program.
+        // Running the source directly would compile it first, which takes longer than a program's
+        // start.
         assert!(
             std::process::Command::new("javac")
                 .arg("P.java")
@@ -87,9 +88,9 @@ fn java_and_node_see_all_their_cpus() {
     }
 }
 
-/// Where each thread of a virtual machine has its own seat, a line says so with `--quiet`, too: at
-/// the start where Java was started, and at the end where another program started it. With the
-/// number set there is no such line.
+/// If each thread of a virtual machine has its own seat, a line says so even with `--quiet`: at the
+/// start if Seatmap started Java, at the end if another program did. If the number of CPUs is set,
+/// there is no such line.
 fn java_in_seats_of_its_own_is_told_of(place: &Place, cpus: &str) {
     let stderr = |command: &dyn Arguments| {
         let output = place.run(("run --quiet --strict --cpus", cpus, ("--", command)));
@@ -155,7 +156,7 @@ fn go_starts_as_many_threads_as_there_are_seats() {
     assert_eq!(told.report["roaming"].elements().len(), 1);
 }
 
-/// A shim in the manner of pyenv's: a shell that has a dozen helpers and becomes the program.
+/// A wrapper like pyenv's shims: a shell that runs a dozen helpers and then executes the program.
 const SHIM: &str = "i=0; while [ $i -lt 12 ]; do x=$(/bin/echo $i); i=$((i+1)); done; exec \"$@\"";
 
 #[test]
@@ -171,8 +172,7 @@ fn the_helpers_of_a_wrapper_take_no_seats() {
         "{}",
         told.report
     );
-    // A helper that the computer kept waiting may have lived long enough to be seated; on an idle
-    // one none has.
+    // A slow helper may have lived long enough to be seated; on an idle computer none does.
     let helpers = told.report["helpers"].whole() as usize;
     assert!(helpers >= 6 && helpers + seated.len() >= 12, "{}", told.report);
 }

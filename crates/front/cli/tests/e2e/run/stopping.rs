@@ -1,4 +1,4 @@
-//! Job control: a job that is stopped and continued, as a shell does it.
+//! Job control: a job is stopped and continued as a shell does.
 
 use super::passing::forms;
 use super::programs;
@@ -6,24 +6,24 @@ use super::running::Running;
 use crate::common::Place;
 use std::os::unix::process::CommandExt;
 
-/// The letter of a process's state, as `/proc` has it.
+/// The state letter of a process in `/proc`.
 fn state(pid: libc::pid_t) -> char {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     stat.rsplit(") ").next().unwrap().chars().next().unwrap()
 }
 
-/// How often a stop is asked for before the test fails.
+/// Requests to stop before the test fails.
 const REQUESTS: u32 = 20;
-/// How long a stop may take to show on a busy computer.
+/// Time limit, on a busy computer, for a stop to be visible.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 /// Looks at the launcher between two requests, a millisecond apart.
 const LOOKS: u32 = 500;
 
-/// Asks the group of a child to stop until it has, and returns the signal that stopped it. A
-/// request that comes right after the one to go on can be lost, so it is repeated.
+/// Sends a stop signal to a child's process group until it stops, and returns the signal that
+/// stopped it. A stop request right after SIGCONT can be lost, so it is repeated.
 fn stopped_by(pid: libc::pid_t, signal: i32) -> Option<i32> {
     for _ in 0..REQUESTS {
-        // SAFETY: the group is the launcher's own.
+        // SAFETY: the group belongs to the launcher.
         unsafe { libc::kill(-pid, signal) };
         for _ in 0..LOOKS {
             let mut status = 0;
@@ -53,7 +53,8 @@ fn a_job_stops_and_goes_on_as_one() {
         let program = running.program();
         for signal in [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTSTP] {
             assert_eq!(stopped_by(launcher, signal), Some(signal), "{form:?}");
-            // One that is let go in its stop passes from one kind of stop to the other.
+            // If tracing ends during a stop, the process changes from a tracing stop to a normal
+            // one.
             let begun = std::time::Instant::now();
             while !['T', 't'].contains(&state(program)) {
                 assert!(
@@ -62,7 +63,7 @@ fn a_job_stops_and_goes_on_as_one() {
                 );
                 std::thread::yield_now();
             }
-            // SAFETY: the group is the launcher's own.
+            // SAFETY: the group belongs to the launcher.
             unsafe { libc::kill(-launcher, libc::SIGCONT) };
             running.send(libc::SIGUSR1);
             assert_eq!(running.line(), "signal 10", "{form:?}");
@@ -82,7 +83,7 @@ fn a_program_that_is_stopped_alone_stops_alone() {
         let mut running = Running::start(&place, &options, [program, "count", "10"]);
         let program = running.program();
         for signal in [libc::SIGSTOP, libc::SIGUSR1, libc::SIGCONT] {
-            // SAFETY: the program waits for signals, so its number is its own.
+            // SAFETY: the program is alive, waiting for signals.
             unsafe { libc::kill(program, signal) };
         }
         assert_eq!(running.line(), "signal 10", "{form:?}");
