@@ -71,7 +71,6 @@ pub struct DataArbiter {
 }
 
 impl DataArbiter {
-    /// Creates the arbiter of a chip whose memory controller is the element `memory`.
     pub fn new(chip: u8, memory: usize, timing: &CellBeTiming) -> Self {
         DataArbiter {
             chip,
@@ -181,8 +180,6 @@ impl DataArbiter {
         }
     }
 
-    /// Starts an element's first transfer, or records when it could start. Returns whether it
-    /// started.
     fn serve(&mut self, source: usize, round: &mut Round) -> bool {
         let now = round.now;
         let waiting = self.first_of(source, now);

@@ -66,7 +66,6 @@ pub enum CommandResponse {
 struct Chip {
     tree: ConcentratorTree,
     free: u64,
-    /// The command that won on the tree and waits until both chips are free.
     output: Option<BusCommand>,
 }
 
@@ -86,7 +85,6 @@ pub struct CommandBus {
 }
 
 impl CommandBus {
-    /// Creates the network of chips on whose rings the PPE is the element `ppe`.
     pub fn new(chips: usize, ppe: usize, timing: &CellBeTiming) -> Self {
         let tree = ConcentratorTree::new(ppe, timing.concentrator_levels as usize);
         CommandBus {

@@ -27,7 +27,6 @@ struct Chip {
     bif: RingElement,
 }
 
-/// The command network, each chip's rings and memory, the link, and the transactions in flight.
 #[derive(Clone, Debug)]
 pub struct Interconnect {
     transactions: Transactions,
@@ -190,7 +189,6 @@ impl Interconnect {
         self.enter(id, source, target, out);
     }
 
-    /// Puts data on a chip's rings, towards its target or the link to its target's chip.
     fn enter(&mut self, id: u32, from: RingElement, target: RingElement, out: &mut EventOutbox) {
         let chip = &mut self.chips[from.chip as usize];
         let to = if target.chip == from.chip { target } else { chip.bif };

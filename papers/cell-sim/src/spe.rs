@@ -32,7 +32,6 @@ impl Spe {
         }
     }
 
-    /// Empties the SPE, and seats a task on it if there is one.
     pub fn reset(&mut self, task: Option<u16>) {
         self.task = task;
         self.mfc.reset();

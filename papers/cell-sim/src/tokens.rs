@@ -20,7 +20,6 @@ const CHIPS: usize = 2;
 #[derive(Clone, Debug)]
 pub struct Tokens {
     interval: u64,
-    /// The time of the next token, by memory, requester's chip, group and kind of bank.
     due: [[[[u64; PARITIES]; GROUPS]; CHIPS]; CHIPS],
 }
 

@@ -102,7 +102,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Restarts the machine with a task on each of these seats, and zeros in all memory.
     pub fn reset(&mut self, shape: &ProgramNeeds, chips: usize, seats: &[TaskElement]) {
         self.out.clear();
         self.memory.reset(shape, chips);

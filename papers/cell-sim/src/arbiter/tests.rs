@@ -26,7 +26,6 @@ struct Moved {
 }
 
 impl Moved {
-    /// Each segment of the route with the time of its first beat, from the source on.
     fn segments(&self, bus: u64) -> Vec<(usize, u64)> {
         let mut element = self.asked.source;
         let mut time = self.start;
@@ -164,8 +163,6 @@ proptest! {
     }
 }
 
-/// Runs transfers from each element to its upper neighbour, requested at these times, and returns
-/// their starts.
 fn neighbours(asked: &[(u64, usize)]) -> Vec<(u64, usize)> {
     let asked = asked.iter().map(|(time, source)| TransferRequest {
         time: *time,

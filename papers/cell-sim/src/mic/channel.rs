@@ -119,7 +119,8 @@ impl MemoryChannel {
 
     /// Reserves a queue entry for a write. Returns whether there was one.
     pub fn expect_write(&mut self) -> bool {
-        // The entry is reserved from the command's response until the data has crossed the rings.
+        // The entry is reserved from the command's response until the data's arrival over the
+        // rings.
         let has_place = self.writes.len() + self.expected < self.write_places;
         self.expected += usize::from(has_place);
         self.counters.retries += u64::from(!has_place);

@@ -84,7 +84,6 @@ pub struct ChannelState {
     pub proxy_tags: u32,
     /// The command in each entry of the MFC.
     pub commands: [Option<ProgramCommand>; ENTRIES],
-    /// The trace's number for the command in each entry, if the trace shows it.
     pub traced: [Option<u64>; ENTRIES],
     /// The first command whose address could not be read or written.
     pub fault: Option<ProgramCommand>,
@@ -186,7 +185,6 @@ impl ChannelState {
         }
     }
 
-    /// The mailbox status: interrupting << 16 | free inbound << 8 | outbound.
     pub fn mailbox_status(&self) -> u32 {
         let room = (INBOUND_ENTRIES - self.inbound.filled()) as u32;
         waiting(&self.interrupting) << 16 | room << 8 | waiting(&self.outbound)

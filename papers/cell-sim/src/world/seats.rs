@@ -22,7 +22,6 @@ impl CellBeMachine {
         self.out.send(self.out.now() + cycles, CellBeEvent::Resume(context));
     }
 
-    /// Continues the thread that runs a context, because the context's program has stopped.
     pub fn stopped(&mut self, context: u16, is_end: bool) {
         let now = self.out.now();
         let state = self.context_of(context);

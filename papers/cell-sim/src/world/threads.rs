@@ -77,7 +77,6 @@ impl CellBeMachine {
         is_first
     }
 
-    /// Core cycles of loading a context's register, and of checking its mailbox for room.
     fn ways(&self, chip: u8, context: u16) -> (u64, u64) {
         let seat = self.programs.context(context).and_then(|context| context.seat);
         if seat.is_some_and(|spe| self.spes[spe as usize].node().chip != chip) {

@@ -319,7 +319,7 @@ fn workers<E: std::error::Error>(
     options: &StatsOptions,
 ) -> Result<Vec<u32>, StatsError<E>> {
     let seats = if options.between_workers {
-        // -n includes the first worker, which owns the local store; it needs another worker to
+        // -n includes the first worker, which owns the local store and needs another worker to
         // serve.
         rooms.workers_beside_the_first(options.chip, options.workers.max(2) - 1)
     } else {

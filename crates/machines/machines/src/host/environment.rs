@@ -109,8 +109,7 @@ const VENDORS: [(&str, &str); 6] = [
     ("Google", "Google Compute Engine"),
 ];
 
-/// Other processors have no such bit, so an unknown hypervisor is possible and the result is never
-/// `none`.
+/// Other processors have no such bit, so an unknown hypervisor is possible: never `none`.
 fn firmwares_word() -> Option<String> {
     let vendor = small::read("/sys/class/dmi/id/sys_vendor")?;
     VENDORS.iter().find(|(name, _)| *name == vendor).map(|(_, known)| (*known).to_owned())

@@ -265,8 +265,7 @@ impl Cache {
         let Some(expecting) = self.thread_expecting(line) else {
             return out.schedule(CoherentEvent::Answer(self.id, packet), self.layout.timing.cache);
         };
-        // The home has granted the line, and the next request's snoop has overtaken it on another
-        // lane.
+        // The home has granted the line; the next request's snoop has overtaken it on another lane.
         self.counts.early_snoops += 1;
         let wait = &mut self.threads[expecting].wait;
         let is_first = *wait == Wait::Coming(line, None);

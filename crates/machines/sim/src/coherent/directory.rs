@@ -64,7 +64,6 @@ impl Directory {
         self.counts = CoherenceCounts::default();
     }
 
-    /// Takes an arriving message, or sends a request back if its home is full.
     #[inline]
     pub fn handle(&mut self, packet: u32, out: &mut Outbox) {
         let message = out.message(packet);

@@ -20,7 +20,7 @@ pub fn round_trip(layout: &CoherentLayout, a: u32, b: u32, line: u32) -> Option<
         return None;
     }
     if from == to {
-        // Threads of one core: the line stays in its cache, and each turn is a look and a hit.
+        // Threads of one core: the line stays in its cache; each turn is a look and a hit.
         return Some(2 * (layout.looks[from as usize] + layout.timing.hit));
     }
     let home = home(layout, from, to, line);

@@ -53,7 +53,6 @@ impl Draws {
     }
 }
 
-/// Mean core cycles of a round trip of each pair, with all pairs at once.
 fn distances(bed: &mut CoherentBed, seats: &[u32], lines: &[u32], batches: u32) -> Vec<f64> {
     let round_trips = 2;
     let gate = Addr::line(0);
