@@ -127,6 +127,7 @@ impl DataArbiter {
     /// Starts every transfer that can start in this bus cycle. Returns them, the last first.
     pub fn arbitrate(&mut self, out: &mut EventOutbox) -> &[Grant] {
         self.granted.clear();
+        // Otherwise a later request with an earlier time replaced this message.
         if self.next == out.now() {
             self.next = self.serve_all(out.now());
             self.granted.reverse();
@@ -230,6 +231,7 @@ impl DataArbiter {
                 let received = self.receive_free[target].saturating_sub(hops as u64 * self.bus);
                 let start =
                     ring.earliest(source, hops, self.send_free[source].max(received), best.0);
+                // Not `<=`: among equal rings, the first keeps the others free.
                 if start < best.0 {
                     best = (start, number, hops);
                 }

@@ -127,6 +127,7 @@ impl CommandBus {
             Reach::Chip => self.chips[chip].free = until,
             Reach::Both => {
                 self.chips.iter_mut().for_each(|chip| chip.free = until);
+                // Then the other chip is first for commands of both chips.
                 self.first = (chip + 1) % self.chips.len();
             }
         }

@@ -22,6 +22,7 @@ impl ChannelProgram for RoundTrips {
         let began = channels.cycles();
         for round in 0..ROUNDS {
             if rank == 0 {
+                // On the Cell, mailboxes are closest to a cache line that two cores exchange.
                 channels.mailbox_write(1, round);
                 channels.mailbox_read();
             } else {

@@ -32,6 +32,7 @@ impl Tokens {
     /// Tokens have the order of the requests.
     pub fn take(&mut self, transaction: &Transaction, ready: u64) -> u64 {
         let Ea::Memory { module, offset } = transaction.ea else { return ready };
+        // A claim moves no data.
         if self.interval == 0 || transaction.purpose == TransactionPurpose::Claim {
             return ready;
         }

@@ -150,6 +150,7 @@ impl MemoryChannel {
     }
 
     pub fn turn(&mut self, out: &mut EventOutbox) {
+        // Otherwise a later message with an earlier time replaced this one.
         if self.wake == out.now() {
             self.wake = u64::MAX;
             self.serve(out);
@@ -227,6 +228,7 @@ impl MemoryChannel {
     }
 
     fn bubble(&self, side: Side, bank: u8) -> u64 {
+        // Neighbouring banks belong to different sets: even and odd.
         let is_same_set = (bank ^ self.last_bank) & 1 == 0;
         match (self.side, side) {
             (Side::Reads, Side::Writes) => self.to_write,
@@ -270,6 +272,7 @@ impl MemoryChannel {
         let first = (refresh.first + missed as usize * refresh.banks) % self.banks.len();
         let count = self.banks.len();
         let taken = (0..refresh.banks).map(|place| (first + place) % count);
+        // All banks of a refresh start together.
         let begins = taken.clone().map(|bank| self.banks[bank].free()).fold(due, u64::max);
         taken.for_each(|bank| self.banks[bank].refresh(begins, refresh.bank));
         self.free = self.free.max(due) + refresh.channel;

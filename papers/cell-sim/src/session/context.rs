@@ -198,6 +198,7 @@ impl ChannelState {
 
     /// The tick at which the decrementer becomes negative.
     pub fn negative_at(&self) -> u64 {
+        // One tick after it reached zero.
         self.decrementer.1 + u64::from(self.decrementer.0) + 1
     }
 
@@ -208,6 +209,7 @@ impl ChannelState {
         let complete = mask & !pending;
         let is_met = match condition {
             TagCondition::Immediate => true,
+            // With an empty mask, there is nothing to wait for.
             TagCondition::Any => complete != 0 || mask == 0,
             TagCondition::All => complete == mask,
         };

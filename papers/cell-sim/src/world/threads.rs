@@ -233,6 +233,7 @@ impl CellBeMachine {
             TagCondition::All => complete == mask,
         };
         if is_over {
+            // Each completion is reported once.
             self.context_of(of).proxy_tags &= !complete;
             self.end_call(task, self.timing.ppe_load, u64::from(complete));
         }

@@ -96,6 +96,7 @@ fn in_batches<B: Bed>(
     let count = BATCHES.min(options.iterations);
     let mut batches = Vec::new();
     for batch in 0..count {
+        // The batches add up to the requested number.
         let iterations = options.iterations / count + u64::from(batch < options.iterations % count);
         batches.push(lengthened(options.function.name(), |times| {
             let iterations = iterations.saturating_mul(times);
@@ -353,6 +354,7 @@ fn run<B: Bed, P: ChannelProgram<Output = LoopTimes>>(
         .map(|(pu, task)| {
             let latency_ns =
                 (task.ended - task.began) as f64 * ns_per_cycle / task.operations as f64;
+            // Bytes per nanosecond are GB/s of 10^9 bytes.
             let bandwidth_gbps = (bytes > 0).then(|| bytes as f64 / latency_ns);
             PerTask { pu: *pu, latency_ns, bandwidth_gbps, ticks: task.ticks }
         })

@@ -35,6 +35,8 @@ impl BlackScholes {
         let ranges = [(5.0, 30.0), (1.0, 100.0), (0.25, 10.0), (0.1, 0.6)];
         let mut inputs = Vec::with_capacity(count * INPUTS);
         for _ in 0..blocks {
+            // Structure of arrays: all prices of a block, then all strikes, and so on, as vectors
+            // need them.
             for (low, high) in ranges {
                 inputs.extend((0..OPTIONS).map(|_| low + (high - low) * random.f32()));
             }

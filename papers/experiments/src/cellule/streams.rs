@@ -105,6 +105,7 @@ impl Configuration {
 
     fn way(self) -> StreamOrder {
         match self {
+            // Direct streams have no service.
             Configuration::SingleRxTx | Configuration::Direct => StreamOrder::Single,
             Configuration::TwoRxTx | Configuration::TwoRxTxNoPrio => StreamOrder::RoundRobin,
             Configuration::TwoRxTxPrio => StreamOrder::Weighted(pollers(&PRIORITIES, POLLERS)),

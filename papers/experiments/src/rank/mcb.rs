@@ -43,6 +43,7 @@ pub fn may_be_best(times: &MappingTimes) -> Option<MayBeBest> {
     let means: Vec<f64> = logs.iter().map(|row| mean(row)).collect();
     // Degrees of freedom of a two-way layout without repetition.
     let freedom = ((mappings - 1) * (runs - 1)) as f64;
+    // The deviation left after the effects of mappings and runs.
     let sigma = (residual(&logs, &means) / freedom).sqrt();
     let margin = critical(mappings - 1, freedom) * sigma * (2.0 / runs as f64).sqrt();
     let mut sorted = means.clone();

@@ -159,6 +159,7 @@ impl Directory {
         known.transaction = transaction;
         match known.owner {
             NO_CACHE => self.read_memory(transaction, out),
+            // The owner is among the invalidated caches, and sends the data with its answer.
             _ if writes => self.invalidate(transaction, out),
             owner if wants_line => self.snoop(transaction, MessageKind::Forward, owner, out),
             _ => self.grant(transaction, out),

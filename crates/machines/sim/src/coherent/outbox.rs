@@ -118,6 +118,7 @@ impl Outbox {
     #[inline(always)]
     pub fn answer(&mut self, packet: u32, answer: Message, after: u64) {
         if self.pending.len() > self.outer {
+            // Frees its entry, because the answer gets a new one when it leaves.
             self.receive(packet);
             return self.pending.push(Pending::Send(answer, after));
         }

@@ -159,6 +159,7 @@ impl<'a, L: ChannelLines> LineChannels<'a, L> {
     }
 
     fn register_of(&self, rank: usize, register: SignalNumber) -> Addr {
+        // Rejects an unknown rank.
         self.lane(rank);
         self.layout.signal(rank, register)
     }

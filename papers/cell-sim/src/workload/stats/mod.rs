@@ -77,6 +77,7 @@ impl Loop {
         let began = channels.cycles();
         let first = channels.decrementer();
         let sum = before.wrapping_add(operations(warm_up..warm_up + iterations));
+        // The decrementer counts down.
         let ticks = first.wrapping_sub(channels.decrementer());
         let ended = channels.cycles();
         let kept_on =

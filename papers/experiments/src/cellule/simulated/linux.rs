@@ -200,6 +200,7 @@ impl<'a, C: Channels> Linux<'a, C> {
             let picked = self.state.borrow_mut().scheduler.pick();
             match picked {
                 None => {
+                    // No thread can run: the CPU waits for an interrupt.
                     self.pass(self.step(), Mode::Kernel);
                     self.take_interrupts();
                 }

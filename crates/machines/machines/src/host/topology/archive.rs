@@ -83,6 +83,7 @@ impl Unpacked {
         let node = match entry.header().entry_type() {
             EntryType::Directory => TreeEntry::Folder(BTreeSet::new()),
             EntryType::Symlink => TreeEntry::Link(short(target_of(&entry))?),
+            // A hard link has its target relative to the top of the archive.
             EntryType::Link => match self.nodes.get(&path_of(&target_of(&entry))?) {
                 Some(TreeEntry::File(bytes)) => TreeEntry::File(bytes.clone()),
                 _ => return Ok(()),

@@ -77,6 +77,7 @@ fn layout(tree: &CoreTree) -> Option<CoherentLayout> {
     let levels = tree.levels;
     let mut timing = levels.figures.timing(levels.ticks_per_cycle);
     let extra = tree.extra();
+    // After the extra time: looks and timing share what is left of each distance.
     let looks = tree.fit_timing(&mut timing, &extra);
     let reach = tree.reach(&timing, &looks, &extra);
     let (up, homes) = nodes(tree, &reach)?;
