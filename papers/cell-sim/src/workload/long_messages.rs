@@ -97,6 +97,7 @@ impl LongMessages {
             .unwrap_or(0) as u32
     }
 
+    /// Size of the receive buffer of a piece; longer messages reuse it, as streamed data would.
     fn piece_bytes(&self) -> u32 {
         let largest = self.messages.iter().map(|message| message.size_bytes).max().unwrap_or(0);
         let room = ROOM_BYTES / (1 + self.most_at_once()) / 128 * 128;

@@ -135,6 +135,8 @@ pub fn compare(
     })
 }
 
+/// The runtime exists only for this turn: its idle workers must not spin next to the threads of the
+/// next.
 fn by_runtime(
     seats: &WorkerSeats,
     problem: &dyn ParallelProblem,

@@ -182,6 +182,7 @@ fn arrived(stream: usize, from: TcpStream, began: Instant) -> Option<(u64, f64)>
 
 struct Transferred {
     forwarded: Vec<Forwarded>,
+    /// Each stream's throughput at its sink, in 10^6 bit/s.
     mbps: Vec<f64>,
 }
 

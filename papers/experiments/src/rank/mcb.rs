@@ -14,6 +14,7 @@ use std::f64::consts::{PI, SQRT_2};
 pub const CONFIDENCE: f64 = 0.95;
 /// Steps of an integral (even, for Simpson's rule); more change no shown digit.
 const STEPS: u32 = 160;
+/// The range of integrals on each side, in standard deviations.
 const TAIL: f64 = 8.0;
 /// Above the largest critical value: 6.31, for one comparison with one degree of freedom.
 const LARGEST: f64 = 8.0;

@@ -115,6 +115,7 @@ fn firmwares_word() -> Option<String> {
     VENDORS.iter().find(|(name, _)| *name == vendor).map(|(_, known)| (*known).to_owned())
 }
 
+/// The description of computers without firmware tables, as most Arm computers are.
 const DEVICE_TREE: &str = "/proc/device-tree";
 
 /// The words of hypervisors there (Documentation/devicetree/bindings of Linux).

@@ -126,7 +126,7 @@ impl Cache {
     pub fn access(&mut self, thread: u16, line: u32, request: LineCall, out: &mut Outbox) -> bool {
         let writes = request.writes();
         let is_uncached = self.layout.is_uncached;
-        // A waiting snoop, if another thread of the core lost the line, comes first.
+        // A snoop may wait for the answer to another thread of the core; it comes first.
         if !is_uncached && self.permits(line, writes) && self.thread_expecting(line).is_none() {
             self.counts.hits += 1;
             return true;

@@ -67,8 +67,8 @@ fn one_way(layout: &CoherentLayout, writer: u16, reader: u16, home: u16) -> u64 
         + climbing(layout, writer, home)
         + timing.directory;
     let give_up = route(layout, reader, home) + timing.cache;
-    // The home handles the reader's acknowledgement and, after its look, its request one after the
-    // other.
+    // The reader sends its acknowledgement and, after its look, its request; the home handles them
+    // in turn.
     let asks = layout.looks[reader as usize] + timing.miss + climbing(layout, reader, home);
     let again = route(layout, reader, home) + asks.max(timing.directory_busy) + timing.directory;
     let forward =

@@ -24,6 +24,7 @@ fn core(pu: u32) -> u32 {
     (pu + 4 * CORES - 1) % (4 * CORES) / 4
 }
 
+/// SplitMix64, so that draws are the same on all computers.
 struct Draws(u64);
 
 impl Draws {

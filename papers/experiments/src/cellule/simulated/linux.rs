@@ -24,7 +24,9 @@ enum Mode {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
+    /// In `spu_run`, before its SPE runs.
     Activating,
+    /// Asleep until its SPE stops.
     Running,
     Returning,
     Exiting,

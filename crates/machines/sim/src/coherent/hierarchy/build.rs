@@ -185,8 +185,8 @@ fn link(
     Link { from: node as u16, to: if level == last { hub } else { to } as u16, cycles, busy }
 }
 
-/// Half of the part of each distance between two caches that routes, caches and directories do not
-/// explain, for each direction.
+/// The part of each distance between two caches that routes, caches and directories do not explain:
+/// half of it for each direction.
 fn passing(tree: &CoreTree, layout: &CoherentLayout) -> Option<Vec<u32>> {
     let mut passing = vec![0; tree.cores() * tree.cores()];
     for (a, b) in tree.pairs() {
