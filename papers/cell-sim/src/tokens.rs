@@ -29,7 +29,7 @@ impl Tokens {
     }
 
     /// Takes the next token for a transaction whose command is ready, and returns the token's time.
-    /// Tokens have the order of the requests.
+    /// Each group's commands get tokens in the order of their requests.
     pub fn take(&mut self, transaction: &Transaction, ready: u64) -> u64 {
         let Ea::Memory { module, offset } = transaction.ea else { return ready };
         // A claim moves no data.

@@ -18,8 +18,8 @@ pub struct LongMessage {
     pub from: usize,
     /// The task that receives.
     pub to: usize,
-    /// The step in which it is sent, after the arrival of the sender's messages of the previous
-    /// step.
+    /// The step in which it is sent. A task starts a step when its messages of the previous step
+    /// have arrived.
     pub step: usize,
     /// Number of bytes, a multiple of 16.
     pub size_bytes: u32,

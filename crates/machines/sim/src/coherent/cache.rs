@@ -259,7 +259,7 @@ impl Cache {
         Delivery { thread, value: None, held }
     }
 
-    /// Takes a snoop from the home, which waits for the line if that is still on its way.
+    /// Takes a snoop from the home. The snoop waits for the line if that is still on its way.
     pub fn snoop(&mut self, packet: u32, out: &mut Outbox) {
         let line = out.message(packet).line;
         let Some(expecting) = self.thread_expecting(line) else {

@@ -25,7 +25,8 @@ pub struct LoopTimes {
     pub began: u64,
     /// The end of the loop.
     pub ended: u64,
-    /// The end of the task's work, perhaps after the loop's end, until the others had ended.
+    /// The end of the task's work: later than the loop's end if the task continued until the others
+    /// had ended.
     pub until: u64,
     /// Decrementer ticks during the loop.
     pub ticks: u32,
