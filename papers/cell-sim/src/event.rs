@@ -40,7 +40,6 @@ pub enum CellBeEvent {
     Timer { task: u16, number: u32 },
 }
 
-/// The queue and clock of all components.
 #[derive(Clone, Debug, Default)]
 pub struct EventOutbox {
     wheel: Wheel<CellBeEvent>,

@@ -267,7 +267,6 @@ impl Mfc {
         }
     }
 
-    /// Schedules the next line after the line gap.
     pub fn issue_next(&mut self, out: &mut EventOutbox) {
         self.issue_at(out.now() + self.line_gap, out);
     }

@@ -26,9 +26,7 @@ pub struct AtomicRequest {
 pub enum AtomicAction {
     /// None: its cache works and sends a message when done.
     Cached,
-    /// Fetch and reserve the line.
     Reserve(Ea),
-    /// Gain the right to change the line.
     Claim(Ea),
     /// Perform the operation in memory: the reservation was still valid.
     Done(AtomicRequest),

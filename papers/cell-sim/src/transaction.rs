@@ -58,13 +58,11 @@ pub struct Transaction {
     pub purpose: TransactionPurpose,
     pub spe: u16,
     pub requester: RingElement,
-    /// The command's entry in the MFC's queue.
     pub entry: u8,
     pub source: RingElement,
     pub target: RingElement,
     pub size: u32,
     pub ea: Ea,
-    /// The requester's local store address.
     pub local: u32,
     pub to: u16,
     pub value: u32,

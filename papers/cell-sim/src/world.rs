@@ -30,7 +30,6 @@ use seatmap_sim::moment::at_cycle;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskElement {
-    /// An SPE, numbered over all chips.
     Spe(u16),
     Ppe(u8),
     /// None: a context without an SPE, whose local store is in main memory.

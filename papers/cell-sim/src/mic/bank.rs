@@ -55,7 +55,6 @@ impl Bank {
         self.free
     }
 
-    /// Opens a row for a line, and closes it again.
     pub fn open(&mut self, time: u64, access: BankAccess) {
         let free = self.free;
         invariant!(

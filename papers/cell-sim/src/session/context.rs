@@ -62,12 +62,10 @@ pub struct ChannelState {
     pub events: u32,
     pub event_mask: u32,
     pub tag_mask: u32,
-    /// The pending tag update with its mask.
     pub tag_update: Option<(TagCondition, u32)>,
     /// The unread status of the last met update.
     pub tag_status: Option<u32>,
     pub atomic_status: Option<u32>,
-    /// The command in the atomic unit.
     pub atomic: Option<ProgramCommand>,
     pub reserved: Option<ReservedLine>,
     /// Tags of stalled lists, not yet reported.

@@ -18,11 +18,9 @@ pub enum CoherentEvent {
     Copied(u16, u16),
     Look(u16),
     Hop(u32),
-    /// A home has looked a message's line up.
     LookedUp(u32),
     /// Memory answers a home that asked for this line.
     MemoryRead(u32),
-    /// A cache answers a snoop.
     Answer(u16, u32),
 }
 
@@ -30,9 +28,7 @@ pub enum CoherentEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pending {
     Arrived(u32),
-    /// A message leaves after this many ticks.
     Send(Message, u64),
-    /// An event is due after this many ticks.
     Schedule(CoherentEvent, u64),
 }
 
@@ -202,7 +198,6 @@ impl Outbox {
         self.network.receive(packet)
     }
 
-    /// Whether the present component has actions for others in this tick.
     #[inline]
     pub fn has_more(&self) -> bool {
         self.pending.len() > self.outer || !self.notices.is_empty()
