@@ -67,7 +67,10 @@ pub struct DataArbiter {
 }
 
 impl DataArbiter {
+<<<<<<< HEAD
     /// `memory` is the element of the memory controller.
+=======
+>>>>>>> w-short
     pub fn new(chip: u8, memory: usize, timing: &CellBeTiming) -> Self {
         DataArbiter {
             chip,
@@ -124,6 +127,7 @@ impl DataArbiter {
     /// Starts every transfer that can start now. Returns them, the last first.
     pub fn arbitrate(&mut self, out: &mut EventOutbox) -> &[Grant] {
         self.granted.clear();
+        // Otherwise a later request with an earlier time replaced this message.
         if self.next == out.now() {
             self.next = self.serve_all(out.now());
             self.granted.reverse();
@@ -176,8 +180,6 @@ impl DataArbiter {
         }
     }
 
-    /// Starts an element's first transfer, or records when it could start. Returns whether it
-    /// started.
     fn serve(&mut self, source: usize, round: &mut Round) -> bool {
         let now = round.now;
         let waiting = self.first_of(source, now);
@@ -227,6 +229,7 @@ impl DataArbiter {
                 let received = self.receive_free[target].saturating_sub(hops as u64 * self.bus);
                 let start =
                     ring.earliest(source, hops, self.send_free[source].max(received), best.0);
+                // Not `<=`: among equal rings, the first keeps the others free.
                 if start < best.0 {
                     best = (start, number, hops);
                 }

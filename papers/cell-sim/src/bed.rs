@@ -68,6 +68,7 @@ impl CellBed {
         let spes = self.model.ppe();
         engine::one_seat_each(seats, tasks)?;
         let mut taken = std::collections::HashSet::new();
+        // The PPE runs several tasks, an SPE only one.
         if let Some(twice) = seats.iter().find(|pu| **pu < spes && !taken.insert(**pu)) {
             return Err(SimError::Seat(format!("two tasks on SPE {twice}, which runs one")));
         }
@@ -129,6 +130,7 @@ impl Bed for CellBed {
         let mut world = self.world.borrow_mut();
         world.reset(&shape, self.model.chips, &seats);
         world.set_trace(self.traces.then(|| EventTrace::new(1000.0 * self.model.frequency_ghz)));
+        // The borrow ends here, because each event of the run borrows the world.
         drop(world);
         let outputs = self.drive(&seats, program, seed);
         let world = self.world.get_mut();

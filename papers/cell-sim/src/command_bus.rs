@@ -57,7 +57,6 @@ pub enum CommandResponse {
 struct Chip {
     tree: ConcentratorTree,
     free: u64,
-    /// The command that won on the tree and waits until both chips are free.
     output: Option<BusCommand>,
 }
 
@@ -77,7 +76,6 @@ pub struct CommandBus {
 }
 
 impl CommandBus {
-    /// Creates the network of chips on whose rings the PPE is the element `ppe`.
     pub fn new(chips: usize, ppe: usize, timing: &CellBeTiming) -> Self {
         let tree = ConcentratorTree::new(ppe, timing.concentrator_levels as usize);
         CommandBus {
@@ -120,6 +118,7 @@ impl CommandBus {
             Reach::Chip => self.chips[chip].free = until,
             Reach::Both => {
                 self.chips.iter_mut().for_each(|chip| chip.free = until);
+                // Then the other chip is first for commands of both chips.
                 self.first = (chip + 1) % self.chips.len();
             }
         }

@@ -189,7 +189,6 @@ impl Interconnect {
         self.enter(id, source, target, out);
     }
 
-    /// Puts data on a chip's rings, towards its target or the link to its target's chip.
     fn enter(&mut self, id: u32, from: RingElement, target: RingElement, out: &mut EventOutbox) {
         let chip = &mut self.chips[from.chip as usize];
         let to = if target.chip == from.chip { target } else { chip.bif };

@@ -46,6 +46,7 @@ impl CellBeMemory {
 
     /// Copies at most a line; the requester has checked the addresses.
     pub fn copy(&mut self, from: Ea, to: Ea, size: u32, now: u64) {
+        // Both stores are in `self`, so the bytes need an intermediate copy.
         let mut line = [0; LINE_BYTES as usize];
         let line = &mut line[..size as usize];
         let source = self.at(from, size);

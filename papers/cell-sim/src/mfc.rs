@@ -154,6 +154,7 @@ impl Mfc {
     pub fn reset(&mut self) {
         self.age.clear();
         self.free.clear();
+        // Entries are taken from the end: the lowest number first.
         self.free.extend((0..self.entries.len() as u8).rev());
         (self.lines, self.commands_of_tag, self.pending_tags, self.proxies) = (0, [0; TAGS], 0, 0);
         (self.waits, self.next_issue) = (SpuWait::Nothing, u64::MAX);

@@ -111,6 +111,7 @@ impl CellModel {
 
     fn ring_flaw(&self) -> Option<String> {
         let mut sorted: Vec<&str> = self.ring.iter().map(String::as_str).collect();
+        // Machines may differ in the order of their elements, but not in the names.
         sorted.sort_unstable();
         let mut expected = ELEMENTS.to_vec();
         expected.sort_unstable();

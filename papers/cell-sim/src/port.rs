@@ -48,6 +48,7 @@ impl CellPort<'_> {
         let fits = checked
             .and_then(|()| memory.check(self.own(local), size))
             .and_then(|()| memory.check(ea, size));
+        // `refuse` never returns, and the engine needs the borrow meanwhile.
         drop(world);
         if let Err(error) = fits {
             self.refuse(error);
@@ -187,6 +188,7 @@ impl Channels for CellPort<'_> {
 
     fn decrementer(&self) -> u32 {
         let ticks = (self.now.get() as f64 / self.cycles_per_tick) as u64;
+        // A decrementer counts down, from 0 through the largest word.
         (ticks as u32).wrapping_neg()
     }
 

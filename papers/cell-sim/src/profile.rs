@@ -9,6 +9,8 @@ use std::sync::Arc;
 /// Round trips per distance. A few are enough, because a model's times never vary.
 const ROUNDS: u32 = 32;
 
+/// Round trips of a mailbox message; their time is the core distance on a machine without shared
+/// lines.
 struct RoundTrips;
 
 impl ChannelProgram for RoundTrips {
@@ -22,6 +24,7 @@ impl ChannelProgram for RoundTrips {
         let began = channels.cycles();
         for round in 0..ROUNDS {
             if rank == 0 {
+                // On the Cell, mailboxes are closest to a cache line that two cores exchange.
                 channels.mailbox_write(1, round);
                 channels.mailbox_read();
             } else {

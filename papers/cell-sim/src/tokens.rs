@@ -19,7 +19,6 @@ const CHIPS: usize = 2;
 #[derive(Clone, Debug)]
 pub struct Tokens {
     interval: u64,
-    /// The time of the next token, by memory, requester's chip, group and kind of bank.
     due: [[[[u64; PARITIES]; GROUPS]; CHIPS]; CHIPS],
 }
 
@@ -29,9 +28,10 @@ impl Tokens {
     }
 
     /// Takes the next token for a transaction whose command is ready, and returns the token's time.
-    /// Tokens have the order of the requests.
+    /// Each group's commands get tokens in the order of their requests.
     pub fn take(&mut self, transaction: &Transaction, ready: u64) -> u64 {
         let Ea::Memory { module, offset } = transaction.ea else { return ready };
+        // A claim moves no data.
         if self.interval == 0 || transaction.purpose == TransactionPurpose::Claim {
             return ready;
         }

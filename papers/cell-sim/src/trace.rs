@@ -169,6 +169,7 @@ impl EventTrace {
             ph,
             pid,
             tid,
+            // Viewers expect microseconds.
             ts: time as f64 / self.cycles_per_us,
             dur: None,
             id: None,
@@ -179,6 +180,7 @@ impl EventTrace {
 
     fn span(&mut self, name: &'static str, pid: u8, tid: u32, begin: u64, end: u64) {
         let dur = Some((end - begin) as f64 / self.cycles_per_us);
+        // `X` is a complete event with its duration.
         let row = self.row(name, "X", pid, tid, begin);
         self.add(Row { dur, ..row });
     }

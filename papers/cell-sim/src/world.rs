@@ -30,7 +30,6 @@ use seatmap_sim::moment::at_cycle;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskElement {
-    /// An SPE, numbered over all chips.
     Spe(u16),
     Ppe(u8),
     /// None: a context without an SPE, whose local store is in main memory.
@@ -101,7 +100,6 @@ impl CellBeMachine {
         }
     }
 
-    /// Restarts the machine with a task on each of these seats, and zeros in all memory.
     pub fn reset(&mut self, shape: &ProgramNeeds, chips: usize, seats: &[TaskElement]) {
         self.out.clear();
         self.memory.reset(shape, chips);

@@ -31,6 +31,7 @@ pub(crate) fn open(path: &Path) -> io::Result<UnixListener> {
         if is_attended(path)? {
             return Err(io::Error::new(io::ErrorKind::AddrInUse, "somebody listens there already"));
         }
+        // The socket is left over from a killed controller.
         folder.remove(name)?;
     }
     let socket = bound(path)?;

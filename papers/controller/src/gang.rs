@@ -83,7 +83,7 @@ pub fn seat(root: &Root, stopped: &[StoppedThread], folder: &str) -> Vec<Tid> {
     let file = group::members_file(root, folder);
     for thread in stopped.iter().filter(|thread| is_the_same(root, thread)) {
         // Version 2 accepts process IDs and rejects other threads' IDs; the main thread has moved
-        // those already.
+        // those.
         let _ = root.write(&file, &thread.tid.to_string());
         fault::point();
     }

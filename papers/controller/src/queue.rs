@@ -184,6 +184,7 @@ impl TicketQueue {
         let mut over: Vec<&Holding> = self
             .holding
             .iter()
+            // A ticket whose CPUs are all reserved frees none for this request.
             .filter(|holding| self.is_over(holding, now_ms) && !holding.cpus.is_subset(reserved))
             .collect();
         // Tickets with wanted CPUs come first; the others only free a CPU for the rest of the

@@ -25,8 +25,8 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// Period between checks of the cells, which read every thread's mask, and between writes of the
-/// users' account.
+/// Period of checks of the cells, which read every thread's mask, and of writes of the users'
+/// account.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 pub(crate) const MOST_WAITING: usize = 64;

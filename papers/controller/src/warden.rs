@@ -1,7 +1,7 @@
 //! A process that outlives the controller, and destroys its cells if the controller dies.
 //!
-//! Guardians ensure that no cell stays half created. The warden knows from the ledger which threads
-//! are stopped during other cells' turns, and which cells should end with their client.
+//! Guardians only ensure that no cell stays half created. From the ledger, the warden continues the
+//! threads stopped during other cells' turns, and destroys the cells that end with their client.
 
 use crate::error::ControlError;
 use crate::ledger;

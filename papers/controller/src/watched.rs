@@ -12,8 +12,7 @@ use std::time::Duration;
 /// The silence after which the other process is checked.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// The number of consecutive checks that must find it stopped, because a debugger stops it only
-/// briefly.
+/// The number of consecutive checks that must find it stopped: a debugger stops it only briefly.
 const LOOKS: u32 = 3;
 
 /// The controller is stopped.

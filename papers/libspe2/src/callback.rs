@@ -4,6 +4,7 @@ use crate::call::{Errno, number};
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{PoisonError, RwLock};
 
+/// The function receives the local store and the address of the word after the stop.
 type Callback = unsafe extern "C" fn(*mut c_void, c_uint) -> c_int;
 
 /// Lower numbers belong to the C library, POSIX and effective-address calls.

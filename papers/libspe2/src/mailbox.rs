@@ -27,6 +27,7 @@ fn repeat(
         };
         let is_done = if must { spe.repeat(mailbox, || step(done)) } else { step(done) };
         if !is_done && must && done == 0 {
+            // No other thread could run the program.
             return Err(Errno(libc::EIO));
         }
         if !is_done {

@@ -179,6 +179,7 @@ pub unsafe extern "C" fn spe_stop_info_read(
     })
 }
 
+/// Makes only the structure, because the run has already printed its message.
 fn quiet(ended: &RunStop) -> StopInfo {
     match &ended.stop {
         StopReason::Code(_) => tell(ended).info,

@@ -12,6 +12,8 @@ use seatmap_cell_sim::session::spu_event;
 /// once.
 pub const QUEUE_ENTRIES: u32 = 16;
 
+/// The transfer unit's commands (Cell Broadband Engine Architecture), without fence and barrier
+/// bits.
 pub(crate) mod opcode {
     pub const FENCE_AND_BARRIER: u32 = 0x3;
     pub const LIST: u32 = 0x4;

@@ -256,6 +256,7 @@ impl SpeContext {
         if let Some(seat) = &self.simulated {
             return seat.await_proxies(self.number(), mask, condition);
         }
+        // Each transfer was complete when its command returned.
         let mask = if mask == 0 { self.proxy_tags() } else { mask };
         self.proxy_tags.fetch_and(!mask, Ordering::AcqRel);
         Ok(mask)
@@ -407,6 +408,7 @@ impl RegisterAccess for SpeContext {
                 self.state.mailboxes().overwrite(value);
                 self.state.changed();
             }
+            // A transfer is complete when its command returns or its tag is collected.
             problem::MULTISOURCE_SYNC => {}
             proxy::COMMAND => {
                 let transfer = self.proxy.transfer(value);

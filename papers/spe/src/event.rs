@@ -102,6 +102,7 @@ impl EventHandler {
         loop {
             let is_over = !SimulatedContext::await_events(driver, &self.watched_events(), until);
             let found = self.happened(most);
+            // Another thread may have taken the message or the room first.
             if is_over || !found.is_empty() {
                 return found;
             }

@@ -118,6 +118,7 @@ impl List {
         Ok(Some(DecodedElement { transfer, stalls }))
     }
 
+    /// A small transfer has the same offset in its quadword of the store as in memory.
     fn transfer(&self, bytes: u32, low: u32) -> LocalStoreTransfer {
         let within = if bytes < 16 { low & 15 } else { 0 };
         let local = (self.local & !15) | within;

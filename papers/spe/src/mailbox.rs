@@ -93,6 +93,7 @@ struct Ppe {
     sent: AtomicU32,
 }
 
+/// Known only to the SPU.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Spu {

@@ -48,6 +48,7 @@ impl Proxy {
             LOW => &self.low,
             SIZE_AND_TAG => &self.size_and_tag,
             QUERY_MASK => &self.query_mask,
+            // Complete commands satisfy both conditions.
             QUERY_TYPE => return true,
             _ => return false,
         };

@@ -107,6 +107,7 @@ impl SpuState {
     #[must_use]
     pub fn decrementer(&self) -> u32 {
         let elapsed = time_base::host_ticks().wrapping_sub(self.decrementer.1);
+        // The counter wraps, as in hardware.
         self.decrementer.0.wrapping_sub(elapsed as u32)
     }
 

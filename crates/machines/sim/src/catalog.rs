@@ -8,8 +8,8 @@ use seatmap_data::machine::{Description, catalog};
 use seatmap_data::statistics::words::counted;
 use std::sync::Arc;
 
-/// The most bytes of a model's file, twice those of a twin of 1024 cores with all single pairs. The
-/// model in memory takes a hundred times as much.
+/// The most bytes of a model's file: twice the size of a twin of 1024 cores with all single pairs.
+/// The model in memory takes a hundred times as much.
 const MOST_BYTES: usize = 8 << 20;
 /// The formats of models of the published experiments, without the version.
 const MOVED_FORMAT: &str = "seatmap-model/";

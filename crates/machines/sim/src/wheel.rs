@@ -71,6 +71,7 @@ impl<E: Copy> Wheel<E> {
     /// Schedules an event; an event in the past happens now.
     #[inline]
     pub fn at(&mut self, time: u64, event: E) {
+        // Components check their own times.
         let time = time.max(self.now);
         self.scheduled += 1;
         if time - self.now < SLOTS as u64 { self.near(time, event) } else { self.far(time, event) }

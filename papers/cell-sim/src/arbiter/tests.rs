@@ -163,8 +163,6 @@ proptest! {
     }
 }
 
-/// Runs transfers from each element to its upper neighbour, requested at these times, and returns
-/// their starts.
 fn neighbours(asked: &[(u64, usize)]) -> Vec<(u64, usize)> {
     let asked = asked.iter().map(|(time, source)| TransferRequest {
         time: *time,

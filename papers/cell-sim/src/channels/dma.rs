@@ -34,18 +34,21 @@ pub struct Element {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DmaError {
     /// The size is not 1, 2, 4, 8 or a multiple of 16 bytes.
+    // Plural: the MFC takes one.
     #[error(
         "a transfer of {0} bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an \
          alignment exception"
     )]
     Size(u32),
     /// The transfer is too large.
+    // Plural: the MFC takes one.
     #[error(
         "a transfer of {0} bytes: the MFC takes 16384 at most and raises an alignment exception"
     )]
     Large(u32),
     /// The addresses are not aligned as the size requires.
     #[error(
+        // Plural: a single byte has no alignment to break.
         "a transfer between local store {local:#x} and {offset:#x}, {size} bytes: both must be \
          multiples of {alignment} and, below 16 bytes, agree in their last four bits; the MFC \
          raises an alignment exception"
@@ -64,9 +67,11 @@ pub enum DmaError {
     #[error("tag {0}: there are 0 to 31, and the MFC raises an invalid-tag exception")]
     Tag(u8),
     /// A list without elements, or with too many.
+    // Plural: the MFC takes one.
     #[error("a list of {0} elements: the MFC takes 1 to 2048")]
     List(usize),
     /// The transfer ends beyond the local store or the memory.
+    // Plural: a memory has many.
     #[error(
         "{what} ends at {end:#x}, beyond its {size:#x} bytes; the MFC raises a storage exception"
     )]

@@ -117,7 +117,8 @@ impl MemoryChannel {
     }
 
     pub fn expect_write(&mut self) -> bool {
-        // The entry is reserved from the command's response until the data has crossed the rings.
+        // The entry is reserved from the command's response until the data's arrival over the
+        // rings.
         let has_place = self.writes.len() + self.expected < self.write_places;
         self.expected += usize::from(has_place);
         self.counters.retries += u64::from(!has_place);
@@ -147,6 +148,7 @@ impl MemoryChannel {
     }
 
     pub fn turn(&mut self, out: &mut EventOutbox) {
+        // Otherwise a later message with an earlier time replaced this one.
         if self.wake == out.now() {
             self.wake = u64::MAX;
             self.serve(out);
@@ -224,6 +226,7 @@ impl MemoryChannel {
     }
 
     fn bubble(&self, side: Side, bank: u8) -> u64 {
+        // Neighbouring banks belong to different sets: even and odd.
         let is_same_set = (bank ^ self.last_bank) & 1 == 0;
         match (self.side, side) {
             (Side::Reads, Side::Writes) => self.to_write,
@@ -267,6 +270,7 @@ impl MemoryChannel {
         let first = (refresh.first + missed as usize * refresh.banks) % self.banks.len();
         let count = self.banks.len();
         let taken = (0..refresh.banks).map(|place| (first + place) % count);
+        // All banks of a refresh start together.
         let begins = taken.clone().map(|bank| self.banks[bank].free()).fold(due, u64::max);
         taken.for_each(|bank| self.banks[bank].refresh(begins, refresh.bank));
         self.free = self.free.max(due) + refresh.channel;

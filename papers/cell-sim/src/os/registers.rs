@@ -108,6 +108,7 @@ pub(crate) unsafe fn perform(address: usize, context: *mut libc::c_void) -> bool
         MoveKind::Load(register) => {
             device(address, None).map(|word| registers[place(register)] = i64::from(word))
         }
+        // The processor stores the lower half.
         MoveKind::Store(register) => {
             device(address, Some(registers[place(register)] as u32)).map(|_| ())
         }

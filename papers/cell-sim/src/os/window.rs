@@ -48,6 +48,7 @@ impl DoubleMapping {
         }
         let file = memory_file(bytes)?;
         let high = aligned(bytes, &file)?;
+        // Programs that do not need the low mapping still work without it.
         let low = map(std::ptr::null_mut(), bytes, LOW, file.as_raw_fd()).unwrap_or(high);
         Ok(DoubleMapping { high, low, bytes, executes: Mutex::new((0, 0)) })
     }

@@ -79,7 +79,6 @@ pub struct ChannelState {
     /// Tags of proxy commands whose completion was not read.
     pub proxy_tags: u32,
     pub commands: [Option<ProgramCommand>; ENTRIES],
-    /// The trace's number for the command in each entry, if the trace shows it.
     pub traced: [Option<u64>; ENTRIES],
     /// The first command whose address could not be read or written.
     pub fault: Option<ProgramCommand>,
@@ -180,7 +179,6 @@ impl ChannelState {
         }
     }
 
-    /// The mailbox status: interrupting << 16 | free inbound << 8 | outbound.
     pub fn mailbox_status(&self) -> u32 {
         let room = (INBOUND_ENTRIES - self.inbound.filled()) as u32;
         waiting(&self.interrupting) << 16 | room << 8 | waiting(&self.outbound)
@@ -194,6 +192,7 @@ impl ChannelState {
 
     /// The tick at which the decrementer becomes negative.
     pub fn negative_at(&self) -> u64 {
+        // One tick after it reached zero.
         self.decrementer.1 + u64::from(self.decrementer.0) + 1
     }
 
@@ -204,6 +203,7 @@ impl ChannelState {
         let complete = mask & !pending;
         let is_met = match condition {
             TagCondition::Immediate => true,
+            // With an empty mask, there is nothing to wait for.
             TagCondition::Any => complete != 0 || mask == 0,
             TagCondition::All => complete == mask,
         };

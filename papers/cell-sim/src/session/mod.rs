@@ -410,6 +410,7 @@ impl CellBeSession {
             ReadChannel::TagStatus => context.tag_status.is_some(),
             ReadChannel::StallStatus => context.stalled != 0,
             ReadChannel::AtomicStatus => context.atomic_status.is_some(),
+            // `Events` returned above.
             ReadChannel::Mailbox | ReadChannel::Events => context.inbound.filled() > 0,
         }
     }
@@ -443,6 +444,7 @@ impl CellBeSession {
             ReadChannel::AtomicStatus => {
                 context.atomic_status.is_none() && context.atomic.is_none()
             }
+            // All other channels can be filled from outside.
             _ => false,
         }
     }

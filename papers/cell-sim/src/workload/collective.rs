@@ -110,8 +110,7 @@ impl<C: Channels> Member<'_, C> {
             self.fetch(self.parent(), 0);
         }
         self.children().for_each(|child| self.channels.signal(child, SignalNumber::Two, THERE));
-        // A task overwrites its data only after its children have fetched it: their signals come up
-        // the tree.
+        // A task overwrites its data only after its children's signals that they have fetched it.
         self.hear(self.bits());
         if self.rank > 0 {
             self.channels.signal(self.parent(), SignalNumber::One, 1 << self.rank);
@@ -133,6 +132,7 @@ impl<C: Channels> Member<'_, C> {
         self.channels.poke(0, &sum.to_le_bytes());
         if self.rank > 0 {
             self.channels.signal(self.parent(), SignalNumber::One, 1 << self.rank);
+            // Waits until the parent has fetched the data.
             self.channels.signal_read(SignalNumber::Two);
         }
         self.children().for_each(|child| self.channels.signal(child, SignalNumber::Two, THERE));

@@ -18,8 +18,8 @@ pub struct LongMessage {
     pub from: usize,
     /// The task that receives.
     pub to: usize,
-    /// The step in which it is sent, after the arrival of the sender's messages of the previous
-    /// step.
+    /// The step in which it is sent. A task starts a step when its messages of the previous step
+    /// have arrived.
     pub step: usize,
     /// Number of bytes, a multiple of 16.
     pub size_bytes: u32,
@@ -97,6 +97,7 @@ impl LongMessages {
             .unwrap_or(0) as u32
     }
 
+    /// Size of the receive buffer of a piece; longer messages reuse it, as streamed data would.
     fn piece_bytes(&self) -> u32 {
         let largest = self.messages.iter().map(|message| message.size_bytes).max().unwrap_or(0);
         let room = ROOM_BYTES / (1 + self.most_at_once()) / 128 * 128;

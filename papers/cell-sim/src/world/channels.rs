@@ -49,6 +49,7 @@ impl CellBeMachine {
                     self.end_call(task, self.timing.channel, NO_ENTRY);
                 }
             }
+            // A transfer of no bytes is complete at once.
             _ if command.bytes == 0 => self.end_call(task, self.timing.channel, NO_ENTRY),
             _ => {
                 if self.spes[spe as usize].mfc.finds_room() {
@@ -198,6 +199,7 @@ impl CellBeMachine {
         if is_open && elements.is_empty() {
             return self.list_stalled(task, entry);
         }
+        // An invalid element ends the list.
         let goes_on = self.spes[spe as usize].mfc.extend(
             entry,
             &found,

@@ -111,6 +111,7 @@ impl CellBeMachine {
             TransactionPurpose::Get => self.memory.copy(done.ea, own, done.size, now),
             TransactionPurpose::Put => {
                 self.memory.copy(own, done.ea, done.size, now);
+                // A transfer's store breaks reservations on its line.
                 self.atomics.written(done.ea);
             }
             TransactionPurpose::Message(register) => {
@@ -141,6 +142,7 @@ impl CellBeMachine {
             None => {}
         }
         let mfc = &mut self.spes[spe as usize].mfc;
+        // A line has completed, so another may start.
         mfc.issue_now(&mut self.out);
         let has_changed = mfc.pending_tags() != pending;
         if self.programs.is_active() {

@@ -25,7 +25,6 @@ pub struct ProgramContexts {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CallProgress {
-    /// Whether the work before the call is done and the call itself has started.
     pub has_begun: bool,
     pub looks: u32,
     pub number: u64,
@@ -110,7 +109,6 @@ impl CellBeMachine {
         (tick as f64 * self.programs.cycles_per_tick).ceil() as u64
     }
 
-    /// Accepts a C program's call, which starts after this many core cycles of work.
     pub fn call_after(&mut self, task: u16, call: SessionCall, work: u64) {
         self.programs.calls += 1;
         let progress = CallProgress { number: self.programs.calls, ..CallProgress::default() };

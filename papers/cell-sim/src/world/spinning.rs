@@ -56,8 +56,6 @@ impl CellBeMachine {
         !woken.is_empty()
     }
 
-    /// Wakes spinning programs that have new arrivals; called when no event is pending. Returns
-    /// whether there are any.
     pub fn look_at_arrivals(&mut self) -> bool {
         self.wake_spinning(|world, task, spinning| {
             world.programs.context(task).is_some_and(|context| context.arrivals > spinning.seen)

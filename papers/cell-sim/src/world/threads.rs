@@ -77,7 +77,6 @@ impl CellBeMachine {
         is_first
     }
 
-    /// Core cycles of loading a context's register, and of checking its mailbox for room.
     fn ways(&self, chip: u8, context: u16) -> (u64, u64) {
         let seat = self.programs.context(context).and_then(|context| context.seat);
         if seat.is_some_and(|spe| self.spes[spe as usize].node().chip != chip) {
@@ -234,6 +233,7 @@ impl CellBeMachine {
             TagCondition::All => complete == mask,
         };
         if is_over {
+            // Each completion is reported once.
             self.context_of(of).proxy_tags &= !complete;
             self.end_call(task, self.timing.ppe_load, u64::from(complete));
         }

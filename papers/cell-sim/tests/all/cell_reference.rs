@@ -18,6 +18,7 @@ use seatmap_cell_sim::workload::{
 use seatmap_cell_sim::{CellBed, catalog};
 use std::fmt::Debug;
 
+/// FNV-1a (Fowler, Noll, Vo), which is independent of library releases.
 fn hash(text: &str, start: u64) -> u64 {
     text.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
@@ -40,6 +41,7 @@ const RECORDED_NAMES: [(&str, &str); 4] = [
     ("MessageRingResult", "Taken"),
 ];
 
+/// A value as in the recorded hashes: types may be renamed, but values must not change.
 fn recorded(value: &impl Debug) -> String {
     let shown = format!("{value:?}");
     RECORDED_NAMES.iter().fold(shown, |text, (now, then)| text.replace(now, then))

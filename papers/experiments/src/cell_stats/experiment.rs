@@ -96,6 +96,7 @@ fn in_batches<B: Bed>(
     let count = BATCHES.min(options.iterations);
     let mut batches = Vec::new();
     for batch in 0..count {
+        // The batches add up to the requested number.
         let iterations = options.iterations / count + u64::from(batch < options.iterations % count);
         batches.push(lengthened(options.function.name(), |times| {
             let iterations = iterations.saturating_mul(times);
@@ -319,7 +320,7 @@ fn workers<E: std::error::Error>(
     options: &StatsOptions,
 ) -> Result<Vec<u32>, StatsError<E>> {
     let seats = if options.between_workers {
-        // -n includes the first worker, which owns the local store; it needs another worker to
+        // -n includes the first worker, which owns the local store and needs another worker to
         // serve.
         rooms.workers_beside_the_first(options.chip, options.workers.max(2) - 1)
     } else {
@@ -353,6 +354,7 @@ fn run<B: Bed, P: ChannelProgram<Output = LoopTimes>>(
         .map(|(pu, task)| {
             let latency_ns =
                 (task.ended - task.began) as f64 * ns_per_cycle / task.operations as f64;
+            // Bytes per nanosecond are GB/s of 10^9 bytes.
             let bandwidth_gbps = (bytes > 0).then(|| bytes as f64 / latency_ns);
             PerTask { pu: *pu, latency_ns, bandwidth_gbps, ticks: task.ticks }
         })

@@ -19,8 +19,8 @@ pub struct StatsResult {
     pub iterations: u64,
     /// The spread of batches; null on a deterministic machine.
     pub spread: Option<LatencySpread>,
-    /// The smallest share of a worker's batch during which all workers worked, at least 0.9. Null
-    /// on a model, where no worker is late by chance.
+    /// The smallest share of a worker's batch during which all workers worked, at least 0.9: a
+    /// figure with less is refused. Null on a model, where no worker is late by chance.
     pub overlap: Option<f64>,
 }
 

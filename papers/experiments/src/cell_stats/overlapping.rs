@@ -4,8 +4,7 @@ use super::{StatsError, StatsResult};
 use seatmap_cell_sim::workload::stats::LoopTimes;
 use seatmap_data::port::{ENOUGH_OVERLAP, TaskBeats};
 
-/// How often a run is lengthened, to twice as many operations each time, before its figure is
-/// refused.
+/// How often a run is lengthened, to twice as many operations each time, before it is refused.
 const LENGTHENED: u32 = 10;
 
 pub(super) trait Overlapping {
@@ -20,7 +19,6 @@ impl Overlapping for StatsResult {
     }
 }
 
-/// Runs something, and again for twice as long if its workers did not work at the same time.
 pub(super) fn lengthened<T: Overlapping, E: std::error::Error>(
     what: &str,
     mut attempt: impl FnMut(u64) -> Result<T, StatsError<E>>,

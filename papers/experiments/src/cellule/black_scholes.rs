@@ -11,8 +11,8 @@ const OPTIONS: usize = 4096;
 /// Numbers of an option: price of the share, strike price, years, volatility.
 const INPUTS: usize = 4;
 const RATE: f32 = 0.02;
-/// The largest error of single precision against double precision: prices are up to 30, and seven
-/// digits remain.
+/// The largest error of single against double precision: prices are up to 30, and seven digits
+/// remain.
 const TOLERANCE: f32 = 2e-4;
 
 /// European calls in blocks of 64 KiB. A task is a block: one transfer brings it into the local
@@ -35,6 +35,8 @@ impl BlackScholes {
         let ranges = [(5.0, 30.0), (1.0, 100.0), (0.25, 10.0), (0.1, 0.6)];
         let mut inputs = Vec::with_capacity(count * INPUTS);
         for _ in 0..blocks {
+            // Structure of arrays: all prices of a block, then all strikes, and so on, as vectors
+            // need them.
             for (low, high) in ranges {
                 inputs.extend((0..OPTIONS).map(|_| low + (high - low) * random.f32()));
             }

@@ -135,6 +135,8 @@ pub fn compare(
     })
 }
 
+/// The runtime exists only for this turn: its idle workers must not spin next to the threads of the
+/// next.
 fn by_runtime(
     seats: &WorkerSeats,
     problem: &dyn ParallelProblem,
@@ -153,12 +155,14 @@ fn turn(
     problem: &dyn ParallelProblem,
     mut run: impl FnMut() -> Result<(), CelluleError>,
 ) -> Result<(Vec<f64>, ResourceUsage), CelluleError> {
+    // So that the result can only come from this run.
     problem.clear();
     run()?;
     problem.check()?;
     let before = ResourceUsage::of_process();
     let began = Instant::now();
     let mut times_ns = Vec::new();
+    // At least one run, however long it takes.
     while times_ns.is_empty() || (times_ns.len() < MOST_RUNS && began.elapsed() < TURN) {
         let began = Instant::now();
         run()?;

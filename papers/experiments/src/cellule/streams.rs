@@ -105,6 +105,7 @@ impl Configuration {
 
     fn way(self) -> StreamOrder {
         match self {
+            // Direct streams have no service.
             Configuration::SingleRxTx | Configuration::Direct => StreamOrder::Single,
             Configuration::TwoRxTx | Configuration::TwoRxTxNoPrio => StreamOrder::RoundRobin,
             Configuration::TwoRxTxPrio => StreamOrder::Weighted(pollers(&PRIORITIES, POLLERS)),
@@ -181,6 +182,7 @@ fn arrived(stream: usize, from: TcpStream, began: Instant) -> Option<(u64, f64)>
 
 struct Transferred {
     forwarded: Vec<Forwarded>,
+    /// Each stream's throughput at its sink, in 10^6 bit/s.
     mbps: Vec<f64>,
 }
 

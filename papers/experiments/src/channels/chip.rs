@@ -144,6 +144,7 @@ impl Chip {
                 seats.push(core.swap_remove(rng.usize(..core.len())));
             }
         }
+        // The last pass may seat too many threads.
         seats.truncate(count);
         Ok(seats)
     }

@@ -130,7 +130,8 @@ fn point<T: Testbed>(
     for _ in 0..options.runs {
         let mut seats = vec![options.from, to];
         let others = options.pairs.saturating_sub(1);
-        // The others only keep the ring busy, at other positions in every run.
+        // The measured pair is first; the others only keep the ring busy, at other positions in
+        // every run.
         seats.extend(chip.pairs(others, &[options.from, to], rng)?);
         let lines: Vec<u32> = [FIRST_LINE + options.line]
             .into_iter()

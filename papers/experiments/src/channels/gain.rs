@@ -59,6 +59,7 @@ impl SeatGain {
             mean_without_search: without_search.iter().sum::<f64>() / times.len().max(1) as f64,
             least_without_search: least(&without_search),
             most_without_search: most(&without_search),
+            // Of the placed run with its search, not of the usual run.
             search_share: mean(times, &|times| {
                 times.search as f64 / (times.search + times.placed) as f64
             }),

@@ -67,6 +67,7 @@ pub fn round_trips<T: Testbed>(
 ) -> Result<(Vec<RoundTrips>, u64), ChannelsError> {
     // The last word: a channel on the same line finds its own words unchanged.
     let words = lines.iter().map(|line| Addr::line(*line).word(7)).collect();
+    // The first batch fills the caches.
     let pairs = PingPong {
         lines: words,
         gate: Addr::line(0),
@@ -122,6 +123,7 @@ fn of_trace(trace: &PingPongTimes, until: u64) -> RoundTrips {
     RoundTrips {
         mean: batches.iter().filter(|batch| **batch <= reach).sum::<f64>()
             / batches.iter().filter(|batch| **batch <= reach).count().max(1) as f64,
+        // Interruptions included.
         slowest: batches.iter().copied().fold(0.0, f64::max),
     }
 }

@@ -39,6 +39,7 @@ pub fn renderer_gain<T: Testbed>(
 ) -> Result<SeatGain, ChannelsError> {
     let renderer = &options.renderer;
     let sections = chip.sections(renderer.coordinators)?;
+    // A coordinator and its workers share a section.
     let threads = 1 + renderer.workers;
     let room = sections.first().map_or(0, ExactSizeIterator::len);
     if threads > room {
@@ -46,6 +47,7 @@ pub fn renderer_gain<T: Testbed>(
             "{threads} threads need as many cores, and a section has {room}"
         )));
     }
+    // There and back, for each worker of each coordinator.
     let channels = 2 * renderer.coordinators * renderer.workers;
     enough(channels, options.lines)?;
     let mut rng = Rng::with_seed(options.seed);

@@ -10,6 +10,7 @@ use std::path::Path;
 
 const FORMAT: &str = "seatmap-ranking-journal/1";
 
+/// The study of a journal. A study only continues if all of it is the same.
 #[derive(Serialize, Deserialize)]
 struct Head {
     format: String,

@@ -97,6 +97,7 @@ impl TaskMapping {
 }
 
 impl fmt::Display for TaskMapping {
+    /// The paper's notation; with spaces from eleven tasks on, to separate the digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let between = if self.0.len() > 10 { " " } else { "" };
         let tasks: Vec<String> = self.0.iter().map(u8::to_string).collect();

@@ -14,6 +14,7 @@ use std::f64::consts::{PI, SQRT_2};
 pub const CONFIDENCE: f64 = 0.95;
 /// Steps of an integral (even, for Simpson's rule); more change no shown digit.
 const STEPS: u32 = 160;
+/// The range of integrals on each side, in standard deviations.
 const TAIL: f64 = 8.0;
 /// Above the largest critical value: 6.31, for one comparison with one degree of freedom.
 const LARGEST: f64 = 8.0;
@@ -43,6 +44,7 @@ pub fn may_be_best(times: &MappingTimes) -> Option<MayBeBest> {
     let means: Vec<f64> = logs.iter().map(|row| mean(row)).collect();
     // Degrees of freedom of a two-way layout without repetition.
     let freedom = ((mappings - 1) * (runs - 1)) as f64;
+    // The deviation left after the effects of mappings and runs.
     let sigma = (residual(&logs, &means) / freedom).sqrt();
     let margin = critical(mappings - 1, freedom) * sigma * (2.0 / runs as f64).sqrt();
     let mut sorted = means.clone();

@@ -209,6 +209,7 @@ impl Setup {
 }
 
 fn packet(bytes: u32) -> Result<(), SetupError> {
+    // Any aligned address: only the size is checked.
     let there = Ea::Local { rank: 0, offset: 0 };
     match dma::check(0, there, bytes, 0) {
         Err(error @ (DmaError::Size(_) | DmaError::Large(_))) => Err(SetupError::Packet(error)),

@@ -44,6 +44,7 @@ pub fn in_parallel<B: Bed>(
         let stop = &stop;
         let bed = &bed;
         scope.spawn(move |_| {
+            // Ends early only if the receiver is dropped.
             let _ = jobs.par_iter().try_for_each_init(bed, |bed, job| {
                 let timed =
                     if stop.load(Ordering::Relaxed) { return None } else { time(bed, setup, *job) };
@@ -83,6 +84,7 @@ pub(super) fn time<B: Bed>(
     setup: &Setup,
     job: MappingTrial,
 ) -> Result<f64, RankStudyError<B::Error>> {
+    // Jobs have valid indices.
     let mapping = TaskMapping::nth(setup.tasks, job.index);
     let seats = mapping.as_ref().map(|mapping| setup.seats(mapping, job.run)).unwrap_or_default();
     time_ns(bed, &setup.program(), &seats, setup.seed_of(job)).map_err(|source| {
@@ -136,6 +138,7 @@ impl Keeper<'_, '_> {
         let total = self.times.total();
         let known = self.times.known();
         match (self.observe)(known, total) {
+            // After the last run there is nothing to break off.
             ControlFlow::Break(()) if known < total => Ok(Some(ControlFlow::Break(()))),
             _ => Ok(Some(ControlFlow::Continue(()))),
         }

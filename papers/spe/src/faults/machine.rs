@@ -454,6 +454,7 @@ fn stop(place: &ProgramPlace, registers: &mut [i64; 23], signal: c_int, address:
     registers[libc::REG_EFL as usize] &= !(TRAP_FLAG | DIRECTION_FLAG);
 }
 
+/// Runs on the program's stack and does not return to it.
 unsafe extern "C" fn leave(spu: *mut SpuState) {
     // SAFETY: set by `stop`, from the place of the program on this thread.
     let spu = unsafe { &mut *spu };

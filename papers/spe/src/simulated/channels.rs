@@ -207,6 +207,7 @@ fn count(spu: &mut SpuState, channel: u32) -> u32 {
         number::OUT_MBOX => u32::from(session.has_room(task, Outbound::Plain)),
         number::OUT_INTR_MBOX => u32::from(session.has_room(task, Outbound::Interrupting)),
         number::COMMAND => session.queue_room(task) as u32,
+        // The others never make a program wait.
         _ => reading(channel).is_none_or(|(reading, _)| session.has(task, reading)).into(),
     }
 }

@@ -52,6 +52,7 @@ impl Drop for Seated {
 }
 
 fn with_seat<T>(driver: &Arc<Driver>, work: impl FnOnce(&mut Seated) -> T) -> Option<T> {
+    // An ending thread has no seat.
     SEATED
         .try_with(|seated| {
             let mut seated = seated.try_borrow_mut().ok()?;

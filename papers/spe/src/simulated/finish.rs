@@ -68,6 +68,7 @@ extern "C" fn on_exit() {
     let Some(driver) = DRIVER.get().filter(|_| !IS_DONE.load(Ordering::Acquire)) else { return };
     let (report, reports) = mpsc::channel();
     let desk = Arc::new(DriverSlot::default());
+    // No task has this number.
     desk.task.store(u32::MAX, Ordering::Release);
     let ask = DriverRequest::Now(Box::new(move |session: &mut CellBeSession| {
         leave(session);

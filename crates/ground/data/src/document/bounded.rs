@@ -180,6 +180,7 @@ mod tests {
                 assert_eq!(refused(&document), is_refused, "{}", &document[..20]);
             }
         }
+        // Escaped characters count once, not as their escapes.
         assert!(!refused(&format!("\"{}\"", "\\u0041".repeat(MOST_TEXT_BYTES))));
         assert!(refused(&format!("\"{}\"", "\\n".repeat(MOST_TEXT_BYTES + 1))));
     }

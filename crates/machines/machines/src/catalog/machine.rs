@@ -37,7 +37,7 @@ pub struct Machine {
     pub kind: MachineKind,
     /// Oddities of the file.
     pub notes: Vec<ProfileNote>,
-    /// Why a description cannot be run; `None` if it can, and for other kinds.
+    /// Why a description cannot be run.
     flaw: Option<String>,
     given_name: String,
 }

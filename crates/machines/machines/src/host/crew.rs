@@ -138,7 +138,7 @@ fn work_through(cpu: u32, seated: &Sender<io::Result<()>>, inbox: &Receiver<Job>
     }
 }
 
-/// Waits until every sender is dropped, so that every job has ended. Sorts the reports by rank.
+/// Waits until every sender is dropped and so every job has ended. Sorts the reports by rank.
 fn collect<T>(
     seats: &[u32],
     reports: &Receiver<(usize, Option<T>)>,

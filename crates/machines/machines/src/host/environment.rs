@@ -109,13 +109,13 @@ const VENDORS: [(&str, &str); 6] = [
     ("Google", "Google Compute Engine"),
 ];
 
-/// Other processors have no such bit, so an unknown hypervisor is possible and the result is never
-/// `none`.
+/// Other processors have no such bit, so an unknown hypervisor is possible: never `none`.
 fn firmwares_word() -> Option<String> {
     let vendor = small::read("/sys/class/dmi/id/sys_vendor")?;
     VENDORS.iter().find(|(name, _)| *name == vendor).map(|(_, known)| (*known).to_owned())
 }
 
+/// The description of computers without firmware tables, as most Arm computers are.
 const DEVICE_TREE: &str = "/proc/device-tree";
 
 /// The words of hypervisors there (Documentation/devicetree/bindings of Linux).

@@ -143,6 +143,7 @@ pub fn showing(cpus: &CpuSet) -> Topology {
     let tree = FileTree::of_host();
     let mut pus: HashMap<u32, Pu> = match within(&tree, &Allowed::read(&tree), Numbered::Machine) {
         Ok(found) => found.topology.pus.into_iter().map(|pu| (pu.os, pu)).collect(),
+        // A sandbox without sysfs: only the mask is known.
         Err(_) => HashMap::new(),
     };
     let pus = cpus.iter().map(|os| pus.remove(&os).unwrap_or(Pu { os, ..Pu::default() })).collect();

@@ -49,6 +49,7 @@ impl HostWork {
     /// # Errors
     /// No thread could be pinned, or a CPU was lost meanwhile.
     pub fn time_ns(&mut self, cpus: &[u32]) -> Result<Vec<f64>, CrewError> {
+        // A meeting is for one number of threads.
         let clock = &self.clock;
         let steps = self.steps;
         let together = &Together::default();

@@ -34,7 +34,7 @@ impl Workload for LineByLine {
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> Vec<PingPongTimes> {
-        // Opened before the meeting, or the second task could wait for a word that is opened later.
+        // Opened before the meeting, or the second task could wait for a word opened later.
         if rank == 0 {
             self.words.iter().for_each(|word| PingPong::open(port, *word));
         }

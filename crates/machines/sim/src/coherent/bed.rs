@@ -115,6 +115,7 @@ impl Testbed for CoherentBed {
         let world = self.world.get_mut();
         // Also after a failure: the counts of a deadlock help to find its cause.
         self.counters = CoherentCounters::of(world);
+        // A run that ended early leaves messages under way.
         if outputs.is_ok() {
             world.assert_idle();
         }

@@ -126,7 +126,7 @@ impl Cache {
     pub fn access(&mut self, thread: u16, line: u32, request: LineCall, out: &mut Outbox) -> bool {
         let writes = request.writes();
         let is_uncached = self.layout.is_uncached;
-        // A waiting snoop, if another thread of the core lost the line, comes first.
+        // A snoop may wait for the answer to another thread of the core; it comes first.
         if !is_uncached && self.permits(line, writes) && self.thread_expecting(line).is_none() {
             self.counts.hits += 1;
             return true;
@@ -259,14 +259,13 @@ impl Cache {
         Delivery { thread, value: None, held }
     }
 
-    /// Takes a snoop from the home, which waits for the line if that is still on its way.
+    /// Takes a snoop from the home. The snoop waits for the line if that is still on its way.
     pub fn snoop(&mut self, packet: u32, out: &mut Outbox) {
         let line = out.message(packet).line;
         let Some(expecting) = self.thread_expecting(line) else {
             return out.schedule(CoherentEvent::Answer(self.id, packet), self.layout.timing.cache);
         };
-        // The home has granted the line, and the next request's snoop has overtaken it on another
-        // lane.
+        // The home has granted the line; the next request's snoop has overtaken it on another lane.
         self.counts.early_snoops += 1;
         let wait = &mut self.threads[expecting].wait;
         let is_first = *wait == Wait::Coming(line, None);

@@ -64,7 +64,6 @@ impl Directory {
         self.counts = CoherenceCounts::default();
     }
 
-    /// Takes an arriving message, or sends a request back if its home is full.
     #[inline]
     pub fn handle(&mut self, packet: u32, out: &mut Outbox) {
         let message = out.message(packet);
@@ -160,6 +159,7 @@ impl Directory {
         known.transaction = transaction;
         match known.owner {
             NO_CACHE => self.read_memory(transaction, out),
+            // The owner is among the invalidated caches, and sends the data with its answer.
             _ if writes => self.invalidate(transaction, out),
             owner if wants_line => self.snoop(transaction, MessageKind::Forward, owner, out),
             _ => self.grant(transaction, out),

@@ -20,7 +20,7 @@ pub fn round_trip(layout: &CoherentLayout, a: u32, b: u32, line: u32) -> Option<
         return None;
     }
     if from == to {
-        // Threads of one core: the line stays in its cache, and each turn is a look and a hit.
+        // Threads of one core: the line stays in its cache; each turn is a look and a hit.
         return Some(2 * (layout.looks[from as usize] + layout.timing.hit));
     }
     let home = home(layout, from, to, line);
@@ -67,8 +67,8 @@ fn one_way(layout: &CoherentLayout, writer: u16, reader: u16, home: u16) -> u64 
         + climbing(layout, writer, home)
         + timing.directory;
     let give_up = route(layout, reader, home) + timing.cache;
-    // The home handles the reader's acknowledgement and, after its look, its request one after the
-    // other.
+    // The reader sends its acknowledgement and, after its look, its request; the home handles them
+    // in turn.
     let asks = layout.looks[reader as usize] + timing.miss + climbing(layout, reader, home);
     let again = route(layout, reader, home) + asks.max(timing.directory_busy) + timing.directory;
     let forward =

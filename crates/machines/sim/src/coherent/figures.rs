@@ -28,6 +28,7 @@ figures! {
     directory_busy_cycles,
     /// Requests that a directory holds; it sends further ones back, and they come again.
     directory_queue,
+    /// Cycles in which memory answers a directory.
     memory_cycles,
     /// Additional cycles of an atomic compared with a store.
     atomic_cycles,

@@ -46,6 +46,7 @@ impl Climbing {
     pub fn up(&self, node: u16, line: u32) -> u16 {
         match (node >= self.first_top, self.parent[node as usize]) {
             (true, _) => node,
+            // Below the top a line has one way up; at the top its hash decides.
             (false, up) if up >= self.first_top && self.tops() > 1 => {
                 self.first_top + hashed(line, self.seed, self.tops()) as u16
             }

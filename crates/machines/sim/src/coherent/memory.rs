@@ -16,7 +16,7 @@ impl SharedMemory {
     /// Grows to this many lines; existing lines keep their values.
     pub fn grow(&mut self, lines: u32) {
         let words = lines as usize * WORDS_PER_LINE as usize;
-        // Never smaller: a run may keep the contents of the last one.
+        // Never smaller: a run may keep the contents of the one before.
         self.words.resize(self.words.len().max(words), 0);
     }
 

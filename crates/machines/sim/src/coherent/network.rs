@@ -116,6 +116,7 @@ impl Network {
         wire.free = start + u64::from(wire.busy);
         wire.grants += 1;
         wire.waits += start - now;
+        // It counts as there already; the event at the end of the link moves it on.
         message.at = wire.end;
         PacketProgress::Later { time: start + u64::from(wire.ticks), packet }
     }

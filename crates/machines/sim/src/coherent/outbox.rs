@@ -18,11 +18,9 @@ pub enum CoherentEvent {
     Copied(u16, u16),
     Look(u16),
     Hop(u32),
-    /// A home has looked a message's line up.
     LookedUp(u32),
     /// Memory answers a home that asked for this line.
     MemoryRead(u32),
-    /// A cache answers a snoop.
     Answer(u16, u32),
 }
 
@@ -30,9 +28,7 @@ pub enum CoherentEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pending {
     Arrived(u32),
-    /// A message leaves after this many ticks.
     Send(Message, u64),
-    /// An event is due after this many ticks.
     Schedule(CoherentEvent, u64),
 }
 
@@ -118,6 +114,7 @@ impl Outbox {
     #[inline(always)]
     pub fn answer(&mut self, packet: u32, answer: Message, after: u64) {
         if self.pending.len() > self.outer {
+            // Frees its entry, because the answer gets a new one when it leaves.
             self.receive(packet);
             return self.pending.push(Pending::Send(answer, after));
         }
@@ -201,7 +198,6 @@ impl Outbox {
         self.network.receive(packet)
     }
 
-    /// Whether the present component has actions for others in this tick.
     #[inline]
     pub fn has_more(&self) -> bool {
         self.pending.len() > self.outer || !self.notices.is_empty()

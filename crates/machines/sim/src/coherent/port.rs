@@ -70,6 +70,7 @@ impl Port for CoherentPort<'_> {
     }
 
     fn compute(&self, cycles: u64) {
+        // A call of no cycles would still suspend the task, and let others run first.
         if cycles > 0 {
             self.call(LineCall::Compute(cycles.saturating_mul(self.ticks_per_cycle)));
         }

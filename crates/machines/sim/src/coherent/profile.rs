@@ -18,7 +18,6 @@ const CANDIDATES: u32 = 256;
 /// Round trips until the tasks are in step, and counted ones.
 const ROUNDS: [u32; 2] = [3, 1];
 
-/// One pair of tasks, which send a line back and forth: algorithm 1 of Liu et al. 2015.
 struct RoundTrips;
 
 impl Workload for RoundTrips {

@@ -20,7 +20,6 @@ struct Entry<T> {
     next: u32,
 }
 
-/// Entries of a slab in order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlabQueue {
     first: u32,

@@ -91,6 +91,7 @@ impl<S> Drop for ThreadFiber<S> {
         // Without a sender, the task's receive fails and it unwinds (`Dropped`).
         self.answers = None;
         if let Some(thread) = self.thread.take() {
+            // The thread has already reported its panic as an outcome.
             let _ = thread.join();
         }
     }

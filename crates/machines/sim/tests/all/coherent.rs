@@ -15,6 +15,8 @@ fn bed(name: &str) -> CoherentBed {
     CoherentBed::new(model(name))
 }
 
+/// Algorithm 1 of Liu et al. 2015, for pairs of tasks with a line each: core cycles of each round
+/// trip.
 struct PingPong {
     lines: Vec<u32>,
     rounds: usize,

@@ -24,6 +24,7 @@ fn core(pu: u32) -> u32 {
     (pu + 4 * CORES - 1) % (4 * CORES) / 4
 }
 
+/// SplitMix64, so that draws are the same on all computers.
 struct Draws(u64);
 
 impl Draws {
@@ -53,7 +54,6 @@ impl Draws {
     }
 }
 
-/// Mean core cycles of a round trip of each pair, with all pairs at once.
 fn distances(bed: &mut CoherentBed, seats: &[u32], lines: &[u32], batches: u32) -> Vec<f64> {
     let round_trips = 2;
     let gate = Addr::line(0);

@@ -26,6 +26,7 @@ impl Write for Fnv {
 
 fn hash(outputs: &impl Debug, counters: &CoherentCounters) -> u64 {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    // The recorded hashes contain the type's first name.
     let outputs = format!("{outputs:?}").replace("PingPongTimes", "Trace");
     write!(hash, "{outputs}").unwrap();
     let of = counters;

@@ -105,6 +105,7 @@ impl MailLane {
     #[inline(always)]
     pub(super) fn send<P: Port>(&self, port: &P, value: u32) {
         let mut counts = self.counts.get();
+        // Usually all have arrived, and the last word can be overwritten.
         if counts.sent != counts.arrived {
             counts = self.make_room(port, counts);
         }
@@ -164,6 +165,7 @@ impl MailLane {
         let number = counts.received;
         counts.received = number.wrapping_add(1);
         counts.arrived = news.received();
+        // The last word holds the newest value; older values are in the other words.
         let value = if news.sent() == counts.received {
             news.newest()
         } else {

@@ -159,6 +159,7 @@ impl<'a, L: ChannelLines> LineChannels<'a, L> {
     }
 
     fn register_of(&self, rank: usize, register: SignalNumber) -> Addr {
+        // Rejects an unknown rank.
         self.lane(rank);
         self.layout.signal(rank, register)
     }
@@ -290,7 +291,7 @@ impl<L: ChannelLines> Channels for LineChannels<'_, L> {
             Atomic::Set => Some(ValueChange::Set(value)),
             Atomic::Read => None,
         };
-        // On a simulator, `atomic` is called each time, because each check for failed tasks takes
+        // On a simulator, `atomic` is called each time, because checks for failed tasks take
         // simulated time.
         let is_done = change.is_some_and(|change| {
             let (at, is_upper) =

@@ -61,6 +61,7 @@ struct TellsOthers<'a, P: Port> {
 
 impl<P: Port> Drop for TellsOthers<'_, P> {
     fn drop(&mut self) {
+        // A task that returns normally has done its part.
         if std::thread::panicking() {
             self.port.store(self.ended, 1);
         }

@@ -53,6 +53,7 @@ impl SignalLine {
 /// Overwrites a register; `count` is the number of signals that this sender has sent.
 #[inline]
 pub(super) fn overwrite<P: Port>(port: &P, word: Addr, sender: usize, count: u32, value: u32) {
+    // Only the lowest 22 bits of the count remain.
     let stamp = count << SENDER_BITS | sender as u32 & ((1 << SENDER_BITS) - 1);
     port.store(word, pair(value, stamp));
 }

@@ -25,7 +25,8 @@ pub struct LoopTimes {
     pub began: u64,
     /// The end of the loop.
     pub ended: u64,
-    /// The end of the task's work, perhaps after the loop's end, until the others had ended.
+    /// The end of the task's work: later than the loop's end if the task continued until the others
+    /// had ended.
     pub until: u64,
     /// Decrementer ticks during the loop.
     pub ticks: u32,
@@ -77,6 +78,7 @@ impl Loop {
         let began = channels.cycles();
         let first = channels.decrementer();
         let sum = before.wrapping_add(operations(warm_up..warm_up + iterations));
+        // The decrementer counts down.
         let ticks = first.wrapping_sub(channels.decrementer());
         let ended = channels.cycles();
         let kept_on =

@@ -33,6 +33,7 @@ impl<'a, C: Channels> Light<'a, C> {
             return u64::MAX;
         }
         let slice = self.run.cycles(CostKind::PartitionSlice).max(1);
+        // The program begins within a turn of its own partition.
         let past = (self.run.phase * slice as f64) as u64;
         let at = (self.channels.cycles() + past) % (2 * slice);
         if at < slice {

@@ -24,7 +24,9 @@ enum Mode {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
+    /// In `spu_run`, before its SPE runs.
     Activating,
+    /// Asleep until its SPE stops.
     Running,
     Returning,
     Exiting,
@@ -200,6 +202,7 @@ impl<'a, C: Channels> Linux<'a, C> {
             let picked = self.state.borrow_mut().scheduler.pick();
             match picked {
                 None => {
+                    // No thread can run: the CPU waits for an interrupt.
                     self.pass(self.step(), Mode::Kernel);
                     self.take_interrupts();
                 }

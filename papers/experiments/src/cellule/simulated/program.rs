@@ -56,8 +56,8 @@ pub(super) struct ProgramRun {
     pub spes: usize,
     pub inputs: Inputs,
     pub cycles_per_us: f64,
-    /// The time of the first timer interrupt, or the used part of the partition's slice, in
-    /// periods.
+    /// The time of the first timer interrupt, or the used part of the partition's slice, as a share
+    /// of a period (0 to 1).
     pub phase: f64,
     pub is_perturbed: bool,
     pub signs: Vec<Sign>,

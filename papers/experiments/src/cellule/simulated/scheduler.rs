@@ -49,6 +49,7 @@ impl FairScheduler {
         let entity = &mut self.entities[current];
         entity.runtime += cycles as i64;
         entity.slice += cycles;
+        // The queue's own time never decreases.
         if let Some(first) = self.first() {
             self.least = self.least.max(self.entities[first].runtime);
         }

@@ -105,6 +105,7 @@ fn address(stream: usize, end: u8) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, stream as u8, end)
 }
 
+/// Moves only this thread into an unnamed network namespace.
 fn enter_own_namespace() -> io::Result<()> {
     // SAFETY: it has no preconditions, and changes this thread's namespace only.
     if unsafe { libc::unshare(libc::CLONE_NEWNET) } == 0 {

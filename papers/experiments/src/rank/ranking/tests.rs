@@ -4,7 +4,7 @@ use super::*;
 use crate::rank::TaskMapping;
 use crate::rank::setup::tests::setup;
 
-/// The last mapping is the fastest, and each run is a tenth slower than the last.
+/// The last mapping is the fastest, and each run is a tenth slower than the one before.
 pub(crate) fn times_of(setup: &Setup, shard: Option<Shard>) -> MappingTimes {
     let mut times = MappingTimes::new(setup.indices(shard).unwrap(), setup.runs);
     let count = TaskMapping::count(setup.tasks).unwrap();

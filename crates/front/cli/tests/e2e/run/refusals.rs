@@ -148,7 +148,7 @@ fn command_lines_that_ask_for_nothing_or_too_much() {
     let cpu = two_cpus()[0].to_string();
     for (arguments, words) in [
         ("-- true", "needs --plan <FILE>, --cpus <LIST>, --match <NAME=SEATS> or --auto"),
-        ("--cpus CPU", "needs --pid <PID>, COMMAND, "),
+        ("--cpus CPU", "needs --pid <PID>, COMMAND or --replay <FILE>"),
         ("--cpus CPU --pid 1 -- true", "cannot be used with"),
         ("--cpus CPU --plan p -- true", "cannot be used with"),
         ("--plan p --once -- true", "cannot be used with"),

@@ -4,8 +4,7 @@ use super::shape::{MAX_CACHE_BYTES, MAX_PUS};
 use super::{MachineShape, PairClass, RoundTripParameter, Written};
 use crate::statistics::words::counted;
 
-/// The longest round trip: a millisecond, a thousand times as long as in the largest coherent
-/// machines.
+/// The longest round trip: a millisecond, a thousand times that of the largest coherent machines.
 pub(super) const MAX_ROUND_TRIP_NS: f64 = 1e6;
 
 pub(super) const MAX_FREQUENCY_GHZ: f64 = 100.0;

@@ -69,7 +69,7 @@ pub struct Description {
     written: Written,
 }
 
-/// A machine described by hand, in TOML. Unknown keys are errors.
+/// A machine described by hand, in TOML. Unknown keys are errors, because they are typing mistakes.
 // Private, so that every `Description` has passed the checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]

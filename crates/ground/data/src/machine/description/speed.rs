@@ -85,7 +85,7 @@ impl Speeds {
                 of_kind * of_l3.map_or(1.0, |speed| speed.relative)
             })
             .collect();
-        // If every L3 is slower than 1, the fastest seat still has 1, because speeds are relative.
+        // Speeds are relative: the fastest seat has 1 even if every L3 is slower.
         let fastest = alone.iter().copied().fold(0.0, f64::max);
         SeatSpeed {
             pus: pus.iter().map(|pu| pu.os).collect(),

@@ -27,8 +27,7 @@ impl<'a> Levels<'a> {
     fn until(&self, enough: impl Fn(usize) -> bool) -> Option<Vec<u32>> {
         let mut group: Vec<u32> = (0..self.distances.n() as u32).collect();
         let mut groups = group.len();
-        // Pairs of one distance belong to one level, and all of them join before the level is
-        // complete.
+        // Pairs of one distance belong to one level: all of them join before it is complete.
         for level in self.pairs.chunk_by(|a, b| self.distances[*a] == self.distances[*b]) {
             for (i, j) in level {
                 groups -= usize::from(join(&mut group, *i, *j));

@@ -98,7 +98,7 @@ pub fn read_with(
     }
     let text = text_of(bytes)?;
     let file = File { name: name.rsplit(['/', '\\']).next().unwrap_or(name), path: name, date };
-    // First, because the name alone could make a foreign output look like a known format.
+    // First, because a foreign output's name could make it look like a known format.
     if let Some(foreign) = foreign::recognised(text) {
         return Err(foreign);
     }

@@ -6,8 +6,7 @@ use crate::machine::nanoseconds::MAX_ROUND_TRIP_NS;
 
 pub(super) const MAX_ONE_WAY_NS: f64 = MAX_ROUND_TRIP_NS / 2.0;
 
-/// Directions closer than this share of their sum count as equal, because files have rounded
-/// figures.
+/// Directions closer than this share of their sum count as equal, because figures are rounded.
 const EQUAL_SHARE: f64 = 1e-6;
 
 /// Round trips from one-way figures in the same unit; a negative or NaN figure is missing.

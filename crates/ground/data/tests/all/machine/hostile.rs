@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use seatmap_data::machine::import::{self, ImportOptions, Imported};
 
-/// Short starts of each kind of file, which are changed: enough to get past the first line.
+/// Short starts of each kind of file, enough to get past the first line.
 const SEEDS: [(&str, &str); 6] = [
     ("a.csv", ",,,\n21.5,,,\n22.5,20.5,,\n90.1,91.2,23.4,\n"),
     ("a.csv", "0,1,2\r\n1,0,3\r\n2.5,3,0\r\n\r\n"),

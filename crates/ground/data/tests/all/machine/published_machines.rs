@@ -44,7 +44,7 @@ fn median(values: &mut [f64]) -> f64 {
     }
 }
 
-/// The published pairs by their described distance, in picoseconds so that it can be a key.
+/// The published pairs by their described distance, in picoseconds to be a key.
 fn by_described(described: &Matrix, pairs: &[(usize, usize, f64)]) -> BTreeMap<u64, Vec<f64>> {
     let mut classes = BTreeMap::<u64, Vec<f64>>::new();
     for &(i, j, ns) in pairs {

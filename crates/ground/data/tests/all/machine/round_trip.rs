@@ -22,7 +22,6 @@ struct Shape {
     stride: u32,
 }
 
-/// A machine with some known levels; each core has a kind if a bit of `known` says so.
 fn topology(shape: &Shape) -> Topology {
     let Shape { packages, dies, caches, cores, threads, known, stride } = *shape;
     let per_package = dies * caches * cores;
@@ -83,8 +82,7 @@ fn with_distances(topology: Topology, seed: u64, hole_every: u64) -> Profile {
     profile
 }
 
-/// The same topology with each level's numbers in the order of their first appearance: the numbers
-/// mean nothing else.
+/// The numbers of each level in the order of their first appearance: they mean nothing else.
 fn renumbered(topology: &Topology) -> Topology {
     let mut topology = topology.clone();
     let fields: [fn(&mut Pu) -> &mut Option<u32>; 4] =

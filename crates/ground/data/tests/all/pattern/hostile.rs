@@ -8,7 +8,7 @@ use seatmap_data::pattern::import::{self, Imported};
 use seatmap_data::pattern::qaplib::Which;
 use seatmap_data::pattern::{Edge, Pattern};
 
-/// Short starts of each kind of file, which are changed: enough to get past the first line.
+/// Short starts of each kind of file, enough to get past the first line.
 const SEEDS: [&str; 9] = [
     "0,5,2\n1.5,0,3\n2,1e3,0\n",
     ",a,\"b;c\"\na,0,5\n\"b;c\",1.5,\n",

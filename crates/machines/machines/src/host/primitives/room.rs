@@ -48,6 +48,7 @@ pub type SamplesResult = Result<TaskSamples, PrimitiveError>;
 #[derive(Debug, thiserror::Error)]
 pub enum PrimitiveError {
     /// The primitive does not take this number of CPUs.
+    // Plural: every primitive takes at least two CPUs at most.
     #[error(
         "{name} takes {} to {} CPUs, and {given} {} given",
         .takes.start(), .takes.end(), agreeing(*.given, "was", "were")
@@ -147,6 +148,7 @@ impl PrimitiveThreads {
             together.begin(threads, clock, || seat.check());
             let done = stay.work();
             if goes_on {
+                // The others also wait for a failed thread, which then does nothing.
                 together.keep_on(threads, clock, || {
                     seat.check();
                     let _ = done.is_ok().then(|| stay.batch());

@@ -8,6 +8,7 @@ use seatmap_data::machine::{Pu, Topology};
 use seatmap_data::statistics::words::counted;
 
 const SIZES: [usize; 5] = [8, 1 << 10, 64 << 10, 1 << 20, 16 << 20];
+/// Bytes copied in a batch, so that large copies do not take too long.
 const COPIED_BYTES: usize = 32 << 20;
 /// Batches of atomics are short, so that a batch in which another program had the CPU stands out.
 const ATOMICS: BatchPlan = BatchPlan { warmup: 8, batches: 60, operations: 500 };

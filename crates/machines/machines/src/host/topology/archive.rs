@@ -12,6 +12,7 @@ pub const MAX_UNPACKED_BYTES: u64 = 512 << 20;
 
 const MAX_KEPT_BYTES: usize = 256 << 20;
 
+/// The most bytes and parts of a path: paths in sysfs have fewer than 30 parts.
 const MAX_PATH_BYTES: usize = 4096;
 const MAX_DEPTH: usize = 64;
 
@@ -83,6 +84,7 @@ impl Unpacked {
         let node = match entry.header().entry_type() {
             EntryType::Directory => TreeEntry::Folder(BTreeSet::new()),
             EntryType::Symlink => TreeEntry::Link(short(target_of(&entry))?),
+            // A hard link has its target relative to the top of the archive.
             EntryType::Link => match self.nodes.get(&path_of(&target_of(&entry))?) {
                 Some(TreeEntry::File(bytes)) => TreeEntry::File(bytes.clone()),
                 _ => return Ok(()),
@@ -137,6 +139,7 @@ impl Unpacked {
         Ok(())
     }
 
+    /// Counts the bytes of a node; each node also costs about this much in the maps.
     fn count(&mut self, bytes: usize) -> Result<(), GatherError> {
         // 128 for the entry itself: a million empty files are large, too.
         self.kept_bytes += bytes + 128;

@@ -56,6 +56,7 @@ fn is_switched_off(tree: &FileTree, cpu: u32) -> bool {
 /// A set of CPUs in the `topology` folder of each CPU. Linux 5.3 renamed its file, and dumps may
 /// lack the mask or the list.
 struct Around {
+    /// The file's name in the first CPU's folder, if it exists: all CPUs have the same files.
     name: Option<&'static str>,
 }
 

@@ -68,6 +68,7 @@ fn core_types(tree: &FileTree, pus: &CpuSet) -> HashMap<u32, u64> {
     types
 }
 
+/// The speed of each PU. The kernel gives it for all PUs or none, so the first one decides.
 fn speeds(tree: &FileTree, pus: &CpuSet) -> Vec<Speed> {
     let capacity = numbers(tree, pus, "cpu_capacity");
     let base = numbers(tree, pus, "cpufreq/base_frequency");

@@ -163,6 +163,7 @@ impl Nest {
     fn is_kept(&self, at: usize, allowed: &CpuSet, nodes: &[&CpuSet]) -> bool {
         let Shared { kind, set, .. } = &self.shared[at];
         let around = set.first().and_then(|pu| self.of_pu.get(&pu)).map_or(&[][..], Vec::as_slice);
+        // No other set equals a kept group.
         let outermost = kind.is_group()
             || around.iter().find(|other| {
                 self.shared[**other].set == *set && !self.shared[**other].kind.is_group()

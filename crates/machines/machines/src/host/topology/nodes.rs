@@ -29,6 +29,7 @@ impl NumaNodes {
         let mut found =
             without_overlaps(numbers.iter().filter_map(|os| node(tree, *os, cpus)).collect());
         let distances = distances(tree, &numbers, &found);
+        // A kernel without NUMA has one memory for all.
         if found.is_empty() {
             let nodes = vec![NodeCpus { os: 0, cpus: cpus.clone() }];
             return NumaNodes { nodes, distances: None };

@@ -105,6 +105,7 @@ impl FileTree {
 
     pub(super) fn has(&self, path: &str) -> bool {
         match self.store {
+            // The kernel follows its own links, which stay within its files.
             Store::Host => Path::new("/").join(path).exists(),
             _ => self.real_folder(&normal("", path)).is_some() || self.bytes(path).is_some(),
         }

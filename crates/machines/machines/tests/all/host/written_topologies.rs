@@ -330,7 +330,6 @@ fn what_is_no_computer_is_refused() {
     assert!(message(&many).starts_with("100001 or more CPUs"));
 }
 
-/// A computer of nested sets, some missing from the files, perhaps within a cpuset.
 fn any_computer() -> impl Strategy<Value = Files> {
     let shape = (1u32..4, 1u32..3, 1u32..3, 1u32..4, 1u32..3);
     let order = prop::collection::vec(any::<u32>(), 120);

@@ -77,6 +77,7 @@ fn layout(tree: &CoreTree) -> Option<CoherentLayout> {
     let levels = tree.levels;
     let mut timing = levels.figures.timing(levels.ticks_per_cycle);
     let extra = tree.extra();
+    // After the extra time: looks and timing share what is left of each distance.
     let looks = tree.fit_timing(&mut timing, &extra);
     let reach = tree.reach(&timing, &looks, &extra);
     let (up, homes) = nodes(tree, &reach)?;
@@ -184,8 +185,8 @@ fn link(
     Link { from: node as u16, to: if level == last { hub } else { to } as u16, cycles, busy }
 }
 
-/// Half of the part of each distance between two caches that routes, caches and directories do not
-/// explain, for each direction.
+/// The part of each distance between two caches that routes, caches and directories do not explain:
+/// half of it for each direction.
 fn passing(tree: &CoreTree, layout: &CoherentLayout) -> Option<Vec<u32>> {
     let mut passing = vec![0; tree.cores() * tree.cores()];
     for (a, b) in tree.pairs() {

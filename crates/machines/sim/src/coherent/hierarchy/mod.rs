@@ -1,5 +1,5 @@
-//! Ordinary machines: levels of caches, dies and packages, from the distances of a profile, such as
-//! the twin of a machine.
+//! Ordinary machines, such as the twin of a measured one: levels of caches, dies and packages, from
+//! the distances of a profile.
 //!
 //! Cores are grouped by their shared parts, level by level. A request climbs to the first level
 //! with all sharers of its line below it, as with inclusive caches: two cores of a group settle a

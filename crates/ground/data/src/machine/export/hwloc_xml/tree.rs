@@ -27,8 +27,7 @@ const LEVELS: [Level; 10] = [
 /// objects.
 const GROUP: &str = "Group";
 
-/// Levels without a type in hwloc: the name, kind and subkind of their groups, as in its Linux
-/// backend.
+/// Levels without a type in hwloc: name, kind and subkind of their groups, as in its Linux backend.
 const GROUP_KINDS: [(&str, u32, u32); 3] =
     [("Cluster", 222, 0), ("Book", 110, 0), ("Drawer", 110, 1)];
 

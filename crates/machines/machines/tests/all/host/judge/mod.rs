@@ -10,7 +10,6 @@ use std::process::Command;
 
 const LSTOPO: &str = "lstopo-no-graphics";
 
-/// `lstopo`'s topology of the computer whose files are in a folder; `None` if it is not installed.
 pub fn judgement(folder: &Path) -> Option<Topology> {
     let judged = Command::new(LSTOPO)
         .args(["--no-io", "--of", "xml", "-"])
