@@ -67,10 +67,6 @@ pub struct DataArbiter {
 }
 
 impl DataArbiter {
-<<<<<<< HEAD
-    /// `memory` is the element of the memory controller.
-=======
->>>>>>> w-short
     pub fn new(chip: u8, memory: usize, timing: &CellBeTiming) -> Self {
         DataArbiter {
             chip,
