@@ -1,8 +1,7 @@
-//! Profiles drawn: terminal, SVG, one-file HTML.
+//! Draws profiles: terminal, SVG, one-file HTML.
 //!
 //! Pure functions from a [`seatmap_data::machine::Profile`] to text. Nothing here measures, reads a
-//! file or asks the terminal anything; the command line decides on width, colour and where the text
-//! goes.
+//! file or queries the terminal; the command line chooses width, colour and destination.
 //!
 //! | module | draws |
 //! |---|---|
@@ -33,11 +32,11 @@
 //! | [`svg`] | heatmaps of profiles and patterns for papers and slides |
 //! | [`html`] | one self-contained page, and the frame that other pages share |
 //!
-//! All pictures stand on the same five ideas: [`Grid`] (a matrix in the order in which it is
-//! shown), [`Scale`] (the colour of a distance), [`Digits`] (the number of significant digits),
-//! [`palette`], and `axis` (the round values beside a chart). A verb makes one `page` of blocks,
-//! which is drawn as text and as HTML. All pages begin with a `sentence` that states their result,
-//! and explain each term of the field from one `glossary`.
+//! All pictures share five ideas: [`Grid`] (a matrix in display order), [`Scale`] (the colour of a
+//! distance), [`Digits`] (the number of significant digits), [`palette`], and `axis` (the round
+//! values along a chart). A verb makes one `page` of blocks, which is drawn as text and as HTML.
+//! Every page begins with a `sentence` that states its result, and explains each technical term
+//! from one `glossary`.
 #![deny(missing_docs)]
 
 mod about;
