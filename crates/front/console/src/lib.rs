@@ -1,9 +1,8 @@
-//! The manners that all of Seatmap's commands share: how a command line is read and refused, where
-//! results go, how errors end a program, how long work shows that it goes on.
+//! Behaviour shared by all of Seatmap's commands: how they parse and reject a command line, write
+//! results, report errors and show progress.
 //!
-//! Two programs stand on it, the product's command and the papers', so that a user of one knows the
-//! other. A verb holds what is its own; what two verbs of different programs would both write
-//! stands here.
+//! Two programs use it, the product's command and the papers' command, so that users of one know
+//! the other. Code needed by verbs of both programs belongs here.
 //!
 //! | module | holds |
 //! |---|---|

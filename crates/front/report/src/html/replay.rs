@@ -1,4 +1,4 @@
-//! The page that replays a recording of living programs.
+//! The page that replays a recording of running programs.
 
 use super::document::{document, head};
 use crate::about::counted;
@@ -11,17 +11,15 @@ use seatmap_watch::recording::Recording;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The slider, the seats and the stories.
 const SCRIPT: &str = include_str!("../../assets/replay.js");
-/// The style of the seats.
 const STYLE: &str = include_str!("../../assets/replay.css");
-/// The most threads in the table, the busiest ones, and the most changes of CPU in the list.
+/// The most threads in the table (the busiest), and the most changes of CPU in the list.
 const MOST_THREADS: usize = 200;
 const MOST_MOVES: usize = 500;
-/// The most pairs of a waker and a woken thread of a look, the most frequent ones.
+/// The most waker-wakee pairs of a sample, the most frequent.
 const MOST_WAKES: usize = 12;
 
-/// Everything that was seen of one thread.
+/// The recorded history of one thread.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 struct Story {
     tid: Tid,
@@ -32,9 +30,9 @@ struct Story {
     to_s: f64,
     /// The time on a CPU.
     run_s: f64,
-    /// The masks that it had, each with its time.
+    /// Its affinity masks, each with the time of the change.
     masks: Vec<(f64, String)>,
-    /// The CPUs that it was found on, each with its time; one entry a change.
+    /// Its CPUs, each with the time of the change.
     seats: Vec<(f64, u32)>,
 }
 
@@ -45,14 +43,14 @@ impl Story {
     }
 }
 
-/// One look, as the script reads it.
+/// One sample, as the script reads it.
 #[derive(Serialize)]
 struct Look {
     at_s: f64,
     cpus: Vec<(u32, Option<f64>)>,
-    /// Places of stories, with the CPU and the share of the time on it.
+    /// Indices of stories, with the CPU and the share of its time.
     ran: Vec<(usize, Option<u32>, f64)>,
-    /// Places of the stories of a waker and of the thread that it woke, and how often in a second.
+    /// The indices of the waker's and the woken thread's stories, and wake-ups per second.
     wakes: Vec<(usize, usize, f64)>,
 }
 
@@ -117,14 +115,14 @@ pub fn replay(recording: &Recording) -> String {
     document(&title, &body, SCRIPT, &seatmap_data::document::written(&data))
 }
 
-/// The stories of all threads, and the looks that refer to them.
+/// The histories of all threads, and the samples that refer to them.
 fn stories_and_looks(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
     let (mut stories, mut looks): (Vec<Story>, Vec<Look>) = (Vec::new(), Vec::new());
     let mut living: BTreeMap<Tid, usize> = BTreeMap::new();
     let mut before_s = 0.0;
     for moment in &recording.moments {
         let at_s = moment.at_s;
-        // The ended come first: the kernel may have given a number to another thread since.
+        // Ended threads first: the kernel may have reused a number since.
         for tid in &moment.ended {
             living.remove(tid).into_iter().for_each(|at| stories[at].to_s = before_s);
         }
@@ -141,17 +139,17 @@ fn stories_and_looks(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
             let story = &mut stories[at];
             (story.program, story.name) =
                 (visible(&known.program).to_string(), visible(&known.name).to_string());
-            // Only changes are kept: a thread has mostly one mask for all of its life.
+            // Only changes: a thread usually has one mask for all of its life.
             if story.masks.last().is_none_or(|(_, mask)| *mask != known.mask) {
                 story.masks.push((at_s, visible(&known.mask).to_string()));
             }
         }
         let mut ran = Vec::new();
         for one in &moment.ran {
-            // A file that was cut or edited may name threads that it never introduced.
+            // A truncated or edited file may refer to unknown threads.
             let Some(at) = living.get(&one.tid).copied() else { continue };
             let story = &mut stories[at];
-            // The share is one of the time since the look before.
+            // The share refers to the time since the previous sample.
             story.run_s += one.run_percent / 100.0 * (at_s - before_s);
             if let Some(cpu) =
                 one.cpu.filter(|cpu| story.seats.last().is_none_or(|(_, last)| last != cpu))
@@ -161,7 +159,7 @@ fn stories_and_looks(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
             ran.push((at, one.cpu, one.run_percent));
         }
         living.values().for_each(|at| stories[*at].to_s = at_s);
-        // The most frequent come first in a recording.
+        // A recording lists the most frequent first.
         let wakes = moment.wakes.iter().flatten().take(MOST_WAKES);
         let wakes = wakes
             .filter_map(|(from, to, per_s)| Some((*living.get(from)?, *living.get(to)?, *per_s)));
@@ -171,7 +169,7 @@ fn stories_and_looks(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
     (stories, looks)
 }
 
-/// How many threads were seen, how many of them moved, and the one that moved most.
+/// The number of threads, how many moved, and the one that moved most.
 fn sentence(stories: &[Story], looks: &[Look]) -> String {
     let seconds = lasting(looks.last().map_or(0.0, |look| look.at_s));
     let moved = stories.iter().filter(|story| story.moves().count() > 0).count();
@@ -190,7 +188,7 @@ fn sentence(stories: &[Story], looks: &[Look]) -> String {
             }
         };
     };
-    // A thread may have been elsewhere between two looks.
+    // A thread may have moved more often between two samples.
     let times = format!("at least {}", times(moves));
     match (stories.len(), moved) {
         (1, _) => format!("In {seconds}, the thread changed its CPU {times}."),

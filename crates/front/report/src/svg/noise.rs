@@ -1,4 +1,4 @@
-//! Gaps of each CPU: how long they are, and when they came.
+//! The gaps of each CPU: how long they are, and when they occurred.
 
 use super::frame::{ChartFrame, chart, standalone, title_of};
 use super::number;
@@ -6,47 +6,47 @@ use crate::axis::{Axis, AxisUnit, Scaling};
 use maud::{Markup, html};
 use seatmap_health::noise::{Bin, CpuNoise, Gap, NoiseReport};
 
-/// Width of either half, in user units: narrow, so that its letters are still read on a telephone.
+/// Width of either half, in user units: narrow enough to be legible on a telephone.
 const WIDTH: f64 = 480.0;
 /// Room for the CPU's name and its ticks, left.
 const LEFT: f64 = 94.0;
-/// Room at the right, so that the last tick is not cut.
+/// Room for the last tick, right.
 const RIGHT: f64 = 22.0;
 /// Room for the title of the vertical axis, above.
 const TOP: f64 = 28.0;
-/// Height of a row, and of what is drawn in it.
+/// Height of a row, and of the plot in it.
 const ROW: f64 = 88.0;
 const DRAWN: f64 = 64.0;
-/// Room for ticks and title of the horizontal axis, below the last row.
+/// Room for the ticks and the title of the horizontal axis, below the last row.
 const BOTTOM: f64 = 22.0;
 /// Between the halves of a standalone picture, and around them.
 const MARGIN: f64 = 24.0;
-/// Room for its title.
+/// Room for the title of a standalone picture.
 const TITLE: f64 = 40.0;
 
-/// The shortest length drawn, in nanoseconds: below the threshold of any clock.
+/// The shortest length on the axis, in nanoseconds: below the threshold of any clock.
 const SHORTEST_NS: f64 = 10.0;
-/// The longest at least, so that quiet rooms look quiet.
+/// The least upper end of the axis, so that quiet CPUs look quiet.
 const LONGEST_NS: f64 = 1e6;
-/// The count at the top of a histogram, at least.
+/// The least upper end of the axis of counts.
 const COUNT: f64 = 1e3;
-/// Below one gap, so that one is seen.
+/// Below one gap, so that a single gap is visible.
 const LEAST_COUNT: f64 = 0.7;
 
-/// One of the two pictures: a row a CPU on axes that all rows share.
+/// One of the two pictures: a row for each CPU, all with the same axes.
 pub(crate) struct NoiseChart<'a> {
     report: &'a NoiseReport,
     x: Axis,
     y: Axis,
     /// The titles above and below the axes.
     titles: [&'static str; 2],
-    /// The colour, and the class that a page gives one.
+    /// The colour, and its CSS class on a page.
     mark: (&'static str, &'static str),
     /// Draws a CPU's curve.
     path: fn(&CpuNoise, &ChartFrame) -> String,
 }
 
-/// How many gaps of each length.
+/// The number of gaps of each length.
 pub(crate) fn lengths(report: &NoiseReport) -> NoiseChart<'_> {
     let most = bins(report).map(|bin| bin.count as f64).fold(COUNT, f64::max);
     NoiseChart {
@@ -59,9 +59,9 @@ pub(crate) fn lengths(report: &NoiseReport) -> NoiseChart<'_> {
     }
 }
 
-/// The times at which the longest gaps came.
+/// The times of the longest gaps.
 pub(crate) fn timeline(report: &NoiseReport) -> NoiseChart<'_> {
-    // A report of no time has an axis all the same.
+    // Even an empty report needs an axis.
     let until_ns = 1e9 * report.seconds.max(f64::MIN_POSITIVE);
     NoiseChart {
         report,
@@ -82,7 +82,7 @@ fn length_axis(report: &NoiseReport) -> Axis {
     Axis::new(SHORTEST_NS, longest, Scaling::Log, AxisUnit::Time)
 }
 
-/// Both halves beside each other, as a standalone picture.
+/// Both halves next to each other, as a standalone picture.
 #[must_use]
 pub fn noise(report: &NoiseReport) -> String {
     let halves = [lengths(report), timeline(report)];
@@ -98,7 +98,6 @@ pub fn noise(report: &NoiseReport) -> String {
 }
 
 impl NoiseChart<'_> {
-    /// The picture for a page.
     pub fn picture(&self) -> Markup {
         let label = format!("{} of each CPU", self.titles[0]);
         chart([WIDTH, self.height()], &label, &self.drawing())
@@ -111,8 +110,8 @@ impl NoiseChart<'_> {
     fn drawing(&self) -> Markup {
         let last = self.report.cpus.len().saturating_sub(1);
         html! {
-            // All rows have the same axes, so that one title above the first and one below the last
-            // do.
+            // All rows have the same axes, so one title above the first and one below the last are
+            // enough.
             (self.frame(0).title_up(self.titles[0]))
             @for (row, noise) in self.report.cpus.iter().enumerate() { (self.row(row, noise)) }
             (self.frame(last).title_across(self.titles[1]))
@@ -146,7 +145,7 @@ impl NoiseChart<'_> {
     }
 }
 
-/// A bar a bin, as high as the logarithm of its count.
+/// A bar for each bin, as high as the logarithm of its count.
 fn bars(noise: &CpuNoise, frame: &ChartFrame) -> String {
     let bar = |bin: &Bin| {
         let [from, to] = [bin.from_ns, bin.to_ns].map(|ns| frame.x(ns as f64));
