@@ -1,7 +1,7 @@
-//! The HTML page in a real browser: opened, hovered, reordered, switched, without an error and
-//! without a request.
+//! Tests the HTML page in a real browser: it opens, hovers, reorders and switches without errors
+//! and requests.
 //!
-//! Skips, and says so, where there is no `chromium`.
+//! Without `chromium`, the tests are skipped with a message.
 
 mod devtools;
 mod replay;
@@ -15,7 +15,7 @@ fn there_is_a_browser() -> bool {
     seatmap_needs::tool("chromium")
 }
 
-/// Where the middle of a cell is, by its place on the screen.
+/// The position of a cell's centre on the screen.
 fn cell(page: &mut Page, row: usize, column: usize) -> (f64, f64) {
     let map = page.eval(
         "(() => { const m = document.getElementById('map'); m.scrollIntoView(); const b = m.getBoundingClientRect();
@@ -33,7 +33,7 @@ fn hover_at(page: &mut Page, row: usize, column: usize) -> String {
     page.text("#tip")
 }
 
-/// The place of a PU where rows stand by group; the rows of the sample's matrices are its PUs.
+/// The row of a PU if rows are ordered by group; the rows of the sample's matrices are its PUs.
 fn place(pu: usize) -> usize {
     grouped_order(&sample::profile()).iter().position(|row| *row == pu).expect("every PU is shown")
 }
@@ -84,7 +84,7 @@ fn the_page_works_in_a_browser() {
     assert_eq!(troubles(&page), Vec::<String>::new());
 }
 
-/// Whether anything of a kind is seen, without scrolling to it.
+/// Whether any element of this kind is visible, without scrolling to it.
 fn is_seen(page: &mut Page, selector: &str) -> bool {
     let script = format!(
         "[...document.querySelectorAll({selector:?})].some(e => e.checkVisibility() && e.getBoundingClientRect().width > 0)"
@@ -117,8 +117,8 @@ fn a_placement_is_drawn_before_and_after() {
     assert_eq!(troubles(&page), Vec::<String>::new());
 }
 
-/// On a laptop both halves are seen at once and are equally large; on a telephone they stand below
-/// each other and fit.
+/// On a laptop both halves are visible and equally large; on a telephone they are below each other
+/// and fit.
 fn side_by_side(page: &mut Page) {
     let boxes = "[...document.querySelectorAll('.halves svg')].map(e => e.getBoundingClientRect()).map(b => [b.x, b.y, b.width])";
     let at = page.eval(boxes);
@@ -134,8 +134,7 @@ fn side_by_side(page: &mut Page) {
     resize(page, 1280);
 }
 
-/// On a telephone nothing sticks out of a page, letters of charts can be read, and terms are
-/// explained.
+/// On a telephone no page is wider than the screen, charts are legible, and terms are explained.
 #[test]
 fn pages_fit_into_500_pixels() {
     if !there_is_a_browser() {
@@ -168,7 +167,7 @@ fn pages_fit_into_500_pixels() {
     }
 }
 
-/// The numbers and ranges in the tables of a page that more than one line shows.
+/// The numbers and ranges in the page's tables that are broken across lines.
 const CUT: &str = "[...document.querySelectorAll('td, td code')].flatMap(cell => {
     const words = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), cut = [];
     for (let node; (node = words.nextNode());)
@@ -206,7 +205,7 @@ fn no_line_of_a_telephone_ends_inside_a_number() {
     assert_eq!(page.eval(CUT), "");
     assert_eq!(page.eval("document.documentElement.scrollWidth"), 390);
     assert!(page.eval("document.querySelector('td').clientHeight").as_f64() > Some(100.0));
-    // The same page without its rule.
+    // The same page without the rule.
     page.eval("document.querySelectorAll('.whole').forEach(e => e.style.whiteSpace = 'inherit')");
     assert_ne!(page.eval(CUT), "");
 }
@@ -259,7 +258,7 @@ fn homes(page: &mut Page) {
     page.press("ArrowRight", 39);
     page.press("ArrowRight", 39);
     assert_eq!(page.text("#home-name"), "predicted, home 1");
-    // 40 + |2 - 7| + |4 - 7|, beside what was measured.
+    // 40 + |2 - 7| + |4 - 7|, next to the measured value.
     let tip = hover(page, 2, 4);
     assert!(tip.contains("48.0 ns") && tip.contains("46.0 ns"), "{tip}");
     page.eval("document.getElementById('home').focus()");
@@ -281,7 +280,7 @@ fn keys(page: &mut Page) {
     page.eval("document.getElementById('map').focus()");
     page.press("Escape", 27);
     assert_eq!(page.eval("document.getElementById('tip').hidden"), true);
-    // The first key lands beside the corner, the others move on from there.
+    // The first key selects the corner cell, the others move on.
     page.press("ArrowRight", 39);
     page.press("ArrowDown", 40);
     page.press("ArrowRight", 39);
