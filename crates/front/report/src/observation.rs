@@ -147,7 +147,8 @@ fn outside(observation: &Observation) -> Option<String> {
     let mut line =
         format!("not counted: {counted} from outside the program: {}{more}", named.join(", "));
     let first = groups.first()?;
-    // Kernel threads and observations from the start cannot include other processes.
+    // Suggest neither kernel threads, which belong to no program, nor additions to a started
+    // command.
     let is_worth_it = first.wakeups >= MUCH * (all + observation.messages());
     if is_worth_it && !first.is_kernel && !first.name.is_empty() && !observation.from_start {
         let pids: Vec<String> =

@@ -1,24 +1,24 @@
-//! A matrix made smaller, for when there are more PUs than room.
+//! A matrix reduced in size, for more PUs than room.
 
 use crate::Grid;
 use seatmap_data::machine::{Matrix, Square};
 use std::ops::Range;
 
-/// A grid whose cells are blocks of the original's, each with the median of its pairs.
+/// A grid whose cells are the medians of blocks of the original's.
 ///
-/// A mean would let one disturbed pair colour its whole block.
+/// Not means, because one disturbed pair would colour its whole block.
 #[derive(Clone, Debug)]
 pub(crate) struct Reduced {
-    /// The rows of the grid that each block stands for.
+    /// The rows of the grid in each block.
     pub blocks: Vec<Range<usize>>,
-    /// The group of each block; blocks straddle groups only where there are more groups than room.
+    /// The group of each block; blocks cross groups only if there are more groups than room.
     pub group: Vec<usize>,
-    /// The medians; NaN where no pair is known.
+    /// The medians; NaN if no pair is known.
     pub cells_ns: Matrix,
 }
 
 impl Reduced {
-    /// The grid in at most `room` rows and columns, at least one.
+    /// The grid in at most `room` rows and columns, but at least one.
     pub fn new(grid: &Grid, room: usize) -> Self {
         let blocks = blocks(&grid.group, room.max(1));
         let group = blocks.iter().map(|block| grid.group[block.start]).collect();
@@ -28,7 +28,7 @@ impl Reduced {
         Reduced { blocks, group, cells_ns }
     }
 
-    /// PUs in the largest block.
+    /// The number of PUs in the largest block.
     pub fn largest(&self) -> usize {
         self.blocks.iter().map(Range::len).max().unwrap_or(1)
     }
@@ -47,15 +47,15 @@ impl Reduced {
 fn blocks(group: &[usize], room: usize) -> Vec<Range<usize>> {
     let whole = 0..group.len();
     let runs = runs(group);
-    // With more groups than room, no block could keep to one group.
+    // With more groups than room, blocks must cross groups.
     let parts = if runs.len() <= room { runs } else { vec![whole] };
     let needed = |size: usize| parts.iter().map(|part| part.len().div_ceil(size)).sum::<usize>();
-    // The smallest blocks that fit. Only an empty grid has none.
+    // The smallest size that fits; an empty grid has none.
     let size = (1..=group.len()).find(|size| needed(*size) <= room).unwrap_or(1);
     parts.into_iter().flat_map(|part| split(part, size)).collect()
 }
 
-/// Rows of the same group in succession.
+/// Runs of consecutive rows of the same group.
 fn runs(group: &[usize]) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for at in 0..group.len() {
@@ -67,10 +67,10 @@ fn runs(group: &[usize]) -> Vec<Range<usize>> {
     runs
 }
 
-/// A part in pieces of at most `size`, as equal as they can be.
+/// Splits a part into pieces of at most `size` and nearly equal length.
 fn split(part: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
     let pieces = part.len().div_ceil(size);
-    // Whole-number division spreads the remainder, so that pieces differ by one row at most.
+    // Integer division spreads the remainder: pieces differ by at most one row.
     let cut = move |piece: usize| part.start + part.len() * piece / pieces.max(1);
     (0..pieces).map(move |piece| cut(piece)..cut(piece + 1))
 }
@@ -82,7 +82,7 @@ fn block_median(cells: &Matrix, rows: &Range<usize>, columns: &Range<usize>) -> 
     if known.is_empty() {
         return f64::NAN;
     }
-    // The upper median of an even number. A selection takes linear time, and there is one a cell.
+    // The upper median of an even number. Selection takes linear time, once for each cell.
     let middle = known.len() / 2;
     *known.select_nth_unstable_by(middle, f64::total_cmp).1
 }

@@ -31,8 +31,8 @@ pub fn machines(list: &MachineList) -> Page {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetApart {
-    /// CPUs that the kernel excludes from load balancing (`isolcpus=`); absent if there are none,
-    /// and for other machines.
+    /// CPUs that the kernel excludes from load balancing; absent if there are none, and for other
+    /// machines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub isolated: Vec<u32>,
     /// CPUs without a timer tick while one thread runs alone (`nohz_full=`); absent if there are

@@ -1,4 +1,4 @@
-//! Before and after side by side: for papers and slides, and for pages.
+//! Draws before and after side by side, for papers and slides, and for pages.
 
 use super::legend::{self, legend};
 use super::{FloorPlan, SeatingComparison};
@@ -16,13 +16,13 @@ const MARGIN: f64 = 24.0;
 const TOP: f64 = 72.0;
 /// Height of a line of figures.
 const ROW: f64 = 18.0;
-/// Where figures stand, from the left.
+/// The columns of figures, from the left.
 const COLUMNS: [f64; 4] = [0.0, 250.0, 480.0, 720.0];
 const HEADS: [&str; 4] = ["", "before", "after", ""];
-/// The width that the figures need.
+/// The width of the figures.
 const FIGURES: f64 = 800.0;
 
-/// Both seatings with their figures as a standalone picture.
+/// Both placements with their figures as a standalone picture.
 #[must_use]
 pub fn svg(comparison: &SeatingComparison) -> String {
     let floor = &comparison.floor;
@@ -59,8 +59,8 @@ fn figures_of(comparison: &SeatingComparison) -> Markup {
     }
 }
 
-/// Both seatings for a page: on a narrow page one stands below the other, and the reader can choose
-/// the drawing without a script.
+/// Both placements for a page: side by side, or below each other on a narrow page. The reader can
+/// choose the drawing without a script.
 #[must_use]
 pub fn section(comparison: &SeatingComparison) -> Markup {
     let has_wires = !comparison.floor.wires.is_empty();
@@ -99,8 +99,8 @@ pub fn section(comparison: &SeatingComparison) -> Markup {
     }
 }
 
-/// A machine whose CPUs have the colours of the groups that they belong to, with a name for each
-/// group. `owners` has the CPUs with the number of their group.
+/// A machine with its CPUs in the colours of their groups, and a legend. `owners`: CPUs with the
+/// index of their group.
 pub(crate) fn coloured(floor: &FloorPlan, names: &[String], owners: &[(u32, usize)]) -> Markup {
     let mut pattern = Pattern::silent("", owners.len());
     pattern.names = owners.iter().map(|(_, group)| names[*group].clone()).collect();
@@ -132,7 +132,7 @@ pub(crate) fn machine(floor: &FloorPlan) -> Markup {
     }
 }
 
-/// A machine with the tasks of a plan, whose messages are not known.
+/// A machine with the tasks of a plan, without messages.
 pub(crate) fn tasks(floor: &FloorPlan, plan: &Plan) -> Markup {
     inline(floor, "The tasks on the machine", &seated(floor, plan))
 }
@@ -144,7 +144,7 @@ pub fn tasks_svg(floor: &FloorPlan, plan: &Plan, title: &str) -> String {
         (title_of(title, [MARGIN, 30.0]))
         g transform=(format!("translate({MARGIN} {TOP})")) { (seated(floor, plan)) }
     };
-    // The title needs room above a machine of a few CPUs.
+    // On a machine with few CPUs, the title is wider than the floor plan.
     let width = floor.width.max(super::SIDE) + 2.0 * MARGIN;
     standalone([width, TOP + floor.height + MARGIN], &drawn)
 }
