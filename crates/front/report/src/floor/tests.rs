@@ -1,4 +1,4 @@
-//! Golden pictures, and what must hold on every floor.
+//! Golden pictures, and properties of every floor plan.
 
 use super::flow::Flow;
 use super::*;
@@ -167,7 +167,7 @@ fn names_are_text() {
     );
 }
 
-/// Every machine that is drawn: bundled ones, models, and what others measured where that is there.
+/// All machines: bundled ones, models, and published measurements if available.
 static MACHINES: LazyLock<Vec<(Profile, Option<Arc<CoherentModel>>)>> = LazyLock::new(|| {
     let described = catalog::descriptions().map(|name| (catalog::load(name).unwrap(), None));
     let models = ["scc-48", "xeon-phi-5110p"];
@@ -177,7 +177,7 @@ static MACHINES: LazyLock<Vec<(Profile, Option<Arc<CoherentModel>>)>> = LazyLock
     described.chain(models).chain(published().into_iter().map(|profile| (profile, None))).collect()
 });
 
-/// The matrices of the published measurements; none where these are absent.
+/// The matrices of the published measurements; empty if unavailable.
 fn published() -> Vec<Profile> {
     let Some(folder) = seatmap_needs::published("core-to-core") else { return Vec::new() };
     let files = std::fs::read_dir(folder).unwrap();
@@ -195,7 +195,7 @@ fn published() -> Vec<Profile> {
     matrices.filter_map(read).map(explained).collect()
 }
 
-/// Whether two seats share more than a corner's rounding.
+/// Whether two seats overlap by more than rounding.
 fn overlap(a: &FloorSeat, b: &FloorSeat) -> bool {
     let across = (a.at.0 - b.at.0).abs();
     let down = (a.at.1 - b.at.1).abs();
@@ -286,7 +286,7 @@ fn levels_are_those_of_the_topology() {
     }
 }
 
-/// A machine by number, a pattern of at most as many tasks as the machine has PUs, and seats.
+/// A machine's index, a pattern of at most one task more than the machine has PUs, and seats.
 fn seated() -> impl Strategy<Value = (usize, Pattern, Vec<u32>)> {
     (0..MACHINES.len(), any::<u64>(), 1_usize..60).prop_flat_map(|(machine, seed, tasks)| {
         let pus: Vec<u32> = MACHINES[machine].0.topology.os_indices().collect();
@@ -315,7 +315,7 @@ fn seated() -> impl Strategy<Value = (usize, Pattern, Vec<u32>)> {
     })
 }
 
-/// The seating, and the homes of its edges if the floor has any.
+/// The placement, and the homes of its edges if the floor plan has any.
 fn seating(floor: &FloorPlan, pattern: &Pattern, seats: &[u32]) -> DrawnPlacement {
     let homes =
         (0..pattern.edges.len()).map(|at| (at * 7).checked_rem(floor.homes.len())).collect();

@@ -2,14 +2,15 @@
 
 use super::{TERMS, Term};
 
-/// A term in a text, from one byte to another.
+/// A term in a text, as a range of bytes.
 pub(super) struct Occurrence {
     pub term: Term,
     pub at: usize,
     pub end: usize,
 }
 
-/// Each term where it first stands, from left to right; where two begin alike the longer one.
+/// The first occurrence of each term, from left to right; the longer one if two begin at the same
+/// place.
 pub(super) fn first_terms(text: &str) -> Vec<Occurrence> {
     let mut found: Vec<Occurrence> = TERMS.iter().filter_map(|term| first(*term, text)).collect();
     // Of 'core' and 'core distance' at the same place, the longer one comes first and covers the
@@ -24,7 +25,7 @@ pub(super) fn first_terms(text: &str) -> Vec<Occurrence> {
     found
 }
 
-/// The first place of a term as a word of its own, in the singular or the plural, also at the
+/// The first occurrence of a term as a separate word, in the singular or the plural, also at the
 /// beginning of a sentence.
 fn first(term: Term, text: &str) -> Option<Occurrence> {
     let word = term.word;
@@ -33,7 +34,7 @@ fn first(term: Term, text: &str) -> Option<Occurrence> {
         let mut wanted = word.chars();
         let first = here.next()?;
         let letter = wanted.next()?;
-        // A term of small letters may begin a sentence; 'PU' never stands for 'pu'.
+        // A term in lower case may begin a sentence; 'PU' never matches 'pu'.
         let alike =
             first == letter || (letter.is_lowercase() && first.to_ascii_lowercase() == letter);
         (alike && here.as_str().starts_with(wanted.as_str())).then_some(at)
@@ -50,7 +51,7 @@ fn first(term: Term, text: &str) -> Option<Occurrence> {
     text.char_indices().filter_map(|(at, _)| begins(at)).find_map(ends)
 }
 
-/// Whether a term may begin or end beside this character: not inside of a word, a path or a name.
+/// Whether a term may begin or end next to this character: not inside a word, a path or a name.
 fn is_edge(beside: Option<char>) -> bool {
     beside.is_none_or(|c| !c.is_alphanumeric() && !['-', '_', '/', '@', '='].contains(&c))
 }

@@ -1,4 +1,4 @@
-//! The caption below a picture: the legend, and the number of PUs that a cell stands for.
+//! The caption below a picture: the legend, and the number of PUs in a cell.
 
 use super::paint::PaintedLine;
 use super::{Colour, DrawOptions};
@@ -7,9 +7,9 @@ use crate::reduced::Reduced;
 use crate::{Digits, Scale};
 use anstyle::Style;
 
-/// Lines that [`legend`] takes.
+/// The number of lines of [`legend`].
 pub(super) const LINES: usize = 2;
-/// Columns of the colour bar where there is room.
+/// The longest colour bar, in columns.
 const BAR: usize = 30;
 
 /// The scale with its ends in nanoseconds, in [`LINES`] lines.
@@ -35,9 +35,9 @@ pub(super) fn note(scale: Option<Scale>, options: &DrawOptions) -> String {
 /// The colours from near to far.
 fn bar(scale: Scale, digits: Digits, options: &DrawOptions) -> String {
     let (low, high) = ends(scale, digits);
-    // Both ends with a blank each come first; the bar has the rest.
+    // Both ends with a blank each, then the bar.
     let length = BAR.min(options.width.saturating_sub(low.len() + high.len() + 2));
-    // Figures are worth more than colours where there is room for one of them.
+    // If there is room for only one, figures matter more than colours.
     if length == 0 {
         return cut(&format!("{low} {high}"), options.width) + "\n";
     }
@@ -51,7 +51,7 @@ fn bar(scale: Scale, digits: Digits, options: &DrawOptions) -> String {
     line.end()
 }
 
-/// The distance at which each digit begins; only the ends where there is no room.
+/// The distance at which each digit begins, for as many digits as fit.
 fn steps(scale: Scale, digits: Digits, width: usize) -> String {
     let step = |at: &u32| format!("{at}: {}", digits.show(scale.value_ns(f64::from(*at) / 10.0)));
     let line = |at: &[u32]| format!("from {}", at.iter().map(step).collect::<Vec<_>>().join("  "));
@@ -68,16 +68,16 @@ fn ends(scale: Scale, digits: Digits) -> (String, String) {
     (low, high)
 }
 
-/// The number of PUs that a cell stands for, if more than one, as one line.
+/// The number of PUs in a cell as one line; empty for one.
 pub(super) fn reduction(small: &Reduced) -> String {
     match small.largest() {
         1 => String::new(),
-        // Plural: one has no words.
+        // Plural: one is omitted.
         size => format!("each cell: median of {size} x {size} PUs\n"),
     }
 }
 
-/// At most this many characters of an ASCII line.
+/// At most `width` characters of an ASCII line.
 pub(super) fn cut(line: &str, width: usize) -> String {
     line.chars().take(width).collect()
 }
