@@ -1,4 +1,4 @@
-//! The site, without a disk.
+//! Tests of the site in memory.
 
 use super::*;
 use crate::samples::two_groups;
@@ -6,7 +6,7 @@ use seatmap_data::machine::Profile;
 use seatmap_machines::catalog::{Machine, MachineList};
 use std::collections::BTreeSet;
 
-/// A gallery with a bundled machine and these profiles, each of its name.
+/// A gallery with a bundled machine and these profiles.
 fn gallery(profiles: &[Profile]) -> Gallery {
     let mut gallery = Gallery::default();
     let machines = MachineList::bundled().unwrap().machines;

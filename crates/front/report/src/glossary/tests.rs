@@ -1,4 +1,4 @@
-//! Terms found, explained and listed; every page's terms are in the table.
+//! Tests that terms are found, explained and listed, and that every page's terms are in the table.
 
 use super::*;
 
@@ -96,8 +96,7 @@ fn pages() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The text that a reader sees outside of tooltips and of the list of terms, without tags and
-/// pictures.
+/// The visible text outside tooltips and the list of terms, without tags and pictures.
 fn visible_text(page: &str) -> String {
     let mut text = String::new();
     let mut hidden = 0;
