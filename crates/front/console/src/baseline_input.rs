@@ -20,7 +20,7 @@ pub fn baselines(named: &[PathBuf]) -> Result<Option<UnitBaselines>, CliError> {
     Ok(Some(baselines).filter(|_| !named.is_empty()))
 }
 
-/// The file itself, or the `.json` files of a folder, by name.
+/// The file itself, or a folder's `.json` files, by name.
 fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);

@@ -14,8 +14,8 @@ use seatmap_data::document::{is_hidden, visible};
 use seatmap_data::pattern::generate::GENERATORS;
 use std::ffi::{OsStr, OsString};
 
-/// zsh loads a completion function from its function path at the first key press, so the script
-/// itself must also answer if called as that function.
+/// zsh loads completion functions from its function path at the first key press, so the script must
+/// also answer if called as that function.
 fn as_zsh_function(name: &str) -> String {
     let function = name.replace('-', "_");
     format!("[[ $funcstack[1] != _{name} ]] || _clap_dynamic_completer_{function} \"$@\"\n")
@@ -81,7 +81,7 @@ pub fn with_values(command: Command, known_values: Lookup) -> Command {
         .mut_subcommands(|inner| with_values(inner, known_values))
 }
 
-/// Whether the word to complete is the first of a command, for example after `--`.
+/// Whether the word to complete is the first of a command.
 fn begins_command(words: &[OsString]) -> bool {
     // The scripts of bash and zsh pass the index of the word; for other shells it is the last.
     let place = std::env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|place| place.parse().ok());
@@ -92,7 +92,6 @@ fn begins_command(words: &[OsString]) -> bool {
     before.last().is_some_and(|word| word == "--") || before.iter().all(|word| word != "--")
 }
 
-/// Completes the words of a command as programs and files.
 fn with_programs(command: Command, begins: bool) -> Command {
     let complete = move |argument: Arg| {
         let names = argument.get_value_names().unwrap_or_default();
@@ -108,7 +107,7 @@ fn none() -> Vec<KnownValue> {
     Vec::new()
 }
 
-/// Adds the values of arguments that mean the same in every program.
+/// Arguments that mean the same in every program.
 fn with_common_values(argument: Arg) -> Arg {
     let name = argument.get_value_names().and_then(|names| names.first()).map(|name| name.as_str());
     match name {
@@ -125,7 +124,7 @@ fn with_common_values(argument: Arg) -> Arg {
     }
 }
 
-/// Values that begin with the typed text, and files if the argument accepts them.
+/// Also completes files if the argument accepts them.
 fn completer(values: KnownValues, or_file: bool) -> ArgValueCompleter {
     ArgValueCompleter::new(move |typed: &OsStr| {
         let mut found: Vec<_> = values()
@@ -147,7 +146,7 @@ fn completer(values: KnownValues, or_file: bool) -> ArgValueCompleter {
     })
 }
 
-/// Whether the value, its description or its last path component begins with the typed text.
+/// Also matches the description and the last path component.
 fn begins(known: &KnownValue, typed: &str) -> bool {
     let about = known.about.as_deref().unwrap_or_default();
     let names = [known.value.as_str(), about, living::last_part(&known.value)];
@@ -162,7 +161,7 @@ fn machines() -> Vec<KnownValue> {
         .collect()
 }
 
-/// Generators such as `ring:`; the user continues with the parameters.
+/// Such as `ring:`; the user continues with the parameters.
 fn patterns() -> Vec<KnownValue> {
     let forms = GENERATORS.iter();
     forms

@@ -24,7 +24,7 @@ pub enum CliError {
     HelpPrinted,
 }
 
-/// Gives a library's error its exit code if `?` converts it.
+/// `?` gives a library's error its exit code.
 impl<E: Blame> From<E> for CliError {
     fn from(error: E) -> Self {
         if error.is_input() { CliError::input(error) } else { CliError::work(error) }
@@ -84,8 +84,8 @@ impl CliError {
     }
 }
 
-/// Prints the parser's error with hidden characters made visible, because it repeats the user's
-/// input. A failed write does not change the exit code.
+/// Makes hidden characters visible, because the parser repeats the user's input. A failed write
+/// does not change the exit code.
 fn misread(error: &clap::Error) {
     // The parser's own output has colours, so use it unless the input contains hidden characters.
     let _ = if std::env::args_os().any(|word| word.to_string_lossy().contains(is_hidden)) {
@@ -100,7 +100,6 @@ fn tell(error: &dyn Error, code: u8) -> u8 {
     code
 }
 
-/// An error at a file.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}")]
 struct AtFile {

@@ -19,10 +19,9 @@ pub const USAGE: GuideEntry = ("2", "the command line or an input file is wrong"
 /// The codes of a command that succeeds or fails.
 pub const USUAL_EXITS: &[GuideEntry] = &[DONE, FAILED, USAGE];
 
-/// The columns of help.
 const NARROW: usize = 80;
 
-/// The placeholder for the program's name in examples that several programs share.
+/// The program's name in examples that several programs share.
 const ITS_NAME: &str = "{program}";
 
 /// The help of one command.
@@ -69,7 +68,7 @@ impl VerbGuide {
         })
     }
 
-    /// The text after the options of `-h`.
+    /// Follows the options of `-h`.
     fn short_help(&self, program: &str) -> String {
         let shown = self.examples_of(program).take(self.short_examples.max(1));
         let lines: Vec<String> = shown.map(|(line, _)| line).collect();
@@ -80,7 +79,7 @@ impl VerbGuide {
         }
     }
 
-    /// The text after the options of `--help`.
+    /// Follows the options of `--help`.
     fn long_help(&self, program: &str) -> String {
         let mut text = String::new();
         if !self.examples.is_empty() {

@@ -128,7 +128,7 @@ fn understood(path: &Path, bytes: &[u8], options: &ImportOptions) -> Result<Impo
         .map_err(|error| CliError::at(path, not_a_machine(path, bytes, error)))
 }
 
-/// The error for a file that does not describe a machine: a pattern belongs to another verb.
+/// Recognises a pattern, which another verb reads.
 fn not_a_machine(path: &Path, bytes: &[u8], error: import::MachineImportError) -> Box<dyn Error> {
     match pattern_import::read(bytes, "", None) {
         Ok(_) => {
@@ -196,7 +196,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     read_whole(path).map_err(in_words)
 }
 
-/// Explains the usual errors of a mistyped name without an error number.
+/// Explains the usual errors without an error number.
 fn in_words(error: io::Error) -> io::Error {
     let words = match error.kind() {
         io::ErrorKind::NotFound => "there is no such file",
@@ -222,7 +222,7 @@ fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Adds the explanation of the distances if the file has none.
+/// Explains the distances if the file does not.
 fn explained(mut profile: Profile) -> Profile {
     if let Some(distance) = profile.core_distance.as_ref().filter(|_| profile.home_model.is_none())
     {

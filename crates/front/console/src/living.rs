@@ -11,10 +11,10 @@ use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// The suffixes of systemd units with processes.
+/// Units with processes.
 const UNITS: [&str; 3] = [".service", ".scope", ".slice"];
 
-/// The prefixes of containers' groups: Docker, Podman, CRI-O, containerd, LXC.
+/// Docker, Podman, CRI-O, containerd, LXC.
 const CONTAINERS: [&str; 5] = ["docker-", "libpod-", "crio-", "cri-containerd-", "lxc"];
 
 /// The running processes by number, with their names; without kernel threads.
@@ -73,7 +73,6 @@ pub struct RunsAlready {
     how: &'static str,
 }
 
-/// The first process, and the number of processes.
 fn shown(pids: &[String]) -> String {
     match pids {
         [one] => format!("process {one}"),

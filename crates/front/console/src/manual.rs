@@ -84,7 +84,7 @@ pub fn unexplained(command: Command, guides: Guides) -> io::Result<Vec<String>> 
     Ok(bare)
 }
 
-/// Whether a text contains words other than those of its heading.
+/// Whether a text has words that its heading lacks.
 fn says_more(text: &str, head: &str) -> bool {
     let head = head.to_lowercase();
     let small = ["a", "an", "the", "of", "its", "to"];
@@ -94,7 +94,7 @@ fn says_more(text: &str, head: &str) -> bool {
         .any(|word| !head.contains(&word))
 }
 
-/// The command line with all options: the library omits the text of options that `-h` hides.
+/// The library omits the text of options that `-h` hides.
 fn with_all_texts(command: Command) -> Command {
     command.mut_args(|argument| argument.hide_short_help(false)).mut_subcommands(with_all_texts)
 }
@@ -124,7 +124,6 @@ fn page(command: Command, program: &str, guide: &VerbGuide) -> io::Result<Manual
     Ok(ManualPage { file: format!("{title}.1"), text: without_repeated_preamble(&text) })
 }
 
-/// The sections of a guide.
 fn of_guide(program: &str, guide: &VerbGuide) -> Roff {
     let mut roff = Roff::default();
     list(&mut roff, "EXIT STATUS", guide.exits);
@@ -159,14 +158,14 @@ fn list(roff: &mut Roff, title: &str, entries: &[GuideEntry]) {
     }
 }
 
-/// A phrase as a sentence, with a capital and a full stop.
+/// With a capital and a full stop.
 fn capitalised(about: &str) -> String {
     let mut letters = about.chars();
     let first = letters.next().map(char::to_uppercase);
     first.into_iter().flatten().chain(letters).chain(['.']).collect()
 }
 
-/// Removes the definition of the apostrophe, which the library repeats before each section.
+/// The library repeats the definition of the apostrophe before each section.
 fn without_repeated_preamble(text: &str) -> String {
     let preamble: Vec<&str> = text.lines().take_while(|line| !line.starts_with(".TH")).collect();
     let body = text.lines().filter(|line| !preamble.contains(line));

@@ -48,7 +48,6 @@ pub fn sentence(
     Some(format!("{problem}; see '{verb} --help'"))
 }
 
-/// The words up to and including the unknown one.
 fn words_before<'a>(error: &clap::Error, words: &'a [OsString]) -> &'a [OsString] {
     let unknown = match error.kind() {
         ErrorKind::UnknownArgument => text(error, ContextKind::InvalidArg),
@@ -60,7 +59,6 @@ fn words_before<'a>(error: &clap::Error, words: &'a [OsString]) -> &'a [OsString
     &words[..at.map_or(words.len(), |at| at + 1)]
 }
 
-/// The answer to a command or option of another tool.
 fn habit(error: &clap::Error, verb: &str, command: &Command, words: &[OsString]) -> Option<String> {
     let (what, word) = match error.kind() {
         ErrorKind::InvalidSubcommand => ("command", text(error, ContextKind::InvalidSubcommand)?),
@@ -84,7 +82,7 @@ fn is_cluster(word: &str) -> bool {
     word.len() > 2 && word.starts_with('-') && !word.starts_with("--")
 }
 
-/// The full name of the command (`seatmap cell create`), and its definition.
+/// The command's full name, such as `seatmap cell create`, and its definition.
 fn verb(command: Command, words: &[OsString]) -> (String, Command) {
     let mut verb = command;
     let mut names = vec![verb.get_name().to_owned()];
@@ -99,8 +97,8 @@ fn verb(command: Command, words: &[OsString]) -> (String, Command) {
     (names.join(" "), verb)
 }
 
-/// The command's `--seconds`, if it has that option. If its help begins `With --auto`, it counts
-/// only if that option is given too.
+/// `--seconds`, if the command has it. If its help begins `With --auto`, that option must be given
+/// too.
 fn time_option(command: &Command, words: &[OsString]) -> Option<&'static str> {
     const SECONDS: &str = "seconds";
     let option = command.get_arguments().find(|option| option.get_long() == Some(SECONDS))?;
@@ -110,7 +108,6 @@ fn time_option(command: &Command, words: &[OsString]) -> Option<&'static str> {
     is_meant.then_some("--seconds")
 }
 
-/// How this command takes a machine.
 fn machine_hint(command: &Command) -> String {
     let takes_word = command.get_positionals().any(|word| word.get_id() == "machine");
     match (has_option(command, "on"), takes_word) {
@@ -124,7 +121,6 @@ fn has_option(command: &Command, name: &str) -> bool {
     command.get_arguments().any(|option| option.get_long() == Some(name))
 }
 
-/// Explains an unknown option or an extra word.
 fn unknown(
     error: &clap::Error,
     verb: &str,
@@ -149,7 +145,7 @@ fn unknown(
     Some(problem + &suggestion(error, &word, ContextKind::SuggestedArg))
 }
 
-/// Names the program that the command or option belongs to.
+/// The program that the word belongs to.
 fn elsewhere(error: &clap::Error, verb: &str, program: &CliProgram) -> Option<String> {
     let word = text(error, ContextKind::InvalidSubcommand).or_else(|| argument(error))?;
     let typed = format!("{verb} {word}");
@@ -178,8 +174,7 @@ fn program_hint(word: &str, command: &Command) -> String {
     )
 }
 
-/// Names the missing arguments, one group of alternatives each. Long groups omit what the short
-/// help omits, because few people need it.
+/// One group of alternatives each. Long groups omit what the short help omits.
 fn missing(error: &clap::Error, verb: &str, command: &Command) -> Option<String> {
     let Some(ContextValue::Strings(groups)) = error.get(ContextKind::InvalidArg) else {
         return None;
@@ -188,7 +183,6 @@ fn missing(error: &clap::Error, verb: &str, command: &Command) -> Option<String>
     Some(format!("'{verb}' needs {}", groups.join(", and ")))
 }
 
-/// The most alternatives worth reading.
 const MOST_NAMED: usize = 4;
 
 /// Turns the parser's `<--plan <FILE>|--cpus <LIST>|COMMAND>` into `--plan <FILE>, --cpus <LIST> or
@@ -209,7 +203,7 @@ fn alternatives(group: &str, command: &Command) -> String {
     }
 }
 
-/// Whether the short help lists an alternative such as `--plan <FILE>`.
+/// Whether the short help lists `--plan <FILE>`.
 fn is_in_short_help(alternative: &str, command: &Command) -> bool {
     let long = alternative.strip_prefix("--").and_then(|rest| rest.split([' ', '=']).next());
     let option = command.get_arguments().find(|one| long.is_some() && one.get_long() == long);
@@ -238,8 +232,8 @@ fn argument(error: &clap::Error) -> Option<String> {
     text(error, ContextKind::InvalidArg).map(|argument| name(&argument))
 }
 
-/// Removes the brackets of the parser's `[COMMAND]...` and `<SHELL>`; an option keeps its value, as
-/// in `--cpus <LIST>`.
+/// Removes the brackets of `[COMMAND]...` and `<SHELL>`; an option keeps its value, as in `--cpus
+/// <LIST>`.
 fn name(argument: &str) -> String {
     let word = argument.trim_end_matches("...");
     let bare = word.strip_prefix(['[', '<']).and_then(|word| word.strip_suffix([']', '>']));
@@ -250,8 +244,8 @@ fn text(error: &clap::Error, kind: ContextKind) -> Option<String> {
     error.get(kind).map(ToString::to_string)
 }
 
-/// The nearest existing name as a question; empty if none is near. The parser's own suggestions are
-/// too generous: `--duration` suggests `--auto`.
+/// The nearest name as a question; empty if none is near. The parser is too generous: it suggests
+/// `--auto` for `--duration`.
 fn suggestion(error: &clap::Error, typed: &str, kind: ContextKind) -> String {
     let name = match error.get(kind) {
         Some(ContextValue::String(name)) => Some(name),
@@ -265,8 +259,7 @@ fn question(name: Option<&str>) -> String {
     name.map(|name| format!("; did you mean '{name}'?")).unwrap_or_default()
 }
 
-/// Whether `typed` may be a typo of `name`: at most one edit in four letters plus one (a swap is
-/// two), or a prefix.
+/// At most one edit in four letters plus one (a swap is two), or a prefix.
 fn is_near(typed: &str, name: &str) -> bool {
     let [typed, name] = [typed, name].map(|word| word.trim_start_matches('-'));
     edits(typed, name) <= 1 + typed.chars().count().div_ceil(4) || name.starts_with(typed)

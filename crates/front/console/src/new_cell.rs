@@ -92,7 +92,7 @@ fn name(text: &str) -> Result<Name, NameError> {
     text.parse()
 }
 
-/// A list of CPUs. Earlier versions also accepted a word or a number.
+/// Earlier versions also accepted a word or a number.
 fn listed(text: &str) -> Result<CpuList, String> {
     match text {
         // The word of an earlier version; the error says what replaces it.
@@ -101,7 +101,6 @@ fn listed(text: &str) -> Result<CpuList, String> {
     }
 }
 
-/// A number followed by one of these units.
 fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);

@@ -58,8 +58,7 @@ pub fn print_exact(text: &str) -> Result<(), CliError> {
     }
 }
 
-/// Writes to stdout. The standard library's own stdout silently discards what it writes to a closed
-/// or read-only descriptor.
+/// The standard library's own stdout silently discards writes to a closed or read-only descriptor.
 fn to_stdout(bytes: &[u8]) -> io::Result<()> {
     if stdout_was_closed() {
         return Err(io::Error::other("is closed, so that what should be printed there is lost"));
@@ -104,7 +103,6 @@ pub fn collecting<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
     (answer, lines)
 }
 
-/// Collects a line and returns true, or returns false if no caller collects lines.
 fn is_collected(line: &str) -> bool {
     COLLECTED
         .with_borrow_mut(|lines| lines.as_mut().map(|lines| lines.push(visible(line))).is_some())
@@ -122,7 +120,7 @@ pub fn tell(line: &str) {
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
-/// The longest line on stderr, in characters: a message may quote text of a file.
+/// In characters; a message may quote a whole file.
 const MOST_TOLD: usize = 20_000;
 
 fn shortened(mut line: String) -> String {
@@ -308,7 +306,6 @@ fn beside_json(
     beside(typed, json.then_some("--json"), option)
 }
 
-/// Each option with its format and the usual file extensions.
 const FORMATS: [(&str, &str, &[&str]); 5] = [
     ("-o", "JSON", &["json"]),
     ("--share", "JSON", &["json"]),
@@ -317,11 +314,10 @@ const FORMATS: [(&str, &str, &[&str]); 5] = [
     ("--markdown", "Markdown", &["md"]),
 ];
 
-/// Extensions of formats that no option in [`FORMATS`] writes.
 const OTHER_ENDINGS: [&str; 6] = ["csv", "tsv", "xml", "xlsx", "png", "pdf"];
 
-/// Refuses a file name whose extension contradicts the option: `-o distances.csv` would hold JSON.
-/// Unknown extensions are accepted.
+/// Refuses an extension of another format: `-o distances.csv` would hold JSON. Unknown extensions
+/// are accepted.
 fn check_format(path: &Path, option: &str) -> Result<(), CliError> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let Some((_, format, own)) = FORMATS.iter().find(|(of, ..)| *of == option) else {

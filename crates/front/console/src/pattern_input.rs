@@ -51,7 +51,7 @@ pub fn pattern_of(text: &str, which: Option<Which>) -> Result<Pattern, CliError>
     Ok(imported.pattern)
 }
 
-/// The error for a file that is not a pattern: a machine belongs to another option.
+/// Recognises a machine, which another option reads.
 fn not_a_pattern(path: &Path, bytes: &[u8], error: import::PatternImportError) -> Box<dyn Error> {
     // Without a choice of matrices, the file is still a pattern.
     if matches!(error, import::PatternImportError::OneMatrix) {

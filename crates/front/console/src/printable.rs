@@ -30,8 +30,7 @@ fn is_escaped(c: char) -> bool {
     !matches!(c, '\n' | '\t') && is_hidden(c)
 }
 
-/// The length of the colour sequence at the beginning (ECMA-48, "Select Graphic Rendition"); 0
-/// without one.
+/// A colour sequence (ECMA-48, "Select Graphic Rendition"); 0 without one.
 fn colour_bytes(text: &str) -> usize {
     let Some(parameters) = text.strip_prefix("\u{1b}[") else { return 0 };
     let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';' && c != ':');

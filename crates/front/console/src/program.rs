@@ -25,7 +25,7 @@ pub fn main<T: Parser>(
     }
 }
 
-/// Parses the bare command line. The full one, with examples and groups, takes half the time to
+/// Parses the bare command line. The full one, with examples and groups, takes twice as long to
 /// build and is needed only for help and errors.
 fn parse<T: Parser>(program: &CliProgram) -> Result<T, CliError> {
     T::try_parse().map_err(|error| match error.kind() {
@@ -34,13 +34,12 @@ fn parse<T: Parser>(program: &CliProgram) -> Result<T, CliError> {
     })
 }
 
-/// The same error or help from the full command line.
+/// The error or help from the full command line.
 fn in_full(program: &CliProgram) -> Option<clap::Error> {
     (program.command)().try_get_matches().err()
 }
 
-/// Prints help and version on stdout, which may be closed or full; a mistake in the command line
-/// goes to stderr.
+/// Help and version go to stdout, which may be closed or full; a mistake goes to stderr.
 fn refusal(program: &CliProgram, error: clap::Error) -> CliError {
     if let Some(sentence) = misread::sentence(&error, program, std::env::args_os()) {
         return CliError::input(sentence);

@@ -10,7 +10,6 @@
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Standard input, output and error.
 const STREAMS: RawFd = 3;
 
 /// A bit for each stream.

@@ -4,7 +4,6 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// The units, and the seconds of each.
 const UNITS: [(&str, f64); 7] = [
     ("", 1.0),
     ("us", 1e-6),
@@ -30,7 +29,7 @@ pub fn time(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(number.parse::<f64>().ok()? * unit_seconds).ok()
 }
 
-/// Whether the text is digits with at most a point: no sign, exponent or word.
+/// Digits with at most a point: no sign, exponent or word.
 fn is_plain(number: &str) -> bool {
     // The parser of floating-point numbers also accepts `inf` and `1e9`.
     number.contains(|c: char| c.is_ascii_digit())

@@ -71,8 +71,8 @@ fn multiplied(text: &str, thousand: u64) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// The longest duration, 11 days: durations are doubled and added to the clock, which would
-/// overflow for the longest that can be typed.
+/// 11 days. Durations are doubled and added to the clock, which would overflow for the longest that
+/// can be typed.
 const LONGEST: Duration = Duration::from_secs(1_000_000);
 
 /// A duration above 0.

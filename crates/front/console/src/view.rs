@@ -21,10 +21,10 @@ pub enum ColourChoice {
     Never,
 }
 
-/// The width of pictures if the terminal reports none.
+/// If the terminal reports none.
 const USUAL_WIDTH: usize = 100;
 
-/// The widest picture: beyond this, cells only grow.
+/// Beyond this, cells only grow.
 const WIDEST: usize = 200;
 
 /// The colours for a stream. NO_COLOR (no-color.org) applies unless the command line requests
@@ -43,7 +43,7 @@ fn set(variable: &str) -> bool {
     std::env::var_os(variable).is_some_and(|value| !value.is_empty())
 }
 
-/// The colours that COLORTERM and TERM announce.
+/// From COLORTERM and TERM.
 fn offered() -> Colour {
     match (variable("COLORTERM").as_str(), variable("TERM").as_str()) {
         // COLORTERM announces 24-bit colours; TERM, the terminal's type, usually does not.
@@ -57,7 +57,7 @@ fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-/// Whether text is never wrapped, even on a narrow terminal.
+/// Text is never wrapped, even on a narrow terminal.
 static STAYS_WIDE: AtomicBool = AtomicBool::new(false);
 
 /// Disables wrapping from now on, for `--wide`.
@@ -96,7 +96,6 @@ pub fn text_columns(stream: &(impl IsTerminal + AsFd)) -> Option<usize> {
     asked().or_else(columns_set).or_else(of_terminal)
 }
 
-/// The value of COLUMNS.
 fn columns_set() -> Option<usize> {
     variable("COLUMNS").parse().ok().filter(|columns| *columns >= LEAST_COLUMNS)
 }

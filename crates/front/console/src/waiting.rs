@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 /// Shorter work needs no progress bar.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The time between two pictures.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// A bar for work without known progress. It shows the elapsed time, and the limit if there is one.

@@ -7,7 +7,6 @@ use seatmap_data::machine::{
 pub use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuList;
 
-/// The origin of the figures, as one line.
 pub(crate) fn origin(profile: &Profile) -> String {
     let origin = &profile.origin;
     let verb = match origin.kind {
@@ -20,7 +19,7 @@ pub(crate) fn origin(profile: &Profile) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The counts of PUs, cores, caches, NUMA nodes and packages, as one line.
+/// PUs, cores, caches, NUMA nodes and packages, as one line.
 pub(crate) fn topology(topology: &Topology) -> String {
     let kinds = [CoreKind::Performance, CoreKind::Efficiency].map(|kind| of_kind(topology, kind));
     let mut parts = vec![counted(topology.pus.len(), "PU"), cores(topology)];
@@ -62,14 +61,13 @@ fn of_kind(topology: &Topology, kind: CoreKind) -> usize {
     topology.pus.iter().filter(|pu| pu.kind == Some(kind)).count()
 }
 
-/// PUs as a CPU list in ascending order.
 pub(crate) fn cpus(pus: &[u32]) -> CpuList {
     let mut sorted = pus.to_vec();
     sorted.sort_unstable();
     CpuList(sorted)
 }
 
-/// Everything known of the environment except the mitigations, as (what, value).
+/// All but the mitigations, as (what, value).
 pub(crate) fn environment(environment: &Environment) -> Vec<(String, String)> {
     let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
     let named = [
@@ -90,7 +88,7 @@ pub(crate) fn environment(environment: &Environment) -> Vec<(String, String)> {
     named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// How the profile was measured and what was discarded, as one sentence.
+/// Includes what was discarded.
 pub(crate) fn protocol(protocol: &Protocol) -> String {
     let discarded = protocol.discarded_gap + protocol.discarded_switched + protocol.discarded_moved;
     format!(
@@ -109,7 +107,7 @@ pub(crate) fn protocol(protocol: &Protocol) -> String {
     )
 }
 
-/// The information in a matrix of pairs, in sentences; empty without a model.
+/// Empty without a model.
 pub(crate) fn information(profile: &Profile) -> String {
     let Some(model) = &profile.home_model else { return String::new() };
     if !model.is_overdetermined() {
@@ -156,12 +154,11 @@ fn pair_view(model: &HomeModel) -> String {
     }
 }
 
-/// A share in percent, not rounded up to a false 100.
+/// Not rounded up to a false 100.
 fn percent(share: f64) -> String {
     format!("{:.1} %", (share * 1000.0).floor() / 10.0)
 }
 
-/// At most two significant digits.
 fn significant(value: f64) -> String {
     if !value.is_finite() || value <= 0.0 {
         return "?".to_owned();

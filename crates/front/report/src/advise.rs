@@ -12,14 +12,12 @@ use seatmap_advise::{Advice, AdviceVerdict, Evidence, Reason};
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::{agreeing, counted, counted_figure, figure, lasting, signed};
 
-/// The most programs in a row.
 const MOST_NAMED: usize = 3;
 
-/// The remedy for an observation that was too short.
+/// For an observation that was too short.
 const LET_IT_RUN: &str =
     "let it run longer; an advice takes half a minute, or as long as --seconds says";
 
-/// A fact: its label and its text.
 type Row = [TableCell; 2];
 
 fn row(label: &'static str, words: impl Into<String>) -> Row {
@@ -57,7 +55,6 @@ fn headline(advice: &Advice) -> String {
     format!("{who}: {verdict}")
 }
 
-/// All facts, in the order of observation.
 fn rows(advice: &Advice) -> Vec<Row> {
     let evidence = &advice.evidence;
     let mut rows = vec![row("looked at", looked_at(evidence))];
@@ -75,7 +72,7 @@ fn rows(advice: &Advice) -> Vec<Row> {
     rows
 }
 
-/// The decisive facts that were not observed.
+/// Decisive facts that were not observed.
 fn not_seen(evidence: &Evidence) -> Option<Row> {
     let facts = evidence.unseen.iter().map(|fact| match fact {
         UnseenFact::Masks => "the CPUs that some threads might use: they ended before",
@@ -146,7 +143,6 @@ fn talks(evidence: &Evidence) -> String {
     }
 }
 
-/// What limits the program, as far as observed.
 fn limits(advice: &Advice) -> String {
     let evidence = &advice.evidence;
     match &advice.conclusion.reason {
@@ -208,7 +204,7 @@ fn share_of_cpus(evidence: &Evidence) -> String {
     format!("{} % of {}", figure(percent, 0), counted(evidence.cpu_count, "CPU"))
 }
 
-/// Its CPUs are busy with itself and the programs it works with.
+/// Busy with itself and the programs it works with.
 fn crowded(evidence: &Evidence) -> String {
     let partners = &evidence.neighbours.partners;
     let with = match &partners[..] {
@@ -221,7 +217,6 @@ fn crowded(evidence: &Evidence) -> String {
     )
 }
 
-/// The first few programs, each with its CPU time.
 fn with_percents(programs: &[NeighbourProgram]) -> String {
     let named = programs.iter().take(MOST_NAMED).map(|NeighbourProgram { name, pid, percent }| {
         format!("{name} ({pid}, {} % of a CPU)", figure(*percent, 0))
@@ -273,7 +268,7 @@ fn bound_by(evidence: &Evidence) -> String {
     }
 }
 
-/// The calculation of the most that seats could save.
+/// The most that seats could save.
 fn at_most(most: &MostGain) -> String {
     let effect = &most.effect;
     if effect.messages == 0.0 {
@@ -297,7 +292,6 @@ fn at_most(most: &MostGain) -> String {
     )
 }
 
-/// The trial, or why it was not run.
 fn tried_row(advice: &Advice) -> Option<Row> {
     let evidence = &advice.evidence;
     if let Some(trial) = &evidence.trial {
@@ -439,7 +433,6 @@ fn why(advice: &Advice) -> String {
     }
 }
 
-/// Explains a finding that has no other sentence.
 fn setting(verdict: AdviceVerdict) -> &'static str {
     match verdict {
         AdviceVerdict::DoThis => "this setting is wrong, whatever the seats",
@@ -509,7 +502,6 @@ fn bound_one_by_one(evidence: &Evidence) -> String {
     )
 }
 
-/// A few threads with their allowed CPUs.
 fn listed(threads: &[&BusyThread]) -> String {
     let named: Vec<String> =
         threads.iter().take(3).map(|one| format!("{} on {}", one.tid, one.cpus)).collect();
@@ -522,7 +514,7 @@ fn pasted(paste: &Paste) -> impl Iterator<Item = Row> {
     std::iter::once(command("do", &paste.command)).chain(undo)
 }
 
-/// The command that gives more information, if any.
+/// More information, if a command gives it.
 fn next(advice: &Advice) -> Option<Row> {
     let evidence = &advice.evidence;
     let is_race = matches!(
@@ -556,7 +548,6 @@ fn next(advice: &Advice) -> Option<Row> {
     }
 }
 
-/// The options that select the program again.
 fn program_options(evidence: &Evidence) -> Option<String> {
     evidence.chosen_by.clone().or_else(|| match &evidence.pids[..] {
         [pid] => Some(format!("--pid {pid}")),

@@ -62,7 +62,7 @@ fn left_alone(threads: usize) -> Option<String> {
     })
 }
 
-/// The kept seats, and the threads on them in the last sample.
+/// In the last sample.
 fn on_seats(kept: &SeatCandidate, outcome: &LiveOutcome) -> String {
     let is_over = outcome.end == Some(ObservationEnd::Program);
     let (has, have) =
@@ -190,7 +190,7 @@ fn sentences(outcome: &LiveOutcome, metric: &WorkMetric) -> Vec<String> {
     sentences
 }
 
-/// Periods during which other programs did more than usual.
+/// Periods during which others did more than usual.
 fn disturbed(periods: usize) -> Option<String> {
     (periods > 0).then(|| {
         let were = if periods == 1 { "was" } else { "were" };
@@ -230,7 +230,6 @@ fn repeated(outcome: &LiveOutcome) -> Option<String> {
     }
 }
 
-/// Explains why no seats were judged.
 fn nothing_judged(outcome: &LiveOutcome) -> String {
     let ended = ended(outcome);
     match (outcome.messages_per_s, outcome.no_seats) {
@@ -252,7 +251,7 @@ fn nothing_judged(outcome: &LiveOutcome) -> String {
     }
 }
 
-/// How and when it ended, as the beginning of a sentence.
+/// The beginning of a sentence.
 fn ended(outcome: &LiveOutcome) -> String {
     let after = lasting(outcome.seconds);
     match outcome.end {
@@ -276,7 +275,7 @@ fn reason_in_words(reason: NoSeats) -> &'static str {
     }
 }
 
-/// Whether better seats were removed because the program ended or the user stopped it.
+/// Better seats were removed, because the program ended or the user stopped it.
 fn is_undone(outcome: &LiveOutcome) -> bool {
     outcome.attempts.iter().any(|attempt| attempt.verdict == CandidateVerdict::Better)
 }

@@ -18,10 +18,9 @@ use seatmap_trial::tune::verdict::{NoiseFloor, blocks_to_show, percent};
 use seatmap_trial::tune::{BenchResults, CommandComparison, ComparisonVerdict};
 use std::collections::BTreeSet;
 
-/// A session that cannot detect a change of this size, in percent, says how many blocks it needs.
+/// A session that cannot detect this change says how many blocks it needs.
 const WORTH_SHOWING_PERCENT: f64 = 10.0;
 
-/// The longest name in a table, in letters.
 const LONGEST_NAME: usize = 40;
 
 /// The page of a comparison: differences, readings, and what they show.
@@ -65,12 +64,10 @@ pub fn page(results: &BenchResults) -> Page {
     }
 }
 
-/// Notes that quotas were used up during the runs.
 pub(crate) fn throttled(quotas: &str) -> String {
     format!("Note: {quotas}: the readings are those of the quota, and not of the program alone.")
 }
 
-/// The number of runs, and their CPUs.
 fn about(results: &BenchResults) -> String {
     let metric =
         if results.metric == "time" { String::new() } else { format!(" of {}", results.metric) };
@@ -110,14 +107,13 @@ fn table(results: &BenchResults) -> Table {
     }))
 }
 
-/// The quartiles of the readings.
 fn middle_half(results: &BenchResults, values: &[f64]) -> String {
     let quartiles = [0.25, 0.75].map(|share| quantile(values, share));
     let known = quartiles.iter().flatten().map(|value| reading(results, *value));
     known.collect::<Vec<_>>().join(" to ")
 }
 
-/// Differences in percent from the named commands, with the ends of their intervals.
+/// Differences in percent, with the ends of their intervals.
 pub(crate) fn differences(
     names: &[String],
     found: impl Iterator<Item = (usize, f64, Option<[f64; 2]>)>,
@@ -130,7 +126,6 @@ pub(crate) fn differences(
     Block::Intervals { rows: rows.collect(), title: "difference, %" }
 }
 
-/// Each command's reading in each block.
 fn blocks(results: &BenchResults) -> Block {
     let curves = names(results).into_iter().enumerate().map(|(at, name)| {
         // The first command's second run in a block serves only its comparison with itself.
@@ -140,7 +135,7 @@ fn blocks(results: &BenchResults) -> Block {
     readings_by_block(&results.unit, curves)
 }
 
-/// Curves of readings over the blocks; `usize` is the block, from 0.
+/// Curves over the blocks, which count from 0.
 pub(crate) fn readings_by_block(
     unit: &str,
     named: impl Iterator<Item = (String, Vec<(usize, f64)>)>,
@@ -173,7 +168,7 @@ fn reading(results: &BenchResults, value: f64) -> String {
     reading_of(&results.unit, value)
 }
 
-/// A time in a suitable unit; any other reading with four significant digits.
+/// A time in a suitable unit, or four significant digits.
 pub(crate) fn reading_of(unit: &str, value: f64) -> String {
     if unit == "s" {
         return duration(1e9 * value);
@@ -203,8 +198,8 @@ pub(crate) fn short(name: &str) -> String {
     }
 }
 
-/// Unique short names for a list. If cutting the middle would make some equal, their common parts
-/// are cut instead.
+/// Short but unique names. If cutting the middle makes some equal, their common parts are cut
+/// instead.
 pub(crate) fn short_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let whole: Vec<String> = names.map(visible).collect();
     let cut: Vec<String> = whole.iter().map(|name| short(name)).collect();
@@ -283,14 +278,14 @@ pub(crate) fn digits(percent: f64) -> String {
     figure(percent, decimals(percent))
 }
 
-/// The decimals for two significant digits; 0.995 rounds up to 1.0.
+/// 0.995 rounds up to 1.0.
 fn decimals(percent: f64) -> usize {
     if percent.abs() < 0.995 { 2 } else { 1 }
 }
 
 /// The smallest difference that would have been detected, from the first command's difference from
-/// itself and the spread of the comparisons, in percent of the other command's reading. If that is
-/// large, also the number of blocks that a smaller difference needs.
+/// itself and the spread of the comparisons; if it is large, also the blocks that a smaller one
+/// needs.
 fn floor(results: &BenchResults) -> Vec<String> {
     // The first command is compared with itself block by block; one block has no spread.
     let Some(itself) = &results.itself else {
@@ -312,7 +307,6 @@ fn floor(results: &BenchResults) -> Vec<String> {
     said
 }
 
-/// The changes that these blocks would have detected.
 fn detected(results: &BenchResults, itself: &NoiseFloor) -> String {
     let count = results.blocks().len();
     let blocks = counted(count, "block");
@@ -333,8 +327,8 @@ fn detected(results: &BenchResults, itself: &NoiseFloor) -> String {
     )
 }
 
-/// The blocks and the time needed to detect a difference of 10 %, and the option to request them;
-/// `None` if this session has enough, or has shown all differences.
+/// The blocks and the time to detect a difference of 10 %, and the option for it; `None` if this
+/// session has enough or has shown all differences.
 fn blocks_needed(results: &BenchResults) -> Option<String> {
     let blocks = results.blocks();
     let found = &results.comparisons;
@@ -353,7 +347,6 @@ fn blocks_needed(results: &BenchResults) -> Option<String> {
     ))
 }
 
-/// The comparison with an earlier result.
 fn of_baseline(results: &BenchResults, then: &BaselineComparison) -> String {
     let with = format!("'{}' of {}", short(&then.name), then.begun);
     match &then.comparison {

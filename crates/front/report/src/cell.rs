@@ -6,10 +6,8 @@ use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_health::noise::ProgramNoise;
 use seatmap_os::CpuList;
 
-/// The most processes listed.
 const MOST_PROCESSES: usize = 8;
 
-/// The most CPUs whose noise is listed.
 const MOST_CPUS: usize = 4;
 
 /// One cell, in a few lines.
@@ -50,7 +48,6 @@ pub fn text(cell: &CellRecord) -> String {
     text
 }
 
-/// The first few processes of a list.
 fn owners(processes: &[String]) -> String {
     let (shown, more) = processes.split_at(processes.len().min(MOST_PROCESSES));
     let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };

@@ -13,12 +13,10 @@ use seatmap_data::machine::Square;
 use seatmap_data::statistics::median;
 use std::time::Duration;
 
-/// The longest node name at the edge of the matrix, and the longest list of a group's names, in
-/// letters.
+/// Letters of a node's name in the matrix, and of a list of names.
 const MATRIX_WIDTH: usize = 12;
 const GROUP_WIDTH: usize = 27;
 
-/// The most nodes of a group listed by name.
 const MOST_NAMED: usize = 8;
 
 const SMALL_BYTES: u32 = 8;
@@ -78,7 +76,7 @@ fn sentence(cluster: &Cluster, found: &[ClusterFault]) -> String {
     }
 }
 
-/// Explains that fewer than two pairs were measured: a pair is slow only in comparison with others.
+/// A pair is slow only in comparison with others.
 fn nothing_to_compare(cluster: &Cluster) -> String {
     match cluster.pairs.len() {
         0 => "No pair of nodes was measured".to_owned(),
@@ -125,7 +123,6 @@ pub fn again(pairs: usize, at_most: Duration) -> String {
     )
 }
 
-/// The pairs too noisy to judge.
 fn noisy(cluster: &Cluster) -> Option<String> {
     let pairs = unsettled(cluster);
     let [a, b] = pairs.first()?.map(|node| &cluster.nodes[node].name);
@@ -167,7 +164,6 @@ fn measured(cluster: &Cluster, groups: usize) -> String {
     )
 }
 
-/// The accuracy of the predicted pairs.
 fn predicted(cluster: &Cluster) -> Option<String> {
     let held_back = cluster.held_back.as_ref()?;
     Some(format!(
@@ -177,18 +173,15 @@ fn predicted(cluster: &Cluster) -> Option<String> {
     ))
 }
 
-/// The pairs within a set of nodes.
 fn inside<'a>(cluster: &'a Cluster, nodes: &[usize]) -> impl Iterator<Item = &'a NodePair> + Clone {
     cluster.pairs.iter().filter(move |pair| pair.nodes.iter().all(|node| nodes.contains(node)))
 }
 
-/// The pairs of nodes in different groups.
 fn between(cluster: &Cluster) -> impl Iterator<Item = &NodePair> + Clone {
     let group = cluster.group_of();
     cluster.pairs.iter().filter(move |pair| group[pair.nodes[0]] != group[pair.nodes[1]])
 }
 
-/// A row for each group's inside, and one for all paths between groups.
 fn table(cluster: &Cluster, groups: &[Vec<usize>]) -> Table {
     let mut rows: Vec<(String, [String; 3])> = groups
         .iter()
@@ -205,7 +198,6 @@ fn row<const N: usize>((name, figures): (String, [String; N])) -> impl Iterator<
     std::iter::once(name).chain(figures)
 }
 
-/// The median round trips of small and large messages, and the median rate of streams.
 fn medians<'a>(pairs: impl Iterator<Item = &'a NodePair> + Clone) -> [String; 3] {
     let rates: Vec<f64> = pairs.clone().flat_map(|pair| pair.rate_mbps).collect();
     let [small, large] = [SMALL_BYTES, SIZE_BYTES].map(|size| {
@@ -216,7 +208,6 @@ fn medians<'a>(pairs: impl Iterator<Item = &'a NodePair> + Clone) -> [String; 3]
     [small, large, median(&rates).map_or("-".to_owned(), rate)]
 }
 
-/// The same table for MPI, if it was measured, and the collective operations.
 fn by_mpi(cluster: &Cluster, mpi: &Mpi, groups: &[Vec<usize>]) -> Vec<PageSection> {
     let columns =
         Table::default().words(["all nodes together"]).figures(["8 B", "1 KiB", "64 KiB"]);
@@ -229,7 +220,7 @@ fn by_mpi(cluster: &Cluster, mpi: &Mpi, groups: &[Vec<usize>]) -> Vec<PageSectio
     vec![pairs.with(table(&cluster, groups)), together]
 }
 
-/// The times of each operation for 8 B, 1 KiB and 64 KiB; a barrier has only the first.
+/// 8 B, 1 KiB and 64 KiB; a barrier has only the first.
 fn collectives(mpi: &Mpi) -> [(String, [String; 3]); 4] {
     let names = [
         (CollectiveOperation::Barrier, "barrier"),
@@ -248,7 +239,7 @@ fn collectives(mpi: &Mpi) -> [(String, [String; 3]); 4] {
     })
 }
 
-/// The round trips of each pair; `None` if no pair was measured.
+/// `None` if no pair was measured.
 fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<PairTimes> {
     let order: Vec<usize> = groups.concat();
     let fit = cluster.fit(SymmetricMetric::Trip(SIZE_BYTES))?;
@@ -270,7 +261,6 @@ fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<PairTimes> {
     })
 }
 
-/// Concurrent streams, compared with the rates of their pairs alone.
 fn loaded(cluster: &Cluster) -> Table {
     let table = Table::default()
         .words(["Streams at one time"])
@@ -295,7 +285,6 @@ fn name_of(loaded: &LoadedStreams) -> &'static str {
     }
 }
 
-/// The properties in which nodes may differ.
 fn facts(node: &Node) -> String {
     let facts = &node.facts;
     // Memory is 0 if the node could not determine it.
@@ -310,7 +299,7 @@ fn facts(node: &Node) -> String {
     words.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The groups as boxes with their nodes, below what connects them. Faulty nodes are marked.
+/// Faulty nodes are marked.
 fn switches(cluster: &Cluster, groups: &[Vec<usize>], found: &[ClusterFault]) -> Markup {
     let [_, trip, rate] = medians(between(cluster));
     let short = apart(cluster, MATRIX_WIDTH);
@@ -326,7 +315,6 @@ fn switches(cluster: &Cluster, groups: &[Vec<usize>], found: &[ClusterFault]) ->
     }
 }
 
-/// A node's short name, with its full name and faults as a tooltip.
 fn node_box(name: &str, short: &str, found: &[ClusterFault]) -> Markup {
     let faults: Vec<&str> = found
         .iter()
@@ -337,7 +325,7 @@ fn node_box(name: &str, short: &str, found: &[ClusterFault]) -> Markup {
     html! { span.node.faulty[!faults.is_empty()] title=(tip) { (short) } }
 }
 
-/// The rate of a stream's path without other streams, measured or predicted.
+/// The rate without other streams, measured or predicted.
 fn alone(cluster: &Cluster, stream: &Stream) -> Option<f64> {
     let nodes = [stream.from.min(stream.to), stream.from.max(stream.to)];
     match cluster.pairs.iter().find(|pair| pair.nodes == nodes) {
@@ -347,13 +335,12 @@ fn alone(cluster: &Cluster, stream: &Stream) -> Option<f64> {
     }
 }
 
-/// The names of all nodes, shortened to about `width` letters but still unique.
+/// Names shortened to about `width` letters, but still unique.
 fn apart(cluster: &Cluster, width: usize) -> Vec<String> {
     let names: Vec<&str> = cluster.nodes.iter().map(|node| node.name.as_str()).collect();
     seatmap_cluster::names::apart(&names, width)
 }
 
-/// The names of nodes, cut after the first few.
 fn named(cluster: &Cluster, nodes: &[usize]) -> String {
     let more = if nodes.len() > MOST_NAMED {
         format!(" +{}", nodes.len() - MOST_NAMED)

@@ -25,7 +25,6 @@ pub fn page(comparison: &ProfileComparison) -> Page {
     }
 }
 
-/// The class that differs most, in one sentence.
 fn sentence(comparison: &ProfileComparison) -> String {
     let [first, second] = comparison.machines.each_ref().map(|name| visible(name).to_string());
     let model = if comparison.same_processor { "same processor model, " } else { "" };

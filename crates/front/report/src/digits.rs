@@ -12,7 +12,7 @@ pub struct Digits {
     decimals: i32,
 }
 
-/// A tenth of a nanosecond is a third of a clock cycle; no machine's distance is more stable.
+/// A tenth of a nanosecond is a third of a clock cycle; no distance is more stable.
 const MOST_DECIMALS: i32 = 1;
 
 impl Digits {

@@ -4,10 +4,9 @@ use crate::page::{Page, PageSection, Table, TableCell};
 use seatmap_data::statistics::words::counted;
 use seatmap_health::doctor::{Diagnosis, DoctorRemedyKind, Severity, gravest};
 
-/// The most findings at the top.
 const FIRST: usize = 3;
 
-/// The order of findings: those that can be fixed come first.
+/// Those that can be fixed come first.
 const ORDER: [(Severity, &str); 5] = [
     (Severity::Fix, "Can be mended on the running system"),
     (Severity::Boot, "Can be mended by a word on the kernel's command line"),
@@ -61,7 +60,6 @@ fn lines(diagnosis: &Diagnosis, is_coloured: bool) -> impl Iterator<Item = [Tabl
     std::iter::once([word, diagnosis.subject.into(), (&diagnosis.found).into()]).chain(remedy)
 }
 
-/// The remedy after an arrow.
 fn remedy(diagnosis: &Diagnosis, arrow: &str) -> Option<TableCell> {
     let remedy = diagnosis.remedy.as_ref()?;
     let text = format!("{arrow}{}", remedy.text);
@@ -69,7 +67,6 @@ fn remedy(diagnosis: &Diagnosis, arrow: &str) -> Option<TableCell> {
     Some(if is_command { TableCell::code(text) } else { text.into() })
 }
 
-/// The terminal colour of a level.
 fn sgr(level: Severity) -> &'static str {
     match level {
         // SGR parameters (ECMA-48): 32 green, 33 yellow, 31 red; the word also states the level,
@@ -81,7 +78,7 @@ fn sgr(level: Severity) -> &'static str {
     }
 }
 
-/// How much can be fixed, and what to begin with.
+/// With what to begin with.
 fn sentence(found: &[Diagnosis]) -> String {
     let count = |level| found.iter().filter(|diagnosis| diagnosis.level == level).count();
     let now = count(Severity::Fix);

@@ -5,21 +5,19 @@ use crate::traffic::three_digits;
 use seatmap_data::plan::Effect;
 use seatmap_data::statistics::words::{counted_figure, figure, lasting};
 
-/// From this share of the program's time on, in percent, savings have no figure: messages overlap,
-/// and on a virtual machine loaded by others a wakeup on another CPU takes several times as long as
-/// in a quiet measurement.
+/// From this share of the program's time on, savings have no figure: messages overlap, and on a
+/// virtual machine loaded by others a wakeup on another CPU takes several times as long as in a
+/// quiet measurement.
 const MUCH_PERCENT: f64 = 5.0;
 
-/// Below this share of the program's time, in percent, savings are negligible: a race of the
-/// program hardly shows a smaller difference.
+/// Below this share of the program's time, savings are negligible: a race hardly shows a smaller
+/// difference.
 const WORTH_A_RACE_PERCENT: f64 = 1.0;
 
-/// The observed messages, and the most that the plan can save.
 pub(crate) fn sentences(effect: &Effect) -> [String; 2] {
     [seen(effect), saving(effect)]
 }
 
-/// The program's messages, and the time of one.
 fn seen(effect: &Effect) -> String {
     let time = lasting(effect.observed_s);
     if effect.messages == 0.0 {
@@ -40,7 +38,7 @@ fn seen(effect: &Effect) -> String {
     format!("{rate} {messages} a second {were} seen, for {time}; {one}.")
 }
 
-/// The most of the program's time that the plan can save.
+/// Relative to the program's time.
 pub(crate) fn saving(effect: &Effect) -> String {
     if effect.outside_wakeups > effect.messages {
         let outside = counted_figure(effect.outside_wakeups, 0, "wakeup");
@@ -70,7 +68,7 @@ pub(crate) fn saving(effect: &Effect) -> String {
     )
 }
 
-/// A rate with three significant digits; small ones in full.
+/// Small rates in full.
 fn rounded_rate(rate: f64) -> String {
     if rate < 9999.5 { figure(rate, 0) } else { three_digits(rate) }
 }

@@ -68,7 +68,7 @@ fn is_bundled(machine: &GalleryMachine) -> bool {
     machine.summary.is_some()
 }
 
-/// The name by which a reader's command selects the machine.
+/// As a reader's command names it.
 fn chosen_by(machine: &GalleryMachine) -> String {
     if is_bundled(machine) { machine.name.clone() } else { shell_file(&profile_name(machine)) }
 }
@@ -77,7 +77,7 @@ fn back() -> Markup {
     html! { p.gallery-links { a href=(INDEX) { "All machines" } } }
 }
 
-/// The page of one machine: that of `seatmap show`, with links to other pages.
+/// As `seatmap show`, with links to other pages.
 fn machine_page(gallery: &Gallery, place: usize, pairs: &[LikePair]) -> String {
     let machine = &gallery.machines()[place];
     let links = html! {
@@ -105,7 +105,6 @@ fn machine_page(gallery: &Gallery, place: usize, pairs: &[LikePair]) -> String {
     html::page_with(&machine.profile, machine.machine.model(), &[], &back(), sections)
 }
 
-/// The commands that show, compare, use and repeat the figures.
 fn commands(machine: &GalleryMachine) -> Table {
     let chosen = chosen_by(machine);
     let mut rows = vec![

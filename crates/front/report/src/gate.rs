@@ -38,7 +38,6 @@ pub fn page(report: &GateReport) -> Page {
     }
 }
 
-/// The number of runs, and their CPUs.
 fn about(report: &GateReport) -> String {
     let header = &report.header;
     let runs: usize = report.benchmarks.iter().map(|result| result.runs.len()).sum();
@@ -60,7 +59,7 @@ fn family(report: &GateReport) -> String {
     )
 }
 
-/// A share as a percentage with at most one decimal.
+/// At most one decimal.
 fn percent_of(share: f64) -> f64 {
     (1000.0 * share).round() / 10.0
 }
@@ -128,7 +127,7 @@ fn of_interval(result: &BenchmarkResult) -> String {
     )
 }
 
-/// The verdict of a benchmark, relative to its limit if there is one.
+/// Relative to the limit, if there is one.
 fn verdict(result: &BenchmarkResult) -> String {
     let limit = result.fail_above_percent.unwrap_or_default();
     let difference = match result.comparison.as_ref().map(|found| found.verdict) {

@@ -85,8 +85,7 @@ pub(crate) fn positions(profile: &Profile, order: GridOrder) -> Vec<usize> {
     }
 }
 
-/// The group of each row of `core_distance.pus`: the model's or, without a model, the L3 cache or
-/// package.
+/// The model's groups or, without a model, L3 caches or packages.
 pub(crate) fn groups(profile: &Profile) -> Vec<usize> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
     // Prefer measured groups to those that caches suggest.

@@ -71,7 +71,7 @@ fn reading(trend: &Trend, point: Option<&TrendPoint>) -> String {
     point.map_or_else(String::new, |point| reading_of(&trend.unit, point.median))
 }
 
-/// The newest results as letters of varying height, from the lowest to the highest.
+/// The newest results, from the lowest to the highest.
 fn spark(trend: &Trend) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     const MOST: usize = 40;

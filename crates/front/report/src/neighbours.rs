@@ -2,18 +2,15 @@
 
 use seatmap_data::machine::{PairStatus, Profile};
 
-/// Another PU and its distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NearbyPu {
-    /// The OS index.
     pub os: u32,
-    /// The round trip.
     pub median_ns: f64,
     /// How reliable the distance is.
     pub status: Option<PairStatus>,
 }
 
-/// The nearest PUs, nearest first, then by OS index; `None` if the profile does not contain the PU.
+/// Then by OS index; `None` if the profile does not contain the PU.
 pub(crate) fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<NearbyPu>> {
     let distance = profile.core_distance.as_ref()?;
     let row = distance.index_of(os)?;
@@ -29,7 +26,7 @@ pub(crate) fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<Nea
     Some(known)
 }
 
-/// The innermost level that two PUs share, in words; empty if unknown.
+/// In words; empty if unknown.
 pub(crate) fn shared_level(profile: &Profile, a: u32, b: u32) -> &'static str {
     let (Some(a), Some(b)) = (profile.topology.pu(a), profile.topology.pu(b)) else { return "" };
     // From the inside to the outside, because the first match is the answer.

@@ -9,10 +9,8 @@ use crate::{sentence, svg};
 use seatmap_health::noise::{Bin, CpuNoise, NoiseReport, Traced};
 use trace::NOBODY;
 
-/// The most sources listed for each CPU.
 const SOURCES: usize = 5;
 
-/// The heights of a bar, from the lowest visible one.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The summary of a measurement: the CPUs, their gaps by length, the causes, and the meters' own
@@ -71,7 +69,7 @@ pub fn page(report: &NoiseReport) -> Page {
     }
 }
 
-/// The results of the detour loop and of the fixed work quanta on each CPU.
+/// Detour loop and fixed work quanta.
 fn table(report: &NoiseReport) -> Table {
     // In order of importance: a narrow terminal omits the last columns.
     let heads = ["CPU", "stolen", "gaps/s", "longest", "steal"];
@@ -106,7 +104,6 @@ fn of_the_meters(report: &NoiseReport) -> Table {
     }))
 }
 
-/// The events on a CPU during its measurement.
 fn events(noise: &CpuNoise) -> Table {
     let table = Table::default().words(["event"]);
     let table = table.figures(["count", "a second", "behind at most, of the gaps"]);
@@ -121,7 +118,7 @@ fn events(noise: &CpuNoise) -> Table {
     }))
 }
 
-/// The causes of the gaps of 5 us and more, from the kernel's trace.
+/// Causes of gaps of 5 us and more, from the kernel's trace.
 fn takers(trace: &Traced) -> Table {
     let table = Table::default().words(["who"]).figures(["gaps", "in all", "in one at most"]);
     let takers = trace.takers.iter().chain([&trace.unexplained]);
@@ -139,7 +136,7 @@ fn percent(percent: f64) -> String {
     format!("{percent:.2} %")
 }
 
-/// A line of bars for each CPU, a bar for each octave, as high as the logarithm of its count.
+/// A line for each CPU, a bar for each octave.
 fn gaps(report: &NoiseReport) -> PageSection {
     let section = PageSection::new("Gaps");
     let bins = || report.cpus.iter().flat_map(|noise| &noise.histogram);
@@ -169,7 +166,7 @@ fn count(bins: &[Bin], octave: u32) -> u64 {
     bins.iter().filter(|bin| bin.from_ns.max(1).ilog2() == octave).map(|bin| bin.count).sum()
 }
 
-/// The character for a count, with two bars a decade.
+/// Two bars a decade.
 fn bar(count: u64) -> char {
     match count {
         0 => ' ',
@@ -196,7 +193,7 @@ fn source(source: &seatmap_health::noise::NoiseSource) -> String {
     format!("{} {:.1}", source.name, source.per_second)
 }
 
-/// The time of a long gap taken by another task, which a cell can prevent.
+/// A cell can prevent this part of a gap.
 fn preempted(noise: &CpuNoise) -> Option<String> {
     // The meter looks for other tasks only at gaps of 50 us and more.
     let us = noise.longest_preemption_us.filter(|_| noise.longest_gap_us >= 50.0)?;
@@ -207,7 +204,7 @@ fn preempted(noise: &CpuNoise) -> Option<String> {
     ))
 }
 
-/// The unexplained share, if it is more than chance.
+/// `None` if it may be chance.
 fn unexplained(noise: &CpuNoise) -> Option<String> {
     let share = noise.unexplained_at_least_percent.filter(|share| *share >= 1.0)?;
     Some(format!(
@@ -215,7 +212,6 @@ fn unexplained(noise: &CpuNoise) -> Option<String> {
     ))
 }
 
-/// The limits of the worst meter.
 fn meters(report: &NoiseReport) -> String {
     let worst = |figure: fn(&CpuNoise) -> f64| report.cpus.iter().map(figure).fold(0.0, f64::max);
     format!(

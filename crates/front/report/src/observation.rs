@@ -6,7 +6,7 @@ use seatmap_data::statistics::words::{counted, counted_figure};
 use seatmap_observe::{Observation, ObservedTask};
 use std::collections::BTreeSet;
 
-/// The most tasks, pairs, phases and outsiders shown; the document contains all.
+/// The document contains all.
 const MOST_TASKS: usize = 16;
 const MOST_PAIRS: usize = 12;
 const MOST_PHASES: usize = 8;
@@ -64,7 +64,6 @@ fn task_table(observation: &Observation) -> Table {
     }))
 }
 
-/// The tasks not in the table.
 fn left_out(observation: &Observation) -> Vec<String> {
     let idle = idle_tasks(observation).len();
     let others = (idle > 0).then(|| format!("... and {} that did nothing", counted(idle, "task")));
@@ -74,8 +73,7 @@ fn left_out(observation: &Observation) -> Vec<String> {
         .collect()
 }
 
-/// Tasks without messages and with almost no work: waiting helpers, and shells that started the
-/// program. Empty if CPU times are unknown.
+/// Waiting helpers, and shells that started the program. Empty if CPU times are unknown.
 fn idle_tasks(observation: &Observation) -> BTreeSet<usize> {
     let tasks = &observation.tasks;
     if tasks.iter().all(|task| task.cpu_s == 0.0) {
@@ -105,7 +103,7 @@ fn pair_section(observation: &Observation) -> PageSection {
     section.with(table.flush().rows(rows)).with(more)
 }
 
-/// The phases; empty if the pattern did not change.
+/// Empty if the pattern did not change.
 fn phase_section(observation: &Observation) -> PageSection {
     let phases = observation.phases();
     let shown = if phases.len() < 2 { 0 } else { MOST_PHASES };
@@ -137,7 +135,7 @@ fn remarks(observation: &Observation) -> Vec<String> {
     remarks
 }
 
-/// The processes that woke the program from outside, and how to observe them too.
+/// Processes that woke the program from outside, and how to observe them too.
 fn outside(observation: &Observation) -> Option<String> {
     let all: f64 = observation.outsiders.iter().map(|one| one.wakeups).sum();
     let groups = outsider_groups(observation);
@@ -158,7 +156,7 @@ fn outside(observation: &Observation) -> Option<String> {
     Some(line)
 }
 
-/// Outside processes by name, the most wakeups first.
+/// The most wakeups first.
 fn outsider_groups(observation: &Observation) -> Vec<Outside<'_>> {
     let mut groups: Vec<Outside> = Vec::new();
     for one in &observation.outsiders {
@@ -189,7 +187,6 @@ fn rate(observation: &Observation, messages: f64) -> String {
     amount(messages / observation.seconds().max(1e-9))
 }
 
-/// Outside processes with the same name.
 struct Outside<'a> {
     /// Empty if they ended before their names could be read.
     name: &'a str,
@@ -209,7 +206,7 @@ impl Outside<'_> {
     }
 }
 
-/// A number with its multiplier. The bounds are those at which rounding adds a digit.
+/// The bounds are those at which rounding adds a digit.
 fn amount(number: f64) -> String {
     match number {
         ..9.95 => format!("{number:.1}"),

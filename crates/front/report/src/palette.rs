@@ -22,7 +22,7 @@ pub const VIRIDIS: [Rgb; 10] = [
 /// The colour of an unknown value: a grey that viridis does not contain.
 pub const UNKNOWN: Rgb = [128, 128, 128];
 
-/// The levels of each channel in the colour cube of 256-colour terminals (xterm).
+/// The levels of each channel in xterm's colour cube.
 const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 /// The colour at a position between 0 (near) and 1 (far); positions outside are clamped.

@@ -5,14 +5,13 @@ use crate::traffic::{TrafficMatrix, counted, degrees, name, short, size};
 use crate::{sentence, svg};
 use seatmap_data::pattern::{Edge, Pattern};
 
-/// The most edges in the table of the heaviest.
 const LISTED: usize = 20;
 
-/// The shades, from an empty cell to the heaviest.
+/// From an empty cell to the heaviest.
 const SHADES: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
-/// Columns before the cells: the number of the first task of a row.
+/// The number of a row's first task.
 const MARGIN: usize = 9;
-/// The most rows that fit on a screen.
+/// As many as fit on a screen.
 const MOST_CELLS: usize = 64;
 
 /// A pattern's figures and its matrix (rows send, columns receive), in at most `width` columns.
@@ -45,7 +44,7 @@ pub fn page(pattern: &Pattern) -> Page {
     }
 }
 
-/// Whether some edges are heavier than others, so that a list of them is useful.
+/// Whether some edges are heavier than others.
 fn stand_out(pattern: &Pattern) -> bool {
     // Comparing neighbours is enough: if each pair is equal, all are.
     pattern.edges.windows(2).any(|edges| edges[0].bytes != edges[1].bytes)
@@ -65,7 +64,6 @@ fn heaviest(pattern: &Pattern) -> Table {
     }))
 }
 
-/// A task's number, with its name if it has one.
 fn task(pattern: &Pattern, at: usize) -> String {
     match pattern.names.get(at) {
         Some(name) => format!("{at} ({name})"),
@@ -73,7 +71,7 @@ fn task(pattern: &Pattern, at: usize) -> String {
     }
 }
 
-/// The loads and working sets, if the pattern has them.
+/// If the pattern has them.
 pub(crate) fn work(pattern: &Pattern) -> Vec<String> {
     let unit = pattern.load_ns.map_or(String::new(), |ns| format!("; a load of 1 takes {ns} ns"));
     let loads = range(&pattern.loads).map(|(least, most)| {
@@ -94,7 +92,6 @@ pub(crate) fn work(pattern: &Pattern) -> Vec<String> {
     loads.into_iter().chain(caches).collect()
 }
 
-/// The smallest and the largest value; `None` if empty.
 fn range(values: &[f64]) -> Option<(f64, f64)> {
     let least = values.iter().copied().reduce(f64::min)?;
     Some((least, values.iter().copied().fold(least, f64::max)))

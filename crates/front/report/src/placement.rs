@@ -17,13 +17,11 @@ use seatmap_os::CpuList;
 use seatmap_place::Weight;
 use std::collections::BTreeMap;
 
-/// The most seats listed; a longer list is cut.
 const MOST_SEATS: usize = 32;
 
-/// Up to this many PUs, a page also lists the free ones.
+/// Larger machines list only the seats with tasks.
 const MOST_FREE: usize = 32;
 
-/// The usual width of a cost, in letters.
 const COST_WIDTH: usize = 12;
 
 /// The page of a plan: costs, floor plan, seats, and both matrices.
@@ -110,7 +108,7 @@ fn footer(plan: &Plan) -> &'static str {
     }
 }
 
-/// The cost of each placement as a bar and a figure; bars begin at zero.
+/// Bars begin at zero.
 fn gains(plan: &Plan) -> Table {
     let rows = rows(plan);
     // The most expensive placement has the longest bar. The minimum avoids 0 / 0 if all cost
@@ -123,7 +121,7 @@ fn gains(plan: &Plan) -> Table {
     }))
 }
 
-/// A row for each group, a box for each PU with its tasks; on large machines, only PUs with tasks.
+/// A row for each group, a box for each PU.
 fn seat_boxes(grid: Option<&Grid>, plan: &Plan) -> Markup {
     let Some(grid) = grid else { return html! {} };
     let tasks = tasks_by_seat(plan);
@@ -164,7 +162,6 @@ fn tasks_by_seat(plan: &Plan) -> BTreeMap<u32, Vec<usize>> {
     tasks
 }
 
-/// The PUs of each group, in the order of the heat map.
 fn groups(grid: &Grid) -> Vec<Vec<u32>> {
     let mut groups = vec![Vec::new()];
     for (row, os) in grid.os.iter().enumerate() {
@@ -178,11 +175,9 @@ fn groups(grid: &Grid) -> Vec<Vec<u32>> {
     groups
 }
 
-/// Seats and their tasks in the order of the heat map.
 struct Seated {
-    /// Pairs of (PU, task).
     seated: Vec<(u32, usize)>,
-    /// The index in `seated` at which each group except the first begins.
+    /// The index in `seated` of each group's first seat, except the first group's.
     ends: Vec<usize>,
 }
 
@@ -203,7 +198,6 @@ impl Seated {
         Seated { seated, ends }
     }
 
-    /// The pattern with its tasks renumbered in this order.
     fn renumbered(&self, pattern: &Pattern) -> Pattern {
         let place: BTreeMap<usize, usize> =
             self.seated.iter().enumerate().map(|(at, (_, task))| (*task, at)).collect();
@@ -219,7 +213,7 @@ impl Seated {
     }
 }
 
-/// The traffic between seats, in the order of the heat map: a good plan keeps it near the diagonal.
+/// A good plan keeps the traffic near the diagonal.
 fn traffic(grid: Option<&Grid>, pattern: &Pattern, plan: &Plan) -> Markup {
     let Some(grid) = grid else { return html! {} };
     let order = Seated::of(grid, plan);
@@ -278,7 +272,7 @@ pub fn mean_distance(plan: &Plan, pattern: &Pattern, weight: Weight) -> Option<S
     ))
 }
 
-/// The unit of a cost: each objective has its own, and only some are times.
+/// Each objective has its own unit, and only some are times.
 fn unit(plan: &Plan) -> &'static str {
     match plan.objective {
         Some(Objective::Congestion) => "weight on the busiest link",
@@ -298,7 +292,6 @@ fn is_time(plan: &Plan) -> bool {
 struct CostRow {
     what: String,
     cost: f64,
-    /// The cost relative to the best found.
     more: String,
 }
 
@@ -351,12 +344,11 @@ fn verdict(plan: &Plan) -> String {
     }
 }
 
-/// Whether even random placements cost nothing, for example because no task sends to another.
+/// Whether even random placements cost nothing.
 fn costs_nothing(plan: &Plan) -> bool {
     plan.cost == Some(0.0) && plan.baselines.is_some_and(|usual| usual.random.mean == 0.0)
 }
 
-/// Whether several tasks all share one CPU, so that no message leaves it.
 fn shares_one_cpu(plan: &Plan) -> bool {
     plan.placement.len() > 1 && plan.placement.windows(2).all(|pair| pair[0] == pair[1])
 }
@@ -389,7 +381,6 @@ fn seats(plan: &Plan) -> String {
     format!("Seats ({title}): {}{more}", listed.join(" "))
 }
 
-/// A task with all CPUs of its seat.
 fn seat_of_task(plan: &Plan, task: usize) -> String {
     let cpus = CpuList(plan.seat(task).to_vec());
     match plan.names.get(task) {
@@ -398,7 +389,7 @@ fn seat_of_task(plan: &Plan, task: usize) -> String {
     }
 }
 
-/// A percentage with its sign; a rounded zero has none.
+/// A rounded zero has no sign.
 fn percent(share: f64) -> String {
     let rounded = (10.0 * share).round() / 10.0 + 0.0;
     format!("{rounded:+.1} %")
@@ -519,7 +510,6 @@ mod tests {
         assert!(page.contains("CPU 0") && page.contains("<svg"));
     }
 
-    /// The page of a ring of four tasks in the second group of a machine of `pus`.
     fn page_of(pus: u32) -> String {
         let profile = crate::samples::grouped(pus, 4);
         let pattern = seatmap_data::pattern::generate("ring:4").unwrap();

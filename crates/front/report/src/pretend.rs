@@ -4,7 +4,6 @@ use crate::check;
 use crate::page::{Page, PageSection, Table};
 use seatmap_watch::judge::judged::CheckText;
 
-/// The most threads listed.
 const MOST_LISTED: usize = 64;
 
 /// The threads, in the words of `seatmap_pretend`, and how their seats were judged.

@@ -28,7 +28,6 @@ pub fn page(ranking: &MachineRanking) -> Page {
     }
 }
 
-/// The fastest machine in one sentence.
 fn headline(ranking: &MachineRanking, pattern: &str) -> String {
     let tasks = counted(ranking.tasks, "task");
     let Some(first) = ranking.ranked.first() else {
@@ -53,7 +52,7 @@ fn headline(ranking: &MachineRanking, pattern: &str) -> String {
     format!("{name} takes the least time for {pattern} ({tasks}): {time}.{also}")
 }
 
-/// The meaning of the times, next to the title.
+/// Next to the title.
 fn unit(ranking: &MachineRanking) -> &'static str {
     match ranking.objective {
         Objective::Time => "time of the slowest seat",
@@ -98,7 +97,7 @@ fn incomplete(ranking: &MachineRanking) -> Table {
     }))
 }
 
-/// A lower bound, or `proven` if the time reaches it.
+/// `proven` if the time reaches the bound.
 fn bound(time: &MachineTime) -> String {
     if time.is_optimal { "proven".to_owned() } else { duration(time.bound_ns) }
 }
@@ -113,7 +112,6 @@ fn left_out(ranking: &MachineRanking) -> Table {
     )
 }
 
-/// The word for the origin of figures.
 pub(crate) fn origin(kind: OriginKind) -> &'static str {
     match kind {
         OriginKind::Measured => "measured",
@@ -122,7 +120,7 @@ pub(crate) fn origin(kind: OriginKind) -> &'static str {
     }
 }
 
-/// Sentences about the times: what they include, what they omit, and how reliable they are.
+/// What the times include and omit, and how reliable they are.
 fn remarks(ranking: &MachineRanking) -> Vec<String> {
     let mut remarks = vec![
         match ranking.objective {
@@ -153,7 +151,6 @@ fn remarks(ranking: &MachineRanking) -> Vec<String> {
     remarks
 }
 
-/// How reliable the ratio of two machines is.
 fn trust(ranking: &MachineRanking) -> String {
     let times = ranking.ranked.iter().map(|one| &one.time);
     let mut times = times.chain(ranking.incomplete.iter().map(|one| &one.time));
@@ -188,7 +185,6 @@ mod tests {
     use seatmap_place::search::SearchTime;
     use seatmap_place::{MessageWait, SmtUse};
 
-    /// The named bundled machines ranked for a pattern.
     fn ranking(names: &[&str], pattern: &str, waiting: MessageWait) -> MachineRanking {
         let mut gallery = Gallery::default();
         for name in names {

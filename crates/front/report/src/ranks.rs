@@ -7,7 +7,6 @@ use seatmap_data::statistics::words::signed;
 use seatmap_os::CpuList;
 use seatmap_place::ranks::{OrderCosts, RankPlan};
 
-/// The most nodes listed.
 const MOST_NODES: usize = 32;
 
 /// The page of a rank plan: its order compared with those of launchers, and the ranks of each node.
@@ -54,7 +53,7 @@ fn orders(plan: &RankPlan) -> Table {
     table.rows(std::iter::once(row("this plan", &plan.costs)).chain(others).chain(bound))
 }
 
-/// The difference from the plan, in percent.
+/// In percent.
 fn more(ns: f64, plan_ns: f64) -> String {
     let percent = 100.0 * (ns / plan_ns - 1.0);
     // The plan's own row has no difference. If the plan costs nothing, there is no ratio.

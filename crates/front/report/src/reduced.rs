@@ -4,21 +4,19 @@ use crate::Grid;
 use seatmap_data::machine::{Matrix, Square};
 use std::ops::Range;
 
-/// A grid whose cells are the medians of blocks of the original's.
-///
-/// Not means, because one disturbed pair would colour its whole block.
+/// The medians of blocks of a grid. With means, one disturbed pair would colour its whole block.
 #[derive(Clone, Debug)]
 pub(crate) struct Reduced {
-    /// The rows of the grid in each block.
+    /// Rows of the grid in each block.
     pub blocks: Vec<Range<usize>>,
-    /// The group of each block; blocks cross groups only if there are more groups than room.
+    /// Blocks cross groups only if there are more groups than room.
     pub group: Vec<usize>,
-    /// The medians; NaN if no pair is known.
+    /// NaN if no pair is known.
     pub cells_ns: Matrix,
 }
 
 impl Reduced {
-    /// The grid in at most `room` rows and columns, but at least one.
+    /// At most `room` rows and columns, but at least one.
     pub fn new(grid: &Grid, room: usize) -> Self {
         let blocks = blocks(&grid.group, room.max(1));
         let group = blocks.iter().map(|block| grid.group[block.start]).collect();
@@ -28,17 +26,15 @@ impl Reduced {
         Reduced { blocks, group, cells_ns }
     }
 
-    /// The number of PUs in the largest block.
     pub fn largest(&self) -> usize {
         self.blocks.iter().map(Range::len).max().unwrap_or(1)
     }
 
-    /// Whether a group ends after this block.
     pub fn ends_group(&self, block: usize) -> bool {
         block + 1 < self.group.len() && self.group[block] != self.group[block + 1]
     }
 
-    /// Whether a cell is the distance of a PU to itself.
+    /// Whether the cell is a PU's distance to itself.
     pub fn is_self(&self, i: usize, j: usize) -> bool {
         i == j && self.blocks[i].len() == 1
     }
@@ -55,7 +51,6 @@ fn blocks(group: &[usize], room: usize) -> Vec<Range<usize>> {
     parts.into_iter().flat_map(|part| split(part, size)).collect()
 }
 
-/// Runs of consecutive rows of the same group.
 fn runs(group: &[usize]) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for at in 0..group.len() {
@@ -67,7 +62,7 @@ fn runs(group: &[usize]) -> Vec<Range<usize>> {
     runs
 }
 
-/// Splits a part into pieces of at most `size` and nearly equal length.
+/// Pieces of at most `size` and nearly equal length.
 fn split(part: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
     let pieces = part.len().div_ceil(size);
     // Integer division spreads the remainder: pieces differ by at most one row.

@@ -9,7 +9,6 @@ use seatmap_data::plan::Agreement;
 use seatmap_data::statistics::words::counted_figure;
 use seatmap_place::{LinkObjective, PlacementRemark, PlainSettings, Slowest, Weight};
 
-/// The most tasks of a seat listed by name.
 const MOST_NAMED: usize = 8;
 
 /// All remarks, each as a sentence or two.
@@ -167,14 +166,13 @@ fn crosses(crossing: f64, all: f64) -> String {
     format!("{crossing} of the weight {all} crosses between sections ({percent:.1} %).")
 }
 
-/// Cores as the subject of a sentence: `1 core carries`.
+/// `1 core carries`.
 fn carrying(cores: usize) -> String {
     let verb = if cores == 1 { "core carries" } else { "cores carry" };
     format!("{cores} {verb}")
 }
 
-/// Another placement's cost relative to this one's, such as `cost 812, 12.3 % less`; the other is
-/// second.
+/// `cost 812, 12.3 % less`: the other cost is second.
 fn beside([cost, other]: [f64; 2]) -> String {
     let percent = 100.0 * (other / cost - 1.0);
     match (cost > 0.0, percent) {
@@ -211,7 +209,7 @@ fn named(word: &str, numbers: &[u32]) -> Option<String> {
     }
 }
 
-/// The usual order that is as good, and the settings for it.
+/// With the settings for it.
 fn as_good_as(plain: &PlainSettings) -> String {
     let costs = match plain.name {
         "compact" => "Compact costs no more",

@@ -128,7 +128,7 @@ fn spread(distance: &mut CoreDistance) {
     });
 }
 
-/// A trace of the interrupted CPU; no task of the kernel explains the gap.
+/// No task of the kernel explains the gap.
 fn traced() -> seatmap_health::noise::Traced {
     use seatmap_health::noise::{GapCause, GapShare, Traced, TracedGap};
     let taker = |who: &str, gaps, total_us, longest_us| GapCause {

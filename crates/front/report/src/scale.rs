@@ -1,11 +1,9 @@
 //! Chooses the colour of a distance.
 
-/// Above this ratio between far and near, a linear scale would give most of its colours to the far
-/// end.
+/// Above this ratio, a linear scale would give most of its colours to the far end.
 const LOG_FROM_RATIO: f64 = 4.0;
-/// The share of the farthest pairs outside the scale, so that one disturbed pair does not take the
-/// colours from all others. Nothing makes a pair look too near, so the near end is the nearest
-/// pair, even if only a few are SMT siblings.
+/// The share of the farthest pairs outside the scale: one disturbed pair must not take the colours
+/// from all others. Nothing makes a pair look too near, so the near end is the nearest pair.
 const OUTSIDE: f64 = 0.01;
 
 /// Maps round-trip nanoseconds to 0 (near) .. 1 (far), linearly or logarithmically depending on the

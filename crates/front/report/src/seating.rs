@@ -4,7 +4,7 @@ use crate::page::{Page, PageSection, Table};
 use seatmap_launch::report::{Report, SeatedThread};
 use seatmap_os::CpuList;
 
-/// The most rows shown; threads with problems are always reported.
+/// Threads with problems are always reported.
 const MOST_ROWS: usize = 40;
 
 /// The seating as a table, a row for each thread, in order of creation.

@@ -11,18 +11,16 @@ use seatmap_health::noise::{CpuNoise, NoiseReport};
 use seatmap_measure::classes::{PairInterval, are_apart, classes_with_pairs};
 use seatmap_measure::findings::{ProfileFinding, findings};
 
-/// Classes closer than this ratio justify no advice on seats.
+/// Nearer classes justify no advice on seats.
 const ALIKE: f64 = 1.15;
-/// A far home explains a class whose median is within this share of the home's distances.
+/// A class whose median is this near to a far home's distances is explained by that home.
 const FAR_HOME: f64 = 0.05;
-/// Costs that differ by less than this share look equal in print.
+/// Smaller differences are invisible in print.
 const SAME: f64 = 0.0005;
-/// A CPU with longer gaps is not quiet: a context switch and back takes a few microseconds.
+/// A context switch and back takes a few microseconds.
 const QUIET_GAP_US: f64 = 20.0;
-/// A CPU that loses more of its time is not quiet.
 const QUIET_PERCENT: f64 = 0.1;
-/// CPUs whose losses differ by less than this ratio are equally noisy: a second run may rank them
-/// the other way round.
+/// With smaller differences, a second run may rank the CPUs the other way round.
 const ALIKE_LOSS: f64 = 1.5;
 /// The share of all bytes that the heaviest edges carry.
 const MOST_BYTES: f64 = 0.9;
@@ -65,7 +63,7 @@ pub(crate) fn of_profile(profile: &Profile, digits: Digits) -> String {
     )
 }
 
-/// Whether these pairs differ by more than their uncertainty, if no class is clearly farther.
+/// Whether these pairs differ by more than their uncertainty.
 fn of_one_kind(class: &str, mut pairs: Vec<PairInterval>, digits: Digits) -> String {
     // A machine of one core has only the class of its siblings.
     let what = if class == "SMT siblings" { "threads of a core" } else { "cores" };
@@ -101,7 +99,6 @@ fn of_one_kind(class: &str, mut pairs: Vec<PairInterval>, digits: Digits) -> Str
     )
 }
 
-/// Compares a plan with the usual placements and the bound.
 pub(crate) fn of_plan(plan: &Plan) -> String {
     let Some(cost) = plan.cost else {
         return "This plan says nothing of its cost: judge it by running it.".to_owned();
@@ -156,7 +153,6 @@ fn is_same(cost: f64, other: f64) -> bool {
     cost == other || (cost / other - 1.0).abs() < SAME
 }
 
-/// The quietest and the noisiest CPU.
 pub(crate) fn of_noise(report: &NoiseReport) -> String {
     let by_loss = |a: &&CpuNoise, b: &&CpuNoise| {
         // Equal losses: the CPU with the shorter longest gap is quieter.
@@ -204,7 +200,6 @@ pub(crate) fn of_noise(report: &NoiseReport) -> String {
     }
 }
 
-/// Whether few edges carry most of a pattern's bytes.
 pub(crate) fn of_pattern(pattern: &Pattern) -> String {
     let mut bytes: Vec<f64> = pattern.edges.iter().map(|edge| edge.bytes).collect();
     bytes.sort_by(|a, b| b.total_cmp(a));

@@ -3,18 +3,17 @@
 use crate::about::{counted, cpus};
 use seatmap_data::machine::{CoreKind, Profile, SeatSpeed};
 
-/// Similar PUs: the same kind and cache size, and speeds within 3 %.
+/// The same kind and cache size, speeds within 3 %.
 pub(crate) struct SpeedClass {
-    /// The kind, and the size of the L3 cache if the sizes differ.
+    /// The L3 cache only if the sizes differ.
     pub(crate) what: String,
     pub(crate) pus: Vec<u32>,
-    /// The speed alone, of the slowest and the fastest.
+    /// The slowest and the fastest.
     pub(crate) alone: (f64, f64),
-    /// The speed while all PUs work, if known.
+    /// While all PUs work, if known.
     pub(crate) together: Option<(f64, f64)>,
 }
 
-/// How much the speeds differ, in a sentence.
 pub(crate) fn sentence(speed: &SeatSpeed) -> String {
     let percent = 100.0 * speed.spread();
     let all = counted(speed.pus.len(), "CPU");
@@ -25,7 +24,7 @@ pub(crate) fn sentence(speed: &SeatSpeed) -> String {
     }
 }
 
-/// The classes of PUs, the fastest first; empty if all are alike.
+/// The fastest first; empty if all are alike.
 pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
     let Some(speed) = profile.speed.as_ref().filter(|speed| speed.differs()) else {
         return Vec::new();
@@ -83,7 +82,7 @@ pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
 }
 
 impl SpeedClass {
-    /// The cells of its row: kind, CPUs, alone, together.
+    /// Kind, CPUs, alone, together.
     pub(crate) fn row(&self) -> [String; 4] {
         let range = |(least, most): (f64, f64)| {
             // With three decimals, both ends would look equal.

@@ -3,21 +3,17 @@
 use seatmap_data::machine::{Matrix, Square};
 use seatmap_data::pattern::{Edge, Pattern};
 
-/// Bytes sent, from row to column. If there are more tasks than room, neighbours share a cell.
+/// Bytes from row to column. Neighbours share a cell if there are more tasks than room.
 #[derive(Clone, Debug)]
 pub(crate) struct TrafficMatrix {
-    /// The number of tasks in each row and column of a cell.
+    /// Tasks in each row and column of a cell.
     pub block: usize,
-    /// The sum of the bytes in each cell.
     pub cells: Matrix,
-    /// The bytes of the largest cell.
     pub most: f64,
-    /// The number of rows and columns.
     pub n: usize,
 }
 
 impl TrafficMatrix {
-    /// The matrix of a pattern in at most `room` rows and columns.
     pub fn of(pattern: &Pattern, room: usize) -> Self {
         // Avoid dividing by zero for an empty pattern or a picture without room.
         let block = pattern.tasks.div_ceil(room.max(1)).max(1);
@@ -30,8 +26,8 @@ impl TrafficMatrix {
         TrafficMatrix { block, cells, most, n }
     }
 
-    /// The intensity of a cell, 0 to 1: the square root of its share of the largest, so that small
-    /// values stay visible. `None` without traffic.
+    /// The square root of the cell's share of the largest, so that small values stay visible.
+    /// `None` without traffic.
     pub fn strength(&self, row: usize, column: usize) -> Option<f64> {
         let bytes = self.cells[(row, column)];
         (bytes > 0.0).then(|| (bytes / self.most).sqrt())
@@ -45,7 +41,6 @@ impl TrafficMatrix {
     }
 }
 
-/// The pattern's name, with hidden characters made visible.
 pub(crate) fn name(pattern: &Pattern) -> String {
     seatmap_data::document::visible(&pattern.name)
 }
@@ -60,7 +55,7 @@ pub(crate) fn size(pattern: &Pattern) -> String {
     format!("{tasks}, {edges}, {} in {}", counted(bytes, "byte"), counted(messages, "message"))
 }
 
-/// How many others each task sends to, and whether the traffic is symmetric.
+/// How many others each task sends to, and whether traffic is symmetric.
 pub(crate) fn degrees(pattern: &Pattern) -> String {
     // A pattern without tasks has a degree of 0, so that the figures below exist.
     let mut degree = vec![0_usize; pattern.tasks.max(1)];
@@ -83,7 +78,7 @@ pub(crate) fn degrees(pattern: &Pattern) -> String {
     format!("{sent}{back}.")
 }
 
-/// Whether each edge has a reverse edge with as many bytes.
+/// Whether each edge has an equal reverse edge.
 fn is_symmetric(pattern: &Pattern) -> bool {
     let sorted = |turned: bool| {
         let ends = |edge: &Edge| if turned { (edge.to, edge.from) } else { (edge.from, edge.to) };
@@ -96,13 +91,12 @@ fn is_symmetric(pattern: &Pattern) -> bool {
     sorted(false) == sorted(true)
 }
 
-/// A number of things with their name: `1 byte`, `4096 bytes`, `16.8 M bytes`.
+/// `1 byte`, `4096 bytes`, `16.8 M bytes`.
 pub(crate) fn counted(number: f64, thing: &str) -> String {
     format!("{} {thing}{}", short(number), if number == 1.0 { "" } else { "s" })
 }
 
-/// A whole number of up to six digits in full; any other number with three significant digits and a
-/// multiplier.
+/// A whole number of up to six digits in full; any other with three significant digits.
 pub(crate) fn short(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e6 {
         // Adding 0 removes the sign of a negative zero.
@@ -112,7 +106,7 @@ pub(crate) fn short(number: f64) -> String {
     }
 }
 
-/// Three significant digits, and a multiplier of a power of 1000.
+/// Three significant digits and a multiplier.
 pub(crate) fn three_digits(number: f64) -> String {
     // Zero has no significant digits.
     if number == 0.0 {

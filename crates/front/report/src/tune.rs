@@ -12,7 +12,7 @@ use seatmap_trial::tune::metric::Better;
 use seatmap_trial::tune::race::{DEFAULT, RacePhase};
 use seatmap_trial::tune::tuned::{CandidateSeats, ConfirmedDifference, RaceRun, TuneVerdict};
 
-/// The most candidates in the plot; more curves cannot be distinguished.
+/// More curves cannot be distinguished.
 const DRAWN: usize = 6;
 
 /// The page of a race: the winner against others, the candidates, and the conclusions.
@@ -56,7 +56,6 @@ fn settings(tuned: &Tuned) -> Table {
     Table::facts(command.into_iter().chain(tuned.fingerprint.words()))
 }
 
-/// The number of runs.
 fn about(tuned: &Tuned, verdict: &TuneVerdict) -> String {
     if let Some(simulated) = &tuned.simulated {
         return format!(
@@ -85,7 +84,7 @@ fn names(tuned: &Tuned) -> Vec<String> {
     crate::bench::short_names(tuned.candidates.iter().map(|candidate| candidate.name.as_str()))
 }
 
-/// The candidates with their results: the winner, then the others, best first.
+/// The winner, then the others, best first.
 fn in_order(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<(usize, CandidateResult)> {
     // If larger readings are better, the best candidate has the largest percentage.
     let sign = if tuned.better == Better::Lower { 1.0 } else { -1.0 };
@@ -123,7 +122,6 @@ fn table(tuned: &Tuned, verdict: &TuneVerdict) -> Table {
     }))
 }
 
-/// The readings of the best candidates in the race, block by block.
 fn blocks(tuned: &Tuned, verdict: &TuneVerdict) -> Block {
     let names = names(tuned);
     let best = in_order(tuned, verdict).into_iter().take(DRAWN);
@@ -134,7 +132,7 @@ fn blocks(tuned: &Tuned, verdict: &TuneVerdict) -> Block {
     readings_by_block(&tuned.unit, curves)
 }
 
-/// A candidate's runs before the confirmation of the winner.
+/// Runs before the confirmation of the winner.
 fn raced(tuned: &Tuned, candidate: usize) -> impl Iterator<Item = &RaceRun> {
     tuned
         .runs
@@ -162,7 +160,7 @@ fn end(end: CandidateEnd) -> &'static str {
     }
 }
 
-/// The result in sentences, the most important first.
+/// The most important first.
 fn sentences(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<String> {
     let mut said = vec![against_default(tuned, verdict)];
     let runner_up = verdict.confirmed.iter().find(|found| found.with != DEFAULT);
@@ -176,11 +174,10 @@ fn sentences(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<String> {
     said
 }
 
-/// The fewest candidates whose order is significant: by chance, one order in 6 of three candidates
-/// is the model's, but only one in 120 of five.
+/// By chance, one order in 6 of three candidates is the model's, but only one in 120 of five.
 const FEWEST_ORDERED: usize = 5;
 
-/// How well the model's order agrees with the runs, by rank correlation.
+/// By rank correlation.
 fn agreement(correlation: f64) -> String {
     let word = match correlation {
         0.7.. => "agrees with the runs",
@@ -198,7 +195,6 @@ fn against_default(tuned: &Tuned, verdict: &TuneVerdict) -> String {
     }
 }
 
-/// A difference in fresh runs: with its interval, or as an upper bound.
 fn difference(tuned: &Tuned, verdict: &TuneVerdict, found: &ConfirmedDifference) -> String {
     let names = names(tuned);
     let own = &names[verdict.winner];
@@ -235,7 +231,6 @@ fn difference(tuned: &Tuned, verdict: &TuneVerdict, found: &ConfirmedDifference)
     format!("'{own}' {verdict}{by} than '{other}' {interval}")
 }
 
-/// The next step.
 fn advice(tuned: &Tuned, verdict: &TuneVerdict) -> Option<String> {
     // Without a gain in fresh runs, there is nothing to recommend.
     if !tuned.shows_gain(verdict) {
@@ -283,8 +278,7 @@ mod tests {
         RaceRun { turn, value, seconds: value, disturbance: None }
     }
 
-    /// A race between one CPU, which wins, and the default; the parameters are the result of the
-    /// fresh runs.
+    /// One CPU wins the race; the parameters are the result of the fresh runs.
     fn raced_with(percent: f64, interval: [f64; 2]) -> Tuned {
         let confirmed = ConfirmedDifference {
             with: DEFAULT,
@@ -330,7 +324,7 @@ mod tests {
         }
     }
 
-    /// The table agrees with the sentences, even if the race found a gain.
+    /// Table and sentences agree, even if the race found a gain.
     #[test]
     fn a_race_without_a_gain_claims_none() {
         let page = page(&raced_with(0.25, [-0.91, 0.8])).text(None);

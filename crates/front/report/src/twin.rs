@@ -5,7 +5,7 @@ use crate::page::{Page, PageSection, Table};
 use seatmap_measure::twin::TwinReport;
 use seatmap_measure::twin::capacity::Followed;
 
-/// If the best factors differ by more than this ratio, the result is inconclusive.
+/// If the best factors differ by more, the result is inconclusive.
 const MOST_OPEN: f64 = 1.5;
 
 /// The root mean square of the differences by distance class, for lines of every home, and under

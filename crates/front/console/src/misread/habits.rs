@@ -6,18 +6,17 @@
 
 use clap::Command;
 
-/// Words of other tools, with the answer to them.
 struct Habit {
-    /// Words with the same meaning, separated by blanks.
+    /// Words with the same meaning.
     words: &'static str,
-    /// The commands that this applies to, separated by blanks; empty for all.
+    /// The commands that they occur in; empty for all.
     commands: &'static str,
     answer: Answer,
 }
 
 #[derive(Clone, Copy)]
 enum Answer {
-    /// The command or option with the same meaning, if it exists here.
+    /// The option or command, if it exists here.
     Same(&'static str),
     /// A sentence that says what to type.
     Sentence(&'static str),
@@ -25,7 +24,7 @@ enum Answer {
 
 use Answer::{Same, Sentence};
 
-/// The program's own options, before any command.
+/// The options before any command.
 const PROGRAM: &str = "seatmap";
 const RUN: &str = "run";
 const BENCH: &str = "bench";
@@ -104,7 +103,7 @@ const LIMITS: Answer = Sentence(
      whether a quota stops a program",
 );
 
-/// The table; the first match answers.
+/// The first match answers.
 const HABITS: &[Habit] = &[
     // Plausible names of commands.
     habit("pin seat start launch affinity", PROGRAM, Same("run")),

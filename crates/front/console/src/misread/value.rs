@@ -27,7 +27,7 @@ pub fn one_of(error: &clap::Error) -> Option<String> {
     Some(format!("{argument}: '{value}' is not one of {}", values.join(", ")))
 }
 
-/// The problem with a value. Our own parsers already explain it.
+/// Our own parsers already explain it.
 fn problem(value: &str, cause: &(dyn Error + 'static)) -> String {
     if let Some(cause) = cause.downcast_ref::<ParseIntError>() {
         return match cause.kind() {
@@ -47,7 +47,7 @@ fn problem(value: &str, cause: &(dyn Error + 'static)) -> String {
     }
 }
 
-/// The bounds in the parser's error for a number, "0 is not in 1..=65535".
+/// From the parser's error "0 is not in 1..=65535".
 fn bounds(text: &str) -> Option<(i128, i128)> {
     let (_, range) = text.split_once(" is not in ")?;
     let (least, end) = range.split_once("..")?;
@@ -64,7 +64,6 @@ fn is_list(value: &str) -> bool {
     value.contains([',', ' ']) && numbers.all(|number| number.parse::<u32>().is_ok())
 }
 
-/// A guess at the intended value.
 fn hint(argument: &str, value: &str) -> String {
     let option = argument.split([' ', '=']).next().unwrap_or_default();
     let is_name = !value.is_empty() && value.parse::<i128>().is_err();

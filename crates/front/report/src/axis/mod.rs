@@ -9,7 +9,7 @@ mod ticks;
 
 use crate::Scale;
 
-/// An axis of times or numbers is logarithmic if the ratio of its ends exceeds this.
+/// Above this ratio of its ends, an axis of times or numbers is logarithmic.
 const LOG_FROM_RATIO: f64 = 8.0;
 
 /// The unit of an axis; it decides which ticks are round and how they are written.
@@ -35,12 +35,9 @@ pub enum AxisUnit {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scaling {
-    /// Equal differences have equal lengths.
     Linear,
-    /// Equal ratios have equal lengths.
     Log,
-    /// Equal differences of square roots have equal lengths: small values stay visible next to
-    /// large ones, and zero has a position.
+    /// Square roots: small values stay visible next to large ones, and zero has a position.
     Root,
 }
 
@@ -52,7 +49,6 @@ pub(crate) struct Axis {
     unit: AxisUnit,
 }
 
-/// A round value of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tick {
     pub value: f64,
@@ -66,8 +62,8 @@ impl Axis {
         Axis { low, high, scaling, unit }
     }
 
-    /// An axis that spans the values, logarithmic if its unit allows that and the values are
-    /// positive and far apart. `None` if there is no value.
+    /// Logarithmic if the unit allows that and the values are positive and far apart. `None` if
+    /// there is no value.
     pub fn of(values: impl Iterator<Item = f64>, unit: AxisUnit) -> Option<Self> {
         let (low, high) = ends(values)?;
         let scaling = match unit {
@@ -80,24 +76,23 @@ impl Axis {
         Some(Axis { low, high, scaling, unit })
     }
 
-    /// The axis extended to round ends, with at most `most` ticks.
+    /// Extends the axis to round ends, with at most `most` ticks.
     pub fn widened(self, most: usize) -> Self {
         let [low, high] = self.round_ends(most);
         Axis { low, high, ..self }
     }
 
-    /// Whether the axis is logarithmic but its ticks do not show it, as doublings would.
+    /// Whether the axis is logarithmic without ticks that show it, as doublings do.
     pub fn is_unexpectedly_log(&self) -> bool {
         self.scaling == Scaling::Log && !matches!(self.unit, AxisUnit::Bytes | AxisUnit::Doublings)
     }
 
-    /// The axis of a colour scale.
     pub fn of_scale(scale: Scale, unit: AxisUnit) -> Self {
         let scaling = if scale.log { Scaling::Log } else { Scaling::Linear };
         Axis::new(scale.low_ns, scale.high_ns, scaling, unit)
     }
 
-    /// The position of a value: 0 at the low end, 1 at the high end, 0.5 if the ends are equal.
+    /// 0 at the low end, 1 at the high end, 0.5 if the ends are equal.
     pub fn position(&self, value: f64) -> f64 {
         let at = |value: f64| match self.scaling {
             Scaling::Linear => value,

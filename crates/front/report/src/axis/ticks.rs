@@ -2,15 +2,14 @@
 
 use super::{Axis, AxisUnit, Scaling};
 
-/// Fewer logarithmic ticks than this do not show the scale, so linear steps are used instead.
+/// Fewer logarithmic ticks do not show the scale, so linear steps are used.
 const FEWEST: usize = 2;
-/// Sets of factors within a decade, the densest first.
+/// Within a decade, the densest first.
 const FACTORS: [&[f64]; 2] = [&[1.0, 2.0, 5.0], &[1.0]];
-/// The relative tolerance for rounding at the ends.
+/// Relative tolerance for rounding at the ends.
 const SLACK: f64 = 1e-9;
 
 impl Axis {
-    /// At most `most` round values between the ends.
     pub(super) fn round_values(&self, most: usize) -> Vec<f64> {
         let low = self.low;
         let high = self.high;
@@ -30,7 +29,6 @@ impl Axis {
         if is_enough { logarithmic } else { self.linear(most).into_iter().filter(inside).collect() }
     }
 
-    /// The nearest round values beyond the ends.
     pub(super) fn round_ends(&self, most: usize) -> [f64; 2] {
         if self.scaling == Scaling::Log {
             // Sizes that double from point to point already have round ends.
@@ -77,8 +75,7 @@ impl Axis {
             .collect()
     }
 
-    /// The nearest values of 1, 2 or 5 times a power of ten: at or below the low end, and at or
-    /// above the high end.
+    /// The nearest values of 1, 2 or 5 times a power of ten outside the ends.
     fn factors_around(&self) -> [f64; 2] {
         let factors = FACTORS[0];
         let around = |value: f64| {
@@ -108,7 +105,7 @@ impl Axis {
     }
 
     /// Multiples of 1, 2 or 5 times a power of ten. A count's first value, such as rank 1, also
-    /// gets a tick if there is room.
+    /// gets a tick.
     fn linear(&self, most: usize) -> Vec<f64> {
         let step = self.step(most);
         let first = (self.low / step - SLACK).ceil() as i64;

@@ -9,7 +9,7 @@ use crate::svg::frame::Title;
 use seatmap_data::statistics::words::{agreeing, figure};
 use seatmap_trial::tune::{BenchResults, Disturbance};
 
-/// The largest disturbance: `others used 41 % of CPU 0`.
+/// `others used 41 % of CPU 0`.
 fn taken(disturbance: &Disturbance, cpus: &str) -> String {
     let foreign = disturbance.foreign_percent.unwrap_or(0.0);
     let steal = disturbance.steal_percent.unwrap_or(0.0);
@@ -24,8 +24,7 @@ fn taken(disturbance: &Disturbance, cpus: &str) -> String {
     }
 }
 
-/// The share in one disturbance of the kind that is largest in another, with its unit, so that
-/// figures of one kind are compared.
+/// The same kind of share in another disturbance, with its unit.
 fn same_share(largest_in: &Disturbance, of: &Disturbance) -> String {
     let foreign = largest_in.foreign_percent.unwrap_or(0.0);
     let steal = largest_in.steal_percent.unwrap_or(0.0);
@@ -36,8 +35,7 @@ fn same_share(largest_in: &Disturbance, of: &Disturbance) -> String {
     format!("{} %", digits(share.unwrap_or(0.0)))
 }
 
-/// The caution about a result if the neighbours stay. CPU time excludes the time of others, and
-/// shows small differences that times hide.
+/// CPU time excludes the time of others, and shows small differences that times hide.
 fn reservation(metric: &str) -> &'static str {
     if metric == "time" {
         "The result holds beside these neighbours only; CPU time (--metric cpu) hangs less on \
@@ -47,7 +45,6 @@ fn reservation(metric: &str) -> &'static str {
     }
 }
 
-/// The disturbed runs, and whether the result depends on the neighbours.
 pub(super) fn sentences(results: &BenchResults, cpus: &str) -> Vec<String> {
     let only = reservation(&results.metric);
     let runs = counted(results.runs.len(), "run");
@@ -74,8 +71,7 @@ pub(super) fn sentences(results: &BenchResults, cpus: &str) -> Vec<String> {
     said
 }
 
-/// The share of the CPUs' time used by others during each run, by block; no curve for a command
-/// without known shares.
+/// By block; no curve for a command without known shares.
 pub(super) fn curves(results: &BenchResults, names: Vec<String>) -> Block {
     let curves = names.into_iter().enumerate().filter_map(|(at, name)| {
         let own = results.runs.iter().filter(|run| run.command == at && !run.again);
@@ -99,7 +95,6 @@ mod tests {
     use super::*;
     use seatmap_trial::tune::disturbance::DisturbedRuns;
 
-    /// Results of runs with this much time taken by others.
     fn results(foreign_percent: f64, disturbed: Option<DisturbedRuns>) -> BenchResults {
         let run = |at: usize| {
             let of_others = Some(foreign_percent);

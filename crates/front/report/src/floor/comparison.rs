@@ -22,13 +22,11 @@ pub struct SeatingComparison<'a> {
     pub(super) parts: Vec<Option<usize>>,
     pattern: &'a Pattern,
     objective: &'static str,
-    /// The unit of an edge's weight.
     pub(super) weight: &'static str,
-    /// The unit of a wire's load.
     pub(super) unit: &'static str,
 }
 
-/// A figure of both placements: its name, the values before and after, and the change.
+/// Name, before, after, change.
 type Row = [String; 4];
 
 impl<'a> SeatingComparison<'a> {
@@ -87,7 +85,7 @@ impl<'a> SeatingComparison<'a> {
         self
     }
 
-    /// The picture before (0) or after (1).
+    /// Before (0) or after (1).
     pub(super) fn picture(&self, at: usize) -> Markup {
         let drawing = Drawing {
             floor: &self.floor,
@@ -102,7 +100,6 @@ impl<'a> SeatingComparison<'a> {
         drawing.markup()
     }
 
-    /// The objective and the traffic, in figures.
     pub(super) fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
         if let [Some(before), Some(after)] =
@@ -131,7 +128,7 @@ impl<'a> SeatingComparison<'a> {
         rows
     }
 
-    /// The traffic that leaves the groups of each level, on a machine of nested levels.
+    /// Traffic that leaves the groups of each level.
     fn levels(&self) -> Vec<Row> {
         let mut boxes: Vec<(&str, Vec<&FloorArea>)> = Vec::new();
         for area in self.floor.areas.iter().filter(|area| area.border > 0.0) {
@@ -157,7 +154,7 @@ impl<'a> SeatingComparison<'a> {
             .collect()
     }
 
-    /// The bytes between tasks in different boxes, before and after.
+    /// Bytes between tasks in different boxes, before and after.
     fn between(&self, boxes: &[&FloorArea]) -> [f64; 2] {
         let mut box_of: BTreeMap<u32, usize> = BTreeMap::new();
         for (at, area) in boxes.iter().enumerate() {
@@ -184,7 +181,6 @@ impl<'a> SeatingComparison<'a> {
         }
     }
 
-    /// The number of parts of the pattern.
     pub(super) fn talking_parts(&self) -> usize {
         self.parts.iter().flatten().max().map_or(0, |last| last + 1)
     }

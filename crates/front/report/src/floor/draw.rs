@@ -10,16 +10,14 @@ use crate::traffic::counted;
 use maud::{Markup, html};
 use seatmap_data::pattern::Pattern;
 
-/// How far a curve without a hub deviates from the straight line, as a share of its length.
+/// The deviation of a curve without a hub, as a share of its length.
 const BEND: f64 = 0.12;
-/// How far a curve between opposite ends of a ring is pulled to the hub; shorter ones are pulled
-/// less.
+/// How far a curve between opposite ends of a ring is pulled to the hub.
 const PULL: f64 = 0.75;
-/// Up to this many pairs have full opacity; more are drawn fainter.
+/// More pairs are drawn fainter.
 const FEW_PAIRS: f64 = 40.0;
-/// The smallest font size.
 const SMALLEST: f64 = 6.0;
-/// Half the diagonal of a home with lines, and of one without.
+/// Half the diagonal, with and without lines.
 const HOMES: [f64; 2] = [6.5, 3.0];
 
 pub(super) struct Drawing<'a> {
@@ -29,14 +27,12 @@ pub(super) struct Drawing<'a> {
     pub seating: &'a DrawnPlacement,
     pub flow: &'a Flow,
     pub most: Most,
-    /// The unit of an edge's weight.
     pub weight: &'a str,
-    /// The unit of a wire's load.
     pub unit: &'a str,
 }
 
 impl Drawing<'_> {
-    /// The picture, from the background to the labels.
+    /// From the background to the labels.
     pub fn markup(&self) -> Markup {
         html! {
             g { @for (at, area) in self.floor.areas.iter().enumerate() { (self.area(at, area)) } }
@@ -89,7 +85,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// The names of a box, as far as they fit; in the middle if the box has no threads.
+    /// As many names as fit; in the middle if the box has no threads.
     fn caption(area: &FloorArea) -> Markup {
         let room = (area.width / LETTER) as usize;
         // Outer names first: in a narrow box, the names of inner levels are dropped.
@@ -146,7 +142,6 @@ impl Drawing<'_> {
         }
     }
 
-    /// The colours of a task's part, and of the text on it.
     fn colours(&self, task: usize) -> (String, &'static str) {
         part(self.parts.get(task).copied().flatten())
     }
@@ -169,7 +164,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// The task of a seat, as `T3` if there is room; without a task, the CPU's number in grey.
+    /// `T3` if there is room; without a task, the CPU's number in grey.
     fn number(&self, seat: &FloorSeat) -> Markup {
         let tasks = self.tasks(seat.os);
         let plain = match tasks {
@@ -218,7 +213,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// The curve between two seats, through the line's home if known; `None` within one seat.
+    /// Through the line's home, if known; `None` within one seat.
     fn bow(&self, pair: &TaskPair) -> Option<String> {
         let from = self.seat_of(pair.from)?;
         let to = self.seat_of(pair.to)?;
@@ -244,7 +239,6 @@ impl Drawing<'_> {
         self.floor.seat(*self.seating.placement.get(task)?)
     }
 
-    /// A home: large if it has lines, else small.
     fn home(&self, at: usize) -> Markup {
         let home = &self.floor.homes[at];
         let lines = self.flow.lines.get(&at).map_or(&[][..], Vec::as_slice);
@@ -272,7 +266,7 @@ impl Drawing<'_> {
     }
 }
 
-/// A curve between two points: towards their hubs, or to one side if they have none.
+/// Towards the hubs or, without hubs, to one side.
 fn bend((x, y): Point, (to_x, to_y): Point, hubs: [Option<Point>; 2]) -> String {
     let middle_x = (x + to_x) / 2.0;
     let middle_y = (y + to_y) / 2.0;

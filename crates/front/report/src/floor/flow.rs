@@ -5,33 +5,29 @@ use seatmap_data::pattern::Pattern;
 use seatmap_measure::appraise::links::{self, border_loads};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most pairs drawn, the heaviest first; more would cover the picture.
+/// The heaviest pairs; more would cover the picture.
 const MOST_PAIRS: usize = 160;
-/// The most curves if all pairs weigh the same, so that none may be left out.
+/// If all pairs weigh the same, none may be left out.
 const MOST_EQUAL_PAIRS: usize = 1000;
 
-/// Two tasks that communicate; both directions together if they share a line.
+/// Two tasks that communicate; both directions if they share a line.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TaskPair {
     pub from: usize,
     pub to: usize,
     pub bytes: f64,
-    /// The home of their line.
     pub home: Option<usize>,
 }
 
-/// The traffic of a placement on a floor plan.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Flow {
-    /// The load of each wire, in each direction: bytes, or a simulator's count.
+    /// In each direction: bytes, or a simulator's count.
     pub wires: Vec<f64>,
     /// The bytes that cross the border of each area.
     pub borders: Vec<f64>,
-    /// The heaviest pairs.
     pub pairs: Vec<TaskPair>,
     /// The edges whose lines are at each home.
     pub lines: BTreeMap<usize, Vec<(usize, usize)>>,
-    /// The tasks on each PU.
     pub tasks: BTreeMap<u32, Vec<usize>>,
 }
 
@@ -73,8 +69,8 @@ impl Flow {
     }
 }
 
-/// The heaviest pairs, by the sum over the homes of their lines. Includes all or none of the pairs
-/// of equal weight, unless all pairs weigh the same.
+/// Sums over the homes of their lines. Includes all or none of the pairs of equal weight, unless
+/// all weigh the same.
 fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<TaskPair> {
     let mut all: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     bows.iter().for_each(|((from, to, _), bytes)| *all.entry((*from, *to)).or_default() += bytes);
@@ -90,8 +86,8 @@ fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<TaskPair>
     bows.into_iter().filter(is_drawn).map(bow).take(MOST_EQUAL_PAIRS).collect()
 }
 
-/// The part of the pattern that each task belongs to: tasks that communicate, directly or through
-/// others, form a part. `None` for tasks without traffic.
+/// Tasks that communicate, directly or through others, form a part. `None` for tasks without
+/// traffic.
 pub(super) fn parts(pattern: &Pattern) -> Vec<Option<usize>> {
     let mut above: Vec<usize> = (0..pattern.tasks).collect();
     // Union-find: two tasks that communicate get the same first task.
@@ -109,7 +105,7 @@ pub(super) fn parts(pattern: &Pattern) -> Vec<Option<usize>> {
     first.iter().map(|first| numbers.get(first).copied()).collect()
 }
 
-/// The first task of a part. Each step halves the path for later calls.
+/// Each step halves the path for later calls.
 fn first_of(above: &mut [usize], mut task: usize) -> usize {
     while above[task] != task {
         above[task] = above[above[task]];

@@ -6,9 +6,7 @@ use crate::svg::number;
 use crate::traffic::{short, three_digits};
 use maud::{Markup, html};
 
-/// Height of the legend.
 pub(super) const HEIGHT: f64 = 52.0;
-/// Width of a step of the load.
 const STEP: f64 = 46.0;
 
 /// One line of marks and one of loads, at least 560 units wide.
@@ -59,7 +57,6 @@ pub(super) fn legend(comparison: &SeatingComparison) -> Markup {
     }
 }
 
-/// A load, as short as its room requires.
 fn tick(load: f64) -> String {
     if load < 1e4 { short(load) } else { three_digits(load) }
 }

@@ -6,23 +6,22 @@ use super::{FloorPlan, SIDE};
 use seatmap_data::machine::{Level, Profile};
 use seatmap_measure::appraise::nested::{self, PuGroup};
 
-/// The height left for the picture on a laptop's screen.
+/// Left for the picture on a laptop's screen.
 const HIGHEST: f64 = 480.0;
-/// The largest seat; a larger one would be no more legible.
+/// A larger seat would be no more legible.
 const LARGEST: f64 = 40.0;
-/// The steps from the largest to the smallest seat, at which a few thousand fit.
+/// At the smallest size, a few thousand seats fit.
 const STEPS: u32 = 76;
-/// The difference between two sizes.
 const STEP: f64 = 0.5;
-/// The shapes of boxes to try, as width / height; the best depends on the machine.
+/// Width / height; the best depends on the machine.
 const RATIOS: [f64; 5] = [1.6, 1.1, 0.8, 2.2, 0.5];
 /// The widest border of a core, and of larger parts.
 const NARROW: f64 = 2.5;
 const WIDE: f64 = 6.0;
-/// Room around the outermost boxes, for their borders.
+/// For the borders of the outermost boxes.
 const MARGIN: f64 = 5.0;
 
-/// The floor plan of a machine with a known topology, or only known distances.
+/// Needs a topology or only distances.
 pub(super) fn floor(profile: &Profile) -> FloorPlan {
     let machine = nested::machine(profile);
     let size = |step: u32| LARGEST - STEP * f64::from(step);
@@ -42,7 +41,6 @@ pub(super) fn floor(profile: &Profile) -> FloorPlan {
     floor
 }
 
-/// A machine with seats of a size, in the first shape that fits.
 fn fitting(machine: &PuGroup, size: f64) -> Option<Packed<'_>> {
     let fits = |packed: &Packed| {
         packed.width <= SIDE - 2.0 * MARGIN && packed.height <= HIGHEST - 2.0 * MARGIN
@@ -50,7 +48,6 @@ fn fitting(machine: &PuGroup, size: f64) -> Option<Packed<'_>> {
     RATIOS.iter().map(|ratio| packed(machine, size, *ratio)).find(fits)
 }
 
-/// Adds a box and everything in it to a floor plan.
 fn lay(packed: &Packed, corner: Point, floor: &mut FloorPlan) {
     let PuGroup { names, level, pus, inside } = packed.group;
     if inside.is_empty() {
@@ -83,7 +80,7 @@ fn lay(packed: &Packed, corner: Point, floor: &mut FloorPlan) {
     packed.inside.iter().for_each(|((x, y), part)| lay(part, (corner.0 + x, corner.1 + y), floor));
 }
 
-/// The homes that a profile distinguishes, at the corners of their nearest PUs.
+/// The homes that a profile distinguishes, at their nearest PUs.
 fn homes(profile: &Profile, floor: &FloorPlan) -> Vec<HomeMark> {
     let lines = profile
         .home_model

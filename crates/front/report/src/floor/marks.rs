@@ -2,9 +2,9 @@
 
 use crate::palette::{Rgb, colour, hex, is_light};
 
-/// The number of colours for loads; widths are continuous.
+/// Colours of loads; widths are continuous.
 pub(super) const STEPS: usize = 6;
-/// The lightest colour: lighter ones of viridis are invisible on a white background.
+/// Lighter colours of viridis are invisible on a white background.
 const LIGHTEST: f64 = 0.82;
 
 /// Blue, vermilion, purple, sky and orange of Okabe & Ito 2008, then indigo (lighter), olive, wine,
@@ -24,22 +24,19 @@ const PARTS: [Rgb; 12] = [
     [17, 119, 51],
     [221, 204, 119],
 ];
-/// The colour of tasks without traffic.
+/// Tasks without traffic.
 const NOBODY: Rgb = [110, 119, 129];
-/// The colour of homes.
 pub(super) const HOME: &str = "#009e73";
 
-/// The largest values, which widths and colours are relative to.
+/// Widths and colours are relative to these.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Most {
-    /// The largest load of a wire or border.
     pub load: f64,
-    /// The largest weight of a pair.
     pub pair: f64,
 }
 
 impl Most {
-    /// The class and colour of a load, darker for more; `None` without load.
+    /// Darker for more; `None` without load.
     pub fn step(self, load: f64) -> Option<(String, String)> {
         // Rounded up, so that the smallest load has the first step and the largest the last.
         (load > 0.0).then(|| step_at((load / self.load * STEPS as f64).ceil() as usize))
@@ -55,15 +52,15 @@ impl Most {
     }
 }
 
-/// The class and colour of a step, from 1.
+/// Counts from 1.
 pub(super) fn step_at(step: usize) -> (String, String) {
     let step = step.clamp(1, STEPS);
     let light = LIGHTEST * (STEPS - step) as f64 / (STEPS - 1) as f64;
     (format!("load-{step}"), hex(colour(light)))
 }
 
-/// The colour of a part of the pattern, or of tasks without traffic, and of text on it. More than
-/// twelve parts reuse the colours.
+/// The colour of a part, or of tasks without traffic, and of text on it. More than twelve parts
+/// reuse the colours.
 pub(super) fn part(at: Option<usize>) -> (String, &'static str) {
     let rgb = at.map_or(NOBODY, |at| PARTS[at % PARTS.len()]);
     (hex(rgb), if is_light(rgb) { "#1b1f24" } else { "#ffffff" })

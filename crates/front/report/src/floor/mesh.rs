@@ -8,29 +8,26 @@ use seatmap_data::machine::{Profile, Pu};
 use seatmap_measure::appraise::Ways;
 use seatmap_sim::coherent::fabric::Link;
 
-/// Room for memory controllers, left and right.
+/// For memory controllers.
 const MARGIN: f64 = 34.0;
-/// The largest distance from one tile to the next.
+/// From one tile to the next.
 const LARGEST: f64 = 96.0;
-/// A tile's share of that distance.
+/// As a share of that distance.
 const TILE: f64 = 0.68;
-/// The share of a tile's side below its seats, for its number and its home.
+/// The share below a tile's seats, for its number and its home.
 const FOOT: f64 = 0.24;
-/// The offset of a link's direction, as a share of the distance between tiles.
+/// Offset of a link's direction, as a share of the distance between tiles.
 const LANE: f64 = 0.1;
-/// The widest wire.
 const WIDEST: f64 = 9.0;
-/// Width and height of a memory controller.
+/// Width and height of a controller.
 const MEMORY: Point = (24.0, 30.0);
 
-/// The positions of the tiles.
 struct Tiles {
     columns: u16,
     pitch: f64,
     margin: f64,
 }
 
-/// The floor plan of a mesh with this many tiles in a row.
 pub(super) fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16]) -> FloorPlan {
     // Only controllers need a margin.
     let margin = if memories.is_empty() { 0.0 } else { MARGIN };
@@ -89,7 +86,7 @@ impl Tiles {
         }
     }
 
-    /// Seats above the foot of their tile, as nearly square as possible.
+    /// As nearly square as possible.
     fn seats(&self, tile: u16, pus: &[&Pu]) -> Vec<FloorSeat> {
         let columns = (pus.len() as f64).sqrt().ceil().max(1.0);
         let rows = (pus.len() as f64 / columns).ceil().max(1.0);

@@ -4,35 +4,33 @@ use super::parts::Point;
 use seatmap_data::machine::Level;
 use seatmap_measure::appraise::nested::PuGroup;
 
-/// Height of a box's name line, enough for the widest border around the box.
+/// Enough for the widest border around the box.
 const CAPTION: f64 = 17.0;
-/// The width of a letter of a box's name.
 pub(super) const LETTER: f64 = 5.5;
 
-/// Full rows are preferred up to this many times the size of the best arrangement.
+/// Full rows may be this much larger than the best arrangement.
 const FULL_ROWS: f64 = 1.35;
 
-/// Neighbours in a row may differ in height by at most this ratio.
+/// The most that neighbours in a row may differ in height, as a ratio.
 const ALIKE: f64 = 1.5;
 
-/// A row that fills less of the width than this gets wider parts.
+/// Rows that fill less of the width get wider parts.
 const EMPTY: f64 = 0.75;
-/// How much wider the parts become, relative to their height.
+/// How much wider, relative to their height.
 const WIDER: [f64; 3] = [2.0, 4.0, 8.0];
 
-/// A group with the position of everything in it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Packed<'a> {
     pub group: &'a PuGroup,
     pub width: f64,
     pub height: f64,
     pub caption: f64,
-    /// The boxes inside, each with the offset of its corner.
+    /// With the offset of each corner.
     pub inside: Vec<(Point, Packed<'a>)>,
 }
 
-/// Packs a group with seats of this size; the number of parts in a row makes the width as near as
-/// possible to `ratio` times the height.
+/// Packs a group with seats of this size to a width as near as possible to `ratio` times the
+/// height.
 pub(super) fn packed(group: &PuGroup, size: f64, ratio: f64) -> Packed<'_> {
     if group.inside.is_empty() {
         return Packed { group, width: size, height: size, caption: 0.0, inside: Vec::new() };
@@ -66,8 +64,8 @@ pub(super) fn packed(group: &PuGroup, size: f64, ratio: f64) -> Packed<'_> {
     }
 }
 
-/// The number of columns with the smallest shape, preferring full rows unless others are far
-/// better. `parts` are the sizes of the runs of similar parts; each run has its own rows.
+/// The best number of columns, preferring full rows unless others are far better. `parts` are the
+/// sizes of the runs of similar parts; each run has its own rows.
 fn columns(parts: &[usize], shape: impl Fn(usize) -> f64) -> usize {
     let most = parts.iter().max().copied().unwrap_or(1).max(1);
     let best = |columns: &mut dyn Iterator<Item = usize>| {
@@ -81,7 +79,7 @@ fn columns(parts: &[usize], shape: impl Fn(usize) -> f64) -> usize {
     if shape(full) <= FULL_ROWS * shape(any) { full } else { any }
 }
 
-/// The margin inside a group, and the gap between its parts: named borders may be drawn wide.
+/// Margin and gap: named borders may be drawn wide.
 fn room(group: &PuGroup) -> (f64, f64) {
     // The borders of inner boxes are drawn too, so deeper nesting needs wider gaps.
     let inner = group.inside.iter().map(depth).max().unwrap_or(0) as f64;
@@ -103,18 +101,15 @@ fn room(group: &PuGroup) -> (f64, f64) {
     )
 }
 
-/// The levels of boxes inside a group, without the seats.
 fn depth(group: &PuGroup) -> usize {
     group.inside.iter().map(|part| depth(part) + 1).max().unwrap_or(0)
 }
 
-/// Runs of adjacent parts of similar height.
 fn alike<'a, 'b>(parts: &'b [Packed<'a>]) -> impl Iterator<Item = &'b [Packed<'a>]> {
     parts.chunk_by(|a, b| a.height.max(b.height) <= ALIKE * a.height.min(b.height))
 }
 
-/// Rows of `columns` parts. A part of a very different height begins a new row, for example
-/// clusters after cores.
+/// A part of a very different height begins a new row, for example clusters after cores.
 fn rows<'a, 'b>(parts: &'b [Packed<'a>], columns: usize) -> Vec<&'b [Packed<'a>]> {
     alike(parts).flat_map(|alike| alike.chunks(columns)).collect()
 }
@@ -126,7 +121,7 @@ fn in_rows(parts: Vec<Packed<'_>>, columns: usize) -> Vec<Vec<Packed<'_>>> {
     counts.into_iter().map(|count| rest.by_ref().take(count).collect()).collect()
 }
 
-/// Makes the parts of short rows lower and wider, as far as there is room.
+/// Makes the parts of short rows lower and wider.
 fn filled<'a>(
     mut rows: Vec<Vec<Packed<'a>>>,
     size: f64,
@@ -160,7 +155,6 @@ fn extent(rows: &[&[Packed]], gap: f64) -> (f64, f64) {
     (wide, rows.iter().map(|row| height(row) + gap).sum::<f64>() - gap)
 }
 
-/// The corner of each part.
 fn places(rows: &[Vec<Packed>], gap: f64) -> Vec<Point> {
     let mut places = Vec::new();
     let mut y = 0.0;

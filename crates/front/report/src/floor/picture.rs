@@ -10,16 +10,13 @@ use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Plan;
 use seatmap_os::CpuList;
 
-/// Room around a standalone picture, and between its two halves.
+/// Around a standalone picture, and between its halves.
 const MARGIN: f64 = 24.0;
-/// Room for the title and the words above the halves.
+/// The title and the words above the halves.
 const TOP: f64 = 72.0;
-/// Height of a line of figures.
 const ROW: f64 = 18.0;
-/// The columns of figures, from the left.
 const COLUMNS: [f64; 4] = [0.0, 250.0, 480.0, 720.0];
 const HEADS: [&str; 4] = ["", "before", "after", ""];
-/// The width of the figures.
 const FIGURES: f64 = 800.0;
 
 /// Both placements with their figures as a standalone picture.
@@ -99,8 +96,7 @@ pub fn section(comparison: &SeatingComparison) -> Markup {
     }
 }
 
-/// A machine with its CPUs in the colours of their groups, and a legend. `owners`: CPUs with the
-/// index of their group.
+/// `owners`: CPUs with the index of their group.
 pub(crate) fn coloured(floor: &FloorPlan, names: &[String], owners: &[(u32, usize)]) -> Markup {
     let mut pattern = Pattern::silent("", owners.len());
     pattern.names = owners.iter().map(|(_, group)| names[*group].clone()).collect();
@@ -117,7 +113,6 @@ pub(crate) fn coloured(floor: &FloorPlan, names: &[String], owners: &[(u32, usiz
     }
 }
 
-/// A machine without tasks.
 pub(crate) fn machine(floor: &FloorPlan) -> Markup {
     let drawn = silent(floor, &Pattern::silent("", 0), &[], Vec::new());
     html! {
@@ -132,7 +127,7 @@ pub(crate) fn machine(floor: &FloorPlan) -> Markup {
     }
 }
 
-/// A machine with the tasks of a plan, without messages.
+/// Without messages.
 pub(crate) fn tasks(floor: &FloorPlan, plan: &Plan) -> Markup {
     inline(floor, "The tasks on the machine", &seated(floor, plan))
 }
@@ -155,7 +150,6 @@ fn seated(floor: &FloorPlan, plan: &Plan) -> Markup {
     silent(floor, &pattern, &vec![None; pattern.tasks], plan.placement.clone())
 }
 
-/// A machine with tasks that send nothing.
 fn silent(
     floor: &FloorPlan,
     pattern: &Pattern,

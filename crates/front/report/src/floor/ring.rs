@@ -5,21 +5,18 @@ use super::{FloorPlan, SIDE};
 use seatmap_data::machine::{Profile, Pu};
 use seatmap_measure::appraise::Ways;
 
-/// Room for the numbers of cores, outside.
+/// For the numbers of cores.
 const MARGIN: f64 = 16.0;
-/// The largest seat.
 const LARGEST: f64 = 34.0;
-/// The spacing of seats, in seats, both around the circle and outwards.
+/// The spacing of seats, in seats.
 const AIR: f64 = 1.15;
 /// The gap between the two directions of the ring, and between them and their neighbours.
 pub const LANE: f64 = 10.0;
 /// The widest wire: a lane minus a gap.
 pub const WIDEST: f64 = 8.0;
-/// The most core numbers around the ring.
 const MOST_LABELS: usize = 16;
 
-/// The floor plan of a ring: its stops are the nodes in order, and the first half of its links goes
-/// up.
+/// The stops are the nodes in order, and the first half of the links goes up.
 pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
     let stops = ways.fabric.nodes();
     let at_stop: Vec<Vec<&Pu>> =
@@ -65,7 +62,7 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
     }
 }
 
-/// The PUs at a stop, by core and thread.
+/// By core and thread.
 fn seated<'a>(profile: &'a Profile, ways: &Ways, stop: u16) -> Vec<&'a Pu> {
     let mut pus: Vec<&Pu> = profile
         .topology

@@ -5,11 +5,10 @@ use crate::{Grid, GridOrder, Scale};
 use maud::{Markup, html};
 use seatmap_data::machine::Profile;
 
-/// The most rows and columns of the picture.
 const MOST_CELLS: usize = 32;
 
-/// The heat map without text; empty if no distances are known. On a large machine, each cell is the
-/// median of a square of pairs, so that two packages are still two squares.
+/// Empty if no distances are known. On a large machine, each cell is the median of a square of
+/// pairs, so that two packages are still two squares.
 pub(super) fn thumbnail(profile: &Profile) -> Markup {
     let grid = Grid::of(profile, GridOrder::Group, None);
     let Some((grid, scale)) = grid.and_then(|grid| {
@@ -30,7 +29,7 @@ pub(super) fn thumbnail(profile: &Profile) -> Markup {
     }
 }
 
-/// The colour of a cell; `None` if it contains no pair of different PUs.
+/// `None` if the cell contains no pair of different PUs.
 fn cell(grid: &Grid, scale: Scale, [row, column]: [usize; 2], n: usize) -> Option<Fill> {
     let pus = grid.os.len();
     let [rows, columns] = [row, column].map(|at| at * pus / n..(at + 1) * pus / n);

@@ -2,15 +2,14 @@
 
 use super::{TERMS, Term};
 
-/// A term in a text, as a range of bytes.
+/// A range of bytes.
 pub(super) struct Occurrence {
     pub term: Term,
     pub at: usize,
     pub end: usize,
 }
 
-/// The first occurrence of each term, from left to right; the longer one if two begin at the same
-/// place.
+/// From left to right; the longer one if two begin at the same place.
 pub(super) fn first_terms(text: &str) -> Vec<Occurrence> {
     let mut found: Vec<Occurrence> = TERMS.iter().filter_map(|term| first(*term, text)).collect();
     // Of 'core' and 'core distance' at the same place, the longer one comes first and covers the
@@ -25,8 +24,7 @@ pub(super) fn first_terms(text: &str) -> Vec<Occurrence> {
     found
 }
 
-/// The first occurrence of a term as a separate word, in the singular or the plural, also at the
-/// beginning of a sentence.
+/// As a separate word, in the singular or the plural, also at the beginning of a sentence.
 fn first(term: Term, text: &str) -> Option<Occurrence> {
     let word = term.word;
     let begins = |at: usize| {
@@ -51,7 +49,7 @@ fn first(term: Term, text: &str) -> Option<Occurrence> {
     text.char_indices().filter_map(|(at, _)| begins(at)).find_map(ends)
 }
 
-/// Whether a term may begin or end next to this character: not inside a word, a path or a name.
+/// Not inside a word, a path or a name.
 fn is_edge(beside: Option<char>) -> bool {
     beside.is_none_or(|c| !c.is_alphanumeric() && !['-', '_', '/', '@', '='].contains(&c))
 }

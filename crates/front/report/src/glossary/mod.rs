@@ -14,21 +14,20 @@ pub(crate) use table::TERMS;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Term {
-    /// The word in the singular, as in the middle of a sentence.
+    /// In the singular, as in the middle of a sentence.
     pub word: &'static str,
     /// One or two sentences, units included.
     pub meaning: &'static str,
 }
 
-/// Elements whose text is not explained: names, programs, elements with their own tooltip, and
-/// elements that no pointer reaches.
+/// Names, programs, elements with their own tooltip, and elements that no pointer reaches.
 const LEFT_ALONE: [&str; 11] = [
     "script", "style", "title", "desc", "abbr", "h1", "button", "code", "pre", "noscript", "option",
 ];
 /// Elements within which a term is explained once.
 const SCOPES: [&str; 5] = ["section", "header", "footer", "svg", "figure"];
 
-/// Explains the terms in a body, and appends the list of them.
+/// Gives the terms in a body tooltips, and appends the list of terms.
 pub(crate) fn explained(body: &Markup) -> Markup {
     let mut page = ExplainedPage::default();
     for piece in pieces(&body.0) {
@@ -49,15 +48,13 @@ fn list(used: &BTreeSet<Term>) -> Markup {
     }
 }
 
-/// A tag, or the text between two tags.
 #[derive(Clone, Copy)]
 pub(crate) enum Piece<'a> {
     Tag(&'a str),
     Text(&'a str),
 }
 
-/// Splits this program's own markup: `<` and `>` only delimit tags, since both are escaped
-/// elsewhere.
+/// `<` and `>` only delimit tags, since both are escaped elsewhere.
 pub(crate) fn pieces(markup: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = markup;
     std::iter::from_fn(move || {
@@ -76,21 +73,19 @@ pub(crate) fn pieces(markup: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// The name of the element that a tag begins or ends.
 pub(crate) fn name_of(tag: &str) -> &str {
     let name = tag.trim_start_matches(['<', '/']);
     name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default()
 }
 
-/// The part of a page read so far.
 #[derive(Default)]
 struct ExplainedPage {
     text: String,
-    /// The open elements whose text is not explained.
+    /// Open elements whose text is not explained.
     left_alone: Vec<String>,
-    /// The open scopes, each with its explained terms.
+    /// Open scopes with their explained terms.
     scopes: Vec<(String, BTreeSet<Term>)>,
-    /// The first term in the open `<text>` of a picture.
+    /// The first term in an open `<text>`.
     in_text: Option<Option<Term>>,
     used: BTreeSet<Term>,
 }
@@ -158,7 +153,7 @@ impl ExplainedPage {
         self.text += &text[from..];
     }
 
-    /// Whether a term is not yet explained in this scope.
+    /// Whether this is the term's first occurrence in its scope.
     fn is_new(&mut self, term: Term) -> bool {
         // The list at the end includes terms whose tooltip is in another section.
         self.used.insert(term);

@@ -6,7 +6,7 @@ const fn term(word: &'static str, meaning: &'static str) -> Term {
     Term { word, meaning }
 }
 
-/// All terms, in alphabetical order.
+/// In alphabetical order.
 pub(crate) const TERMS: &[Term] = &[
     term(
         "95 % interval",

@@ -66,7 +66,6 @@ fn a_page_ends_with_its_terms() {
     assert!(!of("<p>nothing</p>").contains("<details"));
 }
 
-/// All pages of this crate's samples, by name.
 fn pages() -> Vec<(&'static str, String)> {
     use crate::floor::{DrawnPlacement, FloorPlan, SeatingComparison};
     use crate::{html, samples};
@@ -96,7 +95,7 @@ fn pages() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The visible text outside tooltips and the list of terms, without tags and pictures.
+/// Without tooltips, the list of terms, tags and pictures.
 fn visible_text(page: &str) -> String {
     let mut text = String::new();
     let mut hidden = 0;

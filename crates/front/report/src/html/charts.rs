@@ -10,20 +10,19 @@ use maud::{Markup, html};
 use seatmap_data::machine::LoadedPoint;
 use seatmap_measure::classes::DistanceClass;
 
-/// Width of the histograms, in user units: narrow, because they are next to the heat map.
+/// Narrow, because the histograms are next to the heat map.
 const WIDTH: f64 = 300.0;
-/// Room at both sides for the outer ticks.
+/// For the outer ticks.
 const SIDE: f64 = 14.0;
-/// Height of one class: its name, its histogram, and a gap.
+/// Name, histogram and gap of a class.
 const ROW: f64 = 56.0;
-/// The height of the tallest bar.
+/// The tallest bar.
 const BARS: f64 = 30.0;
-/// Room for ticks and title below.
+/// Ticks and title.
 const BELOW: f64 = 40.0;
-/// The number of bars in a histogram.
 const BINS: usize = 96;
 
-/// The distribution of distances: a histogram for each class on a common axis, with its median.
+/// A histogram for each class on a common axis, with its median.
 pub(super) fn distribution(
     classes: &[(DistanceClass, Vec<f64>)],
     scale: Scale,
@@ -43,7 +42,7 @@ pub(super) fn distribution(
     chart([WIDTH, plot + BELOW], "Distribution of distances by class", &drawn)
 }
 
-/// One class; `floor` is the lower end of its bars.
+/// `floor` is the lower end of the bars.
 fn row(
     class: &DistanceClass,
     values_ns: &[f64],
@@ -71,8 +70,7 @@ fn row(
     }
 }
 
-/// Heights of the bars: square roots of the counts, so that a few far pairs next to a thousand near
-/// ones are visible.
+/// Square roots of the counts, so that a few far pairs next to a thousand near ones are visible.
 fn histogram(values_ns: &[f64], axis: &Axis) -> Vec<f64> {
     let mut counts = vec![0u32; BINS];
     for value in values_ns.iter().filter(|value| value.is_finite()) {
@@ -83,8 +81,8 @@ fn histogram(values_ns: &[f64], axis: &Axis) -> Vec<f64> {
     counts.into_iter().map(|count| BARS * (f64::from(count) / f64::from(most)).sqrt()).collect()
 }
 
-/// Distance by the number of concurrent pairs, as curves of quantiles. Empty for fewer than two
-/// points, which the table already shows.
+/// Quantiles by the number of concurrent pairs. Empty for fewer than two points, which the table
+/// already shows.
 pub(super) fn loaded(points: &[LoadedPoint]) -> Block {
     let names = if points.len() > 1 { &["p90", "median", "p10"][..] } else { &[] };
     let curves = names.iter().enumerate().map(|(at, name)| {

@@ -14,8 +14,7 @@ use seatmap_data::machine::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The most homes included in the scale in addition to the measured matrix; with hundreds, a page
-/// would take seconds.
+/// Homes included in the scale; with hundreds, a page would take seconds.
 const HOMES_FOR_SCALE: usize = 8;
 
 #[derive(Serialize)]
@@ -42,7 +41,7 @@ struct Data {
 #[derive(Serialize)]
 struct Regimes {
     pus: [u32; 2],
-    /// Hundredths of a nanosecond, and the share of the samples.
+    /// Hundredths of a nanosecond, share of the samples.
     levels: Vec<(Option<i64>, f64)>,
 }
 
@@ -50,21 +49,21 @@ struct Regimes {
 struct Model {
     group: Vec<Option<usize>>,
     between: Vec<Vec<Option<i64>>>,
-    /// One row for each home; empty if `between` applies to all.
+    /// A row for each home; empty if `between` applies to all.
     inside: Vec<Vec<Option<i64>>>,
-    /// One row for each home.
+    /// A row for each home.
     offset: Vec<Vec<Option<i64>>>,
     smt: Option<i64>,
 }
 
-/// The JSON for the script; `null` without distances.
+/// `null` without distances.
 pub(super) fn text(profile: &Profile, scale: Option<Scale>) -> String {
     let data = profile.core_distance.as_ref().map(|distance| data(profile, distance, scale));
     // Plain structs with string keys cannot fail.
     serde_json::to_string(&data).unwrap_or_else(|_| "null".to_owned())
 }
 
-/// The scale for the measured matrix and the predictions, so that one legend serves all homes.
+/// Includes the predictions, so that one legend serves all homes.
 pub(super) fn scale(profile: &Profile) -> Option<Scale> {
     let distance = profile.core_distance.as_ref()?;
     let homes = profile.home_model.as_ref().map_or(0, HomeModel::homes);

@@ -13,9 +13,8 @@ pub(crate) const CSS: &str = concat!(
     include_str!("../../assets/dark.css"),
     "}\n}\n"
 );
-/// The switch between light and dark, on all pages.
 const THEME: &str = include_str!("../../assets/theme.js");
-/// The policy that allows only the contents of the file itself.
+/// Allows only the contents of the file itself.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
@@ -74,8 +73,7 @@ pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String 
     visible_lines(page.into_string())
 }
 
-/// JSON that cannot end its element: `<` and hidden characters occur only in strings, where they
-/// can be escaped.
+/// `<` and hidden characters occur only in strings, where they can be escaped.
 fn inert(json: &str) -> String {
     let mut inert = String::with_capacity(json.len());
     for c in json.chars() {

@@ -7,14 +7,12 @@ use crate::{AxisUnit, Digits, Grid, GridOrder, Scale, svg};
 use maud::{Markup, html};
 use seatmap_data::machine::{HomeModel, Profile};
 
-/// The most PUs in the picture for browsers without scripts; larger matrices are reduced.
+/// Larger matrices are reduced for browsers without scripts.
 const STATIC_PUS: usize = 128;
 
-/// The least distance of the values below the colours, as a share of the width: four digits take a
-/// sixth of it.
+/// As a share of the width: four digits take a sixth of it.
 const APART: f64 = 0.18;
 
-/// The section of the heat map, with the elements next to it.
 pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Markup) -> Markup {
     let homes = profile.home_model.as_ref().map_or(0, HomeModel::homes);
     html! {
@@ -44,7 +42,6 @@ pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Mark
     }
 }
 
-/// The area for the script's drawing.
 fn plot() -> Markup {
     html! {
         div.canvas.js {
@@ -58,7 +55,7 @@ fn plot() -> Markup {
     }
 }
 
-/// The text that the script updates for the cell under the pointer and the pinned row.
+/// The script updates this for the cell under the pointer and the pinned row.
 fn cursor() -> Markup {
     html! {
         div.js {
@@ -75,7 +72,6 @@ fn cursor() -> Markup {
     }
 }
 
-/// The colours with both ends, and round values between them.
 fn legend(scale: Scale, digits: Digits) -> Markup {
     let stops: Vec<String> = VIRIDIS.iter().map(|rgb| hex(*rgb)).collect();
     html! {
@@ -96,7 +92,7 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
     }
 }
 
-/// The heat map as a picture, reduced if its cells would be too small.
+/// Reduced if cells would be too small.
 fn static_map(profile: &Profile) -> Markup {
     let grid = Grid::of(profile, GridOrder::Group, None);
     let small = grid.map(|grid| {

@@ -3,10 +3,10 @@
 
 use crate::glossary::{Piece, name_of, pieces};
 
-/// A list of numbers longer than this many bytes may be broken after its commas.
+/// In bytes; a longer list may be broken after its commas.
 const LONGEST_ON_A_LINE: usize = 20;
 
-/// Keeps lines in the tables of a body from ending inside a number, a range or a short list.
+/// No line in the tables ends inside a number, a range or a short list.
 pub(super) fn whole_numbers(body: &str) -> String {
     let mut text = String::with_capacity(body.len());
     // The open elements of each kind.
@@ -59,7 +59,7 @@ fn write(text: &mut String, words: &str, is_code: bool) {
     *text += rest;
 }
 
-/// The length in bytes of the number, range, date, time or list at the beginning.
+/// The bytes of the number, range, date, time or list at the beginning.
 fn length(bytes: &[u8]) -> usize {
     let mut length = 0;
     loop {

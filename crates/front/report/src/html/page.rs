@@ -13,7 +13,7 @@ use seatmap_measure::findings::findings;
 use seatmap_sim::CoherentModel;
 
 const SCRIPT: &str = include_str!("../../assets/page.js");
-/// The most classes shown as large figures below the title.
+/// Classes shown as large figures below the title.
 const TILES: usize = 6;
 
 /// A profile as one HTML file that works offline and, with static pictures, without scripts. The
@@ -23,7 +23,7 @@ pub fn page(profile: &Profile, model: Option<&CoherentModel>, isolated: &[u32]) 
     page_with(profile, model, isolated, &html! {}, [])
 }
 
-/// The page with links above the title, and more sections at the end.
+/// With links above the title, and more sections at the end.
 pub(crate) fn page_with<const N: usize>(
     profile: &Profile,
     model: Option<&CoherentModel>,
@@ -92,7 +92,7 @@ fn header(profile: &Profile, classes: &[DistanceClass], digits: Digits) -> Marku
     head(&profile.name, &sentence::of_profile(profile, digits), &more)
 }
 
-/// The text next to the heat map: the distribution of the distances, and their oddities.
+/// The distribution of the distances, and their oddities.
 fn beside(profile: &Profile, spread_of: &[(DistanceClass, Vec<f64>)], digits: Digits) -> Markup {
     let values = spread_of.iter().flat_map(|(_, values_ns)| values_ns.iter().copied());
     let findings = findings(profile);

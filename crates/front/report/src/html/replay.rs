@@ -13,13 +13,12 @@ use std::collections::BTreeMap;
 
 const SCRIPT: &str = include_str!("../../assets/replay.js");
 const STYLE: &str = include_str!("../../assets/replay.css");
-/// The most threads in the table (the busiest), and the most changes of CPU in the list.
+/// The busiest threads.
 const MOST_THREADS: usize = 200;
 const MOST_MOVES: usize = 500;
-/// The most waker-wakee pairs of a sample, the most frequent.
+/// The most frequent pairs of a sample.
 const MOST_WAKES: usize = 12;
 
-/// The recorded history of one thread.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 struct Story {
     tid: Tid,
@@ -28,29 +27,28 @@ struct Story {
     name: String,
     from_s: f64,
     to_s: f64,
-    /// The time on a CPU.
     run_s: f64,
-    /// Its affinity masks, each with the time of the change.
+    /// With the time of each change.
     masks: Vec<(f64, String)>,
-    /// Its CPUs, each with the time of the change.
+    /// With the time of each change.
     seats: Vec<(f64, u32)>,
 }
 
 impl Story {
-    /// Its changes of CPU: the time, the CPU before and the CPU after.
+    /// The time, and the CPUs before and after.
     fn moves(&self) -> impl Iterator<Item = (f64, u32, u32)> {
         self.seats.windows(2).map(|pair| (pair[1].0, pair[0].1, pair[1].1))
     }
 }
 
-/// One sample, as the script reads it.
+/// A sample, as the script reads it.
 #[derive(Serialize)]
 struct Look {
     at_s: f64,
     cpus: Vec<(u32, Option<f64>)>,
-    /// Indices of stories, with the CPU and the share of its time.
+    /// Index of the story, CPU, share of its time.
     ran: Vec<(usize, Option<u32>, f64)>,
-    /// The indices of the waker's and the woken thread's stories, and wake-ups per second.
+    /// Stories of the waker and the woken thread, wake-ups per second.
     wakes: Vec<(usize, usize, f64)>,
 }
 
@@ -115,7 +113,7 @@ pub fn replay(recording: &Recording) -> String {
     document(&title, &body, SCRIPT, &seatmap_data::document::written(&data))
 }
 
-/// The histories of all threads, and the samples that refer to them.
+/// Threads' histories, and the samples that refer to them.
 fn stories_and_looks(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
     let (mut stories, mut looks): (Vec<Story>, Vec<Look>) = (Vec::new(), Vec::new());
     let mut living: BTreeMap<Tid, usize> = BTreeMap::new();
@@ -169,7 +167,7 @@ fn stories_and_looks(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
     (stories, looks)
 }
 
-/// The number of threads, how many moved, and the one that moved most.
+/// How many threads moved, and the one that moved most.
 fn sentence(stories: &[Story], looks: &[Look]) -> String {
     let seconds = lasting(looks.last().map_or(0.0, |look| look.at_s));
     let moved = stories.iter().filter(|story| story.moves().count() > 0).count();

@@ -5,14 +5,12 @@ use crate::page::{Page, PageSection, Table, TableCell, draw};
 use seatmap_launch::SeatedThread;
 use seatmap_os::CpuList;
 
-/// Whether a thread was on its seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
-    /// The kernel confirmed the seat, and no sample found the thread elsewhere.
+    /// The kernel confirmed the seat, and no sample disagreed.
     Verified,
     /// A sample found the thread elsewhere, or the kernel refused the seat.
     Elsewhere,
-    /// The thread had no seat.
     Unseated,
     /// The thread waited for its seat to the end.
     Waiting,
@@ -37,7 +35,7 @@ impl Verdict {
         }
     }
 
-    /// The word in the table, and the class of its colour.
+    /// With the class of its colour.
     fn word(self) -> (&'static str, &'static str) {
         match self {
             Verdict::Verified => ("verified", "good"),
@@ -67,7 +65,7 @@ pub fn seating_page(
     })
 }
 
-/// Whether all threads are on their seats, else the first one that is not.
+/// Whether all threads are on their seats; else the first that is not.
 fn sentence(threads: &[SeatedThread]) -> String {
     let of = |verdict| threads.iter().filter(move |thread| Verdict::of(thread) == verdict);
     let all = threads.len();
@@ -119,7 +117,7 @@ fn table(threads: &[SeatedThread]) -> Table {
     }))
 }
 
-/// CPUs such as `0` or `14-15`; a dash if there are none.
+/// `0`, `14-15`, or a dash.
 fn spelled(cpus: &[u32]) -> String {
     if cpus.is_empty() { "-".to_owned() } else { CpuList(cpus.to_vec()).to_string() }
 }

@@ -46,7 +46,6 @@ pub(crate) fn loaded(points: &[LoadedPoint], digits: Digits) -> Table {
     }))
 }
 
-/// The origin of the figures, the clock and the protocol.
 pub(super) fn provenance(profile: &Profile) -> Vec<(String, String)> {
     let origin = &profile.origin;
     let clock = &profile.clock;

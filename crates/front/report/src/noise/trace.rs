@@ -5,19 +5,17 @@ use crate::page::{PageSection, Table};
 use seatmap_health::noise::{CpuNoise, GapCause, NoiseReport, Traced, TracedGap};
 use std::iter::once;
 
-/// The name for the part of a gap that the kernel's trace does not explain.
+/// The part of a gap that the kernel's trace does not explain.
 pub(crate) const NOBODY: &str = "nobody in the kernel: hypervisor, firmware or hardware";
 
-/// The most causes listed for each CPU.
 const TAKERS: usize = 6;
 
-/// The headings of the table; the first one is of its last column.
+/// The first heading is of the last column.
 const HEADS: [&str; 5] = ["who", "CPU", "gaps", "in all", "in one gap"];
 
-/// The most gaps listed for each CPU.
 const GAPS: usize = 3;
 
-/// A table of the causes, and the longest gaps; `None` without a trace.
+/// `None` without a trace.
 pub(super) fn takers(report: &NoiseReport) -> Option<PageSection> {
     let traced = report.cpus.iter().filter_map(|noise| Some((noise, noise.trace.as_ref()?)));
     let title = "Who had the CPU in gaps of 5 us and more, by the kernel's trace".to_owned();
@@ -58,7 +56,7 @@ fn lines(noise: &CpuNoise, trace: &Traced) -> Vec<String> {
     unnamed.into_iter().chain(told.map(|line| format!("{:7}{line}", ""))).collect()
 }
 
-/// A note that shorter gaps may be missing: even the shortest kept gap is included.
+/// Notes that shorter gaps may be missing.
 pub(crate) fn left_out(noise: &CpuNoise, trace: &Traced) -> Option<String> {
     let kept = noise.timeline.len() as u64;
     let asked = trace.gaps + trace.gaps_before_trace;
@@ -73,8 +71,7 @@ fn row(cpu: u32, taker: &GapCause) -> Vec<String> {
     vec![cpu.to_string(), taker.gaps.to_string(), all, one, who.to_owned()]
 }
 
-/// `7.340 ms at 1.203 s: nobody 7.280 ms, hog 40.000 us`: a gap and the share of each task, the
-/// largest first.
+/// `7.340 ms at 1.203 s: nobody 7.280 ms, hog 40.000 us`, the largest share first.
 pub(crate) fn gap(gap: &TracedGap) -> String {
     let mut parts: Vec<(String, f64)> =
         gap.takers.iter().map(|share| (on_a_line(&share.who), share.us)).collect();
@@ -91,7 +88,7 @@ pub(crate) fn gap(gap: &TracedGap) -> String {
     )
 }
 
-/// A name with hidden characters made visible, so that it cannot begin a new line.
+/// A name must not begin a new line.
 fn on_a_line(who: &str) -> String {
     seatmap_data::document::visible(who)
 }

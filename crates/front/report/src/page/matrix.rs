@@ -9,44 +9,39 @@ use crate::{AxisUnit, Scale};
 use maud::{Markup, html};
 use seatmap_data::machine::{Matrix, Square};
 
-/// The most rows that fit on a screen.
+/// As many as fit on a screen.
 const MOST_ROWS: usize = 24;
-/// The most rows of a heat map; with more, squares would be smaller than a dot.
+/// With more rows, squares would be smaller than a dot.
 const MOST_DRAWN: usize = 256;
 
-/// The pale colour of the middle of the scale.
+/// The middle of the scale, pale.
 const PALE: &str = "#218f8d73";
 
 /// A time for each pair.
 pub(crate) struct PairTimes {
     pub title: &'static str,
-    /// The meaning of brackets in a terminal, if there are any.
+    /// In a terminal.
     pub brackets: &'static str,
-    /// The short name of each row.
     pub short: Vec<String>,
-    /// The full name of each row.
     pub names: Vec<String>,
     /// The rows at which a group begins.
     pub begins: Vec<usize>,
-    /// The times, in nanoseconds.
     pub times_ns: Matrix,
-    /// Whether the times were measured; the others are predicted.
+    /// The others are predicted.
     pub is_measured: Square<bool>,
 }
 
 impl PairTimes {
-    /// Whether a medium has room for this many rows.
     pub(super) fn fits(&self, medium: Medium) -> bool {
         let most = if medium == Medium::Html { MOST_DRAWN } else { MOST_ROWS };
         (2..=most).contains(&self.short.len())
     }
 
-    /// The line above the table.
     pub(super) fn heading(&self) -> String {
         format!("{}, ms{}", self.title, self.brackets)
     }
 
-    /// The times in milliseconds; predicted ones in brackets.
+    /// In milliseconds; predicted ones in brackets.
     pub(super) fn table(&self) -> Table {
         let n = self.short.len();
         // Seven letters for a predicted time, '(12.34)'.
@@ -70,7 +65,7 @@ impl PairTimes {
         }
     }
 
-    /// The heat map; predicted squares are pale.
+    /// Predicted squares are pale.
     pub(super) fn picture(&self) -> Markup {
         let n = self.short.len();
         let Some(scale) = Scale::of(self.times_ns.pairs().map(|(_, _, ns)| *ns)) else {

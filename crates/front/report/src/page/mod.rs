@@ -18,10 +18,9 @@ use crate::svg::frame::Title;
 use crate::svg::intervals::Interval;
 use maud::Markup;
 
-/// A medium that shows pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Medium {
-    /// Text in a terminal, which has room for only the most important figures.
+    /// Has room for only the most important figures.
     Terminal,
     Html,
 }
@@ -29,16 +28,15 @@ pub(crate) enum Medium {
 /// The report of a verb: a title, a headline and sections.
 #[derive(Default)]
 pub struct Page {
-    /// The title, shown only in HTML.
     pub(crate) title: String,
     /// One sentence that states the result.
     pub(crate) headline: String,
-    /// The text between headline and body in a terminal; `None` omits the headline there.
+    /// `None` omits the headline in a terminal.
     pub(crate) gap_below_headline: Option<&'static str>,
-    /// The first lines of text: how much was done, and where.
+    /// How much was done, and where.
     pub(crate) lead: Vec<String>,
     pub(crate) sections: Vec<PageSection>,
-    /// The last line of an HTML page: how the figures were obtained.
+    /// How the figures were obtained.
     pub(crate) footer: &'static str,
 }
 
@@ -47,12 +45,11 @@ impl Page {
         Page { title: title.into(), headline: headline.into(), ..Page::default() }
     }
 
-    /// A page for a terminal alone.
     pub(crate) fn of(section: PageSection) -> Self {
         Page { sections: vec![section], ..Page::default() }
     }
 
-    /// Shows the headline in a terminal, above a blank line.
+    /// Shows the headline in a terminal.
     pub(crate) fn headed(self) -> Self {
         Page { gap_below_headline: Some("\n"), ..self }
     }
@@ -93,20 +90,16 @@ impl Page {
     }
 }
 
-/// Blocks under one title.
 pub(crate) struct PageSection {
-    /// The title; not shown in a terminal.
+    /// Not shown in a terminal.
     title: String,
-    /// The unit of the figures, next to the title.
     unit: &'static str,
     blocks: Vec<Block>,
     only: Option<Medium>,
-    /// Whether another narrow section may be next to it.
     is_narrow: bool,
 }
 
 impl PageSection {
-    /// A section for all media.
     pub fn new(title: impl Into<String>) -> Self {
         PageSection {
             title: title.into(),
@@ -132,7 +125,6 @@ impl PageSection {
         PageSection { only: Some(Medium::Terminal), ..PageSection::new("") }
     }
 
-    /// Allows another narrow section next to it.
     pub fn narrow(self) -> Self {
         PageSection { is_narrow: true, ..self }
     }
@@ -142,7 +134,7 @@ impl PageSection {
         self
     }
 
-    /// The blocks that a medium shows; empty if it omits the section.
+    /// Empty if the medium omits the section.
     fn drawn(&self, medium: Medium) -> impl Iterator<Item = &Block> {
         let is_shown = self.only.is_none_or(|only| only == medium);
         self.blocks.iter().filter(move |block| is_shown && !block.is_empty(medium))
@@ -159,7 +151,6 @@ pub(crate) enum Block {
     Matrix(PairTimes),
     Intervals {
         rows: Vec<Interval>,
-        /// The quantity on the axis.
         title: &'static str,
     },
     Curves {
@@ -167,11 +158,11 @@ pub(crate) enum Block {
         across: Title<'static>,
         up: Title<'static>,
     },
-    /// A drawing for HTML only: a heat map, a floor plan.
+    /// For HTML only: a heat map, a floor plan.
     Picture(Markup),
-    /// Lines drawn for a terminal only, with their final width.
+    /// For a terminal only, with the final width.
     Drawn(String),
-    /// Titled blocks, next to each other if there is room.
+    /// Next to each other if there is room.
     Beside(Vec<(&'static str, Block)>),
 }
 

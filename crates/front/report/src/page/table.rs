@@ -6,23 +6,21 @@ use super::Medium;
 pub(crate) struct Table {
     pub(super) columns: Vec<TableColumn>,
     pub(super) rows: Vec<Vec<TableCell>>,
-    /// Whether each row is a fact and there is no header.
+    /// Rows are facts, and there is no header.
     pub(super) is_facts: bool,
-    /// Whether the first header is not indented.
+    /// The first header is not indented.
     pub(super) is_outdented: bool,
-    /// Whether no line is indented.
+    /// No line is indented.
     is_flush: bool,
-    /// Whether one blank separates columns instead of two.
+    /// One blank separates columns instead of two.
     is_dense: bool,
 }
 
 impl Table {
-    /// Adds columns of words.
     pub fn words<'a>(self, heads: impl IntoIterator<Item = &'a str>) -> Self {
         self.columns(heads, false)
     }
 
-    /// Adds columns of figures.
     pub fn figures<'a>(self, heads: impl IntoIterator<Item = &'a str>) -> Self {
         self.columns(heads, true)
     }
@@ -36,7 +34,7 @@ impl Table {
         self
     }
 
-    /// Sets the minimum terminal widths of the first columns, in letters.
+    /// In a terminal, in letters; for the first columns.
     pub fn least(mut self, widths: impl IntoIterator<Item = usize>) -> Self {
         // The remaining columns are as narrow as their cells allow.
         self.columns.iter_mut().zip(widths).for_each(|(column, width)| column.least = width);
@@ -49,7 +47,7 @@ impl Table {
         self
     }
 
-    /// Shows the first header as the table's title in a terminal.
+    /// In a terminal, the first header is the table's title.
     pub fn outdented(self) -> Self {
         Table { is_outdented: true, ..self }
     }
@@ -64,17 +62,14 @@ impl Table {
         Table { is_dense: true, ..self }
     }
 
-    /// The indentation in a terminal, in blanks.
     pub(super) fn indent(&self) -> usize {
         if self.is_flush { 0 } else { 2 }
     }
 
-    /// The blanks between columns in a terminal.
     pub(super) fn gap(&self) -> usize {
         if self.is_dense { 1 } else { 2 }
     }
 
-    /// A table of named facts.
     pub fn facts(
         rows: impl IntoIterator<Item = (impl Into<TableCell>, impl Into<TableCell>)>,
     ) -> Self {
@@ -82,7 +77,7 @@ impl Table {
         facts.words([""; 2]).rows(rows.into_iter().map(|(name, value)| [name.into(), value.into()]))
     }
 
-    /// Adds rows; missing cells at their ends are empty.
+    /// Missing cells at the ends of rows are empty.
     pub fn rows<R: IntoIterator<Item: Into<TableCell>>>(
         mut self,
         rows: impl IntoIterator<Item = R>,
@@ -107,7 +102,6 @@ impl Table {
         self
     }
 
-    /// A table of only these columns.
     pub fn pick<const N: usize>(&self, columns: [usize; N]) -> Self {
         Table {
             columns: columns.iter().map(|at| self.columns[*at].clone()).collect(),
@@ -127,23 +121,20 @@ impl Table {
 pub(super) struct TableColumn {
     pub(super) head: String,
     pub(super) is_figures: bool,
-    /// The minimum width in a terminal, in letters.
+    /// In a terminal, in letters.
     pub(super) least: usize,
     pub(super) is_page_only: bool,
 }
 
-/// A cell: its text, and how a page shows it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TableCell {
     pub(super) text: String,
     pub(super) look: TextStyle,
-    /// A word before or after the text, and the class of its colour.
+    /// Before or after the text, with the class of its colour.
     pub(super) level: Option<(&'static str, &'static str)>,
-    /// A tooltip.
     pub(super) tip: Option<String>,
 }
 
-/// How the text of a cell looks on a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum TextStyle {
     #[default]
@@ -152,14 +143,13 @@ pub(super) enum TextStyle {
     Strong,
     /// Text to paste into a shell.
     Code,
-    /// Next to a bar of this length, in percent of the room for bars.
+    /// A bar, in percent of the room for bars.
     Bar(f64),
-    /// In this terminal colour ("Select Graphic Rendition", ECMA-48).
+    /// A terminal colour ("Select Graphic Rendition", ECMA-48).
     Painted(&'static str),
 }
 
 impl TableCell {
-    /// The most important figure of its row.
     pub fn strong(text: impl Into<String>) -> Self {
         TableCell { look: TextStyle::Strong, ..text.into().into() }
     }
@@ -168,17 +158,17 @@ impl TableCell {
         TableCell { look: TextStyle::Code, ..text.into().into() }
     }
 
-    /// A word in this terminal colour ("Select Graphic Rendition", ECMA-48).
+    /// In a terminal colour ("Select Graphic Rendition", ECMA-48).
     pub fn painted(text: impl Into<String>, colour: &'static str) -> Self {
         TableCell { look: TextStyle::Painted(colour), ..text.into().into() }
     }
 
-    /// A figure with a bar; `share` is relative to the largest.
+    /// `share` is relative to the largest.
     pub fn bar(text: impl Into<String>, share: f64) -> Self {
         TableCell { look: TextStyle::Bar(share), ..text.into().into() }
     }
 
-    /// Adds a rating, with the class of its colour.
+    /// A rating, with the class of its colour.
     pub fn level(self, word: &'static str, class: &'static str) -> Self {
         TableCell { level: Some((word, class)), ..self }
     }

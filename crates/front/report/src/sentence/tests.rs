@@ -40,8 +40,8 @@ fn distances_say_where_to_sit() {
     );
 }
 
-/// Up to six cores under one cache; the distances of their pairs repeat this list, each known to
-/// within `off_ns`.
+/// Up to six cores under one cache; their pairs' distances repeat this list, each known to within
+/// `off_ns`.
 fn of_pairs(cores: usize, distances_ns: &[f64], off_ns: f64) -> Profile {
     let mut profile = samples::grouped(cores as u32, 8);
     profile.home_model = None;

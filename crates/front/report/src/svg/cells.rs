@@ -4,22 +4,20 @@ use crate::palette::{Rgb, UNKNOWN, colour, hex, is_light};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Steps of the colour scale; the eye distinguishes fewer.
+/// The eye distinguishes fewer.
 pub(crate) const LEVELS: f64 = 64.0;
 
-/// The fill of a cell, by level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fill {
-    /// A step of the scale, from 0.
+    /// From 0.
     Level(u8),
-    /// The pale variant, for predicted figures.
+    /// For predicted figures.
     Pale(u8),
-    /// The colour of unknown figures.
+    /// For unknown figures.
     Unknown,
 }
 
-/// (fill, path data) with cells of side 1, for `n` rows and columns; cells without a fill stay
-/// empty.
+/// (fill, path data) with cells of side 1; cells without a fill stay empty.
 pub(crate) fn paths(
     n: usize,
     fill: impl Fn(usize, usize) -> Option<Fill>,
@@ -46,22 +44,19 @@ impl Fill {
         Fill::Level((position * (LEVELS - 1.0)).round() as u8)
     }
 
-    /// The pale variant.
     pub fn pale(self) -> Self {
         if let Fill::Level(level) = self { Fill::Pale(level) } else { self }
     }
 
-    /// The colour, for an attribute.
     pub fn hex(self) -> String {
         hex(self.rgb())
     }
 
-    /// The opacity; `None` if fully opaque.
+    /// `None` if fully opaque.
     pub fn opacity(self) -> Option<&'static str> {
         matches!(self, Fill::Pale(_)).then_some("0.45")
     }
 
-    /// The colour of text on this fill.
     pub fn ink(self) -> &'static str {
         // A pale colour shows the light background, even if it is dark itself.
         let is_light = self.opacity().is_some() || is_light(self.rgb());

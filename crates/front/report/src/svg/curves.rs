@@ -8,17 +8,15 @@ use maud::{Markup, html};
 
 /// Width of a picture, in user units: narrow enough to be legible on a telephone.
 pub const WIDTH: f64 = 480.0;
-/// Room for the texts of vertical ticks, left.
+/// The texts of vertical ticks.
 const LEFT: f64 = 58.0;
-/// Room for the last tick, right.
 const RIGHT: f64 = 22.0;
-/// Room for the title of the vertical axis, above the plot.
+/// The title of the vertical axis.
 const ABOVE: f64 = 30.0;
-/// Height of the plot.
 const PLOT: f64 = 210.0;
-/// Room for the ticks and the title of the horizontal axis, below the plot.
+/// The ticks and the title of the horizontal axis.
 const BELOW: f64 = 42.0;
-/// Up to this many points, a curve shows a mark at each.
+/// Longer curves have no marks.
 const MOST_MARKS: usize = 24;
 
 /// The colours of curves, distinguishable for people who confuse red and green and in grey print

@@ -4,17 +4,14 @@ use super::number;
 use crate::axis::{Axis, AxisUnit};
 use maud::{Markup, html};
 
-/// Width of a horizontal tick's text with a margin, in user units.
+/// A horizontal tick's text with a margin, in user units.
 const TICK_WIDTH: f64 = 62.0;
-/// The least height between two vertical ticks.
 const TICK_HEIGHT: f64 = 30.0;
 
-/// Two axes around a plot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChartFrame {
-    /// The plot's left edge, in user units.
+    /// User units.
     pub left: f64,
-    /// The plot's upper edge.
     pub top: f64,
     pub width: f64,
     pub height: f64,
@@ -31,7 +28,7 @@ pub struct Title<'a> {
     pub unit: AxisUnit,
 }
 
-/// A chart for a page, whose style sets the colours.
+/// The page's style sets the colours.
 pub(crate) fn chart(size: [f64; 2], label: &str, inside: &Markup) -> Markup {
     let [width, height] = size.map(number);
     html! {
@@ -57,7 +54,6 @@ pub fn standalone(size: [f64; 2], inside: &Markup) -> String {
     picture.into_string() + "\n"
 }
 
-/// The title of a standalone picture.
 pub(crate) fn title_of(text: &str, [x, y]: [f64; 2]) -> Markup {
     html! {
         // Screen readers read the title element; the text is for sighted readers.
@@ -66,24 +62,22 @@ pub(crate) fn title_of(text: &str, [x, y]: [f64; 2]) -> Markup {
     }
 }
 
-/// The number of horizontal ticks that fit this width.
+/// Horizontal ticks that fit.
 pub(crate) fn across_most(width: f64) -> usize {
     (width / TICK_WIDTH) as usize
 }
 
-/// The number of vertical ticks that fit this height.
+/// Vertical ticks that fit.
 pub(crate) fn up_most(height: f64) -> usize {
     // One tick more than intervals.
     (height / TICK_HEIGHT) as usize + 1
 }
 
 impl ChartFrame {
-    /// The position of a value on the horizontal axis.
     pub fn x(&self, value: f64) -> f64 {
         self.left + self.width * self.x.position(value)
     }
 
-    /// The position of a value on the vertical axis.
     pub fn y(&self, value: f64) -> f64 {
         self.bottom() - self.height * self.y.position(value)
     }
@@ -96,7 +90,6 @@ impl ChartFrame {
         self.left + self.width
     }
 
-    /// Lines and texts of the vertical axis.
     pub fn ticks_up(&self) -> Markup {
         html! {
             @for tick in self.y.ticks(up_most(self.height)) {
@@ -110,7 +103,6 @@ impl ChartFrame {
         }
     }
 
-    /// Marks and texts of the horizontal axis.
     pub fn ticks_across(&self) -> Markup {
         let bottom = self.bottom();
         html! {
@@ -124,13 +116,13 @@ impl ChartFrame {
         }
     }
 
-    /// The text above the vertical axis.
+    /// Above the vertical axis.
     pub fn title_up(&self, text: &str) -> Markup {
         html! { text.axis x="0" y=(number(self.top - 10.0))
         fill="#57606a" { (text) (scaling(&self.y)) } }
     }
 
-    /// The text below the horizontal axis, at its right end.
+    /// Below the horizontal axis, at its right end.
     pub fn title_across(&self, text: &str) -> Markup {
         html! {
             text.axis x=(number(self.right())) y=(number(self.bottom() + 34.0)) text-anchor="end"

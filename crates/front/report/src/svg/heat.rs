@@ -5,50 +5,45 @@ use super::number;
 use crate::palette::{colour, hex};
 use maud::{Markup, html};
 
-/// Side of the square of cells, in user units.
+/// User units.
 const SIDE: f64 = 640.0;
-/// Room for the title, above.
 const TITLE: f64 = 50.0;
-/// Room for labels of CPUs or tasks: left, and above. Names need more.
+/// Left, and above. Names need more.
 const LABELS: [f64; 2] = [56.0, 22.0];
-/// Room for the legend, right, at a telephone's font size.
+/// Enough for the legend at a telephone's font size.
 const RIGHT: f64 = 132.0;
 const BOTTOM: f64 = 24.0;
-/// The width of a wide letter, since the reader's browser chooses the font.
+/// A wide letter, since the browser chooses the font.
 const LETTER: f64 = 7.2;
-/// Height of the colour bar.
 const BAR: f64 = 240.0;
-/// Room for a label, and for a rotated one, in user units.
+/// Room for a label, and for a rotated one.
 const LABEL_ROOM: [f64; 2] = [32.0, 20.0];
-/// Up to this many rows, each square has its own tooltip.
+/// More rows have no tooltips.
 const MOST_TIPS: usize = 64;
-/// Squares wider than this contain figures, with this much space around them.
+/// Wider squares contain figures, with this margin.
 const LEAST_SQUARE: f64 = 36.0;
 const AIR: f64 = 12.0;
 
 pub(crate) struct HeatMap<'a> {
     pub title: &'a str,
-    /// The meaning of rows and columns.
     pub about: &'a str,
     /// A description for screen readers; empty for none.
     pub desc: String,
-    /// The number of rows and columns.
     pub n: usize,
-    /// The colour of a square; `None` shows the background.
+    /// `None` shows the background.
     pub fill: &'a dyn Fn(usize, usize) -> Option<Fill>,
-    /// The colour of the background, if it has a meaning.
+    /// Only if it has a meaning.
     pub ground: Option<&'static str>,
-    /// The figure in a square, if squares are large enough; empty for none.
+    /// Only in large squares; empty for none.
     pub figure: &'a dyn Fn(usize, usize) -> String,
-    /// The tooltip of a square of a small matrix; empty for none.
+    /// Only in small matrices; empty for none.
     pub tip: &'a dyn Fn(usize, usize) -> String,
-    /// The label of a row and column; not all fit.
+    /// Not all labels fit.
     pub label: &'a dyn Fn(usize) -> String,
     /// The rows at which a group begins, except the first.
     pub begins: Vec<usize>,
-    /// The legend, with its upper left corner at the origin.
+    /// Its upper left corner is at the origin.
     pub legend: Markup,
-    /// The line below.
     pub below: String,
 }
 
@@ -93,8 +88,6 @@ impl HeatMap<'_> {
                 @for (fill, path) in paths(n, self.fill) {
                     path fill=(fill.hex()) fill-opacity=[fill.opacity()] d=(path) {}
                 }
-                // Two units wide at any scale. White lines would be invisible on a light
-                // background.
                 g.cuts[self.ground.is_none()] stroke=(self.ground.map_or("#fff", |_| "#8b949e"))
                     stroke-width=(number(2.0 / cell)) {
                     @for end in &self.begins { path d=(format!("M{end} 0v{n}M0 {end}h{n}")) {} }
@@ -158,10 +151,9 @@ impl HeatMap<'_> {
         }
     }
 
-    /// The rows that get a label, from first to last: the first of each group, and between them
-    /// rows a power of two apart, none too near another. Siblings are adjacent, two or four a core:
-    /// other steps would label the first of one core and the second of the next, whose numbers are
-    /// far apart.
+    /// The rows that get a label: the first of each group, and between them rows a power of two
+    /// apart. Siblings are adjacent, two or four a core: other steps would label the first of one
+    /// core and the second of the next, whose numbers are far apart.
     fn labelled(&self, cell: f64, room: f64) -> Vec<usize> {
         let apart = (room / cell).ceil().max(1.0) as usize;
         let step = apart.next_power_of_two();
@@ -181,8 +173,7 @@ impl HeatMap<'_> {
     }
 }
 
-/// A colour bar with (position, text) next to it, and the unit below. `from_dark`: the low end is
-/// dark.
+/// A colour bar with its ticks, and the unit below. `from_dark`: the low end is dark.
 pub(crate) fn bar(ticks: &[(f64, String)], unit: &str, from_dark: bool) -> Markup {
     let name = if from_dark { "ramp" } else { "traffic" };
     html! {
@@ -206,7 +197,7 @@ pub(crate) fn bar(ticks: &[(f64, String)], unit: &str, from_dark: bool) -> Marku
     }
 }
 
-/// A colour and its meaning, below `place` others and possibly a bar.
+/// `place` others and possibly a bar are above it.
 pub(crate) fn swatch(place: usize, below_bar: bool, fill: &str, text: &str) -> Markup {
     let y = 22.0 * place as f64 + if below_bar { BAR + 32.0 } else { 0.0 };
     html! {

@@ -5,25 +5,21 @@ use super::number;
 use crate::axis::{Axis, AxisUnit};
 use maud::{Markup, html};
 
-/// Width, in user units: narrow enough to be legible on a telephone.
+/// Narrow enough to be legible on a telephone.
 const WIDTH: f64 = 480.0;
-/// Height of an interval and its name above.
 const ROW: f64 = 40.0;
-/// Room at both sides for the outer ticks.
+/// For the outer ticks.
 const SIDE: f64 = 22.0;
-/// Room for ticks and the title of the axis.
 const BELOW: f64 = 42.0;
 
 /// A difference with its interval.
 pub(crate) struct Interval {
-    /// The base of the difference.
     pub name: String,
     pub centre: f64,
-    /// The ends of the interval, if it has one.
     pub ends: Option<[f64; 2]>,
 }
 
-/// The intervals, each below its name.
+/// Each below its name.
 pub(crate) fn intervals(rows: &[Interval], title: &str) -> Markup {
     // Zero is always on the axis, even if all intervals are far from it.
     let values =

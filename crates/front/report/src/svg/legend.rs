@@ -5,18 +5,17 @@ use super::number;
 use maud::{Markup, html};
 
 pub(super) const ROW: f64 = 17.0;
-/// The length of a line before its name, and the gap from a name to the next line.
+/// A line before its name, and the gap after it.
 const LINE: f64 = 24.0;
 const AIR: f64 = 14.0;
-/// The width of a wide letter, since the reader's browser chooses the font.
+/// A wide letter, since the browser chooses the font.
 const LETTER: f64 = 6.6;
 
-/// The height of the legend.
 pub(super) fn height(curves: &[PlotCurve], width: f64) -> f64 {
     places(curves, width).last().map_or(0.0, |(_, y)| y + ROW)
 }
 
-/// The names, from the upper left corner of a picture of this width.
+/// From the upper left corner.
 pub(super) fn legend(curves: &[PlotCurve], width: f64) -> Markup {
     html! {
         @for (curve, (x, y)) in curves.iter().zip(places(curves, width)) {
@@ -30,7 +29,7 @@ pub(super) fn legend(curves: &[PlotCurve], width: f64) -> Markup {
     }
 }
 
-/// The corner of each entry; one that does not fit into a row begins the next.
+/// An entry that does not fit into a row begins the next.
 fn places(curves: &[PlotCurve], width: f64) -> Vec<(f64, f64)> {
     let mut x = 0.0;
     let mut y = 0.0;

@@ -25,7 +25,7 @@ use heat::{HeatMap, bar, swatch};
 use maud::{Markup, html};
 use seatmap_data::machine::Profile;
 
-/// The most values along a colour bar, and their least distance as a share of its length.
+/// Ticks of a colour bar, and their least distance as a share of its length.
 const BAR_TICKS: usize = 6;
 pub(crate) const APART: f64 = 0.07;
 
@@ -67,7 +67,7 @@ pub(crate) fn picture(profile: &Profile, grid: Option<&Grid>) -> Markup {
     map.picture()
 }
 
-/// The fill of a cell; the diagonal stays empty.
+/// The diagonal stays empty.
 fn fill(grid: &Grid, scale: Scale, row: usize, column: usize) -> Option<Fill> {
     let value = grid.cells_ns[(row, column)];
     if row == column {
@@ -79,8 +79,7 @@ fn fill(grid: &Grid, scale: Scale, row: usize, column: usize) -> Option<Fill> {
     }
 }
 
-/// (position, text) along a colour bar, from its low end: both ends, and round values at least
-/// `apart` from each other and from the ends.
+/// (position, text): both ends, and round values at least `apart` from each other.
 pub(crate) fn bar_ticks(
     scale: Scale,
     unit: AxisUnit,
@@ -124,7 +123,7 @@ mod tests {
         );
     }
 
-    /// The CPUs with labels, from the top.
+    /// From the top.
     fn labels(profile: &Profile) -> Vec<u32> {
         let picture = heatmap(profile, GridOrder::Group);
         let rows = picture.split("text-anchor=\"end\">").skip(1);

@@ -6,47 +6,42 @@ use crate::axis::{Axis, AxisUnit, Scaling};
 use maud::{Markup, html};
 use seatmap_health::noise::{Bin, CpuNoise, Gap, NoiseReport};
 
-/// Width of either half, in user units: narrow enough to be legible on a telephone.
+/// Width of either half: narrow enough to be legible on a telephone.
 const WIDTH: f64 = 480.0;
-/// Room for the CPU's name and its ticks, left.
+/// The CPU's name and its ticks.
 const LEFT: f64 = 94.0;
-/// Room for the last tick, right.
 const RIGHT: f64 = 22.0;
-/// Room for the title of the vertical axis, above.
+/// The title of the vertical axis.
 const TOP: f64 = 28.0;
-/// Height of a row, and of the plot in it.
+/// A row, and the plot in it.
 const ROW: f64 = 88.0;
 const DRAWN: f64 = 64.0;
-/// Room for the ticks and the title of the horizontal axis, below the last row.
+/// The ticks and the title of the horizontal axis.
 const BOTTOM: f64 = 22.0;
-/// Between the halves of a standalone picture, and around them.
+/// Between and around the halves of a standalone picture.
 const MARGIN: f64 = 24.0;
-/// Room for the title of a standalone picture.
 const TITLE: f64 = 40.0;
 
-/// The shortest length on the axis, in nanoseconds: below the threshold of any clock.
+/// Below the threshold of any clock.
 const SHORTEST_NS: f64 = 10.0;
-/// The least upper end of the axis, so that quiet CPUs look quiet.
+/// Quiet CPUs must look quiet.
 const LONGEST_NS: f64 = 1e6;
-/// The least upper end of the axis of counts.
+/// The axis of counts reaches at least this.
 const COUNT: f64 = 1e3;
-/// Below one gap, so that a single gap is visible.
+/// Below one gap, so that it is visible.
 const LEAST_COUNT: f64 = 0.7;
 
-/// One of the two pictures: a row for each CPU, all with the same axes.
+/// A row for each CPU, all with the same axes.
 pub(crate) struct NoiseChart<'a> {
     report: &'a NoiseReport,
     x: Axis,
     y: Axis,
-    /// The titles above and below the axes.
     titles: [&'static str; 2],
-    /// The colour, and its CSS class on a page.
+    /// The colour and its CSS class.
     mark: (&'static str, &'static str),
-    /// Draws a CPU's curve.
     path: fn(&CpuNoise, &ChartFrame) -> String,
 }
 
-/// The number of gaps of each length.
 pub(crate) fn lengths(report: &NoiseReport) -> NoiseChart<'_> {
     let most = bins(report).map(|bin| bin.count as f64).fold(COUNT, f64::max);
     NoiseChart {
@@ -59,7 +54,6 @@ pub(crate) fn lengths(report: &NoiseReport) -> NoiseChart<'_> {
     }
 }
 
-/// The times of the longest gaps.
 pub(crate) fn timeline(report: &NoiseReport) -> NoiseChart<'_> {
     // Even an empty report needs an axis.
     let until_ns = 1e9 * report.seconds.max(f64::MIN_POSITIVE);
@@ -145,7 +139,7 @@ impl NoiseChart<'_> {
     }
 }
 
-/// A bar for each bin, as high as the logarithm of its count.
+/// As high as the logarithm of the count.
 fn bars(noise: &CpuNoise, frame: &ChartFrame) -> String {
     let bar = |bin: &Bin| {
         let [from, to] = [bin.from_ns, bin.to_ns].map(|ns| frame.x(ns as f64));

@@ -9,11 +9,10 @@ use crate::traffic::{TrafficMatrix, counted, degrees, name, short, size};
 use maud::{Markup, html};
 use seatmap_data::pattern::Pattern;
 
-/// The most rows and columns for which single cells are still visible.
+/// With more, single cells are invisible.
 const MOST_CELLS: usize = 320;
-/// The most characters of the title.
 const MOST_TITLE: usize = 70;
-/// The background of cells without traffic: lighter than any colour of the scale.
+/// Lighter than any colour of the scale.
 const NOTHING: &str = "#f0f1f3";
 
 /// The traffic between tasks, with axes, legend and title: rows send, columns receive, and darker
@@ -23,19 +22,16 @@ pub fn traffic(pattern: &Pattern) -> String {
     picture(pattern).into_string() + "\n"
 }
 
-/// The labels of rows and columns.
 pub(crate) struct Labelled<'a> {
-    /// The title above the matrix.
     pub title: &'a str,
     /// The name of the numbered items.
     pub axis: &'a str,
-    /// The label of a row and column.
     pub label: &'a dyn Fn(usize) -> String,
-    /// The rows after which a line is drawn.
+    /// Rows followed by a line.
     pub ends: &'a [usize],
 }
 
-/// The picture with the numbers of tasks as labels.
+/// Labels are the tasks' numbers.
 pub(crate) fn picture(pattern: &Pattern) -> Markup {
     // File names can be wider than the picture, and SVG does not wrap text.
     let title: String = name(pattern).chars().take(MOST_TITLE).collect();
@@ -45,7 +41,7 @@ pub(crate) fn picture(pattern: &Pattern) -> Markup {
     )
 }
 
-/// The picture with other labels.
+/// With other labels.
 pub(crate) fn labelled(pattern: &Pattern, labels: &Labelled) -> Markup {
     let traffic = TrafficMatrix::of(pattern, MOST_CELLS);
     let is_even = traffic.is_even();
@@ -83,7 +79,7 @@ fn legend(traffic: &TrafficMatrix) -> Markup {
     }
 }
 
-/// (position, text) along the bar: the bytes of the largest cell, and round values below.
+/// (position, text): the largest cell, and round values below.
 fn bar_ticks(traffic: &TrafficMatrix) -> Vec<(f64, String)> {
     let axis = Axis::new(0.0, traffic.most, Scaling::Root, AxisUnit::Number);
     // Leave room for the text of the largest.

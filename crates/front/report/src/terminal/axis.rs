@@ -1,17 +1,17 @@
 //! Axis labels, thinned so that they do not overlap.
 
-/// A tick of an axis, which may get a label.
+/// May get a label.
 #[derive(Clone, Debug)]
 pub(super) struct AxisLabel {
-    /// The position, in characters or lines from the start.
+    /// In characters or lines from the start.
     pub at: usize,
     pub text: String,
-    /// Whether a group begins here; these labels take precedence.
+    /// These labels take precedence.
     pub begins_group: bool,
 }
 
-/// The ticks that get a label: beginnings of groups as far as they fit, and between them others at
-/// least `apart` from their neighbours. `length` is a label's extent along the axis.
+/// Beginnings of groups as far as they fit, and between them others at least `apart` from their
+/// neighbours. `length` is a label's extent along the axis.
 pub(super) fn thin(
     ticks: &[AxisLabel],
     apart: usize,
@@ -35,7 +35,7 @@ pub(super) fn thin(
     chosen
 }
 
-/// The labels of a horizontal axis as one line of at most `room` characters, without its end.
+/// One line of at most `room` characters, without its end.
 pub(super) fn horizontal(ticks: &[AxisLabel], apart: usize, room: usize) -> String {
     let mut line = String::new();
     let ticks: Vec<AxisLabel> =

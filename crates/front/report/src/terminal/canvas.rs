@@ -9,18 +9,16 @@ use crate::reduced::Reduced;
 use crate::{Grid, Scale};
 use anstyle::Style;
 
-/// Columns between two axis labels within a group.
+/// Columns between labels within a group.
 const APART: usize = 8;
-/// Lines between two axis labels within a group.
+/// Lines between labels within a group.
 const LINES_APART: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Point {
     /// A gap between groups, or a PU with itself.
     Blank,
-    /// An unknown distance.
     Unknown,
-    /// A position on the scale.
     At(f64),
 }
 
@@ -33,7 +31,7 @@ impl Point {
         }
     }
 
-    /// A digit from 0 (near) to 9 (far), `?` for unknown.
+    /// 0 (near) to 9 (far), `?` for unknown.
     fn digit(self) -> char {
         match self {
             Point::Blank => ' ',
@@ -44,7 +42,7 @@ impl Point {
     }
 }
 
-/// Axis labels and cells, without the legend.
+/// Without the legend.
 pub(super) fn draw(
     grid: &Grid,
     small: &Reduced,
@@ -88,8 +86,7 @@ fn cells(label: &str, points: impl Iterator<Item = [Point; 2]>, colour: Colour) 
     line.end()
 }
 
-/// Two points, one above the other, in one character: the foreground paints the upper half, the
-/// background the lower.
+/// The foreground paints the upper half of a character, the background the lower.
 fn half_block(line: &mut PaintedLine, upper: Option<Rgb>, lower: Option<Rgb>, colour: Colour) {
     match (upper, lower) {
         (None, None) => line.push(Style::new(), " "),
@@ -98,8 +95,7 @@ fn half_block(line: &mut PaintedLine, upper: Option<Rgb>, lower: Option<Rgb>, co
     }
 }
 
-/// The first point of every block along an axis, with `points_a_place` points to a character or
-/// line.
+/// The first point of every block along an axis.
 fn ticks(
     grid: &Grid,
     small: &Reduced,

@@ -7,12 +7,10 @@ use crate::reduced::Reduced;
 use crate::{Digits, Scale};
 use anstyle::Style;
 
-/// The number of lines of [`legend`].
 pub(super) const LINES: usize = 2;
-/// The longest colour bar, in columns.
 const BAR: usize = 30;
 
-/// The scale with its ends in nanoseconds, in [`LINES`] lines.
+/// In [`LINES`] lines.
 pub(super) fn legend(scale: Option<Scale>, digits: Digits, options: &DrawOptions) -> String {
     let Some(scale) = scale else { return note(None, options) + "\n" };
     match options.colour {
@@ -21,7 +19,6 @@ pub(super) fn legend(scale: Option<Scale>, digits: Digits, options: &DrawOptions
     }
 }
 
-/// The kind and unit of the figures, in one line.
 pub(super) fn note(scale: Option<Scale>, options: &DrawOptions) -> String {
     let Some(scale) = scale else { return "no distance known\n".to_owned() };
     let what = match options.home {
@@ -32,7 +29,6 @@ pub(super) fn note(scale: Option<Scale>, options: &DrawOptions) -> String {
     cut(&format!("{what}; {unknown}"), options.width) + "\n"
 }
 
-/// The colours from near to far.
 fn bar(scale: Scale, digits: Digits, options: &DrawOptions) -> String {
     let (low, high) = ends(scale, digits);
     // Both ends with a blank each, then the bar.
@@ -51,7 +47,7 @@ fn bar(scale: Scale, digits: Digits, options: &DrawOptions) -> String {
     line.end()
 }
 
-/// The distance at which each digit begins, for as many digits as fit.
+/// For as many digits as fit.
 fn steps(scale: Scale, digits: Digits, width: usize) -> String {
     let step = |at: &u32| format!("{at}: {}", digits.show(scale.value_ns(f64::from(*at) / 10.0)));
     let line = |at: &[u32]| format!("from {}", at.iter().map(step).collect::<Vec<_>>().join("  "));
@@ -68,7 +64,7 @@ fn ends(scale: Scale, digits: Digits) -> (String, String) {
     (low, high)
 }
 
-/// The number of PUs in a cell as one line; empty for one.
+/// Empty for one.
 pub(super) fn reduction(small: &Reduced) -> String {
     match small.largest() {
         1 => String::new(),
@@ -77,7 +73,7 @@ pub(super) fn reduction(small: &Reduced) -> String {
     }
 }
 
-/// At most `width` characters of an ASCII line.
+/// Of an ASCII line.
 pub(super) fn cut(line: &str, width: usize) -> String {
     line.chars().take(width).collect()
 }

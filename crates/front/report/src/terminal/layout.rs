@@ -4,29 +4,26 @@ use super::{Colour, DrawOptions};
 use crate::Grid;
 use crate::reduced::Reduced;
 
-/// Taller pictures are not widened, because they would no longer fit on one screen.
+/// Taller pictures are not widened: they would not fit on one screen.
 const WIDEN_UP_TO: usize = 32;
-/// Gaps need groups of at least this many cells on average; with smaller groups they would take
-/// half the picture.
+/// With smaller groups, gaps would take half the picture.
 const CELLS_FOR_A_GAP: usize = 3;
 
-/// The block shown by each column and row of points; `None` is a gap between groups.
+/// The block of each column and row of points; `None` is a gap.
 #[derive(Clone, Debug)]
 pub(super) struct GridLayout {
-    /// Characters of the row labels, including the space after them.
+    /// Includes the space after the labels.
     pub label_width: usize,
     /// Characters to the right of the labels.
     pub room: usize,
-    /// The columns from left to right.
     pub columns: Vec<Option<usize>>,
-    /// The rows from top to bottom.
     pub rows: Vec<Option<usize>>,
-    /// Rows of points in a line of text: two as half blocks, one as digits.
+    /// Two as half blocks, one as digits.
     pub rows_a_line: usize,
 }
 
 impl GridLayout {
-    /// Reduces a grid to fit the width and, if possible, this many lines.
+    /// Fits the width and, if possible, this many lines.
     pub fn fit(grid: &Grid, options: &DrawOptions, lines: usize) -> (Reduced, Self) {
         let label_width = label_width(grid);
         let rows_a_line = if options.colour == Colour::None { 1 } else { 2 };
@@ -51,12 +48,11 @@ impl GridLayout {
     }
 }
 
-/// Characters of the row labels, including the space after them.
 pub(super) fn label_width(grid: &Grid) -> usize {
     grid.os.iter().max().map_or(1, |os| os.to_string().len()) + 1
 }
 
-/// The number of gaps: one between every two groups, or none.
+/// One between every two groups, or none.
 fn gaps(grid: &Grid, room: usize) -> usize {
     let gaps = (0..grid.os.len()).filter(|row| grid.ends_group(*row)).count();
     // There is one part more than gaps.

@@ -8,7 +8,7 @@ use crate::{Digits, Grid, Scale};
 use anstyle::Style;
 use seatmap_data::machine::PairStatus;
 
-/// The table with its axes; `None` if its numbers do not fit the width even without decimals.
+/// `None` if the numbers do not fit the width even without decimals.
 pub(super) fn table(
     grid: &Grid,
     scale: Option<Scale>,
@@ -33,7 +33,7 @@ pub(super) fn table(
     Some(text)
 }
 
-/// The width of a cell: its number, its mark, and a blank to the left.
+/// A cell's number, its mark, and a blank to the left.
 fn widest(grid: &Grid, digits: Digits) -> usize {
     // The diagonal shows a dash, which is never the widest.
     let numbers = grid.values_ns().map(|value| digits.show(value).len());
@@ -66,7 +66,7 @@ fn ground(value: f64, scale: Option<Scale>) -> Rgb {
     scale.filter(|_| value.is_finite()).map_or(UNKNOWN, |scale| colour(scale.position(value)))
 }
 
-/// The mark after the number of a pair without a single stable distance.
+/// For a pair without a single stable distance.
 pub(super) fn mark(status: Option<PairStatus>) -> char {
     match status {
         Some(PairStatus::MultiRegime | PairStatus::Unsteady) => '*',

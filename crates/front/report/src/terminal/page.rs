@@ -12,7 +12,6 @@ use seatmap_data::machine::{Profile, WakeupClass};
 use seatmap_measure::classes::{DistanceClass, QuantilesOf, classes};
 use seatmap_measure::findings::findings;
 
-/// The most neighbours listed for a PU.
 const NEIGHBOURS: usize = 8;
 
 /// Name and origin, topology, heat map, classes, groups, oddities and the information in the matrix
@@ -172,7 +171,7 @@ fn wakeups(profile: &Profile) -> Table {
     table.rows(classes.iter().map(wakeup_row))
 }
 
-/// The interval of the only pair, or from the lowest to the highest end of the pairs' intervals.
+/// From the lowest to the highest end of the pairs' intervals.
 fn wakeup_row(class: &WakeupClass) -> [String; 4] {
     let low = class.pairs.iter().map(|pair| pair.ci95_low_ns).fold(f64::INFINITY, f64::min);
     let high = class.pairs.iter().map(|pair| pair.ci95_high_ns).fold(0.0, f64::max);

@@ -5,14 +5,14 @@ use crate::palette::{Rgb, ansi256};
 use anstyle::{Ansi256Color, Color, RgbColor, Style};
 
 impl Colour {
-    /// A style with these colours, reduced to those of the terminal.
+    /// Reduced to the terminal's colours.
     pub(super) fn style(self, foreground: Option<Rgb>, background: Option<Rgb>) -> Style {
         Style::new()
             .fg_color(foreground.and_then(|rgb| self.of(rgb)))
             .bg_color(background.and_then(|rgb| self.of(rgb)))
     }
 
-    /// Text in bold, if the terminal supports styles.
+    /// If the terminal supports styles.
     pub(crate) fn bold(self, text: &str) -> String {
         match self {
             Colour::None => text.to_owned(),
@@ -29,7 +29,7 @@ impl Colour {
     }
 }
 
-/// A line of text under construction; it has escape sequences only where the style changes.
+/// Escape sequences occur only where the style changes.
 #[derive(Debug, Default)]
 pub(super) struct PaintedLine {
     text: String,
@@ -45,7 +45,7 @@ impl PaintedLine {
         self.text += text;
     }
 
-    /// The line without trailing blanks, with its end.
+    /// Without trailing blanks.
     pub fn end(mut self) -> String {
         // Reset first: blanks on a coloured background belong to the picture and must stay.
         self.push(Style::new(), "");

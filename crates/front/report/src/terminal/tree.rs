@@ -3,10 +3,9 @@
 use seatmap_data::machine::{Pu, Topology};
 use seatmap_os::CpuList;
 
-/// A level's name, and a PU's number on it.
 type Level = (&'static str, fn(&Pu) -> Option<u32>);
 
-/// The levels drawn, from the outside to the inside; unknown ones are omitted.
+/// From the outside to the inside; unknown ones are omitted.
 const LEVELS: [Level; 4] = [
     ("package", |pu| pu.package),
     ("NUMA node", |pu| pu.numa),
@@ -14,7 +13,7 @@ const LEVELS: [Level; 4] = [
     ("L3", |pu| pu.l3),
 ];
 
-/// One line for every package, NUMA node, die and L3; the innermost lists the PUs by core.
+/// A line for every part; the innermost lists the PUs by core.
 pub(super) fn tree(topology: &Topology) -> String {
     let pus: Vec<&Pu> = topology.pus.iter().collect();
     let known: Vec<_> = LEVELS.into_iter().filter(|(_, level)| topology.count(level) > 0).collect();
@@ -38,7 +37,7 @@ fn branch(pus: &[&Pu], levels: &[Level], depth: usize) -> String {
     text
 }
 
-/// The PUs by their number on a level, in order of first appearance.
+/// In order of first appearance.
 fn grouped<'a>(
     pus: &[&'a Pu],
     level: impl Fn(&Pu) -> Option<u32>,
@@ -55,8 +54,7 @@ fn grouped<'a>(
     groups
 }
 
-/// The PUs of each core: `0+4 1+5` if cores have two, a plain CPU list if they have one or are
-/// unknown.
+/// `0+4 1+5` if cores have two PUs, else a plain CPU list.
 fn cores(pus: &[&Pu]) -> String {
     let cores = grouped(pus, |pu| pu.core);
     // PUs with an unknown core form a group, but not a core.

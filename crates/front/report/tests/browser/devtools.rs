@@ -9,9 +9,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// A browser without messages for this long has hung.
+/// A silent browser has hung.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Moves the pipes to the descriptors that the browser uses.
+/// To the descriptors that the browser uses.
 const MOVE_PIPES: &str = "exec 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null; exec chromium \"$@\"";
 const FLAGS: [&str; 9] = [
     "--headless",

@@ -15,7 +15,6 @@ fn there_is_a_browser() -> bool {
     seatmap_needs::tool("chromium")
 }
 
-/// The position of a cell's centre on the screen.
 fn cell(page: &mut Page, row: usize, column: usize) -> (f64, f64) {
     let map = page.eval(
         "(() => { const m = document.getElementById('map'); m.scrollIntoView(); const b = m.getBoundingClientRect();
@@ -33,7 +32,7 @@ fn hover_at(page: &mut Page, row: usize, column: usize) -> String {
     page.text("#tip")
 }
 
-/// The row of a PU if rows are ordered by group; the rows of the sample's matrices are its PUs.
+/// The row of a PU in group order; the rows of the sample's matrices are its PUs.
 fn place(pu: usize) -> usize {
     grouped_order(&sample::profile()).iter().position(|row| *row == pu).expect("every PU is shown")
 }
@@ -42,7 +41,7 @@ fn hover(page: &mut Page, a: usize, b: usize) -> String {
     hover_at(page, place(a), place(b))
 }
 
-/// The faults of the page: console errors, exceptions, and requests for anything but the file.
+/// Console errors, exceptions, and requests for anything but the file.
 fn troubles(page: &Page) -> Vec<String> {
     let is_trouble = |event: &&serde_json::Value| {
         let params = &event["params"];
@@ -84,7 +83,7 @@ fn the_page_works_in_a_browser() {
     assert_eq!(troubles(&page), Vec::<String>::new());
 }
 
-/// Whether any element of this kind is visible, without scrolling to it.
+/// Whether any such element is visible without scrolling.
 fn is_seen(page: &mut Page, selector: &str) -> bool {
     let script = format!(
         "[...document.querySelectorAll({selector:?})].some(e => e.checkVisibility() && e.getBoundingClientRect().width > 0)"
@@ -117,8 +116,7 @@ fn a_placement_is_drawn_before_and_after() {
     assert_eq!(troubles(&page), Vec::<String>::new());
 }
 
-/// On a laptop both halves are visible and equally large; on a telephone they are below each other
-/// and fit.
+/// On a laptop both halves are visible and equally large; on a telephone they are below each other.
 fn side_by_side(page: &mut Page) {
     let boxes = "[...document.querySelectorAll('.halves svg')].map(e => e.getBoundingClientRect()).map(b => [b.x, b.y, b.width])";
     let at = page.eval(boxes);
@@ -134,7 +132,7 @@ fn side_by_side(page: &mut Page) {
     resize(page, 1280);
 }
 
-/// On a telephone no page is wider than the screen, charts are legible, and terms are explained.
+/// On a telephone pages fit, charts are legible, and terms are explained.
 #[test]
 fn pages_fit_into_500_pixels() {
     if !there_is_a_browser() {
@@ -167,7 +165,7 @@ fn pages_fit_into_500_pixels() {
     }
 }
 
-/// The numbers and ranges in the page's tables that are broken across lines.
+/// The numbers and ranges in tables that are broken across lines.
 const CUT: &str = "[...document.querySelectorAll('td, td code')].flatMap(cell => {
     const words = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), cut = [];
     for (let node; (node = words.nextNode());)
@@ -210,8 +208,7 @@ fn no_line_of_a_telephone_ends_inside_a_number() {
     assert_ne!(page.eval(CUT), "");
 }
 
-/// A reader can choose the drawing by pointer and by keys, and the page also works without a
-/// script.
+/// By pointer and by keys; the page also works without a script.
 fn choosing(page: &mut Page) {
     for (input, marks) in [
         (".wires-on", ".halves .load"),

@@ -6,7 +6,7 @@ use seatmap_data::machine::{Pu, Topology};
 use seatmap_watch::recording::{KnownThread, Ran, Recording, RecordingEntry, RecordingHeader};
 use std::path::PathBuf;
 
-/// Two CPUs and two threads, one of which moves from CPU 0 to CPU 1 and has a hostile name.
+/// A thread with a hostile name moves from CPU 0 to CPU 1.
 fn recording() -> Recording {
     let pus = (0..2)
         .map(|os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() })

@@ -7,7 +7,7 @@ use crate::svg::curves::curves;
 use crate::svg::intervals::intervals;
 use maud::{Markup, html};
 
-/// The page as a file that works offline and without scripts.
+/// Works offline and without scripts.
 pub(crate) fn html(page: &Page) -> String {
     document(&page.title, &markup(page), "", "null")
 }
@@ -21,7 +21,7 @@ fn markup(page: &Page) -> Markup {
     }
 }
 
-/// Sections below each other; adjacent narrow ones in columns.
+/// Adjacent narrow ones in columns.
 pub(crate) fn sections(sections: &[PageSection]) -> Markup {
     let drawn: Vec<&PageSection> =
         sections.iter().filter(|section| section.drawn(Medium::Html).next().is_some()).collect();
@@ -68,7 +68,6 @@ fn block(block: &Block) -> Markup {
     }
 }
 
-/// A table in the style of all pages.
 pub(crate) fn table(table: &Table) -> Markup {
     let columns = table.shown(Medium::Html);
     let has_head = table.columns.iter().any(|column| !column.head.is_empty());
@@ -88,7 +87,7 @@ pub(crate) fn table(table: &Table) -> Markup {
     }
 }
 
-/// Capitalises a header, unless it is a quantity such as `p99`.
+/// A quantity such as `p99` keeps its small letter.
 fn capital(head: &str) -> String {
     let mut letters = head.chars();
     match letters.next() {

@@ -3,7 +3,7 @@
 /// The minimum width: a narrower text would have one word a line.
 pub const LEAST_COLUMNS: usize = 40;
 
-/// A run of letters without blanks or a quoted command, and the number of blanks before it.
+/// Without blanks, or a quoted command; and the blanks before it.
 #[derive(Clone, Copy)]
 struct Word<'a> {
     gap: usize,
@@ -22,7 +22,7 @@ pub fn wrapped(line: &str, columns: usize) -> String {
     broken(line, columns, hang(line, columns)).join("\n") + "\n"
 }
 
-/// Wraps words at this many columns, each line indented by `indent` blanks.
+/// Each line is indented by `indent` blanks.
 pub(crate) fn indented(text: &str, columns: usize, indent: usize) -> String {
     // A narrower column would have one word a line.
     let columns = columns.max(indent + 10);
@@ -30,7 +30,7 @@ pub(crate) fn indented(text: &str, columns: usize, indent: usize) -> String {
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-/// The lines of a text in its own column.
+/// A text in its own column.
 pub(super) fn joined(text: &str, columns: usize) -> Vec<String> {
     broken(text, columns, mark(text))
 }
@@ -41,7 +41,7 @@ pub fn command(line: &str, columns: usize) -> String {
     continued(line, columns, hang(line, columns)).join("\n") + "\n"
 }
 
-/// The lines of a command in its own column.
+/// A command in its own column.
 pub(super) fn joined_command(line: &str, columns: usize) -> Vec<String> {
     continued(line, columns, mark(line))
 }
@@ -56,7 +56,7 @@ fn continued(line: &str, columns: usize, hang: usize) -> Vec<String> {
     lines
 }
 
-/// The words in lines of at most `columns` columns; later lines are indented by `hang` blanks.
+/// Later lines are indented by `hang` blanks.
 fn broken(line: &str, columns: usize, hang: usize) -> Vec<String> {
     let room = columns.saturating_sub(hang);
     let mut lines: Vec<String> = Vec::new();
@@ -76,7 +76,6 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The indentation of all lines but the first.
 fn hang(line: &str, columns: usize) -> usize {
     let words = words(line);
     let Some(first) = words.first() else { return 0 };
@@ -94,7 +93,7 @@ fn hang(line: &str, columns: usize) -> usize {
     first.gap + 2
 }
 
-/// The width of the bullet before the text; 0 without one.
+/// The width of the bullet; 0 without one.
 fn mark(text: &str) -> usize {
     match words(text).first() {
         Some(first) if is_mark(first.text) => first.gap + width(first.text) + 1,
@@ -145,8 +144,7 @@ fn ends_quote(word: &str) -> bool {
 }
 
 impl<'a> Word<'a> {
-    /// Splits a word longer than `room`: a quotation at its blanks, a list after its commas; any
-    /// other word stays whole.
+    /// Splits a long quotation at its blanks, a list after its commas; other words stay whole.
     fn pieces(self, room: usize) -> Vec<Word<'a>> {
         if width(self.text) <= room {
             return vec![self];

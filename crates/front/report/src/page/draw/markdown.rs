@@ -5,10 +5,9 @@ use crate::page::{Block, Medium, Page, PageSection, Table};
 use crate::svg::intervals::Interval;
 use seatmap_data::document::{left_aligned, visible};
 
-/// The length of a chart's axis, in letters.
 const AXIS: usize = 41;
 
-/// The headline, then the sections of a terminal, and charts of intervals.
+/// The sections of a terminal, and charts of intervals.
 pub(crate) fn markdown(page: &Page) -> String {
     let headline = format!("**{}**\n", escaped(&page.headline));
     let lead = paragraphs(&page.lead);
@@ -62,13 +61,13 @@ fn row(cells: Vec<String>) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// The position of a value on the axis, in letters.
+/// In letters.
 fn place(value: f64, most: f64) -> usize {
     let share = 0.5 + 0.5 * (value / most).clamp(-1.0, 1.0);
     (share * (AXIS - 1) as f64).round() as usize
 }
 
-/// A line of letters for each interval: `|` is 0, `o` the difference, and `-` its interval.
+/// `|` is 0, `o` the difference, `-` its interval.
 fn intervals(rows: &[Interval], title: &str) -> String {
     let ends = rows.iter().flat_map(|row| row.ends.into_iter().flatten().chain([row.centre]));
     let finite = ends.filter(|value| value.is_finite());
@@ -91,7 +90,6 @@ fn intervals(rows: &[Interval], title: &str) -> String {
     format!("```text\n{inner}```\n")
 }
 
-/// Text escaped for Markdown and HTML.
 fn escaped(text: &str) -> String {
     let mut safe = String::new();
     for letter in visible(text).chars() {

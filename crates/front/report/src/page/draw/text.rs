@@ -10,10 +10,9 @@ use crate::page::table::{TableCell, TextStyle};
 use crate::page::{Block, Medium, Page, Table};
 use seatmap_data::document::{left_aligned, right_aligned, visible};
 
-/// The minimum width of a column of words.
 const LEAST_WORDS: usize = 24;
 
-/// The page without its title, with a blank line between sections.
+/// Omits the title; a blank line separates sections.
 pub(crate) fn text(page: &Page, columns: Option<usize>) -> String {
     let columns = columns.map(|columns| columns.max(LEAST_COLUMNS));
     let headline = match page.gap_below_headline {
@@ -68,12 +67,9 @@ pub(crate) fn table(table: &Table, columns: Option<usize>) -> String {
     }
 }
 
-/// The cells of a table that a terminal shows.
 struct TextGrid<'a> {
     table: &'a Table,
-    /// The indices of the shown columns.
     columns: Vec<usize>,
-    /// The header, if any, and the rows.
     rows: Vec<Vec<TableCell>>,
 }
 
@@ -95,12 +91,11 @@ impl<'a> TextGrid<'a> {
         self.table.columns[self.columns[column]].is_figures
     }
 
-    /// Whether a column contains cells of several words, which can be wrapped.
+    /// Whether the column can be wrapped.
     fn is_words(&self, column: usize) -> bool {
         !self.is_figures(column) && self.rows.iter().any(|row| row[column].text.contains(' '))
     }
 
-    /// The width of each column's longest cell.
     fn widths(&self) -> Vec<usize> {
         let width = |row: &Vec<TableCell>, at: usize| row[at].text.chars().count();
         let widest = |at| self.rows.iter().map(|row| width(row, at)).max().unwrap_or(0);
@@ -112,7 +107,7 @@ impl<'a> TextGrid<'a> {
         self.widths().into_iter().zip(least).map(|(width, least)| width.max(least)).collect()
     }
 
-    /// The length of a row up to the end of its last cell, in letters.
+    /// Up to the end of the last cell, in letters.
     fn length(&self, row: &[TableCell], widths: &[usize]) -> usize {
         let Some(last) = row.iter().rposition(|cell| !cell.text.is_empty()) else { return 0 };
         let own = row[last].text.chars().count();
@@ -126,7 +121,6 @@ impl<'a> TextGrid<'a> {
         self.table.indent() + shown.iter().map(|at| widths[*at]).sum::<usize>() + gaps
     }
 
-    /// The table in `room` columns of the terminal.
     fn fitted(&self, room: usize) -> String {
         let mut widths = self.widths();
         let filled: Vec<usize> = (0..widths.len()).filter(|at| widths[*at] > 0).collect();
@@ -154,7 +148,7 @@ impl<'a> TextGrid<'a> {
         self.drawn(&widths, &shown) + &self.note(&hidden, room)
     }
 
-    /// Shortens long names if that is enough to show all columns.
+    /// Shortens long names if that makes all columns fit.
     fn narrow(&self, widths: &mut [usize], shown: &[usize], words: Option<usize>, room: usize) {
         let over = self.total(widths, shown).saturating_sub(room);
         let names = shown.iter().filter(|at| !self.is_figures(**at) && Some(**at) != words);
@@ -175,7 +169,7 @@ impl<'a> TextGrid<'a> {
         lines.concat()
     }
 
-    /// A row; its last cell may take several lines.
+    /// The last cell may take several lines.
     fn line(&self, row: &[TableCell], widths: &[usize], shown: &[usize]) -> String {
         let gap = " ".repeat(self.table.gap());
         let mut text = " ".repeat(self.table.indent());
@@ -225,7 +219,7 @@ fn painted(text: &str, look: TextStyle) -> String {
     }
 }
 
-/// Replaces the middle of a text that is too wide by `~`.
+/// Replaces the middle by `~`.
 fn cut(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {

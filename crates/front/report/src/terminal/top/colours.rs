@@ -5,14 +5,12 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// The colours of programs, as numbers of the 6 x 6 x 6 cube: teal, green, ochre, light blue,
-/// violet, brown, magenta.
+/// Of the 6 x 6 x 6 cube: teal, green, ochre, light blue, violet, brown, magenta.
 const PROGRAMS: [u8; 7] = [30, 64, 136, 69, 97, 130, 133];
 
-/// The red of faults.
 const WRONG: u8 = 160;
 
-/// The colour of a program, the same in every sample.
+/// The same in every sample.
 pub(crate) fn program(name: &str) -> Color {
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         // FNV-1a (Fowler, Noll, Vo), 64 bits.
@@ -21,7 +19,7 @@ pub(crate) fn program(name: &str) -> Color {
     Color::Indexed(PROGRAMS[(hash % PROGRAMS.len() as u64) as usize])
 }
 
-/// The style of a row: faulty, idle, or in the program's colour; possibly selected.
+/// Faulty, idle, or in the program's colour; possibly selected.
 pub(crate) fn row(name: &str, is_wrong: bool, rests: bool, is_selected: bool) -> Style {
     let style = match (is_wrong, rests) {
         // A fault is visible even in an idle thread.
@@ -39,7 +37,7 @@ pub(crate) fn row(name: &str, is_wrong: bool, rests: bool, is_selected: bool) ->
 mod tests {
     use super::*;
 
-    /// The relative luminance of a colour of the cube (WCAG 2.1).
+    /// Relative luminance (WCAG 2.1).
     fn luminance(number: u8) -> f64 {
         let level =
             |step: u8| if step == 0 { 0.0 } else { (55.0 + 40.0 * f64::from(step)) / 255.0 };

@@ -17,24 +17,21 @@ use seatmap_watch::seating::CellCpus;
 use seatmap_watch::{Finding, WatchedThread};
 use std::collections::HashMap;
 
-/// The lines above the map: the title, and the origin of the groups.
+/// The title, and the origin of the groups.
 const ABOVE: u16 = 2;
-/// The lines below the table: two for the finding or question, one for the keys.
+/// Two lines for the finding or question, one for the keys.
 const BELOW: u16 = 3;
-/// The map shrinks to leave the table at least this many lines.
+/// The map shrinks to leave the table this many lines.
 const LEAST_TABLE: u16 = 6;
-/// A thread is shown on its CPU only if it runs for at least this share of the time.
+/// A less busy thread is not shown on its CPU.
 const LEAST_PERCENT: f64 = 1.0;
-/// The most threads and findings of a plain-text frame, and the most lines of its map.
 const PLAIN_ROWS: usize = 20;
 const PLAIN_FINDINGS: usize = 5;
 const PLAIN_MAP: u16 = 24;
 
-/// The keys in the last line.
 const KEYS: &str =
     "F1 help F3 search F4 filter F5 tree F6 sort W wakes a pin p freeze R rec q quit";
 
-/// The help, one key a line.
 const HELP: [&str; 19] = [
     "arrows PgUp PgDn Home End   move the selection",
     "F3 /    search; n: the next one       F4 \\   filter by name or number; Esc ends it",
@@ -196,7 +193,7 @@ fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
     canvas.put(0, 1, &notes.join("; "), Style::new().add_modifier(Modifier::DIM));
 }
 
-/// Threads hidden from this user, so that an incomplete list does not look complete.
+/// An incomplete list must not look complete.
 fn hidden(scene: &Scene) -> impl Iterator<Item = String> {
     scene.frame.seating.unseen.iter().filter_map(|unseen| {
         let why = visible(&unseen.why);
@@ -211,14 +208,12 @@ fn hidden(scene: &Scene) -> impl Iterator<Item = String> {
     })
 }
 
-/// The existing cells, with their CPUs.
 fn cells(scene: &Scene) -> impl Iterator<Item = String> {
     let sentence =
         |cell: &CellCpus| format!("cell '{}': {}", visible(&cell.name), cell.set().named());
     scene.frame.seating.cells.iter().map(sentence)
 }
 
-/// The name of each CPU's cell.
 fn cell_of_cpu(scene: &Scene) -> HashMap<u32, String> {
     let of = |cell: &CellCpus| {
         let name = visible(&cell.name).to_string();
@@ -227,7 +222,6 @@ fn cell_of_cpu(scene: &Scene) -> HashMap<u32, String> {
     scene.frame.seating.cells.iter().flat_map(of).collect()
 }
 
-/// The busiest thread of each CPU.
 fn busiest(frame: &SeatingFrame) -> HashMap<u32, &WatchedThread> {
     let mut found: HashMap<u32, &WatchedThread> = HashMap::new();
     for thread in frame.seating.threads.iter().filter(|thread| thread.run_percent >= LEAST_PERCENT)
@@ -311,7 +305,7 @@ impl Seat {
         }
     }
 
-    /// The thread's name and the arcs that end here; the name is cut first.
+    /// The name is cut first, then the arcs.
     fn name(&self, width: usize) -> String {
         let room = width.saturating_sub(self.arcs.chars().count() + 1);
         // A cut arc label is useless, so arcs take their room before the name.
@@ -323,7 +317,7 @@ impl Seat {
     }
 }
 
-/// A load as a bar of `width` columns, in eighths of a column.
+/// A bar of `width` columns, in eighths of a column.
 fn bar(load: Option<f64>, width: usize) -> String {
     // Unicode has blocks of one to seven eighths, which makes a short bar eight times finer.
     let eighths =
@@ -361,7 +355,6 @@ fn table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
     }
 }
 
-/// The pairs of threads that wake each other.
 fn wakes_table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
     let width = usize::from(canvas.area.width);
     canvas.put(
@@ -375,7 +368,7 @@ fn wakes_table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
     }
 }
 
-/// The question, the result or the finding about the selected thread; the keys below.
+/// The question, the result or the finding; below it the keys.
 fn foot(scene: &Scene, canvas: &mut Canvas) {
     let height = canvas.area.height;
     let text = message(scene);
@@ -439,7 +432,6 @@ mod tests {
     use seatmap_data::machine::Topology;
     use seatmap_watch::judge::made::Made;
 
-    /// The screen of the sample data.
     fn screen(
         topology: &Topology,
         view: TopView,

@@ -87,7 +87,7 @@ fn asks(view: TopView, prompt: Prompt) -> TopView {
     TopView { prompt: Some(prompt), ..view }
 }
 
-/// The order that a key requests. A repeated column key reverses it.
+/// A repeated column key reverses the order.
 fn order(view: &TopView, key: KeyCode) -> Option<(Sort, bool)> {
     let sort = match key {
         KeyCode::Char('P') => Sort::Load,
@@ -104,7 +104,7 @@ fn order(view: &TopView, key: KeyCode) -> Option<(Sort, bool)> {
     Some((sort, view.sort == sort && !view.is_reversed))
 }
 
-/// Moves the selection and stops following, as htop does.
+/// Stops following, as htop does.
 fn moved(view: TopView, key: KeyCode, rows: &[TopRow]) -> TopView {
     let page = view.lines.max(1);
     let at = match key {
@@ -120,7 +120,7 @@ fn moved(view: TopView, key: KeyCode, rows: &[TopRow]) -> TopView {
     TopView { follows: false, ..view }.select(at, rows)
 }
 
-/// Tags or untags the selected row, and moves to the next.
+/// Moves to the next row, too.
 fn tagged(mut view: TopView, rows: &[TopRow]) -> TopView {
     let Some(row) = rows.get(view.at) else { return view };
     // A row of the tree contains all threads of its process.
@@ -135,7 +135,7 @@ fn tagged(mut view: TopView, rows: &[TopRow]) -> TopView {
     moved(view, KeyCode::Down, rows)
 }
 
-/// The next row that contains the searched text, starting `from` rows below.
+/// Starting `from` rows below the selection.
 fn next_match(view: TopView, rows: &[TopRow], from: usize) -> TopView {
     let text = view.search.to_lowercase();
     // Once around the table from the selection. An empty table has no steps, so nothing is divided
@@ -150,7 +150,6 @@ fn next_match(view: TopView, rows: &[TopRow], from: usize) -> TopView {
     }
 }
 
-/// Handles a key while a question is open.
 fn key_of_prompt(view: TopView, prompt: Prompt, key: KeyCode, rows: &[TopRow]) -> TopView {
     let edited = |text: &str| match key {
         KeyCode::Char(letter) => Some(format!("{text}{letter}")),
@@ -194,7 +193,6 @@ fn key_of_prompt(view: TopView, prompt: Prompt, key: KeyCode, rows: &[TopRow]) -
     }
 }
 
-/// Handles Enter, which ends a question.
 fn answered(view: TopView, prompt: Prompt, rows: &[TopRow]) -> TopView {
     match prompt {
         Prompt::Interval(text) => match interval(&text) {
@@ -258,7 +256,7 @@ mod tests {
     use crate::terminal::top::samples::{frame, judgement};
     use proptest::prelude::*;
 
-    /// The state after some keys on the sample, and the last action.
+    /// The state and the last action after some keys.
     fn after(keys: &[KeyCode]) -> (TopView, Option<ScreenAction>) {
         let cpus = CpuSet::of_list("0-3").unwrap();
         let mut view = TopView { cpus, lines: 3, ..TopView::default() };

@@ -4,22 +4,20 @@
 use super::seats::SeatGroups;
 use ratatui::layout::Rect;
 
-/// The size of a seat on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// Two lines: number, load bar and percentage; below them the busiest thread.
+    /// Two lines: number, load bar and percentage; the busiest thread.
     Box,
     /// The same on one line.
     Line,
-    /// The number, and the load as one character.
+    /// Number, and load as one character.
     Block,
-    /// Only the load, as one character.
+    /// Load as one character.
     Cell,
     /// As `Cell`, without the names of the groups.
     BareCell,
 }
 
-/// From the most detailed to the smallest.
 const SIZES: [Size; 5] = [Size::Box, Size::Line, Size::Block, Size::Cell, Size::BareCell];
 
 impl Size {
@@ -34,17 +32,14 @@ impl Size {
     }
 }
 
-/// The positions of all seats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SeatLayout {
     pub size: Size,
-    /// Each CPU with its position, from the map's upper left corner.
+    /// From the map's upper left corner.
     pub seats: Vec<(u32, Rect)>,
-    /// The positions and names of the groups.
     pub titles: Vec<(Rect, String)>,
-    /// The number of lines.
     pub height: u16,
-    /// The number of CPUs that do not fit even at the smallest size.
+    /// CPUs that do not fit even at the smallest size.
     pub left_out: usize,
 }
 
@@ -64,7 +59,6 @@ pub(crate) fn lay_out(groups: &SeatGroups, width: u16, most_lines: u16) -> SeatL
     })
 }
 
-/// Blocks of seats, from left to right and from top to bottom.
 fn of_size(groups: &SeatGroups, size: Size, width: u16) -> SeatLayout {
     let mut layout =
         SeatLayout { size, seats: Vec::new(), titles: Vec::new(), height: 0, left_out: 0 };
@@ -94,7 +88,7 @@ struct Shelf {
 }
 
 impl Shelf {
-    /// The upper left corner of a block of this size; in a new row if it does not fit in this one.
+    /// In a new row if the block does not fit in this one.
     fn take(&mut self, width: u16, height: u16) -> (u16, u16) {
         // The first block of a row stays even if it is too wide: the next row is no wider.
         if self.x > 0 && self.x + width > self.width {
@@ -154,7 +148,7 @@ fn block(
     }
 }
 
-/// The last part of a group's name: `L3 1` of `package 0, L3 1`.
+/// `L3 1` of `package 0, L3 1`.
 fn short(name: &str) -> String {
     name.rsplit(", ").next().unwrap_or(name).to_owned()
 }

@@ -39,7 +39,7 @@ pub fn rows(frame: &SeatingFrame, judgement: &LookJudgement, view: &TopView) -> 
     processes.into_iter().flat_map(flat).collect()
 }
 
-/// Whether the program, the name or a number of a row matches a text in lower case.
+/// Matches the program, the name or a number; `text` is in lower case.
 pub(crate) fn fits(row: &TopRow, text: &str) -> bool {
     let numbers = [Some(row.id.pid), row.id.tid];
     let has = |name: &str| name.to_lowercase().contains(text);
@@ -93,7 +93,7 @@ fn all(frame: &SeatingFrame, judgement: &LookJudgement) -> Vec<TopRow> {
     frame.seating.threads.iter().zip(&frame.rates).map(row).collect()
 }
 
-/// The row of a process: the sums of its threads.
+/// The sums of a process's threads.
 fn whole(threads: &[TopRow]) -> TopRow {
     let sum =
         |of: &dyn Fn(&TopRow) -> Option<f64>| threads.iter().filter_map(of).reduce(|a, b| a + b);
@@ -123,7 +123,7 @@ fn whole(threads: &[TopRow]) -> TopRow {
     }
 }
 
-/// Loads and rates are sorted with the largest first.
+/// The largest loads and rates first.
 fn compare(sort: Sort, a: &TopRow, b: &TopRow) -> Ordering {
     let largest = |of: &dyn Fn(&TopRow) -> f64| of(b).total_cmp(&of(a));
     match sort {

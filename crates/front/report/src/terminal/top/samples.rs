@@ -9,7 +9,7 @@ use seatmap_watch::live::{Rates, SeatingFrame, Wakes};
 use seatmap_watch::seating::CellCpus;
 use seatmap_watch::{Criteria, Expected, LookJudgement, judge};
 
-/// Four CPUs: two workers of one process share a CPU, and a sleeper is elsewhere.
+/// Two workers of one process share a CPU.
 fn made() -> Made {
     let made = Made::new(4)
         .parts(2, 4, 4)

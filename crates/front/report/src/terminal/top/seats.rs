@@ -80,7 +80,6 @@ fn efficient(topology: &Topology) -> Vec<u32> {
     topology.pus.iter().filter(|pu| pu.kind == Some(CoreKind::Efficiency)).map(|pu| pu.os).collect()
 }
 
-/// The selected CPUs, by package and L3 cache.
 fn by_cache(topology: &Topology, is_wanted: &dyn Fn(&Pu) -> bool) -> Vec<SeatGroup> {
     // A sorted map makes the caches of a package adjacent.
     let mut of: BTreeMap<(Option<u32>, Option<u32>), Vec<u32>> = BTreeMap::new();
@@ -99,8 +98,7 @@ fn by_cache(topology: &Topology, is_wanted: &dyn Fn(&Pu) -> bool) -> Vec<SeatGro
         .collect()
 }
 
-/// CPUs by core, in the order of each core's first CPU. A CPU with an unknown core is a core by
-/// itself.
+/// In the order of each core's first CPU. A CPU with an unknown core is a core by itself.
 fn cores(cpus: &[u32], topology: &Topology) -> Vec<Vec<u32>> {
     let mut sorted = cpus.to_vec();
     sorted.sort_unstable();

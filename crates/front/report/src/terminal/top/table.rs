@@ -6,7 +6,6 @@ use seatmap_data::document::{left_aligned, right_aligned};
 use seatmap_data::statistics::words::figure;
 use seatmap_watch::Finding;
 
-/// A column: its order, title and width.
 struct Column {
     sort: Sort,
     title: &'static str,
@@ -22,7 +21,7 @@ const fn figures(sort: Sort, title: &'static str, width: usize) -> Column {
     Column { is_text: false, ..words(sort, title, width) }
 }
 
-/// The columns with their minimum widths; with the mark they fit into 80 columns.
+/// Minimum widths; with the mark they fit into 80 columns.
 const COLUMNS: [Column; 11] = [
     figures(Sort::Pid, "PID", 7),
     figures(Sort::Tid, "TID", 7),
@@ -37,12 +36,12 @@ const COLUMNS: [Column; 11] = [
     figures(Sort::Wakeups, "WAKE/s", 6),
 ];
 
-/// The most columns added to the name, the mask and the seat on wider screens.
+/// Columns added on wider screens.
 const MORE_NAME: usize = 13;
 const MORE_MASK: usize = 16;
 const MORE_SEAT: usize = 8;
 
-/// The widths of the columns on a screen of this width, and the rest, which shows the broken rule.
+/// The widths, and the rest, which shows the broken rule.
 fn widths(width: usize) -> ([usize; 11], usize) {
     let mut widths = COLUMNS.map(|column| column.width);
     // Two columns for the mark, and a blank between cells.
@@ -56,7 +55,7 @@ fn widths(width: usize) -> ([usize; 11], usize) {
     (widths, left)
 }
 
-/// The titles, with an arrow at the column of the order.
+/// An arrow marks the column of the order.
 pub(crate) fn titles(view: &TopView, width: usize) -> String {
     let (widths, left) = widths(width);
     let cells = COLUMNS.iter().zip(widths).map(|(column, width)| {
@@ -112,7 +111,7 @@ pub(crate) fn line(row: &TopRow, findings: &[Finding], view: &TopView, width: us
     line
 }
 
-/// A number of events per second, in five characters.
+/// Per second, in five characters.
 pub(crate) fn rate(rate: Option<f64>) -> String {
     match rate {
         None => "-".to_owned(),
@@ -128,7 +127,7 @@ fn aligned(text: &str, width: usize, is_text: bool) -> String {
     if is_text { left_aligned(&text, width) } else { right_aligned(&text, width) }
 }
 
-/// A text cut to this many characters, with `~` for the rest.
+/// `~` replaces the rest.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         text.to_owned()
@@ -137,8 +136,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     }
 }
 
-/// A name cut to this many characters. Related names usually begin alike and end with a number, so
-/// both ends stay.
+/// Related names usually begin alike and end with a number, so both ends stay.
 pub(crate) fn cut_name(name: &str, width: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= width || width == 0 {

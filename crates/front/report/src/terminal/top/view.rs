@@ -157,7 +157,7 @@ impl TopView {
         self.select(at, rows)
     }
 
-    /// Selects a row, or the last one if there are fewer.
+    /// Selects a row, at most the last.
     #[must_use]
     pub(crate) fn select(mut self, at: usize, rows: &[TopRow]) -> Self {
         self.at = at.min(rows.len().saturating_sub(1));
@@ -170,8 +170,7 @@ impl TopView {
         self
     }
 
-    /// The threads that an action affects: the visible tagged ones or, without any, those of the
-    /// selected row.
+    /// The visible tagged threads or, without any, those of the selected row.
     #[must_use]
     pub(crate) fn chosen(&self, rows: &[TopRow]) -> Vec<Tid> {
         let shown: BTreeSet<Tid> =

@@ -10,7 +10,7 @@ use seatmap_watch::WatchedThread;
 use seatmap_watch::live::SeatingFrame;
 use std::collections::HashMap;
 
-/// The letters of the arcs, for the most frequent wakeups.
+/// For the most frequent wakeups.
 const LETTERS: [char; 9] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
 
 pub(crate) fn titles() -> String {
@@ -19,7 +19,7 @@ pub(crate) fn titles() -> String {
     format!("ARC {:>7} {waker}     -> {woken}", "WAKES/s")
 }
 
-/// The rows of the table, the most frequent wakeups first; a sentence if there are none.
+/// The most frequent first; a sentence if there are none.
 pub(crate) fn lines(frame: &SeatingFrame) -> Vec<String> {
     let Some(wakes) = &frame.wakes else {
         return vec!["Wakeups are not counted yet, or the kernel refused this look.".to_owned()];
@@ -51,7 +51,7 @@ pub(crate) fn lines(frame: &SeatingFrame) -> Vec<String> {
     wakes.iter().zip(letters).map(line).collect()
 }
 
-/// The ends of arcs on each CPU.
+/// On each CPU.
 pub(crate) fn arcs(frame: &SeatingFrame) -> HashMap<u32, String> {
     let threads = threads(frame);
     let mut arcs: HashMap<u32, String> = HashMap::new();
