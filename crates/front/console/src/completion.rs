@@ -50,7 +50,7 @@ pub fn answer(program: &CliProgram) -> Option<Result<(), CliError>> {
     // The words to complete follow the script's own.
     let words: Vec<OsString> =
         std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
-    // Without words to complete there is no request, even if the variable is set: run the command.
+    // Without words to complete there is no request, even if the variable is set.
     let shell = shells.completer(&name).filter(|_| !words.is_empty())?;
     Some(completed(program, shell, words))
 }
@@ -161,7 +161,7 @@ fn machines() -> Vec<KnownValue> {
         .collect()
 }
 
-/// Such as `ring:`; the user continues with the parameters.
+/// Generators such as `ring:`; the user adds the parameters.
 fn patterns() -> Vec<KnownValue> {
     let forms = GENERATORS.iter();
     forms

@@ -139,7 +139,6 @@ fn not_a_machine(path: &Path, bytes: &[u8], error: import::MachineImportError) -
             )
             .into()
         }
-        // This error names the format and how to convert it.
         Err(foreign @ pattern_import::PatternImportError::Foreign { .. })
             if matches!(error, import::MachineImportError::Unknown) =>
         {

@@ -158,7 +158,6 @@ fn list(roff: &mut Roff, title: &str, entries: &[GuideEntry]) {
     }
 }
 
-/// With a capital and a full stop.
 fn capitalised(about: &str) -> String {
     let mut letters = about.chars();
     let first = letters.next().map(char::to_uppercase);

@@ -37,7 +37,7 @@ pub fn sentence(
         ErrorKind::InvalidUtf8 => "a word of the command line is not UTF-8".to_owned(),
         _ => return None,
     };
-    // A command of another program is not a typo of one of this program, even if they look alike.
+    // A command of another program is not a typo, even if it looks like one.
     if let Some(elsewhere) = elsewhere(error, &verb, program) {
         return Some(elsewhere);
     }
@@ -259,7 +259,7 @@ fn question(name: Option<&str>) -> String {
     name.map(|name| format!("; did you mean '{name}'?")).unwrap_or_default()
 }
 
-/// At most one edit in four letters plus one (a swap is two), or a prefix.
+/// Allows one edit in four letters plus one (a swap is two), or a prefix.
 fn is_near(typed: &str, name: &str) -> bool {
     let [typed, name] = [typed, name].map(|word| word.trim_start_matches('-'));
     edits(typed, name) <= 1 + typed.chars().count().div_ceil(4) || name.starts_with(typed)

@@ -110,7 +110,6 @@ fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
 }
 
 fn bytes(text: &str) -> Result<u64, String> {
-    // Memory sizes use multiples of 1024.
     let units = [("", 1), ("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30)];
     with_unit(text, &units).ok_or_else(|| "write a size such as 64M".to_owned())
 }

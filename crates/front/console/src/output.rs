@@ -52,7 +52,7 @@ pub fn even_unread(printed: Result<(), CliError>) -> Result<(), CliError> {
 pub fn print_exact(text: &str) -> Result<(), CliError> {
     match to_stdout(text.as_bytes()) {
         Ok(()) => Ok(()),
-        // A reader such as `head` may stop early; that is not a failure of the command.
+        // A reader such as `head` may stop early.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(CliError::NobodyListens),
         Err(error) => Err(CliError::work_at(Path::new("stdout"), error)),
     }
@@ -120,7 +120,7 @@ pub fn tell(line: &str) {
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
-/// In characters; a message may quote a whole file.
+/// The longest line, in characters: a message may quote a file.
 const MOST_TOLD: usize = 20_000;
 
 fn shortened(mut line: String) -> String {
@@ -348,7 +348,6 @@ pub fn beside(
 ) -> Result<Option<Destination>, CliError> {
     typed.map_or(Ok(()), |path| check_format(path, option))?;
     let destination = typed.map(Destination::new).transpose()?;
-    // Two results in one stream could not be separated.
     match on_stdout.filter(|_| destination == Some(Destination::Stdout)) {
         Some(other) => Err(CliError::input(format!(
             "{other} and {option} - both print on stdout; give {option} a file's name"

@@ -50,7 +50,6 @@ fn refusal(program: &CliProgram, error: clap::Error) -> CliError {
     }
     let has_colour = view::colour(ColourChoice::Auto, &std::io::stdout()) != Colour::None;
     let shown = if has_colour { text.ansi().to_string() } else { text.to_string() };
-    // Help was the whole request.
     output::print_drawn(&shown).err().unwrap_or(CliError::HelpPrinted)
 }
 

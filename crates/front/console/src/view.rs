@@ -21,7 +21,7 @@ pub enum ColourChoice {
     Never,
 }
 
-/// If the terminal reports none.
+/// The width if the terminal reports none.
 const USUAL_WIDTH: usize = 100;
 
 /// Beyond this, cells only grow.
@@ -43,7 +43,7 @@ fn set(variable: &str) -> bool {
     std::env::var_os(variable).is_some_and(|value| !value.is_empty())
 }
 
-/// From COLORTERM and TERM.
+/// The colours from COLORTERM and TERM.
 fn offered() -> Colour {
     match (variable("COLORTERM").as_str(), variable("TERM").as_str()) {
         // COLORTERM announces 24-bit colours; TERM, the terminal's type, usually does not.

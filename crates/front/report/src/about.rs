@@ -154,7 +154,7 @@ fn pair_view(model: &HomeModel) -> String {
     }
 }
 
-/// Not rounded up to a false 100.
+/// A percentage, not rounded up to a false 100.
 fn percent(share: f64) -> String {
     format!("{:.1} %", (share * 1000.0).floor() / 10.0)
 }

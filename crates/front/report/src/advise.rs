@@ -14,7 +14,7 @@ use seatmap_data::statistics::words::{agreeing, counted, counted_figure, figure,
 
 const MOST_NAMED: usize = 3;
 
-/// For an observation that was too short.
+/// The remedy for a short observation.
 const LET_IT_RUN: &str =
     "let it run longer; an advice takes half a minute, or as long as --seconds says";
 
@@ -204,7 +204,7 @@ fn share_of_cpus(evidence: &Evidence) -> String {
     format!("{} % of {}", figure(percent, 0), counted(evidence.cpu_count, "CPU"))
 }
 
-/// Busy with itself and the programs it works with.
+/// The program is busy with itself and those it works with.
 fn crowded(evidence: &Evidence) -> String {
     let partners = &evidence.neighbours.partners;
     let with = match &partners[..] {
@@ -514,7 +514,6 @@ fn pasted(paste: &Paste) -> impl Iterator<Item = Row> {
     std::iter::once(command("do", &paste.command)).chain(undo)
 }
 
-/// More information, if a command gives it.
 fn next(advice: &Advice) -> Option<Row> {
     let evidence = &advice.evidence;
     let is_race = matches!(

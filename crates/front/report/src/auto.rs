@@ -62,7 +62,6 @@ fn left_alone(threads: usize) -> Option<String> {
     })
 }
 
-/// In the last sample.
 fn on_seats(kept: &SeatCandidate, outcome: &LiveOutcome) -> String {
     let is_over = outcome.end == Some(ObservationEnd::Program);
     let (has, have) =
@@ -251,14 +250,12 @@ fn nothing_judged(outcome: &LiveOutcome) -> String {
     }
 }
 
-/// The beginning of a sentence.
 fn ended(outcome: &LiveOutcome) -> String {
     let after = lasting(outcome.seconds);
     match outcome.end {
         Some(ObservationEnd::Program) => format!("The program ended after {after}"),
         Some(ObservationEnd::Time) => format!("The time was over after {after}"),
         Some(ObservationEnd::Stopped) => format!("It was stopped after {after}"),
-        // The error itself is printed too.
         None => format!("It failed after {after}"),
     }
 }

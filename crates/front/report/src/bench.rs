@@ -35,8 +35,8 @@ pub fn page(results: &BenchResults) -> Page {
     let baseline: Vec<String> =
         results.baseline.iter().map(|then| of_baseline(results, then)).collect();
     let floor = floor(results);
-    // A single command has no comparison: the page then begins with an earlier result or, failing
-    // that, the smallest detectable difference.
+    // Without a comparison, the page begins with an earlier result or the smallest detectable
+    // difference.
     let headline = comparisons.iter().chain(&baseline).chain(&floor).next().cloned();
     let notes = results.seats.notes.iter().map(|note| format!("Note: {note}."));
     let said: Vec<String> = comparisons
@@ -141,7 +141,6 @@ pub(crate) fn readings_by_block(
     named: impl Iterator<Item = (String, Vec<(usize, f64)>)>,
 ) -> Block {
     let is_time = unit == "s";
-    // The axis of times is in nanoseconds.
     let scale = if is_time { 1e9 } else { 1.0 };
     let curve = |(at, (name, readings)): (usize, (String, Vec<(usize, f64)>))| {
         // Displayed blocks count from 1.
@@ -188,7 +187,6 @@ pub(crate) fn short(name: &str) -> String {
     match name.char_indices().nth(LONGEST_NAME) {
         None => name,
         Some(_) => {
-            // Three letters for the dots; the beginning gets the odd letter.
             let end = (LONGEST_NAME - 3) / 2;
             let letters: Vec<char> = name.chars().collect();
             let kept =
@@ -204,7 +202,6 @@ pub(crate) fn short_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Strin
     let whole: Vec<String> = names.map(visible).collect();
     let cut: Vec<String> = whole.iter().map(|name| short(name)).collect();
     let count = |names: &[String]| names.iter().collect::<BTreeSet<_>>().len();
-    // Distinct names are still distinct after the cut.
     if count(&cut) == count(&whole) {
         return cut;
     }
@@ -392,7 +389,6 @@ mod tests {
             "{cut:?}"
         );
         assert!(cut.iter().all(|name| name.chars().count() == LONGEST_NAME), "{cut:?}");
-        // These differ in the middle, which is normally cut.
         let middles = ["4", "8"]
             .map(|threads| format!("{stem} {threads} --and-then-much-that-is-the-same-for-both"));
         let cut = short_names(middles.iter().map(String::as_str));

@@ -214,7 +214,6 @@ fn by_mpi(cluster: &Cluster, mpi: &Mpi, groups: &[Vec<usize>]) -> Vec<PageSectio
     let together = columns.least([28, 10, 10, 10]).rows(collectives(mpi).into_iter().map(row));
     let pairs =
         PageSection::new("Through MPI").narrow().with(vec![format!("Through {}:", mpi.library)]);
-    // Without round trips through MPI, show only the collective operations.
     let Some(cluster) = cluster.by_mpi() else { return vec![pairs.with(together)] };
     let together = PageSection::new("Through MPI, all together").narrow().with(together);
     vec![pairs.with(table(&cluster, groups)), together]
@@ -427,7 +426,6 @@ mod tests {
                 && page.contains("5 of 6 pairs measured")
         );
         assert!(page.contains("&lt;b&gt;&amp;") && !page.contains("<b>&"));
-        // Twelve cells; those of the predicted pair are pale.
         assert_eq!(page.matches("<title>n").count() + page.matches("<title>&lt;b").count(), 12);
         assert_eq!(page.matches("class=\"node\"").count(), 4);
         assert_eq!(page.matches("predicted</title>").count(), 2);

@@ -78,7 +78,6 @@ fn sgr(level: Severity) -> &'static str {
     }
 }
 
-/// With what to begin with.
 fn sentence(found: &[Diagnosis]) -> String {
     let count = |level| found.iter().filter(|diagnosis| diagnosis.level == level).count();
     let now = count(Severity::Fix);

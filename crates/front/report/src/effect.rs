@@ -38,7 +38,6 @@ fn seen(effect: &Effect) -> String {
     format!("{rate} {messages} a second {were} seen, for {time}; {one}.")
 }
 
-/// Relative to the program's time.
 pub(crate) fn saving(effect: &Effect) -> String {
     if effect.outside_wakeups > effect.messages {
         let outside = counted_figure(effect.outside_wakeups, 0, "wakeup");

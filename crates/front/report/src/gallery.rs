@@ -68,7 +68,7 @@ fn is_bundled(machine: &GalleryMachine) -> bool {
     machine.summary.is_some()
 }
 
-/// As a reader's command names it.
+/// The machine's name in a reader's command.
 fn chosen_by(machine: &GalleryMachine) -> String {
     if is_bundled(machine) { machine.name.clone() } else { shell_file(&profile_name(machine)) }
 }
@@ -77,7 +77,7 @@ fn back() -> Markup {
     html! { p.gallery-links { a href=(INDEX) { "All machines" } } }
 }
 
-/// As `seatmap show`, with links to other pages.
+/// The page of `seatmap show`, with links to other pages.
 fn machine_page(gallery: &Gallery, place: usize, pairs: &[LikePair]) -> String {
     let machine = &gallery.machines()[place];
     let links = html! {

@@ -59,7 +59,7 @@ fn family(report: &GateReport) -> String {
     )
 }
 
-/// At most one decimal.
+/// A percentage with at most one decimal.
 fn percent_of(share: f64) -> f64 {
     (1000.0 * share).round() / 10.0
 }
@@ -127,7 +127,7 @@ fn of_interval(result: &BenchmarkResult) -> String {
     )
 }
 
-/// Relative to the limit, if there is one.
+/// The verdict relative to the limit, if any.
 fn verdict(result: &BenchmarkResult) -> String {
     let limit = result.fail_above_percent.unwrap_or_default();
     let difference = match result.comparison.as_ref().map(|found| found.verdict) {

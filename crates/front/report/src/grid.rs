@@ -97,7 +97,6 @@ pub(crate) fn groups(profile: &Profile) -> Vec<usize> {
             .map(|group| group.unwrap_or(usize::MAX))
             .collect();
     }
-    // Without a known shared L3, groups are packages.
     let places: std::collections::HashMap<u32, Option<u32>> =
         profile.topology.pus.iter().map(|pu| (pu.os, pu.l3.or(pu.package))).collect();
     let group =

@@ -10,7 +10,7 @@ pub(crate) struct NearbyPu {
     pub status: Option<PairStatus>,
 }
 
-/// Then by OS index; `None` if the profile does not contain the PU.
+/// The nearest PUs, then by OS index; `None` if the profile does not contain the PU.
 pub(crate) fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<NearbyPu>> {
     let distance = profile.core_distance.as_ref()?;
     let row = distance.index_of(os)?;
@@ -26,7 +26,7 @@ pub(crate) fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<Nea
     Some(known)
 }
 
-/// In words; empty if unknown.
+/// The level in words; empty if unknown.
 pub(crate) fn shared_level(profile: &Profile, a: u32, b: u32) -> &'static str {
     let (Some(a), Some(b)) = (profile.topology.pu(a), profile.topology.pu(b)) else { return "" };
     // From the inside to the outside, because the first match is the answer.

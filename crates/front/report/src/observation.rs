@@ -156,7 +156,7 @@ fn outside(observation: &Observation) -> Option<String> {
     Some(line)
 }
 
-/// The most wakeups first.
+/// Outside processes, the most wakeups first.
 fn outsider_groups(observation: &Observation) -> Vec<Outside<'_>> {
     let mut groups: Vec<Outside> = Vec::new();
     for one in &observation.outsiders {

@@ -7,11 +7,11 @@ use seatmap_data::pattern::{Edge, Pattern};
 
 const LISTED: usize = 20;
 
-/// From an empty cell to the heaviest.
+/// Shades from an empty cell to the heaviest.
 const SHADES: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
 /// The number of a row's first task.
 const MARGIN: usize = 9;
-/// As many as fit on a screen.
+/// As many rows as fit on a screen.
 const MOST_CELLS: usize = 64;
 
 /// A pattern's figures and its matrix (rows send, columns receive), in at most `width` columns.
@@ -71,7 +71,6 @@ fn task(pattern: &Pattern, at: usize) -> String {
     }
 }
 
-/// If the pattern has them.
 pub(crate) fn work(pattern: &Pattern) -> Vec<String> {
     let unit = pattern.load_ns.map_or(String::new(), |ns| format!("; a load of 1 takes {ns} ns"));
     let loads = range(&pattern.loads).map(|(least, most)| {

@@ -38,7 +38,7 @@ pub fn page(
     let grid = Grid::of(profile, GridOrder::Group, None);
     let mut lead = vec![format!("{tasks}, {edges}, {method}")];
     let headline = match &plan.effect {
-        // A share of the program's time is more useful than a ratio of costs, so it comes first.
+        // A share of the program's time is more useful than a ratio of costs.
         Some(effect) => {
             lead.push(sentence::of_plan(plan));
             effect::sentences(effect).join(" ")
@@ -111,8 +111,7 @@ fn footer(plan: &Plan) -> &'static str {
 /// Bars begin at zero.
 fn gains(plan: &Plan) -> Table {
     let rows = rows(plan);
-    // The most expensive placement has the longest bar. The minimum avoids 0 / 0 if all cost
-    // nothing.
+    // The minimum avoids 0 / 0 if all cost nothing.
     let most = rows.iter().map(|row| row.cost).fold(f64::MIN_POSITIVE, f64::max);
     let table = Table::default().words(["placement", "cost"]).figures(["to best"]);
     let cost = if is_time(plan) { duration } else { number };
@@ -143,7 +142,7 @@ fn seat_boxes(grid: Option<&Grid>, plan: &Plan) -> Markup {
 fn seat(os: u32, tasks: Option<&Vec<usize>>, names: &[String]) -> Markup {
     let names: Option<Vec<String>> = tasks.map(|tasks| {
         let named = tasks.iter().map(|task| (task, names.get(*task)));
-        // T3 as on the floor plan, where a bare number is a CPU.
+        // T3 as on the floor plan; a bare number is a CPU.
         named.map(|(task, name)| name.map_or_else(|| format!("T{task}"), String::clone)).collect()
     });
     html! {
@@ -191,7 +190,6 @@ impl Seated {
         let mut ends = Vec::new();
         for group in groups(grid) {
             let here: Vec<(u32, usize)> = group.iter().flat_map(of_seat).collect();
-            // Only groups with tasks are separated by a line.
             ends.extend((!here.is_empty() && !seated.is_empty()).then_some(seated.len()));
             seated.extend(here);
         }

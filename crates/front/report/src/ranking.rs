@@ -52,7 +52,6 @@ fn headline(ranking: &MachineRanking, pattern: &str) -> String {
     format!("{name} takes the least time for {pattern} ({tasks}): {time}.{also}")
 }
 
-/// Next to the title.
 fn unit(ranking: &MachineRanking) -> &'static str {
     match ranking.objective {
         Objective::Time => "time of the slowest seat",

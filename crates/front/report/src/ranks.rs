@@ -53,7 +53,6 @@ fn orders(plan: &RankPlan) -> Table {
     table.rows(std::iter::once(row("this plan", &plan.costs)).chain(others).chain(bound))
 }
 
-/// In percent.
 fn more(ns: f64, plan_ns: f64) -> String {
     let percent = 100.0 * (ns / plan_ns - 1.0);
     // The plan's own row has no difference. If the plan costs nothing, there is no ratio.

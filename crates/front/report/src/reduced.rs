@@ -46,7 +46,6 @@ fn blocks(group: &[usize], room: usize) -> Vec<Range<usize>> {
     // With more groups than room, blocks must cross groups.
     let parts = if runs.len() <= room { runs } else { vec![whole] };
     let needed = |size: usize| parts.iter().map(|part| part.len().div_ceil(size)).sum::<usize>();
-    // The smallest size that fits; an empty grid has none.
     let size = (1..=group.len()).find(|size| needed(*size) <= room).unwrap_or(1);
     parts.into_iter().flat_map(|part| split(part, size)).collect()
 }

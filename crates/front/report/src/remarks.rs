@@ -209,7 +209,6 @@ fn named(word: &str, numbers: &[u32]) -> Option<String> {
     }
 }
 
-/// With the settings for it.
 fn as_good_as(plain: &PlainSettings) -> String {
     let costs = match plain.name {
         "compact" => "Compact costs no more",

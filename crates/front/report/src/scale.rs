@@ -40,7 +40,6 @@ impl Scale {
         known.sort_by(f64::total_cmp);
         let &min = known.first()?;
         let &max = known.last()?;
-        // In a sorted list, the index is a quantile.
         let skipped = (known.len() as f64 * outside) as usize;
         // A transfer takes time, so a zero is some importer's unknown distance, never an end of the
         // scale.

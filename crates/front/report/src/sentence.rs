@@ -34,8 +34,7 @@ pub(crate) fn of_profile(profile: &Profile, digits: Digits) -> String {
     let far_home_ns = far_home_ns.unwrap_or(f64::INFINITY);
     let classes = classes_with_pairs(profile);
     let mut cores = classes.iter().filter(|(class, _)| {
-        // A part of the machine that looks slow only because the line's home is in another part is
-        // irrelevant to seats.
+        // A part that looks slow only because the line's home is elsewhere is irrelevant to seats.
         let is_far_home = (class.median_ns / far_home_ns - 1.0).abs() < FAR_HOME;
         class.name != "SMT siblings" && !(is_far_home && class.name.starts_with("same "))
     });
@@ -65,7 +64,6 @@ pub(crate) fn of_profile(profile: &Profile, digits: Digits) -> String {
 
 /// Whether these pairs differ by more than their uncertainty.
 fn of_one_kind(class: &str, mut pairs: Vec<PairInterval>, digits: Digits) -> String {
-    // A machine of one core has only the class of its siblings.
     let what = if class == "SMT siblings" { "threads of a core" } else { "cores" };
     pairs.sort_by(|a, b| a.median_ns.total_cmp(&b.median_ns));
     // Tenths rather than extremes: a single disturbed pair does not make a machine uneven.
@@ -219,7 +217,6 @@ pub(crate) fn of_pattern(pattern: &Pattern) -> String {
         );
     }
     let mut sum = 0.0;
-    // Includes the edge that reaches the share.
     let before = |edge: &&f64| {
         let is_before = sum < MOST_BYTES * all;
         sum += **edge;

@@ -10,7 +10,7 @@ pub(crate) struct SpeedClass {
     pub(crate) pus: Vec<u32>,
     /// The slowest and the fastest.
     pub(crate) alone: (f64, f64),
-    /// While all PUs work, if known.
+    /// The speed while all PUs work, if known.
     pub(crate) together: Option<(f64, f64)>,
 }
 
@@ -49,8 +49,7 @@ pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
             None => groups.push((alone, vec![os])),
         }
     }
-    // A size common to all PUs distinguishes nothing. On processors with a stacked cache on one
-    // chiplet, sizes differ.
+    // Processors with a stacked cache on one chiplet have different sizes.
     let caches_differ = {
         let mut sizes: Vec<Option<u64>> = speed.pus.iter().map(|os| sort_of(*os).1).collect();
         sizes.sort_unstable();

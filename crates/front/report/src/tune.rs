@@ -160,7 +160,6 @@ fn end(end: CandidateEnd) -> &'static str {
     }
 }
 
-/// The most important first.
 fn sentences(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<String> {
     let mut said = vec![against_default(tuned, verdict)];
     let runner_up = verdict.confirmed.iter().find(|found| found.with != DEFAULT);
@@ -177,7 +176,6 @@ fn sentences(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<String> {
 /// By chance, one order in 6 of three candidates is the model's, but only one in 120 of five.
 const FEWEST_ORDERED: usize = 5;
 
-/// By rank correlation.
 fn agreement(correlation: f64) -> String {
     let word = match correlation {
         0.7.. => "agrees with the runs",
@@ -206,7 +204,6 @@ fn difference(tuned: &Tuned, verdict: &TuneVerdict, found: &ConfirmedDifference)
     if !found.shows_direction() {
         let percent = (1000.0 * tuned.confidence).round() / 10.0;
         let most_percent = low.abs().max(high.abs());
-        // A bound above 100 % is useless.
         if most_percent > 100.0 {
             return format!(
                 "The runs of '{own}' and '{other}' spread too much to show any difference at \
@@ -222,7 +219,6 @@ fn difference(tuned: &Tuned, verdict: &TuneVerdict, found: &ConfirmedDifference)
     let by = amount(&tuned.metric, found.percent);
     let interval = interval([low, high], tuned.confidence);
     let is_better = (found.percent < 0.0) == (tuned.better == Better::Lower);
-    // That less time is better is obvious.
     let verdict = match (tuned.metric == "time", is_better) {
         (true, _) => "",
         (false, true) => "is better: it ",

@@ -47,7 +47,7 @@ fn problem(value: &str, cause: &(dyn Error + 'static)) -> String {
     }
 }
 
-/// From the parser's error "0 is not in 1..=65535".
+/// The bounds in the parser's error "0 is not in 1..=65535".
 fn bounds(text: &str) -> Option<(i128, i128)> {
     let (_, range) = text.split_once(" is not in ")?;
     let (least, end) = range.split_once("..")?;

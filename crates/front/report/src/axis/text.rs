@@ -2,7 +2,7 @@
 
 use super::{AxisUnit, Scaling};
 
-/// The largest first.
+/// The units, the largest first.
 const TIMES: [(f64, &str); 4] = [(1e9, " s"), (1e6, " ms"), (1e3, " us"), (1.0, " ns")];
 /// Below 10000 a number is more legible in full.
 const THOUSANDS: [(f64, &str); 4] = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
@@ -23,7 +23,7 @@ pub(super) fn texts(values: &[f64], unit: AxisUnit, scaling: Scaling) -> Vec<Str
         .collect()
 }
 
-/// In the multiple suitable for `like`.
+/// The value in the multiple suitable for `like`.
 fn text(value: f64, like: f64, step: f64, unit: AxisUnit) -> String {
     let (multiple, suffix) = match unit {
         AxisUnit::Time => suiting(&TIMES, like, 1.0),

@@ -4,7 +4,7 @@ use super::{Axis, AxisUnit, Scaling};
 
 /// Fewer logarithmic ticks do not show the scale, so linear steps are used.
 const FEWEST: usize = 2;
-/// Within a decade, the densest first.
+/// Factors within a decade, the densest set first.
 const FACTORS: [&[f64]; 2] = [&[1.0, 2.0, 5.0], &[1.0]];
 /// Relative tolerance for rounding at the ends.
 const SLACK: f64 = 1e-9;
@@ -48,8 +48,7 @@ impl Axis {
         if self.doubles() {
             return self.doublings(most);
         }
-        // The densest set that fits: 1, 2, 5 of each decade, then 1, then every second decade and
-        // so on.
+        // The densest set that fits: 1, 2, 5 of each decade, then 1, then every second decade...
         let sets = FACTORS.iter().map(|factors| self.in_decades(factors, 1));
         let decades = (2..=12).map(|every| self.in_decades(&[1.0], every));
         sets.chain(decades).find(|values| values.len() <= most).unwrap_or_default()
@@ -128,7 +127,6 @@ impl Axis {
             AxisUnit::Whole | AxisUnit::Cpu | AxisUnit::Doublings | AxisUnit::Bytes => 1.0,
             _ => 0.0,
         };
-        // There is one interval fewer than ticks.
         let wanted = (range / (most.max(2) - 1) as f64).max(least);
         // An axis without extent, or too long for a double: use the value's power of ten.
         if wanted <= 0.0 || !wanted.is_finite() {

@@ -71,7 +71,7 @@ pub(super) fn sentences(results: &BenchResults, cpus: &str) -> Vec<String> {
     said
 }
 
-/// By block; no curve for a command without known shares.
+/// Curves by block; none for a command without known shares.
 pub(super) fn curves(results: &BenchResults, names: Vec<String>) -> Block {
     let curves = names.into_iter().enumerate().filter_map(|(at, name)| {
         let own = results.runs.iter().filter(|run| run.command == at && !run.again);

@@ -32,7 +32,7 @@ pub(super) struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// From the background to the labels.
+    /// The picture, from background to labels.
     pub fn markup(&self) -> Markup {
         html! {
             g { @for (at, area) in self.floor.areas.iter().enumerate() { (self.area(at, area)) } }
@@ -85,7 +85,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// As many names as fit; in the middle if the box has no threads.
+    /// The names that fit; in the middle if the box has no threads.
     fn caption(area: &FloorArea) -> Markup {
         let room = (area.width / LETTER) as usize;
         // Outer names first: in a narrow box, the names of inner levels are dropped.
@@ -172,8 +172,8 @@ impl Drawing<'_> {
             [task] => task.to_string(),
             [first, others @ ..] => format!("{first}+{}", others.len()),
         };
-        // Letters are about 0.7 times as wide as high, the inverse of 1.45. With the T, the text
-        // must still have at least the smallest font size.
+        // Letters are about 0.7 times as wide as high, the inverse of 1.45. The T must leave at
+        // least the smallest font size.
         let has_mark = !tasks.is_empty() && 1.45 * seat.size >= SMALLEST * (plain.len() + 1) as f64;
         let text = if has_mark { format!("T{plain}") } else { plain };
         let widest = if tasks.is_empty() { 9.0 } else { 13.0 };
@@ -213,7 +213,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// Through the line's home, if known; `None` within one seat.
+    /// A curve through the line's home, if known; `None` within one seat.
     fn bow(&self, pair: &TaskPair) -> Option<String> {
         let from = self.seat_of(pair.from)?;
         let to = self.seat_of(pair.to)?;
@@ -242,7 +242,6 @@ impl Drawing<'_> {
     fn home(&self, at: usize) -> Markup {
         let home = &self.floor.homes[at];
         let lines = self.flow.lines.get(&at).map_or(&[][..], Vec::as_slice);
-        // The first size for a home with lines, the second without.
         let half = HOMES[usize::from(lines.is_empty())];
         let (x, y) = home.at;
         let [left, right, upper, lower] = [x - half, x + half, y - half, y + half].map(number);
@@ -266,7 +265,7 @@ impl Drawing<'_> {
     }
 }
 
-/// Towards the hubs or, without hubs, to one side.
+/// A curve towards the hubs or, without hubs, to one side.
 fn bend((x, y): Point, (to_x, to_y): Point, hubs: [Option<Point>; 2]) -> String {
     let middle_x = (x + to_x) / 2.0;
     let middle_y = (y + to_y) / 2.0;

@@ -21,7 +21,7 @@ pub(super) struct TaskPair {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Flow {
-    /// In each direction: bytes, or a simulator's count.
+    /// The load in each direction: bytes, or a simulator's count.
     pub wires: Vec<f64>,
     /// The bytes that cross the border of each area.
     pub borders: Vec<f64>,
@@ -48,14 +48,12 @@ impl Flow {
             .enumerate()
             .for_each(|(task, os)| flow.tasks.entry(*os).or_default().push(task));
         for (at, edge) in pattern.edges.iter().enumerate() {
-            // An edge of a task without a seat is not drawn.
             if seating.ends(edge).is_none() {
                 continue;
             }
             let home = seating.home(at);
             home.into_iter()
                 .for_each(|home| flow.lines.entry(home).or_default().push((edge.from, edge.to)));
-            // Both directions over one line are one pair.
             *pairs.entry((edge.from.min(edge.to), edge.from.max(edge.to), home)).or_insert(0.0) +=
                 edge.bytes;
         }
@@ -97,7 +95,7 @@ pub(super) fn parts(pattern: &Pattern) -> Vec<Option<usize>> {
         above[a.max(b)] = a.min(b);
     }
     let first: Vec<usize> = (0..pattern.tasks).map(|task| first_of(&mut above, task)).collect();
-    // A task that is not the first of its part shows that the part has several tasks.
+    // A task that is not the first shows that the part has several.
     let several: BTreeSet<usize> =
         (0..pattern.tasks).filter(|task| first[*task] != *task).map(|task| first[task]).collect();
     let numbers: BTreeMap<usize, usize> =

@@ -32,7 +32,6 @@ pub(super) fn legend(comparison: &SeatingComparison) -> Markup {
             text x=(number(wide + 4.0)) y="12.5" {
                 @if many { "T3: task 3; tasks that talk share a colour" } @else { "T3: task 3" }
             }
-            // The width of either text at this font size.
             @let next = wide + if many { 230.0 } else { 80.0 };
             rect.free x=(number(next)) y="2" width="13" height="13" rx="2" fill="#ffffff"
                 stroke="#c4cad1" {}

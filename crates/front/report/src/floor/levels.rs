@@ -6,7 +6,7 @@ use super::{FloorPlan, SIDE};
 use seatmap_data::machine::{Level, Profile};
 use seatmap_measure::appraise::nested::{self, PuGroup};
 
-/// Left for the picture on a laptop's screen.
+/// The height left for the picture on a laptop's screen.
 const HIGHEST: f64 = 480.0;
 /// A larger seat would be no more legible.
 const LARGEST: f64 = 40.0;
@@ -18,7 +18,7 @@ const RATIOS: [f64; 5] = [1.6, 1.1, 0.8, 2.2, 0.5];
 /// The widest border of a core, and of larger parts.
 const NARROW: f64 = 2.5;
 const WIDE: f64 = 6.0;
-/// For the borders of the outermost boxes.
+/// Room for the borders of the outermost boxes.
 const MARGIN: f64 = 5.0;
 
 /// Needs a topology or only distances.
@@ -28,7 +28,7 @@ pub(super) fn floor(profile: &Profile) -> FloorPlan {
     let steps: Vec<u32> = (0..=STEPS).collect();
     // A machine that fits at one size also fits at smaller ones.
     let step = steps.partition_point(|step| fitting(&machine, size(*step)).is_none()) as u32;
-    // A machine that does not fit at any size is drawn at the smallest and exceeds the floor.
+    // A machine that does not fit is drawn at the smallest size, larger than the floor.
     let smallest = || packed(&machine, size(STEPS), 1.0);
     let packed = fitting(&machine, size(step)).unwrap_or_else(smallest);
     let mut floor = FloorPlan {

@@ -36,7 +36,7 @@ pub(super) struct Most {
 }
 
 impl Most {
-    /// Darker for more; `None` without load.
+    /// The class and colour, darker for more; `None` without load.
     pub fn step(self, load: f64) -> Option<(String, String)> {
         // Rounded up, so that the smallest load has the first step and the largest the last.
         (load > 0.0).then(|| step_at((load / self.load * STEPS as f64).ceil() as usize))
@@ -52,7 +52,6 @@ impl Most {
     }
 }
 
-/// Counts from 1.
 pub(super) fn step_at(step: usize) -> (String, String) {
     let step = step.clamp(1, STEPS);
     let light = LIGHTEST * (STEPS - step) as f64 / (STEPS - 1) as f64;

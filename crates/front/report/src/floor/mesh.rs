@@ -8,11 +8,11 @@ use seatmap_data::machine::{Profile, Pu};
 use seatmap_measure::appraise::Ways;
 use seatmap_sim::coherent::fabric::Link;
 
-/// For memory controllers.
+/// Room for memory controllers.
 const MARGIN: f64 = 34.0;
-/// From one tile to the next.
+/// The distance from one tile to the next.
 const LARGEST: f64 = 96.0;
-/// As a share of that distance.
+/// A tile's share of that distance.
 const TILE: f64 = 0.68;
 /// The share below a tile's seats, for its number and its home.
 const FOOT: f64 = 0.24;
@@ -29,7 +29,6 @@ struct Tiles {
 }
 
 pub(super) fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16]) -> FloorPlan {
-    // Only controllers need a margin.
     let margin = if memories.is_empty() { 0.0 } else { MARGIN };
     let rows = ways.fabric.nodes() as u16 / columns.max(1);
     let pitch = ((SIDE - 2.0 * margin) / f64::from(columns))
@@ -86,7 +85,7 @@ impl Tiles {
         }
     }
 
-    /// As nearly square as possible.
+    /// Seats as nearly square as possible.
     fn seats(&self, tile: u16, pus: &[&Pu]) -> Vec<FloorSeat> {
         let columns = (pus.len() as f64).sqrt().ceil().max(1.0);
         let rows = (pus.len() as f64 / columns).ceil().max(1.0);
@@ -143,8 +142,7 @@ impl Tiles {
             |difference: f64| if difference.abs() < 1e-9 { 0.0 } else { difference.signum() };
         let right = sign(to_x - x);
         let down = sign(to_y - y);
-        // Each direction is drawn on its right-hand side: below for traffic to the right, at the
-        // left for traffic downwards.
+        // Each direction is drawn on its right-hand side.
         let aside_x = -down * self.pitch * LANE;
         let aside_y = right * self.pitch * LANE;
         let half = self.side() / 2.0;

@@ -4,7 +4,7 @@ use super::parts::Point;
 use seatmap_data::machine::Level;
 use seatmap_measure::appraise::nested::PuGroup;
 
-/// Enough for the widest border around the box.
+/// The name's line, enough for the widest border around the box.
 const CAPTION: f64 = 17.0;
 pub(super) const LETTER: f64 = 5.5;
 
@@ -25,7 +25,7 @@ pub(super) struct Packed<'a> {
     pub width: f64,
     pub height: f64,
     pub caption: f64,
-    /// With the offset of each corner.
+    /// The parts, with the offsets of their corners.
     pub inside: Vec<(Point, Packed<'a>)>,
 }
 
@@ -35,7 +35,6 @@ pub(super) fn packed(group: &PuGroup, size: f64, ratio: f64) -> Packed<'_> {
     if group.inside.is_empty() {
         return Packed { group, width: size, height: size, caption: 0.0, inside: Vec::new() };
     }
-    // From inside out: a box is as large as its parts need.
     let inside: Vec<Packed> = group.inside.iter().map(|part| packed(part, size, ratio)).collect();
     let (air, gap) = room(group);
     let shape = |columns: usize| {
@@ -128,7 +127,6 @@ fn filled<'a>(
     ratio: f64,
     gap: f64,
 ) -> Vec<Vec<Packed<'a>>> {
-    // The widest row decides; short ones are filled up to it.
     let widest = rows.iter().map(|row| width(row, gap)).fold(0.0, f64::max);
     for row in rows.iter_mut().filter(|row| width(row, gap) < EMPTY * widest) {
         for wider in WIDER.map(|factor| factor * ratio) {

@@ -81,7 +81,7 @@ pub fn on_circle((x, y): Point, radius: f64, share: f64) -> Point {
     (x + radius * angle.sin(), y - radius * angle.cos())
 }
 
-/// At most half the circle.
+/// An arc of at most half the circle.
 pub(crate) fn arc(middle: Point, radius: f64, from: f64, to: f64) -> String {
     let number = crate::svg::number;
     let (x, y) = on_circle(middle, radius, from);

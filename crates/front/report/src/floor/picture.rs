@@ -10,7 +10,7 @@ use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Plan;
 use seatmap_os::CpuList;
 
-/// Around a standalone picture, and between its halves.
+/// The gap around the halves of a standalone picture.
 const MARGIN: f64 = 24.0;
 /// The title and the words above the halves.
 const TOP: f64 = 72.0;
@@ -127,7 +127,7 @@ pub(crate) fn machine(floor: &FloorPlan) -> Markup {
     }
 }
 
-/// Without messages.
+/// The plan's tasks, without messages.
 pub(crate) fn tasks(floor: &FloorPlan, plan: &Plan) -> Markup {
     inline(floor, "The tasks on the machine", &seated(floor, plan))
 }

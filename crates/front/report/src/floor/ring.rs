@@ -5,7 +5,7 @@ use super::{FloorPlan, SIDE};
 use seatmap_data::machine::{Profile, Pu};
 use seatmap_measure::appraise::Ways;
 
-/// For the numbers of cores.
+/// Room for the numbers of cores.
 const MARGIN: f64 = 16.0;
 const LARGEST: f64 = 34.0;
 /// The spacing of seats, in seats.
@@ -62,7 +62,6 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
     }
 }
 
-/// By core and thread.
 fn seated<'a>(profile: &'a Profile, ways: &Ways, stop: u16) -> Vec<&'a Pu> {
     let mut pus: Vec<&Pu> = profile
         .topology

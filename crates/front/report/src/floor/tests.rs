@@ -21,7 +21,7 @@ fn model(text: &str, changes: &[(&str, &str)]) -> Arc<CoherentModel> {
     seatmap_sim::catalog::from_toml("small", &changed).unwrap()
 }
 
-/// The last without a core, two threads a core.
+/// The last stop has no core; cores have two threads.
 fn small_ring() -> Arc<CoherentModel> {
     let changes = [
         ("stops = 64", "stops = 8"),
@@ -193,7 +193,7 @@ fn published() -> Vec<Profile> {
     matrices.filter_map(read).map(explained).collect()
 }
 
-/// By more than rounding.
+/// Seats may overlap by rounding.
 fn overlap(a: &FloorSeat, b: &FloorSeat) -> bool {
     let across = (a.at.0 - b.at.0).abs();
     let down = (a.at.1 - b.at.1).abs();
@@ -298,7 +298,6 @@ fn seated() -> impl Strategy<Value = (usize, Pattern, Vec<u32>)> {
         let edges = proptest::collection::vec(edge, 0..80);
         let seats = proptest::sample::subsequence(pus.clone(), tasks.min(pus.len())).prop_shuffle();
         (edges, seats).prop_map(move |(edges, mut seats)| {
-            // One more task than PUs shares a seat.
             seats.resize(tasks, pus[0]);
             (
                 machine,
@@ -313,7 +312,6 @@ fn seated() -> impl Strategy<Value = (usize, Pattern, Vec<u32>)> {
     })
 }
 
-/// With homes if the floor plan has any.
 fn seating(floor: &FloorPlan, pattern: &Pattern, seats: &[u32]) -> DrawnPlacement {
     let homes =
         (0..pattern.edges.len()).map(|at| (at * 7).checked_rem(floor.homes.len())).collect();

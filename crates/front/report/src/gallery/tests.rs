@@ -6,7 +6,6 @@ use seatmap_data::machine::Profile;
 use seatmap_machines::catalog::{Machine, MachineList};
 use std::collections::BTreeSet;
 
-/// With one bundled machine.
 fn gallery(profiles: &[Profile]) -> Gallery {
     let mut gallery = Gallery::default();
     let machines = MachineList::bundled().unwrap().machines;

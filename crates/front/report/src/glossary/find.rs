@@ -9,11 +9,10 @@ pub(super) struct Occurrence {
     pub end: usize,
 }
 
-/// From left to right; the longer one if two begin at the same place.
+/// The terms from left to right; the longer one if two begin at the same place.
 pub(super) fn first_terms(text: &str) -> Vec<Occurrence> {
     let mut found: Vec<Occurrence> = TERMS.iter().filter_map(|term| first(*term, text)).collect();
-    // Of 'core' and 'core distance' at the same place, the longer one comes first and covers the
-    // other.
+    // 'core distance' covers 'core' at the same place.
     found.sort_by_key(|one| (one.at, std::cmp::Reverse(one.end)));
     let mut free_from = 0;
     found.retain(|one| {
@@ -24,7 +23,7 @@ pub(super) fn first_terms(text: &str) -> Vec<Occurrence> {
     found
 }
 
-/// As a separate word, in the singular or the plural, also at the beginning of a sentence.
+/// A separate word, in the singular or the plural, also at the beginning of a sentence.
 fn first(term: Term, text: &str) -> Option<Occurrence> {
     let word = term.word;
     let begins = |at: usize| {
@@ -39,7 +38,6 @@ fn first(term: Term, text: &str) -> Option<Occurrence> {
     };
     let ends = |at: usize| {
         let end = at + word.len();
-        // Both plurals of English words: 'classes', 'cores'.
         let plural = ["es", "s"].into_iter().find(|plural| text[end..].starts_with(plural));
         let plural = end + plural.map_or(0, str::len);
         let is_word =
@@ -49,7 +47,7 @@ fn first(term: Term, text: &str) -> Option<Occurrence> {
     text.char_indices().filter_map(|(at, _)| begins(at)).find_map(ends)
 }
 
-/// Not inside a word, a path or a name.
+/// A term does not begin or end inside a word, a path or a name.
 fn is_edge(beside: Option<char>) -> bool {
     beside.is_none_or(|c| !c.is_alphanumeric() && !['-', '_', '/', '@', '='].contains(&c))
 }

@@ -14,7 +14,7 @@ pub(crate) use table::TERMS;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Term {
-    /// In the singular, as in the middle of a sentence.
+    /// The singular, as in the middle of a sentence.
     pub word: &'static str,
     /// One or two sentences, units included.
     pub meaning: &'static str,

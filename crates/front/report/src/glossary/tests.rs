@@ -95,7 +95,7 @@ fn pages() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Without tooltips, the list of terms, tags and pictures.
+/// The text without tooltips, the list of terms, tags and pictures.
 fn visible_text(page: &str) -> String {
     let mut text = String::new();
     let mut hidden = 0;

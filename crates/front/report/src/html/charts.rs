@@ -12,7 +12,7 @@ use seatmap_measure::classes::DistanceClass;
 
 /// Narrow, because the histograms are next to the heat map.
 const WIDTH: f64 = 300.0;
-/// For the outer ticks.
+/// Room for the outer ticks.
 const SIDE: f64 = 14.0;
 /// Name, histogram and gap of a class.
 const ROW: f64 = 56.0;
@@ -74,7 +74,6 @@ fn row(
 fn histogram(values_ns: &[f64], axis: &Axis) -> Vec<f64> {
     let mut counts = vec![0u32; BINS];
     for value in values_ns.iter().filter(|value| value.is_finite()) {
-        // The far end belongs to the last bar.
         counts[((axis.position(*value) * BINS as f64) as usize).min(BINS - 1)] += 1;
     }
     let most = counts.iter().max().copied().unwrap_or(0).max(1);

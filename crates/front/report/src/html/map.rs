@@ -10,7 +10,7 @@ use seatmap_data::machine::{HomeModel, Profile};
 /// Larger matrices are reduced for browsers without scripts.
 const STATIC_PUS: usize = 128;
 
-/// As a share of the width: four digits take a sixth of it.
+/// A share of the width: four digits take a sixth of it.
 const APART: f64 = 0.18;
 
 pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Markup) -> Markup {
@@ -45,8 +45,7 @@ pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Mark
 fn plot() -> Markup {
     html! {
         div.canvas.js {
-            // Keys move a cell in the canvas, so it takes the focus and announces itself as more
-            // than a picture.
+            // Keys move a cell in the canvas, so it takes the focus and is more than a picture.
             canvas #map tabindex="0" role="application" aria-roledescription="heatmap"
                 aria-describedby="keys"
                 aria-label="Core distances of every pair of PUs" {}
@@ -92,7 +91,7 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
     }
 }
 
-/// Reduced if cells would be too small.
+/// The heat map, reduced if cells would be too small.
 fn static_map(profile: &Profile) -> Markup {
     let grid = Grid::of(profile, GridOrder::Group, None);
     let small = grid.map(|grid| {

@@ -3,13 +3,12 @@
 
 use crate::glossary::{Piece, name_of, pieces};
 
-/// In bytes; a longer list may be broken after its commas.
+/// A list of more bytes may be broken after its commas.
 const LONGEST_ON_A_LINE: usize = 20;
 
 /// No line in the tables ends inside a number, a range or a short list.
 pub(super) fn whole_numbers(body: &str) -> String {
     let mut text = String::with_capacity(body.len());
-    // The open elements of each kind.
     let mut cells = 0_usize;
     let mut pictures = 0_usize;
     let mut code = 0_usize;

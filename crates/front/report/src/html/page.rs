@@ -23,7 +23,7 @@ pub fn page(profile: &Profile, model: Option<&CoherentModel>, isolated: &[u32]) 
     page_with(profile, model, isolated, &html! {}, [])
 }
 
-/// With links above the title, and more sections at the end.
+/// The page with links above the title and more sections at the end.
 pub(crate) fn page_with<const N: usize>(
     profile: &Profile,
     model: Option<&CoherentModel>,
@@ -195,7 +195,6 @@ mod tests {
     }
 
     proptest! {
-        // Each case makes a page with its pictures.
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn no_text_of_a_profile_becomes_markup(text in "[<>/\"'&a-z!-]{0,24}") {

@@ -28,9 +28,9 @@ struct Story {
     from_s: f64,
     to_s: f64,
     run_s: f64,
-    /// With the time of each change.
+    /// The masks, with the time of each change.
     masks: Vec<(f64, String)>,
-    /// With the time of each change.
+    /// The CPUs, with the time of each change.
     seats: Vec<(f64, u32)>,
 }
 
@@ -157,7 +157,6 @@ fn stories_and_looks(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
             ran.push((at, one.cpu, one.run_percent));
         }
         living.values().for_each(|at| stories[*at].to_s = at_s);
-        // A recording lists the most frequent first.
         let wakes = moment.wakes.iter().flatten().take(MOST_WAKES);
         let wakes = wakes
             .filter_map(|(from, to, per_s)| Some((*living.get(from)?, *living.get(to)?, *per_s)));

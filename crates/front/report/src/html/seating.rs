@@ -35,7 +35,7 @@ impl Verdict {
         }
     }
 
-    /// With the class of its colour.
+    /// The word and the class of its colour.
     fn word(self) -> (&'static str, &'static str) {
         match self {
             Verdict::Verified => ("verified", "good"),

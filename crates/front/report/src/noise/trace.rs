@@ -45,14 +45,12 @@ fn table([who, figures @ ..]: [&str; 5], cpu: u32, trace: &Traced) -> Table {
 /// The longest gaps, and those missing from the trace.
 fn lines(noise: &CpuNoise, trace: &Traced) -> Vec<String> {
     let unnamed = trace.takers.len().saturating_sub(TAKERS);
-    // Aligned with the names.
     let unnamed = (unnamed > 0).then(|| format!("{:40}and {unnamed} more", ""));
     let are = if trace.gaps_before_trace == 1 { "gap is" } else { "gaps are" };
     let older =
         format!("{} more {are} older than what the trace could hold", trace.gaps_before_trace);
     let older = (trace.gaps_before_trace > 0).then_some(older);
     let told = trace.longest.iter().take(GAPS).map(gap).chain(left_out(noise, trace)).chain(older);
-    // Aligned with the figures.
     unnamed.into_iter().chain(told.map(|line| format!("{:7}{line}", ""))).collect()
 }
 

@@ -9,7 +9,7 @@ use crate::{AxisUnit, Scale};
 use maud::{Markup, html};
 use seatmap_data::machine::{Matrix, Square};
 
-/// As many as fit on a screen.
+/// As many rows as fit on a screen.
 const MOST_ROWS: usize = 24;
 /// With more rows, squares would be smaller than a dot.
 const MOST_DRAWN: usize = 256;
@@ -20,7 +20,7 @@ const PALE: &str = "#218f8d73";
 /// A time for each pair.
 pub(crate) struct PairTimes {
     pub title: &'static str,
-    /// In a terminal.
+    /// The meaning of brackets in a terminal.
     pub brackets: &'static str,
     pub short: Vec<String>,
     pub names: Vec<String>,
@@ -41,7 +41,7 @@ impl PairTimes {
         format!("{}, ms{}", self.title, self.brackets)
     }
 
-    /// In milliseconds; predicted ones in brackets.
+    /// Milliseconds; predicted times are in brackets.
     pub(super) fn table(&self) -> Table {
         let n = self.short.len();
         // Seven letters for a predicted time, '(12.34)'.

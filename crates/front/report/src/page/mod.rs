@@ -91,7 +91,7 @@ impl Page {
 }
 
 pub(crate) struct PageSection {
-    /// Not shown in a terminal.
+    /// The title; a terminal omits it.
     title: String,
     unit: &'static str,
     blocks: Vec<Block>,
@@ -158,11 +158,11 @@ pub(crate) enum Block {
         across: Title<'static>,
         up: Title<'static>,
     },
-    /// For HTML only: a heat map, a floor plan.
+    /// A drawing for HTML: a heat map, a floor plan.
     Picture(Markup),
-    /// For a terminal only, with the final width.
+    /// Lines for a terminal, with their final width.
     Drawn(String),
-    /// Next to each other if there is room.
+    /// Blocks next to each other if there is room.
     Beside(Vec<(&'static str, Block)>),
 }
 

@@ -34,9 +34,8 @@ impl Table {
         self
     }
 
-    /// In a terminal, in letters; for the first columns.
+    /// The minimum widths of the first columns in a terminal, in letters.
     pub fn least(mut self, widths: impl IntoIterator<Item = usize>) -> Self {
-        // The remaining columns are as narrow as their cells allow.
         self.columns.iter_mut().zip(widths).for_each(|(column, width)| column.least = width);
         self
     }
@@ -121,7 +120,7 @@ impl Table {
 pub(super) struct TableColumn {
     pub(super) head: String,
     pub(super) is_figures: bool,
-    /// In a terminal, in letters.
+    /// The minimum width in a terminal, in letters.
     pub(super) least: usize,
     pub(super) is_page_only: bool,
 }
@@ -139,7 +138,6 @@ pub(crate) struct TableCell {
 pub(super) enum TextStyle {
     #[default]
     Plain,
-    /// The most important figure.
     Strong,
     /// Text to paste into a shell.
     Code,
@@ -158,7 +156,7 @@ impl TableCell {
         TableCell { look: TextStyle::Code, ..text.into().into() }
     }
 
-    /// In a terminal colour ("Select Graphic Rendition", ECMA-48).
+    /// A word in a terminal colour.
     pub fn painted(text: impl Into<String>, colour: &'static str) -> Self {
         TableCell { look: TextStyle::Painted(colour), ..text.into().into() }
     }

@@ -9,11 +9,10 @@ pub(crate) const LEVELS: f64 = 64.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fill {
-    /// From 0.
     Level(u8),
-    /// For predicted figures.
+    /// A predicted figure.
     Pale(u8),
-    /// For unknown figures.
+    /// An unknown figure.
     Unknown,
 }
 

@@ -96,7 +96,6 @@ fn frame(curves: &[PlotCurve], across: AxisUnit, up: AxisUnit) -> Option<ChartFr
 }
 
 fn line(curve: &PlotCurve, frame: &ChartFrame) -> Markup {
-    // Skip unknown points; the line connects their neighbours.
     let known = || curve.points.iter().filter(|(x, y)| x.is_finite() && y.is_finite());
     let at = |(x, y): &(f64, f64)| (number(frame.x(*x)), number(frame.y(*y)));
     let points: Vec<String> = known().map(at).map(|(x, y)| format!("{x},{y}")).collect();

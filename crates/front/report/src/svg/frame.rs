@@ -116,13 +116,13 @@ impl ChartFrame {
         }
     }
 
-    /// Above the vertical axis.
+    /// Text above the vertical axis.
     pub fn title_up(&self, text: &str) -> Markup {
         html! { text.axis x="0" y=(number(self.top - 10.0))
         fill="#57606a" { (text) (scaling(&self.y)) } }
     }
 
-    /// Below the horizontal axis, at its right end.
+    /// Text below the horizontal axis, at its right end.
     pub fn title_across(&self, text: &str) -> Markup {
         html! {
             text.axis x=(number(self.right())) y=(number(self.bottom() + 34.0)) text-anchor="end"

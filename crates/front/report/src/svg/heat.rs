@@ -8,9 +8,9 @@ use maud::{Markup, html};
 /// User units.
 const SIDE: f64 = 640.0;
 const TITLE: f64 = 50.0;
-/// Left, and above. Names need more.
+/// Room for labels, left and above; names need more.
 const LABELS: [f64; 2] = [56.0, 22.0];
-/// Enough for the legend at a telephone's font size.
+/// Room for the legend at a telephone's font size.
 const RIGHT: f64 = 132.0;
 const BOTTOM: f64 = 24.0;
 /// A wide letter, since the browser chooses the font.
@@ -32,13 +32,12 @@ pub(crate) struct HeatMap<'a> {
     pub n: usize,
     /// `None` shows the background.
     pub fill: &'a dyn Fn(usize, usize) -> Option<Fill>,
-    /// Only if it has a meaning.
+    /// The background, if it has a meaning.
     pub ground: Option<&'static str>,
-    /// Only in large squares; empty for none.
+    /// The figure in a large square; empty for none.
     pub figure: &'a dyn Fn(usize, usize) -> String,
-    /// Only in small matrices; empty for none.
+    /// The tooltip in a small matrix; empty for none.
     pub tip: &'a dyn Fn(usize, usize) -> String,
-    /// Not all labels fit.
     pub label: &'a dyn Fn(usize) -> String,
     /// The rows at which a group begins, except the first.
     pub begins: Vec<usize>,
@@ -53,9 +52,8 @@ impl HeatMap<'_> {
         let names = longest as f64 * LETTER + 10.0;
         let cell = SIDE / self.n.max(1) as f64;
         let left = names.max(LABELS[0]);
-        // Names wider than a column are rotated.
         let is_turned = names > LABELS[0] && self.n > 1;
-        // A label rotated by 60 degrees is sin(60 degrees) = 0.87 times as high as it is long.
+        // A label is rotated by 60 degrees; the sine is 0.87.
         let top = TITLE + if is_turned { 0.87 * names } else { LABELS[1] };
         let width = number(left + SIDE + RIGHT);
         let height = number(top + SIDE + BOTTOM);

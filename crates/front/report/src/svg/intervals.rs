@@ -5,10 +5,10 @@ use super::number;
 use crate::axis::{Axis, AxisUnit};
 use maud::{Markup, html};
 
-/// Narrow enough to be legible on a telephone.
+/// A width legible on a telephone.
 const WIDTH: f64 = 480.0;
 const ROW: f64 = 40.0;
-/// For the outer ticks.
+/// Room for the outer ticks.
 const SIDE: f64 = 22.0;
 const BELOW: f64 = 42.0;
 

@@ -15,7 +15,6 @@ pub(super) fn height(curves: &[PlotCurve], width: f64) -> f64 {
     places(curves, width).last().map_or(0.0, |(_, y)| y + ROW)
 }
 
-/// From the upper left corner.
 pub(super) fn legend(curves: &[PlotCurve], width: f64) -> Markup {
     html! {
         @for (curve, (x, y)) in curves.iter().zip(places(curves, width)) {

@@ -95,7 +95,6 @@ pub(crate) fn bar_ticks(
             && 1.0 - position >= apart;
         ticks.extend(has_room.then_some((position, text)));
     }
-    // A scale with equal ends shows one.
     let high = (1.0, format!("{above}{}", word(scale.high_ns)));
     ticks.extend((scale.high_ns > scale.low_ns).then_some(high));
     ticks
@@ -123,7 +122,6 @@ mod tests {
         );
     }
 
-    /// From the top.
     fn labels(profile: &Profile) -> Vec<u32> {
         let picture = heatmap(profile, GridOrder::Group);
         let rows = picture.split("text-anchor=\"end\">").skip(1);

@@ -18,17 +18,17 @@ const ROW: f64 = 88.0;
 const DRAWN: f64 = 64.0;
 /// The ticks and the title of the horizontal axis.
 const BOTTOM: f64 = 22.0;
-/// Between and around the halves of a standalone picture.
+/// The gap around the halves of a standalone picture.
 const MARGIN: f64 = 24.0;
 const TITLE: f64 = 40.0;
 
-/// Below the threshold of any clock.
+/// A length below the threshold of any clock.
 const SHORTEST_NS: f64 = 10.0;
 /// Quiet CPUs must look quiet.
 const LONGEST_NS: f64 = 1e6;
 /// The axis of counts reaches at least this.
 const COUNT: f64 = 1e3;
-/// Below one gap, so that it is visible.
+/// A count below one gap, so that one gap is visible.
 const LEAST_COUNT: f64 = 0.7;
 
 /// A row for each CPU, all with the same axes.
@@ -104,7 +104,7 @@ impl NoiseChart<'_> {
     fn drawing(&self) -> Markup {
         let last = self.report.cpus.len().saturating_sub(1);
         html! {
-            // All rows have the same axes, so one title above the first and one below the last are
+            // All rows share their axes, so one title above the first and one below the last are
             // enough.
             (self.frame(0).title_up(self.titles[0]))
             @for (row, noise) in self.report.cpus.iter().enumerate() { (self.row(row, noise)) }
@@ -139,7 +139,7 @@ impl NoiseChart<'_> {
     }
 }
 
-/// As high as the logarithm of the count.
+/// Bars as high as the logarithm of the count.
 fn bars(noise: &CpuNoise, frame: &ChartFrame) -> String {
     let bar = |bin: &Bin| {
         let [from, to] = [bin.from_ns, bin.to_ns].map(|ns| frame.x(ns as f64));

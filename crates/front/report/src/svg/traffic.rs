@@ -41,7 +41,6 @@ pub(crate) fn picture(pattern: &Pattern) -> Markup {
     )
 }
 
-/// With other labels.
 pub(crate) fn labelled(pattern: &Pattern, labels: &Labelled) -> Markup {
     let traffic = TrafficMatrix::of(pattern, MOST_CELLS);
     let is_even = traffic.is_even();

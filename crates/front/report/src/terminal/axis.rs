@@ -3,7 +3,7 @@
 /// May get a label.
 #[derive(Clone, Debug)]
 pub(super) struct AxisLabel {
-    /// In characters or lines from the start.
+    /// Characters or lines from the start.
     pub at: usize,
     pub text: String,
     /// These labels take precedence.
@@ -40,7 +40,6 @@ pub(super) fn horizontal(ticks: &[AxisLabel], apart: usize, room: usize) -> Stri
     let mut line = String::new();
     let ticks: Vec<AxisLabel> =
         ticks.iter().filter(|tick| tick.at + tick.text.len() <= room).cloned().collect();
-    // One blank between two labels.
     for tick in thin(&ticks, apart, |tick| tick.text.len() + 1) {
         line.extend(std::iter::repeat_n(' ', tick.at.saturating_sub(line.len())));
         line += &tick.text;

@@ -42,7 +42,6 @@ impl Point {
     }
 }
 
-/// Without the legend.
 pub(super) fn draw(
     grid: &Grid,
     small: &Reduced,
@@ -118,7 +117,6 @@ fn ticks(
 fn row_labels(grid: &Grid, small: &Reduced, layout: &GridLayout) -> Vec<String> {
     let width = layout.label_width;
     let mut labels = vec![" ".repeat(width); layout.rows.len().div_ceil(layout.rows_a_line)];
-    // A label and a free line below it.
     for tick in thin(&ticks(grid, small, &layout.rows, layout.rows_a_line), LINES_APART, |_| 2) {
         labels[tick.at] = format!("{:>1$} ", tick.text, width - 1);
     }

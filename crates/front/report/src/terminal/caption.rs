@@ -10,7 +10,7 @@ use anstyle::Style;
 pub(super) const LINES: usize = 2;
 const BAR: usize = 30;
 
-/// In [`LINES`] lines.
+/// The legend, in [`LINES`] lines.
 pub(super) fn legend(scale: Option<Scale>, digits: Digits, options: &DrawOptions) -> String {
     let Some(scale) = scale else { return note(None, options) + "\n" };
     match options.colour {
@@ -31,7 +31,6 @@ pub(super) fn note(scale: Option<Scale>, options: &DrawOptions) -> String {
 
 fn bar(scale: Scale, digits: Digits, options: &DrawOptions) -> String {
     let (low, high) = ends(scale, digits);
-    // Both ends with a blank each, then the bar.
     let length = BAR.min(options.width.saturating_sub(low.len() + high.len() + 2));
     // If there is room for only one, figures matter more than colours.
     if length == 0 {
@@ -47,7 +46,7 @@ fn bar(scale: Scale, digits: Digits, options: &DrawOptions) -> String {
     line.end()
 }
 
-/// For as many digits as fit.
+/// As many digits as fit.
 fn steps(scale: Scale, digits: Digits, width: usize) -> String {
     let step = |at: &u32| format!("{at}: {}", digits.show(scale.value_ns(f64::from(*at) / 10.0)));
     let line = |at: &[u32]| format!("from {}", at.iter().map(step).collect::<Vec<_>>().join("  "));
@@ -64,7 +63,6 @@ fn ends(scale: Scale, digits: Digits) -> (String, String) {
     (low, high)
 }
 
-/// Empty for one.
 pub(super) fn reduction(small: &Reduced) -> String {
     match small.largest() {
         1 => String::new(),
@@ -73,7 +71,6 @@ pub(super) fn reduction(small: &Reduced) -> String {
     }
 }
 
-/// Of an ASCII line.
 pub(super) fn cut(line: &str, width: usize) -> String {
     line.chars().take(width).collect()
 }

@@ -16,7 +16,6 @@ pub(super) fn table(
     options: &DrawOptions,
 ) -> Option<String> {
     let room = options.width - label_width(grid).min(options.width);
-    // Drop decimals before giving up.
     let digits = [digits, digits.whole()]
         .into_iter()
         .find(|digits| widest(grid, *digits) * grid.os.len() <= room)?;
@@ -66,7 +65,7 @@ fn ground(value: f64, scale: Option<Scale>) -> Rgb {
     scale.filter(|_| value.is_finite()).map_or(UNKNOWN, |scale| colour(scale.position(value)))
 }
 
-/// For a pair without a single stable distance.
+/// The mark of a pair without a single stable distance.
 pub(super) fn mark(status: Option<PairStatus>) -> char {
     match status {
         Some(PairStatus::MultiRegime | PairStatus::Unsteady) => '*',

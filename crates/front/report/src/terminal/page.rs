@@ -129,7 +129,6 @@ fn neighbours(profile: &Profile, os: u32, digits: Digits) -> Block {
 fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> Table {
     let Some(model) = &profile.home_model else { return Table::default() };
     let line = |(at, group): (usize, &Vec<u32>)| {
-        // A group of one PU has no pair inside.
         let inside = match group.len() {
             1 => "alone".to_owned(),
             _ => format!("inside {}", digits.show(model.between_ns[(at, at)])),
@@ -171,7 +170,7 @@ fn wakeups(profile: &Profile) -> Table {
     table.rows(classes.iter().map(wakeup_row))
 }
 
-/// From the lowest to the highest end of the pairs' intervals.
+/// The interval reaches from the lowest to the highest end of the pairs' intervals.
 fn wakeup_row(class: &WakeupClass) -> [String; 4] {
     let low = class.pairs.iter().map(|pair| pair.ci95_low_ns).fold(f64::INFINITY, f64::min);
     let high = class.pairs.iter().map(|pair| pair.ci95_high_ns).fold(0.0, f64::max);

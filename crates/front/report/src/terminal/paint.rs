@@ -5,14 +5,14 @@ use crate::palette::{Rgb, ansi256};
 use anstyle::{Ansi256Color, Color, RgbColor, Style};
 
 impl Colour {
-    /// Reduced to the terminal's colours.
+    /// A style reduced to the terminal's colours.
     pub(super) fn style(self, foreground: Option<Rgb>, background: Option<Rgb>) -> Style {
         Style::new()
             .fg_color(foreground.and_then(|rgb| self.of(rgb)))
             .bg_color(background.and_then(|rgb| self.of(rgb)))
     }
 
-    /// If the terminal supports styles.
+    /// Bold text, if the terminal supports styles.
     pub(crate) fn bold(self, text: &str) -> String {
         match self {
             Colour::None => text.to_owned(),
@@ -45,7 +45,7 @@ impl PaintedLine {
         self.text += text;
     }
 
-    /// Without trailing blanks.
+    /// The line without trailing blanks.
     pub fn end(mut self) -> String {
         // Reset first: blanks on a coloured background belong to the picture and must stay.
         self.push(Style::new(), "");

@@ -5,7 +5,7 @@ use seatmap_os::CpuList;
 
 type Level = (&'static str, fn(&Pu) -> Option<u32>);
 
-/// From the outside to the inside; unknown ones are omitted.
+/// Levels from the outside to the inside; unknown ones are omitted.
 const LEVELS: [Level; 4] = [
     ("package", |pu| pu.package),
     ("NUMA node", |pu| pu.numa),
@@ -37,7 +37,7 @@ fn branch(pus: &[&Pu], levels: &[Level], depth: usize) -> String {
     text
 }
 
-/// In order of first appearance.
+/// PUs by level, in order of first appearance.
 fn grouped<'a>(
     pus: &[&'a Pu],
     level: impl Fn(&Pu) -> Option<u32>,

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// A silent browser has hung.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// To the descriptors that the browser uses.
+/// Moves the pipes to the browser's descriptors.
 const MOVE_PIPES: &str = "exec 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null; exec chromium \"$@\"";
 const FLAGS: [&str; 9] = [
     "--headless",

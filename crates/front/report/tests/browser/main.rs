@@ -203,12 +203,11 @@ fn no_line_of_a_telephone_ends_inside_a_number() {
     assert_eq!(page.eval(CUT), "");
     assert_eq!(page.eval("document.documentElement.scrollWidth"), 390);
     assert!(page.eval("document.querySelector('td').clientHeight").as_f64() > Some(100.0));
-    // The same page without the rule.
     page.eval("document.querySelectorAll('.whole').forEach(e => e.style.whiteSpace = 'inherit')");
     assert_ne!(page.eval(CUT), "");
 }
 
-/// By pointer and by keys; the page also works without a script.
+/// Choosing works by pointer and by keys, and the page also works without a script.
 fn choosing(page: &mut Page) {
     for (input, marks) in [
         (".wires-on", ".halves .load"),
@@ -268,7 +267,6 @@ fn pinning(page: &mut Page) {
     page.click(at);
     let list = page.text("#pinned");
     assert!(list.starts_with("Nearest to PU 4"), "{list}");
-    // PU 0 before PU 2.
     assert!(list.find("44.0 ns") < list.find("46.0 ns") && list.contains("44.0 ns"), "{list}");
     assert!(list.contains("same L3"), "{list}");
 }

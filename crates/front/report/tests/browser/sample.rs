@@ -154,7 +154,6 @@ pub fn placement() -> String {
         return String::new();
     };
     let Ok(pattern) = seatmap_data::pattern::generate("ring:4") else { return String::new() };
-    // The page needs no distances.
     let mut profile = profile();
     profile.topology = model.topology.clone();
     let channel = |from, to| Channel { from, to, home: 40, line: None, distance_ns: 1.0 };

@@ -3,7 +3,7 @@
 /// The minimum width: a narrower text would have one word a line.
 pub const LEAST_COLUMNS: usize = 40;
 
-/// Without blanks, or a quoted command; and the blanks before it.
+/// A word without blanks, or a quoted command; and the blanks before it.
 #[derive(Clone, Copy)]
 struct Word<'a> {
     gap: usize,

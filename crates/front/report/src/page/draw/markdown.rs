@@ -61,7 +61,7 @@ fn row(cells: Vec<String>) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// In letters.
+/// The position in letters.
 fn place(value: f64, most: f64) -> usize {
     let share = 0.5 + 0.5 * (value / most).clamp(-1.0, 1.0);
     (share * (AXIS - 1) as f64).round() as usize

@@ -80,7 +80,6 @@ impl<'a> TextGrid<'a> {
         let cell = |cell: &TableCell| TableCell { text: visible(&cell.text), ..cell.clone() };
         let cells = table.rows.iter().map(|row| columns.iter().map(|at| cell(&row[*at])));
         let rows = std::iter::once(head)
-            // A table without column names has no header.
             .filter(|head: &Vec<TableCell>| head.iter().any(|cell| !cell.text.is_empty()))
             .chain(cells.map(Iterator::collect))
             .collect();
@@ -107,7 +106,7 @@ impl<'a> TextGrid<'a> {
         self.widths().into_iter().zip(least).map(|(width, least)| width.max(least)).collect()
     }
 
-    /// Up to the end of the last cell, in letters.
+    /// The length to the end of the last cell, in letters.
     fn length(&self, row: &[TableCell], widths: &[usize]) -> usize {
         let Some(last) = row.iter().rposition(|cell| !cell.text.is_empty()) else { return 0 };
         let own = row[last].text.chars().count();
@@ -129,7 +128,6 @@ impl<'a> TextGrid<'a> {
             return String::new();
         };
         let words = Some(*last).filter(|last| self.is_words(*last) && last != first);
-        // A column of words can be wrapped.
         if let Some(last) = words {
             widths[last] = widths[last].min(LEAST_WORDS);
         }
@@ -161,7 +159,6 @@ impl<'a> TextGrid<'a> {
     fn drawn(&self, widths: &[usize], shown: &[usize]) -> String {
         let mut lines: Vec<String> =
             self.rows.iter().map(|row| self.line(row, widths, shown)).collect();
-        // The table's title is not indented.
         if self.table.is_outdented {
             let title = &self.rows[0][0].text;
             lines[0] = lines[0].replacen(&format!("  {title}"), &format!("{title}  "), 1);

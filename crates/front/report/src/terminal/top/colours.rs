@@ -5,7 +5,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// Of the 6 x 6 x 6 cube: teal, green, ochre, light blue, violet, brown, magenta.
+/// Colours of the 6 x 6 x 6 cube: teal, green, ochre, light blue, violet, brown, magenta.
 const PROGRAMS: [u8; 7] = [30, 64, 136, 69, 97, 130, 133];
 
 const WRONG: u8 = 160;

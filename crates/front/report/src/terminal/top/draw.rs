@@ -333,7 +333,6 @@ fn bar(load: Option<f64>, width: usize) -> String {
 fn block(load: Option<f64>) -> char {
     match load {
         None => '?',
-        // Eight heights, 12.5 % each.
         Some(load) => ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
             [(load.clamp(0.0, 100.0) / 12.5).round() as usize],
     }

@@ -41,7 +41,6 @@ pub fn press(view: TopView, key: KeyEvent, rows: &[TopRow]) -> (TopView, Option<
     match view.prompt.clone() {
         Some(Prompt::Confirm { tids, cpus }) => confirmed(view, key.code, tids, cpus),
         Some(prompt) => (key_of_prompt(view, prompt, key.code, rows), None),
-        // Any key closes the help, and does nothing else.
         None if view.shows_help => (TopView { shows_help: false, ..view }, None),
         None => command(TopView { message: String::new(), ..view }, key.code, rows),
     }
@@ -104,7 +103,7 @@ fn order(view: &TopView, key: KeyCode) -> Option<(Sort, bool)> {
     Some((sort, view.sort == sort && !view.is_reversed))
 }
 
-/// Stops following, as htop does.
+/// Moves the selection and stops following, as htop does.
 fn moved(view: TopView, key: KeyCode, rows: &[TopRow]) -> TopView {
     let page = view.lines.max(1);
     let at = match key {
@@ -113,14 +112,13 @@ fn moved(view: TopView, key: KeyCode, rows: &[TopRow]) -> TopView {
         KeyCode::PageUp => view.at.saturating_sub(page),
         KeyCode::PageDown => view.at + page,
         KeyCode::Home => 0,
-        // Beyond the last row; `select` limits it.
         KeyCode::End => rows.len(),
         _ => return view,
     };
     TopView { follows: false, ..view }.select(at, rows)
 }
 
-/// Moves to the next row, too.
+/// Tags or untags the row, and moves to the next.
 fn tagged(mut view: TopView, rows: &[TopRow]) -> TopView {
     let Some(row) = rows.get(view.at) else { return view };
     // A row of the tree contains all threads of its process.
@@ -135,11 +133,10 @@ fn tagged(mut view: TopView, rows: &[TopRow]) -> TopView {
     moved(view, KeyCode::Down, rows)
 }
 
-/// Starting `from` rows below the selection.
+/// The next match, starting `from` rows below the selection.
 fn next_match(view: TopView, rows: &[TopRow], from: usize) -> TopView {
     let text = view.search.to_lowercase();
-    // Once around the table from the selection. An empty table has no steps, so nothing is divided
-    // by 0.
+    // Once around the table. An empty table has no steps, so nothing is divided by 0.
     let next = (0..rows.len())
         .map(|step| (view.at + from + step) % rows.len())
         .find(|at| fits(&rows[*at], &text));
@@ -208,7 +205,6 @@ fn answered(view: TopView, prompt: Prompt, rows: &[TopRow]) -> TopView {
         },
         Prompt::Pin(text) => {
             let tids = view.chosen(rows);
-            // Only the CPUs of the map are accepted.
             let known = view.cpus.list().to_string();
             match CpuSet::of_list(&text)
                 .filter(|cpus| !cpus.is_empty() && cpus.is_subset(&view.cpus))

@@ -14,7 +14,7 @@ pub(crate) enum Size {
     Block,
     /// Load as one character.
     Cell,
-    /// As `Cell`, without the names of the groups.
+    /// `Cell` without the names of the groups.
     BareCell,
 }
 
@@ -35,7 +35,7 @@ impl Size {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SeatLayout {
     pub size: Size,
-    /// From the map's upper left corner.
+    /// Positions from the map's upper left corner.
     pub seats: Vec<(u32, Rect)>,
     pub titles: Vec<(Rect, String)>,
     pub height: u16,
@@ -88,7 +88,7 @@ struct Shelf {
 }
 
 impl Shelf {
-    /// In a new row if the block does not fit in this one.
+    /// The block's corner, in a new row if it does not fit in this one.
     fn take(&mut self, width: u16, height: u16) -> (u16, u16) {
         // The first block of a row stays even if it is too wide: the next row is no wider.
         if self.x > 0 && self.x + width > self.width {

@@ -98,7 +98,7 @@ fn by_cache(topology: &Topology, is_wanted: &dyn Fn(&Pu) -> bool) -> Vec<SeatGro
         .collect()
 }
 
-/// In the order of each core's first CPU. A CPU with an unknown core is a core by itself.
+/// Cores in the order of their first CPU. A CPU with an unknown core is a core by itself.
 fn cores(cpus: &[u32], topology: &Topology) -> Vec<Vec<u32>> {
     let mut sorted = cpus.to_vec();
     sorted.sort_unstable();
@@ -130,7 +130,6 @@ mod tests {
     #[test]
     fn siblings_stand_side_by_side_in_their_cache() {
         let mut topology = Made::new(8).parts(2, 4, 8).topology;
-        // Siblings have distant numbers, as on most computers.
         topology.pus.iter_mut().for_each(|pu| pu.core = Some(pu.os % 4));
         topology.pus.iter_mut().for_each(|pu| pu.l3 = Some(pu.os % 4 / 2));
         let groups = SeatGroups::new(&topology, None);

@@ -44,7 +44,6 @@ const MORE_SEAT: usize = 8;
 /// The widths, and the rest, which shows the broken rule.
 fn widths(width: usize) -> ([usize; 11], usize) {
     let mut widths = COLUMNS.map(|column| column.width);
-    // Two columns for the mark, and a blank between cells.
     let mut left = width.saturating_sub(2 + widths.iter().sum::<usize>() + widths.len() - 1);
     // Names first: a thread's name has up to 15 letters, and is indented by two in a tree.
     for (at, most) in [(2, MORE_NAME), (4, MORE_MASK), (5, MORE_SEAT)] {
@@ -111,7 +110,7 @@ pub(crate) fn line(row: &TopRow, findings: &[Finding], view: &TopView, width: us
     line
 }
 
-/// Per second, in five characters.
+/// Events per second, in five characters.
 pub(crate) fn rate(rate: Option<f64>) -> String {
     match rate {
         None => "-".to_owned(),

@@ -10,7 +10,7 @@ use seatmap_watch::WatchedThread;
 use seatmap_watch::live::SeatingFrame;
 use std::collections::HashMap;
 
-/// For the most frequent wakeups.
+/// The arcs of the most frequent wakeups.
 const LETTERS: [char; 9] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
 
 pub(crate) fn titles() -> String {
@@ -19,7 +19,7 @@ pub(crate) fn titles() -> String {
     format!("ARC {:>7} {waker}     -> {woken}", "WAKES/s")
 }
 
-/// The most frequent first; a sentence if there are none.
+/// The rows, the most frequent first; a sentence if there are none.
 pub(crate) fn lines(frame: &SeatingFrame) -> Vec<String> {
     let Some(wakes) = &frame.wakes else {
         return vec!["Wakeups are not counted yet, or the kernel refused this look.".to_owned()];
@@ -37,7 +37,6 @@ pub(crate) fn lines(frame: &SeatingFrame) -> Vec<String> {
             .map_or_else(|| "-".to_owned(), |cpu| cpu.to_string());
         format!("{tid:>7} {:<15} {cpu:>3}", cut_name(&name, 15))
     };
-    // Pairs beyond the ninth have no arc.
     let letters = LETTERS.into_iter().map(Some).chain(std::iter::repeat(None));
     let line = |(wakes, letter): (&seatmap_watch::live::Wakes, Option<char>)| {
         let letter = letter.unwrap_or(' ');
@@ -51,13 +50,12 @@ pub(crate) fn lines(frame: &SeatingFrame) -> Vec<String> {
     wakes.iter().zip(letters).map(line).collect()
 }
 
-/// On each CPU.
+/// The ends of arcs on each CPU.
 pub(crate) fn arcs(frame: &SeatingFrame) -> HashMap<u32, String> {
     let threads = threads(frame);
     let mut arcs: HashMap<u32, String> = HashMap::new();
     for (wakes, letter) in frame.wakes.iter().flatten().zip(LETTERS) {
         let cpu = |tid: Tid| threads.get(&tid).and_then(|thread| thread.cpu);
-        // An ended thread has no seat for an arc.
         let Some((from, to)) = cpu(wakes.from).zip(cpu(wakes.to)) else { continue };
         let ends = if from == to {
             vec![(from, format!("{letter}o"))]
