@@ -1,4 +1,4 @@
-//! The services of a computer: their load, their sets, and what has moved since.
+//! The services of a computer: their load, their sets, and changes since.
 
 use crate::floor::{FloorPlan, coloured};
 use crate::page::{Page, PageSection, Table, TableCell};
@@ -21,16 +21,15 @@ use seatmap_services::recorder::NOT_ASKED;
 use seatmap_services::{ServicesPlan, ServicesRecord};
 use serde::Serialize;
 
-/// The most letters of a strip: a machine of more CPUs has several to a letter.
+/// The most letters of a strip; on larger machines a letter is several CPUs.
 const STRIP: usize = 48;
 
-/// Latenesses that differ by less than this ratio are the same.
+/// Latenesses that differ by less than this ratio are equal.
 const SAME_LATENESS: f64 = 1.05;
 
-/// The most pairs of talking services in a terminal.
 const MOST_PAIRS: usize = 8;
 
-/// The services as they are, or as they were over a stretch of time.
+/// The services now, or over a recorded time.
 #[must_use]
 pub fn record_page(record: &ServicesRecord) -> Page {
     let seconds = record.interval_s * record.samples() as f64;
@@ -90,7 +89,7 @@ fn places(record: &ServicesRecord, cpus: &CpuSet) -> Table {
     }))
 }
 
-/// Memory by node, as far as it is a MiB or nearly so. Nothing stands for what was not seen.
+/// Memory by node, from half a MiB on; empty if unknown.
 fn memory(one: &RecordedService) -> String {
     let mib = one.memory_bytes.iter().map(|(node, bytes)| (node, *bytes as f64 / 1048576.0));
     let words: Vec<String> = mib
@@ -142,7 +141,7 @@ fn restarts(record: &ServicesRecord) -> Vec<String> {
         .collect()
 }
 
-/// The machine's CPUs by group, with `#` for those of a set.
+/// The CPUs by group, with `#` for those of a set.
 fn strip(groups: &[CpuSet], set: &CpuSet) -> String {
     let all: usize = groups.iter().map(CpuSet::len).sum();
     let per_letter = all.div_ceil(STRIP).max(1);
@@ -159,7 +158,7 @@ fn strip(groups: &[CpuSet], set: &CpuSet) -> String {
     words.join("|")
 }
 
-/// A plan with the machine that it is for, which pages draw.
+/// A plan and its machine, which pages draw.
 #[derive(Debug, Serialize)]
 pub struct ShownServicesPlan<'a> {
     /// The plan.
@@ -170,7 +169,7 @@ pub struct ShownServicesPlan<'a> {
     pub profile: &'a Profile,
 }
 
-/// The sets of a plan, beside other ways to divide the CPUs.
+/// The sets of a plan, compared with other ways to divide the CPUs.
 #[must_use]
 pub fn plan_page(shown: &ShownServicesPlan) -> Page {
     let plan = shown.plan;
@@ -216,7 +215,7 @@ fn headline(plan: &ServicesPlan) -> String {
     std::iter::once(format!("{services}: {model}")).chain(replay).collect::<Vec<_>>().join(" ")
 }
 
-/// The second judge, if it says the opposite of the first.
+/// The verdict of the replayed record, if it contradicts the plan's.
 fn other_verdict(plan: &ServicesPlan, own: Lateness, before: &PackingBaseline) -> Option<String> {
     let seats = matches!(plan.verdict, PlanVerdict::Seat | PlanVerdict::KeepLimits);
     let [seated_ms, before_ms] = [own.p99_ms, before.lateness.p99_ms];
@@ -236,7 +235,6 @@ fn other_verdict(plan: &ServicesPlan, own: Lateness, before: &PackingBaseline) -
     })
 }
 
-/// The way that a plan is compared with, in a sentence.
 fn way_of(before: &PackingBaseline) -> &str {
     if before.name == PackingPolicy::Together.word() {
         "with everything shared"
@@ -245,8 +243,8 @@ fn way_of(before: &PackingBaseline) -> &str {
     }
 }
 
-/// A loss of CPU time as a time: the loss in a second that a service needs. It may be more than
-/// that second, so that a percentage misleads.
+/// The time lost in each second that a service needs. It may exceed that second, so a percentage
+/// would mislead.
 fn per_cpu_second(percent: f64) -> String {
     match 10.0 * percent {
         ms @ 999.5.. => format!("{} s", figure(ms / 1e3, 1)),
@@ -254,12 +252,12 @@ fn per_cpu_second(percent: f64) -> String {
     }
 }
 
-/// Milliseconds, with a digit behind the point if there are few.
+/// Small numbers have a decimal.
 fn lost_ms(ms: f64) -> String {
     figure(ms, usize::from(ms < 9.95))
 }
 
-/// A figure, or nothing where nobody has recorded it.
+/// An empty text if the value was not recorded.
 fn seen(value: Option<f64>, digits: usize) -> String {
     value.map_or_else(String::new, |value| figure(value, digits))
 }
@@ -288,7 +286,7 @@ fn sets(plan: &ServicesPlan) -> Table {
             others.join(", "),
         ]
     }));
-    // A machine with one node has nothing to say about nodes.
+    // On a machine with one node, the column is empty.
     rows.where_filled(6)
 }
 
@@ -372,7 +370,7 @@ fn notes(plan: &ServicesPlan) -> Vec<String> {
     notes
 }
 
-/// Seats that files of other tools name, with the machine that they are for.
+/// Seats from other tools' files, and their machine.
 #[derive(Debug, Serialize)]
 pub struct ShownImport<'a> {
     /// The seats.
@@ -383,7 +381,7 @@ pub struct ShownImport<'a> {
     pub profile: &'a Profile,
 }
 
-/// The sets that files of other tools name.
+/// The sets in other tools' files.
 #[must_use]
 pub fn import_page(shown: &ShownImport) -> Page {
     let seats = &shown.seats.seats;
@@ -482,7 +480,7 @@ fn import_remark(remark: &ImportRemark) -> String {
     }
 }
 
-/// A plan that was applied, in words.
+/// An applied plan, in words.
 #[must_use]
 pub fn seated(seated: &ApplyResult) -> String {
     let applied = &seated.applied;
@@ -522,7 +520,7 @@ pub fn seated(seated: &ApplyResult) -> String {
     text
 }
 
-/// How long a plan stands, in words.
+/// How long a plan stays applied, in words.
 #[must_use]
 pub fn standing(applied: &AppliedPlan) -> String {
     match applied.left_s() {
@@ -535,7 +533,7 @@ pub fn standing(applied: &AppliedPlan) -> String {
     }
 }
 
-/// The outcome of a race.
+/// The result of a race.
 #[must_use]
 pub fn race_page(report: &RaceReport) -> Page {
     let table = Table::default()
@@ -577,7 +575,7 @@ fn raced(report: &RaceReport) -> String {
     }
 }
 
-/// The differences between a plan that stands and the services now, for a terminal.
+/// The differences between an applied plan and the services now, for a terminal.
 #[must_use]
 pub fn drift_text(report: &DriftReport) -> String {
     let mut lines: Vec<String> = report.faults.iter().map(drifted).collect();
