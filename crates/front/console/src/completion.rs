@@ -14,8 +14,8 @@ use seatmap_data::document::{is_hidden, visible};
 use seatmap_data::pattern::generate::GENERATORS;
 use std::ffi::{OsStr, OsString};
 
-/// zsh loads completion functions from its function path at the first key press, so the script must
-/// also answer if called as that function.
+/// zsh loads completion functions at the first key press, so the script must also answer if called
+/// as that function.
 fn as_zsh_function(name: &str) -> String {
     let function = name.replace('-', "_");
     format!("[[ $funcstack[1] != _{name} ]] || _clap_dynamic_completer_{function} \"$@\"\n")
@@ -83,12 +83,11 @@ pub fn with_values(command: Command, known_values: Lookup) -> Command {
 
 /// Whether the word to complete is the first of a command.
 fn begins_command(words: &[OsString]) -> bool {
-    // The scripts of bash and zsh pass the index of the word; for other shells it is the last.
+    // bash and zsh pass the word's index; for other shells it is the last.
     let place = std::env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|place| place.parse().ok());
     let place: usize = place.unwrap_or_else(|| words.len().saturating_sub(1));
     let before = &words[..place.min(words.len())];
-    // Without `--`, the parser knows which word begins the command; with it, only the next word
-    // does.
+    // Without `--`, the parser knows which word begins the command.
     before.last().is_some_and(|word| word == "--") || before.iter().all(|word| word != "--")
 }
 

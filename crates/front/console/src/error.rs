@@ -57,7 +57,7 @@ impl CliError {
         ExitCode::from(self.tell())
     }
 
-    /// Prints the failure on stderr; returns how another process should end because of it.
+    /// Prints the failure, and returns how another process should end.
     pub fn ending(&self) -> Ending {
         Ending::Exited(self.tell().into())
     }
@@ -87,7 +87,7 @@ impl CliError {
 /// Makes hidden characters visible, because the parser repeats the user's input. A failed write
 /// does not change the exit code.
 fn misread(error: &clap::Error) {
-    // The parser's own output has colours, so use it unless the input contains hidden characters.
+    // The parser's own output has colours.
     let _ = if std::env::args_os().any(|word| word.to_string_lossy().contains(is_hidden)) {
         write!(io::stderr(), "{}", visible_lines(error.render().to_string()))
     } else {

@@ -27,7 +27,7 @@ const ITS_NAME: &str = "{program}";
 /// The help of one command.
 #[derive(Clone, Copy, Debug)]
 pub struct VerbGuide {
-    /// The words after the program's name, such as `cell create`; empty for the program itself.
+    /// The words after the program's name, such as `cell create`; else empty.
     pub verb: &'static str,
     /// Useful command lines, with what each does.
     pub examples: &'static [GuideEntry],
@@ -127,12 +127,12 @@ fn below(command: Command, program: &str, verb: &str, guides: Guides) -> Command
     })
 }
 
-/// The examples that the parser rejects, each with its error; for tests of programs.
+/// The examples that the parser rejects, each with its error; for tests.
 pub fn mistakes(guides: Guides, program: &str, command: fn() -> Command) -> Vec<String> {
     let mut wrong = Vec::new();
     for guide in guides.iter().copied().flatten() {
         for (line, _) in guide.examples_of(program) {
-            // sudo, srun or mpirun may precede the program; a redirection or pipe may follow.
+            // sudo or srun may precede the program; a pipe may follow.
             let words = line.split(' ').map(|word| word.trim_matches(['\'', '<', '(', ')']));
             let words: Vec<&str> = words
                 .skip_while(|word| *word != program)

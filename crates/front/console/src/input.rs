@@ -46,8 +46,7 @@ pub fn profile(name: &str) -> Result<Profile, CliError> {
     profile_of(&machine(name)?)
 }
 
-/// The last measurement of this host; `None`, without a message, if there is none or it cannot be
-/// read.
+/// The last measurement of this host; `None`, without a message, if unavailable.
 #[must_use]
 pub fn remembered_of_host() -> Option<Profile> {
     let machine = machine("host").ok()?;
@@ -61,7 +60,7 @@ pub fn remembered_of_host() -> Option<Profile> {
 /// The profile remembered of this host cannot be used, or a model cannot be run.
 pub fn profile_of(machine: &Machine) -> Result<Profile, CliError> {
     let profile = with_surroundings(|around| machine.profile(around))?;
-    // The work continues with the topology alone, so without a warning its result would surprise.
+    // The topology alone may surprise, so warn.
     if machine.is_host() && profile.core_distance.is_none() {
         output::tell(remembered::not_measured());
     }
@@ -85,14 +84,14 @@ fn with_surroundings<T>(work: impl FnOnce(&Surroundings) -> T) -> T {
     work(&Surroundings { today: &here::today(), tool: &here::tool(), read: &read })
 }
 
-/// Whether a machine or document of this name is read from a file or stdin.
+/// Whether this name means a file or stdin.
 pub fn is_file(name: &str) -> bool {
     Path::new(name).exists() || name == "-"
 }
 
-/// The explained profile of a file of any kind: another tool's, or one that denotes a machine, such
-/// as a model or the output of `hwloc-gather-topology`. Includes the facts given by the options.
-/// Warnings go to stderr.
+/// The explained profile of another tool's file, or of one that denotes a machine, such as a model
+/// or the output of `hwloc-gather-topology`. Includes the facts given by the options. Warnings go
+/// to stderr.
 ///
 /// # Errors
 /// The file cannot be read or understood.
@@ -102,7 +101,7 @@ pub fn imported(path: &Path, options: &ImportOptions) -> Result<Profile, CliErro
         machine(&name)?
     } else {
         let bytes = bytes(path)?;
-        // A model is text too, but the readers of other tools' formats do not know it.
+        // Other tools' readers do not know models.
         if !is_archive(&bytes) && !std::str::from_utf8(&bytes).is_ok_and(is_model) {
             let imported = understood(path, &bytes, options)?;
             warn(&name, &imported.notes);
@@ -156,9 +155,8 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, CliError> {
     read(path).map_err(|error| CliError::at(path, error))
 }
 
-/// The document in a file of the kind that `is` recognises; `None` if the name is not a file's or
-/// the file holds something else. `-` is also `None`: stdin can be read only once, and belongs to
-/// the machines.
+/// The document in a file of the kind that `is` recognises, else `None`. `-` is `None` too: stdin
+/// can be read only once, and belongs to the machines.
 ///
 /// # Errors
 /// The file cannot be read, or is of this kind and cannot be understood.

@@ -14,7 +14,7 @@ use seatmap_data::machine::catalog::edits;
 use seatmap_launch::Executable;
 use std::ffi::OsString;
 
-/// The sentence for a mistake; `None` for `--help` and kinds that this parser never reports here.
+/// The sentence for a mistake; `None` for `--help` and kinds never reported here.
 pub fn sentence(
     error: &clap::Error,
     program: &CliProgram,
@@ -67,7 +67,7 @@ fn habit(error: &clap::Error, verb: &str, command: &Command, words: &[OsString])
         ErrorKind::ValueValidation => ("option", String::new()),
         _ => return None,
     };
-    // Other tools read several letters behind one dash as one option, such as `mpirun -np 4`.
+    // `mpirun -np 4`: one option of several letters.
     let own = words.iter().map(|typed| typed.to_string_lossy()).take_while(|typed| typed != "--");
     let clusters = own
         .filter(|typed| what == "option" && is_cluster(typed) && typed.starts_with(word.as_str()));

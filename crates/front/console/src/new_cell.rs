@@ -38,8 +38,8 @@ pub struct NewCell {
 }
 
 impl NewCell {
-    /// Refuses a bare name: it would reserve CPUs of Seatmap's choice for ever, and is more often a
-    /// mistake than intended. `is_chosen`: another option chooses the CPUs.
+    /// Refuses a bare name, which would reserve CPUs of Seatmap's choice for ever and is usually a
+    /// mistake. `is_chosen`: another option chooses the CPUs.
     ///
     /// # Errors
     /// Neither CPUs nor a time are given.

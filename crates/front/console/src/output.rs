@@ -22,7 +22,7 @@ pub fn print(text: &str) -> Result<(), CliError> {
     print_exact(&fitted(printable(text), view::text_columns(&io::stdout())))
 }
 
-/// Prints a page on stdout, wrapped to the terminal's columns. Fails as [`print()`] does.
+/// Prints a page as [`print()`] prints sentences.
 pub fn show(page: &Page) -> Result<(), CliError> {
     print_exact(&printable(&page.text(view::text_columns(&io::stdout()))))
 }
@@ -48,7 +48,7 @@ pub fn even_unread(printed: Result<(), CliError>) -> Result<(), CliError> {
     }
 }
 
-/// Prints a document, a file of any format or a program's input on stdout, unchanged.
+/// Prints text on stdout unchanged, for example a document.
 pub fn print_exact(text: &str) -> Result<(), CliError> {
     match to_stdout(text.as_bytes()) {
         Ok(()) => Ok(()),
@@ -94,8 +94,8 @@ thread_local! {
     static COLLECTED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
 }
 
-/// Runs `work` and returns the messages of this thread instead of printing them: in a library of
-/// another language, stderr belongs to the program.
+/// Returns this thread's messages instead of printing them: in a library of another language,
+/// stderr belongs to the program.
 pub fn collecting<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
     let outer = COLLECTED.replace(Some(Vec::new()));
     let answer = work();
@@ -108,8 +108,7 @@ fn is_collected(line: &str) -> bool {
         .with_borrow_mut(|lines| lines.as_mut().map(|lines| lines.push(visible(line))).is_some())
 }
 
-/// Prints one line on stderr. A failed write is ignored: the work continues, and the exit code
-/// shows the result.
+/// Prints one line on stderr. A failed write is ignored: the exit code shows the result.
 pub fn tell(line: &str) {
     if is_collected(line) {
         return;
@@ -150,8 +149,7 @@ fn tell_of_file(path: &Path) {
     }
 }
 
-/// Warns of each CPU quota used up since the watch began, because the figures then measure the
-/// quota.
+/// Warns of each CPU quota used up since the watch began: the figures then measure the quota.
 pub fn tell_of_quotas(watch: &seatmap_os::quota::QuotaWatch) {
     watch.used_up().iter().for_each(|quotas| tell_of_used_up(quotas));
 }
@@ -171,8 +169,7 @@ pub fn tell_text(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Prints a page on stderr, because stdout belongs to the started program. A failed write is
-/// ignored.
+/// Prints a page as [`tell_text`] prints lines.
 pub fn tell_page(page: &Page) {
     let text = page.text(view::text_columns(&io::stderr()));
     let _ = io::stderr().write_all(printable(&text).as_bytes());
@@ -222,7 +219,7 @@ impl Destination {
     fn of_file(place: PathBuf) -> io::Result<Self> {
         // Permission bits are not enough: the file system may be read-only, the file immutable.
         File::options().append(true).open(&place)?;
-        // If the folder accepts no new files, the file cannot be replaced and is written directly.
+        // The folder accepts no new files, so the file is written directly.
         let is_replaced = whole_file::check_takes_files(folder_of(&place)).is_ok();
         Ok(if is_replaced { Destination::File(place) } else { Destination::Stream(place) })
     }

@@ -25,10 +25,10 @@ pub fn pattern(text: &str) -> Result<Pattern, CliError> {
 /// As [`pattern`], or there is no matrix to select.
 pub fn pattern_of(text: &str, which: Option<Which>) -> Result<Pattern, CliError> {
     let path = Path::new(text);
-    // In a folder that this user may not search, assume a file: reading it gives the reason.
+    // In an unsearchable folder, assume a file: reading it gives the reason.
     let is_file = text == "-" || path.try_exists().unwrap_or_else(|_| text.contains('/'));
-    // A generator takes precedence over a file of the same name. Plain words go to the generators
-    // too, which list the known ones; a slash or a dot means a file.
+    // A generator takes precedence over a file. Plain words go to the generators, which list the
+    // known ones; a slash or a dot means a file.
     if generate::is_spec(text) || (!is_file && !text.contains(['/', '.'])) {
         return match which {
             None => seatmap_data::pattern::generate(text).map_err(CliError::input),

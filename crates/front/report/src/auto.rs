@@ -46,7 +46,7 @@ pub fn losses(outcome: &LiveOutcome) -> Vec<String> {
 }
 
 fn refused(sweeps: &[Sweep]) -> Option<String> {
-    // Each sweep tries the same threads again, so a sum would count some of them twice.
+    // Each sweep tries the same threads, so a sum would count them twice.
     let most = sweeps.iter().map(|sweep| sweep.refused).max().filter(|refused| *refused > 0)?;
     Some(format!("The kernel refused the seats of {}.", counted(most, "thread")))
 }

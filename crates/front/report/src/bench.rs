@@ -35,8 +35,7 @@ pub fn page(results: &BenchResults) -> Page {
     let baseline: Vec<String> =
         results.baseline.iter().map(|then| of_baseline(results, then)).collect();
     let floor = floor(results);
-    // Without a comparison, the page begins with an earlier result or the smallest detectable
-    // difference.
+    // Without a comparison: an earlier result or the smallest detectable difference.
     let headline = comparisons.iter().chain(&baseline).chain(&floor).next().cloned();
     let notes = results.seats.notes.iter().map(|note| format!("Note: {note}."));
     let said: Vec<String> = comparisons
@@ -128,7 +127,7 @@ pub(crate) fn differences(
 
 fn blocks(results: &BenchResults) -> Block {
     let curves = names(results).into_iter().enumerate().map(|(at, name)| {
-        // The first command's second run in a block serves only its comparison with itself.
+        // The second run serves only the first command's comparison with itself.
         let readings = results.runs.iter().filter(|run| run.command == at && !run.again);
         (name, readings.map(|run| (run.block, run.value)).collect())
     });
@@ -266,7 +265,7 @@ pub(crate) fn amount(metric: &str, percent: f64) -> String {
 /// `[-1.2 to +0.4 % at 95 %]`.
 pub(crate) fn interval(ends_percent: [f64; 2], confidence: f64) -> String {
     let [low, high] = ends_percent.map(|percent| signed(percent, decimals(percent)));
-    // 100 * 0.29 is not whole in floating point; a tenth of a percent is precise enough.
+    // 100 * 0.29 is not whole in floating point; tenths are precise enough.
     format!("[{low} to {high} % at {} %]", (1000.0 * confidence).round() / 10.0)
 }
 
@@ -280,11 +279,10 @@ fn decimals(percent: f64) -> usize {
     if percent.abs() < 0.995 { 2 } else { 1 }
 }
 
-/// The smallest difference that would have been detected, from the first command's difference from
-/// itself and the spread of the comparisons; if it is large, also the blocks that a smaller one
-/// needs.
+/// The smallest detectable difference, from the first command's difference from itself and the
+/// spread of the comparisons; if it is large, also the blocks that a smaller one needs.
 fn floor(results: &BenchResults) -> Vec<String> {
-    // The first command is compared with itself block by block; one block has no spread.
+    // One block of the comparison with itself has no spread.
     let Some(itself) = &results.itself else {
         return vec!["One block does not say which differences this computer can show.".to_owned()];
     };
@@ -324,8 +322,8 @@ fn detected(results: &BenchResults, itself: &NoiseFloor) -> String {
     )
 }
 
-/// The blocks and the time to detect a difference of 10 %, and the option for it; `None` if this
-/// session has enough or has shown all differences.
+/// The blocks, time and option to detect a difference of 10 %; `None` if this session has enough or
+/// has shown all differences.
 fn blocks_needed(results: &BenchResults) -> Option<String> {
     let blocks = results.blocks();
     let found = &results.comparisons;

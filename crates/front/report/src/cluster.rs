@@ -25,8 +25,7 @@ const GIB: f64 = (1_u64 << 30) as f64;
 /// The page of a cluster: groups, findings, and the round trips of all pairs.
 #[must_use]
 pub fn page(cluster: &Cluster) -> Page {
-    // Names, dates and launchers come from other computers: escape them, so that none can control
-    // the terminal.
+    // Text of other computers must not control the terminal.
     let cluster = &cluster.visible();
     let groups = groups(cluster);
     let found = faults(cluster);
@@ -84,8 +83,7 @@ fn nothing_to_compare(cluster: &Cluster) -> String {
     }
 }
 
-/// The faults, one a line, or a line saying that nothing is wrong; then the pairs too noisy to
-/// judge.
+/// The faults, one a line, or that nothing is wrong; then the pairs too noisy to judge.
 #[must_use]
 pub fn verdict(cluster: &Cluster, found: &[ClusterFault]) -> String {
     let cluster = &cluster.visible();
@@ -139,7 +137,7 @@ fn noisy(cluster: &Cluster) -> Option<String> {
 fn groups(cluster: &Cluster) -> Vec<Vec<usize>> {
     let mut groups = Vec::<Vec<usize>>::new();
     for (node, group) in cluster.group_of().into_iter().enumerate() {
-        // A group on file may be empty; its number must still have a list.
+        // A group on file may be empty, but still needs a list.
         groups.resize_with(groups.len().max(group + 1), Vec::new);
         groups[group].push(node);
     }
@@ -228,7 +226,7 @@ fn collectives(mpi: &Mpi) -> [(String, [String; 3]); 4] {
         (CollectiveOperation::Alltoall, "alltoall"),
     ];
     names.map(|(operation, name)| {
-        // A barrier sends nothing and is on file with 0 bytes; it is shown in the first column.
+        // A barrier, on file with 0 bytes, is in the first column.
         let times = [&[0, 8][..], &[1 << 10], &[64 << 10]].map(|sizes| {
             let mut timed = mpi.collectives.iter().filter(|one| one.operation == operation);
             let timed = timed.find(|one| sizes.contains(&one.size_bytes));
@@ -242,7 +240,7 @@ fn collectives(mpi: &Mpi) -> [(String, [String; 3]); 4] {
 fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<PairTimes> {
     let order: Vec<usize> = groups.concat();
     let fit = cluster.fit(SymmetricMetric::Trip(SIZE_BYTES))?;
-    // All names at once: each is shortened only as far as it stays unique.
+    // Names are shortened only as far as they stay unique.
     let short = apart(cluster, MATRIX_WIDTH);
     let n = order.len();
     Some(PairTimes {

@@ -22,8 +22,8 @@ impl Digits {
     pub fn of(profile: &Profile) -> Self {
         let protocol =
             profile.core_distance.as_ref().and_then(|distance| distance.protocol.as_ref());
-        // For an imported file, the step between its values. For a measurement it would be the
-        // clock's step, which a batch of round trips divides.
+        // The step between an imported file's values. A measurement's would be the clock's, which a
+        // batch of round trips divides.
         let step = profile.clock.step_ns.filter(|_| profile.origin.kind == OriginKind::Imported);
         Digits::for_resolution(
             protocol.map(|protocol| protocol.resolution_ns).or(step).unwrap_or(0.0),
@@ -39,7 +39,7 @@ impl Digits {
         } else {
             f64::from(MOST_DECIMALS)
         };
-        // The lower bound keeps the powers of ten below in range, whatever the file's step.
+        // The lower bound keeps the powers of ten in range.
         Digits { decimals: (place as i32).clamp(-9, MOST_DECIMALS) }
     }
 

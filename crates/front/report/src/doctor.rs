@@ -69,8 +69,7 @@ fn remedy(diagnosis: &Diagnosis, arrow: &str) -> Option<TableCell> {
 
 fn sgr(level: Severity) -> &'static str {
     match level {
-        // SGR parameters (ECMA-48): 32 green, 33 yellow, 31 red; the word also states the level,
-        // for readers without colours.
+        // SGR parameters (ECMA-48): 32 green, 33 yellow, 31 red.
         Severity::Ok => "32",
         Severity::Info => "0",
         Severity::Fix | Severity::Boot => "33",

@@ -93,7 +93,7 @@ pub(crate) fn groups(profile: &Profile) -> Vec<usize> {
         return model
             .group_of(&distance.pus)
             .into_iter()
-            // PUs outside all groups form one group, with a number that the model never uses.
+            // PUs outside all groups form a group that the model never uses.
             .map(|group| group.unwrap_or(usize::MAX))
             .collect();
     }

@@ -34,15 +34,15 @@ pub struct LiveMatrix {
 }
 
 impl LiveMatrix {
-    /// Frames for these PUs (OS indices in matrix order) of at most `most_lines` lines: the
-    /// terminal's, minus one for the cursor. `resolution_ns` limits the digits shown.
+    /// Frames of at most `most_lines` lines (the terminal's, minus one for the cursor) for these
+    /// PUs in matrix order. `resolution_ns` limits the digits.
     #[must_use]
     pub fn new(pus: &[u32], options: DrawOptions, most_lines: usize, resolution_ns: f64) -> Self {
         let digits = Digits::for_resolution(resolution_ns);
         // Draw the measured medians: the model of homes does not exist yet.
         let options = DrawOptions { home: None, ..options };
         let mut live = LiveMatrix { pus: pus.to_vec(), options, most_lines, digits, lines: 0 };
-        // Small matrices show numbers if they fit the width, else dots; allow for both.
+        // Small matrices show numbers or dots; allow for both.
         let lines_with = |ns| {
             live.frame(&Matrix::filled(pus.len(), ns), &MeasurementProgress::default())
                 .lines()
@@ -58,13 +58,12 @@ impl LiveMatrix {
         self.lines
     }
 
-    /// The medians so far (NaN for unknown ones), in the order of the PUs, and the progress below
-    /// them.
+    /// The medians so far (else NaN), in the order of the PUs, and the progress.
     #[must_use]
     pub fn frame(&self, median_ns: &Matrix, progress: &MeasurementProgress) -> String {
         let grid = Grid::plain(&self.pus, median_ns);
         let picture = draw(&grid, self.digits, &self.options, self.most_lines.saturating_sub(1));
-        // The cursor always moves up by the same number of lines, so fill short frames.
+        // The cursor moves up by a fixed number of lines.
         let missing = self.lines.saturating_sub(picture.lines().count() + 1);
         picture + &"\n".repeat(missing) + &progress.line(self.options.width) + "\n"
     }

@@ -170,7 +170,7 @@ fn count(bins: &[Bin], octave: u32) -> u64 {
 fn bar(count: u64) -> char {
     match count {
         0 => ' ',
-        // Each character is half a decade: about three times as many gaps as the previous one.
+        // Half a decade each: about three times as many gaps.
         _ => BARS[((2.0 * (count as f64).log10()) as usize).min(BARS.len() - 1)],
     }
 }
@@ -195,7 +195,7 @@ fn source(source: &seatmap_health::noise::NoiseSource) -> String {
 
 /// A cell can prevent this part of a gap.
 fn preempted(noise: &CpuNoise) -> Option<String> {
-    // The meter looks for other tasks only at gaps of 50 us and more.
+    // Below 50 us, the meter does not look for other tasks.
     let us = noise.longest_preemption_us.filter(|_| noise.longest_gap_us >= 50.0)?;
     Some(format!(
         "another task had the CPU for {} of a gap at most; the longest gap is {}",

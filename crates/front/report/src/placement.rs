@@ -38,7 +38,7 @@ pub fn page(
     let grid = Grid::of(profile, GridOrder::Group, None);
     let mut lead = vec![format!("{tasks}, {edges}, {method}")];
     let headline = match &plan.effect {
-        // A share of the program's time is more useful than a ratio of costs.
+        // A share of the program's time says more than a ratio of costs.
         Some(effect) => {
             lead.push(sentence::of_plan(plan));
             effect::sentences(effect).join(" ")
@@ -63,7 +63,7 @@ pub fn page(
     }
 }
 
-/// The page of a saved plan: costs and seats. A plan does not contain its pattern's messages.
+/// The page of a saved plan, which does not contain its pattern's messages.
 #[must_use]
 pub fn saved_page(profile: &Profile, floor: &FloorPlan, plan: &Plan) -> Page {
     let grid = Grid::of(profile, GridOrder::Group, None);
@@ -199,7 +199,7 @@ impl Seated {
     fn renumbered(&self, pattern: &Pattern) -> Pattern {
         let place: BTreeMap<usize, usize> =
             self.seated.iter().enumerate().map(|(at, (_, task))| (*task, at)).collect();
-        // A task on a PU without distances is not in the order; its edges are dropped.
+        // A task on a PU without distances loses its edges.
         let edge = |edge: &Edge| {
             Some(Edge { from: *place.get(&edge.from)?, to: *place.get(&edge.to)?, ..*edge })
         };
@@ -225,8 +225,8 @@ fn traffic(grid: Option<&Grid>, pattern: &Pattern, plan: &Plan) -> Markup {
     svg::traffic::labelled(&order.renumbered(pattern), &labels)
 }
 
-/// A plan compared with the usual placements and the bound, and its seats. If the program was
-/// observed, the most that the plan can change of its time comes first.
+/// A plan compared with the usual placements and the bound. If the program was observed, the most
+/// that the plan can save comes first.
 #[must_use]
 pub fn table(plan: &Plan) -> Page {
     let pattern = plan.pattern.as_deref().unwrap_or("A placement");
@@ -247,8 +247,8 @@ pub fn table(plan: &Plan) -> Page {
     Page::of(PageSection::new("Costs").with(above).with(table.rows(rows)).with(below))
 }
 
-/// The cost in familiar terms: the mean distance that a byte or message travels. `None` if the cost
-/// is not a sum over core distances, or nothing is sent.
+/// The mean distance that a byte or message travels. `None` if the cost is not a sum over core
+/// distances, or nothing is sent.
 #[must_use]
 pub fn mean_distance(plan: &Plan, pattern: &Pattern, weight: Weight) -> Option<String> {
     let amount = match weight {
@@ -351,8 +351,8 @@ fn shares_one_cpu(plan: &Plan) -> bool {
     plan.placement.len() > 1 && plan.placement.windows(2).all(|pair| pair[0] == pair[1])
 }
 
-/// The condition of a proof by distances if tasks share a CPU: threads that sleep are often faster
-/// on one CPU than on the nearest two, and distances alone would put all of them on one.
+/// The condition of a proof by distances: threads that sleep are often faster on one CPU than on
+/// the nearest two, and distances alone would put all of them on one.
 pub(crate) fn condition(plan: &Plan) -> &'static str {
     let used: std::collections::HashSet<u32> = plan.placement.iter().copied().collect();
     if plan.waits || used.len() == plan.placement.len() {

@@ -14,8 +14,7 @@ pub(crate) fn predicted(profile: &Profile, home: usize) -> Option<Matrix> {
     let smt_ns = model.smt_ns.unwrap_or(f64::NAN);
     let cell = |i: usize, j: usize| match (group[i], group[j]) {
         _ if i == j => 0.0,
-        // A line shared by siblings stays in their core, so neither group nor home matters. Cores
-        // may be unknown; two unknown ones are not the same.
+        // A line shared by siblings stays in their core. Two unknown cores are not the same.
         _ if core[i].is_some() && core[i] == core[j] => smt_ns,
         (Some(from), Some(to)) => {
             model.base_ns(from, to, home) + model.offset_ns[i][home] + model.offset_ns[j][home]

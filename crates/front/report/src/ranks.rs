@@ -55,7 +55,7 @@ fn orders(plan: &RankPlan) -> Table {
 
 fn more(ns: f64, plan_ns: f64) -> String {
     let percent = 100.0 * (ns / plan_ns - 1.0);
-    // The plan's own row has no difference. If the plan costs nothing, there is no ratio.
+    // The plan itself has no difference; a plan without cost has no ratio.
     if ns == plan_ns || !percent.is_finite() {
         return String::new();
     }
@@ -77,6 +77,6 @@ fn nodes(plan: &RankPlan, ranks: &[Vec<usize>]) -> Table {
 }
 
 fn bytes(size: u32) -> String {
-    // Only sizes of 'cluster measure' occur here: above a KiB they are multiples of it.
+    // Sizes of 'cluster measure' above a KiB are multiples of it.
     if size >= 1024 { format!("{} KiB", size / 1024) } else { format!("{size} B") }
 }

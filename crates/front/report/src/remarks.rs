@@ -40,7 +40,7 @@ fn sentence(remark: &PlacementRemark) -> String {
             )
         }
         PlacementRemark::TooFewCores { shared, least, tasks, cores } => {
-            // The minimum follows from counting; the plan may share more to keep tasks near.
+            // The plan may share more to keep tasks near.
             let choice =
                 if shared > least { format!(", of which {least} must") } else { String::new() };
             format!(
@@ -194,7 +194,7 @@ fn empty(packages: &[u32], nodes: &[u32], have_memory: bool) -> String {
         if packages.len() + nodes.len() == 1 { "stays empty, its" } else { "stay empty, their" };
     let unused = if have_memory { "memory and caches" } else { "caches" };
     let text = format!("{} {verb} {unused} unused.", parts.join(" and "));
-    // The first letter is ASCII, of 'package' or 'NUMA node', so one byte long.
+    // The first letter is ASCII, so one byte long.
     text[..1].to_uppercase() + &text[1..]
 }
 

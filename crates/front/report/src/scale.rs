@@ -2,8 +2,8 @@
 
 /// Above this ratio, a linear scale would give most of its colours to the far end.
 const LOG_FROM_RATIO: f64 = 4.0;
-/// The share of the farthest pairs outside the scale: one disturbed pair must not take the colours
-/// from all others. Nothing makes a pair look too near, so the near end is the nearest pair.
+/// The share of pairs beyond the far end: one disturbed pair must not take the colours from all
+/// others. Nothing makes a pair look too near.
 const OUTSIDE: f64 = 0.01;
 
 /// Maps round-trip nanoseconds to 0 (near) .. 1 (far), linearly or logarithmically depending on the
@@ -41,8 +41,7 @@ impl Scale {
         let &min = known.first()?;
         let &max = known.last()?;
         let skipped = (known.len() as f64 * outside) as usize;
-        // A transfer takes time, so a zero is some importer's unknown distance, never an end of the
-        // scale.
+        // A transfer takes time: a zero is some importer's unknown distance.
         let low_ns = known.iter().copied().find(|value| *value > 0.0).unwrap_or(min);
         let high_ns = known[known.len() - 1 - skipped].max(low_ns);
         let log = low_ns > 0.0 && high_ns / low_ns > LOG_FROM_RATIO;

@@ -13,14 +13,14 @@ use seatmap_measure::findings::{ProfileFinding, findings};
 
 /// Nearer classes justify no advice on seats.
 const ALIKE: f64 = 1.15;
-/// A class whose median is this near to a far home's distances is explained by that home.
+/// A class this near to a far home's distances is explained by that home.
 const FAR_HOME: f64 = 0.05;
 /// Smaller differences are invisible in print.
 const SAME: f64 = 0.0005;
 /// A context switch and back takes a few microseconds.
 const QUIET_GAP_US: f64 = 20.0;
 const QUIET_PERCENT: f64 = 0.1;
-/// With smaller differences, a second run may rank the CPUs the other way round.
+/// With smaller differences, a second run may rank the CPUs differently.
 const ALIKE_LOSS: f64 = 1.5;
 /// The share of all bytes that the heaviest edges carry.
 const MOST_BYTES: f64 = 0.9;
@@ -66,7 +66,7 @@ pub(crate) fn of_profile(profile: &Profile, digits: Digits) -> String {
 fn of_one_kind(class: &str, mut pairs: Vec<PairInterval>, digits: Digits) -> String {
     let what = if class == "SMT siblings" { "threads of a core" } else { "cores" };
     pairs.sort_by(|a, b| a.median_ns.total_cmp(&b.median_ns));
-    // Tenths rather than extremes: a single disturbed pair does not make a machine uneven.
+    // Tenths, because a single disturbed pair does not make a machine uneven.
     let tenth = pairs.len().div_ceil(10);
     let [near, far] = [&pairs[..tenth], &pairs[pairs.len() - tenth..]];
     let medians: Vec<f64> = pairs.iter().map(|pair| pair.median_ns).collect();

@@ -38,8 +38,7 @@ pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
     order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut groups: Vec<(f64, Vec<u32>)> = Vec::new();
     for (alone, os) in order {
-        // Compared with the group's fastest: a chain of PUs, each a little slower than the previous
-        // one, would otherwise be one class.
+        // Compared with the fastest: otherwise a chain of ever slower PUs would be one class.
         let near = |(fastest, pus): &&mut (f64, Vec<u32>)| {
             sort_of(pus[0]) == sort_of(os)
                 && alone >= *fastest * (1.0 - seatmap_data::machine::seat_speed::EQUAL_WITHIN)

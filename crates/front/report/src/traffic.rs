@@ -3,7 +3,7 @@
 use seatmap_data::machine::{Matrix, Square};
 use seatmap_data::pattern::{Edge, Pattern};
 
-/// Bytes from row to column. Neighbours share a cell if there are more tasks than room.
+/// Bytes from row to column; neighbours may share a cell.
 #[derive(Clone, Debug)]
 pub(crate) struct TrafficMatrix {
     /// Tasks in each row and column of a cell.
@@ -26,8 +26,8 @@ impl TrafficMatrix {
         TrafficMatrix { block, cells, most, n }
     }
 
-    /// The square root of the cell's share of the largest, so that small values stay visible.
-    /// `None` without traffic.
+    /// The square root of the share of the largest: small values stay visible. `None` without
+    /// traffic.
     pub fn strength(&self, row: usize, column: usize) -> Option<f64> {
         let bytes = self.cells[(row, column)];
         (bytes > 0.0).then(|| (bytes / self.most).sqrt())
@@ -57,7 +57,7 @@ pub(crate) fn size(pattern: &Pattern) -> String {
 
 /// How many others each task sends to, and whether traffic is symmetric.
 pub(crate) fn degrees(pattern: &Pattern) -> String {
-    // A pattern without tasks has a degree of 0, so that the figures below exist.
+    // A pattern without tasks has a degree of 0.
     let mut degree = vec![0_usize; pattern.tasks.max(1)];
     pattern.edges.iter().for_each(|edge| degree[edge.from] += 1);
     degree.sort_unstable();

@@ -91,7 +91,7 @@ fn in_order(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<(usize, CandidateResult
     let mut order: Vec<(usize, CandidateResult)> =
         (0..tuned.candidates.len()).map(|at| (at, tuned.result_of(verdict, at))).collect();
     order.sort_by(|(a, one), (b, other)| {
-        // Fresh runs may rank another candidate first, but the sentences are about the winner.
+        // Fresh runs may rank another first; the sentences are about the winner.
         let is_not_winner = (*a != verdict.winner).cmp(&(*b != verdict.winner));
         let above = sign * one.above_winner_percent;
         is_not_winner.then(above.total_cmp(&(sign * other.above_winner_percent)))
@@ -200,7 +200,7 @@ fn difference(tuned: &Tuned, verdict: &TuneVerdict, found: &ConfirmedDifference)
     let Some([low, high]) = found.interval_percent else {
         return format!("Too few runs compare '{own}' with '{other}'");
     };
-    // An interval that includes 0 shows no direction, but its farther end bounds the difference.
+    // Without a direction, the farther end still bounds the difference.
     if !found.shows_direction() {
         let percent = (1000.0 * tuned.confidence).round() / 10.0;
         let most_percent = low.abs().max(high.abs());

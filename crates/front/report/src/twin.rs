@@ -66,8 +66,7 @@ fn curve(followed: &Followed) -> Table {
     let rows = table.rows(followed.points.iter().map(|point| {
         let off_percent = 100.0 * (point.twin_ns / point.measured_ns - 1.0);
         let [low, high] = point.twin_range_ns;
-        // A twin that runs the measured pairs has one result; one that draws its own pairs has a
-        // range of results.
+        // A twin that draws its own pairs has a range of results.
         let range = if followed.same_pairs {
             String::new()
         } else {
@@ -95,7 +94,7 @@ fn under_load(followed: &Followed) -> Vec<String> {
         followed.rmse_percent, followed.busy_factor
     )];
     let [low, high] = followed.busy_range;
-    // If no link is full, many factors reproduce the curve, and the line above names only one.
+    // If no link is full, many factors reproduce the curve.
     lines.extend((high > MOST_OPEN * low).then(|| {
         format!("The curve hardly tells: {low:.2} to {high:.2} times follow it as well.")
     }));

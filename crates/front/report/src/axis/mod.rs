@@ -12,7 +12,7 @@ use crate::Scale;
 /// Above this ratio of its ends, an axis of times or numbers is logarithmic.
 const LOG_FROM_RATIO: f64 = 8.0;
 
-/// The unit of an axis; it decides which ticks are round and how they are written.
+/// The unit of an axis; it decides the ticks and their texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AxisUnit {
     /// Nanoseconds, written as ns, us, ms or s.
@@ -96,7 +96,7 @@ impl Axis {
     pub fn position(&self, value: f64) -> f64 {
         let at = |value: f64| match self.scaling {
             Scaling::Linear => value,
-            // A value of 0, such as a count, is at the low end instead of at minus infinity.
+            // A value of 0 is at the low end instead of at minus infinity.
             Scaling::Log => value.max(f64::MIN_POSITIVE).ln(),
             Scaling::Root => value.max(0.0).sqrt(),
         };

@@ -36,7 +36,7 @@ impl Axis {
         }
         let step = self.step(most.max(2));
         let [low, high] = [(self.low / step).floor() * step, (self.high / step).ceil() * step];
-        // If both ends are the same round value, extend the axis by one step.
+        // Equal ends are extended by one step.
         if high > low { [low, high] } else { [low, low + step] }
     }
 
@@ -48,7 +48,7 @@ impl Axis {
         if self.doubles() {
             return self.doublings(most);
         }
-        // The densest set that fits: 1, 2, 5 of each decade, then 1, then every second decade...
+        // The densest set that fits: 1, 2, 5; then 1; then every second decade...
         let sets = FACTORS.iter().map(|factors| self.in_decades(factors, 1));
         let decades = (2..=12).map(|every| self.in_decades(&[1.0], every));
         sets.chain(decades).find(|values| values.len() <= most).unwrap_or_default()
@@ -56,7 +56,7 @@ impl Axis {
 
     /// These factors times every `every`-th power of ten.
     fn in_decades(&self, factors: &[f64], every: i32) -> Vec<f64> {
-        // An axis from 3 to 40 includes the tick at 5, whose decade begins below the axis.
+        // From 3 to 40, the tick at 5 counts, whose decade begins below.
         let first = if factors.len() > 1 {
             self.low.log10().floor()
         } else {
@@ -109,7 +109,7 @@ impl Axis {
         let step = self.step(most);
         let first = (self.low / step - SLACK).ceil() as i64;
         let last = (self.high / step + SLACK).floor() as i64;
-        // Limits the count: a step rounded down slightly could give one tick too many.
+        // A step rounded down could give one tick too many.
         let mut values: Vec<f64> =
             (first..=last).take(most + 1).map(|at| at as f64 * step).collect();
         // Labels nearer than this would touch.
@@ -128,12 +128,12 @@ impl Axis {
             _ => 0.0,
         };
         let wanted = (range / (most.max(2) - 1) as f64).max(least);
-        // An axis without extent, or too long for a double: use the value's power of ten.
+        // Without extent, or too long for a double: the value's power of ten.
         if wanted <= 0.0 || !wanted.is_finite() {
             return if self.low == 0.0 { 1.0 } else { 10f64.powf(self.low.abs().log10().floor()) };
         }
         let decade = 10f64.powf((wanted * (1.0 + SLACK)).log10().floor());
-        // Below about 1e-308 a power of ten loses digits, and its multiples would be uneven.
+        // Below about 1e-308 a power of ten loses digits.
         if !decade.is_normal() {
             return range;
         }

@@ -132,8 +132,7 @@ impl<'a> SeatingComparison<'a> {
     fn levels(&self) -> Vec<Row> {
         let mut boxes: Vec<(&str, Vec<&FloorArea>)> = Vec::new();
         for area in self.floor.areas.iter().filter(|area| area.border > 0.0) {
-            // A box may be a package, a cache and a core at once; with other cores it counts as a
-            // core.
+            // A box may be a package, a cache and a core at once.
             let core = area.names.iter().find(|name| name.starts_with("core "));
             let word = core
                 .unwrap_or(&area.names[0])
@@ -160,8 +159,7 @@ impl<'a> SeatingComparison<'a> {
         for (at, area) in boxes.iter().enumerate() {
             box_of.extend(area.pus.iter().map(|os| (*os, at)));
         }
-        // Edge by edge: a part with one CPU has no box, so traffic to it crosses one border instead
-        // of two, and traffic between two of them none.
+        // Edge by edge, because a part with one CPU has no box and no border.
         [0, 1].map(|side: usize| {
             let leaves = |edge: &&Edge| {
                 self.seatings[side].ends(edge).is_some_and(|[here, there]| {

@@ -88,7 +88,7 @@ impl Drawing<'_> {
     /// The names that fit; in the middle if the box has no threads.
     fn caption(area: &FloorArea) -> Markup {
         let room = (area.width / LETTER) as usize;
-        // Outer names first: in a narrow box, the names of inner levels are dropped.
+        // In a narrow box, the names of inner levels are dropped.
         let fits = |count: &usize| area.names[..*count].join(", ").chars().count() <= room;
         let shown = (1..=area.names.len())
             .rev()
@@ -221,8 +221,7 @@ impl Drawing<'_> {
             return None;
         }
         let start = format!("M{} {}", number(from.anchor.0), number(from.anchor.1));
-        // Without a hub, many curves through homes would overlap completely, so the homes are only
-        // marked.
+        // Without a hub, many curves through homes would overlap.
         let home =
             pair.home.filter(|_| from.hub.is_some() || self.flow.pairs.len() <= FEW_PAIRS as usize);
         Some(match home.and_then(|home| self.floor.homes.get(home)) {
@@ -273,7 +272,7 @@ fn bend((x, y): Point, (to_x, to_y): Point, hubs: [Option<Point>; 2]) -> String 
         [Some(a), Some(b)] => {
             let hub_x = (a.0 + b.0) / 2.0;
             let hub_y = (a.1 + b.1) / 2.0;
-            // A chord as long as the diameter has the full pull; short ones stay near the rim.
+            // A diameter has the full pull; short chords stay near the rim.
             let pull = PULL
                 * ((to_x - x).hypot(to_y - y) / (2.0 * (x - a.0).hypot(y - a.1)).max(1.0)).min(1.0);
             (middle_x + pull * (hub_x - middle_x), middle_y + pull * (hub_y - middle_y))

@@ -67,17 +67,17 @@ impl Flow {
     }
 }
 
-/// Sums over the homes of their lines. Includes all or none of the pairs of equal weight, unless
-/// all weigh the same.
+/// By the sum over homes. Includes all or none of the pairs of equal weight, unless all weigh the
+/// same.
 fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<TaskPair> {
     let mut all: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     bows.iter().for_each(|((from, to, _), bytes)| *all.entry((*from, *to)).or_default() += bytes);
     let mut weights: Vec<f64> = all.values().copied().collect();
     weights.sort_by(|a, b| b.total_cmp(a));
-    // The first pair beyond the limit, and all of the same weight, are left out.
+    // Leaves out the first pair beyond the limit, and its equals.
     let least =
         weights.get(MOST_PAIRS).filter(|weight| **weight < weights[0]).copied().unwrap_or(0.0);
-    // By the sum over all lines of the two tasks, so that no pair is drawn partially.
+    // By the sum over lines, so that no pair is drawn partially.
     let is_drawn =
         |((from, to, _), _): &((usize, usize, Option<usize>), f64)| all[&(*from, *to)] > least;
     let bow = |((from, to, home), bytes)| TaskPair { from, to, bytes, home };

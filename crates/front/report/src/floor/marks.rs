@@ -38,7 +38,7 @@ pub(super) struct Most {
 impl Most {
     /// The class and colour, darker for more; `None` without load.
     pub fn step(self, load: f64) -> Option<(String, String)> {
-        // Rounded up, so that the smallest load has the first step and the largest the last.
+        // Rounded up: the smallest load has the first step.
         (load > 0.0).then(|| step_at((load / self.load * STEPS as f64).ceil() as usize))
     }
 

@@ -63,8 +63,8 @@ pub(super) fn packed(group: &PuGroup, size: f64, ratio: f64) -> Packed<'_> {
     }
 }
 
-/// The best number of columns, preferring full rows unless others are far better. `parts` are the
-/// sizes of the runs of similar parts; each run has its own rows.
+/// The best number of columns; full rows unless others are far better. `parts` are the sizes of the
+/// runs of similar parts; each has its own rows.
 fn columns(parts: &[usize], shape: impl Fn(usize) -> f64) -> usize {
     let most = parts.iter().max().copied().unwrap_or(1).max(1);
     let best = |columns: &mut dyn Iterator<Item = usize>| {
@@ -80,7 +80,7 @@ fn columns(parts: &[usize], shape: impl Fn(usize) -> f64) -> usize {
 
 /// Margin and gap: named borders may be drawn wide.
 fn room(group: &PuGroup) -> (f64, f64) {
-    // The borders of inner boxes are drawn too, so deeper nesting needs wider gaps.
+    // Inner boxes have borders too, so deeper nesting needs wider gaps.
     let inner = group.inside.iter().map(depth).max().unwrap_or(0) as f64;
     let has_cores = group.inside.iter().any(|part| part.level == Some(Level::Core));
     let air = match group.level {

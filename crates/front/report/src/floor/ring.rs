@@ -38,7 +38,7 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
         is_round: true,
         name: name(pu, stop),
         element: String::new(),
-        // Inside both directions: pairs bend from here to the middle and cross no wire.
+        // Pairs bend from here to the middle and cross no wire.
         anchor: on_circle(middle, ring - 2.0 * LANE, share(stop)),
         hub: Some(middle),
     };
@@ -89,7 +89,7 @@ pub fn wires(
     name: impl Fn(usize) -> String,
 ) -> Vec<DrawnLink> {
     let wire = |radius: f64, stop: usize, step: f64| {
-        // One step down from the first stop is the last one; `%` would be negative.
+        // One step down from the first stop is the last.
         let next = (stop as f64 + step).rem_euclid(stops as f64) as usize;
         let share = |at: f64| at / stops as f64;
         let along =
@@ -97,7 +97,7 @@ pub fn wires(
         let tracks = tracks.iter().map(|aside| along(radius + aside)).collect();
         DrawnLink { path: along(radius), tracks, name: format!("{} to {}", name(stop), name(next)) }
     };
-    // In the order of the fabric's links: all links up, then all links down.
+    // Fabric order: all links up, then all links down.
     let up = (0..stops).map(|stop| wire(radius, stop, 1.0));
     up.chain((0..stops).map(|stop| wire(radius - LANE, stop, -1.0))).collect()
 }

@@ -336,8 +336,7 @@ proptest! {
         tasks.sort_unstable();
         prop_assert_eq!(tasks, (0..pattern.tasks).collect::<Vec<_>>());
         if let Some(ways) = &floor.ways {
-            // At every node, the traffic that enters or starts there equals the traffic that leaves
-            // or ends there.
+            // Every node conserves traffic.
             let mut balance = vec![0.0; ways.fabric.nodes()];
             for (link, load) in ways.fabric.links().iter().zip(&flow.wires) {
                 balance[link.from as usize] -= load;

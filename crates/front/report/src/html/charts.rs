@@ -80,8 +80,7 @@ fn histogram(values_ns: &[f64], axis: &Axis) -> Vec<f64> {
     counts.into_iter().map(|count| BARS * (f64::from(count) / f64::from(most)).sqrt()).collect()
 }
 
-/// Quantiles by the number of concurrent pairs. Empty for fewer than two points, which the table
-/// already shows.
+/// Quantiles by the number of concurrent pairs; at least two points.
 pub(super) fn loaded(points: &[LoadedPoint]) -> Block {
     let names = if points.len() > 1 { &["p90", "median", "p10"][..] } else { &[] };
     let curves = names.iter().enumerate().map(|(at, name)| {

@@ -118,7 +118,7 @@ fn all(matrix: &Matrix) -> Vec<Option<i64>> {
 fn differences(matrix: &Matrix, median_ns: &Matrix) -> Vec<Option<i64>> {
     matrix
         .pairs()
-        // Differences of rounded figures, so that the script's sums are the rounded figures again.
+        // Rounded first, so that the script's sums are exact.
         .map(|(i, j, value)| Some(hundredths(*value)? - hundredths(median_ns[(i, j)])?))
         .collect()
 }

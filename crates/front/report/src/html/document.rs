@@ -19,7 +19,7 @@ const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 /// The head of a page: its title, the switch between light and dark, the sentence that states the
-/// result, and anything else to read before the figures.
+/// result, and more.
 #[must_use]
 pub fn head(title: &str, sentence: &str, more: &Markup) -> Markup {
     html! {
@@ -57,8 +57,7 @@ pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String 
                 link rel="icon" href="data:,";
                 title { (title) }
                 style { (PreEscaped(CSS)) }
-                // In the head: sets the theme before the first paint, so that a dark page does not
-                // flash.
+                // Sets the theme before the first paint, so that a dark page does not flash.
                 script { (PreEscaped(THEME)) }
                 noscript { style { ".js { display: none !important }" } }
             }

@@ -65,7 +65,7 @@ fn cursor() -> Markup {
                     "Click or press Enter to pin its row; Escape lets go."
                 }
             }
-            // Screen readers read the selected pair from here, because they cannot read the canvas.
+            // Screen readers cannot read the canvas.
             p.visually-hidden #spoken role="status" aria-live="polite" {}
         }
     }

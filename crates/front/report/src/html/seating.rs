@@ -20,8 +20,7 @@ enum Verdict {
 
 impl Verdict {
     fn of(thread: &SeatedThread) -> Self {
-        // In order of certainty: a verified seat has no fault, and a waiting thread was not seen
-        // running.
+        // In order of certainty.
         if !thread.has_seat() {
             Verdict::Unseated
         } else if thread.verified {

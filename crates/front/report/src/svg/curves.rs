@@ -89,7 +89,7 @@ fn frame(curves: &[PlotCurve], across: AxisUnit, up: AxisUnit) -> Option<ChartFr
         top: legend + ABOVE,
         width,
         height: PLOT,
-        // Percentages end at a round value such as 100; other axes end where the data do.
+        // Percentages end at a round value; other axes end where the data do.
         x: if across == AxisUnit::Percent { x.widened(across_most(width)) } else { x },
         y: Axis::of(all().map(|point| point.1), up)?.widened(up_most(PLOT)),
     })

@@ -91,8 +91,7 @@ impl HeatMap<'_> {
                     @for end in &self.begins { path d=(format!("M{end} 0v{n}M0 {end}h{n}")) {} }
                 }
                 @if n <= MOST_TIPS {
-                    // Painted squares receive the pointer even if invisible; a path of many squares
-                    // has one tooltip.
+                    // Painted squares receive the pointer even if invisible.
                     g fill-opacity="0" {
                         @for row in 0..n { @for column in 0..n { (self.tipped(row, column)) } } }
                 }
@@ -120,7 +119,7 @@ impl HeatMap<'_> {
             @if let Some(fill) =
                 (self.fill)(row, column).filter(|_| has_room && !figure.is_empty())
             {
-                // A pale square uses the page's text colour, since its background may be dark.
+                // A pale square may have a dark background.
                 text.ink[fill.opacity().is_some()] x=(number((column as f64 + 0.5) * cell))
                     y=(number((row as f64 + 0.5) * cell + 4.5))
                     fill=(fill.ink()) { (figure) }
@@ -149,9 +148,9 @@ impl HeatMap<'_> {
         }
     }
 
-    /// The rows that get a label: the first of each group, and between them rows a power of two
-    /// apart. Siblings are adjacent, two or four a core: other steps would label the first of one
-    /// core and the second of the next, whose numbers are far apart.
+    /// The first row of each group, and between them rows a power of two apart. Siblings are
+    /// adjacent, two or four a core: other steps would label the first of one core and the second
+    /// of the next, whose numbers are far apart.
     fn labelled(&self, cell: f64, room: f64) -> Vec<usize> {
         let apart = (room / cell).ceil().max(1.0) as usize;
         let step = apart.next_power_of_two();

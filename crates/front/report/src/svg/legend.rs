@@ -18,8 +18,7 @@ pub(super) fn height(curves: &[PlotCurve], width: f64) -> f64 {
 pub(super) fn legend(curves: &[PlotCurve], width: f64) -> Markup {
     html! {
         @for (curve, (x, y)) in curves.iter().zip(places(curves, width)) {
-            // A class in addition to the colour: the page's dark style has its own colours, a
-            // standalone picture has none.
+            // The page's dark style has its own colours.
             line.(curve.class()) x1=(number(x)) x2=(number(x + LINE - 6.0)) y1=(number(y + 8.0))
                 y2=(number(y + 8.0))
                 stroke=(COLOURS[curve.colour]) stroke-width=(number(curve.width + 0.6)) {}

@@ -51,7 +51,7 @@ fn steps(scale: Scale, digits: Digits, width: usize) -> String {
     let step = |at: &u32| format!("{at}: {}", digits.show(scale.value_ns(f64::from(*at) / 10.0)));
     let line = |at: &[u32]| format!("from {}", at.iter().map(step).collect::<Vec<_>>().join("  "));
     let lines = [line(&[0, 2, 4, 6, 8, 9]), line(&[0, 3, 6, 9]), line(&[0, 9])];
-    // The line with the most steps that fits: the legend has a fixed number of lines.
+    // The most steps that fit: the legend has a fixed number of lines.
     let fits = lines.iter().find(|line| line.len() <= width);
     fits.cloned().unwrap_or_else(|| cut(&lines[2], width))
 }

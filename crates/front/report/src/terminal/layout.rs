@@ -34,8 +34,7 @@ impl GridLayout {
         let small = Reduced::new(grid, columns.min(rows).saturating_sub(gaps));
         let wide = small.blocks.len() <= WIDEN_UP_TO && 2 * small.blocks.len() + gaps <= columns;
         let tall = wide && rows_a_line == 2 && 2 * small.blocks.len() + gaps <= rows;
-        // Half blocks are square, so they grow in both directions or not at all; digits are twice
-        // as high as wide.
+        // Half blocks are square and grow in both directions; digits are twice as high as wide.
         let widened = tall || (wide && rows_a_line == 1);
         let layout = GridLayout {
             label_width,

@@ -44,8 +44,7 @@ impl Page {
             .args(["-c", MOVE_PIPES, "sh"])
             .args(FLAGS)
             .arg(folder)
-            // A killed browser leaves its sockets behind; this way they are deleted with the
-            // profile.
+            // A killed browser leaves its sockets behind, here deleted with the profile.
             .env("TMPDIR", user_data)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -116,7 +116,7 @@ fn a_placement_is_drawn_before_and_after() {
     assert_eq!(troubles(&page), Vec::<String>::new());
 }
 
-/// On a laptop both halves are visible and equally large; on a telephone they are below each other.
+/// Both halves fit a laptop's screen; on a telephone they are below each other.
 fn side_by_side(page: &mut Page) {
     let boxes = "[...document.querySelectorAll('.halves svg')].map(e => e.getBoundingClientRect()).map(b => [b.x, b.y, b.width])";
     let at = page.eval(boxes);

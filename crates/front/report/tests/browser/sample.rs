@@ -19,7 +19,7 @@ pub fn profile() -> Profile {
         date: None,
         tool: Some("seatmap".into()),
     };
-    // Even PUs are in one group and odd ones in the other, so that the two orders differ.
+    // Even and odd PUs form groups, so that the two orders differ.
     let group = |os: u32| os % 2;
     let pu = |os| Pu {
         os,

@@ -101,7 +101,7 @@ fn capital(head: &str) -> String {
 fn cell(column: &TableColumn, cell: &TableCell, is_first: bool) -> Markup {
     let tip = cell.tip.as_deref();
     html! {
-        // With the scope, a screen reader reads the row's name before each of its figures.
+        // A screen reader reads the row's name before each figure.
         @if is_first {
             @let class = if column.is_figures { "whole" } else { "wide" };
             th.(class) scope="row" title=[tip] { (inside(cell)) }

@@ -10,9 +10,8 @@ struct Word<'a> {
     text: &'a str,
 }
 
-/// Wraps a line at this many columns. Later lines are indented to the text after a bullet or label,
-/// to separate them from the next sentence. A longer word, such as a path, has its own line, so
-/// that it can be copied.
+/// Wraps a line at this many columns. Later lines are indented to the text after a bullet or label.
+/// A longer word, such as a path, has its own line, so that it can be copied.
 #[must_use]
 pub fn wrapped(line: &str, columns: usize) -> String {
     let columns = columns.max(LEAST_COLUMNS);
@@ -110,7 +109,7 @@ fn words(line: &str) -> Vec<Word<'_>> {
     let mut words: Vec<Word> = Vec::new();
     let mut gap = 0;
     let mut at = 0;
-    // A quoted command is copied as a whole: half of it would be a different command.
+    // Half of a quoted command would be a different command.
     let mut quote = None;
     for text in line.split(' ') {
         let from = at;

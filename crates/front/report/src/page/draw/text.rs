@@ -132,7 +132,7 @@ impl<'a> TextGrid<'a> {
             widths[last] = widths[last].min(LEAST_WORDS);
         }
         self.narrow(&mut widths, &shown, words, room);
-        // Keep the first column, which names the row, and the words at the end, which explain it.
+        // The first column names the row; the words at the end explain it.
         let kept = 1 + usize::from(words.is_some());
         while self.total(&widths, &shown) > room && shown.len() > kept {
             shown.remove(shown.len() - kept);

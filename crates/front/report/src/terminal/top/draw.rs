@@ -82,7 +82,7 @@ pub fn table_lines(groups: &SeatGroups, area: Rect) -> usize {
 }
 
 fn map_of(groups: &SeatGroups, area: Rect) -> SeatLayout {
-    // At most two fifths of the screen, since the table is read line by line.
+    // At most two fifths: the table is read line by line.
     let most =
         (area.height * 2 / 5).min(area.height.saturating_sub(ABOVE + 1 + BELOW + LEAST_TABLE));
     lay_out(groups, area.width, most)
@@ -109,7 +109,7 @@ pub fn draw(scene: &Scene, area: Rect, buffer: &mut Buffer) {
     foot(scene, &mut canvas);
 }
 
-/// A frame as plain text: the same content without colours, followed by the findings.
+/// A frame as plain text without colours, followed by the findings.
 #[must_use]
 pub fn plain(scene: &Scene, width: u16) -> String {
     let map = lay_out(scene.groups, width, PLAIN_MAP);
@@ -308,7 +308,7 @@ impl Seat {
     /// The name is cut first, then the arcs.
     fn name(&self, width: usize) -> String {
         let room = width.saturating_sub(self.arcs.chars().count() + 1);
-        // A cut arc label is useless, so arcs take their room before the name.
+        // A cut arc label is useless, so arcs come first.
         if self.arcs.is_empty() {
             cut_name(&self.name, width)
         } else {
@@ -319,7 +319,7 @@ impl Seat {
 
 /// A bar of `width` columns, in eighths of a column.
 fn bar(load: Option<f64>, width: usize) -> String {
-    // Unicode has blocks of one to seven eighths, which makes a short bar eight times finer.
+    // Unicode blocks of one to seven eighths make a short bar eight times finer.
     let eighths =
         (load.unwrap_or(0.0).clamp(0.0, 100.0) / 100.0 * 8.0 * width as f64).round() as usize;
     let part = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths % 8];
@@ -415,7 +415,7 @@ fn message(scene: &Scene) -> String {
         Some(Prompt::Confirm { tids, cpus }) => {
             format!("bind {} to {}? y/n", threads(tids), cpus.named())
         }
-        // The result of a key stays until the next key and takes precedence over findings.
+        // The result of a key takes precedence over findings.
         None if !view.message.is_empty() => visible(&view.message).to_string(),
         None => finding().or_else(gravest).unwrap_or_default(),
     }

@@ -49,7 +49,7 @@ pub(crate) fn lay_out(groups: &SeatGroups, width: u16, most_lines: u16) -> SeatL
     let fits = |layout: &SeatLayout| layout.height <= most_lines;
     let found = SIZES.into_iter().map(|size| of_size(groups, size, width)).find(fits);
     found.unwrap_or_else(|| {
-        // Even one character a CPU is too much: omit the last CPUs and count them.
+        // Omit the last CPUs, and count them.
         let mut layout = of_size(groups, Size::BareCell, width);
         let all = layout.seats.len();
         layout.seats.retain(|(_, place)| place.bottom() <= most_lines);
@@ -64,7 +64,7 @@ fn of_size(groups: &SeatGroups, size: Size, width: u16) -> SeatLayout {
         SeatLayout { size, seats: Vec::new(), titles: Vec::new(), height: 0, left_out: 0 };
     let mut shelf = Shelf { x: 0, y: 0, height: 0, width };
     if size == Size::BareCell {
-        // One block of all CPUs: one for each group would leave gaps at the ends of lines.
+        // Separate blocks would leave gaps at the ends of lines.
         let cores: Vec<Vec<u32>> =
             groups.groups.iter().flat_map(|group| group.cores.clone()).collect();
         block(&mut layout, &mut shelf, &cores, groups.siblings(), None);
@@ -90,7 +90,7 @@ struct Shelf {
 impl Shelf {
     /// The block's corner, in a new row if it does not fit in this one.
     fn take(&mut self, width: u16, height: u16) -> (u16, u16) {
-        // The first block of a row stays even if it is too wide: the next row is no wider.
+        // A block too wide for any row stays in the first.
         if self.x > 0 && self.x + width > self.width {
             (self.x, self.y, self.height) = (0, self.y + self.height, 0);
         }

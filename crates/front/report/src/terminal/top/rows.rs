@@ -19,7 +19,7 @@ pub fn rows(frame: &SeatingFrame, judgement: &LookJudgement, view: &TopView) -> 
     }
     let order = |a: &TopRow, b: &TopRow| {
         let order = compare(view.sort, a, b);
-        // Sort equal rows by number, so that they do not change places in every sample.
+        // By number, so that equal rows do not change places.
         (if view.is_reversed { order.reverse() } else { order }).then(a.id.cmp(&b.id))
     };
     if !view.is_tree {

@@ -42,8 +42,7 @@ impl SeatGroups {
         let mut groups: Vec<SeatGroup> = measured
             .iter()
             .enumerate()
-            // Remove empty groups after numbering: each group keeps the number that 'show' gives
-            // it.
+            // Groups keep the numbers that 'show' gives them.
             .filter(|(_, cpus)| !cpus.is_empty())
             .map(|(at, cpus)| SeatGroup {
                 name: format!("group {at}"),

@@ -45,7 +45,7 @@ const MORE_SEAT: usize = 8;
 fn widths(width: usize) -> ([usize; 11], usize) {
     let mut widths = COLUMNS.map(|column| column.width);
     let mut left = width.saturating_sub(2 + widths.iter().sum::<usize>() + widths.len() - 1);
-    // Names first: a thread's name has up to 15 letters, and is indented by two in a tree.
+    // Names have up to 15 letters, indented by two in a tree.
     for (at, most) in [(2, MORE_NAME), (4, MORE_MASK), (5, MORE_SEAT)] {
         let more = left.min(most);
         widths[at] += more;

@@ -146,7 +146,7 @@ impl Default for TopView {
 }
 
 impl TopView {
-    /// The state adjusted to the current rows: the selected row exists and is on the screen.
+    /// Keeps the selected row within the current rows and on the screen.
     #[must_use]
     pub fn settled(mut self, rows: &[TopRow]) -> Self {
         let followed = self.selected.filter(|_| self.follows);
