@@ -27,8 +27,8 @@ pub fn tool() -> String {
     format!("{} {}", running::name(), env!("CARGO_PKG_VERSION"))
 }
 
-/// The CPUs of this computer to measure on: the named ones or, by default, those of this process's
-/// mask. By default, also reports CPUs that are left out.
+/// The CPUs to measure: the named ones or, by default, those of this process's mask, with a message
+/// about isolated CPUs.
 ///
 /// # Errors
 /// A named CPU is not available.

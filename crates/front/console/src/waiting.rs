@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A bar for work without known progress. It shows the elapsed time, and the limit if there is one.
-/// It appears after two seconds and disappears when dropped.
+/// A bar for work without known progress: the elapsed time and the limit, if any. It appears after
+/// two seconds and disappears when dropped.
 pub struct Waiting(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Waiting {

@@ -103,7 +103,7 @@ pub fn damage(cell: &CellRecord, faults: &[String]) -> Option<String> {
     (count > 0).then(|| format!("{things} {are} wrong with the cell '{}'", cell.name))
 }
 
-/// The noise of a program's CPUs, a line for each of the first few, and what its threads lost.
+/// The noise of the first few CPUs, and what the program's threads lost.
 #[must_use]
 pub fn noise(noise: &ProgramNoise) -> Vec<String> {
     let (shown, more) = noise.cpus.split_at(noise.cpus.len().min(MOST_CPUS));

@@ -25,8 +25,8 @@ pub struct SiteFile {
     pub text: String,
 }
 
-/// All files of the site: the page of all machines, a page for each machine and for each pair with
-/// the same processor, and the profiles that are not bundled.
+/// The page of all machines, a page for each machine and for each pair with the same processor, and
+/// the profiles that are not bundled.
 #[must_use]
 pub fn site(gallery: &Gallery) -> Vec<SiteFile> {
     let pairs = like_pairs(gallery);

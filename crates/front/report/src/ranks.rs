@@ -9,7 +9,7 @@ use seatmap_place::ranks::{OrderCosts, RankPlan};
 
 const MOST_NODES: usize = 32;
 
-/// The page of a rank plan: its order compared with those of launchers, and the ranks of each node.
+/// The page of a rank plan, compared with the orders of launchers.
 #[must_use]
 pub fn page(plan: &RankPlan) -> Page {
     let ranks = plan.ranks_of_nodes();

@@ -15,7 +15,7 @@ fn origin() -> Origin {
 }
 
 /// `n` single-threaded cores in groups of `size`, one group an L3, two L3s a package: 40 ns within
-/// a group, 100 ns within a package and 250 ns between packages, plus a small offset for each PU.
+/// a group, 100 ns within a package and 250 ns between packages, plus offsets of PUs.
 pub(crate) fn grouped(n: u32, size: u32) -> Profile {
     let l3 = |os: u32| os / size;
     let package = |os: u32| os / (2 * size);

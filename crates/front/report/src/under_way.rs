@@ -29,7 +29,7 @@ pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
             let by = if holder.is_unknown() { String::new() } else { holder.or("") + ": " };
             format!("{by}{cpus} {were} taken from a run, which is void; it is made again")
         }
-        // On a busy computer, one run in eight is repeated; further lines would add nothing.
+        // On a busy computer, one run in eight is repeated.
         RaceEvent::Disturbed { runs: 2.., .. } => return None,
         RaceEvent::Disturbed { percent, .. } => format!(
             "others took {percent:.0} % of the CPUs from a run, which is void; it is made again, \

@@ -12,7 +12,7 @@ const STEP: f64 = 46.0;
 /// One line of marks and one of loads, at least 560 units wide.
 pub(super) fn legend(comparison: &SeatingComparison) -> Markup {
     let many = comparison.talking_parts() > 1;
-    // At most three colours of tasks, which is enough to show that they differ.
+    // Three colours are enough to show that they differ.
     let colours: Vec<String> =
         (0..comparison.talking_parts().clamp(1, 3)).map(|at| part(Some(at)).0).collect();
     let wide = 16.0 * colours.len() as f64;

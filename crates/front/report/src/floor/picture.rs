@@ -56,8 +56,8 @@ fn figures_of(comparison: &SeatingComparison) -> Markup {
     }
 }
 
-/// Both placements for a page: side by side, or below each other on a narrow page. The reader can
-/// choose the drawing without a script.
+/// Both placements for a page, next to or below each other. The reader can choose the drawing
+/// without a script.
 #[must_use]
 pub fn section(comparison: &SeatingComparison) -> Markup {
     let has_wires = !comparison.floor.wires.is_empty();

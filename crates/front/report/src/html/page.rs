@@ -16,8 +16,8 @@ const SCRIPT: &str = include_str!("../../assets/page.js");
 /// Classes shown as large figures below the title.
 const TILES: usize = 6;
 
-/// A profile as one HTML file that works offline and, with static pictures, without scripts. The
-/// floor plan is that of the model, if there is one; isolated CPUs are marked.
+/// A profile as one HTML file that works offline and, with static pictures, without scripts.
+/// Isolated CPUs are marked.
 #[must_use]
 pub fn page(profile: &Profile, model: Option<&CoherentModel>, isolated: &[u32]) -> String {
     page_with(profile, model, isolated, &html! {}, [])

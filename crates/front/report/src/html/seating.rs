@@ -46,8 +46,8 @@ impl Verdict {
     }
 }
 
-/// A seating as one HTML file that works offline and without scripts: the program's command,
-/// remarks (a sentence each), and the threads in order of creation.
+/// A seating as one HTML file that works offline and without scripts. Each of `remarks` is a
+/// sentence.
 #[must_use]
 pub fn seating_page(
     program: &str,

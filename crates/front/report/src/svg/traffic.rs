@@ -15,8 +15,7 @@ const MOST_TITLE: usize = 70;
 /// Lighter than any colour of the scale.
 const NOTHING: &str = "#f0f1f3";
 
-/// The traffic between tasks, with axes, legend and title: rows send, columns receive, and darker
-/// cells carry more.
+/// The traffic between tasks: rows send, columns receive, and darker cells carry more.
 #[must_use]
 pub fn traffic(pattern: &Pattern) -> String {
     picture(pattern).into_string() + "\n"
