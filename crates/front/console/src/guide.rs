@@ -68,7 +68,7 @@ impl VerbGuide {
         })
     }
 
-    /// Follows the options of `-h`.
+    /// The text after the options of `-h`.
     fn short_help(&self, program: &str) -> String {
         let shown = self.examples_of(program).take(self.short_examples.max(1));
         let lines: Vec<String> = shown.map(|(line, _)| line).collect();
@@ -79,7 +79,7 @@ impl VerbGuide {
         }
     }
 
-    /// Follows the options of `--help`.
+    /// The text after the options of `--help`.
     fn long_help(&self, program: &str) -> String {
         let mut text = String::new();
         if !self.examples.is_empty() {

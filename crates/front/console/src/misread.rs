@@ -145,7 +145,6 @@ fn unknown(
     Some(problem + &suggestion(error, &word, ContextKind::SuggestedArg))
 }
 
-/// The program that the word belongs to.
 fn elsewhere(error: &clap::Error, verb: &str, program: &CliProgram) -> Option<String> {
     let word = text(error, ContextKind::InvalidSubcommand).or_else(|| argument(error))?;
     let typed = format!("{verb} {word}");

@@ -67,7 +67,7 @@ pub(crate) fn cpus(pus: &[u32]) -> CpuList {
     CpuList(sorted)
 }
 
-/// All but the mitigations, as (what, value).
+/// The environment without the mitigations, as (what, value).
 pub(crate) fn environment(environment: &Environment) -> Vec<(String, String)> {
     let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
     let named = [
@@ -88,7 +88,7 @@ pub(crate) fn environment(environment: &Environment) -> Vec<(String, String)> {
     named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// Includes what was discarded.
+/// How the profile was measured, and what was discarded.
 pub(crate) fn protocol(protocol: &Protocol) -> String {
     let discarded = protocol.discarded_gap + protocol.discarded_switched + protocol.discarded_moved;
     format!(

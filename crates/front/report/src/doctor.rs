@@ -6,7 +6,7 @@ use seatmap_health::doctor::{Diagnosis, DoctorRemedyKind, Severity, gravest};
 
 const FIRST: usize = 3;
 
-/// Those that can be fixed come first.
+/// Findings that can be fixed come first.
 const ORDER: [(Severity, &str); 5] = [
     (Severity::Fix, "Can be mended on the running system"),
     (Severity::Boot, "Can be mended by a word on the kernel's command line"),

@@ -67,7 +67,7 @@ pub(crate) fn saving(effect: &Effect) -> String {
     )
 }
 
-/// Small rates in full.
+/// Small rates are written in full.
 fn rounded_rate(rate: f64) -> String {
     if rate < 9999.5 { figure(rate, 0) } else { three_digits(rate) }
 }

@@ -393,7 +393,7 @@ fn percent(share: f64) -> String {
     format!("{rounded:+.1} %")
 }
 
-/// A cost with all its digits; from a million on, with three digits and a multiplier.
+/// A cost in full; from a million on, three digits and a multiplier.
 #[must_use]
 pub fn number(cost: f64) -> String {
     match cost.abs() {

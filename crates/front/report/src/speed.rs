@@ -8,7 +8,7 @@ pub(crate) struct SpeedClass {
     /// The L3 cache only if the sizes differ.
     pub(crate) what: String,
     pub(crate) pus: Vec<u32>,
-    /// The slowest and the fastest.
+    /// The speeds of the slowest and the fastest PU.
     pub(crate) alone: (f64, f64),
     /// The speed while all PUs work, if known.
     pub(crate) together: Option<(f64, f64)>,

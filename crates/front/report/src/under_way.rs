@@ -58,7 +58,7 @@ pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
     })
 }
 
-/// The minimum of runs exceeds the time.
+/// Explains that the minimum of runs exceeds the time.
 fn too_long(kind: &str, late: &TooLong, first: &str) -> String {
     let runs = counted(late.runs, "run");
     let with = if late.has_command { " with the metric's own command" } else { "" };

@@ -67,7 +67,7 @@ impl Flow {
     }
 }
 
-/// By the sum over homes. Includes all or none of the pairs of equal weight, unless all weigh the
+/// The heaviest pairs by the sum over homes: all or none of equal weight, unless all weigh the
 /// same.
 fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<TaskPair> {
     let mut all: BTreeMap<(usize, usize), f64> = BTreeMap::new();

@@ -21,7 +21,6 @@ const WIDE: f64 = 6.0;
 /// Room for the borders of the outermost boxes.
 const MARGIN: f64 = 5.0;
 
-/// Needs a topology or only distances.
 pub(super) fn floor(profile: &Profile) -> FloorPlan {
     let machine = nested::machine(profile);
     let size = |step: u32| LARGEST - STEP * f64::from(step);

@@ -24,7 +24,7 @@ const PARTS: [Rgb; 12] = [
     [17, 119, 51],
     [221, 204, 119],
 ];
-/// Tasks without traffic.
+/// The colour of tasks without traffic.
 const NOBODY: Rgb = [110, 119, 129];
 pub(super) const HOME: &str = "#009e73";
 

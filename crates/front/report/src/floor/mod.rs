@@ -1,8 +1,8 @@
 //! A machine's floor plan (a ring, a mesh, or nested levels) with its threads, lines and traffic.
 //!
-//! [`FloorPlan::of`] uses the model if there is one, since only a model contains stops and links;
-//! otherwise it uses the profile's topology. A [`SeatingComparison`] shows two [`DrawnPlacement`]s
-//! of one pattern at one scale: before and after.
+//! [`FloorPlan::of`] uses the model, if any, since only a model contains stops and links, else the
+//! profile's topology. A [`SeatingComparison`] shows two [`DrawnPlacement`]s of one pattern at one
+//! scale: before and after.
 //!
 //! | module | is |
 //! |---|---|

@@ -16,7 +16,7 @@ const ALIKE: f64 = 1.5;
 
 /// Rows that fill less of the width get wider parts.
 const EMPTY: f64 = 0.75;
-/// How much wider, relative to their height.
+/// How much wider the parts become.
 const WIDER: [f64; 3] = [2.0, 4.0, 8.0];
 
 #[derive(Clone, Debug, PartialEq)]
@@ -113,7 +113,6 @@ fn rows<'a, 'b>(parts: &'b [Packed<'a>], columns: usize) -> Vec<&'b [Packed<'a>]
     alike(parts).flat_map(|alike| alike.chunks(columns)).collect()
 }
 
-/// The same rows, by value.
 fn in_rows(parts: Vec<Packed<'_>>, columns: usize) -> Vec<Vec<Packed<'_>>> {
     let counts: Vec<usize> = rows(&parts, columns).into_iter().map(<[Packed]>::len).collect();
     let mut rest = parts.into_iter();

@@ -78,8 +78,8 @@ fn name(pu: &Pu, stop: usize) -> String {
     format!("CPU {}{core}, stop {stop}", pu.os)
 }
 
-/// Both directions of a ring, the upward one outside, each with tracks at these offsets. A link up
-/// leads to the next stop, a link down to the previous one.
+/// Both directions of a ring, the upward one outside, with tracks at these offsets. A link up leads
+/// to the next stop, a link down to the previous one.
 #[must_use]
 pub fn wires(
     middle: Point,

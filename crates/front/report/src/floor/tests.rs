@@ -193,7 +193,7 @@ fn published() -> Vec<Profile> {
     matrices.filter_map(read).map(explained).collect()
 }
 
-/// Seats may overlap by rounding.
+/// Whether seats overlap by more than rounding.
 fn overlap(a: &FloorSeat, b: &FloorSeat) -> bool {
     let across = (a.at.0 - b.at.0).abs();
     let down = (a.at.1 - b.at.1).abs();

@@ -2,7 +2,7 @@
 
 use super::{TERMS, Term};
 
-/// A range of bytes.
+/// A term's range of bytes.
 pub(super) struct Occurrence {
     pub term: Term,
     pub at: usize,

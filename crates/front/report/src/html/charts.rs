@@ -14,11 +14,11 @@ use seatmap_measure::classes::DistanceClass;
 const WIDTH: f64 = 300.0;
 /// Room for the outer ticks.
 const SIDE: f64 = 14.0;
-/// Name, histogram and gap of a class.
+/// The height of a class: name, histogram and gap.
 const ROW: f64 = 56.0;
-/// The tallest bar.
+/// The height of the tallest bar.
 const BARS: f64 = 30.0;
-/// Ticks and title.
+/// Room for ticks and title.
 const BELOW: f64 = 40.0;
 const BINS: usize = 96;
 

@@ -36,7 +36,7 @@ pub fn head(title: &str, sentence: &str, more: &Markup) -> Markup {
 }
 
 /// A complete page: a body in the common style, a script, and JSON for the script in the element
-/// `data`. Terms in the body get tooltips here, and a list at the end.
+/// `data`. Adds tooltips to the body's terms, and their list.
 ///
 /// Escapes `title` and hidden characters in `title` and `body`. `script` is inserted unchanged, so
 /// it must come from this program, never from a file. `data` may contain anything: text that could

@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 
 const SCRIPT: &str = include_str!("../../assets/replay.js");
 const STYLE: &str = include_str!("../../assets/replay.css");
-/// The busiest threads.
+/// The most threads, and the most changes of CPU.
 const MOST_THREADS: usize = 200;
 const MOST_MOVES: usize = 500;
-/// The most frequent pairs of a sample.
+/// The most pairs of a sample.
 const MOST_WAKES: usize = 12;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -33,10 +33,10 @@ pub struct Page {
     pub(crate) headline: String,
     /// `None` omits the headline in a terminal.
     pub(crate) gap_below_headline: Option<&'static str>,
-    /// How much was done, and where.
+    /// The first lines: how much was done, and where.
     pub(crate) lead: Vec<String>,
     pub(crate) sections: Vec<PageSection>,
-    /// How the figures were obtained.
+    /// The last line: how the figures were obtained.
     pub(crate) footer: &'static str,
 }
 
@@ -115,7 +115,6 @@ impl PageSection {
         PageSection { only: Some(Medium::Html), ..PageSection::new(title) }
     }
 
-    /// Sets the unit of the figures.
     pub fn unit(self, unit: &'static str) -> Self {
         PageSection { unit, ..self }
     }

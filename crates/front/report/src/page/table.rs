@@ -129,7 +129,7 @@ pub(super) struct TableColumn {
 pub(crate) struct TableCell {
     pub(super) text: String,
     pub(super) look: TextStyle,
-    /// Before or after the text, with the class of its colour.
+    /// A word before or after the text, with the class of its colour.
     pub(super) level: Option<(&'static str, &'static str)>,
     pub(super) tip: Option<String>,
 }

@@ -8,13 +8,13 @@ use maud::{Markup, html};
 
 /// Width of a picture, in user units: narrow enough to be legible on a telephone.
 pub const WIDTH: f64 = 480.0;
-/// The texts of vertical ticks.
+/// Room for the texts of vertical ticks.
 const LEFT: f64 = 58.0;
 const RIGHT: f64 = 22.0;
-/// The title of the vertical axis.
+/// Room for the title of the vertical axis.
 const ABOVE: f64 = 30.0;
 const PLOT: f64 = 210.0;
-/// The ticks and the title of the horizontal axis.
+/// Room for the ticks and the title of the horizontal axis.
 const BELOW: f64 = 42.0;
 /// Longer curves have no marks.
 const MOST_MARKS: usize = 24;

@@ -10,7 +10,6 @@ const TICK_HEIGHT: f64 = 30.0;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChartFrame {
-    /// User units.
     pub left: f64,
     pub top: f64,
     pub width: f64,

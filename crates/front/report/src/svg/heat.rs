@@ -5,7 +5,6 @@ use super::number;
 use crate::palette::{colour, hex};
 use maud::{Markup, html};
 
-/// User units.
 const SIDE: f64 = 640.0;
 const TITLE: f64 = 50.0;
 /// Room for labels, left and above; names need more.
@@ -194,7 +193,7 @@ pub(crate) fn bar(ticks: &[(f64, String)], unit: &str, from_dark: bool) -> Marku
     }
 }
 
-/// `place` others and possibly a bar are above it.
+/// A colour and its meaning, below `place` others.
 pub(crate) fn swatch(place: usize, below_bar: bool, fill: &str, text: &str) -> Markup {
     let y = 22.0 * place as f64 + if below_bar { BAR + 32.0 } else { 0.0 };
     html! {

@@ -19,7 +19,7 @@ pub(crate) struct Interval {
     pub ends: Option<[f64; 2]>,
 }
 
-/// Each below its name.
+/// Each interval is below its name.
 pub(crate) fn intervals(rows: &[Interval], title: &str) -> Markup {
     // Zero is always on the axis, even if all intervals are far from it.
     let values =

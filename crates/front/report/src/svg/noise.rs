@@ -8,15 +8,15 @@ use seatmap_health::noise::{Bin, CpuNoise, Gap, NoiseReport};
 
 /// Width of either half: narrow enough to be legible on a telephone.
 const WIDTH: f64 = 480.0;
-/// The CPU's name and its ticks.
+/// Room for the CPU's name and its ticks.
 const LEFT: f64 = 94.0;
 const RIGHT: f64 = 22.0;
-/// The title of the vertical axis.
+/// Room for the title of the vertical axis.
 const TOP: f64 = 28.0;
-/// A row, and the plot in it.
+/// The heights of a row and of its plot.
 const ROW: f64 = 88.0;
 const DRAWN: f64 = 64.0;
-/// The ticks and the title of the horizontal axis.
+/// Room for the ticks and the title of the horizontal axis.
 const BOTTOM: f64 = 22.0;
 /// The gap around the halves of a standalone picture.
 const MARGIN: f64 = 24.0;

@@ -26,11 +26,10 @@ pub(crate) struct Labelled<'a> {
     /// The name of the numbered items.
     pub axis: &'a str,
     pub label: &'a dyn Fn(usize) -> String,
-    /// Rows followed by a line.
+    /// The rows followed by a line.
     pub ends: &'a [usize],
 }
 
-/// Labels are the tasks' numbers.
 pub(crate) fn picture(pattern: &Pattern) -> Markup {
     // File names can be wider than the picture, and SVG does not wrap text.
     let title: String = name(pattern).chars().take(MOST_TITLE).collect();

@@ -1,6 +1,6 @@
 //! Axis labels, thinned so that they do not overlap.
 
-/// May get a label.
+/// A tick that may get a label.
 #[derive(Clone, Debug)]
 pub(super) struct AxisLabel {
     /// Characters or lines from the start.

@@ -46,7 +46,7 @@ fn bar(scale: Scale, digits: Digits, options: &DrawOptions) -> String {
     line.end()
 }
 
-/// As many digits as fit.
+/// The distance at which each digit begins.
 fn steps(scale: Scale, digits: Digits, width: usize) -> String {
     let step = |at: &u32| format!("{at}: {}", digits.show(scale.value_ns(f64::from(*at) / 10.0)));
     let line = |at: &[u32]| format!("from {}", at.iter().map(step).collect::<Vec<_>>().join("  "));

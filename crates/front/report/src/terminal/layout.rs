@@ -18,7 +18,7 @@ pub(super) struct GridLayout {
     pub room: usize,
     pub columns: Vec<Option<usize>>,
     pub rows: Vec<Option<usize>>,
-    /// Two as half blocks, one as digits.
+    /// Two rows as half blocks, one as digits.
     pub rows_a_line: usize,
 }
 

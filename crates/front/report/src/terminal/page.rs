@@ -15,8 +15,8 @@ use seatmap_measure::findings::findings;
 const NEIGHBOURS: usize = 8;
 
 /// Name and origin, topology, heat map, classes, groups, oddities and the information in the matrix
-/// of pairs; also the nearest neighbours of one PU, if requested. A profile without distances gets
-/// the tree of its topology instead.
+/// of pairs; if requested, the nearest neighbours of one PU. Without distances, the tree of the
+/// topology.
 #[must_use]
 pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>) -> Page {
     let digits = Digits::of(profile);

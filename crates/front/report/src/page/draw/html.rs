@@ -21,7 +21,7 @@ fn markup(page: &Page) -> Markup {
     }
 }
 
-/// Adjacent narrow ones in columns.
+/// Adjacent narrow sections are in columns.
 pub(crate) fn sections(sections: &[PageSection]) -> Markup {
     let drawn: Vec<&PageSection> =
         sections.iter().filter(|section| section.drawn(Medium::Html).next().is_some()).collect();

@@ -1,8 +1,7 @@
 //! Draws a page as text: wrapped to a terminal's columns, or with whole lines for a file or pipe.
 //!
-//! Sentences are broken at blanks, and rows of tables within their last column. A table that is
-//! still too wide loses columns from the right and names them, so the least important columns must
-//! come last.
+//! Sentences are broken at blanks, rows of tables within their last column. A table that is still
+//! too wide loses columns from the right and names them, so the least important columns come last.
 
 use super::line::{LEAST_COLUMNS, joined, joined_command, wrapped};
 use crate::counted;

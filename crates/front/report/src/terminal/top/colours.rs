@@ -1,7 +1,7 @@
 //! The colours of the screen, legible on dark and on light backgrounds.
 //!
-//! Programs use the 256 fixed colours, because terminals define the sixteen named ones differently:
-//! their blue is illegible on black, their yellow on white. Red is reserved for faults.
+//! Programs use the 256 fixed colours: of the sixteen named ones, many terminals' blue is illegible
+//! on black, and their yellow on white. Red is reserved for faults.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -10,7 +10,7 @@ const PROGRAMS: [u8; 7] = [30, 64, 136, 69, 97, 130, 133];
 
 const WRONG: u8 = 160;
 
-/// The same in every sample.
+/// A program has the same colour in every sample.
 pub(crate) fn program(name: &str) -> Color {
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         // FNV-1a (Fowler, Noll, Vo), 64 bits.

@@ -8,11 +8,11 @@ use ratatui::layout::Rect;
 pub(crate) enum Size {
     /// Two lines: number, load bar and percentage; the busiest thread.
     Box,
-    /// The same on one line.
+    /// The contents of a box, on one line.
     Line,
-    /// Number, and load as one character.
+    /// The number, and the load as one character.
     Block,
-    /// Load as one character.
+    /// The load as one character.
     Cell,
     /// `Cell` without the names of the groups.
     BareCell,

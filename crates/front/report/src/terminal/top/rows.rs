@@ -93,7 +93,7 @@ fn all(frame: &SeatingFrame, judgement: &LookJudgement) -> Vec<TopRow> {
     frame.seating.threads.iter().zip(&frame.rates).map(row).collect()
 }
 
-/// The sums of a process's threads.
+/// The row of a process: the sums of its threads.
 fn whole(threads: &[TopRow]) -> TopRow {
     let sum =
         |of: &dyn Fn(&TopRow) -> Option<f64>| threads.iter().filter_map(of).reduce(|a, b| a + b);
