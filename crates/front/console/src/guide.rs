@@ -1,8 +1,8 @@
 //! The parts of help and manual pages other than the options: examples, exit codes, files,
 //! variables, related commands.
 //!
-//! A program has one table for each verb. `-h`, `--help`, the manual pages and the tests read the
-//! same table, so that a test finds an invalid example or a missing related command.
+//! A program has one table for each verb. Help, manual pages and tests read the same table, so that
+//! a test finds an invalid example or a missing related command.
 
 use clap::Command;
 use seatmap_report::terminal::{command, wrapped};

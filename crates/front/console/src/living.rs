@@ -1,5 +1,5 @@
-//! The existing programs, units and control groups, for completions and for commands that name one.
-//! Unreadable ones are omitted, because a completion cannot report errors.
+//! The existing programs, units and control groups, for completions and commands. Unreadable ones
+//! are omitted, because a completion cannot report errors.
 
 use crate::program::is_after_dashes;
 use crate::running::KnownValue;

@@ -1,6 +1,6 @@
 //! The last filter of text for a terminal. All code that shows text of a file or another program
-//! makes it visible itself, so that it cannot forge a line. This filter catches control sequences
-//! if some code forgets that.
+//! makes it visible itself, so that it cannot forge a line; this filter catches control sequences
+//! if that is forgotten.
 
 use seatmap_data::document::is_hidden;
 use std::borrow::Cow;

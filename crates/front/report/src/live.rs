@@ -1,8 +1,8 @@
 //! A matrix during its measurement.
 //!
 //! The command line redraws the picture in place on stderr: it prints a frame, moves the cursor up
-//! by [`LiveMatrix::lines`] and prints the next. Therefore all frames of a matrix have the same
-//! number of lines, and no line is wider than the terminal.
+//! by [`LiveMatrix::lines`] and prints the next. Therefore all frames have the same number of
+//! lines, none wider than the terminal.
 
 use crate::terminal::{DrawOptions, draw};
 use crate::{Digits, Grid};

@@ -6,7 +6,7 @@ use seatmap_data::statistics::words::{counted, counted_figure};
 use seatmap_observe::{Observation, ObservedTask};
 use std::collections::BTreeSet;
 
-/// The document contains all.
+/// The page shows the first few; the document contains all.
 const MOST_TASKS: usize = 16;
 const MOST_PAIRS: usize = 12;
 const MOST_PHASES: usize = 8;

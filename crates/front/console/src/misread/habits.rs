@@ -1,8 +1,8 @@
 //! Commands and options of other tools, and what does the same in Seatmap.
 //!
-//! One table serves unknown commands and unknown options. It is based on the manuals of these
-//! tools: taskset(1), chrt(1), numactl(8), hwloc(7), likwid-pin(1), srun(1), mpirun(1),
-//! docker-run(1), hyperfine(1), perf(1), htop(1).
+//! One table, based on these manuals, serves unknown commands and options: taskset(1), chrt(1),
+//! numactl(8), hwloc(7), likwid-pin(1), srun(1), mpirun(1), docker-run(1), hyperfine(1), perf(1),
+//! htop(1).
 
 use clap::Command;
 

@@ -1,8 +1,8 @@
 //! The data for the page's script: the profile in a compact form that is quick to draw.
 //!
-//! Distances are whole hundredths of a nanosecond, the upper triangle row by row; except for the
-//! medians they are differences from the medians. 512 PUs with every matrix take about three
-//! megabytes instead of twenty.
+//! Distances are whole hundredths of a nanosecond, the upper triangle row by row; all but the
+//! medians are differences from the medians. 512 PUs with every matrix take about three megabytes
+//! instead of twenty.
 
 use crate::grid::{groups, positions};
 use crate::palette::{Rgb, VIRIDIS};
