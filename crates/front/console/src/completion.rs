@@ -106,7 +106,7 @@ fn none() -> Vec<KnownValue> {
     Vec::new()
 }
 
-/// Arguments that mean the same in every program.
+/// Adds the values of arguments that mean the same in every program.
 fn with_common_values(argument: Arg) -> Arg {
     let name = argument.get_value_names().and_then(|names| names.first()).map(|name| name.as_str());
     match name {

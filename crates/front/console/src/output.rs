@@ -27,7 +27,7 @@ pub fn show(page: &Page) -> Result<(), CliError> {
     print_exact(&printable(&page.text(view::text_columns(&io::stdout()))))
 }
 
-/// Prints text that already has its width, such as help and pictures.
+/// Prints text that already has its width, such as help.
 pub fn print_drawn(text: &str) -> Result<(), CliError> {
     print_exact(&printable(text))
 }
@@ -290,7 +290,7 @@ pub fn file(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, Cli
 /// The destination of `--html`, if given.
 ///
 /// # Errors
-/// The file cannot be written, or the page and JSON would both go to stdout.
+/// As [`file`].
 pub fn page(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, CliError> {
     beside_json(typed, json, "--html")
 }

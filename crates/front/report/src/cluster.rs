@@ -217,7 +217,7 @@ fn by_mpi(cluster: &Cluster, mpi: &Mpi, groups: &[Vec<usize>]) -> Vec<PageSectio
     vec![pairs.with(table(&cluster, groups)), together]
 }
 
-/// 8 B, 1 KiB and 64 KiB; a barrier has only the first.
+/// The times for 8 B, 1 KiB and 64 KiB; a barrier has only the first.
 fn collectives(mpi: &Mpi) -> [(String, [String; 3]); 4] {
     let names = [
         (CollectiveOperation::Barrier, "barrier"),

@@ -5,7 +5,7 @@ use seatmap_data::document::visible;
 use seatmap_data::statistics::words::figure;
 use seatmap_measure::comparison::{ClassComparison, FactDifference, ProfileComparison};
 
-/// The page of a comparison: the widest difference, the classes, and the facts that differ.
+/// The page of a comparison: the classes, and the facts that differ.
 #[must_use]
 pub fn page(comparison: &ProfileComparison) -> Page {
     let [first, second] = comparison.machines.each_ref().map(|name| visible(name).to_string());

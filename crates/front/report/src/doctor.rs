@@ -15,8 +15,8 @@ const ORDER: [(Severity, &str); 5] = [
     (Severity::Ok, "As it should be"),
 ];
 
-/// In a terminal, the gravest findings, then a line for each examined setting and one for its
-/// remedy; on a page, the findings by remedy.
+/// In a terminal, the gravest findings, then all settings with their remedies; on a page, the
+/// findings by remedy.
 #[must_use]
 pub fn page(machine: &str, found: &[Diagnosis], is_coloured: bool) -> Page {
     let of_level = |(level, title): (Severity, &str)| {

@@ -13,8 +13,7 @@ const SOURCES: usize = 5;
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The summary of a measurement: the CPUs, their gaps by length, the causes, and the meters' own
-/// limits.
+/// The summary: the CPUs, their gaps by length, the causes, and the meters' own limits.
 #[must_use]
 pub fn summary(report: &NoiseReport) -> Page {
     let cpus = counted(report.cpus.len(), "CPU");

@@ -3,7 +3,7 @@
 use crate::about::{counted, cpus};
 use seatmap_data::machine::{CoreKind, Profile, SeatSpeed};
 
-/// The same kind and cache size, speeds within 3 %.
+/// PUs of one kind and cache size, with speeds within 3 %.
 pub(crate) struct SpeedClass {
     /// The L3 cache only if the sizes differ.
     pub(crate) what: String,
@@ -24,7 +24,7 @@ pub(crate) fn sentence(speed: &SeatSpeed) -> String {
     }
 }
 
-/// The fastest first; empty if all are alike.
+/// The classes, the fastest first; empty if all are alike.
 pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
     let Some(speed) = profile.speed.as_ref().filter(|speed| speed.differs()) else {
         return Vec::new();

@@ -15,7 +15,7 @@ use seatmap_trial::tune::tuned::{CandidateSeats, ConfirmedDifference, RaceRun, T
 /// More curves cannot be distinguished.
 const DRAWN: usize = 6;
 
-/// The page of a race: the winner against others, the candidates, and the conclusions.
+/// The page of a race: the winner, the candidates, and the conclusions.
 #[must_use]
 pub fn page(tuned: &Tuned) -> Page {
     // The file of an interrupted race, which --resume can continue.

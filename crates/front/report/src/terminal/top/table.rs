@@ -41,7 +41,7 @@ const MORE_NAME: usize = 13;
 const MORE_MASK: usize = 16;
 const MORE_SEAT: usize = 8;
 
-/// The widths, and the rest, which shows the broken rule.
+/// The widths of the columns, and the rest, which shows the broken rule.
 fn widths(width: usize) -> ([usize; 11], usize) {
     let mut widths = COLUMNS.map(|column| column.width);
     let mut left = width.saturating_sub(2 + widths.iter().sum::<usize>() + widths.len() - 1);
