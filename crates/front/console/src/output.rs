@@ -290,7 +290,7 @@ pub fn file(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, Cli
 /// The destination of `--html`, if given.
 ///
 /// # Errors
-/// As [`file`].
+/// As [`file()`].
 pub fn page(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, CliError> {
     beside_json(typed, json, "--html")
 }

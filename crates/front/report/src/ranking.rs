@@ -119,7 +119,7 @@ pub(crate) fn origin(kind: OriginKind) -> &'static str {
     }
 }
 
-/// What the times include and omit, and how reliable they are.
+/// The parts of the times, the omitted parts, and how reliable they are.
 fn remarks(ranking: &MachineRanking) -> Vec<String> {
     let mut remarks = vec![
         match ranking.objective {

@@ -7,12 +7,12 @@
 //! | module | is |
 //! |---|---|
 //! | `parts` | seats, areas, wires |
-//! | `ring`, `mesh`, `levels` | the three plans, each from its own knowledge to the same parts |
+//! | `ring`, `mesh`, `levels` | the three kinds of plans, made of the same parts |
 //! | `pack` | boxes inside boxes |
-//! | `flow` | what data adds up to on links and at homes |
-//! | `comparison` | before, after, and the figures between |
-//! | `marks`, `draw`, `legend` | a seating on a floor as SVG |
-//! | `picture` | two of them for papers and pages |
+//! | `flow` | loads of links, and lines at homes |
+//! | `comparison` | before and after, in figures |
+//! | `marks`, `draw`, `legend` | a placement as SVG |
+//! | `picture` | two placements for papers and pages |
 
 mod comparison;
 mod draw;

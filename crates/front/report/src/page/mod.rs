@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `table` | rows of words and figures |
 //! | `matrix` | a time for each pair |
-//! | `draw` | the ways to draw a page |
+//! | `draw` | drawing in each medium |
 
 pub(crate) mod draw;
 mod matrix;
