@@ -13,13 +13,13 @@ pub struct Bars {
 }
 
 impl Bars {
-    /// Begins a stage of which only its time is known, as [`Waiting::new`] shows it.
+    /// Begins a stage without known progress, shown as by [`Waiting::new`].
     pub fn wait(&mut self, word: &'static str, limit: Option<Duration>) {
         self.clear();
         self.waiting = Some(Waiting::new(word, limit.map(|limit| limit.as_secs_f64())));
     }
 
-    /// Shows that `done` of `steps` steps are done of the stage with this word before its bar.
+    /// Shows the progress of a stage, with a word before its bar.
     pub fn show(&mut self, word: &'static str, done: usize, steps: usize) {
         self.waiting = None;
         let (_, bar) = match self.bar.take().filter(|(now, _)| *now == word) {
@@ -29,18 +29,18 @@ impl Bars {
         bar.show(done, steps);
     }
 
-    /// Takes the bar away, before something else is said.
+    /// Removes the bar before other output.
     pub fn clear(&mut self) {
         self.waiting = None;
         self.bar = None;
     }
 }
 
-/// A bar that knows how far it is; gone when dropped.
+/// A bar for work with known progress; disappears when dropped.
 pub struct Bar(Option<ProgressBar>);
 
 impl Bar {
-    /// A bar with a word before it; draws nothing where stderr is not a terminal.
+    /// A bar with a word before it; draws nothing if stderr is not a terminal.
     pub fn new(word: &'static str) -> Self {
         Bar(std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len}, {eta} left");
@@ -53,7 +53,7 @@ impl Bar {
     /// Shows that `done` of `steps` steps are done.
     pub fn show(&self, done: usize, steps: usize) {
         if let Some(bar) = &self.0 {
-            // A bar is made before the work knows how many steps it has.
+            // The number of steps is not known when the bar is created.
             bar.set_length(steps as u64);
             bar.set_position(done as u64);
         }

@@ -1,4 +1,4 @@
-//! The good states of units, from files and folders that the user named.
+//! Reads the good states of units from files and folders.
 
 use crate::error::CliError;
 use crate::input;
@@ -6,7 +6,7 @@ use seatmap_watch::UnitBaselines;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Reads the good states; `None` where no file was named.
+/// Reads the good states; `None` if `named` is empty.
 ///
 /// # Errors
 /// A file cannot be read or is not a seating, a folder has none, or two have the same unit.
@@ -20,12 +20,12 @@ pub fn baselines(named: &[PathBuf]) -> Result<Option<UnitBaselines>, CliError> {
     Ok(Some(baselines).filter(|_| !named.is_empty()))
 }
 
-/// The file, or those of the folder that end with `.json`, by name.
+/// The file itself, or a folder's `.json` files, by name.
 fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    // An entry that cannot be read is a unit whose good state nobody would miss.
+    // Fail on an unreadable entry: otherwise its unit would silently have no good state.
     let mut files = entries(path).map_err(|error| CliError::at(path, error))?;
     files.retain(|file| file.extension().is_some_and(|end| end == "json"));
     if files.is_empty() {

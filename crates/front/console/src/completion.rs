@@ -1,4 +1,4 @@
-//! Completions. The shell's script asks this program for them at each press of the key, so they
+//! Shell completions. The shell's script runs this program at each key press, so completions
 //! include the machines, patterns and cells that exist now.
 
 use crate::error::CliError;
@@ -14,17 +14,17 @@ use seatmap_data::document::{is_hidden, visible};
 use seatmap_data::pattern::generate::GENERATORS;
 use std::ffi::{OsStr, OsString};
 
-/// zsh loads a program's function from its function path at the first press of the key: the script,
-/// called as that, must answer too.
+/// zsh loads completion functions at the first key press, so the script must also answer if called
+/// as that function.
 fn as_zsh_function(name: &str) -> String {
     let function = name.replace('-', "_");
     format!("[[ $funcstack[1] != _{name} ]] || _clap_dynamic_completer_{function} \"$@\"\n")
 }
 
-/// The script that makes a shell ask.
+/// The script that enables completions in a shell.
 ///
 /// # Errors
-/// A shell that is not known.
+/// The shell is not supported.
 pub fn script(program: &CliProgram, shell: clap_complete::Shell) -> Result<String, CliError> {
     let shells = Shells::builtins();
     let mut script = Vec::new();
@@ -43,14 +43,14 @@ pub fn script(program: &CliProgram, shell: clap_complete::Shell) -> Result<Strin
     Ok(text)
 }
 
-/// Prints the completions that a shell asks for; `None` where no shell asks.
+/// Prints the completions that a shell requests; `None` if no shell does.
 pub fn answer(program: &CliProgram) -> Option<Result<(), CliError>> {
     let name = std::env::var(program.completion_variable).ok()?;
     let shells = Shells::builtins();
-    // The words of the line to be completed come after the script's own.
+    // The words to complete follow the script's own.
     let words: Vec<OsString> =
         std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
-    // Without words to complete nobody asks, though the variable is set: the command runs as usual.
+    // Without words to complete there is no request, even if the variable is set.
     let shell = shells.completer(&name).filter(|_| !words.is_empty())?;
     Some(completed(program, shell, words))
 }
@@ -70,7 +70,7 @@ fn completed(
     output::print_exact(&String::from_utf8_lossy(&candidates))
 }
 
-/// The command line, where arguments know their values.
+/// Adds the known values of arguments to the command line.
 pub fn with_values(command: Command, known_values: Lookup) -> Command {
     let itself = command.clone();
     command
@@ -81,17 +81,16 @@ pub fn with_values(command: Command, known_values: Lookup) -> Command {
         .mut_subcommands(|inner| with_values(inner, known_values))
 }
 
-/// Whether the word to be completed stands right behind `--`, where a command begins.
+/// Whether the word to complete is the first of a command.
 fn begins_command(words: &[OsString]) -> bool {
-    // The scripts of bash and zsh give the place of the word; others end the line with it.
+    // bash and zsh pass the word's index; for other shells it is the last.
     let place = std::env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|place| place.parse().ok());
     let place: usize = place.unwrap_or_else(|| words.len().saturating_sub(1));
     let before = &words[..place.min(words.len())];
-    // Without `--` the parser knows which word begins the command, and no word of it is another's.
+    // Without `--`, the parser knows which word begins the command.
     before.last().is_some_and(|word| word == "--") || before.iter().all(|word| word != "--")
 }
 
-/// The command line, where the words of a command are programs and files.
 fn with_programs(command: Command, begins: bool) -> Command {
     let complete = move |argument: Arg| {
         let names = argument.get_value_names().unwrap_or_default();
@@ -107,7 +106,7 @@ fn none() -> Vec<KnownValue> {
     Vec::new()
 }
 
-/// Arguments that stand for the same thing in every program.
+/// Adds the values of arguments that mean the same in every program.
 fn with_common_values(argument: Arg) -> Arg {
     let name = argument.get_value_names().and_then(|names| names.first()).map(|name| name.as_str());
     match name {
@@ -124,29 +123,29 @@ fn with_common_values(argument: Arg) -> Arg {
     }
 }
 
-/// Values that begin as typed, and files where one may be given instead.
+/// Also completes files if the argument accepts them.
 fn completer(values: KnownValues, or_file: bool) -> ArgValueCompleter {
     ArgValueCompleter::new(move |typed: &OsStr| {
         let mut found: Vec<_> = values()
             .into_iter()
-            // A word that is not UTF-8 begins no name; it may still begin a file's.
+            // A word that is not UTF-8 begins no name but may begin a file name.
             .filter(|known| typed.to_str().is_some_and(|typed| begins(known, typed)))
             .map(|known| {
                 let about = known.about.map(|about| visible(&about).into());
                 CompletionCandidate::new(known.value).help(about)
             })
             .collect();
-        // Bundled names first: files of the folder may be many.
+        // Bundled names first: the folder may contain many files.
         if or_file {
             found.extend(PathCompleter::any().complete(typed));
         }
-        // A shell shows the names of programs, groups and files of other users as they are.
+        // A shell prints names of other users' programs, groups and files unescaped.
         found.retain(|one| !one.get_value().to_string_lossy().contains(is_hidden));
         found
     })
 }
 
-/// Whether the value, or the name by which a person knows it, begins as typed.
+/// Also matches the description and the last path component.
 fn begins(known: &KnownValue, typed: &str) -> bool {
     let about = known.about.as_deref().unwrap_or_default();
     let names = [known.value.as_str(), about, living::last_part(&known.value)];
@@ -161,7 +160,7 @@ fn machines() -> Vec<KnownValue> {
         .collect()
 }
 
-/// `ring:`, to be followed by what only the user knows.
+/// Generators such as `ring:`; the user adds the parameters.
 fn patterns() -> Vec<KnownValue> {
     let forms = GENERATORS.iter();
     forms

@@ -9,22 +9,22 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// A failure, and whose it is.
+/// A failure, classified by its exit code.
 #[derive(Debug)]
 pub enum CliError {
     /// The command line or an input file is wrong: exit code 2.
     Input(Box<dyn Error>),
     /// The work failed: exit code 1.
     Work(Box<dyn Error>),
-    /// The command line cannot be parsed, in the words of its parser: exit code 2.
+    /// The command line cannot be parsed, with the parser's message: exit code 2.
     CommandLine(clap::Error),
-    /// The reader of our output has gone, which is not a failure.
+    /// The reader closed the pipe, which is not a failure.
     NobodyListens,
-    /// Help or version was asked for, and has been printed.
+    /// Help or version was requested and has been printed.
     HelpPrinted,
 }
 
-/// `?` gives the error of a library its exit code.
+/// `?` gives a library's error its exit code.
 impl<E: Blame> From<E> for CliError {
     fn from(error: E) -> Self {
         if error.is_input() { CliError::input(error) } else { CliError::work(error) }
@@ -57,12 +57,12 @@ impl CliError {
         ExitCode::from(self.tell())
     }
 
-    /// Says what happened on stderr, and how another process is to end for it.
+    /// Prints the failure, and returns how another process should end.
     pub fn ending(&self) -> Ending {
         Ending::Exited(self.tell().into())
     }
 
-    /// The failure as a line of text, for a screen of its own.
+    /// The failure as a line of text, for programs that draw their own screen.
     pub fn text(&self) -> String {
         match self {
             CliError::Input(error) | CliError::Work(error) => with_causes(error.as_ref()),
@@ -84,10 +84,10 @@ impl CliError {
     }
 }
 
-/// The parser repeats the user's input, which may hold anything. An unreadable stderr does not
-/// change the exit code.
+/// Makes hidden characters visible, because the parser repeats the user's input. A failed write
+/// does not change the exit code.
 fn misread(error: &clap::Error) {
-    // The parser's own printing has colours, and is kept while nobody has typed a hidden character.
+    // The parser's own output has colours.
     let _ = if std::env::args_os().any(|word| word.to_string_lossy().contains(is_hidden)) {
         write!(io::stderr(), "{}", visible_lines(error.render().to_string()))
     } else {
@@ -100,12 +100,10 @@ fn tell(error: &dyn Error, code: u8) -> u8 {
     code
 }
 
-/// An error at a file.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}")]
 struct AtFile {
-    /// The file, as it was typed.
+    /// The path as given.
     path: String,
-    /// The problem.
     source: Box<dyn Error>,
 }

@@ -1,9 +1,8 @@
-//! The parts of help and manual pages beside the options: examples, exit codes, files, variables,
-//! related commands.
+//! The parts of help and manual pages other than the options: examples, exit codes, files,
+//! variables, related commands.
 //!
-//! A program has one table a verb. `-h`, `--help`, the manual pages and the tests read the same
-//! table, so that an example that cannot be typed, or a related command that does not exist, is
-//! found by a test.
+//! A program has one table for each verb. Help, manual pages and tests read the same table, so that
+//! a test finds an invalid example or a missing related command.
 
 use clap::Command;
 use seatmap_report::terminal::{command, wrapped};
@@ -11,42 +10,41 @@ use seatmap_report::terminal::{command, wrapped};
 /// A word of a page and its meaning, without a full stop.
 pub type GuideEntry = (&'static str, &'static str);
 
-/// The work is done.
+/// Success.
 pub const DONE: GuideEntry = ("0", "done");
-/// The work failed.
+/// A failure of the work.
 pub const FAILED: GuideEntry = ("1", "the work failed");
-/// A mistake of the person who typed.
+/// A user error.
 pub const USAGE: GuideEntry = ("2", "the command line or an input file is wrong");
-/// The codes of a command that does what it was asked, or fails.
+/// The codes of a command that succeeds or fails.
 pub const USUAL_EXITS: &[GuideEntry] = &[DONE, FAILED, USAGE];
 
-/// Columns of help on the terminals that it is made for.
 const NARROW: usize = 80;
 
-/// How a word of an example stands for the name of the program, in tables that programs share.
+/// The program's name in examples that several programs share.
 const ITS_NAME: &str = "{program}";
 
-/// The table of one command.
+/// The help of one command.
 #[derive(Clone, Copy, Debug)]
 pub struct VerbGuide {
-    /// The words behind the program's name, such as `cell create`; empty for the program itself.
+    /// The words after the program's name, such as `cell create`; else empty.
     pub verb: &'static str,
-    /// Command lines that people type, and what each does.
+    /// Useful command lines, with what each does.
     pub examples: &'static [GuideEntry],
-    /// How many of the examples `-h` shows: as many as leave it on one screen.
+    /// The number of examples in `-h`, chosen so that it fits on one screen.
     pub short_examples: usize,
     /// Exit codes.
     pub exits: &'static [GuideEntry],
-    /// Files that it reads or writes without being told their names.
+    /// Files that the command reads or writes at fixed paths.
     pub files: &'static [GuideEntry],
-    /// Variables of the environment.
+    /// Environment variables.
     pub environment: &'static [GuideEntry],
-    /// Related commands of this program; other manual pages have their section: `taskset(1)`.
+    /// Related commands of this program; other manual pages include their section: `taskset(1)`.
     pub see_also: &'static [&'static str],
 }
 
 impl VerbGuide {
-    /// A table that says nothing but the usual exit codes.
+    /// A table with only the usual exit codes.
     pub const USUAL: VerbGuide = VerbGuide {
         verb: "",
         examples: &[],
@@ -57,12 +55,12 @@ impl VerbGuide {
         see_also: &[],
     };
 
-    /// The examples, in the name of this program.
+    /// The examples, with this program's name.
     pub fn examples_of<'a>(&'a self, program: &'a str) -> impl Iterator<Item = (String, &'a str)> {
         self.examples.iter().map(move |(line, about)| (line.replace(ITS_NAME, program), *about))
     }
 
-    /// The related pages: of this program by their names, of others as they are.
+    /// The related pages as (name, section), with this program's prefix for its own.
     pub fn pages<'a>(&'a self, program: &'a str) -> impl Iterator<Item = (String, &'a str)> {
         self.see_also.iter().map(move |page| match page.split_once('(') {
             Some((name, section)) => (name.to_owned(), section.trim_end_matches(')')),
@@ -70,7 +68,7 @@ impl VerbGuide {
         })
     }
 
-    /// Behind the options of `-h`.
+    /// The text after the options of `-h`.
     fn short_help(&self, program: &str) -> String {
         let shown = self.examples_of(program).take(self.short_examples.max(1));
         let lines: Vec<String> = shown.map(|(line, _)| line).collect();
@@ -81,7 +79,7 @@ impl VerbGuide {
         }
     }
 
-    /// Behind the options of `--help`.
+    /// The text after the options of `--help`.
     fn long_help(&self, program: &str) -> String {
         let mut text = String::new();
         if !self.examples.is_empty() {
@@ -94,7 +92,7 @@ impl VerbGuide {
         }
         text += "Exit status:\n";
         for (code, about) in self.exits {
-            // The parser's own wrapping would not indent what follows.
+            // The parser's own wrapping would not indent continuation lines.
             text += &wrapped(&format!("  {code}  {about}"), NARROW);
         }
         text.trim_end().to_owned()
@@ -104,12 +102,12 @@ impl VerbGuide {
 /// The tables of a program, by verb.
 pub type Guides = &'static [&'static [VerbGuide]];
 
-/// The table of the command with these words behind the program's name.
+/// The table of the command with these words after the program's name.
 pub fn of(guides: Guides, verb: &str) -> Option<&'static VerbGuide> {
     guides.iter().copied().flatten().find(|guide| guide.verb == verb)
 }
 
-/// The command line with examples and exit codes behind its options.
+/// Adds examples and exit codes after the options.
 pub fn with_guides(command: Command, guides: Guides) -> Command {
     let program = command.get_name().to_owned();
     below(command, &program, "", guides)
@@ -129,12 +127,12 @@ fn below(command: Command, program: &str, verb: &str, guides: Guides) -> Command
     })
 }
 
-/// The examples that the command line would refuse, each with its words: for tests of programs.
+/// The examples that the parser rejects, each with its error; for tests.
 pub fn mistakes(guides: Guides, program: &str, command: fn() -> Command) -> Vec<String> {
     let mut wrong = Vec::new();
     for guide in guides.iter().copied().flatten() {
         for (line, _) in guide.examples_of(program) {
-            // Before the program stand sudo, srun or mpirun; behind it, where its output goes.
+            // sudo or srun may precede the program; a pipe may follow.
             let words = line.split(' ').map(|word| word.trim_matches(['\'', '<', '(', ')']));
             let words: Vec<&str> = words
                 .skip_while(|word| *word != program)

@@ -1,4 +1,4 @@
-//! This computer's name, what is remembered of it, and its CPUs; and today.
+//! This computer's name, remembered profile and CPUs; and the date.
 
 use crate::error::CliError;
 use crate::{output, running};
@@ -17,7 +17,7 @@ pub fn today() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
 }
 
-/// This moment, in UTC, as RFC 3339 has it.
+/// This moment in UTC, in the format of RFC 3339.
 pub fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
@@ -27,11 +27,11 @@ pub fn tool() -> String {
     format!("{} {}", running::name(), env!("CARGO_PKG_VERSION"))
 }
 
-/// The CPUs of this computer to measure on: the named ones, or else those of this process's mask.
-/// Then a line names those that the kernel was started to set apart.
+/// The CPUs to measure: the named ones or, by default, those of this process's mask, with a message
+/// about isolated CPUs.
 ///
 /// # Errors
-/// A named CPU cannot be had.
+/// A named CPU is not available.
 pub fn cpus_to_measure(named: Option<&CpuList>) -> Result<Vec<u32>, CliError> {
     let here = Cpus::read().map_err(CliError::work)?;
     let measurable = usable::to_measure(named, &here).map_err(CliError::input)?;

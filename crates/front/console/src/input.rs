@@ -1,4 +1,4 @@
-//! Finds the machine that a name or a file stands for.
+//! Opens the machine that a name or a file denotes.
 
 use crate::error::CliError;
 use crate::{here, output, stdio};
@@ -16,18 +16,18 @@ use std::error::Error;
 use std::io;
 use std::path::Path;
 
-/// The machine that was named: `host`, a bundled name, or a file. Warnings go to stderr.
+/// Opens `host`, a bundled machine, or a file. Warnings go to stderr.
 ///
 /// # Errors
-/// No such machine, or a file that cannot be understood.
+/// There is no such machine, or the file cannot be understood.
 pub fn machine(name: &str) -> Result<Machine, CliError> {
     warned(with_surroundings(|around| Machine::open(name, around)))
 }
 
-/// The machine in a file that has been read. Warnings go to stderr.
+/// Opens the machine in the bytes of a file. Warnings go to stderr.
 ///
 /// # Errors
-/// A file that cannot be understood.
+/// The file cannot be understood.
 pub fn machine_in(name: &str, bytes: &[u8]) -> Result<Machine, CliError> {
     warned(Machine::read(name, bytes, &here::today()))
 }
@@ -38,7 +38,7 @@ fn warned(opened: Result<Machine, OpenError>) -> Result<Machine, CliError> {
     Ok(machine)
 }
 
-/// The profile of the machine that was named, explained.
+/// The explained profile of a named machine.
 ///
 /// # Errors
 /// As [`machine`] and [`profile_of`].
@@ -46,8 +46,7 @@ pub fn profile(name: &str) -> Result<Profile, CliError> {
     profile_of(&machine(name)?)
 }
 
-/// The last measurement of this host, without a word where there is none or where it cannot be
-/// read.
+/// The last measurement of this host; `None`, without a message, if unavailable.
 #[must_use]
 pub fn remembered_of_host() -> Option<Profile> {
     let machine = machine("host").ok()?;
@@ -55,26 +54,26 @@ pub fn remembered_of_host() -> Option<Profile> {
     profile.core_distance.is_some().then_some(profile)
 }
 
-/// The profile of a machine, explained. Says so where this host has not been measured.
+/// The explained profile of a machine. Warns if this host has not been measured.
 ///
 /// # Errors
 /// The profile remembered of this host cannot be used, or a model cannot be run.
 pub fn profile_of(machine: &Machine) -> Result<Profile, CliError> {
     let profile = with_surroundings(|around| machine.profile(around))?;
-    // The work goes on with the topology alone, so that its answer would surprise without a word.
+    // The topology alone may surprise, so warn.
     if machine.is_host() && profile.core_distance.is_none() {
         output::tell(remembered::not_measured());
     }
     Ok(explained(profile))
 }
 
-/// The profile of a machine whose distances are needed, explained.
+/// The explained profile of a machine whose distances are needed.
 ///
 /// # Errors
-/// As [`profile_of`], or nobody knows its distances.
+/// As [`profile_of`], or the distances are unknown.
 pub fn measured_profile_of(machine: &Machine) -> Result<Profile, CliError> {
     let profile = with_surroundings(|around| machine.profile(around))?;
-    // The profile says it of this host, which the machine knows only to run programs.
+    // Checks the profile: this host as a machine only promises to run programs.
     if profile.core_distance.is_none() {
         return Err(CliError::input(machine.lacks(Capability::Distances)));
     }
@@ -85,14 +84,14 @@ fn with_surroundings<T>(work: impl FnOnce(&Surroundings) -> T) -> T {
     work(&Surroundings { today: &here::today(), tool: &here::tool(), read: &read })
 }
 
-/// Whether a machine or document of this name is read from a file or stdin.
+/// Whether this name means a file or stdin.
 pub fn is_file(name: &str) -> bool {
     Path::new(name).exists() || name == "-"
 }
 
-/// The profile of a file of any kind, explained: another tool's, or what stands for a machine, such
-/// as a model or what `hwloc-gather-topology` made. The facts that the options add are in it.
-/// Warnings go to stderr.
+/// The explained profile of another tool's file, or of one that denotes a machine, such as a model
+/// or the output of `hwloc-gather-topology`. Includes the facts given by the options. Warnings go
+/// to stderr.
 ///
 /// # Errors
 /// The file cannot be read or understood.
@@ -102,7 +101,7 @@ pub fn imported(path: &Path, options: &ImportOptions) -> Result<Profile, CliErro
         machine(&name)?
     } else {
         let bytes = bytes(path)?;
-        // A model is text too, which no other tool's reader knows.
+        // Other tools' readers do not know models.
         if !is_archive(&bytes) && !std::str::from_utf8(&bytes).is_ok_and(is_model) {
             let imported = understood(path, &bytes, options)?;
             warn(&name, &imported.notes);
@@ -115,7 +114,7 @@ pub fn imported(path: &Path, options: &ImportOptions) -> Result<Profile, CliErro
         .map_err(|error| CliError::at(path, error))
 }
 
-/// The topology in a file, without a word about anything else in it.
+/// The topology in a file, without warnings about its other contents.
 ///
 /// # Errors
 /// The file cannot be read or understood.
@@ -128,7 +127,7 @@ fn understood(path: &Path, bytes: &[u8], options: &ImportOptions) -> Result<Impo
         .map_err(|error| CliError::at(path, not_a_machine(path, bytes, error)))
 }
 
-/// The error for a file that is not read as a machine: patterns are read by another verb.
+/// Recognises a pattern, which another verb reads.
 fn not_a_machine(path: &Path, bytes: &[u8], error: import::MachineImportError) -> Box<dyn Error> {
     match pattern_import::read(bytes, "", None) {
         Ok(_) => {
@@ -139,7 +138,6 @@ fn not_a_machine(path: &Path, bytes: &[u8], error: import::MachineImportError) -
             )
             .into()
         }
-        // It knows the format by name, and the way to convert it.
         Err(foreign @ pattern_import::PatternImportError::Foreign { .. })
             if matches!(error, import::MachineImportError::Unknown) =>
         {
@@ -152,13 +150,13 @@ fn not_a_machine(path: &Path, bytes: &[u8], error: import::MachineImportError) -
 /// The bytes of a file; `-` is stdin.
 ///
 /// # Errors
-/// The file cannot be read, is a device or pipe, or is longer than any that is read.
+/// The file cannot be read, is a device or pipe, or is too long.
 pub fn bytes(path: &Path) -> Result<Vec<u8>, CliError> {
     read(path).map_err(|error| CliError::at(path, error))
 }
 
-/// The document in a file of the kind that `is` recognises; `None` where the name is not a file's,
-/// or the file holds something else. Stdin can be read once only, and belongs to the machines.
+/// The document in a file of the kind that `is` recognises, else `None`. `-` is `None` too: stdin
+/// can be read only once, and belongs to the machines.
 ///
 /// # Errors
 /// The file cannot be read, or is of this kind and cannot be understood.
@@ -175,7 +173,7 @@ pub fn if_in_file<T, E: Into<Box<dyn Error>>>(
     is(&bytes).then(|| parsed(path, &bytes, parse)).transpose()
 }
 
-/// The document in a file that has been read.
+/// Parses the document in the bytes of a file.
 ///
 /// # Errors
 /// The file cannot be understood.
@@ -195,7 +193,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     read_whole(path).map_err(in_words)
 }
 
-/// The errors that a mistyped name has, in words that need no number.
+/// Explains the usual errors without an error number.
 fn in_words(error: io::Error) -> io::Error {
     let words = match error.kind() {
         io::ErrorKind::NotFound => "there is no such file",
@@ -216,13 +214,12 @@ fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     } else {
         named_file::read_stream(io::stdin(), most)?
     };
-    // Some editors write a byte-order mark; a document is one with it and without (RFC 8259,
-    // section 8.1).
+    // Some editors write a byte-order mark; readers may ignore it (RFC 8259, section 8.1).
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(bytes);
     Ok(bytes)
 }
 
-/// The profile with its distances explained, where its file does not.
+/// Explains the distances if the file does not.
 fn explained(mut profile: Profile) -> Profile {
     if let Some(distance) = profile.core_distance.as_ref().filter(|_| profile.home_model.is_none())
     {
@@ -231,7 +228,6 @@ fn explained(mut profile: Profile) -> Profile {
     profile
 }
 
-/// Tells what a reader of the file should know.
 fn warn(name: &str, notes: &[ProfileNote]) {
     for note in notes {
         output::tell(&format!("{name}: {note}"));

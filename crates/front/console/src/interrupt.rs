@@ -1,4 +1,4 @@
-//! Ctrl-C and polite requests to stop.
+//! Handles Ctrl-C and requests to stop.
 
 use crate::error::CliError;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -6,13 +6,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the program was asked to stop. Nothing is cut off: the work looks here between two
-/// measurements.
+/// Whether the program was asked to stop. The work checks this between two measurements, so nothing
+/// is cut off.
 #[derive(Clone, Debug)]
 pub struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {
-    /// Listens from now on. A second Ctrl-C ends the program at once.
+    /// Handles the signals from now on. A second Ctrl-C ends the program at once.
     ///
     /// # Errors
     /// The system refuses the handlers.
@@ -32,7 +32,7 @@ impl StopFlag {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Whether work in steps goes on.
+    /// Whether work in steps should continue.
     pub fn flow(&self) -> ControlFlow<()> {
         if self.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }

@@ -1,29 +1,28 @@
-//! The manners that all of Seatmap's commands share: how a command line is read and refused, where
-//! results go, how errors end a program, how long work shows that it goes on.
+//! Behaviour shared by all of Seatmap's commands: how they parse and reject a command line, write
+//! results, report errors and show progress.
 //!
-//! Two programs stand on it, the product's command and the papers', so that a user of one knows the
-//! other. A verb holds what is its own; what two verbs of different programs would both write
-//! stands here.
+//! Two programs use it, the product's command and the papers' command, so that users of one know
+//! the other. Code needed by verbs of both programs belongs here.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`running`], [`program`] | the program that runs: its name and command line; its `main` |
-//! | [`error`] | a failure, whose it is, and the exit code |
-//! | [`output`], [`outputs`] | results on stdout, or in files that are whole or do not exist |
+//! | [`running`], [`program`] | the running program: name, command line and `main` |
+//! | [`error`] | failures and their exit codes |
+//! | [`output`], [`outputs`] | results on stdout, or in files, which are complete or absent |
 //! | [`printable`], [`stdio`] | text without terminal commands; streams closed at the start |
 //! | [`input`], [`pattern_input`], [`plan_input`] | a machine, pattern or plan by name or file |
 //! | [`baseline_input`] | good states of units from files and folders |
-//! | [`values`], [`time`] | values as they are typed: CPUs, sizes, times |
-//! | [`new_cell`] | the wishes for a new cell |
+//! | [`values`], [`time`] | values of options: CPUs, sizes, times |
+//! | [`new_cell`] | the options for a new cell |
 //! | [`misread`] | a mistake in a command line, in one sentence |
-//! | [`living`] | the programs, units and groups that are there now, for completions |
-//! | [`shell`], [`completion`] | the verbs for shells; completions |
-//! | [`manual`] | manual pages, and a short `-h` |
+//! | [`living`] | the existing programs, units and groups, for completions |
+//! | [`shell`], [`completion`] | the verbs for shells and a short `-h`; completions |
+//! | [`manual`] | manual pages |
 //! | [`guide`] | examples, exit codes, files and variables of each verb, for help and the manual |
 //! | [`bar`], [`waiting`], [`interrupt`] | progress, and Ctrl-C |
 //! | [`view`] | the colours and columns of the terminal |
-//! | [`meet`], [`over_ranks`] | the ranks of a parallel start |
-//! | [`here`] | this computer's name and profile, and today |
+//! | [`meet`], [`over_ranks`] | the ranks of a job |
+//! | [`here`] | this computer's name and profile, and the date |
 #![deny(missing_docs)]
 
 pub mod bar;

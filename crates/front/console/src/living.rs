@@ -1,5 +1,5 @@
-//! The programs, units and control groups that are there now, for completions and for commands that
-//! name one of them. Whatever cannot be read is left out: a completion has nobody to tell.
+//! The existing programs, units and control groups, for completions and commands. Unreadable ones
+//! are omitted, because a completion cannot report errors.
 
 use crate::program::is_after_dashes;
 use crate::running::KnownValue;
@@ -11,13 +11,13 @@ use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// The endings of systemd's names for units that have processes.
+/// Units with processes.
 const UNITS: [&str; 3] = [".service", ".scope", ".slice"];
 
-/// The beginnings of the names of containers' groups: Docker, Podman, CRI-O, containerd, LXC.
+/// Docker, Podman, CRI-O, containerd, LXC.
 const CONTAINERS: [&str; 5] = ["docker-", "libpod-", "crio-", "cri-containerd-", "lxc"];
 
-/// The processes that run, by number, each with its name; none of the kernel's.
+/// The running processes by number, with their names; without kernel threads.
 #[must_use]
 pub fn processes() -> Vec<KnownValue> {
     let root = Root::new("/");
@@ -28,7 +28,7 @@ pub fn processes() -> Vec<KnownValue> {
         .collect()
 }
 
-/// The names of programs that run, each once.
+/// The names of running programs, each once.
 #[must_use]
 pub fn program_names() -> Vec<KnownValue> {
     let names: BTreeSet<String> =
@@ -36,11 +36,11 @@ pub fn program_names() -> Vec<KnownValue> {
     names.into_iter().map(KnownValue::from).collect()
 }
 
-/// The processes of a program that this command names and does not mean to start again: one bare
-/// name, without an argument, a path or `--` in front, of a program that runs already.
+/// Rejects a command that probably names a running program instead of starting one: a single bare
+/// name without an argument, a path or a preceding `--`.
 ///
 /// # Errors
-/// [`RunsAlready`], with its processes.
+/// [`RunsAlready`], with the program's processes.
 pub fn check_not_running(command: &[OsString], how: &'static str) -> Result<(), RunsAlready> {
     let [name] = command else { return Ok(()) };
     let name = name.to_string_lossy().into_owned();
@@ -48,7 +48,7 @@ pub fn check_not_running(command: &[OsString], how: &'static str) -> Result<(), 
         return Ok(());
     }
     let own = std::process::id().to_string();
-    // The kernel keeps the first 15 bytes of a name.
+    // The kernel stores only the first 15 bytes of a name.
     let kept = &name[..name.floor_char_boundary(15)];
     let pids: Vec<String> = processes()
         .into_iter()
@@ -58,7 +58,7 @@ pub fn check_not_running(command: &[OsString], how: &'static str) -> Result<(), 
     if pids.is_empty() { Ok(()) } else { Err(RunsAlready { name, pids, how }) }
 }
 
-/// A program runs already whose name was given as a command.
+/// The error for a command that names a running program.
 #[derive(Debug, thiserror::Error)]
 #[error(
     // Plural: "runs" is a verb here.
@@ -69,11 +69,10 @@ pub fn check_not_running(command: &[OsString], how: &'static str) -> Result<(), 
 pub struct RunsAlready {
     name: String,
     pids: Vec<String>,
-    /// The words that name it instead, with NAME or PID in them.
+    /// The command to suggest instead, with the placeholders NAME or PID.
     how: &'static str,
 }
 
-/// The first of some processes, and how many more there are.
 fn shown(pids: &[String]) -> String {
     match pids {
         [one] => format!("process {one}"),
@@ -83,7 +82,7 @@ fn shown(pids: &[String]) -> String {
     }
 }
 
-/// The units of systemd that have a control group.
+/// The systemd units with a control group.
 #[must_use]
 pub fn units() -> Vec<KnownValue> {
     let names = groups().into_iter().filter_map(|group| {
@@ -93,7 +92,7 @@ pub fn units() -> Vec<KnownValue> {
     names.collect::<BTreeSet<String>>().into_iter().map(KnownValue::from).collect()
 }
 
-/// The control groups, by their folders; containers are told from the others.
+/// The paths of control groups; containers are marked.
 #[must_use]
 pub fn groups() -> Vec<KnownValue> {
     let root = Root::new("/");
@@ -109,7 +108,7 @@ pub fn groups() -> Vec<KnownValue> {
         .collect()
 }
 
-/// The programs that a shell would find by their names.
+/// The programs in PATH.
 #[must_use]
 pub fn programs() -> Vec<KnownValue> {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -123,12 +122,11 @@ pub fn programs() -> Vec<KnownValue> {
 }
 
 fn is_program(path: &Path) -> bool {
-    // Of the file behind a link.
+    // Follows links.
     let found = std::fs::metadata(path);
     found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// The name behind the last slash.
 pub(crate) fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Manual pages.
+//! Generates manual pages.
 
 use crate::error::CliError;
 use crate::guide::{self, GuideEntry, Guides, VerbGuide};
@@ -9,7 +9,7 @@ use clap_mangen::roff::{Inline, Roff, bold, roman};
 use std::io;
 use std::path::Path;
 
-/// The variables that every command obeys.
+/// The environment variables that every command reads.
 const OF_ALL: &[GuideEntry] = &[
     ("NO_COLOR", "no colours, unless an option asks for them"),
     ("COLUMNS", "the columns into which text is fitted, instead of the terminal's"),
@@ -18,9 +18,9 @@ const OF_ALL: &[GuideEntry] = &[
 /// A page of the manual.
 #[derive(Clone, Debug)]
 pub struct ManualPage {
-    /// The name of its file.
+    /// The file name.
     pub file: String,
-    /// Its text, in the language of man(7).
+    /// The text, in the language of man(7).
     pub text: String,
 }
 
@@ -34,16 +34,16 @@ pub fn write(command: Command, guides: Guides, folder: Option<&Path>) -> Result<
         return pages.first().map_or(Ok(()), |main| output::print_exact(&main.text));
     };
     std::fs::create_dir_all(folder).map_err(|error| CliError::work_at(folder, error))?;
-    // As any other output: a link that another user has put there is not followed.
+    // As for any output, a link of another user is not followed.
     pages.iter().try_for_each(|page| Destination::new(&folder.join(&page.file))?.write(&page.text))
 }
 
-/// The pages, that of the program first.
+/// The manual pages, the program's first.
 ///
 /// # Errors
-/// A page cannot be put together.
+/// A page cannot be composed.
 pub fn pages(command: Command, guides: Guides) -> io::Result<Vec<ManualPage>> {
-    // `help` as a command repeats --help, and would have a page for each verb once more.
+    // The command `help` repeats --help, and would have another page for each verb.
     let mut command = with_all_texts(command.disable_help_subcommand(true));
     command.build();
     let program = command.get_name().to_owned();
@@ -61,11 +61,11 @@ pub fn pages(command: Command, guides: Guides) -> io::Result<Vec<ManualPage>> {
     Ok(pages)
 }
 
-/// The options of the pages that have no text, or one that only repeats the option's name, each
-/// with the file of its page: for tests of programs.
+/// The options without a useful text on their page, each with the page's file; for tests of
+/// programs. A text that only repeats the option's name is not useful.
 ///
 /// # Errors
-/// A page cannot be put together.
+/// A page cannot be composed.
 pub fn unexplained(command: Command, guides: Guides) -> io::Result<Vec<String>> {
     let mut bare = Vec::new();
     for page in pages(command, guides)? {
@@ -84,7 +84,7 @@ pub fn unexplained(command: Command, guides: Guides) -> io::Result<Vec<String>> 
     Ok(bare)
 }
 
-/// Whether a text has words that do not stand in the head above it.
+/// Whether a text has words that its heading lacks.
 fn says_more(text: &str, head: &str) -> bool {
     let head = head.to_lowercase();
     let small = ["a", "an", "the", "of", "its", "to"];
@@ -94,8 +94,7 @@ fn says_more(text: &str, head: &str) -> bool {
         .any(|word| !head.contains(&word))
 }
 
-/// The command line with the text of each option. An option that `-h` leaves out has none in a
-/// page of the library's.
+/// The library omits the text of options that `-h` hides.
 fn with_all_texts(command: Command) -> Command {
     command.mut_args(|argument| argument.hide_short_help(false)).mut_subcommands(with_all_texts)
 }
@@ -125,7 +124,6 @@ fn page(command: Command, program: &str, guide: &VerbGuide) -> io::Result<Manual
     Ok(ManualPage { file: format!("{title}.1"), text: without_repeated_preamble(&text) })
 }
 
-/// The sections of the table.
 fn of_guide(program: &str, guide: &VerbGuide) -> Roff {
     let mut roff = Roff::default();
     list(&mut roff, "EXIT STATUS", guide.exits);
@@ -160,14 +158,13 @@ fn list(roff: &mut Roff, title: &str, entries: &[GuideEntry]) {
     }
 }
 
-/// A sentence of words that stand without a full stop elsewhere.
 fn capitalised(about: &str) -> String {
     let mut letters = about.chars();
     let first = letters.next().map(char::to_uppercase);
     first.into_iter().flatten().chain(letters).chain(['.']).collect()
 }
 
-/// The library writes the definition of its apostrophe before each section.
+/// The library repeats the definition of the apostrophe before each section.
 fn without_repeated_preamble(text: &str) -> String {
     let preamble: Vec<&str> = text.lines().take_while(|line| !line.starts_with(".TH")).collect();
     let body = text.lines().filter(|line| !preamble.contains(line));

@@ -1,4 +1,4 @@
-//! The ranks of a parallel start, and where they meet: what launchers set, and what was typed.
+//! The rank and meeting place of this process, from launchers and options.
 
 use crate::error::CliError;
 use seatmap_cluster::Rank;
@@ -18,12 +18,12 @@ pub fn rank() -> Result<Rank, CliError> {
     Rank::find(variable).map_err(CliError::input)
 }
 
-/// This process's rank, where a launcher has started it once for each of several.
+/// This process's rank, if a launcher started several ranks.
 pub fn job_rank() -> Option<Rank> {
     Rank::find(variable).ok().filter(|rank| rank.size > 1)
 }
 
-/// The place that was typed, or the usual one.
+/// The given meeting place, or the default.
 pub fn place(typed: Option<&str>, rank: &Rank) -> Meeting {
     Meeting::find(typed, rank, variable)
 }
@@ -34,7 +34,7 @@ pub fn place(typed: Option<&str>, rank: &Rank) -> Meeting {
 /// It is too short, or others may read it.
 pub fn secret(file: Option<&Path>) -> Result<Option<Secret>, CliError> {
     let given = match (file, variable("SEATMAP_SECRET")) {
-        // A file that was typed comes before a variable that may have been inherited.
+        // A file given explicitly takes precedence over a variable, which may be inherited.
         (Some(path), _) => Some(Secret::of_file(path)),
         (None, Some(text)) => Some(Secret::given(&text, "SEATMAP_SECRET")),
         (None, None) => None,

@@ -1,8 +1,6 @@
-//! Says in one line of our own what is wrong with a command line: which command, which word, what
-//! to type instead.
+//! Explains a wrong command line in one line: which command, which word, and a correction.
 //!
-//! The parser's own messages take five lines, of which the second repeats options that nobody asked
-//! about.
+//! The parser's own messages take five lines, and the second repeats unrelated options.
 
 mod habits;
 mod value;
@@ -16,8 +14,7 @@ use seatmap_data::machine::catalog::edits;
 use seatmap_launch::Executable;
 use std::ffi::OsString;
 
-/// The sentence for a mistake; `None` where there is none, as for `--help`, and for kinds that this
-/// parser never reports here.
+/// The sentence for a mistake; `None` for `--help` and kinds never reported here.
 pub fn sentence(
     error: &clap::Error,
     program: &CliProgram,
@@ -40,18 +37,17 @@ pub fn sentence(
         ErrorKind::InvalidUtf8 => "a word of the command line is not UTF-8".to_owned(),
         _ => return None,
     };
-    // A command of another program is not a mistyped one of this, though one may look like it.
+    // A command of another program is not a typo, even if it looks like one.
     if let Some(elsewhere) = elsewhere(error, &verb, program) {
         return Some(elsewhere);
     }
-    // A question ends the sentence: the name that is meant stands in it.
+    // A suggestion ends the sentence: it already names the right word.
     if problem.ends_with('?') {
         return Some(problem);
     }
     Some(format!("{problem}; see '{verb} --help'"))
 }
 
-/// The words in front of the one that the parser does not know.
 fn words_before<'a>(error: &clap::Error, words: &'a [OsString]) -> &'a [OsString] {
     let unknown = match error.kind() {
         ErrorKind::UnknownArgument => text(error, ContextKind::InvalidArg),
@@ -63,16 +59,15 @@ fn words_before<'a>(error: &clap::Error, words: &'a [OsString]) -> &'a [OsString
     &words[..at.map_or(words.len(), |at| at + 1)]
 }
 
-/// The answer to a word of another tool.
 fn habit(error: &clap::Error, verb: &str, command: &Command, words: &[OsString]) -> Option<String> {
     let (what, word) = match error.kind() {
         ErrorKind::InvalidSubcommand => ("command", text(error, ContextKind::InvalidSubcommand)?),
         ErrorKind::UnknownArgument => ("option", argument(error)?),
-        // The letters of `taskset -pc` are options there, and here the second is the first's value.
+        // `taskset -pc` means two options there; here, `c` would be the value of `-p`.
         ErrorKind::ValueValidation => ("option", String::new()),
         _ => return None,
     };
-    // Several letters behind one dash are one word to other tools, such as `mpirun -np 4`.
+    // `mpirun -np 4`: one option of several letters.
     let own = words.iter().map(|typed| typed.to_string_lossy()).take_while(|typed| typed != "--");
     let clusters = own
         .filter(|typed| what == "option" && is_cluster(typed) && typed.starts_with(word.as_str()));
@@ -87,11 +82,11 @@ fn is_cluster(word: &str) -> bool {
     word.len() > 2 && word.starts_with('-') && !word.starts_with("--")
 }
 
-/// The command that was typed, with all its words (`seatmap cell create`), and what it takes.
+/// The command's full name, such as `seatmap cell create`, and its definition.
 fn verb(command: Command, words: &[OsString]) -> (String, Command) {
     let mut verb = command;
     let mut names = vec![verb.get_name().to_owned()];
-    // Options and their values may stand between the words of a command.
+    // Options and their values may be between the words of a command.
     for word in words.iter().skip(1) {
         let Some(inner) = word.to_str().and_then(|word| verb.find_subcommand(word)) else {
             continue;
@@ -102,8 +97,8 @@ fn verb(command: Command, words: &[OsString]) -> (String, Command) {
     (names.join(" "), verb)
 }
 
-/// The option of this command for how long it works. One that has a meaning with another option
-/// alone (its help begins `With --auto`) is meant where that one stands there.
+/// `--seconds`, if the command has it. If its help begins `With --auto`, that option must be given
+/// too.
 fn time_option(command: &Command, words: &[OsString]) -> Option<&'static str> {
     const SECONDS: &str = "seconds";
     let option = command.get_arguments().find(|option| option.get_long() == Some(SECONDS))?;
@@ -113,7 +108,6 @@ fn time_option(command: &Command, words: &[OsString]) -> Option<&'static str> {
     is_meant.then_some("--seconds")
 }
 
-/// The way in which this command takes a machine.
 fn machine_hint(command: &Command) -> String {
     let takes_word = command.get_positionals().any(|word| word.get_id() == "machine");
     match (has_option(command, "on"), takes_word) {
@@ -127,7 +121,6 @@ fn has_option(command: &Command, name: &str) -> bool {
     command.get_arguments().any(|option| option.get_long() == Some(name))
 }
 
-/// An option that the command does not have, or a word too many.
 fn unknown(
     error: &clap::Error,
     verb: &str,
@@ -152,7 +145,6 @@ fn unknown(
     Some(problem + &suggestion(error, &word, ContextKind::SuggestedArg))
 }
 
-/// The command or option is another program's.
 fn elsewhere(error: &clap::Error, verb: &str, program: &CliProgram) -> Option<String> {
     let word = text(error, ContextKind::InvalidSubcommand).or_else(|| argument(error))?;
     let typed = format!("{verb} {word}");
@@ -168,7 +160,7 @@ fn unknown_command(error: &clap::Error, verb: &str, command: &Command) -> Option
     Some(if near.is_empty() { problem + &program_hint(&word, command) } else { problem + &near })
 }
 
-/// The ways to start a program, if the word is one.
+/// Suggests how to start a program, if the word is one.
 fn program_hint(word: &str, command: &Command) -> String {
     let starts_programs = command.find_subcommand("advise").is_some();
     if !starts_programs || Executable::find(&[OsString::from(word)]).is_err() {
@@ -181,8 +173,7 @@ fn program_hint(word: &str, command: &Command) -> String {
     )
 }
 
-/// The command needs one of each group of alternatives. Of many, those that its short help leaves
-/// out are for few people, and left out here as well.
+/// One group of alternatives each. Long groups omit what the short help omits.
 fn missing(error: &clap::Error, verb: &str, command: &Command) -> Option<String> {
     let Some(ContextValue::Strings(groups)) = error.get(ContextKind::InvalidArg) else {
         return None;
@@ -191,10 +182,9 @@ fn missing(error: &clap::Error, verb: &str, command: &Command) -> Option<String>
     Some(format!("'{verb}' needs {}", groups.join(", and ")))
 }
 
-/// More alternatives than these are not read.
 const MOST_NAMED: usize = 4;
 
-/// The parser's `<--plan <FILE>|--cpus <LIST>|COMMAND>` in words: `--plan <FILE>, --cpus <LIST> or
+/// Turns the parser's `<--plan <FILE>|--cpus <LIST>|COMMAND>` into `--plan <FILE>, --cpus <LIST> or
 /// COMMAND`.
 fn alternatives(group: &str, command: &Command) -> String {
     let inner = group
@@ -212,14 +202,14 @@ fn alternatives(group: &str, command: &Command) -> String {
     }
 }
 
-/// Whether the short help has an alternative such as `--plan <FILE>`.
+/// Whether the short help lists `--plan <FILE>`.
 fn is_in_short_help(alternative: &str, command: &Command) -> bool {
     let long = alternative.strip_prefix("--").and_then(|rest| rest.split([' ', '=']).next());
     let option = command.get_arguments().find(|one| long.is_some() && one.get_long() == long);
     option.is_none_or(|one| !one.is_hide_set() && !one.is_hide_short_help_set())
 }
 
-/// Two options that exclude one another, or one that stands there twice.
+/// Explains options that exclude each other, or an option given twice.
 fn conflict(error: &clap::Error) -> Option<String> {
     let argument = argument(error)?;
     let others = match error.get(ContextKind::PriorArg)? {
@@ -227,7 +217,7 @@ fn conflict(error: &clap::Error) -> Option<String> {
         ContextValue::Strings(others) => others.clone(),
         _ => return None,
     };
-    // The parser reports an option that stands twice as a conflict with itself.
+    // The parser reports an option given twice as a conflict with itself.
     if others.is_empty() || others.contains(&argument) {
         return Some(format!("{argument} may be given once"));
     }
@@ -241,8 +231,8 @@ fn argument(error: &clap::Error) -> Option<String> {
     text(error, ContextKind::InvalidArg).map(|argument| name(&argument))
 }
 
-/// The parser's `[COMMAND]...` and `<SHELL>` without brackets; an option keeps its value, as in
-/// `--cpus <LIST>`.
+/// Removes the brackets of `[COMMAND]...` and `<SHELL>`; an option keeps its value, as in `--cpus
+/// <LIST>`.
 fn name(argument: &str) -> String {
     let word = argument.trim_end_matches("...");
     let bare = word.strip_prefix(['[', '<']).and_then(|word| word.strip_suffix([']', '>']));
@@ -253,8 +243,8 @@ fn text(error: &clap::Error, kind: ContextKind) -> Option<String> {
     error.get(kind).map(ToString::to_string)
 }
 
-/// The nearest name that exists, as a question; empty where none is near. The parser takes names
-/// for near that share some letters, as `--duration` and `--auto` do.
+/// The nearest name as a question; empty if none is near. The parser is too generous: it suggests
+/// `--auto` for `--duration`.
 fn suggestion(error: &clap::Error, typed: &str, kind: ContextKind) -> String {
     let name = match error.get(kind) {
         Some(ContextValue::String(name)) => Some(name),
@@ -268,8 +258,7 @@ fn question(name: Option<&str>) -> String {
     name.map(|name| format!("; did you mean '{name}'?")).unwrap_or_default()
 }
 
-/// Whether a name may have been mistyped like this: one letter in four is wrong and one more (two
-/// that changed places are two), or the name was cut off.
+/// Allows one edit in four letters plus one (a swap is two), or a prefix.
 fn is_near(typed: &str, name: &str) -> bool {
     let [typed, name] = [typed, name].map(|word| word.trim_start_matches('-'));
     edits(typed, name) <= 1 + typed.chars().count().div_ceil(4) || name.starts_with(typed)

@@ -1,4 +1,4 @@
-//! A new cell as it is typed.
+//! The command-line arguments of a new cell.
 
 use crate::error::CliError;
 use crate::time::time;
@@ -8,41 +8,41 @@ use seatmap_cell::{CellBackend, CellRequest, Name, NameError};
 use seatmap_os::{CpuList, CpuSet};
 use std::num::NonZeroUsize;
 
-/// The wishes for a new cell, whoever makes it.
+/// The requested properties of a new cell.
 #[derive(Debug, Args)]
 pub struct NewCell {
-    /// The word by which it is known from now on.
+    /// Its name, which other commands use.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
     pub name: Name,
-    /// Its CPUs, such as 2-5,8. With --ttl alone, Seatmap chooses as many as the best core has.
+    /// Its CPUs, such as 2-5,8. With --ttl alone, Seatmap chooses the CPUs of the best core.
     #[arg(long, value_name = "LIST", value_parser = listed, conflicts_with = "count")]
     pub cpus: Option<CpuList>,
-    /// How many CPUs; Seatmap chooses those that suit a cell best.
+    /// Number of CPUs; Seatmap chooses those that suit a cell best.
     #[arg(long, value_name = "N")]
     pub count: Option<NonZeroUsize>,
-    /// Give it memory of its own, in whole huge pages: 64M.
+    /// Reserve this much memory for it, in whole huge pages: 64M.
     #[arg(long, value_name = "BYTES", default_value = "0", value_parser = bytes)]
     pub memory: u64,
-    /// Refuse a cell from which more time is stolen: 2%.
+    /// Refuse the cell if it loses more than this share of its time to noise: 2%.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub noise: Option<f64>,
-    /// Do not measure its noise, before and after: that takes most of a second.
+    /// Do not measure its noise before and after creation, which takes almost a second.
     #[arg(long, conflicts_with = "noise")]
     pub untested: bool,
-    /// Undo it after this time: 30s, 10m, 2h.
+    /// Remove it after this time: 30s, 10m, 2h.
     #[arg(long, value_name = "TIME", value_parser = lease_s)]
     pub ttl: Option<u64>,
-    /// Refuse a cell that is closed less than this.
+    /// Refuse the cell if its isolation is weaker than this.
     #[arg(long, value_name = "LEVEL", default_value = "affinity")]
     pub require: CellIsolation,
 }
 
 impl NewCell {
-    /// Refuses a bare name, which would take CPUs of Seatmap's choice for ever: it is a slip more
-    /// often than a wish. `is_chosen` says that another option chooses the CPUs.
+    /// Refuses a bare name, which would reserve CPUs of Seatmap's choice for ever and is usually a
+    /// mistake. `is_chosen`: another option chooses the CPUs.
     ///
     /// # Errors
-    /// Neither the CPUs nor the time are given.
+    /// Neither CPUs nor a time are given.
     pub fn check(&self, is_chosen: bool) -> Result<(), CliError> {
         if is_chosen || self.cpus.is_some() || self.count.is_some() || self.ttl.is_some() {
             return Ok(());
@@ -53,7 +53,7 @@ impl NewCell {
         ))
     }
 
-    /// The cell on these CPUs.
+    /// The request for a cell on these CPUs.
     #[must_use]
     pub fn on(&self, cpus: CpuSet) -> CellRequest {
         CellRequest {
@@ -67,14 +67,14 @@ impl NewCell {
     }
 }
 
-/// How far a cell is closed.
+/// The isolation of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CellIsolation {
     /// An isolated partition of cgroup version 2.
     V2Partition,
     /// An exclusive cpuset of cgroup version 1.
     V1Exclusive,
-    /// Threads moved by their affinity.
+    /// Other threads moved away by their affinity masks.
     Affinity,
 }
 
@@ -92,26 +92,24 @@ fn name(text: &str) -> Result<Name, NameError> {
     text.parse()
 }
 
-/// A list as everywhere. Earlier versions took a word and a number as well.
+/// Earlier versions also accepted a word or a number.
 fn listed(text: &str) -> Result<CpuList, String> {
     match text {
-        // The word of an earlier version, with the way to say it now.
+        // The word of an earlier version; the error says what replaces it.
         "auto" => Err("leave --cpus out, and Seatmap chooses; --count N says how many".to_owned()),
         text => values::own_cpus(text),
     }
 }
 
-/// A number with one of these units behind it.
 fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let factor = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
-    // A size beyond 64 bits is refused, and not wrapped around.
+    // A size beyond 64 bits is rejected rather than wrapped.
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
 fn bytes(text: &str) -> Result<u64, String> {
-    // Memory comes in multiples of 1024.
     let units = [("", 1), ("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30)];
     with_unit(text, &units).ok_or_else(|| "write a size such as 64M".to_owned())
 }
@@ -119,9 +117,9 @@ fn bytes(text: &str) -> Result<u64, String> {
 /// The seconds of a lease.
 ///
 /// # Errors
-/// A sentence that says what may be written.
+/// A sentence with the accepted forms.
 pub fn lease_s(text: &str) -> Result<u64, String> {
-    // Leases end at whole seconds; 0 would undo the cell while it is made.
+    // Leases end at whole seconds; 0 would remove the cell during its creation.
     let whole = time(text).filter(|time| !time.is_zero() && time.subsec_nanos() == 0);
     let seconds = whole.map(|time| time.as_secs());
     seconds.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Where results go: stdout, or a file that is whole or not there.
+//! Writes results to stdout or to a file, which is either complete or absent.
 
 use crate::error::CliError;
 use crate::printable::printable;
@@ -16,23 +16,22 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Prints sentences on stdout, broken into the columns of a terminal. A reader that has gone ends
-/// the program quietly; a stdout that is closed or full is a failure.
+/// Prints sentences on stdout, wrapped to the terminal's columns. Fails if stdout is closed or
+/// full; a closed pipe ends the program without a message.
 pub fn print(text: &str) -> Result<(), CliError> {
     print_exact(&fitted(printable(text), view::text_columns(&io::stdout())))
 }
 
-/// Prints a page on stdout, in the columns of a terminal. Failures are those of [`print()`].
+/// Prints a page as [`print()`] prints sentences.
 pub fn show(page: &Page) -> Result<(), CliError> {
     print_exact(&printable(&page.text(view::text_columns(&io::stdout()))))
 }
 
-/// Prints text for people that has its width already, such as help and pictures.
+/// Prints text that already has its width, such as help.
 pub fn print_drawn(text: &str) -> Result<(), CliError> {
     print_exact(&printable(text))
 }
 
-/// The lines in so many columns.
 fn fitted(text: Cow<'_, str>, columns: Option<usize>) -> Cow<'_, str> {
     match columns {
         Some(columns) => text.lines().map(|line| wrapped(line, columns)).collect(),
@@ -40,8 +39,8 @@ fn fitted(text: Cow<'_, str>, columns: Option<usize>) -> Cow<'_, str> {
     }
 }
 
-/// The outcome of printing where the exit code is a verdict: a reader that has gone does not hide
-/// it, and `seatmap check | head` under `pipefail` fails as `seatmap check` does.
+/// Ignores a closed pipe, for commands whose exit code is a verdict: with `pipefail`, `seatmap
+/// check | head` fails as `seatmap check` does.
 pub fn even_unread(printed: Result<(), CliError>) -> Result<(), CliError> {
     match printed {
         Err(CliError::NobodyListens) => Ok(()),
@@ -49,29 +48,26 @@ pub fn even_unread(printed: Result<(), CliError>) -> Result<(), CliError> {
     }
 }
 
-/// Prints a document or a file of any format on stdout, or words for a program that reads them as
-/// they are.
+/// Prints text on stdout unchanged, for example a document.
 pub fn print_exact(text: &str) -> Result<(), CliError> {
     match to_stdout(text.as_bytes()) {
         Ok(()) => Ok(()),
-        // A reader such as `head` that has seen enough does not make the command fail.
+        // A reader such as `head` may stop early.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(CliError::NobodyListens),
         Err(error) => Err(CliError::work_at(Path::new("stdout"), error)),
     }
 }
 
-/// The standard library's own stdout takes one that is closed, or open for reading only, for a
-/// sink.
+/// The standard library's own stdout silently discards writes to a closed or read-only descriptor.
 fn to_stdout(bytes: &[u8]) -> io::Result<()> {
     if stdout_was_closed() {
         return Err(io::Error::other("is closed, so that what should be printed there is lost"));
     }
-    // Around the buffer of the standard library, whose last write fails unseen when the program
-    // ends.
+    // Bypasses the standard library's buffer, whose last write fails silently at exit.
     File::from(io::stdout().as_fd().try_clone_to_owned()?).write_all(bytes)
 }
 
-/// Whether stdout was closed when this program was started, as `>&-` does.
+/// Whether stdout was closed when this program started, as with `>&-`.
 pub fn stdout_was_closed() -> bool {
     stdio::was_closed(io::stdout().as_raw_fd())
 }
@@ -81,25 +77,25 @@ pub fn json(document: &impl Serialize) -> Result<(), CliError> {
     print_exact(&seatmap_data::document::written(document))
 }
 
-/// A document without its machine's name, together with that name.
+/// A document and the name of its machine.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct OfMachine<'a, T: Serialize> {
-    /// The document, whose keys appear beside `machine`.
+    /// The document; its keys appear next to `machine`.
     #[serde(flatten)]
     pub document: &'a T,
-    /// The machine's name; older documents do not say.
+    /// The machine's name; absent in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub machine: &'a str,
 }
 
 thread_local! {
-    /// The lines that this thread tells, where a caller collects them.
+    /// The messages of this thread, if a caller collects them.
     static COLLECTED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
 }
 
-/// Does work, and returns the lines that it tells from this thread instead of printing them: in a
-/// library of another language, stderr is the program's.
+/// Returns this thread's messages instead of printing them: in a library of another language,
+/// stderr belongs to the program.
 pub fn collecting<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
     let outer = COLLECTED.replace(Some(Vec::new()));
     let answer = work();
@@ -107,25 +103,23 @@ pub fn collecting<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
     (answer, lines)
 }
 
-/// Keeps a line for the caller that collects them; whether there is one.
 fn is_collected(line: &str) -> bool {
     COLLECTED
         .with_borrow_mut(|lines| lines.as_mut().map(|lines| lines.push(visible(line))).is_some())
 }
 
-/// Prints one line on stderr. An unreadable stderr is not a failure: the work goes on, and the exit
-/// code shows the result.
+/// Prints one line on stderr. A failed write is ignored: the exit code shows the result.
 pub fn tell(line: &str) {
     if is_collected(line) {
         return;
     }
-    // In one write: ranks share the stderr of their launcher, and lines of two would mix.
+    // One write: ranks share their launcher's stderr, and their lines would mix.
     let line = format!("{}: {}\n", running::name(), shortened(visible(line)));
     let line = fitted(line.into(), view::text_columns(&io::stderr()));
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
-/// The most characters of a line on stderr: a message may repeat a text of a file.
+/// The longest line, in characters: a message may quote a file.
 const MOST_TOLD: usize = 20_000;
 
 fn shortened(mut line: String) -> String {
@@ -136,18 +130,18 @@ fn shortened(mut line: String) -> String {
     line
 }
 
-/// Tells a person at a terminal what a script knows or does not care about.
+/// Prints a line on stderr if it is a terminal: scripts do not need it.
 pub fn tell_person(line: &str) {
     if io::stderr().is_terminal() {
         tell(line);
     }
 }
 
-/// The files that were told of: some are written again and again.
+/// The files already reported: some are written repeatedly.
 static TOLD: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn tell_of_file(path: &Path) {
-    // A thread that died while it told of a file has told, or not; both are fine.
+    // A poisoned list is usable: at worst one file is reported twice.
     let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
     if !told.iter().any(|other| other == path) {
         told.push(path.to_owned());
@@ -155,13 +149,12 @@ fn tell_of_file(path: &Path) {
     }
 }
 
-/// Tells of the quotas of CPU time that were used up since the watch began: what was measured then
-/// is the quota.
+/// Warns of each CPU quota used up since the watch began: the figures then measure the quota.
 pub fn tell_of_quotas(watch: &seatmap_os::quota::QuotaWatch) {
     watch.used_up().iter().for_each(|quotas| tell_of_used_up(quotas));
 }
 
-/// Tells of quotas that were used up while something was measured.
+/// Warns that CPU quotas were used up during a measurement.
 pub fn tell_of_used_up(quotas: &str) {
     tell(&format!(
         "{quotas} meanwhile, so that the figures are partly those of the quota: repeat with fewer \
@@ -169,36 +162,35 @@ pub fn tell_of_used_up(quotas: &str) {
     ));
 }
 
-/// Prints several lines on stderr, where the program that was started has stdout. A
-/// missing reader is not a failure.
+/// Prints lines on stderr, because stdout belongs to the started program. A failed write is
+/// ignored.
 pub fn tell_text(text: &str) {
     let text = fitted(printable(text), view::text_columns(&io::stderr()));
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Prints a page on stderr, where the program that was started has stdout. A missing reader is not
-/// a failure.
+/// Prints a page as [`tell_text`] prints lines.
 pub fn tell_page(page: &Page) {
     let text = page.text(view::text_columns(&io::stderr()));
     let _ = io::stderr().write_all(printable(&text).as_bytes());
 }
 
-/// A destination for a result, checked before the work that makes it begins.
+/// The destination of a result, checked before the work begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// Standard output.
     Stdout,
-    /// A regular file, replaced as a whole: the one behind the link where a link was typed.
+    /// A regular file (the target, if the path is a link), replaced atomically.
     File(PathBuf),
-    /// A device or pipe, or a file in a folder that takes no new ones: written as it comes.
+    /// A device, a pipe, or a file in a folder that accepts no new files: written directly.
     Stream(PathBuf),
 }
 
 impl Destination {
-    /// The destination for the path after `-o`, if it can be written.
+    /// The destination for the path after `-o`.
     ///
     /// # Errors
-    /// A file or folder that cannot be written.
+    /// The file or folder cannot be written.
     pub fn new(path: &Path) -> Result<Self, CliError> {
         if path == Path::new("-") {
             return Ok(Destination::Stdout);
@@ -207,7 +199,7 @@ impl Destination {
     }
 
     fn at(path: &Path) -> io::Result<Self> {
-        // An open file, as /dev/stdout is, has no name to be replaced.
+        // An open file, such as /dev/stdout, has no name to replace.
         let Some(place) = behind_links(path)? else {
             if !path.exists() {
                 return Err(io::Error::other("there is no such file, and none can be made there"));
@@ -225,17 +217,15 @@ impl Destination {
     }
 
     fn of_file(place: PathBuf) -> io::Result<Self> {
-        // Opening tells more than permission bits do: a file system may be read-only, a file
-        // immutable.
+        // Permission bits are not enough: the file system may be read-only, the file immutable.
         File::options().append(true).open(&place)?;
-        // In a folder that takes no new files, the file cannot be replaced as a whole and is
-        // written as it comes.
+        // The folder accepts no new files, so the file is written directly.
         let is_replaced = whole_file::check_takes_files(folder_of(&place)).is_ok();
         Ok(if is_replaced { Destination::File(place) } else { Destination::Stream(place) })
     }
 
     fn of_new_file(place: PathBuf) -> io::Result<Self> {
-        // A name such as 'results/' means a folder, and no file can have it.
+        // A name such as 'results/' means a folder; no file can have it.
         if place.as_os_str().as_encoded_bytes().ends_with(b"/") {
             return Err(io::Error::other("there is no such folder, and a file needs a name"));
         }
@@ -246,10 +236,10 @@ impl Destination {
         Ok(Destination::File(place))
     }
 
-    /// Writes the whole text, and tells a person at a terminal, once a file, which file is there.
+    /// Writes the whole text, and reports each file once if stderr is a terminal.
     ///
     /// # Errors
-    /// The system's error; a file that was there before is then unchanged.
+    /// The system's error; an existing file is then unchanged.
     pub fn write(&self, text: &str) -> Result<(), CliError> {
         self.write_silently(text)?;
         if let Destination::File(path) = self {
@@ -258,7 +248,7 @@ impl Destination {
         Ok(())
     }
 
-    /// Writes the whole text without a word about it, as --quiet asks.
+    /// Writes the whole text without a message, as for `--quiet`.
     ///
     /// # Errors
     /// As [`Destination::write`].
@@ -276,7 +266,7 @@ impl Destination {
         }
     }
 
-    /// Writes the whole text, and names the file on stderr, by its path as it was typed.
+    /// Writes the whole text, and names the file on stderr by its path as given.
     ///
     /// # Errors
     /// As [`Destination::write`].
@@ -289,18 +279,18 @@ impl Destination {
     }
 }
 
-/// Where `-o` goes, if it was typed.
+/// The destination of `-o`, if given.
 ///
 /// # Errors
-/// A file that cannot be written, or the file and JSON both on stdout.
+/// The file cannot be written, or the file and JSON would both go to stdout.
 pub fn file(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, CliError> {
     beside_json(typed, json, "-o")
 }
 
-/// Where `--html` goes, if it was typed.
+/// The destination of `--html`, if given.
 ///
 /// # Errors
-/// A file that cannot be written, or a page and JSON both on stdout.
+/// As [`file()`].
 pub fn page(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, CliError> {
     beside_json(typed, json, "--html")
 }
@@ -313,7 +303,6 @@ fn beside_json(
     beside(typed, json.then_some("--json"), option)
 }
 
-/// The format that each option writes, and how the names of such files end.
 const FORMATS: [(&str, &str, &[&str]); 5] = [
     ("-o", "JSON", &["json"]),
     ("--share", "JSON", &["json"]),
@@ -322,11 +311,10 @@ const FORMATS: [(&str, &str, &[&str]); 5] = [
     ("--markdown", "Markdown", &["md"]),
 ];
 
-/// Endings that mean a format which another option writes, or none.
 const OTHER_ENDINGS: [&str; 6] = ["csv", "tsv", "xml", "xlsx", "png", "pdf"];
 
-/// Refuses a name that means another format than the option writes: `-o distances.csv` would be a
-/// file of JSON. An ending of which nothing is known means nothing.
+/// Refuses an extension of another format: `-o distances.csv` would hold JSON. Unknown extensions
+/// are accepted.
 fn check_format(path: &Path, option: &str) -> Result<(), CliError> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let Some((_, format, own)) = FORMATS.iter().find(|(of, ..)| *of == option) else {
@@ -345,10 +333,11 @@ fn check_format(path: &Path, option: &str) -> Result<(), CliError> {
     )))
 }
 
-/// Where an option's result goes, if it was typed, beside the one that has stdout already.
+/// The destination of an option, if given; `on_stdout` is the option that already uses stdout.
 ///
 /// # Errors
-/// A file that cannot be written or whose name means another format, or two results on stdout.
+/// The file cannot be written, its extension means another format, or both results would go to
+/// stdout.
 pub fn beside(
     typed: Option<&Path>,
     on_stdout: Option<&str>,
@@ -356,7 +345,6 @@ pub fn beside(
 ) -> Result<Option<Destination>, CliError> {
     typed.map_or(Ok(()), |path| check_format(path, option))?;
     let destination = typed.map(Destination::new).transpose()?;
-    // Two results in one stream could not be told apart.
     match on_stdout.filter(|_| destination == Some(Destination::Stdout)) {
         Some(other) => Err(CliError::input(format!(
             "{other} and {option} - both print on stdout; give {option} a file's name"

@@ -1,4 +1,4 @@
-//! Where the result of a verb goes: into a file, as a page, and onto stdout.
+//! The destinations of a verb's result: a file, a page, and stdout.
 
 use crate::error::CliError;
 use crate::output::{self, Destination};
@@ -7,7 +7,7 @@ use seatmap_report::Page;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// The options by which a verb gives its result in other forms than text.
+/// The options for a result in other forms than text.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ResultForms {
     /// Write one self-contained page; - is stdout.
@@ -19,28 +19,28 @@ pub struct ResultForms {
 }
 
 impl ResultForms {
-    /// The places for these forms, and for a document in the file after `-o`.
+    /// The destinations of these forms, and of a document in the file after `-o`.
     ///
     /// # Errors
-    /// A file that cannot be written, or two results on stdout.
+    /// The file cannot be written, or two results would go to stdout.
     pub fn outputs(&self, file: Option<&Path>) -> Result<Outputs, CliError> {
         Outputs::new(self.json, file, self.html.as_deref())
     }
 }
 
-/// The places for a result, checked before the work that makes it begins.
+/// The destinations of a result, checked before the work begins.
 pub struct Outputs {
     is_json: bool,
-    /// The place after `-o`.
+    /// The destination of `-o`.
     pub file: Option<Destination>,
     page: Option<Destination>,
 }
 
 impl Outputs {
-    /// The places for `--json`, `-o` and `--html`.
+    /// The destinations of `--json`, `-o` and `--html`.
     ///
     /// # Errors
-    /// A file that cannot be written, or two results on stdout.
+    /// The file cannot be written, or two results would go to stdout.
     pub fn new(is_json: bool, file: Option<&Path>, page: Option<&Path>) -> Result<Self, CliError> {
         let file = output::file(file, is_json)?;
         let takes_stdout = file == Some(Destination::Stdout);
@@ -49,7 +49,7 @@ impl Outputs {
         Ok(Outputs { is_json, file, page })
     }
 
-    /// The option whose result has stdout, if one has.
+    /// The option whose result goes to stdout, if any.
     pub fn on_stdout(&self) -> Option<&'static str> {
         if self.is_json {
             Some("--json")
@@ -60,17 +60,16 @@ impl Outputs {
         }
     }
 
-    /// The path of a file that can be written again and again: that after `-o`, unless it is stdout
-    /// or a stream.
+    /// The path of `-o`, if it can be written repeatedly: not stdout or a stream.
     pub fn path(&self) -> Option<&Path> {
         match &self.file {
-            // A stream can be written once only, at the end.
+            // A stream can be written only once, at the end.
             Some(Destination::File(path)) => Some(path),
             _ => None,
         }
     }
 
-    /// Writes the document into the file, of which nothing is told where that is to be quiet.
+    /// Writes the document into the file, with a message unless `is_quiet`.
     ///
     /// # Errors
     /// The system's error.
@@ -80,7 +79,7 @@ impl Outputs {
         if is_quiet { file.write_silently(&text) } else { file.write(&text) }
     }
 
-    /// Writes and prints one result of several: the document, or the text where stdout is free.
+    /// Writes and prints one of several results: the document or, if stdout is free, the text.
     ///
     /// # Errors
     /// The system's error.
@@ -94,12 +93,12 @@ impl Outputs {
         if self.is_json {
             return output::json(document);
         }
-        // A document has stdout, and no text may stand beside it.
+        // If a document uses stdout, no text may be added.
         let page = page.filter(|_| self.on_stdout().is_none());
         page.map_or(Ok(()), |page| output::show(&page))
     }
 
-    /// Writes the page, and prints the document, or the page where nothing else is on stdout.
+    /// Writes the page, and prints the document or, if stdout is free, the page.
     ///
     /// # Errors
     /// The system's error.
@@ -110,7 +109,7 @@ impl Outputs {
         if self.is_json {
             output::json(document)
         } else if self.on_stdout().is_some() {
-            // The file of -o or the page has stdout, and no other text may stand beside it.
+            // The file of -o or the page uses stdout, so no text may be added.
             Ok(())
         } else {
             output::show(page)

@@ -1,4 +1,4 @@
-//! Work over the ranks of one start.
+//! Work distributed over the ranks of a job.
 
 use crate::error::CliError;
 use crate::values::duration;
@@ -11,15 +11,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Where the ranks of --spread meet.
+/// How the ranks of --spread connect to each other.
 #[derive(Debug, Args)]
 pub struct MeetingPlace {
-    /// Where the ranks of --spread meet: a file that all nodes see, or HOST:PORT of rank 0. By
-    /// default a file in this folder, or MASTER_ADDR and MASTER_PORT where they are set.
+    /// Where the ranks of --spread meet: a file that all nodes see, or HOST:PORT of rank 0.
+    /// Default: MASTER_ADDR and MASTER_PORT if set, else a file in this folder.
     #[arg(long, value_name = "PLACE", requires = "spread", hide_short_help = true)]
     pub meet: Option<String>,
-    /// A file with the secret that the ranks of --spread share, readable by its owner alone; or set
-    /// SEATMAP_SECRET. A meeting file brings its own.
+    /// A file with the secret that the ranks of --spread share, readable only by its owner; or set
+    /// SEATMAP_SECRET. A meeting file contains its own secret.
     #[arg(long, value_name = "FILE", requires = "spread", hide_short_help = true)]
     pub secret_file: Option<PathBuf>,
     /// How long the ranks of --spread wait for each other.
@@ -33,7 +33,7 @@ pub struct MeetingPlace {
     pub timeout: Duration,
 }
 
-/// This process among the ranks that one launcher started.
+/// This process as a rank of a launcher's job.
 pub struct LaunchedRank {
     rank: Rank,
     meet: Meet,
@@ -41,10 +41,10 @@ pub struct LaunchedRank {
 }
 
 impl LaunchedRank {
-    /// By the variables of the launcher.
+    /// Reads the variables of the launcher.
     ///
     /// # Errors
-    /// No launcher gave this process a rank, or its secret is none.
+    /// No launcher gave this process a rank, or its secret is invalid.
     pub fn of_launcher(typed: &MeetingPlace) -> Result<Self, CliError> {
         let rank = meet::rank()?;
         let meet = Meet {
@@ -66,7 +66,7 @@ impl LaunchedRank {
     }
 }
 
-/// Tells of the lost ranks, and of how many parts each node did.
+/// Reports the lost ranks, and the number of parts done by each node.
 pub fn tell(spread: &SpreadOutcome) {
     for lost in &spread.lost {
         output::tell(&format!("{}: {}; the others do its work", lost.rank, lost.why));

@@ -1,4 +1,4 @@
-//! Finds the pattern that a generator or a file stands for.
+//! Finds the pattern that a generator or a file denotes.
 
 use crate::error::CliError;
 use crate::{input, output};
@@ -10,25 +10,25 @@ use seatmap_data::statistics::words::counted;
 use std::error::Error;
 use std::path::Path;
 
-/// The pattern that a text names: a generator such as `ring:8`, a file, or `-` for stdin. Warnings
-/// go to stderr.
+/// The pattern of a generator such as `ring:8`, of a file, or of stdin (`-`). Warnings go to
+/// stderr.
 ///
 /// # Errors
-/// The text is neither, or the file does not hold a pattern.
+/// The text is none of these, or the file does not contain a pattern.
 pub fn pattern(text: &str) -> Result<Pattern, CliError> {
     pattern_of(text, None)
 }
 
-/// The pattern of a file or a generator, with a choice between the matrices of a QAPLIB file.
+/// The pattern of a file or a generator; `which` selects a matrix of a QAPLIB file.
 ///
 /// # Errors
-/// As [`pattern`], or nothing to choose from.
+/// As [`pattern`], or there is no matrix to select.
 pub fn pattern_of(text: &str, which: Option<Which>) -> Result<Pattern, CliError> {
     let path = Path::new(text);
-    // In a folder that this user may not search, a file may well be: reading it says why not.
+    // In an unsearchable folder, assume a file: reading it gives the reason.
     let is_file = text == "-" || path.try_exists().unwrap_or_else(|_| text.contains('/'));
-    // A generator comes before a file of its name. Plain words go to the generators as well, which
-    // list what they know; a path, or a name with a dot, means a file.
+    // A generator takes precedence over a file. Plain words go to the generators, which list the
+    // known ones; a slash or a dot means a file.
     if generate::is_spec(text) || (!is_file && !text.contains(['/', '.'])) {
         return match which {
             None => seatmap_data::pattern::generate(text).map_err(CliError::input),
@@ -51,9 +51,9 @@ pub fn pattern_of(text: &str, which: Option<Which>) -> Result<Pattern, CliError>
     Ok(imported.pattern)
 }
 
-/// The error for a file that is not read as a pattern: machines are read by another option.
+/// Recognises a machine, which another option reads.
 fn not_a_pattern(path: &Path, bytes: &[u8], error: import::PatternImportError) -> Box<dyn Error> {
-    // A matrix that holds no choice is one of the patterns.
+    // Without a choice of matrices, the file is still a pattern.
     if matches!(error, import::PatternImportError::OneMatrix) {
         return error.into();
     }
@@ -64,7 +64,7 @@ fn not_a_pattern(path: &Path, bytes: &[u8], error: import::PatternImportError) -
             let takes = format!("'--on {file}' takes it, and 'seatmap show {file}' shows it");
             format!("this is a machine, and not a pattern; {takes}").into()
         }
-        // It knows the format by name, and the way to convert it.
+        // This error names the format and how to convert it.
         Err(foreign @ machine_import::MachineImportError::Foreign { .. })
             if matches!(error, import::PatternImportError::Unknown) =>
         {
@@ -74,10 +74,10 @@ fn not_a_pattern(path: &Path, bytes: &[u8], error: import::PatternImportError) -
     }
 }
 
-/// Gives a pattern the loads of a list such as `4,1,1,1`, or of a file with such a list.
+/// Sets a pattern's loads from a list such as `4,1,1,1`, or from a file with such a list.
 ///
 /// # Errors
-/// The text is neither, or has another number of loads than the pattern has tasks.
+/// The text is neither, or the number of loads differs from the number of tasks.
 pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliError> {
     let Some(typed) = typed else { return Ok(()) };
     let path = Path::new(typed);

@@ -1,4 +1,4 @@
-//! Reads plans, and the seats that programs should have, from files.
+//! Reads plans and expected seats from files.
 
 use crate::error::CliError;
 use crate::here::host_name;
@@ -14,28 +14,28 @@ use std::path::Path;
 /// The plan in a file; `-` is stdin.
 ///
 /// # Errors
-/// The file cannot be read, or holds no plan.
+/// The file cannot be read or is not a plan.
 pub fn plan(path: &Path) -> Result<Plan, CliError> {
     plan_in(path, &input::bytes(path)?)
 }
 
-/// The plan of a file that has been read, if it was made for this computer.
+/// The plan in the bytes of a file, checked to be for this computer.
 ///
 /// # Errors
-/// As [`plan`]; or the plan was made for another machine, unless any will do.
+/// As [`plan`]; or the plan is for another machine and `any_machine` is false.
 pub fn plan_of_host(path: &Path, bytes: &[u8], any_machine: bool) -> Result<Plan, CliError> {
     let plan = plan_in(path, bytes)?;
-    // CPU numbers of one computer mean other places on another.
+    // The same CPU number is a different place on another computer.
     match plan.check_machine(&host_name()) {
         Err(error) if !any_machine => Err(CliError::at(path, error)),
         _ => Ok(plan),
     }
 }
 
-/// The plan of a file that has been read.
+/// The plan in the bytes of a file.
 ///
 /// # Errors
-/// The file holds no plan.
+/// The file is not a plan.
 pub fn plan_in(path: &Path, bytes: &[u8]) -> Result<Plan, CliError> {
     if is_foreign(bytes) {
         return Err(CliError::at(
@@ -46,25 +46,25 @@ pub fn plan_in(path: &Path, bytes: &[u8]) -> Result<Plan, CliError> {
     input::parsed(path, bytes, Plan::from_json)
 }
 
-/// The plan for the ranks of a job in a file that has been read; `None` where it is something else.
+/// The plan for a job's ranks in the bytes of a file; `None` if they are something else.
 ///
 /// # Errors
-/// The file holds such a plan, and cannot be understood.
+/// The file is such a plan but cannot be understood.
 pub fn rank_plan_in(path: &Path, bytes: &[u8]) -> Result<Option<RankPlan>, CliError> {
     let is_plan = RankPlan::is_plan(bytes);
     is_plan.then(|| input::parsed(path, bytes, RankPlan::from_json)).transpose()
 }
 
 /// The seats in the file after `--expect`: a plan, a plan for ranks, or a seating; `-` is stdin.
-/// Without a file they are those that launchers show.
+/// Without a file, the seats that launchers report.
 ///
 /// # Errors
-/// The file cannot be read, holds none of the three, or a plan that was made for another machine,
-/// unless any will do; or the program of the seating has ended, or got other seats since.
+/// The file cannot be read or is none of the three; the plan is for another machine and
+/// `any_machine` is false; or the seating's program has ended or been moved since.
 pub fn expected_seats(file: Option<&Path>, any_machine: bool) -> Result<ExpectedSource, CliError> {
     let Some(path) = file else { return Ok(ExpectedSource::Launchers) };
     let bytes = input::bytes(path)?;
-    // By what the document says of itself, as the user names a file and no kind.
+    // The document itself states its kind; the user names only a file.
     if let Some(plan) = rank_plan_in(path, &bytes)? {
         let seats = ranks_here::seats(&plan, &host_name(), any_machine);
         return Ok(ExpectedSource::Ranks(seats));
@@ -77,9 +77,8 @@ pub fn expected_seats(file: Option<&Path>, any_machine: bool) -> Result<Expected
         .map(ExpectedSource::Given)
 }
 
-/// Whether this is another kind of file than Seatmap's documents: it is not a JSON object, or a
-/// whole one without a format. A document that was cut or damaged is not: the place of the damage
-/// helps there.
+/// Whether the file is no JSON object, or a complete one without a format. A damaged document is
+/// not foreign: its error shows the place of the damage.
 fn is_foreign(bytes: &[u8]) -> bool {
     let is_object = bytes.trim_ascii_start().starts_with(b"{");
     let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();

@@ -1,13 +1,13 @@
-//! The last look at text before a terminal gets it. Every place that shows text of a file or of
-//! another program makes it visible itself, so that it cannot forge a line. This look catches
-//! control sequences where a place forgot that.
+//! The last filter of text for a terminal. All code that shows text of a file or another program
+//! makes it visible itself, so that it cannot forge a line; this filter catches control sequences
+//! if that is forgotten.
 
 use seatmap_data::document::is_hidden;
 use std::borrow::Cow;
 
-/// The text with every hidden character escaped but line ends, tabs and colours.
+/// Escapes every hidden character except line ends, tabs and colours.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    // Nearly all text is clean, and is not copied.
+    // Nearly all text is clean and need not be copied.
     if !text.contains(is_escaped) {
         return Cow::Borrowed(text);
     }
@@ -30,8 +30,7 @@ fn is_escaped(c: char) -> bool {
     !matches!(c, '\n' | '\t') && is_hidden(c)
 }
 
-/// The length of the colour sequence that the text begins with (ECMA-48, "Select Graphic
-/// Rendition"); 0 without one.
+/// A colour sequence (ECMA-48, "Select Graphic Rendition"); 0 without one.
 fn colour_bytes(text: &str) -> usize {
     let Some(parameters) = text.strip_prefix("\u{1b}[") else { return 0 };
     let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';' && c != ':');

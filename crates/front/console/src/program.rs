@@ -1,4 +1,4 @@
-//! The `main` of every program of Seatmap's.
+//! The `main` of each of Seatmap's programs.
 
 use crate::error::CliError;
 use crate::running::{self, CliProgram};
@@ -10,14 +10,14 @@ use seatmap_report::terminal::Colour;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Reads the command line, does the work, reports a failure. Answers a shell that asks for
-/// completions instead.
+/// Parses the command line, does the work, and reports a failure; or answers a shell's request for
+/// completions.
 pub fn main<T: Parser>(
     program: CliProgram,
     work: impl FnOnce(T) -> Result<(), CliError>,
 ) -> ExitCode {
     let program = running::begin(program);
-    // Asked first: the words of a line to be completed are not yet one that can be parsed.
+    // First: an incomplete command line cannot be parsed.
     let done = completion::answer(program).unwrap_or_else(|| parse(program).and_then(work));
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -25,8 +25,8 @@ pub fn main<T: Parser>(
     }
 }
 
-/// The command line by its bare grammar. The pages with their examples and groups are half of the
-/// time that it takes to make it, and nobody waits for them who has not asked for help.
+/// Parses the bare command line. The full one takes twice as long to build and is needed only for
+/// help and errors.
 fn parse<T: Parser>(program: &CliProgram) -> Result<T, CliError> {
     T::try_parse().map_err(|error| match error.kind() {
         ErrorKind::DisplayVersion => refusal(program, error),
@@ -34,13 +34,12 @@ fn parse<T: Parser>(program: &CliProgram) -> Result<T, CliError> {
     })
 }
 
-/// The same refusal or help by the whole command line.
+/// The error or help from the full command line.
 fn in_full(program: &CliProgram) -> Option<clap::Error> {
     (program.command)().try_get_matches().err()
 }
 
-/// Help and version go to stdout, which may be closed or full; a mistake in the command line goes
-/// to stderr.
+/// Help and version go to stdout, which may be closed or full; a mistake goes to stderr.
 fn refusal(program: &CliProgram, error: clap::Error) -> CliError {
     if let Some(sentence) = misread::sentence(&error, program, std::env::args_os()) {
         return CliError::input(sentence);
@@ -51,11 +50,10 @@ fn refusal(program: &CliProgram, error: clap::Error) -> CliError {
     }
     let has_colour = view::colour(ColourChoice::Auto, &std::io::stdout()) != Colour::None;
     let shown = if has_colour { text.ansi().to_string() } else { text.to_string() };
-    // Help is all that was asked for.
     output::print_drawn(&shown).err().unwrap_or(CliError::HelpPrinted)
 }
 
-/// Whether `--` stands in front of this command, which ends the command line.
+/// Whether the command line's `--` precedes this command.
 #[must_use]
 pub fn is_after_dashes(command: &[OsString]) -> bool {
     std::env::args_os().rev().nth(command.len()).is_some_and(|word| word == "--")

@@ -1,4 +1,4 @@
-//! The part of a command line that every program has: verbs for shells, and a short `-h`.
+//! The common part of all command lines: verbs for shells, and a short `-h`.
 
 use crate::error::CliError;
 use crate::guide::VerbGuide;
@@ -7,7 +7,7 @@ use crate::{completion, manual, output};
 use clap::{Command, Subcommand};
 use std::path::PathBuf;
 
-/// The words of help and manual for these verbs.
+/// The help and manual pages of these verbs.
 pub const GUIDES: &[VerbGuide] = &[
     VerbGuide {
         verb: "completions",
@@ -38,7 +38,7 @@ pub const GUIDES: &[VerbGuide] = &[
 pub enum ShellVerb {
     /// Print completions for a shell.
     Completions {
-        /// The one that asks for completions.
+        /// The shell that requests completions.
         shell: clap_complete::Shell,
     },
     /// Write the manual pages.
@@ -50,10 +50,10 @@ pub enum ShellVerb {
 }
 
 impl ShellVerb {
-    /// Prints or writes what a shell is to know of the program.
+    /// Prints the completions, or writes the manual pages.
     ///
     /// # Errors
-    /// The shell is not known, or a file cannot be written.
+    /// The shell is not supported, or a file cannot be written.
     pub fn run(&self, program: &CliProgram) -> Result<(), CliError> {
         match self {
             ShellVerb::Completions { shell } => {
@@ -66,8 +66,8 @@ impl ShellVerb {
     }
 }
 
-/// The command line without the options that a newcomer does not need, by verb: `-h` leaves them
-/// out, so that it fits a screen; `--help` has them all.
+/// Hides options that newcomers do not need, by verb: `-h` omits them, so that it fits a screen;
+/// `--help` lists all.
 pub fn with_short_help(command: Command, rarely_needed: &[(&str, &[&str])]) -> Command {
     rarely_needed.iter().fold(command, |command, (verb, options)| {
         command.mut_subcommand(verb, |verb| {

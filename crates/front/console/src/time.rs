@@ -1,10 +1,9 @@
-//! Times as they are typed: 500us, 20ms, 30s, 10m, 2h, 1d. A number without a unit is seconds, in
-//! every option.
+//! Parses durations: 500us, 20ms, 30s, 10m, 2h, 1d. A number without a unit is seconds, in every
+//! option.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// The units, and how many seconds each lasts.
 const UNITS: [(&str, f64); 7] = [
     ("", 1.0),
     ("us", 1e-6),
@@ -15,8 +14,7 @@ const UNITS: [(&str, f64); 7] = [
     ("d", 86_400.0),
 ];
 
-/// A time; `None` for anything else. The longest time that a clock counts is a time, and not
-/// rounded.
+/// A duration; `None` for anything else. Even the longest whole number of seconds is exact.
 pub fn time(text: &str) -> Option<Duration> {
     let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
@@ -24,24 +22,24 @@ pub fn time(text: &str) -> Option<Duration> {
     if !is_plain(number) {
         return None;
     }
-    // Whole seconds stay exact, however many they are.
+    // Whole seconds stay exact, even large ones.
     if let (Ok(whole), true) = (number.parse(), unit.is_empty() || unit.eq_ignore_ascii_case("s")) {
         return Some(Duration::from_secs(whole));
     }
     Duration::try_from_secs_f64(number.parse::<f64>().ok()? * unit_seconds).ok()
 }
 
-/// Digits, with a point at most: no sign, exponent or word.
+/// Digits with at most a point: no sign, exponent or word.
 fn is_plain(number: &str) -> bool {
-    // The parser of floating-point numbers takes `inf` and `1e9` as well.
+    // The parser of floating-point numbers also accepts `inf` and `1e9`.
     number.contains(|c: char| c.is_ascii_digit())
         && number.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
-/// A time within these bounds, which the refusal names as `bounds_text`.
+/// A duration within bounds, which the error describes as `bounds_text`.
 ///
 /// # Errors
-/// A sentence that says what may be written.
+/// A sentence with the accepted forms.
 pub fn time_within(
     text: &str,
     bounds: RangeInclusive<Duration>,

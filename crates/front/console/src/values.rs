@@ -1,4 +1,4 @@
-//! Values as they are typed: CPUs, sizes, counts, times, levels of a machine.
+//! Parses values of the command line: CPUs, sizes, counts, times, levels of a machine.
 
 use crate::time::time;
 use clap::ValueEnum;
@@ -8,10 +8,10 @@ use seatmap_launch::sets::{self, ComputerCpus};
 use seatmap_os::{CpuList, CpuSet};
 use std::time::Duration;
 
-/// CPUs of any machine, each once: `0-3,8`.
+/// Distinct CPUs of any machine: `0-3,8`.
 ///
 /// # Errors
-/// The text is not a list, or names a CPU twice.
+/// The text is not a list, or repeats a CPU.
 pub fn cpus(text: &str) -> Result<CpuList, String> {
     if text.split(',').any(sets::is_set) {
         return Err(format!(
@@ -26,10 +26,10 @@ pub fn cpus(text: &str) -> Result<CpuList, String> {
     })
 }
 
-/// CPUs of this computer, each once, by number or by part: `0-3,8`, `core:0`, `package:1`.
+/// Distinct CPUs of this computer, by number or by part: `0-3,8`, `core:0`, `package:1`.
 ///
 /// # Errors
-/// A member of the text names no CPUs that this computer has, or a CPU is named twice.
+/// A part of the text matches no CPU of this computer, or a CPU is repeated.
 pub fn own_cpus(text: &str) -> Result<CpuList, String> {
     if !text.split(',').any(sets::is_set) {
         return cpus(text);
@@ -39,20 +39,20 @@ pub fn own_cpus(text: &str) -> Result<CpuList, String> {
     cpus.distinct().map_err(|error| error.to_string())
 }
 
-/// A count with a multiplier of a thousand or a million.
+/// A count with an optional multiplier of a thousand or a million.
 ///
 /// # Errors
-/// A sentence that says what may be written.
+/// A sentence with the accepted forms.
 pub fn count(text: &str) -> Result<u64, String> {
     multiplied(text, 1000)
         .filter(|count| *count <= 1_000_000_000_000)
         .ok_or_else(|| format!("'{text}' is not a count; write 5000, 5k or 5m"))
 }
 
-/// A size in bytes with a multiplier of 1024 or its square.
+/// A size in bytes with an optional multiplier of 1024 or 1024 squared.
 ///
 /// # Errors
-/// A sentence that says what may be written.
+/// A sentence with the accepted forms.
 pub fn size(text: &str) -> Result<u32, String> {
     let bytes = multiplied(text, 1024)
         .and_then(|bytes| u32::try_from(bytes).ok())
@@ -71,14 +71,14 @@ fn multiplied(text: &str, thousand: u64) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// The longest time in which something can happen, 11 days. Times are doubled and added to the
-/// clock, which would overflow for the longest that can be typed.
+/// 11 days. Durations are doubled and added to the clock, which would overflow for the longest that
+/// can be typed.
 const LONGEST: Duration = Duration::from_secs(1_000_000);
 
-/// A time in which something can happen.
+/// A duration above 0.
 ///
 /// # Errors
-/// A sentence that says what may be written.
+/// A sentence with the accepted forms.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let time = time(text).filter(|time| !time.is_zero() && *time <= LONGEST);
     time.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Finds out how many colours and columns the terminal has.
+//! Determines the terminal's colours and columns.
 
 use clap::ValueEnum;
 use seatmap_report::terminal::{Colour, LEAST_COLUMNS};
@@ -6,29 +6,29 @@ use std::io::IsTerminal;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// When and how to colour.
+/// When and how to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ColourChoice {
-    /// On a terminal, as many colours as it says it has.
+    /// On a terminal, the colours that it supports.
     Auto,
     /// 24-bit colours.
     True,
     /// The 256 fixed colours.
     #[value(name = "256")]
     Ansi256,
-    /// None.
+    /// No colours.
     #[value(alias = "none")]
     Never,
 }
 
-/// Columns where the terminal does not say.
+/// The width if the terminal reports none.
 const USUAL_WIDTH: usize = 100;
 
 /// Beyond this, cells only grow.
 const WIDEST: usize = 200;
 
-/// The colours to draw with on a stream that is, or is not, a terminal. NO_COLOR (no-color.org)
-/// rules unless the command line asks for colours.
+/// The colours for a stream. NO_COLOR (no-color.org) applies unless the command line requests
+/// colours.
 pub fn colour(choice: ColourChoice, stream: &impl IsTerminal) -> Colour {
     match choice {
         ColourChoice::True => Colour::True,
@@ -43,10 +43,10 @@ fn set(variable: &str) -> bool {
     std::env::var_os(variable).is_some_and(|value| !value.is_empty())
 }
 
-/// The colours that COLORTERM and TERM announce.
+/// The colours from COLORTERM and TERM.
 fn offered() -> Colour {
     match (variable("COLORTERM").as_str(), variable("TERM").as_str()) {
-        // COLORTERM knows of 24-bit colours; TERM, which names a terminal's type, mostly does not.
+        // COLORTERM announces 24-bit colours; TERM, the terminal's type, usually does not.
         ("truecolor" | "24bit", _) => Colour::True,
         (_, "" | "dumb") => Colour::None,
         _ => Colour::Ansi256,
@@ -57,18 +57,18 @@ fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-/// Whether text stays as wide as it is, though a terminal is narrower.
+/// Text is never wrapped, even on a narrow terminal.
 static STAYS_WIDE: AtomicBool = AtomicBool::new(false);
 
-/// Leaves lines and tables as wide as they are from now on, as `--wide` asks.
+/// Disables wrapping from now on, for `--wide`.
 pub fn stay_wide() {
     STAYS_WIDE.store(true, Ordering::Relaxed);
 }
 
-/// The columns that `--width` asks for; 0 where it was not given.
+/// The value of `--width`; 0 by default.
 static ASKED: AtomicUsize = AtomicUsize::new(0);
 
-/// Keeps pictures and text to so many columns from now on, where `--width` gives a number.
+/// Sets the width of pictures and text from now on, if `--width` is given.
 pub fn keep_to(columns: Option<u16>) {
     ASKED.store(columns.unwrap_or(0).into(), Ordering::Relaxed);
 }
@@ -77,15 +77,14 @@ fn asked() -> Option<usize> {
     Some(ASKED.load(Ordering::Relaxed)).filter(|columns| *columns > 0)
 }
 
-/// Columns to draw pictures in.
+/// The width of pictures, in columns.
 pub fn width() -> usize {
     let here = || columns_set().or_else(|| size().map(|(width, _)| width));
     asked().unwrap_or_else(|| here().map_or(USUAL_WIDTH, |width| width.min(WIDEST)))
 }
 
-/// The columns that text on a stream has to fit into: those that were asked for, those of its
-/// terminal, or COLUMNS where that is set, as for ps(1). A file or pipe has none of its own, and
-/// gets every line whole, so that grep(1) finds a sentence.
+/// The width of text on a stream: the value of `--width`, else COLUMNS as for ps(1), else the
+/// terminal's. A file or pipe has none: its lines stay whole, so that grep(1) finds a sentence.
 pub fn text_columns(stream: &(impl IsTerminal + AsFd)) -> Option<usize> {
     if STAYS_WIDE.load(Ordering::Relaxed) {
         return None;
@@ -97,7 +96,6 @@ pub fn text_columns(stream: &(impl IsTerminal + AsFd)) -> Option<usize> {
     asked().or_else(columns_set).or_else(of_terminal)
 }
 
-/// The columns that the environment names.
 fn columns_set() -> Option<usize> {
     variable("COLUMNS").parse().ok().filter(|columns| *columns >= LEAST_COLUMNS)
 }

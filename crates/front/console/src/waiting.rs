@@ -1,4 +1,4 @@
-//! A word on stderr while something takes long, if that is a terminal.
+//! A progress bar for long work, if stderr is a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -6,27 +6,25 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Work that takes less than this needs no progress bar.
+/// Shorter work needs no progress bar.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The time between two pictures.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A bar for work without known progress. It shows the time that has passed, and the limit where
-/// there is one. It appears after two seconds and disappears when dropped.
+/// A bar for work without known progress: the elapsed time and the limit, if any. It appears after
+/// two seconds and disappears when dropped.
 pub struct Waiting(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Waiting {
-    /// Starts a bar now, with a word before it; draws nothing where stderr is not a terminal.
+    /// Starts a bar with a word before it; draws nothing if stderr is not a terminal.
     pub fn new(word: &'static str, limit_s: Option<f64>) -> Self {
         if !std::io::stderr().is_terminal() {
             return Waiting(None);
         }
         let (sender, ended) = channel();
-        // Without a thread to draw it there is no bar; the work goes on.
+        // Without a thread to draw it there is no bar; the work continues.
         let drawing = std::thread::Builder::new().spawn(move || {
             let began = Instant::now();
-            // The sender sends nothing: it is dropped when the work has ended, which ends the wait
-            // at once.
+            // The sender is dropped when the work ends, which ends the wait at once.
             if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
                 return;
             }

@@ -1,4 +1,4 @@
-//! A profile's origin and machine, in words; the same sentences in the terminal and in HTML.
+//! A profile's origin and machine in words, for terminal and HTML.
 
 use crate::Digits;
 use seatmap_data::machine::{
@@ -7,7 +7,6 @@ use seatmap_data::machine::{
 pub use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuList;
 
-/// Where the figures come from, as one line.
 pub(crate) fn origin(profile: &Profile) -> String {
     let origin = &profile.origin;
     let verb = match origin.kind {
@@ -20,11 +19,11 @@ pub(crate) fn origin(profile: &Profile) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The counts of PUs, cores, caches, NUMA nodes and packages, as one line.
+/// PUs, cores, caches, NUMA nodes and packages, as one line.
 pub(crate) fn topology(topology: &Topology) -> String {
     let kinds = [CoreKind::Performance, CoreKind::Efficiency].map(|kind| of_kind(topology, kind));
     let mut parts = vec![counted(topology.pus.len(), "PU"), cores(topology)];
-    // A level that no PU names is not known: '0 dies' would claim that there are none.
+    // A level without numbers is unknown: '0 dies' would claim that there are none.
     let level = |name, level: fn(&Pu) -> Option<u32>| match topology.count(level) {
         0 => String::new(),
         count => counted(count, name),
@@ -50,7 +49,7 @@ fn cores(topology: &Topology) -> String {
         return String::new();
     };
     match (least, most) {
-        // One thread a core is what a reader expects, and needs no words.
+        // One thread a core is the expectation, so omit it.
         (_, 1) => name,
         _ if least == most => format!("{name} with {most} hardware threads each"),
         // A hybrid processor: two threads on each P core, one on each E core.
@@ -62,14 +61,13 @@ fn of_kind(topology: &Topology, kind: CoreKind) -> usize {
     topology.pus.iter().filter(|pu| pu.kind == Some(kind)).count()
 }
 
-/// PUs as a CPU list in ascending order.
 pub(crate) fn cpus(pus: &[u32]) -> CpuList {
     let mut sorted = pus.to_vec();
     sorted.sort_unstable();
     CpuList(sorted)
 }
 
-/// Everything known of the surroundings but the mitigations, as (what, value).
+/// The environment without the mitigations, as (what, value).
 pub(crate) fn environment(environment: &Environment) -> Vec<(String, String)> {
     let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
     let named = [
@@ -90,7 +88,7 @@ pub(crate) fn environment(environment: &Environment) -> Vec<(String, String)> {
     named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// How it was measured and what was thrown away, as one sentence.
+/// How the profile was measured, and what was discarded.
 pub(crate) fn protocol(protocol: &Protocol) -> String {
     let discarded = protocol.discarded_gap + protocol.discarded_switched + protocol.discarded_moved;
     format!(
@@ -109,7 +107,7 @@ pub(crate) fn protocol(protocol: &Protocol) -> String {
     )
 }
 
-/// The information in a matrix of pairs, as plain sentences; empty without a model.
+/// Empty without a model.
 pub(crate) fn information(profile: &Profile) -> String {
     let Some(model) = &profile.home_model else { return String::new() };
     if !model.is_overdetermined() {
@@ -118,7 +116,7 @@ pub(crate) fn information(profile: &Profile) -> String {
     }
     let homes = match model.homes() {
         0 | 1 => String::new(),
-        // Plural: one home has no words.
+        // Plural: a single home is omitted.
         homes => format!(" for {homes} homes"),
     };
     format!(
@@ -156,19 +154,18 @@ fn pair_view(model: &HomeModel) -> String {
     }
 }
 
-/// A share as percent, without rounding up to a false 100.
+/// A percentage, not rounded up to a false 100.
 fn percent(share: f64) -> String {
     format!("{:.1} %", (share * 1000.0).floor() / 10.0)
 }
 
-/// Two significant digits at most.
 fn significant(value: f64) -> String {
     if !value.is_finite() || value <= 0.0 {
         return "?".to_owned();
     }
     let decimals = (1.0 - value.log10().floor()).clamp(0.0, 9.0) as usize;
     let text = format!("{value:.decimals$}");
-    // Zeros are idle behind a point alone: those of 40 are digits.
+    // Only zeros after the point are redundant: those of 40 are digits.
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {

@@ -12,14 +12,12 @@ use seatmap_advise::{Advice, AdviceVerdict, Evidence, Reason};
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::{agreeing, counted, counted_figure, figure, lasting, signed};
 
-/// The most programs that a row names.
 const MOST_NAMED: usize = 3;
 
-/// The remedy for a command that was cut short.
+/// The remedy for a short observation.
 const LET_IT_RUN: &str =
     "let it run longer; an advice takes half a minute, or as long as --seconds says";
 
-/// One fact with the word that stands before it.
 type Row = [TableCell; 2];
 
 fn row(label: &'static str, words: impl Into<String>) -> Row {
@@ -30,7 +28,7 @@ fn command(label: &'static str, command: &str) -> Row {
     [label.into(), TableCell::code(command)]
 }
 
-/// The advice: everything that was seen, in the order of looking.
+/// The page of an advice: everything observed, in order.
 #[must_use]
 pub fn page(advice: &Advice) -> Page {
     let table = Table::default().words([""; 2]).least([10]).rows(rows(advice));
@@ -57,7 +55,6 @@ fn headline(advice: &Advice) -> String {
     format!("{who}: {verdict}")
 }
 
-/// Everything that is said, in the order of looking.
 fn rows(advice: &Advice) -> Vec<Row> {
     let evidence = &advice.evidence;
     let mut rows = vec![row("looked at", looked_at(evidence))];
@@ -75,7 +72,7 @@ fn rows(advice: &Advice) -> Vec<Row> {
     rows
 }
 
-/// The facts that decide and that were not seen.
+/// Decisive facts that were not observed.
 fn not_seen(evidence: &Evidence) -> Option<Row> {
     let facts = evidence.unseen.iter().map(|fact| match fact {
         UnseenFact::Masks => "the CPUs that some threads might use: they ended before",
@@ -146,7 +143,6 @@ fn talks(evidence: &Evidence) -> String {
     }
 }
 
-/// The thing that keeps the program from doing more, as far as it was seen.
 fn limits(advice: &Advice) -> String {
     let evidence = &advice.evidence;
     match &advice.conclusion.reason {
@@ -177,7 +173,7 @@ fn usual_limit(evidence: &Evidence) -> String {
     let room = 100.0 * evidence.cpu_count as f64 - evidence.used_percent;
     let at_limit = evidence.busy.first().filter(|thread| thread.percent >= 90.0);
     let slow = evidence.first_client().filter(|one| one.busiest_percent >= CLIENT_LIMIT_PERCENT);
-    // A thread that is always busy waits for nobody.
+    // An always busy thread does not wait.
     if let Some(client) = slow.filter(|_| at_limit.is_none()) {
         let percent = figure(client.busiest_percent, 0);
         return format!("{}, which it waits for: that used {percent} % of a CPU", client.name);
@@ -208,7 +204,7 @@ fn share_of_cpus(evidence: &Evidence) -> String {
     format!("{} % of {}", figure(percent, 0), counted(evidence.cpu_count, "CPU"))
 }
 
-/// Its CPUs, which are busy with itself and with those that it works with.
+/// The program is busy with itself and those it works with.
 fn crowded(evidence: &Evidence) -> String {
     let partners = &evidence.neighbours.partners;
     let with = match &partners[..] {
@@ -221,7 +217,6 @@ fn crowded(evidence: &Evidence) -> String {
     )
 }
 
-/// The first of these programs, each with its CPU time.
 fn with_percents(programs: &[NeighbourProgram]) -> String {
     let named = programs.iter().take(MOST_NAMED).map(|NeighbourProgram { name, pid, percent }| {
         format!("{name} ({pid}, {} % of a CPU)", figure(*percent, 0))
@@ -273,7 +268,7 @@ fn bound_by(evidence: &Evidence) -> String {
     }
 }
 
-/// The arithmetic of the most that seats could save.
+/// The most that seats could save.
 fn at_most(most: &MostGain) -> String {
     let effect = &most.effect;
     if effect.messages == 0.0 {
@@ -297,7 +292,6 @@ fn at_most(most: &MostGain) -> String {
     )
 }
 
-/// The trial, or why there was none though one was wanted.
 fn tried_row(advice: &Advice) -> Option<Row> {
     let evidence = &advice.evidence;
     if let Some(trial) = &evidence.trial {
@@ -439,7 +433,6 @@ fn why(advice: &Advice) -> String {
     }
 }
 
-/// A finding without a sentence of its own.
 fn setting(verdict: AdviceVerdict) -> &'static str {
     match verdict {
         AdviceVerdict::DoThis => "this setting is wrong, whatever the seats",
@@ -456,7 +449,7 @@ fn one_cpu(evidence: &Evidence) -> String {
 
 fn better(seats: &TriedSeats, evidence: &Evidence) -> String {
     let percent = seats.difference.map_or(0.0, |gain| gain.percent);
-    // So much less time for the same work.
+    // The time saved for the same work.
     let saved_percent = 100.0 * percent / (100.0 + percent);
     let most = evidence.most_gain.as_ref().map_or(f64::INFINITY, |most| most.percent);
     let beyond = if saved_percent > most {
@@ -509,7 +502,6 @@ fn bound_one_by_one(evidence: &Evidence) -> String {
     )
 }
 
-/// Some threads with the CPUs that they may use.
 fn listed(threads: &[&BusyThread]) -> String {
     let named: Vec<String> =
         threads.iter().take(3).map(|one| format!("{} on {}", one.tid, one.cpus)).collect();
@@ -522,14 +514,13 @@ fn pasted(paste: &Paste) -> impl Iterator<Item = Row> {
     std::iter::once(command("do", &paste.command)).chain(undo)
 }
 
-/// The command that tells more, where there is one.
 fn next(advice: &Advice) -> Option<Row> {
     let evidence = &advice.evidence;
     let is_race = matches!(
         advice.conclusion.reason,
         Reason::TooShort | Reason::NotTried { why: NoTrial::Ended | NoTrial::NoWork }
     );
-    // A race of runs that are cut short compares nothing.
+    // A race between truncated runs would compare nothing.
     if let Some(line) = evidence.command.as_ref().filter(|_| is_race && !evidence.is_cut) {
         return Some(command("next", &format!("seatmap tune -- {line}")));
     }
@@ -541,7 +532,7 @@ fn next(advice: &Advice) -> Option<Row> {
         Reason::OwnMask | Reason::NotTried { why: NoTrial::Bound } => {
             let cpus = &evidence.unbound_cpus;
             let lines = evidence.pids.iter().map(|pid| format!("taskset -acp {cpus} {pid}"));
-            // A screen has no room for all the processes of a large server.
+            // The screen has no room for all processes of a large server.
             let lines: Vec<String> = lines.take(MOST_NAMED + 1).collect();
             let has_room = (1..=MOST_NAMED).contains(&lines.len());
             has_room.then(|| command("next", &lines.join(" && ")))
@@ -556,11 +547,10 @@ fn next(advice: &Advice) -> Option<Row> {
     }
 }
 
-/// The options that choose the program once more.
 fn program_options(evidence: &Evidence) -> Option<String> {
     evidence.chosen_by.clone().or_else(|| match &evidence.pids[..] {
         [pid] => Some(format!("--pid {pid}")),
-        // A command that was started for the look may have made others.
+        // A command started for the observation may have started others.
         _ => None,
     })
 }

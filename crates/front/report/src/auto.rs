@@ -1,4 +1,4 @@
-//! Seats that were tried on a living program, in words.
+//! Tried seats of a running program, in words.
 
 use crate::about::counted;
 use crate::page::{Page, PageSection, Table};
@@ -14,15 +14,14 @@ use seatmap_trial::live::event::{CandidateVerdict, RateGain};
 use seatmap_trial::live::masks::{SeatStatus, Sweep};
 use seatmap_trial::live::{LiveOutcome, NoSeats, SeatCandidate, WorkMetric};
 
-/// The seats that were tried, and what came of them.
+/// The tried seats and their results.
 #[must_use]
 pub fn page(outcome: &LiveOutcome, metric: &WorkMetric) -> Page {
     let section = PageSection::new("Seats").with(table(&outcome.attempts, metric));
     Page::of(section.with(sentences(outcome, metric)))
 }
 
-/// The sentences that are said in any case: seats that made the program worse, and threads that
-/// could not be seated.
+/// The sentences that even `--quiet` prints: worse seats, and threads that could not be seated.
 #[must_use]
 pub fn losses(outcome: &LiveOutcome) -> Vec<String> {
     let is_worse = |attempt: &&Attempt| {
@@ -47,7 +46,7 @@ pub fn losses(outcome: &LiveOutcome) -> Vec<String> {
 }
 
 fn refused(sweeps: &[Sweep]) -> Option<String> {
-    // Each sweep tries the same threads again, so that a sum would count some of them twice.
+    // Each sweep tries the same threads, so a sum would count them twice.
     let most = sweeps.iter().map(|sweep| sweep.refused).max().filter(|refused| *refused > 0)?;
     Some(format!("The kernel refused the seats of {}.", counted(most, "thread")))
 }
@@ -63,14 +62,13 @@ fn left_alone(threads: usize) -> Option<String> {
     })
 }
 
-/// The seats that are kept, and the threads that were on them at the last look.
 fn on_seats(kept: &SeatCandidate, outcome: &LiveOutcome) -> String {
     let is_over = outcome.end == Some(ObservationEnd::Program);
     let (has, have) =
         if is_over { ("had a seat", "had seats") } else { ("has a seat", "have seats") };
     let has = if outcome.held.on_seats == 1 { has } else { have };
     let threads = match kept.seated() {
-        // All of them: 'N of N' would raise a question.
+        // All of them: 'N of N' would be confusing.
         all if all == outcome.held.on_seats => counted(all, "thread"),
         all => format!("{} of {}", outcome.held.on_seats, counted(all, "thread")),
     };
@@ -172,7 +170,7 @@ fn sentences(outcome: &LiveOutcome, metric: &WorkMetric) -> Vec<String> {
     sentences.extend(halted.map(|HaltedProcess { pid, name, reason }| {
         format!("{name} ({pid}) does not run: {reason}.")
     }));
-    // A caution about the metric means something only beside a figure of it.
+    // A caution about the metric is useful only with a figure.
     if outcome.attempts.iter().any(|attempt| attempt.gain.is_some()) {
         sentences.push(format!("Judged by {}: {}.", metric_word(metric), metric.caution()));
     }
@@ -191,7 +189,7 @@ fn sentences(outcome: &LiveOutcome, metric: &WorkMetric) -> Vec<String> {
     sentences
 }
 
-/// The periods beside which others did more than usual.
+/// Periods during which others did more than usual.
 fn disturbed(periods: usize) -> Option<String> {
     (periods > 0).then(|| {
         let were = if periods == 1 { "was" } else { "were" };
@@ -203,7 +201,7 @@ fn disturbed(periods: usize) -> Option<String> {
     })
 }
 
-/// The periods of which a part had other CPUs.
+/// Periods during which the CPUs changed.
 fn torn(periods: usize) -> Option<String> {
     (periods > 0).then(|| {
         let were = if periods == 1 { "was" } else { "were" };
@@ -231,7 +229,6 @@ fn repeated(outcome: &LiveOutcome) -> Option<String> {
     }
 }
 
-/// Why no seats were judged.
 fn nothing_judged(outcome: &LiveOutcome) -> String {
     let ended = ended(outcome);
     match (outcome.messages_per_s, outcome.no_seats) {
@@ -243,7 +240,7 @@ fn nothing_judged(outcome: &LiveOutcome) -> String {
         (Some(_), Some(reason)) => {
             format!("No seats were tried: {}. {ended}.", reason_in_words(reason))
         }
-        // Seats were given, and not long enough to be compared.
+        // Seats were set, but not long enough for a comparison.
         (Some(_), None) if !outcome.sweeps.is_empty() => {
             format!("{ended}, before the first seats were judged; nothing was kept.")
         }
@@ -253,14 +250,12 @@ fn nothing_judged(outcome: &LiveOutcome) -> String {
     }
 }
 
-/// How it ended, and when, as the beginning of a sentence.
 fn ended(outcome: &LiveOutcome) -> String {
     let after = lasting(outcome.seconds);
     match outcome.end {
         Some(ObservationEnd::Program) => format!("The program ended after {after}"),
         Some(ObservationEnd::Time) => format!("The time was over after {after}"),
         Some(ObservationEnd::Stopped) => format!("It was stopped after {after}"),
-        // The error is told beside this.
         None => format!("It failed after {after}"),
     }
 }
@@ -277,7 +272,7 @@ fn reason_in_words(reason: NoSeats) -> &'static str {
     }
 }
 
-/// Whether seats that were better were taken away, because the program or the user ended it.
+/// Better seats were removed, because the program ended or the user stopped it.
 fn is_undone(outcome: &LiveOutcome) -> bool {
     outcome.attempts.iter().any(|attempt| attempt.verdict == CandidateVerdict::Better)
 }

@@ -1,4 +1,4 @@
-//! Commands compared: what their runs show, in words.
+//! Compares commands: what their runs show, in words.
 
 mod neighbours;
 
@@ -18,13 +18,12 @@ use seatmap_trial::tune::verdict::{NoiseFloor, blocks_to_show, percent};
 use seatmap_trial::tune::{BenchResults, CommandComparison, ComparisonVerdict};
 use std::collections::BTreeSet;
 
-/// The change, in percent, for which a session that cannot detect it says how many blocks it needs.
+/// A session that cannot detect this change says how many blocks it needs.
 const WORTH_SHOWING_PERCENT: f64 = 10.0;
 
-/// Names are cut at this length in a table.
 const LONGEST_NAME: usize = 40;
 
-/// The difference, the readings, and what they show.
+/// The page of a comparison: differences, readings, and what they show.
 #[must_use]
 pub fn page(results: &BenchResults) -> Page {
     let names = names(results);
@@ -36,8 +35,7 @@ pub fn page(results: &BenchResults) -> Page {
     let baseline: Vec<String> =
         results.baseline.iter().map(|then| of_baseline(results, then)).collect();
     let floor = floor(results);
-    // A single command has no comparison here: then an earlier result, or else the least difference
-    // that can be shown, begins the page.
+    // Without a comparison: an earlier result or the smallest detectable difference.
     let headline = comparisons.iter().chain(&baseline).chain(&floor).next().cloned();
     let notes = results.seats.notes.iter().map(|note| format!("Note: {note}."));
     let said: Vec<String> = comparisons
@@ -65,12 +63,10 @@ pub fn page(results: &BenchResults) -> Page {
     }
 }
 
-/// The note about quotas that were used up during the runs.
 pub(crate) fn throttled(quotas: &str) -> String {
     format!("Note: {quotas}: the readings are those of the quota, and not of the program alone.")
 }
 
-/// How much was run, and where.
 fn about(results: &BenchResults) -> String {
     let metric =
         if results.metric == "time" { String::new() } else { format!(" of {}", results.metric) };
@@ -110,14 +106,13 @@ fn table(results: &BenchResults) -> Table {
     }))
 }
 
-/// The quartiles of some readings.
 fn middle_half(results: &BenchResults, values: &[f64]) -> String {
     let quartiles = [0.25, 0.75].map(|share| quantile(values, share));
     let known = quartiles.iter().flatten().map(|value| reading(results, *value));
     known.collect::<Vec<_>>().join(" to ")
 }
 
-/// Differences in percent from some of the names, with the ends of their intervals.
+/// Differences in percent, with the ends of their intervals.
 pub(crate) fn differences(
     names: &[String],
     found: impl Iterator<Item = (usize, f64, Option<[f64; 2]>)>,
@@ -130,26 +125,24 @@ pub(crate) fn differences(
     Block::Intervals { rows: rows.collect(), title: "difference, %" }
 }
 
-/// Each command's reading in each block.
 fn blocks(results: &BenchResults) -> Block {
     let curves = names(results).into_iter().enumerate().map(|(at, name)| {
-        // The second run of the first command in a block serves the comparison with itself only.
+        // The second run serves only the first command's comparison with itself.
         let readings = results.runs.iter().filter(|run| run.command == at && !run.again);
         (name, readings.map(|run| (run.block, run.value)).collect())
     });
     readings_by_block(&results.unit, curves)
 }
 
-/// Curves of readings over the blocks, which are counted from 0.
+/// Curves over the blocks, which count from 0.
 pub(crate) fn readings_by_block(
     unit: &str,
     named: impl Iterator<Item = (String, Vec<(usize, f64)>)>,
 ) -> Block {
     let is_time = unit == "s";
-    // The axis of times counts in nanoseconds.
     let scale = if is_time { 1e9 } else { 1.0 };
     let curve = |(at, (name, readings)): (usize, (String, Vec<(usize, f64)>))| {
-        // People count blocks from 1.
+        // Displayed blocks count from 1.
         let points = readings.iter().map(|(block, value)| (*block as f64 + 1.0, value * scale));
         PlotCurve::new(at, &name, points.collect())
     };
@@ -169,12 +162,11 @@ fn settings(results: &BenchResults) -> Table {
     Table::facts(results.fingerprint.words().into_iter().chain(begun))
 }
 
-/// A reading with its unit.
 fn reading(results: &BenchResults, value: f64) -> String {
     reading_of(&results.unit, value)
 }
 
-/// A reading in seconds with a unit that suits; any other with four digits that matter.
+/// A time in a suitable unit, or four significant digits.
 pub(crate) fn reading_of(unit: &str, value: f64) -> String {
     if unit == "s" {
         return duration(1e9 * value);
@@ -182,20 +174,18 @@ pub(crate) fn reading_of(unit: &str, value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),
         1e4.. => format!("{value:.0}"),
-        // The power of ten of the first digit, taken from 3, leaves four digits that matter.
+        // Four significant digits: 3 minus the power of ten of the first digit.
         1e-3.. => format!("{value:.*}", (3.0 - value.log10().floor()).max(0.0) as usize),
         _ => format!("{value:.3e}"),
     }
 }
 
-/// A name that leaves room for figures and keeps both its ends, without line ends and what else a
-/// table cannot hold.
+/// A name shortened in the middle, with control characters made visible.
 pub(crate) fn short(name: &str) -> String {
     let name = visible(name);
     match name.char_indices().nth(LONGEST_NAME) {
         None => name,
         Some(_) => {
-            // Three places are for the dots; the beginning keeps the odd letter.
             let end = (LONGEST_NAME - 3) / 2;
             let letters: Vec<char> = name.chars().collect();
             let kept =
@@ -205,13 +195,12 @@ pub(crate) fn short(name: &str) -> String {
     }
 }
 
-/// Short names for things that stand beside each other, each other than the rest: where the middle
-/// is what differs, the parts that all have in common are left out instead.
+/// Short but unique names. If cutting the middle makes some equal, their common parts are cut
+/// instead.
 pub(crate) fn short_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let whole: Vec<String> = names.map(visible).collect();
     let cut: Vec<String> = whole.iter().map(|name| short(name)).collect();
     let count = |names: &[String]| names.iter().collect::<BTreeSet<_>>().len();
-    // Names that differed still do after the cut.
     if count(&cut) == count(&whole) {
         return cut;
     }
@@ -225,7 +214,6 @@ fn names(results: &BenchResults) -> Vec<String> {
     short_names(results.commands.iter().map(|command| command.name.as_str()))
 }
 
-/// A sentence for each comparison.
 fn comparisons(results: &BenchResults) -> Vec<String> {
     let names = names(results);
     results
@@ -239,7 +227,7 @@ fn comparisons(results: &BenchResults) -> Vec<String> {
 fn compared(results: &BenchResults, found: &CommandComparison, with: &str) -> String {
     let own = &names(results)[0];
     let by = amount(&results.metric, percent(found.ratio));
-    // Fewer blocks than the signed-rank test needs at this confidence have no interval.
+    // The signed-rank test has no interval for so few blocks at this confidence.
     let Some((low, high)) = found.ratio_low.zip(found.ratio_high) else {
         let fewest = signed_rank::fewest(results.confidence);
         return format!(
@@ -277,25 +265,24 @@ pub(crate) fn amount(metric: &str, percent: f64) -> String {
 /// `[-1.2 to +0.4 % at 95 %]`.
 pub(crate) fn interval(ends_percent: [f64; 2], confidence: f64) -> String {
     let [low, high] = ends_percent.map(|percent| signed(percent, decimals(percent)));
-    // A hundred times a share such as 0.29 is not a whole number; a tenth of a per cent is enough.
+    // 100 * 0.29 is not whole in floating point; tenths are precise enough.
     format!("[{low} to {high} % at {} %]", (1000.0 * confidence).round() / 10.0)
 }
 
-/// Two digits that matter of a percentage.
+/// A percentage with two significant digits.
 pub(crate) fn digits(percent: f64) -> String {
     figure(percent, decimals(percent))
 }
 
-/// The digits after the point that leave two digits; 0.995 is rounded up to 1.0.
+/// 0.995 rounds up to 1.0.
 fn decimals(percent: f64) -> usize {
     if percent.abs() < 0.995 { 2 } else { 1 }
 }
 
-/// The least difference that would have been detected, from the first command's difference from
-/// itself and the spread of the comparisons, in percent of the other's reading as every difference
-/// here. If that is much, also the blocks that a smaller one needs.
+/// The smallest detectable difference, from the first command's difference from itself and the
+/// spread of the comparisons; if it is large, also the blocks that a smaller one needs.
 fn floor(results: &BenchResults) -> Vec<String> {
-    // The first command is compared with itself block by block, and one block has no spread.
+    // One block of the comparison with itself has no spread.
     let Some(itself) = &results.itself else {
         return vec!["One block does not say which differences this computer can show.".to_owned()];
     };
@@ -315,7 +302,6 @@ fn floor(results: &BenchResults) -> Vec<String> {
     said
 }
 
-/// The changes that these blocks would have detected.
 fn detected(results: &BenchResults, itself: &NoiseFloor) -> String {
     let count = results.blocks().len();
     let blocks = counted(count, "block");
@@ -336,8 +322,8 @@ fn detected(results: &BenchResults, itself: &NoiseFloor) -> String {
     )
 }
 
-/// The blocks and the time that a difference of 10 % needs, and the option that asks for them;
-/// `None` if this session has as many, or has shown all differences.
+/// The blocks, time and option to detect a difference of 10 %; `None` if this session has enough or
+/// has shown all differences.
 fn blocks_needed(results: &BenchResults) -> Option<String> {
     let blocks = results.blocks();
     let found = &results.comparisons;
@@ -356,11 +342,10 @@ fn blocks_needed(results: &BenchResults) -> Option<String> {
     ))
 }
 
-/// The comparison with an earlier result.
 fn of_baseline(results: &BenchResults, then: &BaselineComparison) -> String {
     let with = format!("'{}' of {}", short(&then.name), then.begun);
     match &then.comparison {
-        // Comes first: under other conditions a difference would be theirs and not the command's.
+        // Comes first: under other conditions, a difference may be due to them.
         _ if !then.differences.is_empty() => {
             format!(
                 "Not comparable with {with}, because these differ: {}.",
@@ -372,7 +357,6 @@ fn of_baseline(results: &BenchResults, then: &BaselineComparison) -> String {
     }
 }
 
-/// Whether larger readings are better, in words.
 fn direction(results: &BenchResults) -> &'static str {
     match results.better {
         None => "",
@@ -403,7 +387,6 @@ mod tests {
             "{cut:?}"
         );
         assert!(cut.iter().all(|name| name.chars().count() == LONGEST_NAME), "{cut:?}");
-        // They differ in the middle, which would have been left out.
         let middles = ["4", "8"]
             .map(|threads| format!("{stem} {threads} --and-then-much-that-is-the-same-for-both"));
         let cut = short_names(middles.iter().map(String::as_str));

@@ -6,10 +6,8 @@ use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_health::noise::ProgramNoise;
 use seatmap_os::CpuList;
 
-/// The number of processes that are named.
 const MOST_PROCESSES: usize = 8;
 
-/// The number of CPUs whose noise is listed.
 const MOST_CPUS: usize = 4;
 
 /// One cell, in a few lines.
@@ -21,7 +19,7 @@ pub fn text(cell: &CellRecord) -> String {
         text += &format!("  not better: {}\n", visible(reason));
     }
     let bound = counted(cell.kernel_threads_left, "bound kernel thread");
-    // The record is of the moment in which the cell was made; faults are of now.
+    // The record describes the cell's creation; the faults are current.
     text += &format!("  left on its CPUs when it was made: {bound}");
     if cell.threads_left > 0 {
         let threads = counted(cell.threads_left, "other thread");
@@ -50,7 +48,6 @@ pub fn text(cell: &CellRecord) -> String {
     text
 }
 
-/// The first few processes of a list.
 fn owners(processes: &[String]) -> String {
     let (shown, more) = processes.split_at(processes.len().min(MOST_PROCESSES));
     let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
@@ -74,7 +71,7 @@ fn measured_noise(cell: &CellRecord) -> String {
     }
 }
 
-/// The faults of a cell that is shown, one on each line.
+/// The faults of a shown cell, one on each line.
 #[must_use]
 pub fn faults(faults: &[String]) -> String {
     faults.iter().map(|fault| format!("  wrong: {}\n", visible(fault))).collect()
@@ -88,7 +85,7 @@ pub fn row(cell: &CellRecord) -> String {
     format!("{}  {}  {}  {state}{lease}\n", cell.name, cpus(cell), cell.backend)
 }
 
-/// Whether a cell is what it was made to be.
+/// Whether a cell is still as it was created.
 #[must_use]
 pub fn verdict(cell: &CellRecord, faults: &[String]) -> String {
     match faults {
@@ -97,7 +94,7 @@ pub fn verdict(cell: &CellRecord, faults: &[String]) -> String {
     }
 }
 
-/// How many things are wrong with a cell; `None` where it is whole.
+/// The number of faults of a cell; `None` if there are none.
 #[must_use]
 pub fn damage(cell: &CellRecord, faults: &[String]) -> Option<String> {
     let count = faults.len();
@@ -106,7 +103,7 @@ pub fn damage(cell: &CellRecord, faults: &[String]) -> Option<String> {
     (count > 0).then(|| format!("{things} {are} wrong with the cell '{}'", cell.name))
 }
 
-/// The noise that a program had: a line a CPU, the first few, and what its threads lost.
+/// The noise of the first few CPUs, and what the program's threads lost.
 #[must_use]
 pub fn noise(noise: &ProgramNoise) -> Vec<String> {
     let (shown, more) = noise.cpus.split_at(noise.cpus.len().min(MOST_CPUS));

@@ -1,4 +1,4 @@
-//! A check of the threads of living programs.
+//! A check of the threads of running programs.
 
 use crate::page::{Page, PageSection, Table, TableCell};
 use seatmap_watch::judge::judged::{CheckText, FindingLine};
@@ -9,7 +9,7 @@ pub fn page(text: &CheckText, is_coloured: bool) -> Page {
     Page::of(added(PageSection::new("Check"), text, is_coloured))
 }
 
-/// A section with a check below what it has.
+/// Adds a check at the end of a section.
 pub(crate) fn added(section: PageSection, text: &CheckText, is_coloured: bool) -> PageSection {
     let table = Table::default().words([""; 3]).least([7, 12]).flush().dense();
     let findings = table.rows(text.lines.iter().map(|line| row(line, is_coloured)));

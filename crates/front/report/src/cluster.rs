@@ -1,4 +1,4 @@
-//! A cluster: its groups, the round trips between its nodes, and what is odd.
+//! A cluster: its groups, the round trips between its nodes, and what is wrong.
 
 use crate::counted;
 use crate::duration::time;
@@ -13,20 +13,19 @@ use seatmap_data::machine::Square;
 use seatmap_data::statistics::median;
 use std::time::Duration;
 
-/// The letters of a name at the edge of the matrix of pairs, and of the names of a group.
+/// Letters of a node's name in the matrix, and of a list of names.
 const MATRIX_WIDTH: usize = 12;
 const GROUP_WIDTH: usize = 27;
 
-/// The most nodes of a group that are named.
 const MOST_NAMED: usize = 8;
 
 const SMALL_BYTES: u32 = 8;
 const GIB: f64 = (1_u64 << 30) as f64;
 
-/// The groups, the round trips of all pairs, and what is odd.
+/// The page of a cluster: groups, findings, and the round trips of all pairs.
 #[must_use]
 pub fn page(cluster: &Cluster) -> Page {
-    // Names, dates and launchers are words of other computers: none may command a terminal.
+    // Text of other computers must not control the terminal.
     let cluster = &cluster.visible();
     let groups = groups(cluster);
     let found = faults(cluster);
@@ -76,7 +75,7 @@ fn sentence(cluster: &Cluster, found: &[ClusterFault]) -> String {
     }
 }
 
-/// The words for a cluster of which no two pairs were measured: a pair is slow beside others alone.
+/// A pair is slow only in comparison with others.
 fn nothing_to_compare(cluster: &Cluster) -> String {
     match cluster.pairs.len() {
         0 => "No pair of nodes was measured".to_owned(),
@@ -84,8 +83,7 @@ fn nothing_to_compare(cluster: &Cluster) -> String {
     }
 }
 
-/// The faults, each in a line, or one line that says that there is none; and one about pairs that
-/// could not be judged.
+/// The faults, one a line, or that nothing is wrong; then the pairs too noisy to judge.
 #[must_use]
 pub fn verdict(cluster: &Cluster, found: &[ClusterFault]) -> String {
     let cluster = &cluster.visible();
@@ -100,7 +98,7 @@ pub fn verdict(cluster: &Cluster, found: &[ClusterFault]) -> String {
     seatmap_data::document::visible_lines(text + &noisy)
 }
 
-/// How many nodes and pairs could not be measured, and what to do; `None` where all could.
+/// The number of nodes and pairs that could not be measured, and the remedy; `None` if all were.
 #[must_use]
 pub fn missing(cluster: &Cluster) -> Option<String> {
     let nodes = cluster.missing.iter().filter(|missing| missing.nodes.len() == 1).count();
@@ -113,7 +111,7 @@ pub fn missing(cluster: &Cluster) -> Option<String> {
     })
 }
 
-/// A line for the start of the rounds in which bad pairs are measured again.
+/// Announces the rounds in which bad pairs are measured again.
 #[must_use]
 pub fn again(pairs: usize, at_most: Duration) -> String {
     format!(
@@ -123,7 +121,6 @@ pub fn again(pairs: usize, at_most: Duration) -> String {
     )
 }
 
-/// A line about the pairs that were too noisy to judge.
 fn noisy(cluster: &Cluster) -> Option<String> {
     let pairs = unsettled(cluster);
     let [a, b] = pairs.first()?.map(|node| &cluster.nodes[node].name);
@@ -136,11 +133,11 @@ fn noisy(cluster: &Cluster) -> Option<String> {
     ))
 }
 
-/// The groups as on file, and each node that stands in none for itself.
+/// The groups on file; each remaining node is a group by itself.
 fn groups(cluster: &Cluster) -> Vec<Vec<usize>> {
     let mut groups = Vec::<Vec<usize>>::new();
     for (node, group) in cluster.group_of().into_iter().enumerate() {
-        // A group on file may hold no node, and so its number has no list.
+        // A group on file may be empty, but still needs a list.
         groups.resize_with(groups.len().max(group + 1), Vec::new);
         groups[group].push(node);
     }
@@ -148,7 +145,6 @@ fn groups(cluster: &Cluster) -> Vec<Vec<usize>> {
     groups
 }
 
-/// How much was measured.
 fn measured(cluster: &Cluster, groups: usize) -> String {
     let nodes = cluster.nodes.len();
     // Unordered pairs: a round trip has no direction.
@@ -166,7 +162,6 @@ fn measured(cluster: &Cluster, groups: usize) -> String {
     )
 }
 
-/// How well the rest is known.
 fn predicted(cluster: &Cluster) -> Option<String> {
     let held_back = cluster.held_back.as_ref()?;
     Some(format!(
@@ -176,18 +171,15 @@ fn predicted(cluster: &Cluster) -> Option<String> {
     ))
 }
 
-/// The pairs inside some nodes.
 fn inside<'a>(cluster: &'a Cluster, nodes: &[usize]) -> impl Iterator<Item = &'a NodePair> + Clone {
     cluster.pairs.iter().filter(move |pair| pair.nodes.iter().all(|node| nodes.contains(node)))
 }
 
-/// The pairs of nodes in different groups.
 fn between(cluster: &Cluster) -> impl Iterator<Item = &NodePair> + Clone {
     let group = cluster.group_of();
     cluster.pairs.iter().filter(move |pair| group[pair.nodes[0]] != group[pair.nodes[1]])
 }
 
-/// A line for the inside of each group, and one for all ways between two.
 fn table(cluster: &Cluster, groups: &[Vec<usize>]) -> Table {
     let mut rows: Vec<(String, [String; 3])> = groups
         .iter()
@@ -200,13 +192,10 @@ fn table(cluster: &Cluster, groups: &[Vec<usize>]) -> Table {
     table.least([28, 10, 10, 12]).rows(rows.into_iter().map(row))
 }
 
-/// The cells of a name and its figures.
 fn row<const N: usize>((name, figures): (String, [String; N])) -> impl Iterator<Item = String> {
     std::iter::once(name).chain(figures)
 }
 
-/// The median round trips of some pairs, of small messages and of large ones, and the rate of their
-/// streams.
 fn medians<'a>(pairs: impl Iterator<Item = &'a NodePair> + Clone) -> [String; 3] {
     let rates: Vec<f64> = pairs.clone().flat_map(|pair| pair.rate_mbps).collect();
     let [small, large] = [SMALL_BYTES, SIZE_BYTES].map(|size| {
@@ -217,20 +206,18 @@ fn medians<'a>(pairs: impl Iterator<Item = &'a NodePair> + Clone) -> [String; 3]
     [small, large, median(&rates).map_or("-".to_owned(), rate)]
 }
 
-/// The same through MPI, where that was measured, and the operations of all nodes together.
 fn by_mpi(cluster: &Cluster, mpi: &Mpi, groups: &[Vec<usize>]) -> Vec<PageSection> {
     let columns =
         Table::default().words(["all nodes together"]).figures(["8 B", "1 KiB", "64 KiB"]);
     let together = columns.least([28, 10, 10, 10]).rows(collectives(mpi).into_iter().map(row));
     let pairs =
         PageSection::new("Through MPI").narrow().with(vec![format!("Through {}:", mpi.library)]);
-    // Without round trips through MPI only the operations are shown.
     let Some(cluster) = cluster.by_mpi() else { return vec![pairs.with(together)] };
     let together = PageSection::new("Through MPI, all together").narrow().with(together);
     vec![pairs.with(table(&cluster, groups)), together]
 }
 
-/// The times of each operation by size: 8 B, 1 KiB and 64 KiB; a barrier has none but the first.
+/// The times for 8 B, 1 KiB and 64 KiB; a barrier has only the first.
 fn collectives(mpi: &Mpi) -> [(String, [String; 3]); 4] {
     let names = [
         (CollectiveOperation::Barrier, "barrier"),
@@ -239,7 +226,7 @@ fn collectives(mpi: &Mpi) -> [(String, [String; 3]); 4] {
         (CollectiveOperation::Alltoall, "alltoall"),
     ];
     names.map(|(operation, name)| {
-        // A barrier sends nothing and is on file with 0 bytes; it stands in the first column.
+        // A barrier, on file with 0 bytes, is in the first column.
         let times = [&[0, 8][..], &[1 << 10], &[64 << 10]].map(|sizes| {
             let mut timed = mpi.collectives.iter().filter(|one| one.operation == operation);
             let timed = timed.find(|one| sizes.contains(&one.size_bytes));
@@ -249,11 +236,11 @@ fn collectives(mpi: &Mpi) -> [(String, [String; 3]); 4] {
     })
 }
 
-/// The round trips of each pair; `None` where none were measured.
+/// `None` if no pair was measured.
 fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<PairTimes> {
     let order: Vec<usize> = groups.concat();
     let fit = cluster.fit(SymmetricMetric::Trip(SIZE_BYTES))?;
-    // All names at once, because a name is short as long as it differs from the others.
+    // Names are shortened only as far as they stay unique.
     let short = apart(cluster, MATRIX_WIDTH);
     let n = order.len();
     Some(PairTimes {
@@ -264,14 +251,13 @@ fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<PairTimes> {
         begins: (1..groups.len()).map(|group| groups[..group].concat().len()).collect(),
         times_ns: Square::from_fn(n, |row, column| fit.value(order[row], order[column])),
         is_measured: Square::from_fn(n, |row, column| {
-            // On file the lower node of a pair comes first.
+            // On file, the lower node of a pair comes first.
             let pair = [order[row].min(order[column]), order[row].max(order[column])];
             cluster.pairs.iter().any(|measured| measured.nodes == pair)
         }),
     })
 }
 
-/// The streams that were measured at one time, beside what their pairs had alone.
 fn loaded(cluster: &Cluster) -> Table {
     let table = Table::default()
         .words(["Streams at one time"])
@@ -296,10 +282,9 @@ fn name_of(loaded: &LoadedStreams) -> &'static str {
     }
 }
 
-/// The facts in which nodes may differ.
 fn facts(node: &Node) -> String {
     let facts = &node.facts;
-    // A node that could not tell its memory says 0.
+    // Memory is 0 if the node could not determine it.
     let memory =
         (facts.memory_bytes > 0).then(|| format!("{:.0} GiB", facts.memory_bytes as f64 / GIB));
     let words = [
@@ -311,7 +296,7 @@ fn facts(node: &Node) -> String {
     words.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The groups as boxes with their nodes, hung on what connects them. Nodes with faults are marked.
+/// Faulty nodes are marked.
 fn switches(cluster: &Cluster, groups: &[Vec<usize>], found: &[ClusterFault]) -> Markup {
     let [_, trip, rate] = medians(between(cluster));
     let short = apart(cluster, MATRIX_WIDTH);
@@ -327,7 +312,6 @@ fn switches(cluster: &Cluster, groups: &[Vec<usize>], found: &[ClusterFault]) ->
     }
 }
 
-/// A node's short name, with its name and faults as a tip.
 fn node_box(name: &str, short: &str, found: &[ClusterFault]) -> Markup {
     let faults: Vec<&str> = found
         .iter()
@@ -338,23 +322,22 @@ fn node_box(name: &str, short: &str, found: &[ClusterFault]) -> Markup {
     html! { span.node.faulty[!faults.is_empty()] title=(tip) { (short) } }
 }
 
-/// The rate that a stream's way has alone, measured or predicted.
+/// The rate without other streams, measured or predicted.
 fn alone(cluster: &Cluster, stream: &Stream) -> Option<f64> {
     let nodes = [stream.from.min(stream.to), stream.from.max(stream.to)];
     match cluster.pairs.iter().find(|pair| pair.nodes == nodes) {
-        // The rates of a pair are from its first node to its second, and back.
+        // A pair's rates: from its first node to its second, then back.
         Some(pair) => Some(pair.rate_mbps[usize::from(stream.from > stream.to)]),
         None => Some(cluster.fit(SymmetricMetric::Rate)?.predicted(nodes[0], nodes[1])),
     }
 }
 
-/// The names of all nodes, told apart in about this many letters.
+/// Names shortened to about `width` letters, but still unique.
 fn apart(cluster: &Cluster, width: usize) -> Vec<String> {
     let names: Vec<&str> = cluster.nodes.iter().map(|node| node.name.as_str()).collect();
     seatmap_cluster::names::apart(&names, width)
 }
 
-/// The names of nodes, the first few of many.
 fn named(cluster: &Cluster, nodes: &[usize]) -> String {
     let more = if nodes.len() > MOST_NAMED {
         format!(" +{}", nodes.len() - MOST_NAMED)
@@ -365,7 +348,7 @@ fn named(cluster: &Cluster, nodes: &[usize]) -> String {
     let all =
         few.iter().map(|node| cluster.nodes[*node].name.as_str()).collect::<Vec<&str>>().join(" ")
             + &more;
-    // Whole names while they fit, then common parts once (node[1-4]), then a beginning.
+    // Full names if they fit, else their common parts once (node[1-4]), else a prefix.
     if all.chars().count() <= GROUP_WIDTH {
         return all;
     }
@@ -375,7 +358,7 @@ fn named(cluster: &Cluster, nodes: &[usize]) -> String {
     );
     match short.chars().count() {
         0..=GROUP_WIDTH => short,
-        // Nine letters are left for '.. (1234)'.
+        // '.. (1234)' takes nine letters.
         _ => format!(
             "{}.. ({})",
             short.chars().take(GROUP_WIDTH - 9).collect::<String>(),
@@ -392,7 +375,7 @@ fn rate(mbps: f64) -> String {
 mod tests {
     use super::*;
 
-    /// Four nodes on two switches; the name of one is not a name.
+    /// Four nodes on two switches; one name needs escaping.
     fn measured() -> Cluster {
         let node = |at: usize, name: &str| {
             format!(
@@ -441,7 +424,6 @@ mod tests {
                 && page.contains("5 of 6 pairs measured")
         );
         assert!(page.contains("&lt;b&gt;&amp;") && !page.contains("<b>&"));
-        // Twelve cells, of which those of the pair that was not measured are pale.
         assert_eq!(page.matches("<title>n").count() + page.matches("<title>&lt;b").count(), 12);
         assert_eq!(page.matches("class=\"node\"").count(), 4);
         assert_eq!(page.matches("predicted</title>").count(), 2);

@@ -1,11 +1,11 @@
-//! Two machines side by side.
+//! Compares two machines.
 
 use crate::page::{Page, PageSection, Table};
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::figure;
 use seatmap_measure::comparison::{ClassComparison, FactDifference, ProfileComparison};
 
-/// The widest difference, the classes, and the facts that differ.
+/// The page of a comparison: the classes, and the facts that differ.
 #[must_use]
 pub fn page(comparison: &ProfileComparison) -> Page {
     let [first, second] = comparison.machines.each_ref().map(|name| visible(name).to_string());
@@ -25,7 +25,6 @@ pub fn page(comparison: &ProfileComparison) -> Page {
     }
 }
 
-/// The class that differs most, in one sentence.
 fn sentence(comparison: &ProfileComparison) -> String {
     let [first, second] = comparison.machines.each_ref().map(|name| visible(name).to_string());
     let model = if comparison.same_processor { "same processor model, " } else { "" };
@@ -78,7 +77,6 @@ fn ratio(class: &ClassComparison) -> String {
     class.ratio.map_or("-".to_owned(), times)
 }
 
-/// A ratio with as many digits as people compare.
 fn times(ratio: f64) -> String {
     format!("{ratio:.2}")
 }

@@ -1,68 +1,67 @@
-//! How many digits of a figure mean something.
+//! Chooses how many digits of a figure are significant.
 
 use seatmap_data::machine::{OriginKind, Profile};
 
-/// How many decimals of a nanosecond a profile's figures deserve.
+/// The number of significant decimals of a nanosecond.
 ///
 /// The last digit printed has the same place value as the resolution's first digit, as for any
-/// figure beside its uncertainty (JCGM 100:2008, 7.2.6): 0.04 ns allows two decimals, 5.2 ns none,
-/// 12 ns not even the ones.
+/// figure with an uncertainty (JCGM 100:2008, 7.2.6): 0.04 ns allows two decimals, 5.2 ns none, 12
+/// ns not even the ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digits {
     decimals: i32,
 }
 
-/// A tenth of a nanosecond is a third of a clock cycle; no machine's distance is stable beyond
-/// that.
+/// A tenth of a nanosecond is a third of a clock cycle; no distance is more stable.
 const MOST_DECIMALS: i32 = 1;
 
 impl Digits {
-    /// The digits that a profile's distances deserve: by the protocol's resolution, or by the step
-    /// on which the values of an imported file fall.
+    /// The significant digits of a profile's distances: from the protocol's resolution, or from the
+    /// step between the values of an imported file.
     #[must_use]
     pub fn of(profile: &Profile) -> Self {
         let protocol =
             profile.core_distance.as_ref().and_then(|distance| distance.protocol.as_ref());
-        // Of an imported file this is the step between its values. Of a measurement it is the
-        // clock's, which a batch of round trips divides.
+        // The step between an imported file's values. A measurement's would be the clock's, which a
+        // batch of round trips divides.
         let step = profile.clock.step_ns.filter(|_| profile.origin.kind == OriginKind::Imported);
         Digits::for_resolution(
             protocol.map(|protocol| protocol.resolution_ns).or(step).unwrap_or(0.0),
         )
     }
 
-    /// The digits above a resolution in nanoseconds; as many as useful where it is 0 or no number.
+    /// The digits above a resolution in nanoseconds; if it is 0 or not a number, the most decimals.
     #[must_use]
     pub fn for_resolution(resolution_ns: f64) -> Self {
-        // The place of the resolution's first digit: that of 0.04 ns is the second decimal.
+        // The place of the resolution's first digit: the second decimal for 0.04 ns.
         let place = if resolution_ns > 0.0 {
             -resolution_ns.log10().floor()
         } else {
             f64::from(MOST_DECIMALS)
         };
-        // The lower bound keeps the powers of ten below in range, whatever step a file claims.
+        // The lower bound keeps the powers of ten in range.
         Digits { decimals: (place as i32).clamp(-9, MOST_DECIMALS) }
     }
 
-    /// The same without decimals, for narrow cells.
+    /// At most whole nanoseconds, for narrow cells.
     #[must_use]
     pub fn whole(self) -> Self {
         Digits { decimals: self.decimals.min(0) }
     }
 
-    /// Decimals; negative where not even the ones mean something.
+    /// The number of decimals; negative if not even the ones are significant.
     #[must_use]
     pub fn decimals(self) -> i32 {
         self.decimals
     }
 
-    /// The figure without a unit; `?` where it is not known.
+    /// The figure without a unit; `?` if unknown.
     #[must_use]
     pub fn show(self, value_ns: f64) -> String {
         if !value_ns.is_finite() {
             return "?".to_owned();
         }
-        // The formatter rounds no further than to ones; tens and hundreds are rounded here.
+        // The formatter rounds only to ones, so round tens and hundreds here.
         let place = 10f64.powi(-self.decimals);
         let rounded = if self.decimals < 0 { (value_ns / place).round() * place } else { value_ns };
         format!("{rounded:.*}", self.decimals.max(0) as usize)

@@ -1,13 +1,12 @@
-//! The things that disturb a measurement or a quiet program on this computer.
+//! Things that disturb a measurement or a quiet program on this computer.
 
 use crate::page::{Page, PageSection, Table, TableCell};
 use seatmap_data::statistics::words::counted;
 use seatmap_health::doctor::{Diagnosis, DoctorRemedyKind, Severity, gravest};
 
-/// The findings that stand first.
 const FIRST: usize = 3;
 
-/// The order in which findings are listed: those that can be fixed come first.
+/// Findings that can be fixed come first.
 const ORDER: [(Severity, &str); 5] = [
     (Severity::Fix, "Can be mended on the running system"),
     (Severity::Boot, "Can be mended by a word on the kernel's command line"),
@@ -16,8 +15,8 @@ const ORDER: [(Severity, &str); 5] = [
     (Severity::Ok, "As it should be"),
 ];
 
-/// In a terminal, the findings that matter most, then a line for each thing that was examined, and
-/// one below it for the remedy; on a page, the findings by what can be done.
+/// In a terminal, the gravest findings, then all settings with their remedies; on a page, the
+/// findings by remedy.
 #[must_use]
 pub fn page(machine: &str, found: &[Diagnosis], is_coloured: bool) -> Page {
     let of_level = |(level, title): (Severity, &str)| {
@@ -45,7 +44,7 @@ pub fn page(machine: &str, found: &[Diagnosis], is_coloured: bool) -> Page {
 
 fn begin_with(diagnosis: &Diagnosis, number: usize) -> impl Iterator<Item = TableCell> {
     let finding = format!("  {number}. {}: {}", diagnosis.subject, diagnosis.found);
-    // A word alone does not say where it belongs.
+    // A bare word does not say where to put it.
     let place = match diagnosis.level {
         Severity::Boot => "on the kernel's command line: ",
         _ => "",
@@ -61,7 +60,6 @@ fn lines(diagnosis: &Diagnosis, is_coloured: bool) -> impl Iterator<Item = [Tabl
     std::iter::once([word, diagnosis.subject.into(), (&diagnosis.found).into()]).chain(remedy)
 }
 
-/// The remedy behind an arrow.
 fn remedy(diagnosis: &Diagnosis, arrow: &str) -> Option<TableCell> {
     let remedy = diagnosis.remedy.as_ref()?;
     let text = format!("{arrow}{}", remedy.text);
@@ -69,11 +67,9 @@ fn remedy(diagnosis: &Diagnosis, arrow: &str) -> Option<TableCell> {
     Some(if is_command { TableCell::code(text) } else { text.into() })
 }
 
-/// Green, none, yellow, red.
 fn sgr(level: Severity) -> &'static str {
     match level {
-        // SGR parameters (ECMA-48): 32 green, 33 yellow, 31 red; the word says the level as well,
-        // for those who see no colours.
+        // SGR parameters (ECMA-48): 32 green, 33 yellow, 31 red.
         Severity::Ok => "32",
         Severity::Info => "0",
         Severity::Fix | Severity::Boot => "33",
@@ -81,7 +77,6 @@ fn sgr(level: Severity) -> &'static str {
     }
 }
 
-/// How much can be mended, and what to begin with.
 fn sentence(found: &[Diagnosis]) -> String {
     let count = |level| found.iter().filter(|diagnosis| diagnosis.level == level).count();
     let now = count(Severity::Fix);

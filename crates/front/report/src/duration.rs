@@ -2,24 +2,23 @@
 
 use seatmap_data::statistics::words::figure;
 
-/// A time in nanoseconds, in the unit that suits it, with three digits behind the point: `1.234
-/// us`.
+/// A time in nanoseconds, in a suitable unit, with three decimals: `1.234 us`.
 #[must_use]
 pub fn duration(ns: f64) -> String {
-    // A unit begins where rounding would give a thousand of the one below it.
+    // A unit begins where rounding would give 1000 of the smaller one.
     match ns {
         999_999_500.0.. => format!("{:.3} s", ns / 1e9),
         999_999.5.. => format!("{:.3} ms", ns / 1e6),
         999.95.. => format!("{:.3} us", ns / 1e3),
-        // Takes negative times and NaN as well, which no larger unit suits.
+        // Includes negative times and NaN, which suit no larger unit.
         _ => format!("{} ns", figure(ns, 1)),
     }
 }
 
-/// A time in nanoseconds for the cells of a table, which have little room.
+/// A time for the cells of a table, which have little room.
 pub(crate) fn time(ns: f64) -> String {
     match ns {
-        // A unit begins where rounding would give a thousand of the one below it.
+        // A unit begins where rounding would give 1000 of the smaller one.
         ns if ns < 999.5 => format!("{ns:.0} ns"),
         ns if ns < 999_950.0 => format!("{:.1} us", ns / 1e3),
         ns => format!("{:.2} ms", ns / 1e6),

@@ -1,25 +1,23 @@
-//! How much a plan could change its program, in sentences. They stand above the costs of a model.
+//! How much a plan could change its program, in sentences above the costs of the model.
 
 use crate::duration::duration;
 use crate::traffic::three_digits;
 use seatmap_data::plan::Effect;
 use seatmap_data::statistics::words::{counted_figure, figure, lasting};
 
-/// Savings from this share of the program's time on are told without a figure, in percent: messages
-/// overlap, and on a virtual machine that others load a wakeup on another CPU takes several times
-/// as long as it did in a quiet measurement.
+/// From this share of the program's time on, savings have no figure: messages overlap, and on a
+/// virtual machine loaded by others a wakeup on another CPU takes several times as long as in a
+/// quiet measurement.
 const MUCH_PERCENT: f64 = 5.0;
 
-/// Savings below this share of the program's time are told as one that can be left, in percent:
-/// a race of the program hardly shows a smaller difference.
+/// Below this share of the program's time, savings are negligible: a race hardly shows a smaller
+/// difference.
 const WORTH_A_RACE_PERCENT: f64 = 1.0;
 
-/// The messages that were seen, and the most that the plan can save.
 pub(crate) fn sentences(effect: &Effect) -> [String; 2] {
     [seen(effect), saving(effect)]
 }
 
-/// The messages of the program, and what one of them takes.
 fn seen(effect: &Effect) -> String {
     let time = lasting(effect.observed_s);
     if effect.messages == 0.0 {
@@ -40,7 +38,6 @@ fn seen(effect: &Effect) -> String {
     format!("{rate} {messages} a second {were} seen, for {time}; {one}.")
 }
 
-/// The most that the plan can save of the program's time.
 pub(crate) fn saving(effect: &Effect) -> String {
     if effect.outside_wakeups > effect.messages {
         let outside = counted_figure(effect.outside_wakeups, 0, "wakeup");
@@ -70,12 +67,12 @@ pub(crate) fn saving(effect: &Effect) -> String {
     )
 }
 
-/// A rate in the three digits that count; small ones as they are.
+/// Small rates are written in full.
 fn rounded_rate(rate: f64) -> String {
     if rate < 9999.5 { figure(rate, 0) } else { three_digits(rate) }
 }
 
-/// Two digits for small shares, which no rounding makes nothing.
+/// Two digits for small shares, but never zero.
 fn shown_percent(percent: f64) -> String {
     match percent {
         10.0.. => figure(percent, 0),

@@ -1,7 +1,7 @@
 //! The gallery: a site of plain files about many machines.
 //!
-//! Each page is whole, as all pages of Seatmap are: links between them are the only thing that they
-//! share. So a site can be read from a folder, without a server and without a network.
+//! Each page is complete, like all pages of Seatmap; pages only link to each other. Therefore the
+//! site works from a folder, without a server or a network.
 
 mod index;
 mod pair;
@@ -19,14 +19,14 @@ use seatmap_measure::gallery::{Gallery, GalleryMachine, LikePair, like_pairs};
 /// A file of the site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteFile {
-    /// Its name in the site's folder.
+    /// The name in the site's folder.
     pub name: String,
-    /// Its contents.
+    /// The contents.
     pub text: String,
 }
 
-/// All files of the site: the page of all machines, a page for each machine and for each pair with
-/// the same processor, and the profiles that do not come with Seatmap.
+/// The page of all machines, a page for each machine and for each pair with the same processor, and
+/// the profiles that are not bundled.
 #[must_use]
 pub fn site(gallery: &Gallery) -> Vec<SiteFile> {
     let pairs = like_pairs(gallery);
@@ -68,7 +68,7 @@ fn is_bundled(machine: &GalleryMachine) -> bool {
     machine.summary.is_some()
 }
 
-/// The name by which a command of the reader's chooses the machine.
+/// The machine's name in a reader's command.
 fn chosen_by(machine: &GalleryMachine) -> String {
     if is_bundled(machine) { machine.name.clone() } else { shell_file(&profile_name(machine)) }
 }
@@ -77,7 +77,7 @@ fn back() -> Markup {
     html! { p.gallery-links { a href=(INDEX) { "All machines" } } }
 }
 
-/// The page of one machine: that of `seatmap show`, and the machine's place among others.
+/// The page of `seatmap show`, with links to other pages.
 fn machine_page(gallery: &Gallery, place: usize, pairs: &[LikePair]) -> String {
     let machine = &gallery.machines()[place];
     let links = html! {
@@ -105,7 +105,6 @@ fn machine_page(gallery: &Gallery, place: usize, pairs: &[LikePair]) -> String {
     html::page_with(&machine.profile, machine.machine.model(), &[], &back(), sections)
 }
 
-/// The commands that show, compare, use and repeat the figures.
 fn commands(machine: &GalleryMachine) -> Table {
     let chosen = chosen_by(machine);
     let mut rows = vec![

@@ -1,4 +1,4 @@
-//! Base and head of several benchmarks: what their runs show, in words.
+//! Compares base and head of several benchmarks: what their runs show, in words.
 
 use crate::bench::{cpus, digits, interval, reading_of, short_names, throttled};
 use crate::page::{Block, Page, PageSection, Table, TableCell};
@@ -8,7 +8,7 @@ use seatmap_trial::gate::{BenchmarkResult, GateReport};
 use seatmap_trial::tune::verdict::percent;
 use seatmap_trial::tune::{ComparisonVerdict, LimitOutcome};
 
-/// The verdict, the differences, and what they show.
+/// The page of a comparison: the verdict, the differences, and what they show.
 #[must_use]
 pub fn page(report: &GateReport) -> Page {
     let header = &report.header;
@@ -38,7 +38,6 @@ pub fn page(report: &GateReport) -> Page {
     }
 }
 
-/// How much was run, and where.
 fn about(report: &GateReport) -> String {
     let header = &report.header;
     let runs: usize = report.benchmarks.iter().map(|result| result.runs.len()).sum();
@@ -60,7 +59,7 @@ fn family(report: &GateReport) -> String {
     )
 }
 
-/// A share as a percentage with one digit where it has one.
+/// A percentage with at most one decimal.
 fn percent_of(share: f64) -> f64 {
     (1000.0 * share).round() / 10.0
 }
@@ -128,7 +127,7 @@ fn of_interval(result: &BenchmarkResult) -> String {
     )
 }
 
-/// The verdict of a benchmark: beside its limit where it has one.
+/// The verdict relative to the limit, if any.
 fn verdict(result: &BenchmarkResult) -> String {
     let limit = result.fail_above_percent.unwrap_or_default();
     let difference = match result.comparison.as_ref().map(|found| found.verdict) {
@@ -154,7 +153,6 @@ fn settings(report: &GateReport) -> Table {
     Table::facts(report.header.fingerprint.words().into_iter().chain(begun))
 }
 
-/// The sentence with a capital letter.
 fn capital(sentence: &str) -> String {
     let mut letters = sentence.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

@@ -1,4 +1,4 @@
-//! A matrix in the order in which it is shown.
+//! A matrix in display order.
 
 use crate::predicted::predicted;
 use seatmap_data::machine::{Matrix, PairStatus, Profile, Square};
@@ -7,30 +7,29 @@ use seatmap_measure::classes::grouped_order;
 /// The order of rows and columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GridOrder {
-    /// Group by group, SMT siblings side by side.
+    /// Group by group, with SMT siblings adjacent.
     #[default]
     Group,
     /// Ascending OS index.
     Os,
 }
 
-/// A matrix of distances in the order in which it is shown.
+/// A matrix of distances in display order.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// OS indices, as shown.
+    /// OS indices, in display order.
     pub os: Vec<u32>,
-    /// A number that changes where a group ends; all equal where groups are not shown.
+    /// A number that changes where a group ends; all equal without groups.
     pub group: Vec<usize>,
     /// Round-trip nanoseconds; the diagonal has no meaning.
     pub cells_ns: Matrix,
-    /// How far each pair can be trusted; `None` for predictions and on the diagonal.
+    /// How reliable each pair is; `None` for predictions and on the diagonal.
     pub status: Square<Option<PairStatus>>,
 }
 
 impl Grid {
-    /// The measured medians of a profile, or, where a home is given, the distances that its model
-    /// predicts for lines of that home. `None` where the profile holds no distances or no such
-    /// home.
+    /// The measured medians of a profile or, for a given home, the distances that the model
+    /// predicts for its lines. `None` if the profile has no distances or no such home.
     #[must_use]
     pub fn of(profile: &Profile, order: GridOrder, home: Option<usize>) -> Option<Self> {
         let distance = profile.core_distance.as_ref()?;
@@ -41,15 +40,14 @@ impl Grid {
         };
         let groups = groups(profile);
         let n = order_of_rows.len();
-        // A prediction has no status: the measurement's would be about other figures.
+        // The measurement's status does not apply to predictions.
         let status =
             |i, j| distance.status[(order_of_rows[i], order_of_rows[j])].filter(|_| home.is_none());
         Some(Grid {
             os: order_of_rows.iter().map(|at| distance.pus[*at]).collect(),
             group: order_of_rows
                 .iter()
-                // By OS index neighbours belong to groups in turn, and a line after each would
-                // divide nothing.
+                // In OS order, neighbours alternate between groups, so separators would be useless.
                 .map(|at| if order == GridOrder::Group { groups[*at] } else { 0 })
                 .collect(),
             cells_ns: Square::from_fn(n, |i, j| unsorted[(order_of_rows[i], order_of_rows[j])]),
@@ -57,14 +55,14 @@ impl Grid {
         })
     }
 
-    /// A matrix shown as it is, without groups.
+    /// A matrix in its own order, without groups.
     #[must_use]
     pub fn plain(os: &[u32], cells_ns: &Matrix) -> Self {
         let status = Square::filled(os.len(), None);
         Grid { os: os.to_vec(), group: vec![0; os.len()], cells_ns: cells_ns.clone(), status }
     }
 
-    /// The distances of all unordered pairs, unknown ones among them as NaN.
+    /// The distances of all unordered pairs; unknown ones are NaN.
     pub fn values_ns(&self) -> impl Iterator<Item = f64> + '_ {
         self.cells_ns.pairs().map(|(_, _, value)| *value)
     }
@@ -76,7 +74,7 @@ impl Grid {
     }
 }
 
-/// Rows of `core_distance.pus` in the order in which they are shown.
+/// Rows of `core_distance.pus` in display order.
 pub(crate) fn positions(profile: &Profile, order: GridOrder) -> Vec<usize> {
     let pus = profile.core_distance.as_ref().map_or(&[][..], |distance| &distance.pus);
     let mut by_os: Vec<usize> = (0..pus.len()).collect();
@@ -87,20 +85,18 @@ pub(crate) fn positions(profile: &Profile, order: GridOrder) -> Vec<usize> {
     }
 }
 
-/// The group of each row of `core_distance.pus`: the model's, or else the L3, the package.
+/// The model's groups or, without a model, L3 caches or packages.
 pub(crate) fn groups(profile: &Profile) -> Vec<usize> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
-    // Groups that were measured come before those that caches suggest.
+    // Prefer measured groups to those that caches suggest.
     if let Some(model) = &profile.home_model {
         return model
             .group_of(&distance.pus)
             .into_iter()
-            // PUs outside of all groups stand together, in a group that no number of the model can
-            // be.
+            // PUs outside all groups form a group that the model never uses.
             .map(|group| group.unwrap_or(usize::MAX))
             .collect();
     }
-    // Files of machines without a shared L3, or that do not tell of it, are divided by package.
     let places: std::collections::HashMap<u32, Option<u32>> =
         profile.topology.pus.iter().map(|pu| (pu.os, pu.l3.or(pu.package))).collect();
     let group =

@@ -11,7 +11,7 @@ use seatmap_data::statistics::words::counted;
 use seatmap_trial::gate::Trend;
 use seatmap_trial::gate::history::{TrendChange, TrendPoint, Trends};
 
-/// The benchmarks with their changes.
+/// The page of the benchmarks and their changes.
 #[must_use]
 pub fn page(trends: &Trends) -> Page {
     let changes: Vec<String> = trends
@@ -71,7 +71,7 @@ fn reading(trend: &Trend, point: Option<&TrendPoint>) -> String {
     point.map_or_else(String::new, |point| reading_of(&trend.unit, point.median))
 }
 
-/// The newest results as letters of rising height, between the lowest and the highest of them.
+/// The newest results, from the lowest to the highest.
 fn spark(trend: &Trend) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     const MOST: usize = 40;
@@ -79,14 +79,13 @@ fn spark(trend: &Trend) -> String {
     let values = newest.iter().map(|point| point.median);
     let low = values.clone().fold(f64::INFINITY, f64::min);
     let high = values.clone().fold(0.0, f64::max);
-    // Noise of a thousandth is not drawn as tall as a change.
+    // Noise of a thousandth must not look as large as a change.
     let range = (high - low).max(0.02 * high);
     values
         .map(|value| HEIGHTS[(7.0 * (value - low) / range).round().clamp(0.0, 7.0) as usize])
         .collect()
 }
 
-/// A change in words.
 fn changed(trend: &Trend, change: &TrendChange) -> String {
     let point = &trend.points[change.at];
     let label = point.label.as_ref();

@@ -1,43 +1,42 @@
-//! Profiles drawn: terminal, SVG, one-file HTML.
+//! Draws profiles: terminal, SVG, one-file HTML.
 //!
 //! Pure functions from a [`seatmap_data::machine::Profile`] to text. Nothing here measures, reads a
-//! file or asks the terminal anything; the command line decides on width, colour and where the text
-//! goes.
+//! file or queries the terminal; the command line chooses width, colour and destination.
 //!
 //! | module | draws |
 //! |---|---|
-//! | [`terminal`] | heatmaps of half blocks or plain digits, and everything `seatmap show` prints |
-//! | [`live`] | a matrix that is still being measured |
-//! | [`pattern`], [`placement`] | who talks to whom; who sits where, and what that gains |
+//! | [`terminal`] | heat maps of half blocks or digits, and the output of `seatmap show` |
+//! | [`live`] | a matrix during its measurement |
+//! | [`pattern`], [`placement`] | traffic between tasks; their seats, and the gain |
 //! | [`remarks`] | remarks on a placement, in words |
-//! | [`advise`] | what to do with one program, on one screen |
-//! | [`seating`] | the threads of a program that was seated |
-//! | [`check`] | what is wrong with the seats of living programs |
-//! | [`pretend`] | the threads of a program that saw another machine |
-//! | [`doctor`] | what disturbs programs on this computer |
+//! | [`advise`] | advice for one program, on one screen |
+//! | [`seating`] | the threads of a seated program |
+//! | [`check`] | faults in the seats of running programs |
+//! | [`pretend`] | the threads of a program on a pretended machine |
+//! | [`doctor`] | disturbances on this computer |
 //! | [`duration`] | times in sentences and tables |
-//! | [`floor`] | a machine as it lies, with threads, lines and traffic on it, before and after |
-//! | [`cell`] | cells, what is wrong with them, and the noise that a program had in one |
-//! | [`mod@compare`] | two machines side by side |
-//! | [`gallery`], [`ranking`] | many machines as a site, and in order of their time for a pattern |
-//! | [`cluster`] | the nodes of a cluster, and what is odd |
-//! | [`services`] | the services of a computer: load, sets, what has moved |
-//! | [`shown`] | the document of a machine, and the CPUs that were set apart |
+//! | [`floor`] | floor plans with threads, lines and traffic, before and after |
+//! | [`cell`] | cells, their faults, and the noise of a program in one |
+//! | [`mod@compare`] | a comparison of two machines |
+//! | [`gallery`], [`ranking`] | many machines as a site, and ranked for a pattern |
+//! | [`cluster`] | the nodes of a cluster, and their faults |
+//! | [`services`] | the services of a computer: load, sets, changes |
+//! | [`shown`] | the document of a machine, and its isolated CPUs |
 //! | [`qap`] | a solved QAPLIB instance |
 //! | [`ranks`] | the ranks of a job on the nodes of a cluster |
 //! | [`mod@bench`], [`tune`], [`auto`] | commands and seats compared by running them |
 //! | [`gate`], [`history`] | two versions of a program over several benchmarks, and over time |
-//! | [`under_way`] | what these tell while they go on |
-//! | [`observation`] | who talks to whom in an observed program |
-//! | [`noise`], [`twin`] | time that the system took; how well a model agrees with its profile |
-//! | [`svg`] | heatmaps of profiles and patterns for papers and slides |
-//! | [`html`] | one self-contained page, and the frame that other pages share |
+//! | [`under_way`] | messages of running races and comparisons |
+//! | [`observation`] | the communication in an observed program |
+//! | [`noise`], [`twin`] | time taken by the system; how well a model fits its profile |
+//! | [`svg`] | heat maps of profiles and patterns for papers and slides |
+//! | [`html`] | self-contained pages, and their common frame |
 //!
-//! All pictures stand on the same five ideas: [`Grid`] (a matrix in the order in which it is
-//! shown), [`Scale`] (the colour of a distance), [`Digits`] (the number of significant digits),
-//! [`palette`], and `axis` (the round values beside a chart). A verb makes one `page` of blocks,
-//! which is drawn as text and as HTML. All pages begin with a `sentence` that states their result,
-//! and explain each term of the field from one `glossary`.
+//! All pictures share five ideas: [`Grid`] (a matrix in display order), [`Scale`] (the colour of a
+//! distance), [`Digits`] (the number of significant digits), [`palette`], and `axis` (the round
+//! values along a chart). A verb makes one `page` of blocks, which is drawn as text and as HTML.
+//! Every page begins with a `sentence` that states its result, and explains each technical term
+//! from one `glossary`.
 #![deny(missing_docs)]
 
 mod about;

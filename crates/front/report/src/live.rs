@@ -1,25 +1,25 @@
-//! A matrix that is still being measured.
+//! A matrix during its measurement.
 //!
 //! The command line redraws the picture in place on stderr: it prints a frame, moves the cursor up
-//! by [`LiveMatrix::lines`] and prints the next. So every frame of one matrix has the same number
-//! of lines, none longer than the terminal is wide.
+//! by [`LiveMatrix::lines`] and prints the next. Therefore all frames have the same number of
+//! lines, none wider than the terminal.
 
 use crate::terminal::{DrawOptions, draw};
 use crate::{Digits, Grid};
 use seatmap_data::machine::Matrix;
 
-/// How far a measurement is.
+/// The progress of a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MeasurementProgress {
     /// Pair visits done.
     pub done: usize,
-    /// Pair visits in all.
+    /// Pair visits in total.
     pub total: usize,
-    /// Seconds left, where they can be estimated.
+    /// Seconds left, if they can be estimated.
     pub eta_s: Option<f64>,
     /// OS indices of the pair being measured.
     pub current: Option<(u32, u32)>,
-    /// Batches thrown away so far.
+    /// Batches discarded so far.
     pub discarded: u64,
 }
 
@@ -34,16 +34,15 @@ pub struct LiveMatrix {
 }
 
 impl LiveMatrix {
-    /// Frames for these PUs (OS indices in matrix order) of at most `most_lines` lines: the
-    /// terminal's, less one for the cursor. `resolution_ns` limits the digits shown.
+    /// Frames of at most `most_lines` lines (the terminal's, minus one for the cursor) for these
+    /// PUs in matrix order. `resolution_ns` limits the digits.
     #[must_use]
     pub fn new(pus: &[u32], options: DrawOptions, most_lines: usize, resolution_ns: f64) -> Self {
         let digits = Digits::for_resolution(resolution_ns);
-        // Medians are drawn while they are measured; a model of homes comes after them.
+        // Draw the measured medians: the model of homes does not exist yet.
         let options = DrawOptions { home: None, ..options };
         let mut live = LiveMatrix { pus: pus.to_vec(), options, most_lines, digits, lines: 0 };
-        // Small matrices show numbers while these fit into the width, points otherwise; both must
-        // find room.
+        // Small matrices show numbers or dots; allow for both.
         let lines_with = |ns| {
             live.frame(&Matrix::filled(pus.len(), ns), &MeasurementProgress::default())
                 .lines()
@@ -53,20 +52,18 @@ impl LiveMatrix {
         live
     }
 
-    /// Lines of every frame.
+    /// The number of lines of every frame.
     #[must_use]
     pub fn lines(&self) -> usize {
         self.lines
     }
 
-    /// The medians known so far (NaN for the others), in the order of the PUs, and the progress
-    /// below them.
+    /// The medians so far (else NaN), in the order of the PUs, and the progress.
     #[must_use]
     pub fn frame(&self, median_ns: &Matrix, progress: &MeasurementProgress) -> String {
         let grid = Grid::plain(&self.pus, median_ns);
         let picture = draw(&grid, self.digits, &self.options, self.most_lines.saturating_sub(1));
-        // The cursor moves up by the same number of lines after each frame, so a short one is
-        // filled.
+        // The cursor moves up by a fixed number of lines.
         let missing = self.lines.saturating_sub(picture.lines().count() + 1);
         picture + &"\n".repeat(missing) + &progress.line(self.options.width) + "\n"
     }
@@ -78,14 +75,14 @@ impl MeasurementProgress {
     pub fn line(&self, width: usize) -> String {
         let percent = 100 * self.done / self.total.max(1);
         let parts = [
-            // Plural: the total, of which at least two are made.
+            // Plural: the total is at least two.
             Some(format!("{}/{} visits, {percent} %", self.done, self.total)),
             self.eta_s.map(|eta_s| format!("{} left", duration(eta_s))),
             self.current.map(|(a, b)| format!("now {a}-{b}")),
             Some(format!("{} discarded", self.discarded)).filter(|_| self.discarded > 0),
         ];
         let line = parts.into_iter().flatten().collect::<Vec<_>>().join("  ");
-        // A longer line would go on in the next row, and the cursor would not come back far enough.
+        // A longer line would wrap, and the cursor would not move up far enough.
         line.chars().take(width).collect()
     }
 }
@@ -154,7 +151,7 @@ mod tests {
             prop_assert!(live.lines() <= lines);
             for line in frame.lines() {
                 let shown = line.split('\u{1b}').map(|part| part.split_once('m').map_or(part, |(_, text)| text));
-                // The first part has no sequence, and its labels hold no m.
+                // The first part has no escape sequence, and its labels contain no m.
                 prop_assert!(shown.map(|text| text.chars().count()).sum::<usize>() <= width, "{}", line);
             }
         }

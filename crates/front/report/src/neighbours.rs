@@ -2,19 +2,15 @@
 
 use seatmap_data::machine::{PairStatus, Profile};
 
-/// Another PU and how far away it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NearbyPu {
-    /// Its OS index.
     pub os: u32,
-    /// Round trip.
     pub median_ns: f64,
-    /// How far that can be trusted.
+    /// How reliable the distance is.
     pub status: Option<PairStatus>,
 }
 
-/// The nearest PUs, nearest first, those at equal distance by OS index; `None` where the profile
-/// does not know the PU.
+/// The nearest PUs, then by OS index; `None` if the profile does not contain the PU.
 pub(crate) fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<NearbyPu>> {
     let distance = profile.core_distance.as_ref()?;
     let row = distance.index_of(os)?;
@@ -30,10 +26,10 @@ pub(crate) fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<Nea
     Some(known)
 }
 
-/// The innermost level that two PUs share, in words; empty where nothing is known.
+/// The level in words; empty if unknown.
 pub(crate) fn shared_level(profile: &Profile, a: u32, b: u32) -> &'static str {
     let (Some(a), Some(b)) = (profile.topology.pu(a), profile.topology.pu(b)) else { return "" };
-    // From the inside to the outside, because the first level that matches is the answer.
+    // From the inside to the outside, because the first match is the answer.
     let levels = [
         (a.core, b.core, "same core"),
         (a.l2, b.l2, "same L2"),
@@ -42,9 +38,9 @@ pub(crate) fn shared_level(profile: &Profile, a: u32, b: u32) -> &'static str {
         (a.numa, b.numa, "same NUMA node"),
         (a.package, b.package, "same package"),
     ];
-    // Two levels that are both unknown are not one that is shared.
+    // Two unknown levels are not a shared one.
     let shared = levels.iter().find(|(of_a, of_b, _)| of_a.is_some() && of_a == of_b);
-    // Files without packages do not say that two PUs are in different ones.
+    // Without packages in the file, the PUs may be in the same one.
     let apart = if a.package.is_some() && b.package.is_some() { "other package" } else { "" };
     shared.map_or(apart, |(_, _, word)| word)
 }

@@ -1,4 +1,4 @@
-//! Noise in the terminal, and its page.
+//! Noise: the summary for a terminal, and the page.
 
 pub(crate) mod trace;
 
@@ -9,14 +9,11 @@ use crate::{sentence, svg};
 use seatmap_health::noise::{Bin, CpuNoise, NoiseReport, Traced};
 use trace::NOBODY;
 
-/// Sources that are named for each CPU.
 const SOURCES: usize = 5;
 
-/// Heights of a bar, from the lowest that is seen.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// A table of the CPUs, their gaps by length, where they come from, and what the meters know of
-/// themselves.
+/// The summary: the CPUs, their gaps by length, the causes, and the meters' own limits.
 #[must_use]
 pub fn summary(report: &NoiseReport) -> Page {
     let cpus = counted(report.cpus.len(), "CPU");
@@ -30,7 +27,7 @@ pub fn summary(report: &NoiseReport) -> Page {
     }
 }
 
-/// The gaps of each CPU as pictures, and all figures.
+/// The page of a measurement: the gaps of each CPU as pictures, and all figures.
 #[must_use]
 pub fn page(report: &NoiseReport) -> Page {
     let interrupted = if report.interrupted { ", interrupted" } else { "" };
@@ -39,7 +36,7 @@ pub fn page(report: &NoiseReport) -> Page {
         ("How many, by length", svg::noise::lengths(report).picture().into()),
         ("When, and how long", svg::noise::timeline(report).picture().into()),
     ]);
-    // Columns by their place in the table: the loop's with the steal, and those of FWQ.
+    // Indices of columns: those of the detour loop with the steal, and those of FWQ.
     let of_meters = Block::Beside(vec![
         ("Detour loop", table(report).pick([0, 1, 2, 3, 4]).into()),
         ("FWQ: fixed work quanta", table(report).pick([0, 5, 8, 9, 6, 7]).into()),
@@ -71,9 +68,9 @@ pub fn page(report: &NoiseReport) -> Page {
     }
 }
 
-/// The findings of the detour loop and of the quanta on each CPU.
+/// Detour loop and fixed work quanta.
 fn table(report: &NoiseReport) -> Table {
-    // In the order of their weight: a narrow terminal leaves the last out.
+    // In order of importance: a narrow terminal omits the last columns.
     let heads = ["CPU", "stolen", "gaps/s", "longest", "steal"];
     let quanta = ["FWQ median", "slowest", "excess", "p99", "p99.9"];
     let table = Table::default().figures(heads).figures(quanta);
@@ -106,7 +103,6 @@ fn of_the_meters(report: &NoiseReport) -> Table {
     }))
 }
 
-/// The events that came while a CPU was watched.
 fn events(noise: &CpuNoise) -> Table {
     let table = Table::default().words(["event"]);
     let table = table.figures(["count", "a second", "behind at most, of the gaps"]);
@@ -121,7 +117,7 @@ fn events(noise: &CpuNoise) -> Table {
     }))
 }
 
-/// The causes of the gaps of 5 us and more, by the kernel's trace.
+/// Causes of gaps of 5 us and more, from the kernel's trace.
 fn takers(trace: &Traced) -> Table {
     let table = Table::default().words(["who"]).figures(["gaps", "in all", "in one at most"]);
     let takers = trace.takers.iter().chain([&trace.unexplained]);
@@ -139,11 +135,11 @@ fn percent(percent: f64) -> String {
     format!("{percent:.2} %")
 }
 
-/// A line of bars a CPU, an octave a bar, each as high as the logarithm of its count.
+/// A line for each CPU, a bar for each octave.
 fn gaps(report: &NoiseReport) -> PageSection {
     let section = PageSection::new("Gaps");
     let bins = || report.cpus.iter().flat_map(|noise| &noise.histogram);
-    // A gap of 0 ns has no logarithm; it counts as one of 1 ns.
+    // A gap of 0 ns has no logarithm; count it as 1 ns.
     let octaves = || bins().map(|bin| bin.from_ns.max(1).ilog2());
     let (Some(first), Some(last)) = (octaves().min(), octaves().max()) else {
         return section.with(vec!["No gaps.".to_owned()]);
@@ -151,7 +147,7 @@ fn gaps(report: &NoiseReport) -> PageSection {
     let from = duration(exp2(first));
     let to = duration(exp2(last + 1));
     let bars = report.cpus.iter().map(|noise| {
-        // All CPUs have the same octaves, so that bars below each other can be compared.
+        // All CPUs have the same octaves, so that their bars can be compared.
         let bars: String =
             (first..=last).map(|octave| bar(count(&noise.histogram, octave))).collect();
         format!("  {:>3}  {bars}", noise.cpu).trim_end().to_owned() + "\n"
@@ -169,12 +165,11 @@ fn count(bins: &[Bin], octave: u32) -> u64 {
     bins.iter().filter(|bin| bin.from_ns.max(1).ilog2() == octave).map(|bin| bin.count).sum()
 }
 
-/// The character for a count, with two bars a decade.
+/// Two bars a decade.
 fn bar(count: u64) -> char {
     match count {
         0 => ' ',
-        // Each character stands for half a decade: about three times as many gaps as the one
-        // before.
+        // Half a decade each: about three times as many gaps.
         _ => BARS[((2.0 * (count as f64).log10()) as usize).min(BARS.len() - 1)],
     }
 }
@@ -197,9 +192,9 @@ fn source(source: &seatmap_health::noise::NoiseSource) -> String {
     format!("{} {:.1}", source.name, source.per_second)
 }
 
-/// The time that another task took of a long gap, which a cell can prevent.
+/// A cell can prevent this part of a gap.
 fn preempted(noise: &CpuNoise) -> Option<String> {
-    // The meter asks whether another task ran only at gaps of 50 us and more.
+    // Below 50 us, the meter does not look for other tasks.
     let us = noise.longest_preemption_us.filter(|_| noise.longest_gap_us >= 50.0)?;
     Some(format!(
         "another task had the CPU for {} of a gap at most; the longest gap is {}",
@@ -208,7 +203,7 @@ fn preempted(noise: &CpuNoise) -> Option<String> {
     ))
 }
 
-/// Said where it is more than chance.
+/// `None` if it may be chance.
 fn unexplained(noise: &CpuNoise) -> Option<String> {
     let share = noise.unexplained_at_least_percent.filter(|share| *share >= 1.0)?;
     Some(format!(
@@ -216,7 +211,6 @@ fn unexplained(noise: &CpuNoise) -> Option<String> {
     ))
 }
 
-/// The worst of the meters.
 fn meters(report: &NoiseReport) -> String {
     let worst = |figure: fn(&CpuNoise) -> f64| report.cpus.iter().map(figure).fold(0.0, f64::max);
     format!(

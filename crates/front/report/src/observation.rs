@@ -1,4 +1,4 @@
-//! The communication in an observed program.
+//! The communication within an observed program.
 
 use crate::page::{Page, PageSection, Table};
 use seatmap_data::document::visible;
@@ -6,20 +6,20 @@ use seatmap_data::statistics::words::{counted, counted_figure};
 use seatmap_observe::{Observation, ObservedTask};
 use std::collections::BTreeSet;
 
-/// The most tasks and pairs shown; the document has all.
+/// The page shows the first few; the document contains all.
 const MOST_TASKS: usize = 16;
 const MOST_PAIRS: usize = 12;
 const MOST_PHASES: usize = 8;
 const MOST_OUTSIDERS: usize = 3;
 
-/// The share of a CPU below which a task that talks to nobody did nothing.
+/// Below this share of a CPU, a task without messages is idle.
 const IDLE: f64 = 0.001;
 
-/// The share of all messages from which a process outside seems to belong to the program.
+/// From this share of all messages on, an outside process may belong to the program.
 const MUCH: f64 = 0.05;
 
-/// The busiest tasks, the heaviest pairs, the phases, and what the observation took and could not
-/// see.
+/// The page of an observation: the busiest tasks, the heaviest pairs, the phases, the overhead, and
+/// what could not be observed.
 #[must_use]
 pub fn page(observation: &Observation) -> Page {
     let tasks = PageSection::new("Tasks").with(task_table(observation));
@@ -53,7 +53,7 @@ fn task_table(observation: &Observation) -> Table {
     let mut order: Vec<usize> = (0..tasks.len()).filter(|task| !idle.contains(task)).collect();
     order.sort_by(|a, b| tasks[*b].cpu_s.total_cmp(&tasks[*a].cpu_s));
     order.truncate(MOST_TASKS);
-    // The busiest are chosen, and shown in the order of their numbers.
+    // The busiest tasks, in the order of their numbers.
     order.sort_unstable();
     let table = Table::default().figures(["task"]).words(["name"]);
     table.figures(["path", "of a CPU", "sends/s"]).flush().rows(order.into_iter().map(|place| {
@@ -64,7 +64,6 @@ fn task_table(observation: &Observation) -> Table {
     }))
 }
 
-/// The tasks that the table does not list.
 fn left_out(observation: &Observation) -> Vec<String> {
     let idle = idle_tasks(observation).len();
     let others = (idle > 0).then(|| format!("... and {} that did nothing", counted(idle, "task")));
@@ -74,8 +73,7 @@ fn left_out(observation: &Observation) -> Vec<String> {
         .collect()
 }
 
-/// Tasks that hardly worked and talked to nobody: helpers that wait, and shells that started the
-/// program. Where CPU times are not known, none.
+/// Waiting helpers, and shells that started the program. Empty if CPU times are unknown.
 fn idle_tasks(observation: &Observation) -> BTreeSet<usize> {
     let tasks = &observation.tasks;
     if tasks.iter().all(|task| task.cpu_s == 0.0) {
@@ -105,7 +103,7 @@ fn pair_section(observation: &Observation) -> PageSection {
     section.with(table.flush().rows(rows)).with(more)
 }
 
-/// The phases; nothing if the pattern did not change.
+/// Empty if the pattern did not change.
 fn phase_section(observation: &Observation) -> PageSection {
     let phases = observation.phases();
     let shown = if phases.len() < 2 { 0 } else { MOST_PHASES };
@@ -137,7 +135,7 @@ fn remarks(observation: &Observation) -> Vec<String> {
     remarks
 }
 
-/// The processes that woke the program from outside, and how to observe them with it.
+/// Processes that woke the program from outside, and how to observe them too.
 fn outside(observation: &Observation) -> Option<String> {
     let all: f64 = observation.outsiders.iter().map(|one| one.wakeups).sum();
     let groups = outsider_groups(observation);
@@ -147,7 +145,7 @@ fn outside(observation: &Observation) -> Option<String> {
     let mut line =
         format!("not counted: {counted} from outside the program: {}{more}", named.join(", "));
     let first = groups.first()?;
-    // The kernel's own threads belong to nobody, and a command cannot take others in.
+    // A kernel thread belongs to no program; a started command takes no others in.
     let is_worth_it = first.wakeups >= MUCH * (all + observation.messages());
     if is_worth_it && !first.is_kernel && !first.name.is_empty() && !observation.from_start {
         let pids: Vec<String> =
@@ -157,7 +155,7 @@ fn outside(observation: &Observation) -> Option<String> {
     Some(line)
 }
 
-/// Processes outside by their names, the most wakeups first.
+/// Outside processes, the most wakeups first.
 fn outsider_groups(observation: &Observation) -> Vec<Outside<'_>> {
     let mut groups: Vec<Outside> = Vec::new();
     for one in &observation.outsiders {
@@ -178,7 +176,6 @@ fn outsider_groups(observation: &Observation) -> Vec<Outside<'_>> {
     groups
 }
 
-/// The messages that each task sent.
 fn sent(observation: &Observation) -> Vec<f64> {
     let mut sent = vec![0.0; observation.tasks.len()];
     observation.shares.iter().for_each(|share| sent[share.from] += share.messages);
@@ -189,9 +186,8 @@ fn rate(observation: &Observation, messages: f64) -> String {
     amount(messages / observation.seconds().max(1e-9))
 }
 
-/// Processes outside the program that have one name.
 struct Outside<'a> {
-    /// Empty for those that had ended before their names could be read.
+    /// Empty if they ended before their names could be read.
     name: &'a str,
     pids: Vec<i32>,
     wakeups: f64,
@@ -209,7 +205,7 @@ impl Outside<'_> {
     }
 }
 
-/// A number with its multiplier. The bounds are those at which rounding adds a digit.
+/// The bounds are those at which rounding adds a digit.
 fn amount(number: f64) -> String {
     match number {
         ..9.95 => format!("{number:.1}"),

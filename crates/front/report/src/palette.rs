@@ -1,6 +1,6 @@
 //! Viridis: dark violet for near, yellow for far.
 //!
-//! Perceptually uniform, readable for colour-blind people and in grey print.
+//! Perceptually uniform, legible for colour-blind people and in grey print.
 
 /// Red, green and blue, 0 to 255 each.
 pub type Rgb = [u8; 3];
@@ -22,14 +22,14 @@ pub const VIRIDIS: [Rgb; 10] = [
 /// The colour of an unknown value: a grey that viridis does not contain.
 pub const UNKNOWN: Rgb = [128, 128, 128];
 
-/// The levels of each channel in the colour cube of 256-colour terminals (xterm).
+/// The levels of each channel in xterm's colour cube.
 const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 /// The colour at a position between 0 (near) and 1 (far); positions outside are clamped.
 #[must_use]
 pub fn colour(position: f64) -> Rgb {
     let last = VIRIDIS.len() - 1;
-    // A NaN passes through a clamp, and would make the mixed colour black.
+    // clamp passes NaN through, which would make the colour black.
     let at = if position.is_nan() { 0.0 } else { position.clamp(0.0, 1.0) * last as f64 };
     // The far end belongs to the last pair of colours.
     let left = (at as usize).min(last - 1);
@@ -53,7 +53,7 @@ pub fn ansi256(rgb: Rgb) -> u8 {
     if distance(rgb, grey) < distance(rgb, nearest.map(|at| CUBE[at])) { 232 + step } else { cube }
 }
 
-/// Whether dark text reads better than light text on this ground (Rec. 709 luma).
+/// Whether dark text is more legible than light text on this background (Rec. 709 luma).
 #[must_use]
 pub fn is_light(rgb: Rgb) -> bool {
     let [r, g, b] = rgb.map(f64::from);

@@ -5,14 +5,13 @@ use crate::traffic::{TrafficMatrix, counted, degrees, name, short, size};
 use crate::{sentence, svg};
 use seatmap_data::pattern::{Edge, Pattern};
 
-/// Edges in the table of the heaviest.
 const LISTED: usize = 20;
 
-/// The shades, from an empty cell to the heaviest.
+/// Shades from an empty cell to the heaviest.
 const SHADES: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
-/// Columns before the cells: the number of the first task of a row.
+/// The number of a row's first task.
 const MARGIN: usize = 9;
-/// More rows would not fit on a screen.
+/// As many rows as fit on a screen.
 const MOST_CELLS: usize = 64;
 
 /// A pattern's figures and its matrix (rows send, columns receive), in at most `width` columns.
@@ -27,7 +26,7 @@ pub fn drawn(pattern: &Pattern, width: usize) -> Page {
     Page::of(section.with(Block::Drawn(matrix(&traffic))).with(caption(&traffic)))
 }
 
-/// Its figures, its matrix, and what is sent most.
+/// The page of a pattern: its figures, its matrix, and the heaviest edges.
 #[must_use]
 pub fn page(pattern: &Pattern) -> Page {
     let rest = pattern.edges.len().saturating_sub(LISTED);
@@ -45,9 +44,9 @@ pub fn page(pattern: &Pattern) -> Page {
     }
 }
 
-/// Whether some edges are heavier than others, so that a list of them is useful.
+/// Whether some edges are heavier than others.
 fn stand_out(pattern: &Pattern) -> bool {
-    // All edges are alike where each two neighbours are, so that their order does not matter.
+    // Comparing neighbours is enough: if each pair is equal, all are.
     pattern.edges.windows(2).any(|edges| edges[0].bytes != edges[1].bytes)
 }
 
@@ -65,7 +64,6 @@ fn heaviest(pattern: &Pattern) -> Table {
     }))
 }
 
-/// A task's number, with its name where it has one.
 fn task(pattern: &Pattern, at: usize) -> String {
     match pattern.names.get(at) {
         Some(name) => format!("{at} ({name})"),
@@ -73,7 +71,6 @@ fn task(pattern: &Pattern, at: usize) -> String {
     }
 }
 
-/// The loads and working sets, where the pattern has them.
 pub(crate) fn work(pattern: &Pattern) -> Vec<String> {
     let unit = pattern.load_ns.map_or(String::new(), |ns| format!("; a load of 1 takes {ns} ns"));
     let loads = range(&pattern.loads).map(|(least, most)| {
@@ -94,14 +91,13 @@ pub(crate) fn work(pattern: &Pattern) -> Vec<String> {
     loads.into_iter().chain(caches).collect()
 }
 
-/// The least and the largest; `None` of nothing.
 fn range(values: &[f64]) -> Option<(f64, f64)> {
     let least = values.iter().copied().reduce(f64::min)?;
     Some((least, values.iter().copied().fold(least, f64::max)))
 }
 
 fn matrix(traffic: &TrafficMatrix) -> String {
-    // Rounded up, and at least a dot: only a cell in which nothing flows is blank.
+    // Rounded up to at least a dot: only a cell without traffic is blank.
     let shade = |row, column| {
         SHADES[traffic
             .strength(row, column)

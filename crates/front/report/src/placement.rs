@@ -1,4 +1,4 @@
-//! Plans: where each task sits, and how good that is.
+//! Plans: the seat of each task, and the cost of the placement.
 
 use crate::counted;
 use crate::duration::duration;
@@ -17,16 +17,14 @@ use seatmap_os::CpuList;
 use seatmap_place::Weight;
 use std::collections::BTreeMap;
 
-/// Seats that are listed in full; of more, only the first.
 const MOST_SEATS: usize = 32;
 
-/// Machines of up to this many PUs also list those without a task on a page.
+/// Larger machines list only the seats with tasks.
 const MOST_FREE: usize = 32;
 
-/// The columns that a usual cost has.
 const COST_WIDTH: usize = 12;
 
-/// The gain, the seats, the distances of the machine and those between the tasks.
+/// The page of a plan: costs, floor plan, seats, and both matrices.
 #[must_use]
 pub fn page(
     profile: &Profile,
@@ -40,7 +38,7 @@ pub fn page(
     let grid = Grid::of(profile, GridOrder::Group, None);
     let mut lead = vec![format!("{tasks}, {edges}, {method}")];
     let headline = match &plan.effect {
-        // A share of the program's time comes before a ratio of costs.
+        // A share of the program's time says more than a ratio of costs.
         Some(effect) => {
             lead.push(sentence::of_plan(plan));
             effect::sentences(effect).join(" ")
@@ -65,7 +63,7 @@ pub fn page(
     }
 }
 
-/// A plan that was saved: the gain and the seats. It does not hold its pattern's messages.
+/// The page of a saved plan, which does not contain its pattern's messages.
 #[must_use]
 pub fn saved_page(profile: &Profile, floor: &FloorPlan, plan: &Plan) -> Page {
     let grid = Grid::of(profile, GridOrder::Group, None);
@@ -90,7 +88,6 @@ pub fn title(plan: &Plan) -> String {
     format!("{} on {}", plan.pattern.as_deref().unwrap_or("a placement"), plan.machine)
 }
 
-/// The meaning of a cost.
 fn footer(plan: &Plan) -> &'static str {
     match plan.objective {
         Some(Objective::Congestion) => "Cost: the weight that crosses the most loaded link.",
@@ -111,12 +108,10 @@ fn footer(plan: &Plan) -> &'static str {
     }
 }
 
-/// The cost of each placement as a bar and a figure: both are the same quantity, and bars begin at
-/// zero.
+/// Bars begin at zero.
 fn gains(plan: &Plan) -> Table {
     let rows = rows(plan);
-    // The dearest placement has the longest bar. The least positive number keeps 0 / 0 away from a
-    // pattern that costs nothing.
+    // The minimum avoids 0 / 0 if all cost nothing.
     let most = rows.iter().map(|row| row.cost).fold(f64::MIN_POSITIVE, f64::max);
     let table = Table::default().words(["placement", "cost"]).figures(["to best"]);
     let cost = if is_time(plan) { duration } else { number };
@@ -125,8 +120,7 @@ fn gains(plan: &Plan) -> Table {
     }))
 }
 
-/// A row a group, each of its PUs with its task; where the machine is large, only those that have
-/// one.
+/// A row for each group, a box for each PU.
 fn seat_boxes(grid: Option<&Grid>, plan: &Plan) -> Markup {
     let Some(grid) = grid else { return html! {} };
     let tasks = tasks_by_seat(plan);
@@ -148,7 +142,7 @@ fn seat_boxes(grid: Option<&Grid>, plan: &Plan) -> Markup {
 fn seat(os: u32, tasks: Option<&Vec<usize>>, names: &[String]) -> Markup {
     let names: Option<Vec<String>> = tasks.map(|tasks| {
         let named = tasks.iter().map(|task| (task, names.get(*task)));
-        // T3 like on the floor plan, where a number alone is a CPU's.
+        // T3 as on the floor plan; a bare number is a CPU.
         named.map(|(task, name)| name.map_or_else(|| format!("T{task}"), String::clone)).collect()
     });
     html! {
@@ -167,7 +161,6 @@ fn tasks_by_seat(plan: &Plan) -> BTreeMap<u32, Vec<usize>> {
     tasks
 }
 
-/// The PUs of each group, in the order of the heatmap.
 fn groups(grid: &Grid) -> Vec<Vec<u32>> {
     let mut groups = vec![Vec::new()];
     for (row, os) in grid.os.iter().enumerate() {
@@ -181,11 +174,9 @@ fn groups(grid: &Grid) -> Vec<Vec<u32>> {
     groups
 }
 
-/// Seats with their tasks in the order of the heatmap.
 struct Seated {
-    /// Pairs of (PU, task).
     seated: Vec<(u32, usize)>,
-    /// How many of them come before each group but the first.
+    /// The index in `seated` of each group's first seat, except the first group's.
     ends: Vec<usize>,
 }
 
@@ -199,19 +190,16 @@ impl Seated {
         let mut ends = Vec::new();
         for group in groups(grid) {
             let here: Vec<(u32, usize)> = group.iter().flat_map(of_seat).collect();
-            // A line stands between two groups with tasks; empty groups leave no trace in the
-            // matrix.
             ends.extend((!here.is_empty() && !seated.is_empty()).then_some(seated.len()));
             seated.extend(here);
         }
         Seated { seated, ends }
     }
 
-    /// A pattern whose tasks have the numbers of their places in this order.
     fn renumbered(&self, pattern: &Pattern) -> Pattern {
         let place: BTreeMap<usize, usize> =
             self.seated.iter().enumerate().map(|(at, (_, task))| (*task, at)).collect();
-        // A task on a PU without distances has no place in the order, and its edges none either.
+        // A task on a PU without distances loses its edges.
         let edge = |edge: &Edge| {
             Some(Edge { from: *place.get(&edge.from)?, to: *place.get(&edge.to)?, ..*edge })
         };
@@ -223,7 +211,7 @@ impl Seated {
     }
 }
 
-/// The traffic between seats, in the order of the heatmap: good plans keep it near the diagonal.
+/// A good plan keeps the traffic near the diagonal.
 fn traffic(grid: Option<&Grid>, pattern: &Pattern, plan: &Plan) -> Markup {
     let Some(grid) = grid else { return html! {} };
     let order = Seated::of(grid, plan);
@@ -237,8 +225,8 @@ fn traffic(grid: Option<&Grid>, pattern: &Pattern, plan: &Plan) -> Markup {
     svg::traffic::labelled(&order.renumbered(pattern), &labels)
 }
 
-/// A plan beside the usual placements and the bound, and the seats. Where the program was observed,
-/// the most that the plan can change of its time comes first.
+/// A plan compared with the usual placements and the bound. If the program was observed, the most
+/// that the plan can save comes first.
 #[must_use]
 pub fn table(plan: &Plan) -> Page {
     let pattern = plan.pattern.as_deref().unwrap_or("A placement");
@@ -259,8 +247,8 @@ pub fn table(plan: &Plan) -> Page {
     Page::of(PageSection::new("Costs").with(above).with(table.rows(rows)).with(below))
 }
 
-/// The cost in a unit that people know: how far what is sent travels on average. `None` if the
-/// cost is not a sum over core distances, or where nothing is sent.
+/// The mean distance that a byte or message travels. `None` if the cost is not a sum over core
+/// distances, or nothing is sent.
 #[must_use]
 pub fn mean_distance(plan: &Plan, pattern: &Pattern, weight: Weight) -> Option<String> {
     let amount = match weight {
@@ -282,7 +270,7 @@ pub fn mean_distance(plan: &Plan, pattern: &Pattern, weight: Weight) -> Option<S
     ))
 }
 
-/// Costs of different objectives are different quantities, and only some are times.
+/// Each objective has its own unit, and only some are times.
 fn unit(plan: &Plan) -> &'static str {
     match plan.objective {
         Some(Objective::Congestion) => "weight on the busiest link",
@@ -299,18 +287,15 @@ fn is_time(plan: &Plan) -> bool {
     matches!(plan.objective, Some(Time | Simulated | Measured))
 }
 
-/// A line of the table of costs.
 struct CostRow {
     what: String,
     cost: f64,
-    /// How much more that is than the best found.
     more: String,
 }
 
-/// The usual placements, the plan, and the bound.
 fn rows(plan: &Plan) -> Vec<CostRow> {
     let Some(best) = plan.cost else { return Vec::new() };
-    // Against a best of 0, as where nothing is sent, no share can be told.
+    // If the best cost is 0 (nothing is sent), there is no percentage.
     let row = |what: &str, cost: f64| CostRow {
         what: what.to_owned(),
         cost,
@@ -329,7 +314,7 @@ fn rows(plan: &Plan) -> Vec<CostRow> {
     let method = plan.method.as_deref().map_or_else(String::new, |method| format!(" ({method})"));
     let what = format!("best found{method}");
     rows.push(CostRow { what, cost: best, more: String::new() });
-    // Costs are positive: a bound of zero says nothing.
+    // Costs are positive, so a bound of zero is trivial.
     rows.extend(
         plan.lower_bound.filter(|bound| *bound > 0.0).map(|bound| row("lower bound", bound)),
     );
@@ -338,7 +323,7 @@ fn rows(plan: &Plan) -> Vec<CostRow> {
 
 fn verdict(plan: &Plan) -> String {
     match (plan.cost, plan.lower_bound) {
-        // True of any placement, and so no praise of this one.
+        // True of every placement, so not an achievement of this one.
         _ if costs_nothing(plan) && shares_one_cpu(plan) => {
             "Every placement costs nothing: there is one CPU for all tasks.".to_owned()
         }
@@ -357,18 +342,17 @@ fn verdict(plan: &Plan) -> String {
     }
 }
 
-/// Whether nothing that was drawn at random costs anything, as where no task sends to another.
+/// Whether even random placements cost nothing.
 fn costs_nothing(plan: &Plan) -> bool {
     plan.cost == Some(0.0) && plan.baselines.is_some_and(|usual| usual.random.mean == 0.0)
 }
 
-/// Whether several tasks have one CPU together, so that no message goes anywhere.
 fn shares_one_cpu(plan: &Plan) -> bool {
     plan.placement.len() > 1 && plan.placement.windows(2).all(|pair| pair[0] == pair[1])
 }
 
-/// The condition of a proof by distances, where tasks share a CPU: threads that sleep are often
-/// faster on one CPU than on the nearest two, and distances alone would put all of them on one.
+/// The condition of a proof by distances: threads that sleep are often faster on one CPU than on
+/// the nearest two, and distances alone would put all of them on one.
 pub(crate) fn condition(plan: &Plan) -> &'static str {
     let used: std::collections::HashSet<u32> = plan.placement.iter().copied().collect();
     if plan.waits || used.len() == plan.placement.len() {
@@ -395,7 +379,6 @@ fn seats(plan: &Plan) -> String {
     format!("Seats ({title}): {}{more}", listed.join(" "))
 }
 
-/// A task with its CPU, or with all CPUs of its seat.
 fn seat_of_task(plan: &Plan, task: usize) -> String {
     let cpus = CpuList(plan.seat(task).to_vec());
     match plan.names.get(task) {
@@ -404,13 +387,13 @@ fn seat_of_task(plan: &Plan, task: usize) -> String {
     }
 }
 
-/// A percentage with its sign; a zero that only rounding gives has none.
+/// A rounded zero has no sign.
 fn percent(share: f64) -> String {
     let rounded = (10.0 * share).round() / 10.0 + 0.0;
     format!("{rounded:+.1} %")
 }
 
-/// A cost with all its digits; from a million on, with three digits and a multiplier.
+/// A cost in full; from a million on, three digits and a multiplier.
 #[must_use]
 pub fn number(cost: f64) -> String {
     match cost.abs() {
@@ -525,7 +508,6 @@ mod tests {
         assert!(page.contains("CPU 0") && page.contains("<svg"));
     }
 
-    /// The page of a ring of four tasks on a machine of `pus`, its plan in the second group.
     fn page_of(pus: u32) -> String {
         let profile = crate::samples::grouped(pus, 4);
         let pattern = seatmap_data::pattern::generate("ring:4").unwrap();

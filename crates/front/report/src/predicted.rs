@@ -1,11 +1,11 @@
-//! The distances that a profile's model predicts over lines with one home.
+//! Predicts distances for lines of one home with a profile's model.
 
 use seatmap_data::machine::{Matrix, Profile, Square};
 use std::collections::HashMap;
 
 /// between\[group(i), group(j)\] + a_i(home) + a_j(home), in the order of `core_distance.pus`; SMT
-/// siblings at their own distance. `None` without a model or without that home; NaN where the model
-/// says nothing.
+/// siblings have their own distance. `None` without a model or this home; NaN if the model makes no
+/// prediction.
 pub(crate) fn predicted(profile: &Profile, home: usize) -> Option<Matrix> {
     let distance = profile.core_distance.as_ref()?;
     let model = profile.home_model.as_ref().filter(|model| home < model.homes())?;
@@ -14,8 +14,7 @@ pub(crate) fn predicted(profile: &Profile, home: usize) -> Option<Matrix> {
     let smt_ns = model.smt_ns.unwrap_or(f64::NAN);
     let cell = |i: usize, j: usize| match (group[i], group[j]) {
         _ if i == j => 0.0,
-        // A line between siblings stays in their core, so that neither group nor home has a part in
-        // it. The core of a PU may be unknown, and two unknown ones are not the same.
+        // A line shared by siblings stays in their core. Two unknown cores are not the same.
         _ if core[i].is_some() && core[i] == core[j] => smt_ns,
         (Some(from), Some(to)) => {
             model.base_ns(from, to, home) + model.offset_ns[i][home] + model.offset_ns[j][home]

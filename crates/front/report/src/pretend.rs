@@ -1,13 +1,12 @@
-//! A program that saw another machine: its threads, and how their seats were judged.
+//! A program that ran on a pretended machine: its threads, and how their seats were judged.
 
 use crate::check;
 use crate::page::{Page, PageSection, Table};
 use seatmap_watch::judge::judged::CheckText;
 
-/// The most threads that are listed.
 const MOST_LISTED: usize = 64;
 
-/// The threads, each in the words of `seatmap_pretend`, and how their seats were judged.
+/// The threads, in the words of `seatmap_pretend`, and how their seats were judged.
 #[must_use]
 pub fn page(about: String, threads: Vec<[String; 7]>, judged: Option<(String, CheckText)>) -> Page {
     let more = threads.len().saturating_sub(MOST_LISTED);

@@ -1,9 +1,9 @@
-//! A solved QAPLIB instance in the terminal.
+//! A solved QAPLIB instance, for a terminal.
 
 use seatmap_data::document::visible;
 use seatmap_measure::appraise::QapSolution;
 
-/// The cost with what is known of it, and the place of each item on a line of its own.
+/// The cost, the bound, and the location of each item, in two lines.
 #[must_use]
 pub fn text(file: &str, solution: &QapSolution) -> String {
     let QapSolution { n, cost, method, lower_bound, seconds, .. } = solution;

@@ -9,7 +9,7 @@ use seatmap_data::statistics::words::{agreeing, counted, figure};
 use seatmap_measure::gallery::MachineRanking;
 use seatmap_measure::gallery::ranking::{MachineTime, RankedMachine};
 
-/// The fastest machine, the table, and what the times do not say.
+/// The page of a ranking: the fastest machine, the table, and cautions.
 #[must_use]
 pub fn page(ranking: &MachineRanking) -> Page {
     let pattern = visible(&ranking.pattern).to_string();
@@ -28,7 +28,6 @@ pub fn page(ranking: &MachineRanking) -> Page {
     }
 }
 
-/// The fastest machine in one sentence.
 fn headline(ranking: &MachineRanking, pattern: &str) -> String {
     let tasks = counted(ranking.tasks, "task");
     let Some(first) = ranking.ranked.first() else {
@@ -53,7 +52,6 @@ fn headline(ranking: &MachineRanking, pattern: &str) -> String {
     format!("{name} takes the least time for {pattern} ({tasks}): {time}.{also}")
 }
 
-/// The meaning of the times, beside the title.
 fn unit(ranking: &MachineRanking) -> &'static str {
     match ranking.objective {
         Objective::Time => "time of the slowest seat",
@@ -98,7 +96,7 @@ fn incomplete(ranking: &MachineRanking) -> Table {
     }))
 }
 
-/// A lower bound, or the word for one that was reached.
+/// `proven` if the time reaches the bound.
 fn bound(time: &MachineTime) -> String {
     if time.is_optimal { "proven".to_owned() } else { duration(time.bound_ns) }
 }
@@ -113,7 +111,6 @@ fn left_out(ranking: &MachineRanking) -> Table {
     )
 }
 
-/// The word for how figures came to be.
 pub(crate) fn origin(kind: OriginKind) -> &'static str {
     match kind {
         OriginKind::Measured => "measured",
@@ -122,7 +119,7 @@ pub(crate) fn origin(kind: OriginKind) -> &'static str {
     }
 }
 
-/// Sentences about the times: their parts, the parts that they lack, and how far to trust them.
+/// The parts of the times, the omitted parts, and how reliable they are.
 fn remarks(ranking: &MachineRanking) -> Vec<String> {
     let mut remarks = vec![
         match ranking.objective {
@@ -153,7 +150,6 @@ fn remarks(ranking: &MachineRanking) -> Vec<String> {
     remarks
 }
 
-/// How far the ratio of two machines can be trusted.
 fn trust(ranking: &MachineRanking) -> String {
     let times = ranking.ranked.iter().map(|one| &one.time);
     let mut times = times.chain(ranking.incomplete.iter().map(|one| &one.time));
@@ -188,7 +184,6 @@ mod tests {
     use seatmap_place::search::SearchTime;
     use seatmap_place::{MessageWait, SmtUse};
 
-    /// The bundled machines of these names ranked for a pattern.
     fn ranking(names: &[&str], pattern: &str, waiting: MessageWait) -> MachineRanking {
         let mut gallery = Gallery::default();
         for name in names {

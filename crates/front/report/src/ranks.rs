@@ -1,4 +1,4 @@
-//! The ranks of a job on the nodes of a cluster, in the terminal.
+//! The ranks of a job on the nodes of a cluster, for a terminal.
 
 use crate::counted;
 use crate::duration::time;
@@ -7,10 +7,9 @@ use seatmap_data::statistics::words::signed;
 use seatmap_os::CpuList;
 use seatmap_place::ranks::{OrderCosts, RankPlan};
 
-/// The most nodes that are listed.
 const MOST_NODES: usize = 32;
 
-/// The order beside those that launchers know, and the ranks of each node.
+/// The page of a rank plan, compared with the orders of launchers.
 #[must_use]
 pub fn page(plan: &RankPlan) -> Page {
     let ranks = plan.ranks_of_nodes();
@@ -46,7 +45,7 @@ fn orders(plan: &RankPlan) -> Table {
         let shares = shares.map(|share| format!("{:.0} %", 100.0 * share));
         [&[name.to_owned()][..], &total, &shares].concat()
     };
-    // Costs are positive: a bound of 0 says nothing.
+    // Costs are positive, so a bound of 0 is trivial.
     let bound = Some(plan.lower_bound_ns)
         .filter(|bound| *bound > 0.0)
         .map(|bound| vec!["lower bound".to_owned(), time(bound), more(bound, plan.costs.total_ns)]);
@@ -54,11 +53,9 @@ fn orders(plan: &RankPlan) -> Table {
     table.rows(std::iter::once(row("this plan", &plan.costs)).chain(others).chain(bound))
 }
 
-/// The difference from the plan, in percent.
 fn more(ns: f64, plan_ns: f64) -> String {
     let percent = 100.0 * (ns / plan_ns - 1.0);
-    // The plan's own row has no difference. Over a plan that costs nothing, the ratio is not a
-    // number.
+    // The plan itself has no difference; a plan without cost has no ratio.
     if ns == plan_ns || !percent.is_finite() {
         return String::new();
     }
@@ -80,7 +77,6 @@ fn nodes(plan: &RankPlan, ranks: &[Vec<usize>]) -> Table {
 }
 
 fn bytes(size: u32) -> String {
-    // Only sizes that 'cluster measure' sends stand here, and those above a KiB are multiples of
-    // it.
+    // Sizes of 'cluster measure' above a KiB are multiples of it.
     if size >= 1024 { format!("{} KiB", size / 1024) } else { format!("{size} B") }
 }

@@ -1,24 +1,22 @@
-//! A matrix made smaller, for when there are more PUs than room.
+//! A matrix reduced in size, for more PUs than room.
 
 use crate::Grid;
 use seatmap_data::machine::{Matrix, Square};
 use std::ops::Range;
 
-/// A grid whose cells are blocks of the original's, each with the median of its pairs.
-///
-/// A mean would let one disturbed pair colour its whole block.
+/// The medians of blocks of a grid. With means, one disturbed pair would colour its whole block.
 #[derive(Clone, Debug)]
 pub(crate) struct Reduced {
-    /// The rows of the grid that each block stands for.
+    /// Rows of the grid in each block.
     pub blocks: Vec<Range<usize>>,
-    /// The group of each block; blocks straddle groups only where there are more groups than room.
+    /// Blocks cross groups only if there are more groups than room.
     pub group: Vec<usize>,
-    /// The medians; NaN where no pair is known.
+    /// NaN if no pair is known.
     pub cells_ns: Matrix,
 }
 
 impl Reduced {
-    /// The grid in at most `room` rows and columns, at least one.
+    /// At most `room` rows and columns, but at least one.
     pub fn new(grid: &Grid, room: usize) -> Self {
         let blocks = blocks(&grid.group, room.max(1));
         let group = blocks.iter().map(|block| grid.group[block.start]).collect();
@@ -28,17 +26,15 @@ impl Reduced {
         Reduced { blocks, group, cells_ns }
     }
 
-    /// PUs in the largest block.
     pub fn largest(&self) -> usize {
         self.blocks.iter().map(Range::len).max().unwrap_or(1)
     }
 
-    /// Whether a group ends after this block.
     pub fn ends_group(&self, block: usize) -> bool {
         block + 1 < self.group.len() && self.group[block] != self.group[block + 1]
     }
 
-    /// Whether a cell is the distance of a PU to itself.
+    /// Whether the cell is a PU's distance to itself.
     pub fn is_self(&self, i: usize, j: usize) -> bool {
         i == j && self.blocks[i].len() == 1
     }
@@ -47,15 +43,13 @@ impl Reduced {
 fn blocks(group: &[usize], room: usize) -> Vec<Range<usize>> {
     let whole = 0..group.len();
     let runs = runs(group);
-    // With more groups than room, no block could keep to one group.
+    // With more groups than room, blocks must cross groups.
     let parts = if runs.len() <= room { runs } else { vec![whole] };
     let needed = |size: usize| parts.iter().map(|part| part.len().div_ceil(size)).sum::<usize>();
-    // The smallest blocks that fit. Only an empty grid has none.
     let size = (1..=group.len()).find(|size| needed(*size) <= room).unwrap_or(1);
     parts.into_iter().flat_map(|part| split(part, size)).collect()
 }
 
-/// Rows of the same group in succession.
 fn runs(group: &[usize]) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for at in 0..group.len() {
@@ -67,10 +61,10 @@ fn runs(group: &[usize]) -> Vec<Range<usize>> {
     runs
 }
 
-/// A part in pieces of at most `size`, as equal as they can be.
+/// Pieces of at most `size` and nearly equal length.
 fn split(part: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
     let pieces = part.len().div_ceil(size);
-    // Whole-number division spreads the remainder, so that pieces differ by one row at most.
+    // Integer division spreads the remainder: pieces differ by at most one row.
     let cut = move |piece: usize| part.start + part.len() * piece / pieces.max(1);
     (0..pieces).map(move |piece| cut(piece)..cut(piece + 1))
 }
@@ -82,7 +76,7 @@ fn block_median(cells: &Matrix, rows: &Range<usize>, columns: &Range<usize>) -> 
     if known.is_empty() {
         return f64::NAN;
     }
-    // The upper median of an even number. A selection takes linear time, and there is one a cell.
+    // The upper median of an even number. Selection takes linear time, once for each cell.
     let middle = known.len() / 2;
     *known.select_nth_unstable_by(middle, f64::total_cmp).1
 }

@@ -9,7 +9,6 @@ use seatmap_data::plan::Agreement;
 use seatmap_data::statistics::words::counted_figure;
 use seatmap_place::{LinkObjective, PlacementRemark, PlainSettings, Slowest, Weight};
 
-/// Tasks of a seat that are named.
 const MOST_NAMED: usize = 8;
 
 /// All remarks, each as a sentence or two.
@@ -18,7 +17,6 @@ pub fn sentences(remarks: &[PlacementRemark]) -> Vec<String> {
     remarks.iter().map(sentence).collect()
 }
 
-/// One remark as a sentence or two.
 fn sentence(remark: &PlacementRemark) -> String {
     match remark {
         PlacementRemark::WakeupsUnknown => {
@@ -42,8 +40,7 @@ fn sentence(remark: &PlacementRemark) -> String {
             )
         }
         PlacementRemark::TooFewCores { shared, least, tasks, cores } => {
-            // The least number is what counting alone forces; the plan may share more to keep tasks
-            // near.
+            // The plan may share more to keep tasks near.
             let choice =
                 if shared > least { format!(", of which {least} must") } else { String::new() };
             format!(
@@ -126,7 +123,7 @@ fn equality_unknown(unknown: usize, cpus: usize) -> String {
 fn wakeups(round_trips_ns: &[(Nearness, f64)], have_cpu_each: bool) -> String {
     let costs: Vec<String> = round_trips_ns
         .iter()
-        // Wakeups take microseconds, so that fractions of a nanosecond mean nothing.
+        // Wakeups take microseconds, so fractions of a nanosecond are meaningless.
         .map(|(nearness, ns)| format!("{} {} ns", nearness.name(), number(ns.round())))
         .collect();
     let more = if have_cpu_each {
@@ -169,13 +166,13 @@ fn crosses(crossing: f64, all: f64) -> String {
     format!("{crossing} of the weight {all} crosses between sections ({percent:.1} %).")
 }
 
-/// Cores as the subject of a sentence: `1 core carries`.
+/// `1 core carries`.
 fn carrying(cores: usize) -> String {
     let verb = if cores == 1 { "core carries" } else { "cores carry" };
     format!("{cores} {verb}")
 }
 
-/// A cost beside this placement's, such as `cost 812, 12.3 % less`; the other one stands second.
+/// `cost 812, 12.3 % less`: the other cost is second.
 fn beside([cost, other]: [f64; 2]) -> String {
     let percent = 100.0 * (other / cost - 1.0);
     match (cost > 0.0, percent) {
@@ -197,7 +194,7 @@ fn empty(packages: &[u32], nodes: &[u32], have_memory: bool) -> String {
         if packages.len() + nodes.len() == 1 { "stays empty, its" } else { "stay empty, their" };
     let unused = if have_memory { "memory and caches" } else { "caches" };
     let text = format!("{} {verb} {unused} unused.", parts.join(" and "));
-    // The first letter is ASCII, 'package' or 'NUMA node', and so one byte long.
+    // The first letter is ASCII, so one byte long.
     text[..1].to_uppercase() + &text[1..]
 }
 
@@ -212,7 +209,6 @@ fn named(word: &str, numbers: &[u32]) -> Option<String> {
     }
 }
 
-/// The usual order that is as good, and the settings that carry it out.
 fn as_good_as(plain: &PlainSettings) -> String {
     let costs = match plain.name {
         "compact" => "Compact costs no more",

@@ -1,4 +1,4 @@
-//! Profiles for the tests of this crate, built by hand.
+//! Profiles for the tests of this crate.
 
 use seatmap_data::machine::{
     CoreDistance, HomeModel, LoadedPoint, Matrix, Origin, OriginKind, PairRegimes, PairStatus,
@@ -14,8 +14,8 @@ fn origin() -> Origin {
     }
 }
 
-/// `n` single-threaded cores in groups of `size`, one group an L3, two L3s a package: 40 ns inside
-/// a group, 100 ns inside a package and 250 ns between packages, with a little of each PU's own.
+/// `n` single-threaded cores in groups of `size`, one group an L3, two L3s a package: 40 ns within
+/// a group, 100 ns within a package and 250 ns between packages, plus offsets of PUs.
 pub(crate) fn grouped(n: u32, size: u32) -> Profile {
     let l3 = |os: u32| os / size;
     let package = |os: u32| os / (2 * size);
@@ -57,7 +57,7 @@ pub(crate) fn grouped(n: u32, size: u32) -> Profile {
     profile
 }
 
-/// Eight PUs in two groups of four, with everything that a profile can hold.
+/// Eight PUs in two groups of four, with every part of a profile.
 pub(crate) fn two_groups() -> Profile {
     let mut profile = grouped(8, 4);
     profile.environment.cpu_model = Some("Example 8-core".into());
@@ -128,7 +128,7 @@ fn spread(distance: &mut CoreDistance) {
     });
 }
 
-/// A trace of the CPU that was stopped, in which no task of the kernel explains the gap.
+/// No task of the kernel explains the gap.
 fn traced() -> seatmap_health::noise::Traced {
     use seatmap_health::noise::{GapCause, GapShare, Traced, TracedGap};
     let taker = |who: &str, gaps, total_us, longest_us| GapCause {
@@ -154,7 +154,7 @@ fn traced() -> seatmap_health::noise::Traced {
     }
 }
 
-/// Two CPUs: one that ticks and was stopped once, one that is nearly quiet.
+/// Two CPUs: one with a timer tick and one long gap, one nearly quiet.
 pub(crate) fn noise() -> seatmap_health::noise::NoiseReport {
     use seatmap_health::noise::{
         Bin, CpuNoise, FORMAT, Gap, MeterCalibration, NoiseReport, NoiseSource,

@@ -1,22 +1,20 @@
-//! Which colour a distance gets.
+//! Chooses the colour of a distance.
 
-/// Above this ratio between far and near, a linear scale would give most of its colours to the far
-/// end.
+/// Above this ratio, a linear scale would give most of its colours to the far end.
 const LOG_FROM_RATIO: f64 = 4.0;
-/// The share of the pairs at the far end that may lie outside the scale, so that one disturbed pair
-/// does not take the colours from all others. Nothing makes a pair look nearer than it is: the near
-/// end is the nearest pair, SMT siblings where there are any, however few they are.
+/// The share of pairs beyond the far end: one disturbed pair must not take the colours from all
+/// others. Nothing makes a pair look too near.
 const OUTSIDE: f64 = 0.01;
 
-/// Maps round-trip nanoseconds to 0 (near) .. 1 (far), linearly or by logarithm, whichever the
-/// range asks for.
+/// Maps round-trip nanoseconds to 0 (near) .. 1 (far), linearly or logarithmically depending on the
+/// range.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Scale {
     /// The distance at position 0.
     pub low_ns: f64,
     /// The distance at position 1.
     pub high_ns: f64,
-    /// Whether positions are equal in ratio instead of in difference.
+    /// Whether the scale is logarithmic.
     pub log: bool,
     /// Whether there are distances below `low_ns`; they get its colour.
     pub below: bool,
@@ -25,14 +23,13 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// A scale for these distances, from the nearest pair to the 99th percentile; `None` where not
-    /// one is known.
+    /// A scale from the nearest pair to the 99th percentile; `None` if no distance is known.
     #[must_use]
     pub fn of(values_ns: impl Iterator<Item = f64>) -> Option<Self> {
         Self::without_ends(values_ns, OUTSIDE)
     }
 
-    /// A scale for these distances, from the least to the largest; `None` where not one is known.
+    /// A scale from the smallest to the largest distance; `None` if none is known.
     #[must_use]
     pub fn whole(values_ns: impl Iterator<Item = f64>) -> Option<Self> {
         Self::without_ends(values_ns, 0.0)
@@ -43,17 +40,15 @@ impl Scale {
         known.sort_by(f64::total_cmp);
         let &min = known.first()?;
         let &max = known.last()?;
-        // The values are sorted: so many from the end is a quantile.
         let skipped = (known.len() as f64 * outside) as usize;
-        // No line changes its owner in no time: a zero is an unknown distance of some importer, and
-        // no end of a scale.
+        // A transfer takes time: a zero is some importer's unknown distance.
         let low_ns = known.iter().copied().find(|value| *value > 0.0).unwrap_or(min);
         let high_ns = known[known.len() - 1 - skipped].max(low_ns);
         let log = low_ns > 0.0 && high_ns / low_ns > LOG_FROM_RATIO;
         Some(Scale { low_ns, high_ns, log, below: min < low_ns, above: max > high_ns })
     }
 
-    /// Where a distance stands, 0 to 1; 0 on a scale without extent.
+    /// The position of a distance, 0 to 1; 0 if both ends are equal.
     #[must_use]
     pub fn position(&self, value_ns: f64) -> f64 {
         let along = |from: f64, to: f64, at: f64| {

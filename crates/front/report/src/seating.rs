@@ -1,13 +1,13 @@
-//! The threads of a program that was seated: a row a thread.
+//! The threads of a seated program, a row each.
 
 use crate::page::{Page, PageSection, Table};
 use seatmap_launch::report::{Report, SeatedThread};
 use seatmap_os::CpuList;
 
-/// The most rows shown; threads with problems are always reported.
+/// Threads with problems are always reported.
 const MOST_ROWS: usize = 40;
 
-/// The seating as a table, a row a thread, in order of creation.
+/// The seating as a table, a row for each thread, in order of creation.
 #[must_use]
 pub fn page(report: &Report) -> Page {
     let heads = ["thread", "tid", "name", "task", "CPU", "seen on", "verified"];

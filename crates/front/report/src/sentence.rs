@@ -1,4 +1,4 @@
-//! The one sentence that each page begins with: the meaning of its figures, computed from them.
+//! The first sentence of each page: the meaning of its figures, computed from them.
 
 use crate::Digits;
 use crate::duration::duration;
@@ -11,44 +11,41 @@ use seatmap_health::noise::{CpuNoise, NoiseReport};
 use seatmap_measure::classes::{PairInterval, are_apart, classes_with_pairs};
 use seatmap_measure::findings::{ProfileFinding, findings};
 
-/// Classes nearer to each other than this ratio give no advice on seats.
+/// Nearer classes justify no advice on seats.
 const ALIKE: f64 = 1.15;
-/// A class whose median is within this share of the distances of a far home is made by it.
+/// A class this near to a far home's distances is explained by that home.
 const FAR_HOME: f64 = 0.05;
-/// Costs that differ by less than this share are the same in print.
+/// Smaller differences are invisible in print.
 const SAME: f64 = 0.0005;
-/// A CPU with longer gaps is not quiet: a context switch and back takes a few microseconds.
+/// A context switch and back takes a few microseconds.
 const QUIET_GAP_US: f64 = 20.0;
-/// A CPU that loses more of its time is not quiet.
 const QUIET_PERCENT: f64 = 0.1;
-/// CPUs whose losses differ by less than this ratio are equally noisy: a second run may swap them.
+/// With smaller differences, a second run may rank the CPUs differently.
 const ALIKE_LOSS: f64 = 1.5;
-/// The part of all bytes that the heaviest edges are said to carry.
+/// The share of all bytes that the heaviest edges carry.
 const MOST_BYTES: f64 = 0.9;
 
-/// A machine's distances.
 pub(crate) fn of_profile(profile: &Profile, digits: Digits) -> String {
     let far_home_ns = findings(profile).iter().find_map(|finding| match finding {
         ProfileFinding::FarHome { far_ns, .. } => Some(*far_ns),
         _ => None,
     });
-    // No class is near to infinity, so that without the finding none is left out.
+    // No class is near infinity, so without the finding none is excluded.
     let far_home_ns = far_home_ns.unwrap_or(f64::INFINITY);
     let classes = classes_with_pairs(profile);
     let mut cores = classes.iter().filter(|(class, _)| {
-        // One part of the machine that looks slow because the line's home is in another says
-        // nothing about where threads should sit.
+        // A part that looks slow only because the line's home is elsewhere is irrelevant to seats.
         let is_far_home = (class.median_ns / far_home_ns - 1.0).abs() < FAR_HOME;
         class.name != "SMT siblings" && !(is_far_home && class.name.starts_with("same "))
     });
-    // A machine of one core has no class but that of its siblings.
+    // A machine of one core has only the class of its siblings.
     let Some((near, near_pairs)) = cores.next().or(classes.first()) else {
         return format!(
             "This profile holds no distances: 'seatmap measure' on {} itself finds them.",
             profile.name
         );
     };
-    // Classes come nearest first; a single one is both the nearest and the farthest.
+    // Classes are sorted nearest first; a single one is both nearest and farthest.
     let farthest = cores.next_back();
     let times = farthest.map_or(1.0, |(far, _)| far.median_ns / near.median_ns);
     let shown = farthest.filter(|(_, pairs)| times >= ALIKE && are_apart(near_pairs, pairs));
@@ -65,12 +62,11 @@ pub(crate) fn of_profile(profile: &Profile, digits: Digits) -> String {
     )
 }
 
-/// If no class is shown to be far: whether these pairs differ, by more than each is known to.
+/// Whether these pairs differ by more than their uncertainty.
 fn of_one_kind(class: &str, mut pairs: Vec<PairInterval>, digits: Digits) -> String {
-    // A machine of one core has no class but that of its siblings.
     let what = if class == "SMT siblings" { "threads of a core" } else { "cores" };
     pairs.sort_by(|a, b| a.median_ns.total_cmp(&b.median_ns));
-    // Tenths and not extremes: a single disturbed pair does not make a machine uneven.
+    // Tenths, because a single disturbed pair does not make a machine uneven.
     let tenth = pairs.len().div_ceil(10);
     let [near, far] = [&pairs[..tenth], &pairs[pairs.len() - tenth..]];
     let medians: Vec<f64> = pairs.iter().map(|pair| pair.median_ns).collect();
@@ -101,13 +97,12 @@ fn of_one_kind(class: &str, mut pairs: Vec<PairInterval>, digits: Digits) -> Str
     )
 }
 
-/// A plan against what is usual and against the bound.
 pub(crate) fn of_plan(plan: &Plan) -> String {
     let Some(cost) = plan.cost else {
         return "This plan says nothing of its cost: judge it by running it.".to_owned();
     };
     let against = match plan.baselines {
-        // Comes first, because a gain this small would be printed as 0.0 % less.
+        // Comes first, because such a small gain would be printed as 0.0 % less.
         Some(usual) if is_same(usual.os, cost) => {
             "No placement was found that costs less than the order in which the OS numbers CPUs"
                 .to_owned()
@@ -124,7 +119,7 @@ pub(crate) fn of_plan(plan: &Plan) -> String {
                 format!(" ({} costs the same)", alike.join(" or "))
             };
             let gain_percent = 100.0 * (1.0 - cost / usual.os);
-            // Tasks that the user fixed can make the cheapest placement dearer.
+            // Tasks fixed by the user can make the cheapest placement more expensive.
             let word = if gain_percent < 0.0 { "more" } else { "less" };
             format!(
                 "As planned{alike} the pattern costs {:.1} % {word} than as the OS numbers CPUs",
@@ -134,12 +129,12 @@ pub(crate) fn of_plan(plan: &Plan) -> String {
         None => format!("As planned the pattern costs {cost:.1}"),
     };
     match plan.lower_bound {
-        // A proof says more than any bound, so it comes before the bound.
+        // A proof is stronger than any bound, so it comes first.
         _ if plan.optimal => {
             let condition = crate::placement::condition(plan);
             format!("{against}, and no placement is cheaper{condition}: proven.")
         }
-        // A bound of 0 would promise 100 % and says nothing, since costs are positive.
+        // Costs are positive: a bound of 0 is trivial and would promise 100 %.
         Some(bound) if bound > 0.0 => {
             format!(
                 "{against}, and no placement{} can be more than {:.1} % cheaper.",
@@ -152,14 +147,13 @@ pub(crate) fn of_plan(plan: &Plan) -> String {
 }
 
 fn is_same(cost: f64, other: f64) -> bool {
-    // Equal costs may both be 0, as where nothing is sent, and then have no ratio.
+    // Both costs may be 0 (nothing is sent), and then have no ratio.
     cost == other || (cost / other - 1.0).abs() < SAME
 }
 
-/// The quietest CPU, and the noisiest.
 pub(crate) fn of_noise(report: &NoiseReport) -> String {
     let by_loss = |a: &&CpuNoise, b: &&CpuNoise| {
-        // Of CPUs that lose equally little, the one whose longest gap is shorter is the quieter.
+        // Equal losses: the CPU with the shorter longest gap is quieter.
         (a.stolen_percent, a.longest_gap_us)
             .partial_cmp(&(b.stolen_percent, b.longest_gap_us))
             .unwrap_or(std::cmp::Ordering::Equal)
@@ -180,7 +174,7 @@ pub(crate) fn of_noise(report: &NoiseReport) -> String {
     let is_quiet = |noise: &CpuNoise| {
         noise.stolen_percent < QUIET_PERCENT && noise.longest_gap_us < QUIET_GAP_US
     };
-    // A single CPU has none to be compared with, and no other to be recommended.
+    // A single CPU cannot be compared, and there is no other to recommend.
     if quiet.cpu == noisy.cpu {
         if is_quiet(quiet) {
             format!("{}: it is quiet.", loses(quiet))
@@ -204,7 +198,6 @@ pub(crate) fn of_noise(report: &NoiseReport) -> String {
     }
 }
 
-/// Where the weight of a pattern lies.
 pub(crate) fn of_pattern(pattern: &Pattern) -> String {
     let mut bytes: Vec<f64> = pattern.edges.iter().map(|edge| edge.bytes).collect();
     bytes.sort_by(|a, b| b.total_cmp(a));
@@ -217,14 +210,13 @@ pub(crate) fn of_pattern(pattern: &Pattern) -> String {
             .to_owned();
     }
     if most == least {
-        // Plural: one has its own words above.
+        // Plural: a single edge is handled above.
         return format!(
             "All {} edges carry the same: seat each task near those that it sends to.",
             bytes.len()
         );
     }
     let mut sum = 0.0;
-    // The edge that crosses the bound still counts: with it the share is reached.
     let before = |edge: &&f64| {
         let is_before = sum < MOST_BYTES * all;
         sum += **edge;

@@ -1,4 +1,4 @@
-//! The services of a computer: their load, their sets, and what has moved since.
+//! The services of a computer: their load, their sets, and changes since.
 
 use crate::floor::{FloorPlan, coloured};
 use crate::page::{Page, PageSection, Table, TableCell};
@@ -20,16 +20,15 @@ use seatmap_services::record::RecordedService;
 use seatmap_services::recorder::NOT_ASKED;
 use seatmap_services::{ServicesPlan, ServicesRecord};
 
-/// The most letters of a strip: a machine of more CPUs has several to a letter.
+/// The most letters of a strip; on larger machines a letter is several CPUs.
 const STRIP: usize = 48;
 
-/// Latenesses that differ by less than this ratio are the same.
+/// Latenesses that differ by less than this ratio are equal.
 const SAME_LATENESS: f64 = 1.05;
 
-/// The most pairs of talking services in a terminal.
 const MOST_PAIRS: usize = 8;
 
-/// The services as they are, or as they were over a stretch of time.
+/// The services now, or over a recorded time.
 #[must_use]
 pub fn record_page(record: &ServicesRecord) -> Page {
     let seconds = record.interval_s * record.samples() as f64;
@@ -89,7 +88,7 @@ fn places(record: &ServicesRecord, cpus: &CpuSet) -> Table {
     }))
 }
 
-/// Memory by node, as far as it is a MiB or nearly so. Nothing stands for what was not seen.
+/// Memory by node, from half a MiB on; empty if unknown.
 fn memory(one: &RecordedService) -> String {
     let mib = one.memory_bytes.iter().map(|(node, bytes)| (node, *bytes as f64 / 1048576.0));
     let words: Vec<String> = mib
@@ -141,7 +140,7 @@ fn restarts(record: &ServicesRecord) -> Vec<String> {
         .collect()
 }
 
-/// The machine's CPUs by group, with `#` for those of a set.
+/// The CPUs by group, with `#` for those of a set.
 fn strip(groups: &[CpuSet], set: &CpuSet) -> String {
     let all: usize = groups.iter().map(CpuSet::len).sum();
     let per_letter = all.div_ceil(STRIP).max(1);
@@ -158,7 +157,7 @@ fn strip(groups: &[CpuSet], set: &CpuSet) -> String {
     words.join("|")
 }
 
-/// The sets of a plan, beside other ways to divide the CPUs.
+/// The sets of a plan, compared with other ways to divide the CPUs.
 #[must_use]
 pub fn plan_page(plan: &ServicesPlan, profile: &Profile) -> Page {
     let mut page = Page::new(format!("Services on {}", plan.machine), headline(plan)).headed();
@@ -203,7 +202,7 @@ fn headline(plan: &ServicesPlan) -> String {
     std::iter::once(format!("{services}: {model}")).chain(replay).collect::<Vec<_>>().join(" ")
 }
 
-/// The second judge, if it says the opposite of the first.
+/// The verdict of the replayed record, if it contradicts the plan's.
 fn other_verdict(plan: &ServicesPlan, own: Lateness, before: &PackingBaseline) -> Option<String> {
     let seats = matches!(plan.verdict, PlanVerdict::Seat | PlanVerdict::KeepLimits);
     let [seated_ms, before_ms] = [own.p99_ms, before.lateness.p99_ms];
@@ -223,7 +222,6 @@ fn other_verdict(plan: &ServicesPlan, own: Lateness, before: &PackingBaseline) -
     })
 }
 
-/// The way that a plan is compared with, in a sentence.
 fn way_of(before: &PackingBaseline) -> &str {
     if before.name == PackingPolicy::Together.word() {
         "with everything shared"
@@ -232,8 +230,8 @@ fn way_of(before: &PackingBaseline) -> &str {
     }
 }
 
-/// A loss of CPU time as a time: the loss in a second that a service needs. It may be more than
-/// that second, so that a percentage misleads.
+/// The time lost in each second that a service needs. It may exceed that second, so a percentage
+/// would mislead.
 fn per_cpu_second(percent: f64) -> String {
     match 10.0 * percent {
         ms @ 999.5.. => format!("{} s", figure(ms / 1e3, 1)),
@@ -241,12 +239,12 @@ fn per_cpu_second(percent: f64) -> String {
     }
 }
 
-/// Milliseconds, with a digit behind the point if there are few.
+/// Small numbers have a decimal.
 fn lost_ms(ms: f64) -> String {
     figure(ms, usize::from(ms < 9.95))
 }
 
-/// A figure, or nothing where nobody has recorded it.
+/// An empty text if the value was not recorded.
 fn seen(value: Option<f64>, digits: usize) -> String {
     value.map_or_else(String::new, |value| figure(value, digits))
 }
@@ -275,7 +273,7 @@ fn sets(plan: &ServicesPlan) -> Table {
             others.join(", "),
         ]
     }));
-    // A machine with one node has nothing to say about nodes.
+    // On a machine with one node, the column is empty.
     rows.where_filled(6)
 }
 
@@ -358,7 +356,7 @@ fn notes(plan: &ServicesPlan) -> Vec<String> {
     notes
 }
 
-/// The sets that files of other tools name.
+/// The sets in other tools' files.
 #[must_use]
 pub fn import_page(imported: &ImportedSeats, profile: &Profile) -> Page {
     let seats = &imported.seats;
@@ -457,7 +455,7 @@ fn import_remark(remark: &ImportRemark) -> String {
     }
 }
 
-/// A plan that was applied, in words.
+/// An applied plan, in words.
 #[must_use]
 pub fn seated(seated: &ApplyResult) -> String {
     let applied = &seated.applied;
@@ -497,7 +495,7 @@ pub fn seated(seated: &ApplyResult) -> String {
     text
 }
 
-/// How long a plan stands, in words.
+/// How long a plan stays applied, in words.
 #[must_use]
 pub fn standing(applied: &AppliedPlan) -> String {
     match applied.left_s() {
@@ -510,7 +508,7 @@ pub fn standing(applied: &AppliedPlan) -> String {
     }
 }
 
-/// The outcome of a race.
+/// The result of a race.
 #[must_use]
 pub fn race_page(report: &RaceReport) -> Page {
     let table = Table::default()
@@ -552,7 +550,7 @@ fn raced(report: &RaceReport) -> String {
     }
 }
 
-/// The differences between a plan that stands and the services now, for a terminal.
+/// The differences between an applied plan and the services now, for a terminal.
 #[must_use]
 pub fn drift_text(report: &DriftReport) -> String {
     let mut lines: Vec<String> = report.faults.iter().map(drifted).collect();

@@ -1,5 +1,4 @@
-//! Machines as they are listed, and one as `seatmap show` has it: the document, and the CPUs that
-//! were set apart.
+//! The list of machines, and the document and CPU settings that `seatmap show` prints.
 
 use crate::page::{Page, PageSection, Table};
 use seatmap_data::machine::{HomeModel, Origin, Profile, SeatSpeed};
@@ -11,7 +10,7 @@ use seatmap_os::kernel::SchedulerSettings;
 use seatmap_os::{CpuList, CpuSet};
 use serde::Serialize;
 
-/// The machines that come with Seatmap, a row each: what each can do, and how it was made.
+/// The bundled machines, one a row: capabilities and origin.
 #[must_use]
 pub fn machines(list: &MachineList) -> Page {
     let table = Table::default().words([""]).figures([""]).words([""; 2]).flush();
@@ -19,7 +18,7 @@ pub fn machines(list: &MachineList) -> Page {
         let model = if entry.kind == "model" { " (model)" } else { "" };
         [
             entry.machine.to_owned(),
-            // Plural: a machine has two PUs or more.
+            // Plural: a machine has at least two PUs.
             format!("{} PUs", entry.pus),
             entry.can.join(" "),
             format!("{}{model}", entry.summary),
@@ -28,28 +27,28 @@ pub fn machines(list: &MachineList) -> Page {
     Page::of(PageSection::new("Machines").with(table.least([0, 7])))
 }
 
-/// The CPUs of this host that are set apart, by OS index.
+/// CPUs of this host with special kernel settings, by OS index.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetApart {
-    /// The CPUs that the kernel leaves out when it divides load; absent if there are none, and for
-    /// other machines.
+    /// CPUs that the kernel excludes from load balancing; absent if there are none, and for other
+    /// machines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub isolated: Vec<u32>,
-    /// The CPUs without a timer tick while one thread runs alone (`nohz_full=`); absent where there
-    /// are none, and for other machines.
+    /// CPUs without a timer tick while one thread runs alone (`nohz_full=`); absent if there are
+    /// none, and for other machines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nohz_full: Vec<u32>,
 }
 
 impl SetApart {
-    /// The CPUs that a kernel has set apart.
+    /// The CPUs set apart by these kernel settings.
     #[must_use]
     pub fn of(kernel: &SchedulerSettings) -> Self {
         SetApart { isolated: listed(&kernel.isolated), nohz_full: listed(&kernel.no_hz_full) }
     }
 
-    /// A paragraph about them; empty where there are none.
+    /// A paragraph about these CPUs; empty if there are none.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let kinds = [
@@ -82,54 +81,52 @@ pub struct ShownMachine<'a> {
     machine: &'a str,
     /// The origin of the figures.
     origin: &'a Origin,
-    /// Hardware threads.
+    /// The number of hardware threads.
     pus: usize,
-    /// Distance classes, nearest first; none where there are no distances.
+    /// Distance classes, nearest first; empty without distances.
     classes: Vec<DistanceClass>,
-    /// Groups of PUs, by OS index, that are near one another; null without distances.
+    /// Groups of near PUs, by OS index; null without distances.
     groups: Option<&'a [Vec<u32>]>,
     /// The share of the variance that groups and homes explain; null without distances.
     r2: Option<f64>,
-    /// The root mean square of the part that they do not explain, in nanoseconds; null without
-    /// distances.
+    /// The root mean square of the unexplained part, in nanoseconds; null without distances.
     residual_ns: Option<f64>,
-    /// The share of the variance inside groups that one figure a PU explains; null where that is
-    /// unknown.
+    /// The share of the variance within groups that one figure per PU explains; null if unknown.
     star_r2: Option<f64>,
-    /// Whether the matrix says only which PUs are near the line's home; null without distances.
+    /// Whether the matrix shows only which PUs are near the line's home; null without distances.
     pair_view_empty: Option<bool>,
-    /// Things that are odd.
+    /// Unusual properties of the machine.
     findings: Vec<WordedFinding>,
-    /// The speed of each PU, relative to the fastest; absent where that is unknown.
+    /// The speed of each PU, relative to the fastest; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     speed: Option<SpeedOfPus<'a>>,
     #[serde(flatten)]
     set_apart: SetApart,
 }
 
-/// How fast the PUs are.
+/// The speed of the PUs.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct SpeedOfPus<'a> {
-    /// How far the slowest PU is behind the fastest, as a share of the fastest; differences that
-    /// only noise gives do not count.
+    /// How much slower the slowest PU is, as a share of the fastest; 0 if the differences may be
+    /// noise.
     spread: f64,
     #[serde(flatten)]
     of_pus: &'a SeatSpeed,
 }
 
-/// A finding, and the same in words.
+/// A finding, also in words.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct WordedFinding {
-    /// Its kind, with its figures.
+    /// The kind of the finding, with its figures.
     finding: ProfileFinding,
-    /// The finding as sentences: the observation, the reason, and the remedy.
+    /// The finding in sentences: observation, reason, remedy.
     text: String,
 }
 
 impl<'a> ShownMachine<'a> {
-    /// A profile as a document, with the CPUs that are set apart on it.
+    /// The document of a profile and its special CPUs.
     #[must_use]
     pub fn of(profile: &'a Profile, set_apart: SetApart) -> Self {
         let model = profile.home_model.as_ref();
@@ -157,12 +154,12 @@ impl<'a> ShownMachine<'a> {
     }
 }
 
-/// A CPU or a home that a machine does not have, and cannot be shown.
+/// A requested CPU or home that the machine does not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct AbsentPart(String);
 
-/// Checks that a machine has the CPU and the home that are to be shown.
+/// Checks that a machine has the CPU and the home to show.
 ///
 /// # Errors
 /// [`AbsentPart`].
@@ -193,7 +190,7 @@ pub fn summary(profile: &Profile) -> String {
     sizes.dedup();
     let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
     let groups = counted(model.groups.len(), "group");
-    // A fit of as many unknowns as pairs says nothing of the machine.
+    // A fit with as many unknowns as pairs is always exact and shows nothing.
     let fit =
         if model.is_overdetermined() { format!(", R2 {:.4}", model.r2) } else { String::new() };
     format!("{} with {pus} in {groups} of {}{fit}", profile.name, sizes.join(" or "))

@@ -3,19 +3,17 @@
 use crate::about::{counted, cpus};
 use seatmap_data::machine::{CoreKind, Profile, SeatSpeed};
 
-/// PUs that are alike: one kind, one size of cache, speeds within 3 %.
+/// PUs of one kind and cache size, with speeds within 3 %.
 pub(crate) struct SpeedClass {
-    /// The kind, and the size of its L3 where the sizes differ.
+    /// The L3 cache only if the sizes differ.
     pub(crate) what: String,
-    /// Its PUs.
     pub(crate) pus: Vec<u32>,
-    /// Its speed alone, from the slowest to the fastest.
+    /// The speeds of the slowest and the fastest PU.
     pub(crate) alone: (f64, f64),
-    /// Its speed while all work, where it is known.
+    /// The speed while all PUs work, if known.
     pub(crate) together: Option<(f64, f64)>,
 }
 
-/// How equal the PUs are, in a sentence; the sentence names both figures where they disagree.
 pub(crate) fn sentence(speed: &SeatSpeed) -> String {
     let percent = 100.0 * speed.spread();
     let all = counted(speed.pus.len(), "CPU");
@@ -26,7 +24,7 @@ pub(crate) fn sentence(speed: &SeatSpeed) -> String {
     }
 }
 
-/// The classes of PUs, the fastest first; none where all are alike.
+/// The classes, the fastest first; empty if all are alike.
 pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
     let Some(speed) = profile.speed.as_ref().filter(|speed| speed.differs()) else {
         return Vec::new();
@@ -40,8 +38,7 @@ pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
     order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut groups: Vec<(f64, Vec<u32>)> = Vec::new();
     for (alone, os) in order {
-        // Compared with the fastest of the group: a chain of PUs, each a little slower than the
-        // last, would otherwise be one class.
+        // Compared with the fastest: otherwise a chain of ever slower PUs would be one class.
         let near = |(fastest, pus): &&mut (f64, Vec<u32>)| {
             sort_of(pus[0]) == sort_of(os)
                 && alone >= *fastest * (1.0 - seatmap_data::machine::seat_speed::EQUAL_WITHIN)
@@ -51,8 +48,7 @@ pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
             None => groups.push((alone, vec![os])),
         }
     }
-    // A size that all PUs share tells no class from another. It does on processors of which one
-    // chiplet has a stacked cache.
+    // Processors with a stacked cache on one chiplet have different sizes.
     let caches_differ = {
         let mut sizes: Vec<Option<u64>> = speed.pus.iter().map(|os| sort_of(*os).1).collect();
         sizes.sort_unstable();
@@ -65,7 +61,7 @@ pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
             l3_bytes.filter(|_| caches_differ).map(|bytes| format!("{} MiB of L3", bytes >> 20));
         let what: Vec<String> = kind.map(str::to_owned).into_iter().chain(cache).collect();
         let range = |of: &dyn Fn(u32) -> Option<f64>| {
-            // One PU without a figure leaves the whole class without a range.
+            // If one PU has no figure, the class has no range.
             let speeds = pus.iter().map(|os| of(*os)).collect::<Option<Vec<f64>>>()?;
             Some((
                 speeds.iter().copied().fold(f64::INFINITY, f64::min),
@@ -84,10 +80,10 @@ pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
 }
 
 impl SpeedClass {
-    /// The cells of its row: what, CPUs, alone, together.
+    /// Kind, CPUs, alone, together.
     pub(crate) fn row(&self) -> [String; 4] {
         let range = |(least, most): (f64, f64)| {
-            // Both ends would be printed alike, with three decimals.
+            // With three decimals, both ends would look equal.
             if most - least < 0.0005 {
                 format!("{most:.3}")
             } else {

@@ -1,27 +1,21 @@
-//! A pattern's traffic: its matrix in as many cells as a picture has room for, and how much it is
-//! in words.
+//! A pattern's traffic: a matrix reduced to the size of a picture, and totals in words.
 
 use seatmap_data::machine::{Matrix, Square};
 use seatmap_data::pattern::{Edge, Pattern};
 
-/// Bytes sent: rows send, columns receive. Where there are more tasks than room, neighbours share
-/// cells.
+/// Bytes from row to column; neighbours may share a cell.
 #[derive(Clone, Debug)]
 pub(crate) struct TrafficMatrix {
-    /// Tasks a row and column of a cell stand for.
+    /// Tasks in each row and column of a cell.
     pub block: usize,
-    /// Bytes, added up in each cell.
     pub cells: Matrix,
-    /// The most bytes of any cell.
     pub most: f64,
-    /// Rows and columns.
     pub n: usize,
 }
 
 impl TrafficMatrix {
-    /// The matrix of a pattern in at most `room` rows and columns.
     pub fn of(pattern: &Pattern, room: usize) -> Self {
-        // Neither an empty pattern nor a picture without room may divide by zero.
+        // Avoid dividing by zero for an empty pattern or a picture without room.
         let block = pattern.tasks.div_ceil(room.max(1)).max(1);
         let n = pattern.tasks.div_ceil(block);
         let mut cells = Square::filled(n, 0.0);
@@ -32,14 +26,14 @@ impl TrafficMatrix {
         TrafficMatrix { block, cells, most, n }
     }
 
-    /// How strongly a cell is drawn, 0 to 1: by the root of its share of the most, so that little
-    /// stays visible beside much. `None` where nothing flows.
+    /// The square root of the share of the largest: small values stay visible. `None` without
+    /// traffic.
     pub fn strength(&self, row: usize, column: usize) -> Option<f64> {
         let bytes = self.cells[(row, column)];
         (bytes > 0.0).then(|| (bytes / self.most).sqrt())
     }
 
-    /// Whether all cells in which something flows hold the same.
+    /// Whether all cells with traffic have the same amount.
     pub fn is_even(&self) -> bool {
         (0..self.n)
             .flat_map(|row| self.cells.row(row))
@@ -47,14 +41,13 @@ impl TrafficMatrix {
     }
 }
 
-/// The pattern's name, with hidden characters made visible.
 pub(crate) fn name(pattern: &Pattern) -> String {
     seatmap_data::document::visible(&pattern.name)
 }
 
 /// `8 tasks, 16 edges, 16 bytes in 16 messages`
 pub(crate) fn size(pattern: &Pattern) -> String {
-    // Begins at 0, because the sum of nothing is -0.
+    // Begins at 0, because the sum of an empty iterator is -0.
     let bytes = pattern.edges.iter().fold(0.0, |sum, edge| sum + edge.bytes);
     let messages = pattern.edges.iter().fold(0.0, |sum, edge| sum + edge.messages);
     let edges = counted(pattern.edges.len() as f64, "edge");
@@ -62,9 +55,9 @@ pub(crate) fn size(pattern: &Pattern) -> String {
     format!("{tasks}, {edges}, {} in {}", counted(bytes, "byte"), counted(messages, "message"))
 }
 
-/// The number of other tasks that a task sends to, and whether as much traffic comes back.
+/// How many others each task sends to, and whether traffic is symmetric.
 pub(crate) fn degrees(pattern: &Pattern) -> String {
-    // A pattern without tasks has a degree of 0, so that the figures below exist.
+    // A pattern without tasks has a degree of 0.
     let mut degree = vec![0_usize; pattern.tasks.max(1)];
     pattern.edges.iter().for_each(|edge| degree[edge.from] += 1);
     degree.sort_unstable();
@@ -85,12 +78,11 @@ pub(crate) fn degrees(pattern: &Pattern) -> String {
     format!("{sent}{back}.")
 }
 
-/// Whether each edge has one back with as many bytes.
+/// Whether each edge has an equal reverse edge.
 fn is_symmetric(pattern: &Pattern) -> bool {
     let sorted = |turned: bool| {
         let ends = |edge: &Edge| if turned { (edge.to, edge.from) } else { (edge.from, edge.to) };
-        // Floating-point numbers have no order that a sort takes; their bits have one, and are the
-        // same for equal numbers.
+        // f64 is not Ord; the bits of equal numbers sort equally.
         let mut edges: Vec<_> =
             pattern.edges.iter().map(|edge| (ends(edge), edge.bytes.to_bits())).collect();
         edges.sort_unstable();
@@ -99,44 +91,43 @@ fn is_symmetric(pattern: &Pattern) -> bool {
     sorted(false) == sorted(true)
 }
 
-/// A number of things with their name: `1 byte`, `4096 bytes`, `16.8 M bytes`.
+/// `1 byte`, `4096 bytes`, `16.8 M bytes`.
 pub(crate) fn counted(number: f64, thing: &str) -> String {
     format!("{} {thing}{}", short(number), if number == 1.0 { "" } else { "s" })
 }
 
-/// Whole numbers of up to six digits as they are, all others with three digits that count and a
-/// multiplier of 1000.
+/// A whole number of up to six digits in full; any other with three significant digits.
 pub(crate) fn short(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e6 {
-        // Without the sign of a negative zero.
+        // Adding 0 removes the sign of a negative zero.
         (number + 0.0).to_string()
     } else {
         three_digits(number)
     }
 }
 
-/// Three digits that count, and a multiplier of 1000.
+/// Three significant digits and a multiplier.
 pub(crate) fn three_digits(number: f64) -> String {
-    // Nothing has no digits that count.
+    // Zero has no significant digits.
     if number == 0.0 {
         return "0".to_owned();
     }
     let mut rest = number;
     let mut multiplier = "";
     for next in [" k", " M", " G", " T", " P", " E"] {
-        // A half less than 1000: three digits would round 999.5 up to 1000 and make four of it.
+        // 999.5 would be rounded to 1000, which has four digits.
         if rest.abs() < 999.5 {
             break;
         }
         (rest, multiplier) = (rest / 1000.0, next);
     }
-    // The bounds are those at which rounding adds a digit: 9.995 becomes 10.0, and not 10.00.
+    // The bounds at which rounding adds a digit: 9.995 becomes 10.0 rather than 10.00.
     let decimals = match rest.abs() {
         99.95.. => 0,
         9.995.. => 1,
         _ => 2,
     };
-    // Below a hundredth two decimals would hide the figure.
+    // Below 0.01, two decimals would hide the figure.
     let text =
         if rest.abs() >= 0.01 { format!("{rest:.decimals$}") } else { format!("{rest:.1e}") };
     text + multiplier

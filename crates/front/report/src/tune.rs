@@ -1,4 +1,4 @@
-//! A race of ways to seat a program, in words.
+//! A race between ways to seat a program, in words.
 
 use crate::about::counted;
 use crate::bench::{amount, differences, digits, interval, reading_of, readings_by_block, short};
@@ -12,13 +12,13 @@ use seatmap_trial::tune::metric::Better;
 use seatmap_trial::tune::race::{DEFAULT, RacePhase};
 use seatmap_trial::tune::tuned::{CandidateSeats, ConfirmedDifference, RaceRun, TuneVerdict};
 
-/// Candidates whose readings are drawn: more curves than these are not distinguished.
+/// More curves cannot be distinguished.
 const DRAWN: usize = 6;
 
-/// The winner against others, the candidates, and what the race shows.
+/// The page of a race: the winner, the candidates, and the conclusions.
 #[must_use]
 pub fn page(tuned: &Tuned) -> Page {
-    // The file of a race that was interrupted, which --resume goes on with.
+    // The file of an interrupted race, which --resume can continue.
     let Some(verdict) = &tuned.verdict else {
         let runs = counted(tuned.runs.len(), "run");
         return Page {
@@ -51,12 +51,11 @@ pub fn page(tuned: &Tuned) -> Page {
 }
 
 fn settings(tuned: &Tuned) -> Table {
-    // A race on a model runs a pattern and not a command.
+    // A race on a model runs a pattern instead of a command.
     let command = Some(("command", tuned.command.join(" "))).filter(|(_, line)| !line.is_empty());
     Table::facts(command.into_iter().chain(tuned.fingerprint.words()))
 }
 
-/// How much was run.
 fn about(tuned: &Tuned, verdict: &TuneVerdict) -> String {
     if let Some(simulated) = &tuned.simulated {
         return format!(
@@ -85,14 +84,14 @@ fn names(tuned: &Tuned) -> Vec<String> {
     crate::bench::short_names(tuned.candidates.iter().map(|candidate| candidate.name.as_str()))
 }
 
-/// The candidates with their results: the winner, and then the best first.
+/// The winner, then the others, best first.
 fn in_order(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<(usize, CandidateResult)> {
-    // Where larger readings are better, the best candidate has the largest share above the others.
+    // If larger readings are better, the best candidate has the largest percentage.
     let sign = if tuned.better == Better::Lower { 1.0 } else { -1.0 };
     let mut order: Vec<(usize, CandidateResult)> =
         (0..tuned.candidates.len()).map(|at| (at, tuned.result_of(verdict, at))).collect();
     order.sort_by(|(a, one), (b, other)| {
-        // Fresh runs may be a little kinder to another one; the sentences are about the winner.
+        // Fresh runs may rank another first; the sentences are about the winner.
         let is_not_winner = (*a != verdict.winner).cmp(&(*b != verdict.winner));
         let above = sign * one.above_winner_percent;
         is_not_winner.then(above.total_cmp(&(sign * other.above_winner_percent)))
@@ -123,7 +122,6 @@ fn table(tuned: &Tuned, verdict: &TuneVerdict) -> Table {
     }))
 }
 
-/// The readings of the best candidates in the race, block by block.
 fn blocks(tuned: &Tuned, verdict: &TuneVerdict) -> Block {
     let names = names(tuned);
     let best = in_order(tuned, verdict).into_iter().take(DRAWN);
@@ -134,7 +132,7 @@ fn blocks(tuned: &Tuned, verdict: &TuneVerdict) -> Block {
     readings_by_block(&tuned.unit, curves)
 }
 
-/// A candidate's runs before the winner was confirmed.
+/// Runs before the confirmation of the winner.
 fn raced(tuned: &Tuned, candidate: usize) -> impl Iterator<Item = &RaceRun> {
     tuned
         .runs
@@ -162,7 +160,6 @@ fn end(end: CandidateEnd) -> &'static str {
     }
 }
 
-/// The result, sentence by sentence, the most important first.
 fn sentences(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<String> {
     let mut said = vec![against_default(tuned, verdict)];
     let runner_up = verdict.confirmed.iter().find(|found| found.with != DEFAULT);
@@ -176,11 +173,9 @@ fn sentences(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<String> {
     said
 }
 
-/// Candidates from which on their order says something: by chance one order in six of three is the
-/// model's, and one in 120 of five.
+/// By chance, one order in 6 of three candidates is the model's, but only one in 120 of five.
 const FEWEST_ORDERED: usize = 5;
 
-/// How far the model's order is that of the runs, by their rank correlation.
 fn agreement(correlation: f64) -> String {
     let word = match correlation {
         0.7.. => "agrees with the runs",
@@ -198,7 +193,6 @@ fn against_default(tuned: &Tuned, verdict: &TuneVerdict) -> String {
     }
 }
 
-/// A difference by fresh runs: with its interval, or as the largest that there may be.
 fn difference(tuned: &Tuned, verdict: &TuneVerdict, found: &ConfirmedDifference) -> String {
     let names = names(tuned);
     let own = &names[verdict.winner];
@@ -206,11 +200,10 @@ fn difference(tuned: &Tuned, verdict: &TuneVerdict, found: &ConfirmedDifference)
     let Some([low, high]) = found.interval_percent else {
         return format!("Too few runs compare '{own}' with '{other}'");
     };
-    // An interval that holds 0 shows no direction, but its farther end bounds the difference.
+    // Without a direction, the farther end still bounds the difference.
     if !found.shows_direction() {
         let percent = (1000.0 * tuned.confidence).round() / 10.0;
         let most_percent = low.abs().max(high.abs());
-        // A bound above twice the reading bounds nothing.
         if most_percent > 100.0 {
             return format!(
                 "The runs of '{own}' and '{other}' spread too much to show any difference at \
@@ -226,7 +219,6 @@ fn difference(tuned: &Tuned, verdict: &TuneVerdict, found: &ConfirmedDifference)
     let by = amount(&tuned.metric, found.percent);
     let interval = interval([low, high], tuned.confidence);
     let is_better = (found.percent < 0.0) == (tuned.better == Better::Lower);
-    // Less time is better, without a word about it.
     let verdict = match (tuned.metric == "time", is_better) {
         (true, _) => "",
         (false, true) => "is better: it ",
@@ -235,9 +227,8 @@ fn difference(tuned: &Tuned, verdict: &TuneVerdict, found: &ConfirmedDifference)
     format!("'{own}' {verdict}{by} than '{other}' {interval}")
 }
 
-/// The next step.
 fn advice(tuned: &Tuned, verdict: &TuneVerdict) -> Option<String> {
-    // There is nothing to get where fresh runs show no gain.
+    // Without a gain in fresh runs, there is nothing to recommend.
     if !tuned.shows_gain(verdict) {
         return Some("Leave the program free: nothing is shown to be better.".to_owned());
     }
@@ -283,7 +274,7 @@ mod tests {
         RaceRun { turn, value, seconds: value, disturbance: None }
     }
 
-    /// A race that one CPU wins from the default, whatever its fresh runs say.
+    /// One CPU wins the race; the parameters are the result of the fresh runs.
     fn raced_with(percent: f64, interval: [f64; 2]) -> Tuned {
         let confirmed = ConfirmedDifference {
             with: DEFAULT,
@@ -329,7 +320,7 @@ mod tests {
         }
     }
 
-    /// The table says what the sentences say, whatever the race had shown.
+    /// Table and sentences agree, even if the race found a gain.
     #[test]
     fn a_race_without_a_gain_claims_none() {
         let page = page(&raced_with(0.25, [-0.91, 0.8])).text(None);
@@ -345,7 +336,7 @@ mod tests {
         ");
     }
 
-    /// On a busy computer an interval of few runs reached to 57811 %.
+    /// On a busy computer, an interval of few runs reached 57811 %.
     #[test]
     fn a_bound_that_bounds_nothing_is_no_figure() {
         let page = page(&raced_with(40.0, [-30.0, 57_811.7])).text(None);

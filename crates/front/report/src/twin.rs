@@ -1,11 +1,11 @@
-//! How like its original a twin is, as a table.
+//! How similar a twin is to its original, as a table.
 
 use crate::counted;
 use crate::page::{Page, PageSection, Table};
 use seatmap_measure::twin::TwinReport;
 use seatmap_measure::twin::capacity::Followed;
 
-/// Factors further apart than this leave the answer open.
+/// If the best factors differ by more, the result is inconclusive.
 const MOST_OPEN: f64 = 1.5;
 
 /// The root mean square of the differences by distance class, for lines of every home, and under
@@ -66,8 +66,7 @@ fn curve(followed: &Followed) -> Table {
     let rows = table.rows(followed.points.iter().map(|point| {
         let off_percent = 100.0 * (point.twin_ns / point.measured_ns - 1.0);
         let [low, high] = point.twin_range_ns;
-        // A twin that runs the measured pairs has one result; one that draws its own has one a
-        // draw.
+        // A twin that draws its own pairs has a range of results.
         let range = if followed.same_pairs {
             String::new()
         } else {
@@ -95,8 +94,7 @@ fn under_load(followed: &Followed) -> Vec<String> {
         followed.rmse_percent, followed.busy_factor
     )];
     let [low, high] = followed.busy_range;
-    // A curve in which no link is full is followed by many factors, of which the line above has
-    // one.
+    // If no link is full, many factors reproduce the curve.
     lines.extend((high > MOST_OPEN * low).then(|| {
         format!("The curve hardly tells: {low:.2} to {high:.2} times follow it as well.")
     }));

@@ -1,4 +1,4 @@
-//! The events of a race or a comparison that is under way, a sentence each.
+//! The events of a running race or comparison, a sentence each.
 
 use crate::about::counted;
 use seatmap_data::document::{visible, with_causes};
@@ -7,11 +7,11 @@ use seatmap_os::cpu_list;
 use seatmap_trial::tune::session::TooLong;
 use seatmap_trial::tune::{BenchEvent, RaceEvent};
 
-/// The sentence for something that a race tells; `None` for a run that was made.
+/// The sentence for an event of a race; `None` for a finished run.
 #[must_use]
 pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
     Some(match event {
-        // The bar shows how many runs are made.
+        // The bar shows the number of runs.
         RaceEvent::RunMade { .. } => return None,
         RaceEvent::CandidatesLeftOut { racing, all, run_s, limit_s } => format!(
             "{} of {all} race: a run takes {run_s:.2} s, and more do not fit in {}",
@@ -29,7 +29,7 @@ pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
             let by = if holder.is_unknown() { String::new() } else { holder.or("") + ": " };
             format!("{by}{cpus} {were} taken from a run, which is void; it is made again")
         }
-        // On a busy computer one run of eight is made again, and a line for each would say no more.
+        // On a busy computer, one run in eight is repeated.
         RaceEvent::Disturbed { runs: 2.., .. } => return None,
         RaceEvent::Disturbed { percent, .. } => format!(
             "others took {percent:.0} % of the CPUs from a run, which is void; it is made again, \
@@ -58,7 +58,7 @@ pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
     })
 }
 
-/// The estimate for a race or a comparison whose fewest runs do not fit into its time.
+/// Explains that the minimum of runs exceeds the time.
 fn too_long(kind: &str, late: &TooLong, first: &str) -> String {
     let runs = counted(late.runs, "run");
     let with = if late.has_command { " with the metric's own command" } else { "" };
@@ -71,7 +71,7 @@ fn too_long(kind: &str, late: &TooLong, first: &str) -> String {
     )
 }
 
-/// The sentence for something that a comparison tells; `None` for a run that was made.
+/// The sentence for an event of a comparison; `None` for a finished run.
 #[must_use]
 pub fn of_bench(event: &BenchEvent<'_>) -> Option<String> {
     match event {

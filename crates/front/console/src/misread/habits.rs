@@ -1,32 +1,30 @@
-//! Words of other tools, and the command or option of Seatmap that does the same.
+//! Commands and options of other tools, and what does the same in Seatmap.
 //!
-//! One table serves unknown commands and unknown options. The manuals of these tools are the
-//! source: taskset(1), chrt(1), numactl(8), hwloc(7), likwid-pin(1), srun(1), mpirun(1),
-//! docker-run(1), hyperfine(1), perf(1), htop(1).
+//! One table, based on these manuals, serves unknown commands and options: taskset(1), chrt(1),
+//! numactl(8), hwloc(7), likwid-pin(1), srun(1), mpirun(1), docker-run(1), hyperfine(1), perf(1),
+//! htop(1).
 
 use clap::Command;
 
-/// A word of other tools.
 struct Habit {
-    /// The words that mean the same, as they are typed, with blanks between them.
+    /// Words with the same meaning.
     words: &'static str,
-    /// The commands in which they mean that, with blanks between them; empty for all.
+    /// The commands that they occur in; empty for all.
     commands: &'static str,
     answer: Answer,
 }
 
-/// The answer to a word.
 #[derive(Clone, Copy)]
 enum Answer {
-    /// This command or option means the same, if the command has it.
+    /// The option or command, if it exists here.
     Same(&'static str),
-    /// A sentence names what to type.
+    /// A sentence that says what to type.
     Sentence(&'static str),
 }
 
 use Answer::{Same, Sentence};
 
-/// The program's own options, in front of any command.
+/// The options before any command.
 const PROGRAM: &str = "seatmap";
 const RUN: &str = "run";
 const BENCH: &str = "bench";
@@ -36,11 +34,11 @@ const fn habit(words: &'static str, commands: &'static str, answer: Answer) -> H
     Habit { words, commands, answer }
 }
 
-/// Options for a time, as other commands and programs call them.
+/// Options for a duration in other commands and programs.
 pub const TIMES: [&str; 7] =
     ["--seconds", "--duration", "--time", "--timeout", "--time-limit", "--limit", "--for"];
 
-/// Options for a machine, as other commands and programs call them.
+/// Options for a machine in other commands and programs.
 pub const MACHINES: [&str; 4] = ["--on", "--machine", "--host", "--profile"];
 
 const LIST: Answer = Sentence(
@@ -105,9 +103,9 @@ const LIMITS: Answer = Sentence(
      whether a quota stops a program",
 );
 
-/// The table. The first habit that fits answers.
+/// The first match answers.
 const HABITS: &[Habit] = &[
-    // Names that commands might have.
+    // Plausible names of commands.
     habit("pin seat start launch affinity", PROGRAM, Same("run")),
     habit("list ls", PROGRAM, Same("machines")),
     habit("topology topo info", PROGRAM, Same("show")),
@@ -190,7 +188,7 @@ const HABITS: &[Habit] = &[
     habit("-p --pid", PROGRAM, RUN_PID),
     habit("-c --cpu-list --cpus --cpu", PROGRAM, RUN_LIST),
     habit("--cpu-list", RUN, LIST),
-    // `seatmap run` has them: this is `seatmap cell run`.
+    // `seatmap run` has these options, so this is `seatmap cell run`.
     habit(
         "-c --cpus --count",
         RUN,
@@ -430,7 +428,7 @@ const HABITS: &[Habit] = &[
         RUN,
         CONTAINER,
     ),
-    // Programs that stand before others.
+    // Programs that precede others.
     habit(
         "sudo doas ssh env nohup systemd-run make",
         PROGRAM,
@@ -441,8 +439,8 @@ const HABITS: &[Habit] = &[
     habit("--cpu-list --cpuset-cpus --cpuset --physcpubind --cpu-set -C -c", "", Same("cpus")),
 ];
 
-/// The answer to a word that a command does not know, in the words `'seatmap run' has no ...` go on
-/// with. `verb` is the command with all its words.
+/// The answer to an unknown word, which continues the sentence `'seatmap run' has no ...`. `verb`
+/// is the full command.
 pub fn answer(word: &str, verb: &str, command: &Command) -> Option<String> {
     let last = verb.rsplit(' ').next().unwrap_or_default();
     let fitting = HABITS.iter().filter(|habit| {

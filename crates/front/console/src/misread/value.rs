@@ -1,12 +1,12 @@
-//! Says in our own words why the value of an option cannot be read. The parser and the standard
-//! library say "invalid digit found in string" and "0 is not in 1..=65535".
+//! Explains in our own words why an option's value is invalid. The parser and the standard library
+//! say "invalid digit found in string" and "0 is not in 1..=65535".
 
 use crate::time::time;
 use clap::error::{ContextKind, ContextValue};
 use std::error::Error;
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 
-/// The sentence for a value that cannot be read.
+/// The sentence for an invalid value.
 pub fn sentence(error: &clap::Error) -> Option<String> {
     let argument = error.get(ContextKind::InvalidArg)?.to_string();
     let value = error.get(ContextKind::InvalidValue)?.to_string();
@@ -14,7 +14,7 @@ pub fn sentence(error: &clap::Error) -> Option<String> {
     Some(format!("{argument}: {problem}{}", hint(&argument, &value)))
 }
 
-/// The sentence for a value that is missing, or that is none of the words that an option takes.
+/// The sentence for a missing value, or one that is not among an option's words.
 pub fn one_of(error: &clap::Error) -> Option<String> {
     let argument = super::argument(error)?;
     let value = error.get(ContextKind::InvalidValue).map(ToString::to_string).unwrap_or_default();
@@ -27,7 +27,7 @@ pub fn one_of(error: &clap::Error) -> Option<String> {
     Some(format!("{argument}: '{value}' is not one of {}", values.join(", ")))
 }
 
-/// The problem with a value. Our own parsers say it themselves.
+/// Our own parsers already explain it.
 fn problem(value: &str, cause: &(dyn Error + 'static)) -> String {
     if let Some(cause) = cause.downcast_ref::<ParseIntError>() {
         return match cause.kind() {
@@ -47,25 +47,23 @@ fn problem(value: &str, cause: &(dyn Error + 'static)) -> String {
     }
 }
 
-/// The bounds in the parser's refusal of a number, "0 is not in 1..=65535".
+/// The bounds in the parser's error "0 is not in 1..=65535".
 fn bounds(text: &str) -> Option<(i128, i128)> {
     let (_, range) = text.split_once(" is not in ")?;
     let (least, end) = range.split_once("..")?;
     let most = match end.strip_prefix('=') {
         Some(most) => most.parse().ok()?,
-        // A range without '=' leaves out its end.
+        // A range without '=' excludes its end.
         None => end.parse::<i128>().ok()? - 1,
     };
     Some((least.parse().ok()?, most))
 }
 
-/// Whether this is several numbers in a row.
 fn is_list(value: &str) -> bool {
     let mut numbers = value.split([',', ' ']).filter(|part| !part.is_empty());
     value.contains([',', ' ']) && numbers.all(|number| number.parse::<u32>().is_ok())
 }
 
-/// A guess at the value that the user meant.
 fn hint(argument: &str, value: &str) -> String {
     let option = argument.split([' ', '=']).next().unwrap_or_default();
     let is_name = !value.is_empty() && value.parse::<i128>().is_err();

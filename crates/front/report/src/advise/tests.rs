@@ -1,4 +1,4 @@
-//! Advice as it is printed: a screen for each verdict, and words for each reason.
+//! Tests the printed advice: a screen for each verdict, and words for each reason.
 
 use super::*;
 use seatmap_advise::conclusion::Conclusion;
@@ -7,7 +7,6 @@ use seatmap_advise::trial::TriedSeats;
 use seatmap_data::plan::Effect;
 use seatmap_trial::live::SeatCandidate;
 
-/// The advice on the usual screen.
 fn text(advice: &Advice) -> String {
     page(advice).text(Some(80))
 }
@@ -71,7 +70,7 @@ fn a_command_that_was_cut_short_is_to_run_longer() {
     }
 }
 
-/// Threads that talk so much that seats were tried.
+/// Threads communicate so much that seats were tried.
 fn pipeline() -> Evidence {
     let difference = RateDifference { percent: 12.3, low_percent: 9.8, high_percent: 14.9 };
     let control = RateDifference { percent: 0.2, low_percent: -1.1, high_percent: 1.4 };
@@ -122,7 +121,6 @@ fn pipeline() -> Evidence {
     }
 }
 
-/// A program beside neighbours.
 fn crowded() -> Evidence {
     Evidence {
         name: "stencil".to_owned(),

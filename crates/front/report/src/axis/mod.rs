@@ -1,52 +1,46 @@
-//! Axes of charts: where a value stands between two ends, and the round values that are named
-//! beside it.
+//! Axes of charts: the position of a value, and the round values along the axis.
 //!
-//! Every chart takes its ticks from here, so that they are all alike: multiples of 1, 2 or 5 in
-//! some decade (doublings for sizes), each written with as many digits as tell it from its
-//! neighbours, times in the unit that suits them.
+//! All charts take their ticks from here, so that they look alike: multiples of 1, 2 or 5 times a
+//! power of ten (powers of two for sizes), with just enough digits to differ from their neighbours,
+//! and times in a suitable unit.
 
 mod text;
 mod ticks;
 
 use crate::Scale;
 
-/// Beyond this ratio between its ends an axis of times or numbers is logarithmic.
+/// Above this ratio of its ends, an axis of times or numbers is logarithmic.
 const LOG_FROM_RATIO: f64 = 8.0;
 
-/// The unit of an axis, which decides the round ticks and how they are written.
+/// The unit of an axis; it decides the ticks and their texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AxisUnit {
     /// Nanoseconds, written as ns, us, ms or s.
     Time,
-    /// Nanoseconds, written without their unit, which the axis shows.
+    /// Nanoseconds, written without the unit, which the axis shows.
     Nanoseconds,
-    /// Bytes: ticks are doublings, 64, 4 Ki.
+    /// Bytes; ticks are powers of two: 64, 4 Ki.
     Bytes,
-    /// Counts that are doubled from point to point: elements, rows.
+    /// Counts measured at powers of two: elements, rows.
     Doublings,
     /// Any number, with k, M and G.
     Number,
-    /// Per cent. Differences count and ratios do not, so the axis is never logarithmic.
+    /// Percent. Differences matter, ratios do not, so the axis is never logarithmic.
     Percent,
-    /// Things that are counted or numbered, such as ranks: no tick lies between two of them.
+    /// Counts or numbered things such as ranks; ticks are whole numbers.
     Whole,
-    /// CPUs by their number, which is a name: such an axis is never logarithmic.
+    /// CPU numbers, which are names, so the axis is never logarithmic.
     Cpu,
 }
 
-/// How positions follow from values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scaling {
-    /// Equal differences are equally long.
     Linear,
-    /// Equal ratios are equally long.
     Log,
-    /// Equal differences of square roots are: little stays visible beside much, and zero has a
-    /// place.
+    /// Square roots: small values stay visible next to large ones, and zero has a position.
     Root,
 }
 
-/// An axis from one value to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Axis {
     low: f64,
@@ -55,31 +49,26 @@ pub(crate) struct Axis {
     unit: AxisUnit,
 }
 
-/// A round value of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tick {
-    /// The value.
     pub value: f64,
-    /// Where it stands: 0 at the axis' low end, 1 at its high one.
+    /// From 0 at the low end to 1 at the high end.
     pub position: f64,
-    /// The text beside the tick.
     pub text: String,
 }
 
 impl Axis {
-    /// An axis between two values.
     pub fn new(low: f64, high: f64, scaling: Scaling, unit: AxisUnit) -> Self {
         Axis { low, high, scaling, unit }
     }
 
-    /// An axis that holds all of these values. It is logarithmic where they are positive and far
-    /// apart and their unit allows it. `None` where there is no value.
+    /// Logarithmic if the unit allows that and the values are positive and far apart. `None` if
+    /// there is no value.
     pub fn of(values: impl Iterator<Item = f64>, unit: AxisUnit) -> Option<Self> {
         let (low, high) = ends(values)?;
         let scaling = match unit {
             AxisUnit::Whole | AxisUnit::Cpu | AxisUnit::Percent => Scaling::Linear,
-            // Points at each doubling are equally far apart on such an axis only, however few they
-            // are.
+            // Only a logarithmic axis spaces doublings equally, even if there are few.
             AxisUnit::Bytes | AxisUnit::Doublings if low > 0.0 => Scaling::Log,
             _ if low > 0.0 && high / low > LOG_FROM_RATIO => Scaling::Log,
             _ => Scaling::Linear,
@@ -87,30 +76,27 @@ impl Axis {
         Some(Axis { low, high, scaling, unit })
     }
 
-    /// The same axis, widened from one round value to another, for at most this many ticks.
+    /// Extends the axis to round ends, with at most `most` ticks.
     pub fn widened(self, most: usize) -> Self {
         let [low, high] = self.round_ends(most);
         Axis { low, high, ..self }
     }
 
-    /// Whether the axis is logarithmic though its ticks are not doublings, which would show that by
-    /// themselves.
+    /// Whether the axis is logarithmic without ticks that show it, as doublings do.
     pub fn is_unexpectedly_log(&self) -> bool {
         self.scaling == Scaling::Log && !matches!(self.unit, AxisUnit::Bytes | AxisUnit::Doublings)
     }
 
-    /// The axis of a scale of colours.
     pub fn of_scale(scale: Scale, unit: AxisUnit) -> Self {
         let scaling = if scale.log { Scaling::Log } else { Scaling::Linear };
         Axis::new(scale.low_ns, scale.high_ns, scaling, unit)
     }
 
-    /// Where a value stands: from 0 at the low end to 1 at the high end; in the middle of an axis
-    /// without extent.
+    /// 0 at the low end, 1 at the high end, 0.5 if the ends are equal.
     pub fn position(&self, value: f64) -> f64 {
         let at = |value: f64| match self.scaling {
             Scaling::Linear => value,
-            // A value of 0, such as a count, stands at the low end instead of at minus infinity.
+            // A value of 0 is at the low end instead of at minus infinity.
             Scaling::Log => value.max(f64::MIN_POSITIVE).ln(),
             Scaling::Root => value.max(0.0).sqrt(),
         };
@@ -119,7 +105,7 @@ impl Axis {
         if high > low { ((at(value) - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
     }
 
-    /// At most this many round values between the ends, in order.
+    /// At most `most` round values between the ends, in order.
     pub fn ticks(&self, most: usize) -> Vec<Tick> {
         let values = self.round_values(most);
         let texts = text::texts(&values, self.unit, self.scaling);

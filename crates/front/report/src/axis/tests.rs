@@ -1,4 +1,4 @@
-//! Round values, their texts, and that no label repeats.
+//! Tests round values and their texts, and that no label repeats.
 
 use super::*;
 use proptest::prelude::*;

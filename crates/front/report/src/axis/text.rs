@@ -1,21 +1,20 @@
-//! Writes the text beside the ticks of one axis: no two ticks have the same text.
+//! Writes the texts of an axis's ticks; no two are equal.
 
 use super::{AxisUnit, Scaling};
 
-/// Multiples of a nanosecond, the largest first.
+/// The units, the largest first.
 const TIMES: [(f64, &str); 4] = [(1e9, " s"), (1e6, " ms"), (1e3, " us"), (1.0, " ns")];
-/// Multiples of numbers; below 10000 a number is read more easily as it is.
+/// Below 10000 a number is more legible in full.
 const THOUSANDS: [(f64, &str); 4] = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
-/// Multiples of bytes.
 const BINARY: [(f64, &str); 4] =
     [(1_073_741_824.0, " Gi"), (1_048_576.0, " Mi"), (1024.0, " Ki"), (1.0, "")];
-/// Digits after the point beyond which a double holds nothing.
+/// A double's precision.
 const MOST_DECIMALS: i32 = 15;
 
-/// The text of each value. A linear axis has one unit and as many decimals as its step; on a
-/// logarithmic one each value has the unit that suits it.
+/// A linear axis has one unit and as many decimals as its step; on a logarithmic axis each value
+/// has a suitable unit.
 pub(super) fn texts(values: &[f64], unit: AxisUnit, scaling: Scaling) -> Vec<String> {
-    // The least distance of two ticks is what their texts must tell; infinite where there is one.
+    // The texts must distinguish the nearest ticks; infinite for a single tick.
     let step = values.windows(2).map(|two| two[1] - two[0]).fold(f64::INFINITY, f64::min);
     let most = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
     values
@@ -24,7 +23,7 @@ pub(super) fn texts(values: &[f64], unit: AxisUnit, scaling: Scaling) -> Vec<Str
         .collect()
 }
 
-/// A value in the multiple that suits `like`.
+/// The value in the multiple suitable for `like`.
 fn text(value: f64, like: f64, step: f64, unit: AxisUnit) -> String {
     let (multiple, suffix) = match unit {
         AxisUnit::Time => suiting(&TIMES, like, 1.0),
@@ -38,16 +37,16 @@ fn text(value: f64, like: f64, step: f64, unit: AxisUnit) -> String {
     format!("{}{suffix}", plain(value / multiple, step / multiple))
 }
 
-/// The largest multiple that is at most a value over `from`, or the smallest of all.
+/// The largest multiple at most `like / from`, else the smallest.
 fn suiting(multiples: &[(f64, &'static str)], like: f64, from: f64) -> (f64, &'static str) {
-    // A tick of 1 ms may come out of a product as 999999.9999 ns, and is still 1 ms.
+    // A product may give 999999.9999 ns for a tick of 1 ms.
     let fits =
         |(multiple, _): &&(f64, &str)| *multiple == 1.0 || like >= from * multiple * (1.0 - 1e-9);
     multiples.iter().find(fits).copied().unwrap_or((1.0, ""))
 }
 
-/// The decimals of the value, without those that only rounding gave it: those of its own or its
-/// step's first digit.
+/// Decimals down to the first digit of the value or its step, without those that come from
+/// rounding.
 fn plain(value: f64, step: f64) -> String {
     let smallest = if step.is_finite() { step.min(value.abs()) } else { value.abs() };
     // The first digit of 0.02 is its second decimal.

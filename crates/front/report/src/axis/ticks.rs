@@ -1,17 +1,15 @@
-//! Which values of an axis are round.
+//! Chooses the round values of an axis.
 
 use super::{Axis, AxisUnit, Scaling};
 
-/// Fewer ticks than this on a logarithmic axis do not show its scale, so linear steps are used
-/// instead.
+/// Fewer logarithmic ticks do not show the scale, so linear steps are used.
 const FEWEST: usize = 2;
-/// Sets of factors within a decade, the densest first.
+/// Factors within a decade, the densest set first.
 const FACTORS: [&[f64]; 2] = [&[1.0, 2.0, 5.0], &[1.0]];
-/// How far rounding may move a value across an end, as a share.
+/// Relative tolerance for rounding at the ends.
 const SLACK: f64 = 1e-9;
 
 impl Axis {
-    /// At most this many of them between the ends.
     pub(super) fn round_values(&self, most: usize) -> Vec<f64> {
         let low = self.low;
         let high = self.high;
@@ -31,15 +29,14 @@ impl Axis {
         if is_enough { logarithmic } else { self.linear(most).into_iter().filter(inside).collect() }
     }
 
-    /// The nearest round values outside of the ends.
     pub(super) fn round_ends(&self, most: usize) -> [f64; 2] {
         if self.scaling == Scaling::Log {
-            // Sizes that are doubled from point to point are round at both ends already.
+            // Sizes that double from point to point already have round ends.
             return if self.doubles() { [self.low, self.high] } else { self.factors_around() };
         }
         let step = self.step(most.max(2));
         let [low, high] = [(self.low / step).floor() * step, (self.high / step).ceil() * step];
-        // A single round value is both ends: the axis gets one step of extent.
+        // Equal ends are extended by one step.
         if high > low { [low, high] } else { [low, low + step] }
     }
 
@@ -51,16 +48,15 @@ impl Axis {
         if self.doubles() {
             return self.doublings(most);
         }
-        // The densest set that has room is taken: 1, 2, 5 of each decade, then 1, then each second
-        // decade.
+        // The densest set that fits: 1, 2, 5; then 1; then every second decade...
         let sets = FACTORS.iter().map(|factors| self.in_decades(factors, 1));
         let decades = (2..=12).map(|every| self.in_decades(&[1.0], every));
         sets.chain(decades).find(|values| values.len() <= most).unwrap_or_default()
     }
 
-    /// These factors times each power of ten, or each second, third... of them.
+    /// These factors times every `every`-th power of ten.
     fn in_decades(&self, factors: &[f64], every: i32) -> Vec<f64> {
-        // Of 3 to 40 the decade of 1 has the tick at 5, though it begins below the axis.
+        // From 3 to 40, the tick at 5 counts, whose decade begins below.
         let first = if factors.len() > 1 {
             self.low.log10().floor()
         } else {
@@ -78,7 +74,7 @@ impl Axis {
             .collect()
     }
 
-    /// The 1, 2 or 5 in some decade at or below the low end, and at or above the high one.
+    /// The nearest values of 1, 2 or 5 times a power of ten outside the ends.
     fn factors_around(&self) -> [f64; 2] {
         let factors = FACTORS[0];
         let around = |value: f64| {
@@ -94,30 +90,29 @@ impl Axis {
         [if below > 0.0 { below } else { self.low }, above]
     }
 
-    /// Powers of two, or of four, eight...
+    /// Powers of two or, if these are too many, of four, eight...
     fn doublings(&self, most: usize) -> Vec<f64> {
         let first = self.low.log2().ceil() as i32;
         let last = (self.high * (1.0 + SLACK)).log2().floor() as i32;
         let count = (last - first + 1).max(0) as usize;
         let every = count.div_ceil(most).max(1) as i32;
         (first..=last)
-            // Counted from the largest, so that the end of the axis has a tick.
+            // Counted from the largest, so that the high end has a tick.
             .filter(|power| (last - power) % every == 0)
             .map(|power| f64::from(power).exp2())
             .collect()
     }
 
-    /// Multiples of 1, 2 or 5 in some decade. The first of things that are counted, such as rank 1,
-    /// has its tick where there is room.
+    /// Multiples of 1, 2 or 5 times a power of ten. A count's first value, such as rank 1, also
+    /// gets a tick.
     fn linear(&self, most: usize) -> Vec<f64> {
         let step = self.step(most);
         let first = (self.low / step - SLACK).ceil() as i64;
         let last = (self.high / step + SLACK).floor() as i64;
-        // A bound against rounding: a step too small by a little could have one tick more than
-        // fits.
+        // A step rounded down could give one tick too many.
         let mut values: Vec<f64> =
             (first..=last).take(most + 1).map(|at| at as f64 * step).collect();
-        // A label that is nearer than this to the next would touch it.
+        // Labels nearer than this would touch.
         let has_room = values.first().is_none_or(|first| first - self.low >= 0.6 * step);
         if self.unit == AxisUnit::Whole && has_room {
             values.insert(0, self.low);
@@ -125,22 +120,20 @@ impl Axis {
         values
     }
 
-    /// The least round step that gives at most this many ticks.
+    /// The smallest round step with at most `most` ticks.
     fn step(&self, most: usize) -> f64 {
         let range = self.high - self.low;
         let least = match self.unit {
             AxisUnit::Whole | AxisUnit::Cpu | AxisUnit::Doublings | AxisUnit::Bytes => 1.0,
             _ => 0.0,
         };
-        // Between so many ticks there is one interval fewer.
         let wanted = (range / (most.max(2) - 1) as f64).max(least);
-        // An axis without extent, or one whose length no double holds: a step of the value's own
-        // decade.
+        // Without extent, or too long for a double: the value's power of ten.
         if wanted <= 0.0 || !wanted.is_finite() {
             return if self.low == 0.0 { 1.0 } else { 10f64.powf(self.low.abs().log10().floor()) };
         }
         let decade = 10f64.powf((wanted * (1.0 + SLACK)).log10().floor());
-        // Below about 1e-308 a power of ten loses its digits, and its multiples would be uneven.
+        // Below about 1e-308 a power of ten loses digits.
         if !decade.is_normal() {
             return range;
         }

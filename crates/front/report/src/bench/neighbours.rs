@@ -1,4 +1,4 @@
-//! The CPU time that others took from the runs of a comparison, in words and curves.
+//! The CPU time that other programs took from the runs of a comparison, in words and curves.
 
 use super::digits;
 use crate::about::counted;
@@ -9,13 +9,13 @@ use crate::svg::frame::Title;
 use seatmap_data::statistics::words::{agreeing, figure};
 use seatmap_trial::tune::{BenchResults, Disturbance};
 
-/// The one that took most, and how much: `others used 41 % of CPU 0`.
+/// `others used 41 % of CPU 0`.
 fn taken(disturbance: &Disturbance, cpus: &str) -> String {
     let foreign = disturbance.foreign_percent.unwrap_or(0.0);
     let steal = disturbance.steal_percent.unwrap_or(0.0);
     let quota = disturbance.throttled_percent;
     if quota > foreign.max(steal) {
-        // Groups add up, so that it may be more than all of the time.
+        // The sum over groups may exceed all of the time.
         format!("quotas stopped {} ms in each second of {cpus}", figure(10.0 * quota, 0))
     } else if steal > foreign {
         format!("the hypervisor gave {} % of {cpus} to others", digits(steal))
@@ -24,8 +24,7 @@ fn taken(disturbance: &Disturbance, cpus: &str) -> String {
     }
 }
 
-/// The share in one disturbance that is the largest in another, with its unit: figures of one kind
-/// stand side by side.
+/// The same kind of share in another disturbance, with its unit.
 fn same_share(largest_in: &Disturbance, of: &Disturbance) -> String {
     let foreign = largest_in.foreign_percent.unwrap_or(0.0);
     let steal = largest_in.steal_percent.unwrap_or(0.0);
@@ -36,8 +35,7 @@ fn same_share(largest_in: &Disturbance, of: &Disturbance) -> String {
     format!("{} %", digits(share.unwrap_or(0.0)))
 }
 
-/// The reservation about a result beside neighbours who stay. CPU time counts no turns of others,
-/// and finds a small difference where times hide it.
+/// CPU time excludes the time of others, and shows small differences that times hide.
 fn reservation(metric: &str) -> &'static str {
     if metric == "time" {
         "The result holds beside these neighbours only; CPU time (--metric cpu) hangs less on \
@@ -47,7 +45,6 @@ fn reservation(metric: &str) -> &'static str {
     }
 }
 
-/// The disturbed runs, and whether the result holds beside its neighbours only.
 pub(super) fn sentences(results: &BenchResults, cpus: &str) -> Vec<String> {
     let only = reservation(&results.metric);
     let runs = counted(results.runs.len(), "run");
@@ -74,14 +71,13 @@ pub(super) fn sentences(results: &BenchResults, cpus: &str) -> Vec<String> {
     said
 }
 
-/// The share of its CPUs' time that others used during each run, by block; no curve of a command
-/// whose runs do not know it.
+/// Curves by block; none for a command without known shares.
 pub(super) fn curves(results: &BenchResults, names: Vec<String>) -> Block {
     let curves = names.into_iter().enumerate().filter_map(|(at, name)| {
         let own = results.runs.iter().filter(|run| run.command == at && !run.again);
         let points: Vec<(f64, f64)> = own
             .filter_map(|run| {
-                // People count blocks from 1.
+                // Displayed blocks count from 1.
                 Some((run.block as f64 + 1.0, run.disturbance.as_ref()?.foreign_percent?))
             })
             .collect();
@@ -99,7 +95,6 @@ mod tests {
     use super::*;
     use seatmap_trial::tune::disturbance::DisturbedRuns;
 
-    /// Results of runs from which others took so much.
     fn results(foreign_percent: f64, disturbed: Option<DisturbedRuns>) -> BenchResults {
         let run = |at: usize| {
             let of_others = Some(foreign_percent);

@@ -1,4 +1,4 @@
-//! One pattern on one floor twice: before, and after.
+//! Compares one pattern on one floor plan before and after.
 
 use super::draw::Drawing;
 use super::flow::{Flow, parts};
@@ -11,7 +11,7 @@ use seatmap_data::pattern::{Edge, Pattern};
 use seatmap_data::plan::{Objective, Plan};
 use std::collections::BTreeMap;
 
-/// Two seatings of a pattern in one scale.
+/// Two placements of a pattern at one scale.
 #[derive(Clone, Debug)]
 pub struct SeatingComparison<'a> {
     pub(super) title: String,
@@ -22,17 +22,15 @@ pub struct SeatingComparison<'a> {
     pub(super) parts: Vec<Option<usize>>,
     pattern: &'a Pattern,
     objective: &'static str,
-    /// The unit of an edge's weight.
     pub(super) weight: &'static str,
-    /// The unit of a wire's load.
     pub(super) unit: &'static str,
 }
 
-/// A figure of both seatings: its name, the values before and after, and the change.
+/// Name, before, after, change.
 type Row = [String; 4];
 
 impl<'a> SeatingComparison<'a> {
-    /// A plan beside what would have been without it, on the floor of the machine.
+    /// A plan compared with the placement without it, on a machine's floor plan.
     #[must_use]
     pub fn new(
         floor: FloorPlan,
@@ -41,7 +39,7 @@ impl<'a> SeatingComparison<'a> {
         seatings: [DrawnPlacement; 2],
     ) -> Self {
         let flows = [&seatings[0], &seatings[1]].map(|seating| Flow::of(&floor, pattern, seating));
-        // Loads are divided by it: the least positive number stands for a largest load of 0.
+        // Loads are divided by this: the minimum avoids 0 / 0.
         let most =
             |of: fn(&Flow) -> Vec<f64>| flows.iter().flat_map(of).fold(f64::MIN_POSITIVE, f64::max);
         let has_wires = !floor.wires.is_empty();
@@ -51,7 +49,7 @@ impl<'a> SeatingComparison<'a> {
             most(|flow| flow.borders.clone())
         };
         let pair = most(|flow| flow.pairs.iter().map(|pair| pair.bytes).collect());
-        // Both or none: bytes and a simulator's counts have no common scale.
+        // Both or neither: bytes and a simulator's counts have no common scale.
         let is_counted = has_wires && seatings.iter().all(|seating| seating.counted.is_some());
         SeatingComparison {
             title: seatmap_data::document::visible(&crate::placement::title(plan)),
@@ -71,7 +69,7 @@ impl<'a> SeatingComparison<'a> {
         }
     }
 
-    /// Names what a simulator counted on wires, in the place of messages.
+    /// Sets the unit of a simulator's counts, by default messages.
     #[must_use]
     pub fn counting(mut self, unit: &'static str) -> Self {
         if self.unit == "message" {
@@ -87,7 +85,7 @@ impl<'a> SeatingComparison<'a> {
         self
     }
 
-    /// The picture before (0) or after (1).
+    /// Before (0) or after (1).
     pub(super) fn picture(&self, at: usize) -> Markup {
         let drawing = Drawing {
             floor: &self.floor,
@@ -102,7 +100,6 @@ impl<'a> SeatingComparison<'a> {
         drawing.markup()
     }
 
-    /// The objective and what flows where, in figures.
     pub(super) fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
         if let [Some(before), Some(after)] =
@@ -131,11 +128,11 @@ impl<'a> SeatingComparison<'a> {
         rows
     }
 
-    /// The traffic that leaves the groups of each level, on a machine of nested levels.
+    /// Traffic that leaves the groups of each level.
     fn levels(&self) -> Vec<Row> {
         let mut boxes: Vec<(&str, Vec<&FloorArea>)> = Vec::new();
         for area in self.floor.areas.iter().filter(|area| area.border > 0.0) {
-            // A box may be a package, a cache and a core at once; among its like it is a core.
+            // A box may be a package, a cache and a core at once.
             let core = area.names.iter().find(|name| name.starts_with("core "));
             let word = core
                 .unwrap_or(&area.names[0])
@@ -156,14 +153,13 @@ impl<'a> SeatingComparison<'a> {
             .collect()
     }
 
-    /// The bytes between tasks that are not in the same box, before and after.
+    /// Bytes between tasks in different boxes, before and after.
     fn between(&self, boxes: &[&FloorArea]) -> [f64; 2] {
         let mut box_of: BTreeMap<u32, usize> = BTreeMap::new();
         for (at, area) in boxes.iter().enumerate() {
             box_of.extend(area.pus.iter().map(|os| (*os, at)));
         }
-        // Edge by edge, since a part with one CPU has no box: traffic to it crosses one border
-        // instead of two, and between two of them none.
+        // Edge by edge, because a part with one CPU has no box and no border.
         [0, 1].map(|side: usize| {
             let leaves = |edge: &&Edge| {
                 self.seatings[side].ends(edge).is_some_and(|[here, there]| {
@@ -183,12 +179,10 @@ impl<'a> SeatingComparison<'a> {
         }
     }
 
-    /// How many parts the pattern falls into.
     pub(super) fn talking_parts(&self) -> usize {
         self.parts.iter().flatten().max().map_or(0, |last| last + 1)
     }
 
-    /// Whether any line's home is known.
     pub(super) fn has_lines(&self) -> bool {
         self.flows.iter().any(|flow| !flow.lines.is_empty())
     }

@@ -1,4 +1,4 @@
-//! One seating on a floor, as SVG.
+//! Draws one placement on a floor plan, as SVG.
 
 use super::flow::{Flow, TaskPair};
 use super::marks::{HOME, Most, part};
@@ -10,19 +10,16 @@ use crate::traffic::counted;
 use maud::{Markup, html};
 use seatmap_data::pattern::Pattern;
 
-/// How far a bow without a hub leaves the straight line, as a part of its length.
+/// The deviation of a curve without a hub, as a share of its length.
 const BEND: f64 = 0.12;
-/// How far a bow between opposite ends of a ring is pulled to its hub; shorter ones are pulled
-/// less.
+/// How far a curve between opposite ends of a ring is pulled to the hub.
 const PULL: f64 = 0.75;
-/// Up to this many pairs are drawn in full; more of them are drawn fainter.
+/// More pairs are drawn fainter.
 const FEW_PAIRS: f64 = 40.0;
-/// The smallest letters.
 const SMALLEST: f64 = 6.0;
-/// Half the diagonal of a home with lines, and of one without.
+/// Half the diagonal, with and without lines.
 const HOMES: [f64; 2] = [6.5, 3.0];
 
-/// All that one picture shows.
 pub(super) struct Drawing<'a> {
     pub floor: &'a FloorPlan,
     pub pattern: &'a Pattern,
@@ -30,14 +27,12 @@ pub(super) struct Drawing<'a> {
     pub seating: &'a DrawnPlacement,
     pub flow: &'a Flow,
     pub most: Most,
-    /// The unit of an edge's weight.
     pub weight: &'a str,
-    /// The unit of a wire's load.
     pub unit: &'a str,
 }
 
 impl Drawing<'_> {
-    /// Everything, from what lies below to what must be read.
+    /// The picture, from background to labels.
     pub fn markup(&self) -> Markup {
         html! {
             g { @for (at, area) in self.floor.areas.iter().enumerate() { (self.area(at, area)) } }
@@ -50,7 +45,7 @@ impl Drawing<'_> {
             g.word fill="#57606a" font-size="10" pointer-events="none" {
                 @for area in &self.floor.areas { (Self::caption(area)) }
             }
-            // Pairs may cross a seat, and nothing crosses its number.
+            // Pairs may cross a seat but not its number.
             g { @for seat in &self.floor.seats { (self.number(seat)) } }
             g.homes { @for at in 0..self.floor.homes.len() { (self.home(at)) } }
             g.word fill="#57606a" text-anchor="middle" font-size="9" pointer-events="none" {
@@ -66,7 +61,7 @@ impl Drawing<'_> {
     }
 
     fn opacity(&self) -> f64 {
-        // By the root: many faint bows still show where they are dense.
+        // Square root: many faint curves still show where they are dense.
         (0.6 * (FEW_PAIRS / self.flow.pairs.len().max(1) as f64).sqrt()).clamp(0.15, 0.6)
     }
 
@@ -90,11 +85,10 @@ impl Drawing<'_> {
         }
     }
 
-    /// The name of a box, as far as the box has room for it. It stands in the middle of a box that
-    /// seats no threads.
+    /// The names that fit; in the middle if the box has no threads.
     fn caption(area: &FloorArea) -> Markup {
         let room = (area.width / LETTER) as usize;
-        // Outer names first: those of inner levels give way where the box is narrow.
+        // In a narrow box, the names of inner levels are dropped.
         let fits = |count: &usize| area.names[..*count].join(", ").chars().count() <= room;
         let shown = (1..=area.names.len())
             .rev()
@@ -104,7 +98,7 @@ impl Drawing<'_> {
         let (x, y) = area.corner;
         html! {
             @if area.caption > 0.0 {
-                // A ring of the ground's colour: pairs may cross it.
+                // An outline in the background colour, since pairs may cross the text.
                 text.caption x=(number(x + 6.0)) y=(number(y + area.caption - 3.0)) stroke="#fff"
                     stroke-width="2.5"
                     paint-order="stroke" { (shown) }
@@ -130,7 +124,7 @@ impl Drawing<'_> {
     }
 
     fn seat(&self, seat: &FloorSeat) -> Markup {
-        // Several tasks of a seat that belong to different parts have the colour of the first.
+        // A seat with tasks of several parts has the colour of the first.
         let tasks = self.tasks(seat.os);
         let fill = tasks.first().map(|task| self.colours(*task).0);
         let class = if tasks.is_empty() { "free" } else { "taken" };
@@ -148,7 +142,6 @@ impl Drawing<'_> {
         }
     }
 
-    /// The colours of a task's part, and of the text on it.
     fn colours(&self, task: usize) -> (String, &'static str) {
         part(self.parts.get(task).copied().flatten())
     }
@@ -157,7 +150,7 @@ impl Drawing<'_> {
         self.flow.tasks.get(&os).map_or(&[], Vec::as_slice)
     }
 
-    /// `tasks 3, 5 (name) on `, or nothing.
+    /// `tasks 3, 5 (name) on `, or an empty string.
     fn named(&self, tasks: &[usize]) -> String {
         let name = |task: &usize| match self.pattern.names.get(*task) {
             Some(name) => format!("{task} ({})", seatmap_data::document::visible(name)),
@@ -171,8 +164,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// The task in a seat, `T3` where that has room; where there is no task, the CPU's number,
-    /// faintly.
+    /// `T3` if there is room; without a task, the CPU's number in grey.
     fn number(&self, seat: &FloorSeat) -> Markup {
         let tasks = self.tasks(seat.os);
         let plain = match tasks {
@@ -180,8 +172,8 @@ impl Drawing<'_> {
             [task] => task.to_string(),
             [first, others @ ..] => format!("{first}+{}", others.len()),
         };
-        // Letters are about 0.7 times as wide as high, the inverse of 1.45. The T must leave the
-        // others their smallest size.
+        // Letters are about 0.7 times as wide as high, the inverse of 1.45. The T must leave at
+        // least the smallest font size.
         let has_mark = !tasks.is_empty() && 1.45 * seat.size >= SMALLEST * (plain.len() + 1) as f64;
         let text = if has_mark { format!("T{plain}") } else { plain };
         let widest = if tasks.is_empty() { 9.0 } else { 13.0 };
@@ -221,8 +213,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// The curve from one seat, over the home of the line where it is known, to the other; none
-    /// inside one seat.
+    /// A curve through the line's home, if known; `None` within one seat.
     fn bow(&self, pair: &TaskPair) -> Option<String> {
         let from = self.seat_of(pair.from)?;
         let to = self.seat_of(pair.to)?;
@@ -230,8 +221,7 @@ impl Drawing<'_> {
             return None;
         }
         let start = format!("M{} {}", number(from.anchor.0), number(from.anchor.1));
-        // Without a hub to bend to, ways over many homes would be one blot: the homes are marked,
-        // and that must do.
+        // Without a hub, many curves through homes would overlap.
         let home =
             pair.home.filter(|_| from.hub.is_some() || self.flow.pairs.len() <= FEW_PAIRS as usize);
         Some(match home.and_then(|home| self.floor.homes.get(home)) {
@@ -248,11 +238,9 @@ impl Drawing<'_> {
         self.floor.seat(*self.seating.placement.get(task)?)
     }
 
-    /// A home, as large as it has lines, or small where it has none.
     fn home(&self, at: usize) -> Markup {
         let home = &self.floor.homes[at];
         let lines = self.flow.lines.get(&at).map_or(&[][..], Vec::as_slice);
-        // The first for a home with lines, the second for one without.
         let half = HOMES[usize::from(lines.is_empty())];
         let (x, y) = home.at;
         let [left, right, upper, lower] = [x - half, x + half, y - half, y + half].map(number);
@@ -276,7 +264,7 @@ impl Drawing<'_> {
     }
 }
 
-/// A bow between two points: towards their hubs, or aside where they have none.
+/// A curve towards the hubs or, without hubs, to one side.
 fn bend((x, y): Point, (to_x, to_y): Point, hubs: [Option<Point>; 2]) -> String {
     let middle_x = (x + to_x) / 2.0;
     let middle_y = (y + to_y) / 2.0;
@@ -284,7 +272,7 @@ fn bend((x, y): Point, (to_x, to_y): Point, hubs: [Option<Point>; 2]) -> String 
         [Some(a), Some(b)] => {
             let hub_x = (a.0 + b.0) / 2.0;
             let hub_y = (a.1 + b.1) / 2.0;
-            // A chord as long as the diameter has the full pull; short ones stay near the rim.
+            // A diameter has the full pull; short chords stay near the rim.
             let pull = PULL
                 * ((to_x - x).hypot(to_y - y) / (2.0 * (x - a.0).hypot(y - a.1)).max(1.0)).min(1.0);
             (middle_x + pull * (hub_x - middle_x), middle_y + pull * (hub_y - middle_y))

@@ -1,37 +1,33 @@
-//! Traffic on the machine: loads of links and borders, lines at their homes.
+//! Traffic on a machine: the loads of links and borders, and the lines at their homes.
 
 use super::{DrawnPlacement, FloorPlan};
 use seatmap_data::pattern::Pattern;
 use seatmap_measure::appraise::links::{self, border_loads};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Pairs that are drawn one by one, the heaviest first; more would be one blot.
+/// The heaviest pairs; more would cover the picture.
 const MOST_PAIRS: usize = 160;
-/// Bows at most where all pairs weigh the same, and none can be left out.
+/// If all pairs weigh the same, none may be left out.
 const MOST_EQUAL_PAIRS: usize = 1000;
 
-/// Two tasks that talk, both ways together where they do so over one line.
+/// Two tasks that communicate; both directions if they share a line.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TaskPair {
     pub from: usize,
     pub to: usize,
     pub bytes: f64,
-    /// The home of their line.
     pub home: Option<usize>,
 }
 
-/// A seating's traffic on a floor.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Flow {
-    /// The load of each wire, in each direction: bytes, or the count of a simulator.
+    /// The load in each direction: bytes, or a simulator's count.
     pub wires: Vec<f64>,
     /// The bytes that cross the border of each area.
     pub borders: Vec<f64>,
-    /// The heaviest.
     pub pairs: Vec<TaskPair>,
     /// The edges whose lines are at each home.
     pub lines: BTreeMap<usize, Vec<(usize, usize)>>,
-    /// The tasks on each PU.
     pub tasks: BTreeMap<u32, Vec<usize>>,
 }
 
@@ -52,14 +48,12 @@ impl Flow {
             .enumerate()
             .for_each(|(task, os)| flow.tasks.entry(*os).or_default().push(task));
         for (at, edge) in pattern.edges.iter().enumerate() {
-            // An edge of a task that has no seat is not drawn.
             if seating.ends(edge).is_none() {
                 continue;
             }
             let home = seating.home(at);
             home.into_iter()
                 .for_each(|home| flow.lines.entry(home).or_default().push((edge.from, edge.to)));
-            // Whichever of the two sends: there and back over one line is one pair.
             *pairs.entry((edge.from.min(edge.to), edge.from.max(edge.to), home)).or_insert(0.0) +=
                 edge.bytes;
         }
@@ -67,41 +61,41 @@ impl Flow {
         flow
     }
 
-    /// The most loaded wire or, on a machine without, border.
+    /// The most loaded wire or, without wires, border.
     pub fn busiest(&self, floor: &FloorPlan) -> Option<(usize, f64)> {
         links::heaviest(if floor.wires.is_empty() { &self.borders } else { &self.wires })
     }
 }
 
-/// The heaviest pairs, without regard to the homes of their lines. Of pairs with the same weight it
-/// takes all or none, unless all pairs weigh the same.
+/// The heaviest pairs by the sum over homes: all or none of equal weight, unless all weigh the
+/// same.
 fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<TaskPair> {
     let mut all: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     bows.iter().for_each(|((from, to, _), bytes)| *all.entry((*from, *to)).or_default() += bytes);
     let mut weights: Vec<f64> = all.values().copied().collect();
     weights.sort_by(|a, b| b.total_cmp(a));
-    // The weight of the first pair beyond the limit: it and all that weigh as much are left out.
+    // Leaves out the first pair beyond the limit, and its equals.
     let least =
         weights.get(MOST_PAIRS).filter(|weight| **weight < weights[0]).copied().unwrap_or(0.0);
-    // By the sum over all lines of the two tasks, so that a pair is not shown in part.
+    // By the sum over lines, so that no pair is drawn partially.
     let is_drawn =
         |((from, to, _), _): &((usize, usize, Option<usize>), f64)| all[&(*from, *to)] > least;
     let bow = |((from, to, home), bytes)| TaskPair { from, to, bytes, home };
     bows.into_iter().filter(is_drawn).map(bow).take(MOST_EQUAL_PAIRS).collect()
 }
 
-/// The part of the pattern that each task belongs to: tasks that talk to each other, directly or
-/// over others, are one part. `None` for tasks without any traffic.
+/// Tasks that communicate, directly or through others, form a part. `None` for tasks without
+/// traffic.
 pub(super) fn parts(pattern: &Pattern) -> Vec<Option<usize>> {
     let mut above: Vec<usize> = (0..pattern.tasks).collect();
-    // Union-find: two tasks that talk get the same first task.
+    // Union-find: two tasks that communicate get the same first task.
     for edge in pattern.edges.iter().filter(|edge| edge.from.max(edge.to) < pattern.tasks) {
         let a = first_of(&mut above, edge.from);
         let b = first_of(&mut above, edge.to);
         above[a.max(b)] = a.min(b);
     }
     let first: Vec<usize> = (0..pattern.tasks).map(|task| first_of(&mut above, task)).collect();
-    // A task that is not the first of its part shows that the part has several.
+    // A task that is not the first shows that the part has several.
     let several: BTreeSet<usize> =
         (0..pattern.tasks).filter(|task| first[*task] != *task).map(|task| first[task]).collect();
     let numbers: BTreeMap<usize, usize> =
@@ -109,7 +103,7 @@ pub(super) fn parts(pattern: &Pattern) -> Vec<Option<usize>> {
     first.iter().map(|first| numbers.get(first).copied()).collect()
 }
 
-/// The first task of a part, found by going up. Each step halves the way for later calls.
+/// Each step halves the path for later calls.
 fn first_of(above: &mut [usize], mut task: usize) -> usize {
     while above[task] != task {
         above[task] = above[above[task]];

@@ -6,15 +6,13 @@ use crate::svg::number;
 use crate::traffic::{short, three_digits};
 use maud::{Markup, html};
 
-/// Height of the legend.
 pub(super) const HEIGHT: f64 = 52.0;
-/// Width of a step of the load.
 const STEP: f64 = 46.0;
 
-/// One line of marks, one of loads; in a width of at least 560 units.
+/// One line of marks and one of loads, at least 560 units wide.
 pub(super) fn legend(comparison: &SeatingComparison) -> Markup {
     let many = comparison.talking_parts() > 1;
-    // Three colours of the tasks' are enough to show that colours differ.
+    // Three colours are enough to show that they differ.
     let colours: Vec<String> =
         (0..comparison.talking_parts().clamp(1, 3)).map(|at| part(Some(at)).0).collect();
     let wide = 16.0 * colours.len() as f64;
@@ -24,7 +22,7 @@ pub(super) fn legend(comparison: &SeatingComparison) -> Markup {
         (_, true) => format!("{}s on a link, clockwise outside", comparison.unit),
         (_, false) => format!("{}s on a link, each way on its right", comparison.unit),
     };
-    // The least positive number means that nothing is loaded: the scale is left out then.
+    // The minimum means that nothing is loaded, so omit the scale.
     let steps = if comparison.most.load > f64::MIN_POSITIVE { STEPS } else { 0 };
     html! {
         g.word fill="#57606a" font-size="10" {
@@ -34,7 +32,6 @@ pub(super) fn legend(comparison: &SeatingComparison) -> Markup {
             text x=(number(wide + 4.0)) y="12.5" {
                 @if many { "T3: task 3; tasks that talk share a colour" } @else { "T3: task 3" }
             }
-            // The room that either text takes at this size of letters.
             @let next = wide + if many { 230.0 } else { 80.0 };
             rect.free x=(number(next)) y="2" width="13" height="13" rx="2" fill="#ffffff"
                 stroke="#c4cad1" {}
@@ -59,7 +56,6 @@ pub(super) fn legend(comparison: &SeatingComparison) -> Markup {
     }
 }
 
-/// A load, written as short as its narrow room requires.
 fn tick(load: f64) -> String {
     if load < 1e4 { short(load) } else { three_digits(load) }
 }

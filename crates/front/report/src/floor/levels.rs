@@ -1,4 +1,4 @@
-//! Packages, nodes, dies, cache groups, cores and PUs as boxes inside each other.
+//! Draws packages, nodes, dies, cache groups, cores and PUs as nested boxes.
 
 use super::pack::{Packed, packed};
 use super::parts::{FloorArea, FloorSeat, HomeMark, Point};
@@ -6,31 +6,28 @@ use super::{FloorPlan, SIDE};
 use seatmap_data::machine::{Level, Profile};
 use seatmap_measure::appraise::nested::{self, PuGroup};
 
-/// The height that a laptop's screen has for the picture beside the rest of a page.
+/// The height left for the picture on a laptop's screen.
 const HIGHEST: f64 = 480.0;
-/// The largest seat; one more would not be read more easily.
+/// A larger seat would be no more legible.
 const LARGEST: f64 = 40.0;
-/// Steps from there down to the smallest size, at which a few thousand seats fit.
+/// At the smallest size, a few thousand seats fit.
 const STEPS: u32 = 76;
-/// The step between two sizes.
 const STEP: f64 = 0.5;
-/// The shapes of boxes that are tried, as widths over heights: the shape that fills the floor best
-/// depends on the machine.
+/// Width / height; the best depends on the machine.
 const RATIOS: [f64; 5] = [1.6, 1.1, 0.8, 2.2, 0.5];
-/// The widest border of a core, and of what is larger.
+/// The widest border of a core, and of larger parts.
 const NARROW: f64 = 2.5;
 const WIDE: f64 = 6.0;
-/// Around the outermost boxes, for their borders.
+/// Room for the borders of the outermost boxes.
 const MARGIN: f64 = 5.0;
 
-/// The floor of a machine of which the topology is known, or only the distances.
 pub(super) fn floor(profile: &Profile) -> FloorPlan {
     let machine = nested::machine(profile);
     let size = |step: u32| LARGEST - STEP * f64::from(step);
     let steps: Vec<u32> = (0..=STEPS).collect();
     // A machine that fits at one size also fits at smaller ones.
     let step = steps.partition_point(|step| fitting(&machine, size(*step)).is_none()) as u32;
-    // A machine that fits at no size is drawn at the smallest, larger than the floor.
+    // A machine that does not fit is drawn at the smallest size, larger than the floor.
     let smallest = || packed(&machine, size(STEPS), 1.0);
     let packed = fitting(&machine, size(step)).unwrap_or_else(smallest);
     let mut floor = FloorPlan {
@@ -43,7 +40,6 @@ pub(super) fn floor(profile: &Profile) -> FloorPlan {
     floor
 }
 
-/// A machine with seats of a size in the first shape that fits.
 fn fitting(machine: &PuGroup, size: f64) -> Option<Packed<'_>> {
     let fits = |packed: &Packed| {
         packed.width <= SIDE - 2.0 * MARGIN && packed.height <= HIGHEST - 2.0 * MARGIN
@@ -51,7 +47,6 @@ fn fitting(machine: &PuGroup, size: f64) -> Option<Packed<'_>> {
     RATIOS.iter().map(|ratio| packed(machine, size, *ratio)).find(fits)
 }
 
-/// A box and all that is in it.
 fn lay(packed: &Packed, corner: Point, floor: &mut FloorPlan) {
     let PuGroup { names, level, pus, inside } = packed.group;
     if inside.is_empty() {
@@ -75,7 +70,7 @@ fn lay(packed: &Packed, corner: Point, floor: &mut FloorPlan) {
         let width = packed.width;
         let height = packed.height;
         let caption = packed.caption;
-        // A box of two seats or four has no room for a wide border.
+        // A core's box of two or four seats has no room for a wide border.
         let border = if *level == Some(Level::Core) { NARROW } else { WIDE };
         let names = names.clone();
         let pus = pus.clone();
@@ -84,7 +79,7 @@ fn lay(packed: &Packed, corner: Point, floor: &mut FloorPlan) {
     packed.inside.iter().for_each(|((x, y), part)| lay(part, (corner.0 + x, corner.1 + y), floor));
 }
 
-/// Homes at the corners of the PUs that are nearest to those which a profile tells apart.
+/// The homes that a profile distinguishes, at their nearest PUs.
 fn homes(profile: &Profile, floor: &FloorPlan) -> Vec<HomeMark> {
     let lines = profile
         .home_model
@@ -93,12 +88,12 @@ fn homes(profile: &Profile, floor: &FloorPlan) -> Vec<HomeMark> {
         .filter(|lines| lines.resolvable);
     let home = |(at, os): (usize, &u32)| {
         let seat = floor.seat(*os)?;
-        // In the upper right corner, so that the seat's number stays free.
+        // In the upper right corner, so that the seat's number stays visible.
         let aside = 0.5 * seat.size - 1.0;
         let at_seat = (seat.at.0 + aside, seat.at.1 - aside);
         Some(HomeMark { at: at_seat, name: format!("home {at}, nearest to CPU {os}"), hub: None })
     };
     let known = lines.map_or(&[][..], |lines| &lines.nearest_pu);
-    // All or none: a home's number is its place in the list.
+    // All or none: a home's number is its index in the list.
     known.iter().enumerate().map(home).collect::<Option<Vec<_>>>().unwrap_or_default()
 }

@@ -1,15 +1,15 @@
-//! Colours and widths of what is drawn: one scale for both pictures of a comparison.
+//! Colours and widths of marks, on one scale for both pictures of a comparison.
 
 use crate::palette::{Rgb, colour, hex, is_light};
 
-/// Steps in which loads are coloured; widths are not rounded.
+/// Colours of loads; widths are continuous.
 pub(super) const STEPS: usize = 6;
-/// The lightest step: lighter colours of viridis cannot be seen on a white ground.
+/// Lighter colours of viridis are invisible on a white background.
 const LIGHTEST: f64 = 0.82;
 
 /// Blue, vermilion, purple, sky and orange of Okabe & Ito 2008, then indigo (lighter), olive, wine,
-/// teal, rose, green and sand of Tol 2021 (muted), which people who confuse red and green can also
-/// tell apart; the green of Okabe & Ito marks homes.
+/// teal, rose, green and sand of Tol 2021 (muted): distinguishable for people who confuse red and
+/// green. The green of Okabe & Ito is for homes.
 const PARTS: [Rgb; 12] = [
     [0, 114, 178],
     [213, 94, 0],
@@ -24,48 +24,42 @@ const PARTS: [Rgb; 12] = [
     [17, 119, 51],
     [221, 204, 119],
 ];
-/// The colour of tasks without any traffic.
+/// The colour of tasks without traffic.
 const NOBODY: Rgb = [110, 119, 129];
-/// The colour of homes.
 pub(super) const HOME: &str = "#009e73";
 
-/// The largest of each sort, to which widths and colours are relative.
+/// Widths and colours are relative to these.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Most {
-    /// The largest load of a wire or border.
     pub load: f64,
-    /// The largest weight of a pair.
     pub pair: f64,
 }
 
 impl Most {
-    /// The class and colour of a load: dark is much. `None` where nothing flows.
+    /// The class and colour, darker for more; `None` without load.
     pub fn step(self, load: f64) -> Option<(String, String)> {
-        // Rounded up, so that the least load has the first step and the largest the last.
+        // Rounded up: the smallest load has the first step.
         (load > 0.0).then(|| step_at((load / self.load * STEPS as f64).ceil() as usize))
     }
 
-    /// How wide a load is drawn.
     pub fn width(self, load: f64, widest: f64) -> f64 {
-        // Thinner lines than one unit are hard to see and to point at.
+        // Lines thinner than one unit are hard to see and to point at.
         (widest * load / self.load).max(1.0)
     }
 
-    /// How wide a pair's bow is drawn.
     pub fn bow(self, bytes: f64) -> f64 {
         0.7 + 1.5 * bytes / self.pair
     }
 }
 
-/// The class and colour of a step, from 1.
 pub(super) fn step_at(step: usize) -> (String, String) {
     let step = step.clamp(1, STEPS);
     let light = LIGHTEST * (STEPS - step) as f64 / (STEPS - 1) as f64;
     (format!("load-{step}"), hex(colour(light)))
 }
 
-/// The colours of a part of the pattern, or of a task without any traffic, and of text on it. There
-/// are twelve; further parts take them in turn.
+/// The colour of a part, or of tasks without traffic, and of text on it. More than twelve parts
+/// reuse the colours.
 pub(super) fn part(at: Option<usize>) -> (String, &'static str) {
     let rgb = at.map_or(NOBODY, |at| PARTS[at % PARTS.len()]);
     (hex(rgb), if is_light(rgb) { "#1b1f24" } else { "#ffffff" })

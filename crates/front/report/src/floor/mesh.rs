@@ -1,5 +1,5 @@
-//! Tiles in rows and columns, with both directions of each link between them: each drives on its
-//! right.
+//! Draws tiles in rows and columns, with both directions of each link between them, each on its
+//! right-hand side.
 
 use super::parts::{DrawnLink, FloorArea, FloorSeat, HomeMark, Label, Point};
 use super::{FloorPlan, SIDE};
@@ -8,31 +8,27 @@ use seatmap_data::machine::{Profile, Pu};
 use seatmap_measure::appraise::Ways;
 use seatmap_sim::coherent::fabric::Link;
 
-/// Room for memory controllers, left and right.
+/// Room for memory controllers.
 const MARGIN: f64 = 34.0;
-/// The largest distance from one tile to the next.
+/// The distance from one tile to the next.
 const LARGEST: f64 = 96.0;
-/// A tile's part of that.
+/// A tile's share of that distance.
 const TILE: f64 = 0.68;
-/// The share of a tile's side that its number and its home take below its seats.
+/// The share below a tile's seats, for its number and its home.
 const FOOT: f64 = 0.24;
-/// Between the directions of a link, as a part of a tile's pitch.
+/// Offset of a link's direction, as a share of the distance between tiles.
 const LANE: f64 = 0.1;
-/// The widest wire.
 const WIDEST: f64 = 9.0;
-/// A memory controller.
+/// Width and height of a controller.
 const MEMORY: Point = (24.0, 30.0);
 
-/// Where tiles are.
 struct Tiles {
     columns: u16,
     pitch: f64,
     margin: f64,
 }
 
-/// The floor of a mesh with this many tiles in a row.
 pub(super) fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16]) -> FloorPlan {
-    // Controllers stand left and right of the tiles, and without them nothing does.
     let margin = if memories.is_empty() { 0.0 } else { MARGIN };
     let rows = ways.fabric.nodes() as u16 / columns.max(1);
     let pitch = ((SIDE - 2.0 * margin) / f64::from(columns))
@@ -42,7 +38,7 @@ pub(super) fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16
     let mut floor = FloorPlan {
         width: 2.0 * margin + pitch * f64::from(columns),
         height: pitch * f64::from(rows),
-        // The two directions of a link are twice LANE apart: this leaves some air between them.
+        // The two directions are twice LANE apart; this leaves a gap between them.
         lane: (1.7 * LANE * pitch).min(WIDEST),
         wires: ways.fabric.links().iter().map(|link| tiles.wire(link)).collect(),
         homes: ways.node_of_home.iter().map(|node| tiles.home(*node)).collect(),
@@ -89,7 +85,7 @@ impl Tiles {
         }
     }
 
-    /// Seats above the foot of their tile, in as many columns as rows or one more.
+    /// Seats as nearly square as possible.
     fn seats(&self, tile: u16, pus: &[&Pu]) -> Vec<FloorSeat> {
         let columns = (pus.len() as f64).sqrt().ceil().max(1.0);
         let rows = (pus.len() as f64 / columns).ceil().max(1.0);
@@ -141,13 +137,12 @@ impl Tiles {
     fn wire(&self, link: &Link) -> DrawnLink {
         let (x, y) = self.middle(link.from);
         let (to_x, to_y) = self.middle(link.to);
-        // The signum of 0.0 is 1 in Rust, which would turn straight links aside.
+        // In Rust, the signum of 0.0 is 1, which would shift straight links.
         let sign =
             |difference: f64| if difference.abs() < 1e-9 { 0.0 } else { difference.signum() };
         let right = sign(to_x - x);
         let down = sign(to_y - y);
-        // Each direction is drawn on its right-hand side: below for traffic that goes right, at the
-        // left for traffic that goes down.
+        // Each direction is drawn on its right-hand side.
         let aside_x = -down * self.pitch * LANE;
         let aside_y = right * self.pitch * LANE;
         let half = self.side() / 2.0;
@@ -167,7 +162,7 @@ impl Tiles {
 
     fn memory(&self, tile: u16) -> FloorArea {
         let (_, y) = self.middle(tile);
-        // A controller stands at the edge that is nearer to its tile.
+        // A controller is at the edge nearer to its tile.
         let is_left = tile % self.columns < self.columns / 2;
         let right = 2.0 * self.margin + self.pitch * f64::from(self.columns);
         FloorArea {

@@ -1,19 +1,18 @@
-//! A machine as it lies: a ring, a mesh, or levels inside each other; with threads, lines and
-//! traffic on it.
+//! A machine's floor plan (a ring, a mesh, or nested levels) with its threads, lines and traffic.
 //!
-//! [`FloorPlan::of`] asks the model where there is one, since only that knows its stops and links,
-//! and else the profile's topology. A [`SeatingComparison`] puts two [`DrawnPlacement`]s of one
-//! pattern on it, in one scale: before, and after.
+//! [`FloorPlan::of`] uses the model, if any, since only a model contains stops and links, else the
+//! profile's topology. A [`SeatingComparison`] shows two [`DrawnPlacement`]s of one pattern at one
+//! scale: before and after.
 //!
 //! | module | is |
 //! |---|---|
 //! | `parts` | seats, areas, wires |
-//! | `ring`, `mesh`, `levels` | the three plans, each from its own knowledge to the same parts |
+//! | `ring`, `mesh`, `levels` | the three kinds of plans, made of the same parts |
 //! | `pack` | boxes inside boxes |
-//! | `flow` | what data adds up to on links and at homes |
-//! | `comparison` | before, after, and the figures between |
-//! | `marks`, `draw`, `legend` | a seating on a floor as SVG |
-//! | `picture` | two of them for papers and pages |
+//! | `flow` | loads of links, and lines at homes |
+//! | `comparison` | before and after, in figures |
+//! | `marks`, `draw`, `legend` | a placement as SVG |
+//! | `picture` | two placements for papers and pages |
 
 mod comparison;
 mod draw;
@@ -38,40 +37,39 @@ use seatmap_measure::appraise::Ways;
 use seatmap_sim::CoherentModel;
 use seatmap_sim::coherent::NetworkShape;
 
-/// Width of a floor, in user units; no floor is higher.
+/// Width of a floor plan, in user units; also its largest height.
 pub const SIDE: f64 = 560.0;
 
-/// A machine's floor plan: the position of everything on it, before any thread sits there.
+/// A machine's floor plan: the position of everything, without threads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FloorPlan {
-    /// Its width.
+    /// The width.
     pub width: f64,
-    /// Its height.
+    /// The height.
     pub height: f64,
     /// The areas, from the outside to the inside.
     pub areas: Vec<FloorArea>,
     /// The seats.
     pub seats: Vec<FloorSeat>,
-    /// The wires, in the order of the fabric's links; none on a machine of nested levels.
+    /// The wires, in the order of the fabric's links; empty for nested levels.
     pub wires: Vec<DrawnLink>,
-    /// The routes of data, on a machine with wires.
+    /// The routes of data, if there are wires.
     pub ways: Option<Ways>,
     /// The homes of lines.
     pub homes: Vec<HomeMark>,
     /// The labels.
     pub labels: Vec<Label>,
-    /// How wide a wire may be drawn.
+    /// The widest a wire may be drawn.
     pub lane: f64,
-    /// The CPUs that the kernel was started to isolate, by OS index.
+    /// The isolated CPUs, by OS index.
     pub isolated: Vec<u32>,
 }
 
 impl FloorPlan {
-    /// The floor of a machine: of its model's fabric, where it has one, else of its topology.
+    /// The floor plan of the model's fabric or, without one, of the topology.
     #[must_use]
     pub fn of(profile: &Profile, model: Option<&CoherentModel>) -> Self {
-        // Only a machine whose fabric routes messages has wires; a model without one lies as its
-        // topology.
+        // Only a fabric that routes messages has wires; without one, draw the topology.
         let ways = model.and_then(|model| Ways::of(model, profile.topology.os_indices()));
         let floor = match (model, ways) {
             (Some(model), Some(ways)) => match &model.shape {
@@ -85,13 +83,13 @@ impl FloorPlan {
         floor.fitted()
     }
 
-    /// The same floor, with CPUs marked that the kernel was started to isolate.
+    /// Marks CPUs as isolated.
     #[must_use]
     pub fn with_isolated(self, isolated: Vec<u32>) -> Self {
         FloorPlan { isolated, ..self }
     }
 
-    /// Without empty room at its right and lower sides.
+    /// Rounds width and height up to whole units.
     #[must_use]
     pub fn fitted(mut self) -> Self {
         (self.width, self.height) = (self.width.ceil(), self.height.ceil());

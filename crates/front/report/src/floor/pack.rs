@@ -1,44 +1,40 @@
-//! Boxes in boxes, in reading order, as large as fits.
+//! Packs boxes into boxes, in reading order, as large as possible.
 
 use super::parts::Point;
 use seatmap_data::machine::Level;
 use seatmap_measure::appraise::nested::PuGroup;
 
-/// Height of the line in which a box's name stands: below the widest border that may be drawn
-/// around the box.
+/// The name's line, enough for the widest border around the box.
 const CAPTION: f64 = 17.0;
-/// The width of a letter of a box's name.
 pub(super) const LETTER: f64 = 5.5;
 
-/// How much worse full rows may be than the best.
+/// Full rows may be this much larger than the best arrangement.
 const FULL_ROWS: f64 = 1.35;
 
-/// How much higher than its neighbour a box in one row may be.
+/// The most that neighbours in a row may differ in height, as a ratio.
 const ALIKE: f64 = 1.5;
 
-/// The part of the width that a row fills at least, or its parts are made wider.
+/// Rows that fill less of the width get wider parts.
 const EMPTY: f64 = 0.75;
-/// How much wider, for their height.
+/// How much wider the parts become.
 const WIDER: [f64; 3] = [2.0, 4.0, 8.0];
 
-/// A group with the place of everything in it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Packed<'a> {
     pub group: &'a PuGroup,
     pub width: f64,
     pub height: f64,
     pub caption: f64,
-    /// The boxes inside, each with the way from this box's corner to its own.
+    /// The parts, with the offsets of their corners.
     pub inside: Vec<(Point, Packed<'a>)>,
 }
 
-/// A group whose seats have this size, its parts in rows of as many as bring it nearest to a width
-/// of `ratio` heights.
+/// Packs a group with seats of this size to a width as near as possible to `ratio` times the
+/// height.
 pub(super) fn packed(group: &PuGroup, size: f64, ratio: f64) -> Packed<'_> {
     if group.inside.is_empty() {
         return Packed { group, width: size, height: size, caption: 0.0, inside: Vec::new() };
     }
-    // From the inside to the outside: a box is as large as its parts need.
     let inside: Vec<Packed> = group.inside.iter().map(|part| packed(part, size, ratio)).collect();
     let (air, gap) = room(group);
     let shape = |columns: usize| {
@@ -49,7 +45,7 @@ pub(super) fn packed(group: &PuGroup, size: f64, ratio: f64) -> Packed<'_> {
     let columns = columns(&alike(&inside).map(<[Packed]>::len).collect::<Vec<_>>(), shape);
     let rows = filled(in_rows(inside, columns), size, ratio, gap);
     let (width, height) = extent(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), gap);
-    // A name that is wider than its box would run into the next one.
+    // A name wider than its box would overlap the next one.
     let fits =
         group.names.first().is_some_and(|name| name.len() as f64 * LETTER <= width + 2.0 * air);
     let is_named = fits && group.level != Some(Level::Core);
@@ -67,8 +63,8 @@ pub(super) fn packed(group: &PuGroup, size: f64, ratio: f64) -> Packed<'_> {
     }
 }
 
-/// As many as give the least of a shape: rows that are full, unless others are far better. `parts`
-/// are those alike, which fill rows of their own.
+/// The best number of columns; full rows unless others are far better. `parts` are the sizes of the
+/// runs of similar parts; each has its own rows.
 fn columns(parts: &[usize], shape: impl Fn(usize) -> f64) -> usize {
     let most = parts.iter().max().copied().unwrap_or(1).max(1);
     let best = |columns: &mut dyn Iterator<Item = usize>| {
@@ -82,9 +78,9 @@ fn columns(parts: &[usize], shape: impl Fn(usize) -> f64) -> usize {
     if shape(full) <= FULL_ROWS * shape(any) { full } else { any }
 }
 
-/// Air around what is inside a group, and between its parts: borders with names may be drawn wide.
+/// Margin and gap: named borders may be drawn wide.
 fn room(group: &PuGroup) -> (f64, f64) {
-    // Borders of inner boxes are drawn too: the deeper they are nested, the more air there must be.
+    // Inner boxes have borders too, so deeper nesting needs wider gaps.
     let inner = group.inside.iter().map(depth).max().unwrap_or(0) as f64;
     let has_cores = group.inside.iter().any(|part| part.level == Some(Level::Core));
     let air = match group.level {
@@ -104,38 +100,32 @@ fn room(group: &PuGroup) -> (f64, f64) {
     )
 }
 
-/// Boxes inside each other, a seat not counted.
 fn depth(group: &PuGroup) -> usize {
     group.inside.iter().map(|part| depth(part) + 1).max().unwrap_or(0)
 }
 
-/// Parts beside each other that are about equally high.
 fn alike<'a, 'b>(parts: &'b [Packed<'a>]) -> impl Iterator<Item = &'b [Packed<'a>]> {
     parts.chunk_by(|a, b| a.height.max(b.height) <= ALIKE * a.height.min(b.height))
 }
 
-/// Rows of this many parts. A part that is much higher or lower than those before begins a row of
-/// its own, as clusters after cores do.
+/// A part of a very different height begins a new row, for example clusters after cores.
 fn rows<'a, 'b>(parts: &'b [Packed<'a>], columns: usize) -> Vec<&'b [Packed<'a>]> {
     alike(parts).flat_map(|alike| alike.chunks(columns)).collect()
 }
 
-/// The parts themselves, row by row.
 fn in_rows(parts: Vec<Packed<'_>>, columns: usize) -> Vec<Vec<Packed<'_>>> {
     let counts: Vec<usize> = rows(&parts, columns).into_iter().map(<[Packed]>::len).collect();
     let mut rest = parts.into_iter();
     counts.into_iter().map(|count| rest.by_ref().take(count).collect()).collect()
 }
 
-/// Rows that leave much of the width empty, with their parts made lower and wider, as far as there
-/// is room.
+/// Makes the parts of short rows lower and wider.
 fn filled<'a>(
     mut rows: Vec<Vec<Packed<'a>>>,
     size: f64,
     ratio: f64,
     gap: f64,
 ) -> Vec<Vec<Packed<'a>>> {
-    // The other rows decide on the width; a short one is filled up to it.
     let widest = rows.iter().map(|row| width(row, gap)).fold(0.0, f64::max);
     for row in rows.iter_mut().filter(|row| width(row, gap) < EMPTY * widest) {
         for wider in WIDER.map(|factor| factor * ratio) {
@@ -162,7 +152,6 @@ fn extent(rows: &[&[Packed]], gap: f64) -> (f64, f64) {
     (wide, rows.iter().map(|row| height(row) + gap).sum::<f64>() - gap)
 }
 
-/// Where each part's corner is.
 fn places(rows: &[Vec<Packed>], gap: f64) -> Vec<Point> {
     let mut places = Vec::new();
     let mut y = 0.0;

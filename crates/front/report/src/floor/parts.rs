@@ -1,95 +1,93 @@
-//! The elements of a picture of a machine, in user units from its upper left corner.
+//! The elements of a floor plan, in user units from its upper left corner.
 
 /// A point.
 pub type Point = (f64, f64);
 
-/// Where a thread can sit: one PU.
+/// The seat of a thread: one PU.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FloorSeat {
     /// The PU.
     pub os: u32,
-    /// The middle.
+    /// The centre.
     pub at: Point,
-    /// Side of the square, or diameter where it is round.
+    /// The side of the square, or the diameter if it is round.
     pub size: f64,
-    /// Whether it is round.
+    /// Whether the seat is a circle.
     pub is_round: bool,
-    /// The seat's full name.
+    /// The full name.
     pub name: String,
-    /// The mark in it beside its task; empty where it shows the CPU's number.
+    /// The mark next to its task; empty if it shows the CPU's number.
     pub element: String,
-    /// Where its traffic begins and ends.
+    /// The start and end point of its traffic.
     pub anchor: Point,
     /// The point towards which its traffic bends, on a ring.
     pub hub: Option<Point>,
 }
 
-/// A part of the machine that has a place: a box around the seats of PUs that share it, or anything
-/// else.
+/// A part of the machine: a box around the PUs that share it, or a part without PUs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FloorArea {
-    /// Its names, from the outermost level to the innermost that hold the same PUs.
+    /// Its names, from the outermost level with these PUs to the innermost.
     pub names: Vec<String>,
-    /// Its upper left corner.
+    /// The upper left corner.
     pub corner: Point,
-    /// Its width.
+    /// The width.
     pub width: f64,
-    /// Its height.
+    /// The height.
     pub height: f64,
-    /// The PUs inside; none for an area that seats no threads, such as a memory controller.
+    /// The PUs inside; empty for an area without threads, such as a memory controller.
     pub pus: Vec<u32>,
-    /// How wide its border may be drawn, if that is a link, as where machines are levels inside
-    /// each other; 0 if not.
+    /// The widest its border may be drawn, if the border is a link (nested levels); else 0.
     pub border: f64,
-    /// Height of the line in which its name stands; 0 where it shows none.
+    /// Height of its name's line; 0 without a name.
     pub caption: f64,
 }
 
 /// One direction between two neighbours on a ring or mesh.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawnLink {
-    /// Its way, as an SVG path.
+    /// Its path, as an SVG path.
     pub path: String,
-    /// The wires that are one link to data, as SVG paths.
+    /// The wires that form one link for data, as SVG paths.
     pub tracks: Vec<String>,
-    /// The names of its two ends.
+    /// The names of both ends.
     pub name: String,
 }
 
-/// Where lines are kept coherent.
+/// A home: the place that keeps lines coherent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HomeMark {
-    /// The middle of its mark.
+    /// The centre of its mark.
     pub at: Point,
-    /// Its full name.
+    /// The full name.
     pub name: String,
     /// The point towards which its traffic bends, on a ring.
     pub hub: Option<Point>,
 }
 
-/// A word beside something, its middle at a point.
+/// A label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Label {
-    /// Its middle.
+    /// The centre.
     pub at: Point,
-    /// The word.
+    /// The text.
     pub text: String,
 }
 
-/// A point on a circle around a middle, at a share of it clockwise from the top.
+/// A point on a circle, at a share of its circumference clockwise from the top.
 #[must_use]
 pub fn on_circle((x, y): Point, radius: f64, share: f64) -> Point {
     let angle = share * std::f64::consts::TAU;
     (x + radius * angle.sin(), y - radius * angle.cos())
 }
 
-/// A clockwise or counter-clockwise arc around a middle, no longer than half the circle.
+/// An arc of at most half the circle.
 pub(crate) fn arc(middle: Point, radius: f64, from: f64, to: f64) -> String {
     let number = crate::svg::number;
     let (x, y) = on_circle(middle, radius, from);
     let (to_x, to_y) = on_circle(middle, radius, to);
     let radius = number(radius);
-    // SVG's sweep flag: 1 is the direction of growing angles, which on a screen is clockwise.
+    // SVG's sweep flag: 1 is the direction of growing angles, which is clockwise on a screen.
     let is_clockwise = u8::from(to > from);
     format!(
         "M{} {}A{radius} {radius} 0 0 {is_clockwise} {} {}",

@@ -1,4 +1,4 @@
-//! Before and after side by side: for papers and slides, and for pages.
+//! Draws before and after side by side, for papers and slides, and for pages.
 
 use super::legend::{self, legend};
 use super::{FloorPlan, SeatingComparison};
@@ -10,19 +10,16 @@ use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Plan;
 use seatmap_os::CpuList;
 
-/// Room around a standalone picture, and between its two halves.
+/// The gap around the halves of a standalone picture.
 const MARGIN: f64 = 24.0;
-/// Room for the title and the words above the halves.
+/// The title and the words above the halves.
 const TOP: f64 = 72.0;
-/// Height of a line of figures.
 const ROW: f64 = 18.0;
-/// Where figures stand, from the left.
 const COLUMNS: [f64; 4] = [0.0, 250.0, 480.0, 720.0];
 const HEADS: [&str; 4] = ["", "before", "after", ""];
-/// The width that the figures need.
 const FIGURES: f64 = 800.0;
 
-/// Both seatings with their figures as a standalone picture.
+/// Both placements with their figures as a standalone picture.
 #[must_use]
 pub fn svg(comparison: &SeatingComparison) -> String {
     let floor = &comparison.floor;
@@ -59,8 +56,8 @@ fn figures_of(comparison: &SeatingComparison) -> Markup {
     }
 }
 
-/// Both seatings for a page: on a narrow page one stands below the other, and the reader can choose
-/// the drawing without a script.
+/// Both placements for a page, next to or below each other. The reader can choose the drawing
+/// without a script.
 #[must_use]
 pub fn section(comparison: &SeatingComparison) -> Markup {
     let has_wires = !comparison.floor.wires.is_empty();
@@ -99,8 +96,7 @@ pub fn section(comparison: &SeatingComparison) -> Markup {
     }
 }
 
-/// A machine whose CPUs have the colours of the groups that they belong to, with a name for each
-/// group. `owners` has the CPUs with the number of their group.
+/// `owners`: CPUs with the index of their group.
 pub(crate) fn coloured(floor: &FloorPlan, names: &[String], owners: &[(u32, usize)]) -> Markup {
     let mut pattern = Pattern::silent("", owners.len());
     pattern.names = owners.iter().map(|(_, group)| names[*group].clone()).collect();
@@ -117,7 +113,6 @@ pub(crate) fn coloured(floor: &FloorPlan, names: &[String], owners: &[(u32, usiz
     }
 }
 
-/// A machine without tasks.
 pub(crate) fn machine(floor: &FloorPlan) -> Markup {
     let drawn = silent(floor, &Pattern::silent("", 0), &[], Vec::new());
     html! {
@@ -132,7 +127,7 @@ pub(crate) fn machine(floor: &FloorPlan) -> Markup {
     }
 }
 
-/// A machine with the tasks of a plan, whose messages are not known.
+/// The plan's tasks, without messages.
 pub(crate) fn tasks(floor: &FloorPlan, plan: &Plan) -> Markup {
     inline(floor, "The tasks on the machine", &seated(floor, plan))
 }
@@ -144,7 +139,7 @@ pub fn tasks_svg(floor: &FloorPlan, plan: &Plan, title: &str) -> String {
         (title_of(title, [MARGIN, 30.0]))
         g transform=(format!("translate({MARGIN} {TOP})")) { (seated(floor, plan)) }
     };
-    // The title needs room above a machine of a few CPUs.
+    // On a machine with few CPUs, the title is wider than the floor plan.
     let width = floor.width.max(super::SIDE) + 2.0 * MARGIN;
     standalone([width, TOP + floor.height + MARGIN], &drawn)
 }
@@ -155,7 +150,6 @@ fn seated(floor: &FloorPlan, plan: &Plan) -> Markup {
     silent(floor, &pattern, &vec![None; pattern.tasks], plan.placement.clone())
 }
 
-/// A machine with tasks that send nothing.
 fn silent(
     floor: &FloorPlan,
     pattern: &Pattern,

@@ -1,32 +1,30 @@
-//! Stops around a ring: the threads of each core outside of it, its directory inside.
+//! Draws the stops of a ring: each core's threads outside it, its directory inside.
 
 use super::parts::{DrawnLink, FloorSeat, HomeMark, Label, Point, arc, on_circle};
 use super::{FloorPlan, SIDE};
 use seatmap_data::machine::{Profile, Pu};
 use seatmap_measure::appraise::Ways;
 
-/// Room for the numbers of cores, outside.
+/// Room for the numbers of cores.
 const MARGIN: f64 = 16.0;
-/// The largest seat.
 const LARGEST: f64 = 34.0;
-/// The space that seats leave empty, of a stop's share of the circle and of the way outwards.
+/// The spacing of seats, in seats.
 const AIR: f64 = 1.15;
-/// The gap between the two directions of the ring, and between them and the elements beside.
+/// The gap between the two directions of the ring, and between them and their neighbours.
 pub const LANE: f64 = 10.0;
-/// The widest wire: a lane, less some air.
+/// The widest wire: a lane minus a gap.
 pub const WIDEST: f64 = 8.0;
-/// Numbers of cores around the ring, at most.
 const MOST_LABELS: usize = 16;
 
-/// The floor of a ring whose stops are the nodes in turn, its first half of links going up.
+/// The stops are the nodes in order, and the first half of the links goes up.
 pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
     let stops = ways.fabric.nodes();
     let at_stop: Vec<Vec<&Pu>> =
         (0..stops).map(|stop| seated(profile, &ways, stop as u16)).collect();
     let deep = at_stop.iter().map(Vec::len).max().unwrap_or(0).max(1) as f64;
-    // In seats: the radius of a circle on which one seat of each stop has room.
+    // In seats: the radius of a circle with room for one seat of each stop.
     let around = stops as f64 * AIR / std::f64::consts::TAU;
-    // That radius and the seats outwards of it fill half the side, less the margin.
+    // This radius and the seats outside it fill half the side, minus the margin.
     let size = ((SIDE / 2.0 - MARGIN) / (around + deep * AIR)).min(LARGEST);
     let inner = SIDE / 2.0 - MARGIN - (deep - 0.5) * size * AIR;
     let middle = (SIDE / 2.0, SIDE / 2.0);
@@ -40,7 +38,7 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
         is_round: true,
         name: name(pu, stop),
         element: String::new(),
-        // Inside of both directions: pairs bend from here to the middle and cross no wire.
+        // Pairs bend from here to the middle and cross no wire.
         anchor: on_circle(middle, ring - 2.0 * LANE, share(stop)),
         hub: Some(middle),
     };
@@ -64,7 +62,6 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
     }
 }
 
-/// The PUs at a stop, thread by thread.
 fn seated<'a>(profile: &'a Profile, ways: &Ways, stop: u16) -> Vec<&'a Pu> {
     let mut pus: Vec<&Pu> = profile
         .topology
@@ -81,8 +78,8 @@ fn name(pu: &Pu, stop: usize) -> String {
     format!("CPU {}{core}, stop {stop}", pu.os)
 }
 
-/// Both directions of a ring, the one upwards outside, each with tracks so far from its own middle.
-/// A place's link up leads to the next, its link down to the last.
+/// Both directions of a ring, the upward one outside, with tracks at these offsets. A link up leads
+/// to the next stop, a link down to the previous one.
 #[must_use]
 pub fn wires(
     middle: Point,
@@ -92,7 +89,7 @@ pub fn wires(
     name: impl Fn(usize) -> String,
 ) -> Vec<DrawnLink> {
     let wire = |radius: f64, stop: usize, step: f64| {
-        // One step down from the first stop is the last one; a plain remainder would be negative.
+        // One step down from the first stop is the last.
         let next = (stop as f64 + step).rem_euclid(stops as f64) as usize;
         let share = |at: f64| at / stops as f64;
         let along =
@@ -100,7 +97,7 @@ pub fn wires(
         let tracks = tracks.iter().map(|aside| along(radius + aside)).collect();
         DrawnLink { path: along(radius), tracks, name: format!("{} to {}", name(stop), name(next)) }
     };
-    // In the order of the fabric's links: all links up, then all links down.
+    // Fabric order: all links up, then all links down.
     let up = (0..stops).map(|stop| wire(radius, stop, 1.0));
     up.chain((0..stops).map(|stop| wire(radius - LANE, stop, -1.0))).collect()
 }

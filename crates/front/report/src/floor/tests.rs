@@ -1,4 +1,4 @@
-//! Golden pictures, and what must hold on every floor.
+//! Golden pictures, and properties of every floor plan.
 
 use super::flow::Flow;
 use super::*;
@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 const RING: &str = include_str!("../../../../../machines/xeon-phi-5110p.toml");
 const MESH: &str = include_str!("../../../../../machines/scc-48.toml");
 
-/// A model with changes to its file: (old text, new text).
+/// Changes to the file: (old text, new text).
 fn model(text: &str, changes: &[(&str, &str)]) -> Arc<CoherentModel> {
     let changed = changes.iter().fold(text.to_owned(), |text, (from, to)| {
         assert!(text.contains(from), "{from}");
@@ -21,7 +21,7 @@ fn model(text: &str, changes: &[(&str, &str)]) -> Arc<CoherentModel> {
     seatmap_sim::catalog::from_toml("small", &changed).unwrap()
 }
 
-/// Eight stops, the last without a core, two threads a core.
+/// The last stop has no core; cores have two threads.
 fn small_ring() -> Arc<CoherentModel> {
     let changes = [
         ("stops = 64", "stops = 8"),
@@ -34,7 +34,6 @@ fn small_ring() -> Arc<CoherentModel> {
     model(RING, &changes)
 }
 
-/// A mesh of three tiles by two.
 fn small_mesh() -> Arc<CoherentModel> {
     let changes = [
         ("columns = 6", "columns = 3"),
@@ -46,7 +45,7 @@ fn small_mesh() -> Arc<CoherentModel> {
     model(MESH, &changes)
 }
 
-/// The part of a model's profile that a picture needs: its topology.
+/// A picture needs only the topology.
 fn bare(model: &CoherentModel) -> Profile {
     let mut profile = crate::samples::two_groups();
     (profile.name, profile.topology, profile.home_model) =
@@ -167,7 +166,7 @@ fn names_are_text() {
     );
 }
 
-/// Every machine that is drawn: bundled ones, models, and what others measured where that is there.
+/// Bundled ones, models, and published measurements if available.
 static MACHINES: LazyLock<Vec<(Profile, Option<Arc<CoherentModel>>)>> = LazyLock::new(|| {
     let described = catalog::descriptions().map(|name| (catalog::load(name).unwrap(), None));
     let models = ["scc-48", "xeon-phi-5110p"];
@@ -177,7 +176,6 @@ static MACHINES: LazyLock<Vec<(Profile, Option<Arc<CoherentModel>>)>> = LazyLock
     described.chain(models).chain(published().into_iter().map(|profile| (profile, None))).collect()
 });
 
-/// The matrices of the published measurements; none where these are absent.
 fn published() -> Vec<Profile> {
     let Some(folder) = seatmap_needs::published("core-to-core") else { return Vec::new() };
     let files = std::fs::read_dir(folder).unwrap();
@@ -195,7 +193,7 @@ fn published() -> Vec<Profile> {
     matrices.filter_map(read).map(explained).collect()
 }
 
-/// Whether two seats share more than a corner's rounding.
+/// Whether seats overlap by more than rounding.
 fn overlap(a: &FloorSeat, b: &FloorSeat) -> bool {
     let across = (a.at.0 - b.at.0).abs();
     let down = (a.at.1 - b.at.1).abs();
@@ -286,7 +284,7 @@ fn levels_are_those_of_the_topology() {
     }
 }
 
-/// A machine by number, a pattern of at most as many tasks as the machine has PUs, and seats.
+/// A machine's index, a pattern of at most one task more than PUs, and seats.
 fn seated() -> impl Strategy<Value = (usize, Pattern, Vec<u32>)> {
     (0..MACHINES.len(), any::<u64>(), 1_usize..60).prop_flat_map(|(machine, seed, tasks)| {
         let pus: Vec<u32> = MACHINES[machine].0.topology.os_indices().collect();
@@ -300,7 +298,6 @@ fn seated() -> impl Strategy<Value = (usize, Pattern, Vec<u32>)> {
         let edges = proptest::collection::vec(edge, 0..80);
         let seats = proptest::sample::subsequence(pus.clone(), tasks.min(pus.len())).prop_shuffle();
         (edges, seats).prop_map(move |(edges, mut seats)| {
-            // One more task than PUs shares a seat.
             seats.resize(tasks, pus[0]);
             (
                 machine,
@@ -315,7 +312,6 @@ fn seated() -> impl Strategy<Value = (usize, Pattern, Vec<u32>)> {
     })
 }
 
-/// The seating, and the homes of its edges if the floor has any.
 fn seating(floor: &FloorPlan, pattern: &Pattern, seats: &[u32]) -> DrawnPlacement {
     let homes =
         (0..pattern.edges.len()).map(|at| (at * 7).checked_rem(floor.homes.len())).collect();
@@ -340,8 +336,7 @@ proptest! {
         tasks.sort_unstable();
         prop_assert_eq!(tasks, (0..pattern.tasks).collect::<Vec<_>>());
         if let Some(ways) = &floor.ways {
-            // At every node, the traffic that enters or starts there equals the traffic that leaves
-            // or ends there.
+            // Every node conserves traffic.
             let mut balance = vec![0.0; ways.fabric.nodes()];
             for (link, load) in ways.fabric.links().iter().zip(&flow.wires) {
                 balance[link.from as usize] -= load;

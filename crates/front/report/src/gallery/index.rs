@@ -12,11 +12,11 @@ use seatmap_data::statistics::words::{counted, figure};
 use seatmap_measure::classes::{DistanceClass, PairInterval, are_apart, classes_with_pairs};
 use seatmap_measure::gallery::{Gallery, GalleryMachine, LikePair};
 
-/// Sorts the table by a column, and shows the rows that hold some words.
+/// Sorts the table by a column, and filters the rows.
 const SCRIPT: &str = include_str!("../../assets/gallery.js");
 const STYLE: &str = include_str!("../../assets/gallery.css");
 
-/// The heads of the table, and whether a column holds figures.
+/// Header, and whether the column contains figures.
 const COLUMNS: [(&str, bool); 7] = [
     ("Machine", false),
     ("Figures", false),
@@ -27,7 +27,7 @@ const COLUMNS: [(&str, bool); 7] = [
     ("Date and source", false),
 ];
 
-/// All machines in a table that can be sorted and searched, and the pairs with one processor.
+/// A table that can be sorted and searched, and the pairs with the same processor.
 pub(super) fn page(gallery: &Gallery, pairs: &[LikePair]) -> String {
     let count = counted(gallery.machines().len(), "machine");
     let sentence =
@@ -107,8 +107,7 @@ fn row(machine: &GalleryMachine) -> Markup {
     }
 }
 
-/// How many times as far as the nearest class the farthest one is; `None` without two classes that
-/// are shown to differ.
+/// Farthest class / nearest; `None` without two clearly different classes.
 fn span(classes: &[(DistanceClass, Vec<PairInterval>)]) -> Option<f64> {
     let [(near, near_pairs), .., (far, far_pairs)] = classes else { return None };
     let is_shown = near.median_ns > 0.0 && are_apart(near_pairs, far_pairs);
@@ -120,7 +119,7 @@ fn source(profile: &Profile) -> Markup {
     html! { details { summary { (profile.origin.date.as_deref().unwrap_or("no date")) } (origin) } }
 }
 
-/// The pairs in a table of their own: the gallery's question that one profile cannot answer.
+/// A single profile cannot show this.
 fn pairs_of_one_processor(gallery: &Gallery, pairs: &[LikePair]) -> Markup {
     html! {
         section.card {
@@ -142,7 +141,6 @@ fn pairs_of_one_processor(gallery: &Gallery, pairs: &[LikePair]) -> Markup {
     }
 }
 
-/// How far two machines differ, in words.
 fn widest(pair: &LikePair) -> String {
     let facts: Vec<&str> =
         pair.comparison.differences.iter().map(|fact| fact.fact.as_str()).collect();

@@ -7,7 +7,7 @@ use crate::page::{PageSection, Table, TableCell};
 use maud::html;
 use seatmap_measure::gallery::{GalleryMachine, LikePair};
 
-/// The comparison of `seatmap compare`, with links to both machines.
+/// The page of `seatmap compare`, with links to both machines.
 pub(super) fn page(first: &GalleryMachine, second: &GalleryMachine, pair: &LikePair) -> String {
     let links = html! {
         (back())

@@ -1,4 +1,4 @@
-//! The site, without a disk.
+//! Tests of the site in memory.
 
 use super::*;
 use crate::samples::two_groups;
@@ -6,7 +6,6 @@ use seatmap_data::machine::Profile;
 use seatmap_machines::catalog::{Machine, MachineList};
 use std::collections::BTreeSet;
 
-/// A gallery with a bundled machine and these profiles, each of its name.
 fn gallery(profiles: &[Profile]) -> Gallery {
     let mut gallery = Gallery::default();
     let machines = MachineList::bundled().unwrap().machines;
@@ -22,7 +21,7 @@ fn gallery(profiles: &[Profile]) -> Gallery {
     gallery
 }
 
-/// Two profiles of one processor, the second with twice the distances and another firmware.
+/// The second has twice the distances and another firmware.
 fn like() -> [Profile; 2] {
     let mut first = two_groups();
     first.name = "a.json".to_owned();
@@ -38,7 +37,6 @@ fn like() -> [Profile; 2] {
     [first, second]
 }
 
-/// The targets of all links of a page.
 fn links(text: &str) -> Vec<&str> {
     let parts = text.split(" href=\"").skip(1);
     parts.filter_map(|part| part.split('"').next()).filter(|link| *link != "data:,").collect()

@@ -1,15 +1,14 @@
-//! A small picture of a machine's distances.
+//! Draws a small picture of a machine's distances.
 
 use crate::svg::cells::{Fill, paths};
 use crate::{Grid, GridOrder, Scale};
 use maud::{Markup, html};
 use seatmap_data::machine::Profile;
 
-/// Rows and columns of the picture, at most.
 const MOST_CELLS: usize = 32;
 
-/// The heat map without words; nothing where no distances are known. Each cell of a large machine
-/// stands for a square of pairs and has their median, so that two packages are still two squares.
+/// Empty without distances. On a large machine, each cell is the median of a square of pairs, so
+/// that two packages are still two squares.
 pub(super) fn thumbnail(profile: &Profile) -> Markup {
     let grid = Grid::of(profile, GridOrder::Group, None);
     let Some((grid, scale)) = grid.and_then(|grid| {
@@ -30,7 +29,7 @@ pub(super) fn thumbnail(profile: &Profile) -> Markup {
     }
 }
 
-/// The colour of a cell; `None` where it stands for no pair of two PUs.
+/// `None` if the cell contains no pair of different PUs.
 fn cell(grid: &Grid, scale: Scale, [row, column]: [usize; 2], n: usize) -> Option<Fill> {
     let pus = grid.os.len();
     let [rows, columns] = [row, column].map(|at| at * pus / n..(at + 1) * pus / n);

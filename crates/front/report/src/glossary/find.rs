@@ -2,18 +2,17 @@
 
 use super::{TERMS, Term};
 
-/// A term in a text, from one byte to another.
+/// A term's range of bytes.
 pub(super) struct Occurrence {
     pub term: Term,
     pub at: usize,
     pub end: usize,
 }
 
-/// Each term where it first stands, from left to right; where two begin alike the longer one.
+/// The terms from left to right; the longer one if two begin at the same place.
 pub(super) fn first_terms(text: &str) -> Vec<Occurrence> {
     let mut found: Vec<Occurrence> = TERMS.iter().filter_map(|term| first(*term, text)).collect();
-    // Of 'core' and 'core distance' at the same place, the longer one comes first and covers the
-    // other.
+    // 'core distance' covers 'core' at the same place.
     found.sort_by_key(|one| (one.at, std::cmp::Reverse(one.end)));
     let mut free_from = 0;
     found.retain(|one| {
@@ -24,8 +23,7 @@ pub(super) fn first_terms(text: &str) -> Vec<Occurrence> {
     found
 }
 
-/// The first place of a term as a word of its own, in the singular or the plural, also at the
-/// beginning of a sentence.
+/// A separate word, in the singular or the plural, also at the beginning of a sentence.
 fn first(term: Term, text: &str) -> Option<Occurrence> {
     let word = term.word;
     let begins = |at: usize| {
@@ -33,14 +31,13 @@ fn first(term: Term, text: &str) -> Option<Occurrence> {
         let mut wanted = word.chars();
         let first = here.next()?;
         let letter = wanted.next()?;
-        // A term of small letters may begin a sentence; 'PU' never stands for 'pu'.
+        // A term in lower case may begin a sentence; 'PU' never matches 'pu'.
         let alike =
             first == letter || (letter.is_lowercase() && first.to_ascii_lowercase() == letter);
         (alike && here.as_str().starts_with(wanted.as_str())).then_some(at)
     };
     let ends = |at: usize| {
         let end = at + word.len();
-        // Both plurals of English words: 'classes', 'cores'.
         let plural = ["es", "s"].into_iter().find(|plural| text[end..].starts_with(plural));
         let plural = end + plural.map_or(0, str::len);
         let is_word =
@@ -50,7 +47,7 @@ fn first(term: Term, text: &str) -> Option<Occurrence> {
     text.char_indices().filter_map(|(at, _)| begins(at)).find_map(ends)
 }
 
-/// Whether a term may begin or end beside this character: not inside of a word, a path or a name.
+/// A term does not begin or end inside a word, a path or a name.
 fn is_edge(beside: Option<char>) -> bool {
     beside.is_none_or(|c| !c.is_alphanumeric() && !['-', '_', '/', '@', '='].contains(&c))
 }

@@ -1,9 +1,8 @@
-//! Explains every term of the field on a page, where it appears.
+//! Explains each technical term of a page where it appears.
 //!
-//! [`table`] is the one list of terms. [`explained`] takes a page's body and gives each term a
-//! tooltip where it first stands in a section (`<abbr title>`, in pictures an SVG `<title>`); a
-//! page ends with the list of its terms, for readers on paper and on telephones, which show no
-//! tooltips.
+//! [`table`] is the single list of terms. [`explained`] gives each term a tooltip at its first
+//! occurrence in a section (`<abbr title>`, in pictures an SVG `<title>`). A page ends with a list
+//! of its terms, because paper and telephones show no tooltips.
 
 mod find;
 mod table;
@@ -13,34 +12,31 @@ use maud::{Markup, PreEscaped, html};
 use std::collections::BTreeSet;
 pub(crate) use table::TERMS;
 
-/// A term and what it means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Term {
-    /// As it is written in the middle of a sentence, in the singular.
+    /// The singular, as in the middle of a sentence.
     pub word: &'static str,
     /// One or two sentences, units included.
     pub meaning: &'static str,
 }
 
-/// Elements whose text is left alone: names, programs, elements with a tooltip of their own, and
-/// those that no pointer reaches.
+/// Names, programs, elements with their own tooltip, and elements that no pointer reaches.
 const LEFT_ALONE: [&str; 11] = [
     "script", "style", "title", "desc", "abbr", "h1", "button", "code", "pre", "noscript", "option",
 ];
 /// Elements within which a term is explained once.
 const SCOPES: [&str; 5] = ["section", "header", "footer", "svg", "figure"];
 
-/// A body in which the terms are explained, and the list of them.
+/// Gives the terms in a body tooltips, and appends the list of terms.
 pub(crate) fn explained(body: &Markup) -> Markup {
     let mut page = ExplainedPage::default();
     for piece in pieces(&body.0) {
         page.take(piece);
     }
-    // The body has been escaped when it was made; a second time would show its tags.
+    // The body is already escaped; escaping it again would show its tags.
     html! { (PreEscaped(page.text)) (list(&page.used)) }
 }
 
-/// The terms of a page, with what they mean.
 fn list(used: &BTreeSet<Term>) -> Markup {
     html! {
         @if !used.is_empty() {
@@ -52,15 +48,13 @@ fn list(used: &BTreeSet<Term>) -> Markup {
     }
 }
 
-/// A tag, or the text between two tags.
 #[derive(Clone, Copy)]
 pub(crate) enum Piece<'a> {
     Tag(&'a str),
     Text(&'a str),
 }
 
-/// Markup of this program: `<` begins nothing but tags, and `>` ends them, since both are escaped
-/// elsewhere.
+/// `<` and `>` only delimit tags, since both are escaped elsewhere.
 pub(crate) fn pieces(markup: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = markup;
     std::iter::from_fn(move || {
@@ -71,7 +65,7 @@ pub(crate) fn pieces(markup: &str) -> impl Iterator<Item = Piece<'_>> {
                 (Piece::Tag(&rest[..end]), &rest[end..])
             }
             Some(at) if rest.as_bytes()[at] == b'<' => (Piece::Text(&rest[..at]), &rest[at..]),
-            // A text behind the last tag, or one with a stray '>', which ends the search for terms.
+            // The text after the last tag. A stray '>' also ends the search for terms.
             _ => (Piece::Text(rest), ""),
         };
         rest = after;
@@ -79,21 +73,19 @@ pub(crate) fn pieces(markup: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// The name of the element that a tag begins or ends.
 pub(crate) fn name_of(tag: &str) -> &str {
     let name = tag.trim_start_matches(['<', '/']);
     name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default()
 }
 
-/// A page as far as it is read.
 #[derive(Default)]
 struct ExplainedPage {
     text: String,
-    /// The elements that are open and left alone.
+    /// Open elements whose text is not explained.
     left_alone: Vec<String>,
-    /// The scopes that are open, each with the terms explained in it.
+    /// Open scopes with their explained terms.
     scopes: Vec<(String, BTreeSet<Term>)>,
-    /// The terms in the `<text>` of a picture that is open.
+    /// The first term in an open `<text>`.
     in_text: Option<Option<Term>>,
     used: BTreeSet<Term>,
 }
@@ -112,8 +104,7 @@ impl ExplainedPage {
         if tag.starts_with("</") {
             self.end(name)
         } else if tag.ends_with("/>") {
-            // An element without content opens nothing. Others that never end, such as <input>, are
-            // in neither list.
+            // An empty element opens nothing. Void elements such as <input> are in neither list.
         } else {
             self.begin(name)
         }
@@ -131,7 +122,7 @@ impl ExplainedPage {
     }
 
     fn end(&mut self, name: &str) {
-        // Looked at first: an element that is left alone stands inside the scope that is open.
+        // Check these first: such an element is inside the open scope.
         if self.left_alone.last().is_some_and(|open| open == name) {
             self.left_alone.pop();
         } else if self.scopes.last().is_some_and(|(open, _)| open == name) {
@@ -139,8 +130,7 @@ impl ExplainedPage {
         } else if name == "text"
             && let Some(Some(term)) = self.in_text.take()
         {
-            // Pictures know no <abbr>. Their tooltip is a title inside the element, before its end
-            // tag.
+            // SVG has no <abbr>: its tooltip is a <title> before the element's end tag.
             self.text += &html! { title { (term.word) ": " (term.meaning) } }.0;
         }
     }
@@ -163,9 +153,9 @@ impl ExplainedPage {
         self.text += &text[from..];
     }
 
-    /// Whether a term is not explained yet where it stands.
+    /// Whether this is the term's first occurrence in its scope.
     fn is_new(&mut self, term: Term) -> bool {
-        // The list at the end has the term even where the tooltip stands in another section.
+        // The list at the end includes terms whose tooltip is in another section.
         self.used.insert(term);
         self.scopes.last_mut().is_none_or(|(_, explained)| explained.insert(term))
     }

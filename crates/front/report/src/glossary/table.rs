@@ -6,7 +6,7 @@ const fn term(word: &'static str, meaning: &'static str) -> Term {
     Term { word, meaning }
 }
 
-/// All of them, in alphabetical order.
+/// The terms in alphabetical order.
 pub(crate) const TERMS: &[Term] = &[
     term(
         "95 % interval",

@@ -1,4 +1,4 @@
-//! Terms found, explained and listed; every page's terms are in the table.
+//! Tests that terms are found, explained and listed, and that every page's terms are in the table.
 
 use super::*;
 
@@ -66,7 +66,6 @@ fn a_page_ends_with_its_terms() {
     assert!(!of("<p>nothing</p>").contains("<details"));
 }
 
-/// All pages of this crate's samples, by name.
 fn pages() -> Vec<(&'static str, String)> {
     use crate::floor::{DrawnPlacement, FloorPlan, SeatingComparison};
     use crate::{html, samples};
@@ -96,8 +95,7 @@ fn pages() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The text that a reader sees outside of tooltips and of the list of terms, without tags and
-/// pictures.
+/// The text without tooltips, the list of terms, tags and pictures.
 fn visible_text(page: &str) -> String {
     let mut text = String::new();
     let mut hidden = 0;

@@ -1,4 +1,4 @@
-//! Small charts as SVG: they need no script and take their colours from the page's style.
+//! Small charts as SVG: they need no script and use the page's colours.
 
 use crate::axis::{Axis, AxisUnit};
 use crate::page::Block;
@@ -10,21 +10,19 @@ use maud::{Markup, html};
 use seatmap_data::machine::LoadedPoint;
 use seatmap_measure::classes::DistanceClass;
 
-/// Width of the histograms, in user units: they stand beside the heatmap, where little room is
-/// left.
+/// Narrow, because the histograms are next to the heat map.
 const WIDTH: f64 = 300.0;
-/// Room at both sides, so that no tick is cut.
+/// Room for the outer ticks.
 const SIDE: f64 = 14.0;
-/// Height of one class: its name, its histogram, and air between.
+/// The height of a class: name, histogram and gap.
 const ROW: f64 = 56.0;
-/// The part of it that the tallest bar takes.
+/// The height of the tallest bar.
 const BARS: f64 = 30.0;
-/// Room for ticks and title below.
+/// Room for ticks and title.
 const BELOW: f64 = 40.0;
-/// Bars of a histogram.
 const BINS: usize = 96;
 
-/// How the distances are spread: a histogram for each class on a common axis, with its median.
+/// A histogram for each class on a common axis, with its median.
 pub(super) fn distribution(
     classes: &[(DistanceClass, Vec<f64>)],
     scale: Scale,
@@ -44,7 +42,7 @@ pub(super) fn distribution(
     chart([WIDTH, plot + BELOW], "Distribution of distances by class", &drawn)
 }
 
-/// One class, its bars standing on `floor`.
+/// `floor` is the lower end of the bars.
 fn row(
     class: &DistanceClass,
     values_ns: &[f64],
@@ -72,20 +70,17 @@ fn row(
     }
 }
 
-/// Heights of the bars: square roots of the counts, so that a few far pairs beside a thousand near
-/// ones are seen.
+/// Square roots of the counts, so that a few far pairs next to a thousand near ones are visible.
 fn histogram(values_ns: &[f64], axis: &Axis) -> Vec<f64> {
     let mut counts = vec![0u32; BINS];
     for value in values_ns.iter().filter(|value| value.is_finite()) {
-        // The far end itself belongs to the last bar.
         counts[((axis.position(*value) * BINS as f64) as usize).min(BINS - 1)] += 1;
     }
     let most = counts.iter().max().copied().unwrap_or(0).max(1);
     counts.into_iter().map(|count| BARS * (f64::from(count) / f64::from(most)).sqrt()).collect()
 }
 
-/// Distance over the number of pairs at once: the curves of its quantiles. Nothing for fewer than
-/// two points, which the table already shows.
+/// Quantiles by the number of concurrent pairs; at least two points.
 pub(super) fn loaded(points: &[LoadedPoint]) -> Block {
     let names = if points.len() > 1 { &["p90", "median", "p10"][..] } else { &[] };
     let curves = names.iter().enumerate().map(|(at, name)| {

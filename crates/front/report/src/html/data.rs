@@ -1,9 +1,8 @@
-//! The data for the page's script: the profile again, in a form that is small and quick to draw
-//! from.
+//! The data for the page's script: the profile in a compact form that is quick to draw.
 //!
-//! Distances are whole hundredths of a nanosecond, the upper triangle row by row, and all but the
-//! medians are differences to them: 512 PUs with every matrix take about three megabytes instead of
-//! twenty.
+//! Distances are whole hundredths of a nanosecond, the upper triangle row by row; all but the
+//! medians are differences from the medians. 512 PUs with every matrix take about three megabytes
+//! instead of twenty.
 
 use crate::grid::{groups, positions};
 use crate::palette::{Rgb, VIRIDIS};
@@ -15,8 +14,7 @@ use seatmap_data::machine::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Homes looked at for the scale, beside the measured matrix; a page with hundreds would otherwise
-/// take seconds.
+/// Homes included in the scale; with hundreds, a page would take seconds.
 const HOMES_FOR_SCALE: usize = 8;
 
 #[derive(Serialize)]
@@ -31,7 +29,7 @@ struct Data {
     mad: Option<Vec<Option<i64>>>,
     low: Option<Vec<Option<i64>>>,
     high: Option<Vec<Option<i64>>>,
-    /// One character a pair; a single one where it holds for all.
+    /// One character for each pair, or a single one for all.
     status: String,
     regimes: Vec<Regimes>,
     model: Option<Model>,
@@ -43,7 +41,7 @@ struct Data {
 #[derive(Serialize)]
 struct Regimes {
     pus: [u32; 2],
-    /// Hundredths of a nanosecond, and the share of the samples.
+    /// Hundredths of a nanosecond, share of the samples.
     levels: Vec<(Option<i64>, f64)>,
 }
 
@@ -51,27 +49,26 @@ struct Regimes {
 struct Model {
     group: Vec<Option<usize>>,
     between: Vec<Vec<Option<i64>>>,
-    /// One row a home; empty where `between` holds for all.
+    /// A row for each home; empty if `between` applies to all.
     inside: Vec<Vec<Option<i64>>>,
-    /// One row a home.
+    /// A row for each home.
     offset: Vec<Vec<Option<i64>>>,
     smt: Option<i64>,
 }
 
-/// The JSON for the script; `null` where there are no distances.
+/// `null` without distances.
 pub(super) fn text(profile: &Profile, scale: Option<Scale>) -> String {
     let data = profile.core_distance.as_ref().map(|distance| data(profile, distance, scale));
-    // Plain structs with string keys have no way to fail.
+    // Plain structs with string keys cannot fail.
     serde_json::to_string(&data).unwrap_or_else(|_| "null".to_owned())
 }
 
-/// The scale for the measured matrix and for what the model predicts, so that one legend serves all
-/// homes.
+/// Includes the predictions, so that one legend serves all homes.
 pub(super) fn scale(profile: &Profile) -> Option<Scale> {
     let distance = profile.core_distance.as_ref()?;
     let homes = profile.home_model.as_ref().map_or(0, HomeModel::homes);
     let step = homes.div_ceil(HOMES_FOR_SCALE).max(1);
-    // With one home the prediction is about the lines that were measured.
+    // With one home, the prediction is for the measured lines.
     let several = (0..homes).step_by(step).filter(|_| homes > 1);
     let predictions = several.filter_map(|home| predicted(profile, home));
     let pairs = |matrix: &Matrix| matrix.pairs().map(|(_, _, value)| *value).collect::<Vec<f64>>();
@@ -84,7 +81,7 @@ fn data(profile: &Profile, distance: &CoreDistance, scale: Option<Scale>) -> Dat
     let against = |matrix: &Option<Matrix>| {
         matrix.as_ref().map(|matrix| differences(matrix, &distance.median_ns))
     };
-    // The number that stands for 'in no group' is too large for JavaScript; null says the same.
+    // usize::MAX (no group) is too large for JavaScript; null means the same.
     let known = |group: usize| (group != usize::MAX).then_some(group);
     Data {
         pus: distance.pus.clone(),
@@ -121,7 +118,7 @@ fn all(matrix: &Matrix) -> Vec<Option<i64>> {
 fn differences(matrix: &Matrix, median_ns: &Matrix) -> Vec<Option<i64>> {
     matrix
         .pairs()
-        // Differences of rounded figures: the script's sums are the rounded figures again.
+        // Rounded first, so that the script's sums are exact.
         .map(|(i, j, value)| Some(hundredths(*value)? - hundredths(median_ns[(i, j)])?))
         .collect()
 }
@@ -137,7 +134,7 @@ fn statuses(distance: &CoreDistance) -> String {
         None => '-',
     };
     let all: String = distance.status.pairs().map(|(_, _, status)| letter(status)).collect();
-    // Often all pairs have one status, as those of imported files do.
+    // Often all pairs have the same status, as in imported files.
     match all.chars().next() {
         Some(first) if all.chars().all(|letter| letter == first) => first.to_string(),
         _ => all,

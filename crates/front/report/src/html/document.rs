@@ -1,11 +1,10 @@
-//! The frame around any page of Seatmap.
+//! The frame of every HTML page.
 
 use super::numbers::whole_numbers;
 use crate::glossary;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use seatmap_data::document::{is_hidden, visible_lines};
 
-/// The style of all pages.
 pub(crate) const CSS: &str = concat!(
     include_str!("../../assets/page.css"),
     ":root[data-theme=\"dark\"] {\n",
@@ -14,14 +13,13 @@ pub(crate) const CSS: &str = concat!(
     include_str!("../../assets/dark.css"),
     "}\n}\n"
 );
-/// The switch between light and dark, on all pages.
 const THEME: &str = include_str!("../../assets/theme.js");
-/// The policy that allows only the contents of the file itself.
+/// Allows only the contents of the file itself.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// The head of a page: its title, the switch between light and dark, the one sentence that says
-/// what to make of the page, and anything else that the reader should know before its figures.
+/// The head of a page: its title, the switch between light and dark, the sentence that states the
+/// result, and more.
 #[must_use]
 pub fn head(title: &str, sentence: &str, more: &Markup) -> Markup {
     html! {
@@ -37,14 +35,13 @@ pub fn head(title: &str, sentence: &str, more: &Markup) -> Markup {
     }
 }
 
-/// A whole page: a body in the common style, a script, and the JSON that the script finds in the
-/// element `data`. The terms of the field in the body get their tooltips here, and their list at
-/// the end.
+/// A complete page: a body in the common style, a script, and JSON for the script in the element
+/// `data`. Adds tooltips to the body's terms, and their list.
 ///
-/// `title` and the text in `body` are escaped, and hidden characters in them are made visible;
-/// `script` is taken as it is and must come from this program, never from a file. `data` may hold
-/// anything: all text that could end its element is escaped. A script that shows text from `data`
-/// must be given it visible.
+/// Escapes `title` and hidden characters in `title` and `body`. `script` is inserted unchanged, so
+/// it must come from this program, never from a file. `data` may contain anything: text that could
+/// end its element is escaped. A script that displays text from `data` must receive it with hidden
+/// characters already visible.
 #[must_use]
 pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String {
     let page = html! {
@@ -52,22 +49,21 @@ pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String 
         html lang="en" {
             head {
                 meta charset="utf-8";
-                // The policy stands before everything that could load something.
+                // The policy must precede everything that could load a resource.
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                // An empty icon, or the browser would ask the server for favicon.ico.
+                // An empty icon, so that the browser does not request favicon.ico.
                 link rel="icon" href="data:,";
                 title { (title) }
                 style { (PreEscaped(CSS)) }
-                // In the head: the theme is set before the body is painted, so that a dark page
-                // does not flash.
+                // Sets the theme before the first paint, so that a dark page does not flash.
                 script { (PreEscaped(THEME)) }
                 noscript { style { ".js { display: none !important }" } }
             }
             body {
                 (PreEscaped(whole_numbers(&glossary::explained(body).0)))
-                // Not a script to the browser because of its type: it is read by the next one.
+                // The type keeps the browser from running it; the next script reads it.
                 script type="application/json" id="data" { (PreEscaped(inert(data))) }
                 script { (PreEscaped(script)) }
             }
@@ -76,14 +72,13 @@ pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String 
     visible_lines(page.into_string())
 }
 
-/// JSON that cannot end the element it stands in: `<` and hidden characters occur in JSON only
-/// inside strings, where they may be escaped.
+/// `<` and hidden characters occur only in strings, where they can be escaped.
 fn inert(json: &str) -> String {
     let mut inert = String::with_capacity(json.len());
     for c in json.chars() {
         match c {
             '<' => inert.push_str("\\u003c"),
-            // JSON escapes UTF-16 units: a character outside of the first 65536 is a pair of them.
+            // JSON escapes UTF-16 units: a character beyond the first 65536 is two of them.
             c if c != '\n' && is_hidden(c) => c
                 .encode_utf16(&mut [0; 2])
                 .iter()

@@ -1,5 +1,5 @@
-//! The heatmap of a page: its controls, its legend, the canvas that the script draws on, and a
-//! picture for those without scripts.
+//! The heat map of a page: its controls, its legend, the canvas for the script, and a picture for
+//! browsers without scripts.
 
 use crate::palette::{UNKNOWN, VIRIDIS, hex};
 use crate::reduced::Reduced;
@@ -7,14 +7,12 @@ use crate::{AxisUnit, Digits, Grid, GridOrder, Scale, svg};
 use maud::{Markup, html};
 use seatmap_data::machine::{HomeModel, Profile};
 
-/// PUs in the picture for browsers without scripts; larger matrices are reduced to it.
+/// Larger matrices are reduced for browsers without scripts.
 const STATIC_PUS: usize = 128;
 
-/// How far apart the values below the colours are, as a share of their width: four digits take a
-/// sixth of it.
+/// A share of the width: four digits take a sixth of it.
 const APART: f64 = 0.18;
 
-/// The whole section: the heatmap and the elements beside it.
 pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Markup) -> Markup {
     let homes = profile.home_model.as_ref().map_or(0, HomeModel::homes);
     html! {
@@ -28,7 +26,7 @@ pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Mark
                 @if homes > 1 {
                     label.home {
                         "Home"
-                        // Zero is the measurement, and each further step a home.
+                        // Zero is the measurement, each further step a home.
                         input #home type="range" min="0" max=(homes) value="0"
                             aria-describedby="home-name";
                         output #home-name for="home" { "measured" }
@@ -44,12 +42,10 @@ pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Mark
     }
 }
 
-/// The area that the script draws on.
 fn plot() -> Markup {
     html! {
         div.canvas.js {
-            // The keys move a cell in the canvas, so that it takes the focus and tells readers that
-            // it is more than a picture.
+            // Keys move a cell in the canvas, so it takes the focus and is more than a picture.
             canvas #map tabindex="0" role="application" aria-roledescription="heatmap"
                 aria-describedby="keys"
                 aria-label="Core distances of every pair of PUs" {}
@@ -58,7 +54,7 @@ fn plot() -> Markup {
     }
 }
 
-/// The text that the script fills in about the cell under the pointer and about the pinned row.
+/// The script updates this for the cell under the pointer and the pinned row.
 fn cursor() -> Markup {
     html! {
         div.js {
@@ -69,14 +65,12 @@ fn cursor() -> Markup {
                     "Click or press Enter to pin its row; Escape lets go."
                 }
             }
-            // Screen readers say the pair under the keys from here, which the canvas cannot tell
-            // them.
+            // Screen readers cannot read the canvas.
             p.visually-hidden #spoken role="status" aria-live="polite" {}
         }
     }
 }
 
-/// The colours with both ends, and round values between them.
 fn legend(scale: Scale, digits: Digits) -> Markup {
     let stops: Vec<String> = VIRIDIS.iter().map(|rgb| hex(*rgb)).collect();
     html! {
@@ -97,7 +91,7 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
     }
 }
 
-/// The heatmap as a picture, reduced where its cells would be too small to see.
+/// The heat map, reduced if cells would be too small.
 fn static_map(profile: &Profile) -> Markup {
     let grid = Grid::of(profile, GridOrder::Group, None);
     let small = grid.map(|grid| {

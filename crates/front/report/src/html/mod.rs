@@ -1,8 +1,7 @@
-//! One self-contained HTML page: no request leaves it, now or in ten years.
+//! Self-contained HTML pages: they make no requests, so they keep working.
 //!
-//! [`page`] shows a profile. [`document()`] is the frame around any page of Seatmap (style, light
-//! and dark, the terms explained, and a policy that forbids the browser to load anything);
-//! placements, noise, seatings and others fill it with their own bodies.
+//! [`page`] shows a profile. [`document()`] is the frame of every page (style, light and dark,
+//! explained terms, and a policy that forbids the browser to load anything).
 
 mod charts;
 mod data;

@@ -1,15 +1,14 @@
-//! Keeps the numbers in a page's tables whole. A narrow browser ends a line at the hyphen of
-//! `48-95`, and anywhere in the words of a program.
+//! Keeps the numbers in a page's tables whole. On a narrow page, a browser breaks lines at the
+//! hyphen of `48-95`, and anywhere in code.
 
 use crate::glossary::{Piece, name_of, pieces};
 
-/// A longer list of numbers may go on in the next line after each of its commas, in bytes.
+/// A list of more bytes may be broken after its commas.
 const LONGEST_ON_A_LINE: usize = 20;
 
-/// A body in whose tables no line ends inside a number, a range or a short list of them.
+/// No line in the tables ends inside a number, a range or a short list.
 pub(super) fn whole_numbers(body: &str) -> String {
     let mut text = String::with_capacity(body.len());
-    // How many of each element are open.
     let mut cells = 0_usize;
     let mut pictures = 0_usize;
     let mut code = 0_usize;
@@ -37,7 +36,6 @@ pub(super) fn whole_numbers(body: &str) -> String {
     text
 }
 
-/// Writes a text with its numbers whole.
 fn write(text: &mut String, words: &str, is_code: bool) {
     let mut rest = words;
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
@@ -60,7 +58,7 @@ fn write(text: &mut String, words: &str, is_code: bool) {
     *text += rest;
 }
 
-/// The bytes of the number, range, date, time or list with which these bytes begin.
+/// The bytes of the number, range, date, time or list at the beginning.
 fn length(bytes: &[u8]) -> usize {
     let mut length = 0;
     loop {

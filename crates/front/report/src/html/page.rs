@@ -12,20 +12,18 @@ use seatmap_measure::classes::{DistanceClass, classes_with_distances};
 use seatmap_measure::findings::findings;
 use seatmap_sim::CoherentModel;
 
-/// The heatmap: hover, keys, order, homes.
 const SCRIPT: &str = include_str!("../../assets/page.js");
 /// Classes shown as large figures below the title.
 const TILES: usize = 6;
 
-/// A profile as one HTML file that works offline and, with static pictures, without scripts; its
-/// floor is that of the model where it has one. CPUs that the kernel was started to isolate are
-/// marked.
+/// A profile as one HTML file that works offline and, with static pictures, without scripts.
+/// Isolated CPUs are marked.
 #[must_use]
 pub fn page(profile: &Profile, model: Option<&CoherentModel>, isolated: &[u32]) -> String {
     page_with(profile, model, isolated, &html! {}, [])
 }
 
-/// The same page with links above the title, and sections behind its own.
+/// The page with links above the title and more sections at the end.
 pub(crate) fn page_with<const N: usize>(
     profile: &Profile,
     model: Option<&CoherentModel>,
@@ -39,7 +37,7 @@ pub(crate) fn page_with<const N: usize>(
     let classes: Vec<DistanceClass> = spread_of.iter().map(|(class, _)| class.clone()).collect();
     let scale = data::scale(profile);
     let map = scale.map(|scale| map(profile, scale, digits, &beside(profile, &spread_of, digits)));
-    // A profile without distances, such as an imported topology, has a page all the same.
+    // A profile without distances, such as an imported topology, still has a page.
     let none = PageSection::new("Core distances").with(vec!["This profile holds none.".to_owned()]);
     let sections = [
         in_figures(&classes, digits),
@@ -94,12 +92,12 @@ fn header(profile: &Profile, classes: &[DistanceClass], digits: Digits) -> Marku
     head(&profile.name, &sentence::of_profile(profile, digits), &more)
 }
 
-/// The text beside the heatmap: the spread of the distances, and their oddities.
+/// The distribution of the distances, and their oddities.
 fn beside(profile: &Profile, spread_of: &[(DistanceClass, Vec<f64>)], digits: Digits) -> Markup {
     let values = spread_of.iter().flat_map(|(_, values_ns)| values_ns.iter().copied());
     let findings = findings(profile);
     html! {
-        // Unlike the heatmap's, this scale leaves nothing outside.
+        // Unlike the heat map's, this scale includes all distances.
         @if let Some(scale) = Scale::whole(values) {
             section { h3 { "Distance classes" } (charts::distribution(spread_of, scale, digits)) }
         }
@@ -197,7 +195,6 @@ mod tests {
     }
 
     proptest! {
-        // A page a case, with its pictures.
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn no_text_of_a_profile_becomes_markup(text in "[<>/\"'&a-z!-]{0,24}") {

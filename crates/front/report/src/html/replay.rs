@@ -1,4 +1,4 @@
-//! The page that replays a recording of living programs.
+//! The page that replays a recording of running programs.
 
 use super::document::{document, head};
 use crate::about::counted;
@@ -11,17 +11,14 @@ use seatmap_watch::recording::Recording;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The slider, the seats and the stories.
 const SCRIPT: &str = include_str!("../../assets/replay.js");
-/// The style of the seats.
 const STYLE: &str = include_str!("../../assets/replay.css");
-/// The most threads in the table, the busiest ones, and the most changes of CPU in the list.
+/// The most threads, and the most changes of CPU.
 const MOST_THREADS: usize = 200;
 const MOST_MOVES: usize = 500;
-/// The most pairs of a waker and a woken thread of a look, the most frequent ones.
+/// The most pairs of a sample.
 const MOST_WAKES: usize = 12;
 
-/// Everything that was seen of one thread.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 struct Story {
     tid: Tid,
@@ -30,29 +27,28 @@ struct Story {
     name: String,
     from_s: f64,
     to_s: f64,
-    /// The time on a CPU.
     run_s: f64,
-    /// The masks that it had, each with its time.
+    /// The masks, with the time of each change.
     masks: Vec<(f64, String)>,
-    /// The CPUs that it was found on, each with its time; one entry a change.
+    /// The CPUs, with the time of each change.
     seats: Vec<(f64, u32)>,
 }
 
 impl Story {
-    /// Its changes of CPU: the time, the CPU before and the CPU after.
+    /// The time, and the CPUs before and after.
     fn moves(&self) -> impl Iterator<Item = (f64, u32, u32)> {
         self.seats.windows(2).map(|pair| (pair[1].0, pair[0].1, pair[1].1))
     }
 }
 
-/// One look, as the script reads it.
+/// A sample, as the script reads it.
 #[derive(Serialize)]
 struct Look {
     at_s: f64,
     cpus: Vec<(u32, Option<f64>)>,
-    /// Places of stories, with the CPU and the share of the time on it.
+    /// Index of the story, CPU, share of its time.
     ran: Vec<(usize, Option<u32>, f64)>,
-    /// Places of the stories of a waker and of the thread that it woke, and how often in a second.
+    /// Stories of the waker and the woken thread, wake-ups per second.
     wakes: Vec<(usize, usize, f64)>,
 }
 
@@ -117,14 +113,14 @@ pub fn replay(recording: &Recording) -> String {
     document(&title, &body, SCRIPT, &seatmap_data::document::written(&data))
 }
 
-/// The stories of all threads, and the looks that refer to them.
+/// Threads' histories, and the samples that refer to them.
 fn stories_and_looks(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
     let (mut stories, mut looks): (Vec<Story>, Vec<Look>) = (Vec::new(), Vec::new());
     let mut living: BTreeMap<Tid, usize> = BTreeMap::new();
     let mut before_s = 0.0;
     for moment in &recording.moments {
         let at_s = moment.at_s;
-        // The ended come first: the kernel may have given a number to another thread since.
+        // Ended threads first: the kernel may have reused a number since.
         for tid in &moment.ended {
             living.remove(tid).into_iter().for_each(|at| stories[at].to_s = before_s);
         }
@@ -141,17 +137,17 @@ fn stories_and_looks(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
             let story = &mut stories[at];
             (story.program, story.name) =
                 (visible(&known.program).to_string(), visible(&known.name).to_string());
-            // Only changes are kept: a thread has mostly one mask for all of its life.
+            // Only changes: a thread usually has one mask for all of its life.
             if story.masks.last().is_none_or(|(_, mask)| *mask != known.mask) {
                 story.masks.push((at_s, visible(&known.mask).to_string()));
             }
         }
         let mut ran = Vec::new();
         for one in &moment.ran {
-            // A file that was cut or edited may name threads that it never introduced.
+            // A truncated or edited file may refer to unknown threads.
             let Some(at) = living.get(&one.tid).copied() else { continue };
             let story = &mut stories[at];
-            // The share is one of the time since the look before.
+            // The share refers to the time since the previous sample.
             story.run_s += one.run_percent / 100.0 * (at_s - before_s);
             if let Some(cpu) =
                 one.cpu.filter(|cpu| story.seats.last().is_none_or(|(_, last)| last != cpu))
@@ -161,7 +157,6 @@ fn stories_and_looks(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
             ran.push((at, one.cpu, one.run_percent));
         }
         living.values().for_each(|at| stories[*at].to_s = at_s);
-        // The most frequent come first in a recording.
         let wakes = moment.wakes.iter().flatten().take(MOST_WAKES);
         let wakes = wakes
             .filter_map(|(from, to, per_s)| Some((*living.get(from)?, *living.get(to)?, *per_s)));
@@ -171,7 +166,7 @@ fn stories_and_looks(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
     (stories, looks)
 }
 
-/// How many threads were seen, how many of them moved, and the one that moved most.
+/// How many threads moved, and the one that moved most.
 fn sentence(stories: &[Story], looks: &[Look]) -> String {
     let seconds = lasting(looks.last().map_or(0.0, |look| look.at_s));
     let moved = stories.iter().filter(|story| story.moves().count() > 0).count();
@@ -190,7 +185,7 @@ fn sentence(stories: &[Story], looks: &[Look]) -> String {
             }
         };
     };
-    // A thread may have been elsewhere between two looks.
+    // A thread may have moved more often between two samples.
     let times = format!("at least {}", times(moves));
     match (stories.len(), moved) {
         (1, _) => format!("In {seconds}, the thread changed its CPU {times}."),

@@ -1,18 +1,16 @@
-//! The page of one run: which thread sat where, and what went wrong.
+//! The page of one run: the CPU of each thread, and what went wrong.
 
 use crate::about::counted;
 use crate::page::{Page, PageSection, Table, TableCell, draw};
 use seatmap_launch::SeatedThread;
 use seatmap_os::CpuList;
 
-/// Whether a thread sat where it should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
-    /// The kernel confirmed the seat, and no look found the thread elsewhere.
+    /// The kernel confirmed the seat, and no sample disagreed.
     Verified,
-    /// It was seen elsewhere, or the kernel refused the seat.
+    /// A sample found the thread elsewhere, or the kernel refused the seat.
     Elsewhere,
-    /// The thread had no seat.
     Unseated,
     /// The thread waited for its seat to the end.
     Waiting,
@@ -22,8 +20,7 @@ enum Verdict {
 
 impl Verdict {
     fn of(thread: &SeatedThread) -> Self {
-        // The order is that of certainty: a verified seat is not troubled, and a thread that waits
-        // was not seen to run.
+        // In order of certainty.
         if !thread.has_seat() {
             Verdict::Unseated
         } else if thread.verified {
@@ -37,7 +34,7 @@ impl Verdict {
         }
     }
 
-    /// The word in the table, and the class of its colour.
+    /// The word and the class of its colour.
     fn word(self) -> (&'static str, &'static str) {
         match self {
             Verdict::Verified => ("verified", "good"),
@@ -49,8 +46,8 @@ impl Verdict {
     }
 }
 
-/// A seating as one HTML file that works offline and without scripts: the program as it was typed,
-/// further remarks, a sentence each, and the threads in order of creation.
+/// A seating as one HTML file that works offline and without scripts. Each of `remarks` is a
+/// sentence.
 #[must_use]
 pub fn seating_page(
     program: &str,
@@ -67,12 +64,12 @@ pub fn seating_page(
     })
 }
 
-/// Whether everything sits as asked, and else the first thread that does not.
+/// Whether all threads are on their seats; else the first that is not.
 fn sentence(threads: &[SeatedThread]) -> String {
     let of = |verdict| threads.iter().filter(move |thread| Verdict::of(thread) == verdict);
     let all = threads.len();
     let seated = of(Verdict::Verified).count();
-    // One thread elsewhere spoils a run's figures, however many sat where they should.
+    // A single thread elsewhere makes the run's figures unusable.
     if let Some(first) = of(Verdict::Elsewhere).next() {
         let count = of(Verdict::Elsewhere).count();
         let trouble =
@@ -119,7 +116,7 @@ fn table(threads: &[SeatedThread]) -> Table {
     }))
 }
 
-/// CPUs such as `0` or `14-15`; a dash where there are none.
+/// `0`, `14-15`, or a dash.
 fn spelled(cpus: &[u32]) -> String {
     if cpus.is_empty() { "-".to_owned() } else { CpuList(cpus.to_vec()).to_string() }
 }

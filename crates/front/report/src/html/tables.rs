@@ -6,13 +6,12 @@ use maud::Markup;
 use seatmap_data::machine::{HomeModel, LoadedPoint, Profile};
 use seatmap_measure::classes::DistanceClass;
 
-/// A table of (what, value).
+/// A table of (name, value).
 #[must_use]
 pub fn facts(rows: &[(String, String)]) -> Markup {
     draw::html_table(&Table::facts(rows.iter().map(|(name, value)| (name, value))))
 }
 
-/// The classes with their medians.
 pub(crate) fn classes(classes: &[DistanceClass], digits: Digits) -> Table {
     let table = Table::default().words(["class"]).figures(["pairs", "median", "p10", "p90"]);
     table.rows(classes.iter().map(|class| {
@@ -26,7 +25,6 @@ pub(crate) fn classes(classes: &[DistanceClass], digits: Digits) -> Table {
     }))
 }
 
-/// The groups, their PUs and the distance inside.
 pub(super) fn groups(model: &HomeModel, digits: Digits) -> Table {
     let table = Table::default().words(["group"]).figures(["inside"]).words(["PUs"]);
     table.rows(model.groups.iter().enumerate().map(|(at, group)| {
@@ -36,7 +34,6 @@ pub(super) fn groups(model: &HomeModel, digits: Digits) -> Table {
     }))
 }
 
-/// The loaded curve in figures.
 pub(crate) fn loaded(points: &[LoadedPoint], digits: Digits) -> Table {
     let table = Table::default().figures(["pairs at once", "median", "p10", "p90"]);
     table.rows(points.iter().map(|point| {
@@ -49,7 +46,6 @@ pub(crate) fn loaded(points: &[LoadedPoint], digits: Digits) -> Table {
     }))
 }
 
-/// Where the figures come from: origin, clock and protocol.
 pub(super) fn provenance(profile: &Profile) -> Vec<(String, String)> {
     let origin = &profile.origin;
     let clock = &profile.clock;

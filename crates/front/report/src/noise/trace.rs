@@ -1,23 +1,21 @@
-//! Lists the tasks and interrupts that had the CPU in the gaps, by the kernel's trace.
+//! Lists the tasks and interrupts that used the CPU during gaps, from the kernel's trace.
 
 use crate::duration::duration;
 use crate::page::{PageSection, Table};
 use seatmap_health::noise::{CpuNoise, GapCause, NoiseReport, Traced, TracedGap};
 use std::iter::once;
 
-/// The name for the part of a gap that the kernel's trace does not explain.
+/// The part of a gap that the kernel's trace does not explain.
 pub(crate) const NOBODY: &str = "nobody in the kernel: hypervisor, firmware or hardware";
 
-/// Takers that are named for each CPU.
 const TAKERS: usize = 6;
 
-/// The heads of the table, its last one first.
+/// The first heading is of the last column.
 const HEADS: [&str; 5] = ["who", "CPU", "gaps", "in all", "in one gap"];
 
-/// The number of gaps that are listed for each CPU.
 const GAPS: usize = 3;
 
-/// A table of them, and the longest gaps; `None` if the trace was not asked for.
+/// `None` without a trace.
 pub(super) fn takers(report: &NoiseReport) -> Option<PageSection> {
     let traced = report.cpus.iter().filter_map(|noise| Some((noise, noise.trace.as_ref()?)));
     let title = "Who had the CPU in gaps of 5 us and more, by the kernel's trace".to_owned();
@@ -34,7 +32,7 @@ fn table([who, figures @ ..]: [&str; 5], cpu: u32, trace: &Traced) -> Table {
         .takers
         .iter()
         .take(TAKERS)
-        // Always named where it took anything: it is the part that no cell can prevent.
+        // Always listed if it took any time: no cell can prevent this part.
         .chain(once(&trace.unexplained))
         .filter(|taker| taker.gaps > 0);
     let mut rows: Vec<Vec<String>> = named.map(|taker| row(cpu, taker)).collect();
@@ -44,26 +42,23 @@ fn table([who, figures @ ..]: [&str; 5], cpu: u32, trace: &Traced) -> Table {
     Table::default().figures(figures).words([who]).least([3, 7, 10, 10]).rows(rows)
 }
 
-/// The longest gaps, and what the trace does not hold.
+/// The longest gaps, and those missing from the trace.
 fn lines(noise: &CpuNoise, trace: &Traced) -> Vec<String> {
     let unnamed = trace.takers.len().saturating_sub(TAKERS);
-    // Below the names.
     let unnamed = (unnamed > 0).then(|| format!("{:40}and {unnamed} more", ""));
     let are = if trace.gaps_before_trace == 1 { "gap is" } else { "gaps are" };
     let older =
         format!("{} more {are} older than what the trace could hold", trace.gaps_before_trace);
     let older = (trace.gaps_before_trace > 0).then_some(older);
     let told = trace.longest.iter().take(GAPS).map(gap).chain(left_out(noise, trace)).chain(older);
-    // Below the figures.
     unnamed.into_iter().chain(told.map(|line| format!("{:7}{line}", ""))).collect()
 }
 
-/// Where even the shortest gap that was kept is one of those asked about, others may have been left
-/// out.
+/// Notes that shorter gaps may be missing.
 pub(crate) fn left_out(noise: &CpuNoise, trace: &Traced) -> Option<String> {
     let kept = noise.timeline.len() as u64;
     let asked = trace.gaps + trace.gaps_before_trace;
-    // Plural: they are hundreds.
+    // Plural: there are hundreds.
     (kept == asked && noise.gaps > kept)
         .then(|| format!("of the longest {kept} gaps alone; there were {}", noise.gaps))
 }
@@ -74,13 +69,12 @@ fn row(cpu: u32, taker: &GapCause) -> Vec<String> {
     vec![cpu.to_string(), taker.gaps.to_string(), all, one, who.to_owned()]
 }
 
-/// `7.340 ms at 1.203 s: nobody 7.280 ms, hog 40.000 us`: a gap, and the share of each task in it,
-/// the largest first.
+/// `7.340 ms at 1.203 s: nobody 7.280 ms, hog 40.000 us`, the largest share first.
 pub(crate) fn gap(gap: &TracedGap) -> String {
     let mut parts: Vec<(String, f64)> =
         gap.takers.iter().map(|share| (on_a_line(&share.who), share.us)).collect();
     parts.push(("nobody".to_owned(), gap.unexplained_us));
-    // Sorted after the unexplained part has joined, which may be the largest.
+    // Sort after adding the unexplained part, which may be the largest.
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
     let parts: Vec<String> =
         parts.iter().map(|(who, us)| format!("{who} {}", duration(us * 1e3))).collect();
@@ -92,7 +86,7 @@ pub(crate) fn gap(gap: &TracedGap) -> String {
     )
 }
 
-/// A name may hold anything: none begins a line of its own.
+/// A name must not begin a new line.
 fn on_a_line(who: &str) -> String {
     seatmap_data::document::visible(who)
 }

@@ -1,4 +1,4 @@
-//! The times between things that have names: figures in a terminal, a heat map on a page.
+//! The times between named things: figures in a terminal, a heat map on a page.
 
 use super::{Medium, Table};
 use crate::duration::time;
@@ -9,48 +9,42 @@ use crate::{AxisUnit, Scale};
 use maud::{Markup, html};
 use seatmap_data::machine::{Matrix, Square};
 
-/// More rows do not fit on a screen.
+/// As many rows as fit on a screen.
 const MOST_ROWS: usize = 24;
-/// More rows have squares smaller than a dot.
+/// With more rows, squares would be smaller than a dot.
 const MOST_DRAWN: usize = 256;
 
-/// The pale colour of the middle of the scale.
+/// The middle of the scale, pale.
 const PALE: &str = "#218f8d73";
 
 /// A time for each pair.
 pub(crate) struct PairTimes {
-    /// The title.
     pub title: &'static str,
-    /// The meaning of brackets in a terminal, where there are any.
+    /// The meaning of brackets in a terminal.
     pub brackets: &'static str,
-    /// The short name of each row.
     pub short: Vec<String>,
-    /// Its whole name.
     pub names: Vec<String>,
     /// The rows at which a group begins.
     pub begins: Vec<usize>,
-    /// The times, in nanoseconds.
     pub times_ns: Matrix,
-    /// Whether they were measured; the others are predicted.
+    /// The others are predicted.
     pub is_measured: Square<bool>,
 }
 
 impl PairTimes {
-    /// Whether a medium has room for so many rows.
     pub(super) fn fits(&self, medium: Medium) -> bool {
         let most = if medium == Medium::Html { MOST_DRAWN } else { MOST_ROWS };
         (2..=most).contains(&self.short.len())
     }
 
-    /// The line above the table.
     pub(super) fn heading(&self) -> String {
         format!("{}, ms{}", self.title, self.brackets)
     }
 
-    /// The times in milliseconds; predicted ones in brackets.
+    /// Milliseconds; predicted times are in brackets.
     pub(super) fn table(&self) -> Table {
         let n = self.short.len();
-        // Seven letters hold a predicted time, '(12.34)'.
+        // Seven letters for a predicted time, '(12.34)'.
         let width = self.short.iter().map(|name| name.chars().count()).fold(7, usize::max);
         let names = self.short.iter().map(String::as_str);
         let table = Table::default().figures(std::iter::once("").chain(names)).dense();
@@ -71,14 +65,14 @@ impl PairTimes {
         }
     }
 
-    /// The heat map, predicted squares pale.
+    /// Predicted squares are pale.
     pub(super) fn picture(&self) -> Markup {
         let n = self.short.len();
         let Some(scale) = Scale::of(self.times_ns.pairs().map(|(_, _, ns)| *ns)) else {
             return html! {};
         };
         let is_whole = self.is_measured.pairs().all(|(_, _, measured)| *measured);
-        // The ticks bear their unit; only a logarithmic scale must be said.
+        // The ticks include the unit, so only a logarithmic scale needs a note.
         let unit = if scale.log { "log" } else { "" };
         let map = HeatMap {
             title: self.title,
@@ -102,7 +96,7 @@ impl PairTimes {
 
     fn fill(&self, scale: Scale, row: usize, column: usize) -> Option<Fill> {
         let fill = Fill::at(scale.position(self.times_ns[(row, column)]));
-        // The diagonal stays empty: a node has no way to itself.
+        // The diagonal stays empty: a node has no path to itself.
         (row != column).then(|| if self.is_measured[(row, column)] { fill } else { fill.pale() })
     }
 

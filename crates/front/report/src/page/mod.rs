@@ -1,10 +1,10 @@
-//! One page of blocks: a verb makes it once, and `draw` turns it into text, HTML and pictures.
+//! A page of blocks: a verb makes it once, and `draw` turns it into text, HTML and pictures.
 //!
 //! | module | is |
 //! |---|---|
 //! | `table` | rows of words and figures |
 //! | `matrix` | a time for each pair |
-//! | `draw` | the ways to draw a page |
+//! | `draw` | drawing in each medium |
 
 pub(crate) mod draw;
 mod matrix;
@@ -18,49 +18,43 @@ use crate::svg::frame::Title;
 use crate::svg::intervals::Interval;
 use maud::Markup;
 
-/// One way to draw a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Medium {
-    /// Text in a terminal, which has room for the most important figures only.
+    /// Has room for only the most important figures.
     Terminal,
-    /// One HTML file.
     Html,
 }
 
-/// Everything that a verb says about a result.
+/// The report of a verb: a title, a headline and sections.
 #[derive(Default)]
 pub struct Page {
-    /// The title, above everything in HTML.
     pub(crate) title: String,
-    /// The one sentence that says what to make of the page.
+    /// One sentence that states the result.
     pub(crate) headline: String,
-    /// The text between the headline and the rest in a terminal; `None` if that omits the headline.
+    /// `None` omits the headline in a terminal.
     pub(crate) gap_below_headline: Option<&'static str>,
-    /// How much was done, and where: the first lines of text.
+    /// The first lines: how much was done, and where.
     pub(crate) lead: Vec<String>,
-    /// The sections, in order.
     pub(crate) sections: Vec<PageSection>,
-    /// The line at the end of a HTML page that says how the figures came to be.
+    /// The last line: how the figures were obtained.
     pub(crate) footer: &'static str,
 }
 
 impl Page {
-    /// A page without sections.
     pub(crate) fn new(title: impl Into<String>, headline: impl Into<String>) -> Self {
         Page { title: title.into(), headline: headline.into(), ..Page::default() }
     }
 
-    /// A page for a terminal alone.
     pub(crate) fn of(section: PageSection) -> Self {
         Page { sections: vec![section], ..Page::default() }
     }
 
-    /// With a headline in a terminal, and a blank line below it.
+    /// Shows the headline in a terminal.
     pub(crate) fn headed(self) -> Self {
         Page { gap_below_headline: Some("\n"), ..self }
     }
 
-    /// With more sentences, below the last block.
+    /// Adds sentences below the last block.
     #[must_use]
     pub fn and(mut self, sentences: Vec<String>) -> Self {
         match self.sections.last_mut() {
@@ -70,14 +64,14 @@ impl Page {
         self
     }
 
-    /// With more sentences, below a blank line.
+    /// Adds sentences below a blank line.
     #[must_use]
     pub fn paragraph(mut self, sentences: Vec<String>) -> Self {
         self.sections.push(PageSection::new("").with(sentences));
         self
     }
 
-    /// The page as text, in the columns of a terminal or with every line whole.
+    /// The page as text, wrapped to a number of columns if given.
     #[must_use]
     pub fn text(&self, columns: Option<usize>) -> String {
         draw::text(self, columns)
@@ -89,28 +83,23 @@ impl Page {
         draw::html(self)
     }
 
-    /// The page for the summary of a job or a comment on a change.
+    /// The page for a job summary or a comment on a change.
     #[must_use]
     pub fn markdown(&self) -> String {
         draw::markdown(self)
     }
 }
 
-/// Blocks under one title.
 pub(crate) struct PageSection {
-    /// The title; a terminal shows none.
+    /// The title; a terminal omits it.
     title: String,
-    /// The unit of the figures, beside the title.
     unit: &'static str,
     blocks: Vec<Block>,
-    /// The only medium that shows the section.
     only: Option<Medium>,
-    /// Whether it is narrow, so that it may stand beside another.
     is_narrow: bool,
 }
 
 impl PageSection {
-    /// A section that all media show.
     pub fn new(title: impl Into<String>) -> Self {
         PageSection {
             title: title.into(),
@@ -121,70 +110,58 @@ impl PageSection {
         }
     }
 
-    /// A section that a terminal leaves out.
+    /// A section for HTML only.
     pub fn page(title: impl Into<String>) -> Self {
         PageSection { only: Some(Medium::Html), ..PageSection::new(title) }
     }
 
-    /// With the unit of its figures.
     pub fn unit(self, unit: &'static str) -> Self {
         PageSection { unit, ..self }
     }
 
-    /// A section without a title that a page leaves out.
+    /// A section for a terminal only, without a title.
     pub fn terminal() -> Self {
         PageSection { only: Some(Medium::Terminal), ..PageSection::new("") }
     }
 
-    /// Beside other narrow ones, where a page has room for two.
     pub fn narrow(self) -> Self {
         PageSection { is_narrow: true, ..self }
     }
 
-    /// With one more block.
     pub fn with(mut self, block: impl Into<Block>) -> Self {
         self.blocks.push(block.into());
         self
     }
 
-    /// The blocks that a medium shows; none where it leaves the section out.
+    /// Empty if the medium omits the section.
     fn drawn(&self, medium: Medium) -> impl Iterator<Item = &Block> {
         let is_shown = self.only.is_none_or(|only| only == medium);
         self.blocks.iter().filter(move |block| is_shown && !block.is_empty(medium))
     }
 }
 
-/// One thing on a page.
 pub(crate) enum Block {
-    /// Sentences, each in a line of its own.
+    /// Sentences, one a line.
     Text(Vec<String>),
-    /// Remarks below each other, each behind a mark.
+    /// Remarks, one a line, with bullets.
     List(Vec<String>),
-    /// Rows of words and figures.
     Table(Table),
-    /// A time for each pair of things that have names.
+    /// A time for each pair of named things.
     Matrix(PairTimes),
-    /// Differences with their intervals.
     Intervals {
-        /// Each difference.
         rows: Vec<Interval>,
-        /// The quantity on the axis.
         title: &'static str,
     },
-    /// Curves over two axes.
     Curves {
-        /// Each curve.
         curves: Vec<PlotCurve>,
-        /// The horizontal axis.
         across: Title<'static>,
-        /// The vertical axis.
         up: Title<'static>,
     },
-    /// A drawing that a terminal leaves out: a heat map, a floor plan.
+    /// A drawing for HTML: a heat map, a floor plan.
     Picture(Markup),
-    /// Lines that are drawn for a terminal and have their width; a page leaves them out.
+    /// Lines for a terminal, with their final width.
     Drawn(String),
-    /// Blocks that stand beside each other where there is room, each below its title.
+    /// Blocks next to each other if there is room.
     Beside(Vec<(&'static str, Block)>),
 }
 

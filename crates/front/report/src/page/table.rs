@@ -1,29 +1,26 @@
-//! Tables: what stands in which column, for all media.
+//! Tables for all media: columns, rows and cells.
 
 use super::Medium;
 
-/// Rows of words and figures.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Table {
     pub(super) columns: Vec<TableColumn>,
     pub(super) rows: Vec<Vec<TableCell>>,
-    /// Whether it says what is so, a row a fact, without heads.
+    /// Rows are facts, and there is no header.
     pub(super) is_facts: bool,
-    /// Whether its first head stands where lines begin.
+    /// The first header is not indented.
     pub(super) is_outdented: bool,
-    /// Whether all of it stands where lines begin.
+    /// No line is indented.
     is_flush: bool,
-    /// Whether one blank is between its columns, and not two.
+    /// One blank separates columns instead of two.
     is_dense: bool,
 }
 
 impl Table {
-    /// With more columns of words.
     pub fn words<'a>(self, heads: impl IntoIterator<Item = &'a str>) -> Self {
         self.columns(heads, false)
     }
 
-    /// With more columns of figures.
     pub fn figures<'a>(self, heads: impl IntoIterator<Item = &'a str>) -> Self {
         self.columns(heads, true)
     }
@@ -37,45 +34,41 @@ impl Table {
         self
     }
 
-    /// With the least width of its first columns in a terminal, in letters.
+    /// The minimum widths of the first columns in a terminal, in letters.
     pub fn least(mut self, widths: impl IntoIterator<Item = usize>) -> Self {
-        // Columns behind the last of these widths are as narrow as their cells allow.
         self.columns.iter_mut().zip(widths).for_each(|(column, width)| column.least = width);
         self
     }
 
-    /// With a column that a terminal leaves out.
+    /// Omits a column in a terminal.
     pub fn page_only(mut self, column: usize) -> Self {
         self.columns[column].is_page_only = true;
         self
     }
 
-    /// With a first head that is the table's title in a terminal.
+    /// In a terminal, the first header is the table's title.
     pub fn outdented(self) -> Self {
         Table { is_outdented: true, ..self }
     }
 
-    /// Without blanks before its rows in a terminal.
+    /// Removes the indentation in a terminal.
     pub fn flush(self) -> Self {
         Table { is_flush: true, ..self }
     }
 
-    /// With one blank between its columns in a terminal.
+    /// Separates columns by one blank in a terminal.
     pub fn dense(self) -> Self {
         Table { is_dense: true, ..self }
     }
 
-    /// The blanks before its rows in a terminal.
     pub(super) fn indent(&self) -> usize {
         if self.is_flush { 0 } else { 2 }
     }
 
-    /// The blanks between its columns in a terminal.
     pub(super) fn gap(&self) -> usize {
         if self.is_dense { 1 } else { 2 }
     }
 
-    /// Facts with their names.
     pub fn facts(
         rows: impl IntoIterator<Item = (impl Into<TableCell>, impl Into<TableCell>)>,
     ) -> Self {
@@ -83,7 +76,7 @@ impl Table {
         facts.words([""; 2]).rows(rows.into_iter().map(|(name, value)| [name.into(), value.into()]))
     }
 
-    /// With more rows; those with fewer cells than there are columns end with empty ones.
+    /// Missing cells at the ends of rows are empty.
     pub fn rows<R: IntoIterator<Item: Into<TableCell>>>(
         mut self,
         rows: impl IntoIterator<Item = R>,
@@ -97,7 +90,7 @@ impl Table {
         self
     }
 
-    /// Without this column where no row fills it.
+    /// Removes a column if all its cells are empty.
     pub fn where_filled(mut self, column: usize) -> Self {
         if self.rows.iter().all(|row| row[column].text.is_empty()) {
             self.columns.remove(column);
@@ -108,7 +101,6 @@ impl Table {
         self
     }
 
-    /// These columns of it.
     pub fn pick<const N: usize>(&self, columns: [usize; N]) -> Self {
         Table {
             columns: columns.iter().map(|at| self.columns[*at].clone()).collect(),
@@ -117,76 +109,68 @@ impl Table {
         }
     }
 
-    /// The places of the columns that a medium shows.
+    /// The indices of the columns that a medium shows.
     pub(super) fn shown(&self, medium: Medium) -> Vec<usize> {
         let is_page = medium == Medium::Html;
         (0..self.columns.len()).filter(|at| is_page || !self.columns[*at].is_page_only).collect()
     }
 }
 
-/// A column of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct TableColumn {
     pub(super) head: String,
     pub(super) is_figures: bool,
-    /// The least width in a terminal, in letters.
+    /// The minimum width in a terminal, in letters.
     pub(super) least: usize,
     pub(super) is_page_only: bool,
 }
 
-/// One cell: its text, and how a page shows it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TableCell {
     pub(super) text: String,
     pub(super) look: TextStyle,
-    /// A word before or behind the text, in the colour of its class.
+    /// A word before or after the text, with the class of its colour.
     pub(super) level: Option<(&'static str, &'static str)>,
-    /// More about it, for those who point at it.
     pub(super) tip: Option<String>,
 }
 
-/// How the text of a cell looks on a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum TextStyle {
     #[default]
     Plain,
-    /// The figure that matters most.
     Strong,
-    /// To be pasted into a shell.
+    /// Text to paste into a shell.
     Code,
-    /// Beside a bar of this length, in percent of the room for bars.
+    /// A bar, in percent of the room for bars.
     Bar(f64),
-    /// In this colour of a terminal ("Select Graphic Rendition", ECMA-48).
+    /// A terminal colour ("Select Graphic Rendition", ECMA-48).
     Painted(&'static str),
 }
 
 impl TableCell {
-    /// The figure that matters most in its row.
     pub fn strong(text: impl Into<String>) -> Self {
         TableCell { look: TextStyle::Strong, ..text.into().into() }
     }
 
-    /// A command.
     pub fn code(text: impl Into<String>) -> Self {
         TableCell { look: TextStyle::Code, ..text.into().into() }
     }
 
-    /// A word in this colour of a terminal ("Select Graphic Rendition", ECMA-48).
+    /// A word in a terminal colour.
     pub fn painted(text: impl Into<String>, colour: &'static str) -> Self {
         TableCell { look: TextStyle::Painted(colour), ..text.into().into() }
     }
 
-    /// A figure beside a bar as long as its share of the largest.
+    /// `share` is relative to the largest.
     pub fn bar(text: impl Into<String>, share: f64) -> Self {
         TableCell { look: TextStyle::Bar(share), ..text.into().into() }
     }
 
-    /// With a word of judgement, and the class of its colour.
+    /// A rating, with the class of its colour.
     pub fn level(self, word: &'static str, class: &'static str) -> Self {
         TableCell { level: Some((word, class)), ..self }
     }
 
-    /// With more about it.
     pub fn tip(self, tip: impl Into<String>) -> Self {
         TableCell { tip: Some(tip.into()), ..self }
     }

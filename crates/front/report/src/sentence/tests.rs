@@ -1,4 +1,4 @@
-//! Each page's sentence, from figures made for it.
+//! Tests each page's sentence.
 
 use super::*;
 use crate::samples;
@@ -40,8 +40,8 @@ fn distances_say_where_to_sit() {
     );
 }
 
-/// As many cores under one cache as 6 at most, whose pairs are some of these distances apart, each
-/// known to so many nanoseconds.
+/// Up to six cores under one cache; their pairs' distances repeat this list, each known to within
+/// `off_ns`.
 fn of_pairs(cores: usize, distances_ns: &[f64], off_ns: f64) -> Profile {
     let mut profile = samples::grouped(cores as u32, 8);
     profile.home_model = None;
@@ -60,7 +60,7 @@ fn of_pairs(cores: usize, distances_ns: &[f64], off_ns: f64) -> Profile {
 #[test]
 fn nothing_is_said_of_pairs_that_noise_sets_apart() {
     let mut one = of_pairs(2, &[154.0], 97.0);
-    // Samples of one pair that scatter do not set pairs apart.
+    // Scattered samples of one pair do not make pairs different.
     let deciles = std::array::from_fn(|at| 57.0 + 30.0 * at as f64);
     one.core_distance.as_mut().unwrap().deciles_ns = Some(vec![Some(deciles)]);
     let only = "The two cores are 154.0 ns apart, and there is no other pair: it does not matter \

@@ -1,25 +1,22 @@
-//! Cells as paths: one path a colour, one rectangle a run of equal cells.
+//! Draws cells as paths: one path for each colour, one rectangle for each run of equal cells.
 
 use crate::palette::{Rgb, UNKNOWN, colour, hex, is_light};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Steps of the colour scale; the eye distinguishes fewer.
+/// The eye distinguishes fewer.
 pub(crate) const LEVELS: f64 = 64.0;
 
-/// The fill of a cell, by level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fill {
-    /// A step of the scale, from 0.
     Level(u8),
-    /// The same of a figure that was not measured.
+    /// A predicted figure.
     Pale(u8),
-    /// The colour of what is not known.
+    /// An unknown figure.
     Unknown,
 }
 
-/// (fill, path data) with cells of side 1, for `n` rows and columns; cells without a fill stay
-/// empty.
+/// (fill, path data) with cells of side 1; cells without a fill stay empty.
 pub(crate) fn paths(
     n: usize,
     fill: impl Fn(usize, usize) -> Option<Fill>,
@@ -31,7 +28,7 @@ pub(crate) fn paths(
         for run in fills.chunk_by(|a, b| a == b) {
             if let Some(fill) = run[0] {
                 let path = paths.entry(fill).or_default();
-                // Writing to a String has no way to fail.
+                // Writing to a String cannot fail.
                 let _ = write!(path, "M{column} {row}h{0}v1h-{0}z", run.len());
             }
             column += run.len();
@@ -46,24 +43,21 @@ impl Fill {
         Fill::Level((position * (LEVELS - 1.0)).round() as u8)
     }
 
-    /// The same, pale.
     pub fn pale(self) -> Self {
         if let Fill::Level(level) = self { Fill::Pale(level) } else { self }
     }
 
-    /// The colour, for an attribute.
     pub fn hex(self) -> String {
         hex(self.rgb())
     }
 
-    /// How strong the colour is; `None` where it covers the ground.
+    /// `None` if fully opaque.
     pub fn opacity(self) -> Option<&'static str> {
         matches!(self, Fill::Pale(_)).then_some("0.45")
     }
 
-    /// The colour of text on it.
     pub fn ink(self) -> &'static str {
-        // A pale colour lets the light ground through, whatever it is at full strength.
+        // A pale colour shows the light background, even if it is dark itself.
         let is_light = self.opacity().is_some() || is_light(self.rgb());
         if is_light { "#1b1f24" } else { "#ffffff" }
     }

@@ -1,4 +1,4 @@
-//! Curves over two axes, for figures like those of papers.
+//! Draws curves over two axes, for figures like those of papers.
 
 use super::frame::{ChartFrame, Title, across_most, chart, up_most};
 use super::legend;
@@ -6,41 +6,39 @@ use super::number;
 use crate::axis::{Axis, AxisUnit};
 use maud::{Markup, html};
 
-/// Width of a picture, in user units: narrow, so that its letters are still read on a telephone.
+/// Width of a picture, in user units: narrow enough to be legible on a telephone.
 pub const WIDTH: f64 = 480.0;
-/// Room for the texts of vertical ticks, left.
+/// Room for the texts of vertical ticks.
 const LEFT: f64 = 58.0;
-/// Room at the right, so that the last tick is not cut.
 const RIGHT: f64 = 22.0;
-/// Room for the title of the vertical axis, above the plot.
+/// Room for the title of the vertical axis.
 const ABOVE: f64 = 30.0;
-/// Height of the plot.
 const PLOT: f64 = 210.0;
-/// Room for ticks and title of the horizontal axis, below it.
+/// Room for the ticks and the title of the horizontal axis.
 const BELOW: f64 = 42.0;
-/// Curves of up to this many points also show a mark at each.
+/// Longer curves have no marks.
 const MOST_MARKS: usize = 24;
 
-/// The colours of curves, which people who confuse red and green can also tell apart, as can
-/// readers of a grey print (Okabe & Ito 2008, "Color universal design").
+/// The colours of curves, distinguishable for people who confuse red and green and in grey print
+/// (Okabe & Ito 2008, "Color universal design").
 pub const COLOURS: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"];
 
-/// One curve.
+/// A curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlotCurve {
-    /// Its name in the legend.
+    /// The name in the legend.
     pub name: String,
-    /// Its points, (across, up).
+    /// The points, (across, up).
     pub points: Vec<(f64, f64)>,
     /// The index of its colour in [`COLOURS`].
     pub colour: usize,
-    /// The width of its line, in user units.
+    /// The line width, in user units.
     pub width: f64,
 }
 
 impl PlotCurve {
-    /// A curve in the colour of its place among others.
+    /// A curve in the colour of its index among others.
     #[must_use]
     pub fn new(at: usize, name: &str, points: Vec<(f64, f64)>) -> Self {
         PlotCurve { name: name.to_owned(), points, colour: at % COLOURS.len(), width: 1.8 }
@@ -67,7 +65,7 @@ pub fn height(curves: &[PlotCurve]) -> f64 {
     legend::height(curves, WIDTH) + ABOVE + PLOT + BELOW
 }
 
-/// The drawing inside the frame of [`curves`]; `None` where there is no point.
+/// The drawing inside the frame of [`curves`]; `None` if there is no point.
 #[must_use]
 pub fn drawing(curves: &[PlotCurve], across: Title, up: Title) -> Option<Markup> {
     let frame = frame(curves, across.unit, up.unit)?;
@@ -91,14 +89,13 @@ fn frame(curves: &[PlotCurve], across: AxisUnit, up: AxisUnit) -> Option<ChartFr
         top: legend + ABOVE,
         width,
         height: PLOT,
-        // Shares end at a round value such as 100; other axes end where the data do.
+        // Percentages end at a round value; other axes end where the data do.
         x: if across == AxisUnit::Percent { x.widened(across_most(width)) } else { x },
         y: Axis::of(all().map(|point| point.1), up)?.widened(up_most(PLOT)),
     })
 }
 
 fn line(curve: &PlotCurve, frame: &ChartFrame) -> Markup {
-    // Points that are not known are left out, and the line joins their neighbours.
     let known = || curve.points.iter().filter(|(x, y)| x.is_finite() && y.is_finite());
     let at = |(x, y): &(f64, f64)| (number(frame.x(*x)), number(frame.y(*y)));
     let points: Vec<String> = known().map(at).map(|(x, y)| format!("{x},{y}")).collect();
@@ -107,7 +104,7 @@ fn line(curve: &PlotCurve, frame: &ChartFrame) -> Markup {
     html! {
         polyline.(class) fill="none" stroke=(colour) stroke-width=(number(curve.width))
             points=(points.join(" ")) {}
-        // Marks show where few points were measured; many would cover the line.
+        // Marks show where few points were measured; many marks would cover the line.
         @if points.len() <= MOST_MARKS {
             @for (x, y) in known().map(at) { circle.(class) cx=(x) cy=(y) r="2.2" fill=(colour)
                 stroke="none" {} }

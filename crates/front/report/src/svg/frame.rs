@@ -1,20 +1,16 @@
-//! The frame of a chart: its grid, its ticks, and the titles of both axes.
+//! The frame of a chart: grid, ticks, and the titles of both axes.
 
 use super::number;
 use crate::axis::{Axis, AxisUnit};
 use maud::{Markup, html};
 
-/// Width that the text of a horizontal tick takes, in user units, with some air.
+/// A horizontal tick's text with a margin, in user units.
 const TICK_WIDTH: f64 = 62.0;
-/// Height between two vertical ticks, at least.
 const TICK_HEIGHT: f64 = 30.0;
 
-/// Two axes around a plot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChartFrame {
-    /// The plot's left edge, in user units.
     pub left: f64,
-    /// Its upper edge.
     pub top: f64,
     pub width: f64,
     pub height: f64,
@@ -25,24 +21,24 @@ pub(crate) struct ChartFrame {
 /// The title of an axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Title<'a> {
-    /// The words beside it.
+    /// The text.
     pub text: &'a str,
     /// The unit of its ticks.
     pub unit: AxisUnit,
 }
 
-/// A chart on a page, which gives it its colours.
+/// The page's style sets the colours.
 pub(crate) fn chart(size: [f64; 2], label: &str, inside: &Markup) -> Markup {
     let [width, height] = size.map(number);
     html! {
-        // A view box without width and height: the page decides how wide the picture is.
+        // A view box without width and height: the page decides the picture's width.
         svg.chart xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}"))
             role="img"
             aria-label=(label) font-family="system-ui, sans-serif" font-size="12" { (inside) }
     }
 }
 
-/// A picture for papers and slides, on white ground.
+/// A picture for papers and slides, on a white background.
 #[must_use]
 pub fn standalone(size: [f64; 2], inside: &Markup) -> String {
     let [width, height] = size.map(number);
@@ -57,38 +53,34 @@ pub fn standalone(size: [f64; 2], inside: &Markup) -> String {
     picture.into_string() + "\n"
 }
 
-/// The title of such a picture.
 pub(crate) fn title_of(text: &str, [x, y]: [f64; 2]) -> Markup {
     html! {
-        // Screen readers read the title element; the text below is for those who see.
+        // Screen readers read the title element; the text is for sighted readers.
         title { (text) }
         text x=(x) y=(y) font-size="16" font-weight="600" fill="#1b1f24" { (text) }
     }
 }
 
-/// The horizontal ticks that have room in a plot of this width.
+/// Horizontal ticks that fit.
 pub(crate) fn across_most(width: f64) -> usize {
     (width / TICK_WIDTH) as usize
 }
 
-/// The vertical ticks that have room in a plot of this height.
+/// Vertical ticks that fit.
 pub(crate) fn up_most(height: f64) -> usize {
-    // So many intervals fit, and there is one tick more than these.
+    // One tick more than intervals.
     (height / TICK_HEIGHT) as usize + 1
 }
 
 impl ChartFrame {
-    /// Where a value of the horizontal axis stands.
     pub fn x(&self, value: f64) -> f64 {
         self.left + self.width * self.x.position(value)
     }
 
-    /// Where a value of the vertical axis stands.
     pub fn y(&self, value: f64) -> f64 {
         self.bottom() - self.height * self.y.position(value)
     }
 
-    /// The lower edge of the plot.
     pub fn bottom(&self) -> f64 {
         self.top + self.height
     }
@@ -97,22 +89,19 @@ impl ChartFrame {
         self.left + self.width
     }
 
-    /// Lines and texts of the vertical axis.
     pub fn ticks_up(&self) -> Markup {
         html! {
             @for tick in self.y.ticks(up_most(self.height)) {
                 @let y = self.y(tick.value);
                 line.rule x1=(number(self.left)) x2=(number(self.right())) y1=(number(y))
                     y2=(number(y)) stroke="#d0d7de" {}
-                // Text hangs on its baseline; a third of its height below the line puts its middle
-                // there.
+                // The baseline a third of the font size below the line centres the text on it.
                 text.tick x=(number(self.left - 6.0)) y=(number(y + 4.0)) text-anchor="end"
                     fill="#57606a" { (tick.text) }
             }
         }
     }
 
-    /// Marks and texts of the horizontal axis.
     pub fn ticks_across(&self) -> Markup {
         let bottom = self.bottom();
         html! {
@@ -126,13 +115,13 @@ impl ChartFrame {
         }
     }
 
-    /// The text above the vertical axis.
+    /// Text above the vertical axis.
     pub fn title_up(&self, text: &str) -> Markup {
         html! { text.axis x="0" y=(number(self.top - 10.0))
         fill="#57606a" { (text) (scaling(&self.y)) } }
     }
 
-    /// The text below the horizontal axis, at its end.
+    /// Text below the horizontal axis, at its right end.
     pub fn title_across(&self, text: &str) -> Markup {
         html! {
             text.axis x=(number(self.right())) y=(number(self.bottom() + 34.0)) text-anchor="end"
@@ -143,7 +132,7 @@ impl ChartFrame {
     }
 }
 
-/// Said where the ticks do not show it.
+/// Names the scale if the ticks do not show it.
 fn scaling(axis: &Axis) -> &'static str {
     if axis.is_unexpectedly_log() { " (log scale)" } else { "" }
 }

@@ -1,70 +1,58 @@
-//! A matrix as a picture: coloured squares, labels at both edges, and the meaning of the colours.
+//! Draws a matrix as a picture: coloured squares, labels at both edges, and a legend.
 
 use super::cells::{Fill, paths};
 use super::number;
 use crate::palette::{colour, hex};
 use maud::{Markup, html};
 
-/// Side of the square of cells, in user units.
 const SIDE: f64 = 640.0;
-/// Room for the title, above.
 const TITLE: f64 = 50.0;
-/// Room for labels of CPUs or tasks: left, and above. Names need more.
+/// Room for labels, left and above; names need more.
 const LABELS: [f64; 2] = [56.0, 22.0];
-/// Room for the legend, right, with the letters of a telephone.
+/// Room for the legend at a telephone's font size.
 const RIGHT: f64 = 132.0;
-/// Room below.
 const BOTTOM: f64 = 24.0;
-/// The width of a letter: a wide one, since the page's font is the reader's own.
+/// A wide letter, since the browser chooses the font.
 const LETTER: f64 = 7.2;
-/// Height of the bar of colours.
 const BAR: f64 = 240.0;
-/// Room that a label needs, and a turned one, in user units.
+/// Room for a label, and for a rotated one.
 const LABEL_ROOM: [f64; 2] = [32.0, 20.0];
-/// Up to so many rows, each square has its tip.
+/// More rows have no tooltips.
 const MOST_TIPS: usize = 64;
-/// Squares wider than this hold figures, with some air beside these.
+/// Wider squares contain figures, with this margin.
 const LEAST_SQUARE: f64 = 36.0;
 const AIR: f64 = 12.0;
 
-/// All that one picture shows.
 pub(crate) struct HeatMap<'a> {
-    /// Its title.
     pub title: &'a str,
-    /// The things that rows and columns stand for.
     pub about: &'a str,
-    /// A description for those who do not see the picture; empty for none.
+    /// A description for screen readers; empty for none.
     pub desc: String,
-    /// Rows and columns.
     pub n: usize,
-    /// The colour of a square; `None` on the ground.
+    /// `None` shows the background.
     pub fill: &'a dyn Fn(usize, usize) -> Option<Fill>,
-    /// The ground, where it means something.
+    /// The background, if it has a meaning.
     pub ground: Option<&'static str>,
-    /// The figure in a square, where squares are large enough; empty for none.
+    /// The figure in a large square; empty for none.
     pub figure: &'a dyn Fn(usize, usize) -> String,
-    /// The words about a square of a small matrix that somebody points at; empty for none.
+    /// The tooltip in a small matrix; empty for none.
     pub tip: &'a dyn Fn(usize, usize) -> String,
-    /// The label of a row and column; not all have room.
     pub label: &'a dyn Fn(usize) -> String,
-    /// The rows at which a group begins, but for the first.
+    /// The rows at which a group begins, except the first.
     pub begins: Vec<usize>,
-    /// The scale, drawn with its upper left corner at the origin.
+    /// Its upper left corner is at the origin.
     pub legend: Markup,
-    /// The line below.
     pub below: String,
 }
 
 impl HeatMap<'_> {
-    /// The whole picture.
     pub fn picture(&self) -> Markup {
         let longest = (0..self.n).map(|row| (self.label)(row).chars().count()).max().unwrap_or(0);
         let names = longest as f64 * LETTER + 10.0;
         let cell = SIDE / self.n.max(1) as f64;
         let left = names.max(LABELS[0]);
-        // Names that are wider than a column are turned.
         let is_turned = names > LABELS[0] && self.n > 1;
-        // Labels turned by 60 degrees are as high as the sine of that, 0.87, times their length.
+        // A label is rotated by 60 degrees; the sine is 0.87.
         let top = TITLE + if is_turned { 0.87 * names } else { LABELS[1] };
         let width = number(left + SIDE + RIGHT);
         let height = number(top + SIDE + BOTTOM);
@@ -92,27 +80,23 @@ impl HeatMap<'_> {
         let n = self.n;
         html! {
             @if let Some(ground) = self.ground { rect width=(SIDE) height=(SIDE) fill=(ground) {} }
-            // Crisp edges: smoothed ones would let the ground shine through between equal
-            // neighbours.
+            // Crisp edges: with smoothing, the background would show between equal neighbours.
             g transform=(format!("scale({cell:.6})")) shape-rendering="crispEdges" {
                 @for (fill, path) in paths(n, self.fill) {
                     path fill=(fill.hex()) fill-opacity=[fill.opacity()] d=(path) {}
                 }
-                // Two units wide, whatever the squares are scaled by. White lines would vanish on a
-                // light ground.
                 g.cuts[self.ground.is_none()] stroke=(self.ground.map_or("#fff", |_| "#8b949e"))
                     stroke-width=(number(2.0 / cell)) {
                     @for end in &self.begins { path d=(format!("M{end} 0v{n}M0 {end}h{n}")) {} }
                 }
                 @if n <= MOST_TIPS {
-                    // Squares that are painted, if invisibly, receive the pointer; a path of many
-                    // squares has one tip.
+                    // Painted squares receive the pointer even if invisible.
                     g fill-opacity="0" {
                         @for row in 0..n { @for column in 0..n { (self.tipped(row, column)) } } }
                 }
             }
             @if cell > LEAST_SQUARE {
-                // The pointer passes through the figures to the squares with the tips.
+                // The pointer passes through the figures to the squares with tooltips.
                 g.figure font-size="13" text-anchor="middle" pointer-events="none" {
                     @for row in 0..n { @for column in 0..n { (self.in_square(row, column, cell)) } }
                 }
@@ -134,7 +118,7 @@ impl HeatMap<'_> {
             @if let Some(fill) =
                 (self.fill)(row, column).filter(|_| has_room && !figure.is_empty())
             {
-                // On a pale square the page's own ink is used, since its ground may be dark.
+                // A pale square may have a dark background.
                 text.ink[fill.opacity().is_some()] x=(number((column as f64 + 0.5) * cell))
                     y=(number((row as f64 + 0.5) * cell + 4.5))
                     fill=(fill.ink()) { (figure) }
@@ -163,10 +147,9 @@ impl HeatMap<'_> {
         }
     }
 
-    /// The rows that get a label, from the first to the last: the first of each group, and in
-    /// between rows that are a power of two apart, none too near another. Siblings stand side by
-    /// side, two or four a core: other steps would name the first of one core and the second of the
-    /// next, which are numbered far apart.
+    /// The first row of each group, and between them rows a power of two apart. Siblings are
+    /// adjacent, two or four a core: other steps would label the first of one core and the second
+    /// of the next, whose numbers are far apart.
     fn labelled(&self, cell: f64, room: f64) -> Vec<usize> {
         let apart = (room / cell).ceil().max(1.0) as usize;
         let step = apart.next_power_of_two();
@@ -175,7 +158,7 @@ impl HeatMap<'_> {
             (*first..firsts.get(at + 1).copied().unwrap_or(self.n)).step_by(step)
         });
         let mut taken: Vec<usize> = Vec::new();
-        // Firsts of groups take their places before others can be too near.
+        // Place the first rows of groups before others can block them.
         for row in firsts.iter().copied().chain(others) {
             if row < self.n && taken.iter().all(|other| other.abs_diff(row) >= apart) {
                 taken.push(row);
@@ -186,13 +169,12 @@ impl HeatMap<'_> {
     }
 }
 
-/// A bar of colours with (position, text) beside it, and the unit below. `from_dark` says which end
-/// is the low one.
+/// A colour bar with its ticks, and the unit below. `from_dark`: the low end is dark.
 pub(crate) fn bar(ticks: &[(f64, String)], unit: &str, from_dark: bool) -> Markup {
     let name = if from_dark { "ramp" } else { "traffic" };
     html! {
         defs {
-            // From the bottom to the top, where the far end or the largest stands.
+            // From bottom to top; the farthest or largest is at the top.
             linearGradient id=(name) x1="0" y1="1" x2="0" y2="0" {
                 @for at in 0..=10 {
                     @let share = f64::from(at) / 10.0;
@@ -211,7 +193,7 @@ pub(crate) fn bar(ticks: &[(f64, String)], unit: &str, from_dark: bool) -> Marku
     }
 }
 
-/// A colour and its meaning, below so many others and a bar.
+/// A colour and its meaning, below `place` others.
 pub(crate) fn swatch(place: usize, below_bar: bool, fill: &str, text: &str) -> Markup {
     let y = 22.0 * place as f64 + if below_bar { BAR + 32.0 } else { 0.0 };
     html! {

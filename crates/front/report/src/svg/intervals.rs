@@ -1,32 +1,27 @@
-//! Intervals below each other on one axis, with a line at 0: what differs stands clear of it.
+//! Draws intervals below each other on one axis, with a line at 0: differences are clear of it.
 
 use super::frame::{ChartFrame, across_most, chart};
 use super::number;
 use crate::axis::{Axis, AxisUnit};
 use maud::{Markup, html};
 
-/// Width, in user units: narrow, so that its letters are still read on a telephone.
+/// A width legible on a telephone.
 const WIDTH: f64 = 480.0;
-/// Room for names above each interval, and for the interval.
 const ROW: f64 = 40.0;
-/// Room at both sides, so that no tick is cut.
+/// Room for the outer ticks.
 const SIDE: f64 = 22.0;
-/// Room for ticks and the title of the axis.
 const BELOW: f64 = 42.0;
 
 /// A difference with its interval.
 pub(crate) struct Interval {
-    /// The base of the difference.
     pub name: String,
-    /// The difference.
     pub centre: f64,
-    /// The ends of its interval, where it has one.
     pub ends: Option<[f64; 2]>,
 }
 
-/// The intervals, each with its name above it.
+/// Each interval is below its name.
 pub(crate) fn intervals(rows: &[Interval], title: &str) -> Markup {
-    // Zero is always on the axis, even where all intervals are far from it.
+    // Zero is always on the axis, even if all intervals are far from it.
     let values =
         rows.iter().flat_map(|row| row.ends.into_iter().flatten().chain([row.centre, 0.0]));
     let width = WIDTH - 2.0 * SIDE;
@@ -34,7 +29,7 @@ pub(crate) fn intervals(rows: &[Interval], title: &str) -> Markup {
         return html! { p { "Nothing to draw." } };
     };
     let height = ROW * rows.len() as f64;
-    // Rows have no vertical axis; the frame takes any.
+    // Rows have no vertical axis; the frame needs one.
     let frame = ChartFrame { left: SIDE, top: 0.0, width, height, x, y: x };
     let drawn = html! {
         (frame.ticks_across())

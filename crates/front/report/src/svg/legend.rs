@@ -1,28 +1,24 @@
-//! Names of curves in rows above a plot.
+//! Draws the names of curves in rows above a plot.
 
 use super::curves::{COLOURS, PlotCurve};
 use super::number;
 use maud::{Markup, html};
 
-/// Height of a row.
 pub(super) const ROW: f64 = 17.0;
-/// The length of a line before its name, and the gap from a name to the next line.
+/// A line before its name, and the gap after it.
 const LINE: f64 = 24.0;
 const AIR: f64 = 14.0;
-/// The width of a letter: a wide one, since the page's font is the reader's own.
+/// A wide letter, since the browser chooses the font.
 const LETTER: f64 = 6.6;
 
-/// How high the rows of these curves' names are in a width.
 pub(super) fn height(curves: &[PlotCurve], width: f64) -> f64 {
     places(curves, width).last().map_or(0.0, |(_, y)| y + ROW)
 }
 
-/// The names, from the upper left corner of a picture of this width.
 pub(super) fn legend(curves: &[PlotCurve], width: f64) -> Markup {
     html! {
         @for (curve, (x, y)) in curves.iter().zip(places(curves, width)) {
-            // A class beside the colour: the page's dark style has colours of its own, a picture
-            // alone has none.
+            // The page's dark style has its own colours.
             line.(curve.class()) x1=(number(x)) x2=(number(x + LINE - 6.0)) y1=(number(y + 8.0))
                 y2=(number(y + 8.0))
                 stroke=(COLOURS[curve.colour]) stroke-width=(number(curve.width + 0.6)) {}
@@ -31,14 +27,14 @@ pub(super) fn legend(curves: &[PlotCurve], width: f64) -> Markup {
     }
 }
 
-/// The corner of each name's entry; an entry that does not fit into a row begins the next.
+/// An entry that does not fit into a row begins the next.
 fn places(curves: &[PlotCurve], width: f64) -> Vec<(f64, f64)> {
     let mut x = 0.0;
     let mut y = 0.0;
     let mut places = Vec::new();
     for curve in curves {
         let wide = LINE + LETTER * curve.name.chars().count() as f64;
-        // A name longer than a whole row begins one, and is not moved further.
+        // A name longer than a row begins one, and is not moved further.
         if x > 0.0 && x + wide > width {
             (x, y) = (0.0, y + ROW);
         }

@@ -1,8 +1,8 @@
-//! Pictures: heatmaps, curves and intervals, for pages and, standalone, for papers and slides.
+//! Pictures: heat maps, curves and intervals, for pages and, standalone, for papers and slides.
 //!
-//! Vector all through: cells of one colour are one path, neighbours in a row one rectangle of it. A
-//! picture of 512 PUs takes some megabytes at worst instead of the tens that a `<rect>` a cell
-//! would.
+//! All are vector graphics: a path for each colour, a rectangle for each run of equal cells in a
+//! row. A picture of 512 PUs takes a few megabytes at worst; with a `<rect>` for each cell it would
+//! take tens.
 
 pub(crate) mod cells;
 pub mod curves;
@@ -25,11 +25,11 @@ use heat::{HeatMap, bar, swatch};
 use maud::{Markup, html};
 use seatmap_data::machine::Profile;
 
-/// Values that are named beside a bar of colours, at most, and how far apart, as a share of it.
+/// Ticks of a colour bar, and their least distance as a share of its length.
 const BAR_TICKS: usize = 6;
 pub(crate) const APART: f64 = 0.07;
 
-/// The medians of a profile with axes, legend, title and lines between groups; a short notice where
+/// The medians of a profile with axes, legend, title and lines between groups; a short notice if
 /// there are none.
 #[must_use]
 pub fn heatmap(profile: &Profile, order: GridOrder) -> String {
@@ -37,7 +37,6 @@ pub fn heatmap(profile: &Profile, order: GridOrder) -> String {
     picture(profile, grid.as_ref()).into_string() + "\n"
 }
 
-/// The picture of a grid.
 pub(crate) fn picture(profile: &Profile, grid: Option<&Grid>) -> Markup {
     let Some((grid, scale)) = grid.and_then(|grid| Some((grid, Scale::of(grid.values_ns())?)))
     else {
@@ -46,7 +45,7 @@ pub(crate) fn picture(profile: &Profile, grid: Option<&Grid>) -> Markup {
     };
     let digits = Digits::of(profile);
     let n = grid.os.len();
-    // XML knows no control characters, not even as references.
+    // XML has no control characters, not even as references.
     let title =
         format!("Core distances of {}, round trip", seatmap_data::document::visible(&profile.name));
     let unit = if scale.log { "ns, log" } else { "ns" };
@@ -80,8 +79,7 @@ fn fill(grid: &Grid, scale: Scale, row: usize, column: usize) -> Option<Fill> {
     }
 }
 
-/// (position, text) beside a bar of colours, from its low end: both ends, and round values at least
-/// so far from each other and from the ends.
+/// (position, text): both ends, and round values at least `apart` from each other.
 pub(crate) fn bar_ticks(
     scale: Scale,
     unit: AxisUnit,
@@ -92,12 +90,11 @@ pub(crate) fn bar_ticks(
     let above = if scale.above { "\u{2265}\u{2009}" } else { "" };
     let mut ticks = vec![(0.0, format!("{below}{}", word(scale.low_ns)))];
     for Tick { position, text, .. } in Axis::of_scale(scale, unit).ticks(BAR_TICKS) {
-        // The text at the high end comes last, so that room is kept for it here.
+        // Leave room for the text at the high end, which is added last.
         let has_room = ticks.last().is_some_and(|(last, _)| position - last >= apart)
             && 1.0 - position >= apart;
         ticks.extend(has_room.then_some((position, text)));
     }
-    // A scale without extent has one end.
     let high = (1.0, format!("{above}{}", word(scale.high_ns)));
     ticks.extend((scale.high_ns > scale.low_ns).then_some(high));
     ticks
@@ -125,7 +122,6 @@ mod tests {
         );
     }
 
-    /// The CPUs that have labels, from the top.
     fn labels(profile: &Profile) -> Vec<u32> {
         let picture = heatmap(profile, GridOrder::Group);
         let rows = picture.split("text-anchor=\"end\">").skip(1);
@@ -173,7 +169,7 @@ mod tests {
     fn the_largest_machines_stay_small() {
         let mut profile = grouped(512, 16);
         let distance = profile.core_distance.as_mut().unwrap();
-        // The worst case: no two neighbours alike.
+        // The worst case: all neighbours differ.
         distance.median_ns = seatmap_data::machine::Matrix::from_fn(512, |i, j| {
             50.0 + ((i * 7919 + j * 104_729) % 997) as f64
         });

@@ -1,4 +1,4 @@
-//! Gaps of each CPU: how long they are, and when they came.
+//! The gaps of each CPU: how long they are, and when they occurred.
 
 use super::frame::{ChartFrame, chart, standalone, title_of};
 use super::number;
@@ -6,47 +6,42 @@ use crate::axis::{Axis, AxisUnit, Scaling};
 use maud::{Markup, html};
 use seatmap_health::noise::{Bin, CpuNoise, Gap, NoiseReport};
 
-/// Width of either half, in user units: narrow, so that its letters are still read on a telephone.
+/// Width of either half: narrow enough to be legible on a telephone.
 const WIDTH: f64 = 480.0;
-/// Room for the CPU's name and its ticks, left.
+/// Room for the CPU's name and its ticks.
 const LEFT: f64 = 94.0;
-/// Room at the right, so that the last tick is not cut.
 const RIGHT: f64 = 22.0;
-/// Room for the title of the vertical axis, above.
+/// Room for the title of the vertical axis.
 const TOP: f64 = 28.0;
-/// Height of a row, and of what is drawn in it.
+/// The heights of a row and of its plot.
 const ROW: f64 = 88.0;
 const DRAWN: f64 = 64.0;
-/// Room for ticks and title of the horizontal axis, below the last row.
+/// Room for the ticks and the title of the horizontal axis.
 const BOTTOM: f64 = 22.0;
-/// Between the halves of a standalone picture, and around them.
+/// The gap around the halves of a standalone picture.
 const MARGIN: f64 = 24.0;
-/// Room for its title.
 const TITLE: f64 = 40.0;
 
-/// The shortest length drawn, in nanoseconds: below the threshold of any clock.
+/// A length below the threshold of any clock.
 const SHORTEST_NS: f64 = 10.0;
-/// The longest at least, so that quiet rooms look quiet.
+/// Quiet CPUs must look quiet.
 const LONGEST_NS: f64 = 1e6;
-/// The count at the top of a histogram, at least.
+/// The axis of counts reaches at least this.
 const COUNT: f64 = 1e3;
-/// Below one gap, so that one is seen.
+/// A count below one gap, so that one gap is visible.
 const LEAST_COUNT: f64 = 0.7;
 
-/// One of the two pictures: a row a CPU on axes that all rows share.
+/// A row for each CPU, all with the same axes.
 pub(crate) struct NoiseChart<'a> {
     report: &'a NoiseReport,
     x: Axis,
     y: Axis,
-    /// The titles above and below the axes.
     titles: [&'static str; 2],
-    /// The colour, and the class that a page gives one.
+    /// The colour and its CSS class.
     mark: (&'static str, &'static str),
-    /// Draws a CPU's curve.
     path: fn(&CpuNoise, &ChartFrame) -> String,
 }
 
-/// How many gaps of each length.
 pub(crate) fn lengths(report: &NoiseReport) -> NoiseChart<'_> {
     let most = bins(report).map(|bin| bin.count as f64).fold(COUNT, f64::max);
     NoiseChart {
@@ -59,9 +54,8 @@ pub(crate) fn lengths(report: &NoiseReport) -> NoiseChart<'_> {
     }
 }
 
-/// The times at which the longest gaps came.
 pub(crate) fn timeline(report: &NoiseReport) -> NoiseChart<'_> {
-    // A report of no time has an axis all the same.
+    // Even an empty report needs an axis.
     let until_ns = 1e9 * report.seconds.max(f64::MIN_POSITIVE);
     NoiseChart {
         report,
@@ -82,7 +76,7 @@ fn length_axis(report: &NoiseReport) -> Axis {
     Axis::new(SHORTEST_NS, longest, Scaling::Log, AxisUnit::Time)
 }
 
-/// Both halves beside each other, as a standalone picture.
+/// Both halves next to each other, as a standalone picture.
 #[must_use]
 pub fn noise(report: &NoiseReport) -> String {
     let halves = [lengths(report), timeline(report)];
@@ -98,7 +92,6 @@ pub fn noise(report: &NoiseReport) -> String {
 }
 
 impl NoiseChart<'_> {
-    /// The picture for a page.
     pub fn picture(&self) -> Markup {
         let label = format!("{} of each CPU", self.titles[0]);
         chart([WIDTH, self.height()], &label, &self.drawing())
@@ -111,8 +104,7 @@ impl NoiseChart<'_> {
     fn drawing(&self) -> Markup {
         let last = self.report.cpus.len().saturating_sub(1);
         html! {
-            // All rows have the same axes, so that one title above the first and one below the last
-            // do.
+            // All rows share their axes and titles.
             (self.frame(0).title_up(self.titles[0]))
             @for (row, noise) in self.report.cpus.iter().enumerate() { (self.row(row, noise)) }
             (self.frame(last).title_across(self.titles[1]))
@@ -146,7 +138,7 @@ impl NoiseChart<'_> {
     }
 }
 
-/// A bar a bin, as high as the logarithm of its count.
+/// Bars as high as the logarithm of the count.
 fn bars(noise: &CpuNoise, frame: &ChartFrame) -> String {
     let bar = |bin: &Bin| {
         let [from, to] = [bin.from_ns, bin.to_ns].map(|ns| frame.x(ns as f64));

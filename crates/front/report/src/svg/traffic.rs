@@ -1,4 +1,4 @@
-//! The matrix of a pattern as a standalone SVG.
+//! Draws the matrix of a pattern as a standalone SVG.
 
 use super::cells::Fill;
 use super::heat::{HeatMap, bar, swatch};
@@ -9,35 +9,29 @@ use crate::traffic::{TrafficMatrix, counted, degrees, name, short, size};
 use maud::{Markup, html};
 use seatmap_data::pattern::Pattern;
 
-/// Rows and columns in which a picture of this size still shows single cells.
+/// With more, single cells are invisible.
 const MOST_CELLS: usize = 320;
-/// Characters of the title that fit above the matrix.
 const MOST_TITLE: usize = 70;
-/// The ground of cells in which nothing flows: lighter than any colour of the scale.
+/// Lighter than any colour of the scale.
 const NOTHING: &str = "#f0f1f3";
 
-/// The traffic between tasks, with axes, legend and title: rows send, columns receive, and dark
-/// cells carry much.
+/// The traffic between tasks: rows send, columns receive, and darker cells carry more.
 #[must_use]
 pub fn traffic(pattern: &Pattern) -> String {
     picture(pattern).into_string() + "\n"
 }
 
-/// How rows and columns are labelled: tasks by their numbers unless said otherwise.
 pub(crate) struct Labelled<'a> {
-    /// The title above the matrix.
     pub title: &'a str,
-    /// The name of the items that the labels number.
+    /// The name of the numbered items.
     pub axis: &'a str,
-    /// The label of a row and column.
     pub label: &'a dyn Fn(usize) -> String,
-    /// The rows after which a line is drawn.
+    /// The rows followed by a line.
     pub ends: &'a [usize],
 }
 
-/// The picture itself.
 pub(crate) fn picture(pattern: &Pattern) -> Markup {
-    // Names of files can be longer than the picture is wide, and SVG does not break lines.
+    // File names can be wider than the picture, and SVG does not wrap text.
     let title: String = name(pattern).chars().take(MOST_TITLE).collect();
     labelled(
         pattern,
@@ -45,7 +39,6 @@ pub(crate) fn picture(pattern: &Pattern) -> Markup {
     )
 }
 
-/// The same with labels of its own.
 pub(crate) fn labelled(pattern: &Pattern, labels: &Labelled) -> Markup {
     let traffic = TrafficMatrix::of(pattern, MOST_CELLS);
     let is_even = traffic.is_even();
@@ -54,10 +47,10 @@ pub(crate) fn labelled(pattern: &Pattern, labels: &Labelled) -> Markup {
         about: &format!("Rows send, columns receive: {}", labels.axis),
         desc: format!("{}. {}", size(pattern), degrees(pattern)),
         n: traffic.n,
-        // Dark for much: the scale of distances, where dark is near, read from its other end.
+        // Darker is more: the scale of distances, where dark is near, reversed.
         fill: &|row, column| traffic.strength(row, column).map(|share| Fill::at(1.0 - share)),
         ground: Some(NOTHING),
-        // The same figure in every square tells no more than the legend does.
+        // Equal figures in all squares would only repeat the legend.
         figure: &|row, column| {
             if is_even { String::new() } else { short(traffic.cells[(row, column)]) }
         },
@@ -83,10 +76,10 @@ fn legend(traffic: &TrafficMatrix) -> Markup {
     }
 }
 
-/// (position, text) beside the bar: the most bytes of any cell, and round values below it.
+/// (position, text): the largest cell, and round values below.
 fn bar_ticks(traffic: &TrafficMatrix) -> Vec<(f64, String)> {
     let axis = Axis::new(0.0, traffic.most, Scaling::Root, AxisUnit::Number);
-    // Nearer to the top a text would touch that of the largest.
+    // Leave room for the text of the largest.
     let below = axis.ticks(BAR_TICKS).into_iter().filter(|tick| tick.position <= 1.0 - APART);
     below.map(|tick| (tick.position, tick.text)).chain([(1.0, short(traffic.most))]).collect()
 }

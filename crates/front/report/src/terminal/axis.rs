@@ -1,18 +1,17 @@
-//! Axis labels, thinned so that they do not run into each other.
+//! Axis labels, thinned so that they do not overlap.
 
-/// A place on an axis that may get a label.
+/// A tick that may get a label.
 #[derive(Clone, Debug)]
 pub(super) struct AxisLabel {
-    /// Where, in characters or lines from the start.
+    /// Characters or lines from the start.
     pub at: usize,
-    /// The label's text.
     pub text: String,
-    /// Whether a group begins here; those go first.
+    /// These labels take precedence.
     pub begins_group: bool,
 }
 
-/// The ticks that get a label: beginnings of groups as far as there is room, others in between at
-/// least `apart` places from their neighbours. `length` is what a label takes along the axis.
+/// Beginnings of groups as far as they fit, and between them others at least `apart` from their
+/// neighbours. `length` is a label's extent along the axis.
 pub(super) fn thin(
     ticks: &[AxisLabel],
     apart: usize,
@@ -21,13 +20,13 @@ pub(super) fn thin(
     let mut chosen: Vec<&AxisLabel> = Vec::new();
     for (index, tick) in ticks.iter().enumerate() {
         let end = tick.at + length(tick);
-        // Beginnings of groups need no air, as long as their texts do not meet.
+        // Beginnings of groups need no gap.
         let room = if tick.begins_group { 0 } else { apart };
         let after_last = chosen
             .last()
             .is_none_or(|last| tick.at >= (last.at + length(last)).max(last.at + room));
         let next_group = ticks[index + 1..].iter().find(|next| next.begins_group);
-        // A label in between must not take the place of the next group's.
+        // A label within a group must not cover that of the next group.
         let before_next = tick.begins_group || next_group.is_none_or(|next| end <= next.at);
         if after_last && before_next {
             chosen.push(tick);
@@ -36,12 +35,11 @@ pub(super) fn thin(
     chosen
 }
 
-/// The labels of a horizontal axis as one line of at most `room` characters, without its end.
+/// One line of at most `room` characters, without its end.
 pub(super) fn horizontal(ticks: &[AxisLabel], apart: usize, room: usize) -> String {
     let mut line = String::new();
     let ticks: Vec<AxisLabel> =
         ticks.iter().filter(|tick| tick.at + tick.text.len() <= room).cloned().collect();
-    // One blank between two labels.
     for tick in thin(&ticks, apart, |tick| tick.text.len() + 1) {
         line.extend(std::iter::repeat_n(' ', tick.at.saturating_sub(line.len())));
         line += &tick.text;

@@ -1,4 +1,4 @@
-//! The picture itself: half blocks where there is colour, digits where there is none.
+//! Draws the cells of a picture: half blocks with colours, digits without.
 
 use super::Colour;
 use super::axis::{AxisLabel, horizontal, thin};
@@ -9,19 +9,16 @@ use crate::reduced::Reduced;
 use crate::{Grid, Scale};
 use anstyle::Style;
 
-/// Columns between two axis labels inside a group.
+/// Columns between labels within a group.
 const APART: usize = 8;
-/// Lines between two axis labels inside a group.
+/// Lines between labels within a group.
 const LINES_APART: usize = 4;
 
-/// One point of the picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Point {
     /// A gap between groups, or a PU with itself.
     Blank,
-    /// A distance that is not known.
     Unknown,
-    /// A position on the scale.
     At(f64),
 }
 
@@ -34,18 +31,17 @@ impl Point {
         }
     }
 
-    /// A digit from 0 (near) to 9 (far), `?` for not known.
+    /// 0 (near) to 9 (far), `?` for unknown.
     fn digit(self) -> char {
         match self {
             Point::Blank => ' ',
             Point::Unknown => '?',
-            // Ten classes of equal width; the far end itself belongs to the last.
+            // Ten classes of equal width; the far end belongs to the last.
             Point::At(position) => char::from(b'0' + (position * 10.0).clamp(0.0, 9.0) as u8),
         }
     }
 }
 
-/// Axis labels and cells, without the legend.
 pub(super) fn draw(
     grid: &Grid,
     small: &Reduced,
@@ -68,7 +64,7 @@ pub(super) fn draw(
     let labels = row_labels(grid, small, layout);
     for (line, rows) in layout.rows.chunks(layout.rows_a_line).enumerate() {
         let points = layout.columns.iter().map(|column| {
-            // The last line of an odd number of rows has no lower half.
+            // With an odd number of rows, the last line has no lower half.
             let at = |row: usize| rows.get(row).map_or(Point::Blank, |row| point(*row, *column));
             [at(0), at(1)]
         });
@@ -89,8 +85,7 @@ fn cells(label: &str, points: impl Iterator<Item = [Point; 2]>, colour: Colour) 
     line.end()
 }
 
-/// Two points one above the other in one character: the foreground paints its upper half, the
-/// background its lower.
+/// The foreground paints the upper half of a character, the background the lower.
 fn half_block(line: &mut PaintedLine, upper: Option<Rgb>, lower: Option<Rgb>, colour: Colour) {
     match (upper, lower) {
         (None, None) => line.push(Style::new(), " "),
@@ -99,14 +94,14 @@ fn half_block(line: &mut PaintedLine, upper: Option<Rgb>, lower: Option<Rgb>, co
     }
 }
 
-/// The first point of every block along an axis, `points_a_place` of them to a character or line.
+/// The first point of every block along an axis.
 fn ticks(
     grid: &Grid,
     small: &Reduced,
     points: &[Option<usize>],
     points_a_place: usize,
 ) -> Vec<AxisLabel> {
-    // A widened block takes two points, and its label stands at the first.
+    // A widened block takes two points; its label is at the first.
     let first = |at: &usize| points[*at].is_some() && (*at == 0 || points[*at] != points[*at - 1]);
     let tick = |at: usize| {
         let block = points[at].unwrap_or_default();
@@ -122,7 +117,6 @@ fn ticks(
 fn row_labels(grid: &Grid, small: &Reduced, layout: &GridLayout) -> Vec<String> {
     let width = layout.label_width;
     let mut labels = vec![" ".repeat(width); layout.rows.len().div_ceil(layout.rows_a_line)];
-    // A label and a free line below it.
     for tick in thin(&ticks(grid, small, &layout.rows, layout.rows_a_line), LINES_APART, |_| 2) {
         labels[tick.at] = format!("{:>1$} ", tick.text, width - 1);
     }

@@ -1,4 +1,4 @@
-//! The caption below a picture: the legend, and the number of PUs that a cell stands for.
+//! The caption below a picture: the legend, and the number of PUs in a cell.
 
 use super::paint::PaintedLine;
 use super::{Colour, DrawOptions};
@@ -7,12 +7,10 @@ use crate::reduced::Reduced;
 use crate::{Digits, Scale};
 use anstyle::Style;
 
-/// Lines that [`legend`] takes.
 pub(super) const LINES: usize = 2;
-/// Columns of the colour bar where there is room.
 const BAR: usize = 30;
 
-/// The scale with its ends in nanoseconds, in [`LINES`] lines.
+/// The legend, in [`LINES`] lines.
 pub(super) fn legend(scale: Option<Scale>, digits: Digits, options: &DrawOptions) -> String {
     let Some(scale) = scale else { return note(None, options) + "\n" };
     match options.colour {
@@ -21,7 +19,6 @@ pub(super) fn legend(scale: Option<Scale>, digits: Digits, options: &DrawOptions
     }
 }
 
-/// The kind and unit of the figures, in one line.
 pub(super) fn note(scale: Option<Scale>, options: &DrawOptions) -> String {
     let Some(scale) = scale else { return "no distance known\n".to_owned() };
     let what = match options.home {
@@ -32,12 +29,10 @@ pub(super) fn note(scale: Option<Scale>, options: &DrawOptions) -> String {
     cut(&format!("{what}; {unknown}"), options.width) + "\n"
 }
 
-/// The colours from near to far.
 fn bar(scale: Scale, digits: Digits, options: &DrawOptions) -> String {
     let (low, high) = ends(scale, digits);
-    // Both ends with a blank each come first; the bar has the rest.
     let length = BAR.min(options.width.saturating_sub(low.len() + high.len() + 2));
-    // Figures are worth more than colours where there is room for one of them.
+    // If there is room for only one, figures matter more than colours.
     if length == 0 {
         return cut(&format!("{low} {high}"), options.width) + "\n";
     }
@@ -51,12 +46,12 @@ fn bar(scale: Scale, digits: Digits, options: &DrawOptions) -> String {
     line.end()
 }
 
-/// The distance at which each digit begins; only the ends where there is no room.
+/// The distance at which each digit begins.
 fn steps(scale: Scale, digits: Digits, width: usize) -> String {
     let step = |at: &u32| format!("{at}: {}", digits.show(scale.value_ns(f64::from(*at) / 10.0)));
     let line = |at: &[u32]| format!("from {}", at.iter().map(step).collect::<Vec<_>>().join("  "));
     let lines = [line(&[0, 2, 4, 6, 8, 9]), line(&[0, 3, 6, 9]), line(&[0, 9])];
-    // The line with the most steps that fits: the legend has a fixed number of lines.
+    // The most steps that fit: the legend has a fixed number of lines.
     let fits = lines.iter().find(|line| line.len() <= width);
     fits.cloned().unwrap_or_else(|| cut(&lines[2], width))
 }
@@ -68,16 +63,14 @@ fn ends(scale: Scale, digits: Digits) -> (String, String) {
     (low, high)
 }
 
-/// The number of PUs that a cell stands for, if more than one, as one line.
 pub(super) fn reduction(small: &Reduced) -> String {
     match small.largest() {
         1 => String::new(),
-        // Plural: one has no words.
+        // Plural: one is omitted.
         size => format!("each cell: median of {size} x {size} PUs\n"),
     }
 }
 
-/// At most this many characters of an ASCII line.
 pub(super) fn cut(line: &str, width: usize) -> String {
     line.chars().take(width).collect()
 }

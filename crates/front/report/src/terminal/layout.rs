@@ -1,44 +1,40 @@
-//! Where the cells of a picture go: how many, how large, with gaps between groups.
+//! Arranges the cells of a picture: their number, size, and the gaps between groups.
 
 use super::{Colour, DrawOptions};
 use crate::Grid;
 use crate::reduced::Reduced;
 
-/// Taller pictures than this are not widened: they would no longer fit on one screen.
+/// Taller pictures are not widened: they would not fit on one screen.
 const WIDEN_UP_TO: usize = 32;
-/// Gaps are drawn where groups have at least this many cells on average; among smaller ones they
-/// would be half the picture.
+/// With smaller groups, gaps would take half the picture.
 const CELLS_FOR_A_GAP: usize = 3;
 
-/// The block that each column and each row of points shows; `None` is a gap between groups.
+/// The block of each column and row of points; `None` is a gap.
 #[derive(Clone, Debug)]
 pub(super) struct GridLayout {
-    /// Characters that the row labels take, with the space behind them.
+    /// Includes the space after the labels.
     pub label_width: usize,
     /// Characters to the right of the labels.
     pub room: usize,
-    /// The columns from left to right.
     pub columns: Vec<Option<usize>>,
-    /// The rows from top to bottom.
     pub rows: Vec<Option<usize>>,
-    /// Rows of points in one line of text: two as half blocks, one as digits.
+    /// Two rows as half blocks, one as digits.
     pub rows_a_line: usize,
 }
 
 impl GridLayout {
-    /// Reduces a grid so that it fits into the width and, as far as possible, into this many lines.
+    /// Fits the width and, if possible, this many lines.
     pub fn fit(grid: &Grid, options: &DrawOptions, lines: usize) -> (Reduced, Self) {
         let label_width = label_width(grid);
         let rows_a_line = if options.colour == Colour::None { 1 } else { 2 };
         let columns = options.width.saturating_sub(label_width).max(1);
         let rows = lines.saturating_mul(rows_a_line).max(1);
         let gaps = gaps(grid, columns.min(rows));
-        // A matrix has as many columns as rows, so that the smaller side decides on both.
+        // The matrix is square, so the smaller side decides.
         let small = Reduced::new(grid, columns.min(rows).saturating_sub(gaps));
         let wide = small.blocks.len() <= WIDEN_UP_TO && 2 * small.blocks.len() + gaps <= columns;
         let tall = wide && rows_a_line == 2 && 2 * small.blocks.len() + gaps <= rows;
-        // Half blocks are square points, so they grow both ways or not at all; digits are twice as
-        // high as wide.
+        // Half blocks are square and grow in both directions; digits are twice as high as wide.
         let widened = tall || (wide && rows_a_line == 1);
         let layout = GridLayout {
             label_width,
@@ -51,15 +47,14 @@ impl GridLayout {
     }
 }
 
-/// Characters that the labels of rows take, with the space behind them.
 pub(super) fn label_width(grid: &Grid) -> usize {
     grid.os.iter().max().map_or(1, |os| os.to_string().len()) + 1
 }
 
-/// Gaps to draw: one between every two groups, or none at all.
+/// One between every two groups, or none.
 fn gaps(grid: &Grid, room: usize) -> usize {
     let gaps = (0..grid.os.len()).filter(|row| grid.ends_group(*row)).count();
-    // So many gaps divide the rows into one part more.
+    // There is one part more than gaps.
     if (gaps + 1) * CELLS_FOR_A_GAP <= room.min(grid.os.len()) { gaps } else { 0 }
 }
 

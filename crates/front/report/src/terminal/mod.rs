@@ -1,8 +1,8 @@
 //! Profiles in the terminal.
 //!
-//! [`heatmap`] is the picture alone, as text whose lines fit into [`DrawOptions::width`] columns;
-//! [`page`] is everything that `seatmap show` prints. [`wrapped`] and [`command`] break lines that
-//! stand on no page.
+//! [`heatmap`] draws the picture alone, in lines of at most [`DrawOptions::width`] columns; [`page`]
+//! draws everything that `seatmap show` prints. [`wrapped`] and [`command`] break lines outside of
+//! pages.
 
 mod axis;
 mod canvas;
@@ -21,14 +21,14 @@ use crate::{Digits, Grid, GridOrder, Scale};
 use layout::GridLayout;
 use seatmap_data::machine::Profile;
 
-/// The colours that the terminal can show.
+/// The colours of the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colour {
     /// 24-bit colours.
     True,
     /// The 256 fixed colours.
     Ansi256,
-    /// None, and ASCII only: for pipes, files and `NO_COLOR`.
+    /// No colours, and only ASCII: for pipes, files and `NO_COLOR`.
     #[default]
     None,
 }
@@ -36,13 +36,13 @@ pub enum Colour {
 /// How to draw.
 #[derive(Clone, Copy, Debug)]
 pub struct DrawOptions {
-    /// The colours that the terminal can show.
+    /// The colours of the terminal.
     pub colour: Colour,
-    /// Its columns.
+    /// The columns of the terminal.
     pub width: usize,
     /// The order of rows and columns.
     pub order: GridOrder,
-    /// Draw the model's prediction for lines of this home instead of the medians.
+    /// The home whose predictions replace the medians.
     pub home: Option<usize>,
 }
 
@@ -52,12 +52,12 @@ impl Default for DrawOptions {
     }
 }
 
-/// With up to this many PUs every cell holds its number.
+/// Up to this many PUs, every cell contains its number.
 const NUMBERS_UP_TO: usize = 16;
-/// A smaller picture would show nothing.
+/// A narrower picture would show nothing.
 const LEAST_WIDTH: usize = 20;
 
-/// The core distances as a picture; one line that says so where there are none.
+/// The core distances as a picture, or a line that says that there are none.
 #[must_use]
 pub fn heatmap(profile: &Profile, options: &DrawOptions) -> String {
     let Some(grid) = Grid::of(profile, options.order, options.home) else {
@@ -66,11 +66,11 @@ pub fn heatmap(profile: &Profile, options: &DrawOptions) -> String {
     draw(&grid, Digits::of(profile), options, usize::MAX)
 }
 
-/// A grid as a picture of at most `lines` lines, as far as the least size allows.
+/// A picture of at most `lines` lines, as far as the minimum size allows.
 pub(crate) fn draw(grid: &Grid, digits: Digits, options: &DrawOptions, lines: usize) -> String {
     let options = DrawOptions { width: options.width.max(LEAST_WIDTH), ..*options };
     let scale = Scale::of(grid.values_ns());
-    // The table has a line of labels above and the legend's two below.
+    // The table has a line of labels above, and the legend's two below.
     let numbers = (grid.os.len() <= NUMBERS_UP_TO && grid.os.len() + 3 <= lines)
         .then(|| numbers::table(grid, scale, digits, &options))
         .flatten();
@@ -82,7 +82,7 @@ pub(crate) fn draw(grid: &Grid, digits: Digits, options: &DrawOptions, lines: us
     }
 }
 
-/// Cells without numbers; two lines beside theirs and the legend's are the axis above and the note
+/// Cells without numbers. Besides their lines and the legend's, there is an axis above and a note
 /// on reduction below.
 fn reduced(grid: &Grid, scale: Option<Scale>, options: &DrawOptions, lines: usize) -> String {
     let (small, layout) = GridLayout::fit(grid, options, lines.saturating_sub(caption::LINES + 2));
@@ -94,7 +94,6 @@ mod tests {
     use super::*;
     use crate::samples::{grouped, two_groups};
 
-    /// Escape characters made visible.
     fn shown(text: &str) -> String {
         text.replace('\u{1b}', "␛")
     }

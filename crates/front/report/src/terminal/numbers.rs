@@ -1,4 +1,4 @@
-//! A small matrix as a table: every cell its number, on the ground of its colour.
+//! Draws a small matrix as a table: each cell's number on a background of its colour.
 
 use super::layout::label_width;
 use super::paint::PaintedLine;
@@ -8,8 +8,7 @@ use crate::{Digits, Grid, Scale};
 use anstyle::Style;
 use seatmap_data::machine::PairStatus;
 
-/// The table with its axes, or `None` where its numbers do not fit into the width even without
-/// decimals.
+/// `None` if the numbers do not fit the width even without decimals.
 pub(super) fn table(
     grid: &Grid,
     scale: Option<Scale>,
@@ -17,7 +16,6 @@ pub(super) fn table(
     options: &DrawOptions,
 ) -> Option<String> {
     let room = options.width - label_width(grid).min(options.width);
-    // Decimals give way before the figures do.
     let digits = [digits, digits.whole()]
         .into_iter()
         .find(|digits| widest(grid, *digits) * grid.os.len() <= room)?;
@@ -34,7 +32,7 @@ pub(super) fn table(
     Some(text)
 }
 
-/// The room of a cell: its number, its mark, and a blank to the left.
+/// A cell's number, its mark, and a blank to the left.
 fn widest(grid: &Grid, digits: Digits) -> usize {
     // The diagonal shows a dash, which is never the widest.
     let numbers = grid.values_ns().map(|value| digits.show(value).len());
@@ -67,7 +65,7 @@ fn ground(value: f64, scale: Option<Scale>) -> Rgb {
     scale.filter(|_| value.is_finite()).map_or(UNKNOWN, |scale| colour(scale.position(value)))
 }
 
-/// The mark behind the number of a pair whose distance is not one figure.
+/// The mark of a pair without a single stable distance.
 pub(super) fn mark(status: Option<PairStatus>) -> char {
     match status {
         Some(PairStatus::MultiRegime | PairStatus::Unsteady) => '*',

@@ -1,4 +1,4 @@
-//! Everything that `seatmap show` prints.
+//! The output of `seatmap show`.
 
 use super::numbers::mark;
 use super::{Colour, DrawOptions, heatmap, tree};
@@ -12,12 +12,11 @@ use seatmap_data::machine::{Profile, WakeupClass};
 use seatmap_measure::classes::{DistanceClass, QuantilesOf, classes};
 use seatmap_measure::findings::findings;
 
-/// Neighbours listed for a PU.
 const NEIGHBOURS: usize = 8;
 
-/// Name and origin, topology, heatmap, classes, groups, oddities and the information in the matrix
-/// of pairs; the nearest neighbours of one PU where asked for. A profile without distances gets the
-/// tree of its topology instead.
+/// Name and origin, topology, heat map, classes, groups, oddities and the information in the matrix
+/// of pairs; if requested, the nearest neighbours of one PU. Without distances, the tree of the
+/// topology.
 #[must_use]
 pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>) -> Page {
     let digits = Digits::of(profile);
@@ -40,7 +39,7 @@ pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>
         ("Threads that sleep, round trip of two wakeups in ns", vec![wakeups(profile).into()]),
         ("Under load, round trip in ns", vec![loaded.into()]),
     ];
-    // A profile holds only some of these, and a title alone would look like a failure.
+    // Omit empty sections: a title alone would look like a failure.
     let known = sections
         .into_iter()
         .filter(|(_, blocks)| blocks.iter().any(|block| !block.is_empty(Medium::Terminal)));
@@ -79,7 +78,7 @@ fn head(profile: &Profile, options: &DrawOptions) -> PageSection {
 
 fn bullet(text: &str, options: &DrawOptions) -> String {
     let mut lines = indented(&visible(text), options.width, 4);
-    // The text is indented by four blanks, of which the third becomes the mark.
+    // The third of the four blanks becomes the bullet.
     lines.replace_range(2..3, "-");
     lines
 }
@@ -130,7 +129,6 @@ fn neighbours(profile: &Profile, os: u32, digits: Digits) -> Block {
 fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> Table {
     let Some(model) = &profile.home_model else { return Table::default() };
     let line = |(at, group): (usize, &Vec<u32>)| {
-        // A group of one PU has no pair inside.
         let inside = match group.len() {
             1 => "alone".to_owned(),
             _ => format!("inside {}", digits.show(model.between_ns[(at, at)])),
@@ -141,7 +139,7 @@ fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> Table {
         let nearest = nearest.map_or(String::new(), |other| {
             format!("nearest {other} at {}", digits.show(to(&other)))
         });
-        // Long lists of CPUs leave the other half of the line to the distances.
+        // Half the line for the list of CPUs, the rest for the distances.
         let pus = super::caption::cut(&about::cpus(group).to_string(), options.width / 2);
         [at.to_string(), pus, inside, nearest]
     };
@@ -172,8 +170,7 @@ fn wakeups(profile: &Profile) -> Table {
     table.rows(classes.iter().map(wakeup_row))
 }
 
-/// The interval is that of the only pair, or reaches from the lowest to the highest end of the
-/// pairs' intervals.
+/// The interval reaches from the lowest to the highest end of the pairs' intervals.
 fn wakeup_row(class: &WakeupClass) -> [String; 4] {
     let low = class.pairs.iter().map(|pair| pair.ci95_low_ns).fold(f64::INFINITY, f64::min);
     let high = class.pairs.iter().map(|pair| pair.ci95_high_ns).fold(0.0, f64::max);
@@ -200,7 +197,7 @@ mod tests {
     fn everything_of_a_profile() {
         let profile = two_groups();
         let options = DrawOptions::default();
-        // Classes and findings come from another crate, with their own tests.
+        // Classes and findings come from another crate with its own tests.
         let page = page(&profile, &options, Some(1)).text(None);
         let (before, after) = page.split_once("\nNearest neighbours").unwrap();
         insta::assert_snapshot!("page-head", before.split("\nDistance classes").next().unwrap());

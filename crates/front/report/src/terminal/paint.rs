@@ -5,14 +5,14 @@ use crate::palette::{Rgb, ansi256};
 use anstyle::{Ansi256Color, Color, RgbColor, Style};
 
 impl Colour {
-    /// A style with these colours, as far as the terminal has any.
+    /// A style reduced to the terminal's colours.
     pub(super) fn style(self, foreground: Option<Rgb>, background: Option<Rgb>) -> Style {
         Style::new()
             .fg_color(foreground.and_then(|rgb| self.of(rgb)))
             .bg_color(background.and_then(|rgb| self.of(rgb)))
     }
 
-    /// Text in bold, where the terminal knows styles at all.
+    /// Bold text, if the terminal supports styles.
     pub(crate) fn bold(self, text: &str) -> String {
         match self {
             Colour::None => text.to_owned(),
@@ -29,7 +29,7 @@ impl Colour {
     }
 }
 
-/// A line of text in the making; escape sequences stand only where the style changes.
+/// Escape sequences occur only where the style changes.
 #[derive(Debug, Default)]
 pub(super) struct PaintedLine {
     text: String,
@@ -37,7 +37,6 @@ pub(super) struct PaintedLine {
 }
 
 impl PaintedLine {
-    /// Appends text in a style.
     pub fn push(&mut self, style: Style, text: &str) {
         if style != self.style {
             self.text += &format!("{:#}{style}", self.style);
@@ -46,9 +45,9 @@ impl PaintedLine {
         self.text += text;
     }
 
-    /// The line without trailing blanks, with its end.
+    /// The line without trailing blanks.
     pub fn end(mut self) -> String {
-        // The reset comes first: blanks on a coloured ground are a part of the picture, and stay.
+        // Reset first: blanks on a coloured background belong to the picture and must stay.
         self.push(Style::new(), "");
         self.text.truncate(self.text.trim_end_matches(' ').len());
         self.text + "\n"

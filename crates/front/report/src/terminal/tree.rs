@@ -1,12 +1,11 @@
-//! A topology as a tree: package, NUMA node, die, L3, and the PUs of each core.
+//! Draws a topology as a tree: package, NUMA node, die, L3, and the PUs of each core.
 
 use seatmap_data::machine::{Pu, Topology};
 use seatmap_os::CpuList;
 
-/// A level's name, and where a PU stands on it.
 type Level = (&'static str, fn(&Pu) -> Option<u32>);
 
-/// The levels drawn, from the outside to the inside; unknown ones are left out.
+/// Levels from the outside to the inside; unknown ones are omitted.
 const LEVELS: [Level; 4] = [
     ("package", |pu| pu.package),
     ("NUMA node", |pu| pu.numa),
@@ -14,7 +13,7 @@ const LEVELS: [Level; 4] = [
     ("L3", |pu| pu.l3),
 ];
 
-/// One line for every package, NUMA node, die and L3; the PUs stand on the innermost, core by core.
+/// A line for every part; the innermost lists the PUs by core.
 pub(super) fn tree(topology: &Topology) -> String {
     let pus: Vec<&Pu> = topology.pus.iter().collect();
     let known: Vec<_> = LEVELS.into_iter().filter(|(_, level)| topology.count(level) > 0).collect();
@@ -28,7 +27,7 @@ fn branch(pus: &[&Pu], levels: &[Level], depth: usize) -> String {
     };
     let mut text = String::new();
     for (number, members) in grouped(pus, level) {
-        // PUs that do not name this level stand together below a question mark.
+        // PUs without a number on this level are below a question mark.
         let number = number.map_or("?".to_owned(), |number| number.to_string());
         text += &match inner {
             [] => format!("{indent}{name} {number}: PUs {}\n", cores(&members)),
@@ -38,7 +37,7 @@ fn branch(pus: &[&Pu], levels: &[Level], depth: usize) -> String {
     text
 }
 
-/// The PUs by the number of a level, in order of first appearance.
+/// PUs by level, in order of first appearance.
 fn grouped<'a>(
     pus: &[&'a Pu],
     level: impl Fn(&Pu) -> Option<u32>,
@@ -55,11 +54,10 @@ fn grouped<'a>(
     groups
 }
 
-/// Cores as their PUs: `0+4 1+5` where each has two, a plain CPU list where each has one or the
-/// cores are unknown.
+/// `0+4 1+5` if cores have two PUs, else a plain CPU list.
 fn cores(pus: &[&Pu]) -> String {
     let cores = grouped(pus, |pu| pu.core);
-    // PUs whose core is unknown are grouped together, and are not one core for that.
+    // PUs with an unknown core form a group, but not a core.
     let smt = cores.iter().any(|(core, members)| core.is_some() && members.len() > 1);
     if !smt {
         return CpuList(pus.iter().map(|pu| pu.os).collect()).to_string();

@@ -1,5 +1,5 @@
-//! As much of the Chrome DevTools Protocol as the test needs, over the browser's pipe: JSON
-//! messages ended by a zero byte, read by the browser on file descriptor 3 and written on 4.
+//! The parts of the Chrome DevTools Protocol that the tests need, over pipes: JSON messages, each
+//! ended by a zero byte; the browser reads file descriptor 3 and writes 4.
 //! <https://chromedevtools.github.io/devtools-protocol/>
 
 use serde_json::{Value, json};
@@ -9,9 +9,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// A browser that says nothing for so long has hung.
+/// A silent browser has hung.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Moves the pipes to where the browser looks for them.
+/// Moves the pipes to the browser's descriptors.
 const MOVE_PIPES: &str = "exec 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null; exec chromium \"$@\"";
 const FLAGS: [&str; 9] = [
     "--headless",
@@ -25,26 +25,26 @@ const FLAGS: [&str; 9] = [
     "--remote-debugging-pipe",
 ];
 
-/// One page in a browser of its own.
+/// A page in its own browser.
 pub struct Page {
     browser: Child,
     commands: ChildStdin,
     messages: Receiver<Value>,
     session: Option<String>,
     last_id: u64,
-    /// Everything the page did unasked: console messages, exceptions, requests.
+    /// The page's unsolicited messages: console messages, exceptions, requests.
     pub events: Vec<Value>,
 }
 
 impl Page {
-    /// Starts a browser with a profile folder of its own and opens an empty page.
+    /// Starts a browser with its own profile folder and opens an empty page.
     pub fn open(user_data: &Path, width: u32, height: u32) -> Page {
         let folder = format!("--user-data-dir={}", user_data.display());
         let mut browser = Command::new("sh")
             .args(["-c", MOVE_PIPES, "sh"])
             .args(FLAGS)
             .arg(folder)
-            // A browser that is killed leaves its sockets behind: they go with the profile.
+            // A killed browser leaves its sockets behind, here deleted with the profile.
             .env("TMPDIR", user_data)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -84,7 +84,7 @@ impl Page {
         }
     }
 
-    /// Sends one command and returns its result; events of the page in the meantime go to `events`.
+    /// Sends a command and returns its result; stores other messages in `events`.
     pub fn call(&mut self, method: &str, params: Value) -> Value {
         self.last_id += 1;
         let mut command = json!({ "id": self.last_id, "method": method, "params": params });
@@ -116,7 +116,6 @@ impl Page {
         }
     }
 
-    /// The value of a JavaScript expression.
     pub fn eval(&mut self, expression: &str) -> Value {
         let result = self
             .call("Runtime.evaluate", json!({ "expression": expression, "returnByValue": true }));
@@ -128,7 +127,7 @@ impl Page {
         result["result"]["value"].clone()
     }
 
-    /// The text that a reader sees of an element.
+    /// The visible text of an element.
     pub fn text(&mut self, selector: &str) -> String {
         self.eval(&format!("document.querySelector({selector:?}).innerText"))
             .as_str()
@@ -136,12 +135,10 @@ impl Page {
             .to_owned()
     }
 
-    /// Moves the pointer.
     pub fn hover(&mut self, (x, y): (f64, f64)) {
         self.call("Input.dispatchMouseEvent", json!({ "type": "mouseMoved", "x": x, "y": y }));
     }
 
-    /// Clicks with the left button.
     pub fn click(&mut self, (x, y): (f64, f64)) {
         self.hover((x, y));
         for kind in ["mousePressed", "mouseReleased"] {
@@ -150,7 +147,7 @@ impl Page {
         }
     }
 
-    /// The middle of an element, for the pointer.
+    /// The centre of an element, for the pointer.
     pub fn middle_of(&mut self, selector: &str) -> (f64, f64) {
         let script = format!(
             "(() => {{ const e = document.querySelector({selector:?}); e.scrollIntoView({{block: 'nearest'}});
@@ -160,7 +157,6 @@ impl Page {
         (at[0].as_f64().expect("x"), at[1].as_f64().expect("y"))
     }
 
-    /// Presses and releases a key.
     pub fn press(&mut self, key: &str, code: u32) {
         for kind in ["rawKeyDown", "keyUp"] {
             let event =
@@ -169,7 +165,7 @@ impl Page {
         }
     }
 
-    /// The whole page as PNG.
+    /// Writes the whole page as PNG.
     pub fn screenshot(&mut self, file: &Path) {
         let shot = self.call("Page.captureScreenshot", json!({ "captureBeyondViewport": true }));
         let bytes = from_base64(shot["data"].as_str().expect("a picture"));
@@ -179,7 +175,7 @@ impl Page {
 
 impl Drop for Page {
     fn drop(&mut self) {
-        // It may have gone by itself.
+        // It may have exited already.
         let _ = self.browser.kill();
         let _ = self.browser.wait();
     }

@@ -1,7 +1,7 @@
-//! The HTML page in a real browser: opened, hovered, reordered, switched, without an error and
-//! without a request.
+//! Tests the HTML page in a real browser: it opens, hovers, reorders and switches without errors
+//! and requests.
 //!
-//! Skips, and says so, where there is no `chromium`.
+//! Without `chromium`, the tests are skipped with a message.
 
 mod devtools;
 mod replay;
@@ -15,7 +15,6 @@ fn there_is_a_browser() -> bool {
     seatmap_needs::tool("chromium")
 }
 
-/// Where the middle of a cell is, by its place on the screen.
 fn cell(page: &mut Page, row: usize, column: usize) -> (f64, f64) {
     let map = page.eval(
         "(() => { const m = document.getElementById('map'); m.scrollIntoView(); const b = m.getBoundingClientRect();
@@ -33,7 +32,7 @@ fn hover_at(page: &mut Page, row: usize, column: usize) -> String {
     page.text("#tip")
 }
 
-/// The place of a PU where rows stand by group; the rows of the sample's matrices are its PUs.
+/// The row of a PU in group order; the rows of the sample's matrices are its PUs.
 fn place(pu: usize) -> usize {
     grouped_order(&sample::profile()).iter().position(|row| *row == pu).expect("every PU is shown")
 }
@@ -42,7 +41,7 @@ fn hover(page: &mut Page, a: usize, b: usize) -> String {
     hover_at(page, place(a), place(b))
 }
 
-/// The faults of the page: console errors, exceptions, and requests for anything but the file.
+/// Console errors, exceptions, and requests for anything but the file.
 fn troubles(page: &Page) -> Vec<String> {
     let is_trouble = |event: &&serde_json::Value| {
         let params = &event["params"];
@@ -84,7 +83,7 @@ fn the_page_works_in_a_browser() {
     assert_eq!(troubles(&page), Vec::<String>::new());
 }
 
-/// Whether anything of a kind is seen, without scrolling to it.
+/// Whether any such element is visible without scrolling.
 fn is_seen(page: &mut Page, selector: &str) -> bool {
     let script = format!(
         "[...document.querySelectorAll({selector:?})].some(e => e.checkVisibility() && e.getBoundingClientRect().width > 0)"
@@ -117,8 +116,7 @@ fn a_placement_is_drawn_before_and_after() {
     assert_eq!(troubles(&page), Vec::<String>::new());
 }
 
-/// On a laptop both halves are seen at once and are equally large; on a telephone they stand below
-/// each other and fit.
+/// Both halves fit a laptop's screen; on a telephone they are below each other.
 fn side_by_side(page: &mut Page) {
     let boxes = "[...document.querySelectorAll('.halves svg')].map(e => e.getBoundingClientRect()).map(b => [b.x, b.y, b.width])";
     let at = page.eval(boxes);
@@ -134,8 +132,7 @@ fn side_by_side(page: &mut Page) {
     resize(page, 1280);
 }
 
-/// On a telephone nothing sticks out of a page, letters of charts can be read, and terms are
-/// explained.
+/// On a telephone pages fit, charts are legible, and terms are explained.
 #[test]
 fn pages_fit_into_500_pixels() {
     if !there_is_a_browser() {
@@ -168,7 +165,7 @@ fn pages_fit_into_500_pixels() {
     }
 }
 
-/// The numbers and ranges in the tables of a page that more than one line shows.
+/// The numbers and ranges in tables that are broken across lines.
 const CUT: &str = "[...document.querySelectorAll('td, td code')].flatMap(cell => {
     const words = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), cut = [];
     for (let node; (node = words.nextNode());)
@@ -206,13 +203,11 @@ fn no_line_of_a_telephone_ends_inside_a_number() {
     assert_eq!(page.eval(CUT), "");
     assert_eq!(page.eval("document.documentElement.scrollWidth"), 390);
     assert!(page.eval("document.querySelector('td').clientHeight").as_f64() > Some(100.0));
-    // The same page without its rule.
     page.eval("document.querySelectorAll('.whole').forEach(e => e.style.whiteSpace = 'inherit')");
     assert_ne!(page.eval(CUT), "");
 }
 
-/// A reader can choose the drawing by pointer and by keys, and the page also works without a
-/// script.
+/// Choosing works by pointer and by keys, and the page also works without a script.
 fn choosing(page: &mut Page) {
     for (input, marks) in [
         (".wires-on", ".halves .load"),
@@ -259,7 +254,7 @@ fn homes(page: &mut Page) {
     page.press("ArrowRight", 39);
     page.press("ArrowRight", 39);
     assert_eq!(page.text("#home-name"), "predicted, home 1");
-    // 40 + |2 - 7| + |4 - 7|, beside what was measured.
+    // 40 + |2 - 7| + |4 - 7|, next to the measured value.
     let tip = hover(page, 2, 4);
     assert!(tip.contains("48.0 ns") && tip.contains("46.0 ns"), "{tip}");
     page.eval("document.getElementById('home').focus()");
@@ -272,7 +267,6 @@ fn pinning(page: &mut Page) {
     page.click(at);
     let list = page.text("#pinned");
     assert!(list.starts_with("Nearest to PU 4"), "{list}");
-    // PU 0 before PU 2.
     assert!(list.find("44.0 ns") < list.find("46.0 ns") && list.contains("44.0 ns"), "{list}");
     assert!(list.contains("same L3"), "{list}");
 }
@@ -281,7 +275,7 @@ fn keys(page: &mut Page) {
     page.eval("document.getElementById('map').focus()");
     page.press("Escape", 27);
     assert_eq!(page.eval("document.getElementById('tip').hidden"), true);
-    // The first key lands beside the corner, the others move on from there.
+    // The first key selects the corner cell, the others move on.
     page.press("ArrowRight", 39);
     page.press("ArrowDown", 40);
     page.press("ArrowRight", 39);

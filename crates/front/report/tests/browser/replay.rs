@@ -1,4 +1,4 @@
-//! The page that replays a recording: played, pointed at, and told the story of a thread.
+//! Tests the page that replays a recording: playing, hovering, and a thread's history.
 
 use crate::devtools::Page;
 use crate::{there_is_a_browser, troubles};
@@ -6,7 +6,7 @@ use seatmap_data::machine::{Pu, Topology};
 use seatmap_watch::recording::{KnownThread, Ran, Recording, RecordingEntry, RecordingHeader};
 use std::path::PathBuf;
 
-/// Two CPUs and two threads, one of which goes from CPU 0 to CPU 1; its name is hostile.
+/// A thread with a hostile name moves from CPU 0 to CPU 1.
 fn recording() -> Recording {
     let pus = (0..2)
         .map(|os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() })
@@ -78,7 +78,7 @@ fn a_recording_is_replayed() {
         story.contains("changed its CPU at least 1 times") && story.contains("0-1 from 1.0 s on"),
         "{story}"
     );
-    // At the end, playing begins anew; it stops at the last look by itself.
+    // At the end, playing restarts; it stops at the last sample by itself.
     page.eval("document.getElementById('play').click()");
     assert_eq!(page.text("#play"), "Pause");
     while page.text("#play") != "Play" {

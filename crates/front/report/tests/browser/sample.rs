@@ -19,7 +19,7 @@ pub fn profile() -> Profile {
         date: None,
         tool: Some("seatmap".into()),
     };
-    // Even PUs sit in one group and odd ones in the other, so that the two orders differ.
+    // Even and odd PUs form groups, so that the two orders differ.
     let group = |os: u32| os % 2;
     let pu = |os| Pu {
         os,
@@ -96,13 +96,13 @@ fn loaded(pairs: u32) -> LoadedPoint {
     }
 }
 
-/// Its page.
+/// The profile's page.
 pub fn page() -> String {
     let profile = profile();
     seatmap_report::html::page(&profile, None, &[])
 }
 
-/// The page of two CPUs; one of them was stopped now and then.
+/// The page of two CPUs, one with occasional gaps.
 pub fn noise() -> String {
     let bin = |(from_ns, count)| Bin { from_ns, to_ns: from_ns * 5 / 4, count };
     let gap =
@@ -154,7 +154,6 @@ pub fn placement() -> String {
         return String::new();
     };
     let Ok(pattern) = seatmap_data::pattern::generate("ring:4") else { return String::new() };
-    // The page needs no distances.
     let mut profile = profile();
     profile.topology = model.topology.clone();
     let channel = |from, to| Channel { from, to, home: 40, line: None, distance_ns: 1.0 };
@@ -178,7 +177,7 @@ pub fn placement() -> String {
     seatmap_report::placement::page(&profile, &pattern, &plan, &comparison).html()
 }
 
-/// The page of the cluster that the guide measures.
+/// The page of the cluster in the guide.
 pub fn cluster() -> String {
     let text = include_str!("../../../../../examples/cluster.json");
     let cluster = seatmap_cluster::Cluster::from_json(text).expect("a cluster");

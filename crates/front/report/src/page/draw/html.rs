@@ -1,4 +1,4 @@
-//! A page as one HTML file.
+//! Draws a page as one HTML file.
 
 use crate::html::document::{document, head};
 use crate::page::table::{TableCell, TableColumn, TextStyle};
@@ -7,12 +7,11 @@ use crate::svg::curves::curves;
 use crate::svg::intervals::intervals;
 use maud::{Markup, html};
 
-/// The page as a file that works offline and without scripts.
+/// Works offline and without scripts.
 pub(crate) fn html(page: &Page) -> String {
     document(&page.title, &markup(page), "", "null")
 }
 
-/// The body of the file.
 fn markup(page: &Page) -> Markup {
     let lead = html! { @for line in &page.lead { p.lead { (line) } } };
     html! {
@@ -22,12 +21,12 @@ fn markup(page: &Page) -> Markup {
     }
 }
 
-/// Sections below each other; narrow ones in columns, where there are several.
+/// Adjacent narrow sections are in columns.
 pub(crate) fn sections(sections: &[PageSection]) -> Markup {
     let drawn: Vec<&PageSection> =
         sections.iter().filter(|section| section.drawn(Medium::Html).next().is_some()).collect();
     html! {
-        // Only neighbours share columns, so that the order of the sections stays.
+        // Only neighbours share columns, to keep the order of the sections.
         @for group in drawn.chunk_by(|a, b| a.is_narrow == b.is_narrow) {
             // A single narrow section would leave the other column empty.
             @if group[0].is_narrow && group.len() > 1 {
@@ -69,7 +68,6 @@ fn block(block: &Block) -> Markup {
     }
 }
 
-/// A table in the style of all pages.
 pub(crate) fn table(table: &Table) -> Markup {
     let columns = table.shown(Medium::Html);
     let has_head = table.columns.iter().any(|column| !column.head.is_empty());
@@ -89,7 +87,7 @@ pub(crate) fn table(table: &Table) -> Markup {
     }
 }
 
-/// A head begins with a capital, unless it is a quantity such as `p99`.
+/// A quantity such as `p99` keeps its small letter.
 fn capital(head: &str) -> String {
     let mut letters = head.chars();
     match letters.next() {
@@ -103,7 +101,7 @@ fn capital(head: &str) -> String {
 fn cell(column: &TableColumn, cell: &TableCell, is_first: bool) -> Markup {
     let tip = cell.tip.as_deref();
     html! {
-        // With the scope, a screen reader says the row's name before each of its figures.
+        // A screen reader reads the row's name before each figure.
         @if is_first {
             @let class = if column.is_figures { "whole" } else { "wide" };
             th.(class) scope="row" title=[tip] { (inside(cell)) }
@@ -121,7 +119,7 @@ fn inside(cell: &TableCell) -> Markup {
             TextStyle::Plain | TextStyle::Painted(_) => (text),
             TextStyle::Strong => strong { (text) },
             TextStyle::Code => code { (text) },
-            // The longest bar leaves a third of the cell to the figure beside it.
+            // The longest bar leaves a third of the cell for the figure.
             TextStyle::Bar(share) => div.measure { span.bar
                 style=(format!("width:{:.1}%", 65.0 * share)) {} span { (text) } },
         }

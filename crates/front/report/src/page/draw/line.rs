@@ -1,18 +1,17 @@
-//! Lines of words, broken at blanks.
+//! Wraps lines at blanks.
 
-/// Fewer columns than this are treated as this many: a narrower text is a word a line.
+/// The minimum width: a narrower text would have one word a line.
 pub const LEAST_COLUMNS: usize = 40;
 
-/// A run of letters without a blank, or a quoted command; and the blanks before it.
+/// A word without blanks, or a quoted command; and the blanks before it.
 #[derive(Clone, Copy)]
 struct Word<'a> {
     gap: usize,
     text: &'a str,
 }
 
-/// A line in lines of at most this many columns; the later ones begin below the text behind a mark
-/// or a label, so that the next sentence is told from them. A path or another word that is longer
-/// has a line of its own, so that it can be copied.
+/// Wraps a line at this many columns. Later lines are indented to the text after a bullet or label.
+/// A longer word, such as a path, has its own line, so that it can be copied.
 #[must_use]
 pub fn wrapped(line: &str, columns: usize) -> String {
     let columns = columns.max(LEAST_COLUMNS);
@@ -22,27 +21,26 @@ pub fn wrapped(line: &str, columns: usize) -> String {
     broken(line, columns, hang(line, columns)).join("\n") + "\n"
 }
 
-/// The words in lines of at most this many columns, each behind `indent` blanks.
+/// Each line is indented by `indent` blanks.
 pub(crate) fn indented(text: &str, columns: usize, indent: usize) -> String {
-    // A narrower column would hold a word a line.
+    // A narrower column would have one word a line.
     let columns = columns.max(indent + 10);
     let lines = broken(&format!("{:indent$}{text}", ""), columns, indent);
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-/// The lines of a text that stands in a column of its own.
+/// A text in its own column.
 pub(super) fn joined(text: &str, columns: usize) -> Vec<String> {
     broken(text, columns, mark(text))
 }
 
-/// A command in lines of at most this many columns: each but the last ends so that a shell takes
-/// all for one.
+/// Wraps a command at this many columns; lines end with a backslash, so that a shell joins them.
 #[must_use]
 pub fn command(line: &str, columns: usize) -> String {
     continued(line, columns, hang(line, columns)).join("\n") + "\n"
 }
 
-/// The lines of a command that stands in a column of its own.
+/// A command in its own column.
 pub(super) fn joined_command(line: &str, columns: usize) -> Vec<String> {
     continued(line, columns, mark(line))
 }
@@ -57,7 +55,7 @@ fn continued(line: &str, columns: usize, hang: usize) -> Vec<String> {
     lines
 }
 
-/// The words in lines of at most `columns` columns, the later ones behind `hang` blanks.
+/// Later lines are indented by `hang` blanks.
 fn broken(line: &str, columns: usize, hang: usize) -> Vec<String> {
     let room = columns.saturating_sub(hang);
     let mut lines: Vec<String> = Vec::new();
@@ -77,7 +75,6 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The blanks before all lines but the first.
 fn hang(line: &str, columns: usize) -> usize {
     let words = words(line);
     let Some(first) = words.first() else { return 0 };
@@ -95,7 +92,7 @@ fn hang(line: &str, columns: usize) -> usize {
     first.gap + 2
 }
 
-/// The columns that the mark takes before its text; 0 without one.
+/// The width of the bullet; 0 without one.
 fn mark(text: &str) -> usize {
     match words(text).first() {
         Some(first) if is_mark(first.text) => first.gap + width(first.text) + 1,
@@ -112,7 +109,7 @@ fn words(line: &str) -> Vec<Word<'_>> {
     let mut words: Vec<Word> = Vec::new();
     let mut gap = 0;
     let mut at = 0;
-    // A quoted command is pasted as one piece, and half of it would be another command.
+    // Half of a quoted command would be a different command.
     let mut quote = None;
     for text in line.split(' ') {
         let from = at;
@@ -146,8 +143,7 @@ fn ends_quote(word: &str) -> bool {
 }
 
 impl<'a> Word<'a> {
-    /// The word in pieces where it is longer than this. A quotation is broken at its blanks, a list
-    /// after its commas; any other word stays whole.
+    /// Splits a long quotation at its blanks, a list after its commas; other words stay whole.
     fn pieces(self, room: usize) -> Vec<Word<'a>> {
         if width(self.text) <= room {
             return vec![self];

@@ -1,14 +1,13 @@
-//! A page as Markdown, for the summary of a job or a comment on a change: what GitHub and GitLab
-//! show without a picture or a script.
+//! Draws a page as Markdown, for a job summary or a comment on a change: what GitHub and GitLab
+//! show without pictures or scripts.
 
 use crate::page::{Block, Medium, Page, PageSection, Table};
 use crate::svg::intervals::Interval;
 use seatmap_data::document::{left_aligned, visible};
 
-/// Letters of a chart's axis.
 const AXIS: usize = 41;
 
-/// The headline, then the sections that a terminal shows, and charts of intervals.
+/// The sections of a terminal, and charts of intervals.
 pub(crate) fn markdown(page: &Page) -> String {
     let headline = format!("**{}**\n", escaped(&page.headline));
     let lead = paragraphs(&page.lead);
@@ -18,7 +17,7 @@ pub(crate) fn markdown(page: &Page) -> String {
 }
 
 fn section(section: &PageSection) -> String {
-    // A chart of intervals is a picture of a page, which letters can draw as well.
+    // A chart of intervals is for HTML only, but letters can draw it too.
     let blocks = section.drawn(Medium::Terminal).chain(
         section
             .drawn(Medium::Html)
@@ -62,13 +61,13 @@ fn row(cells: Vec<String>) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// The letter of the axis on which a value stands.
+/// The position in letters.
 fn place(value: f64, most: f64) -> usize {
     let share = 0.5 + 0.5 * (value / most).clamp(-1.0, 1.0);
     (share * (AXIS - 1) as f64).round() as usize
 }
 
-/// A line of letters for each interval: `|` is 0, `o` the difference, and `-` its interval.
+/// `|` is 0, `o` the difference, `-` its interval.
 fn intervals(rows: &[Interval], title: &str) -> String {
     let ends = rows.iter().flat_map(|row| row.ends.into_iter().flatten().chain([row.centre]));
     let finite = ends.filter(|value| value.is_finite());
@@ -86,12 +85,11 @@ fn intervals(rows: &[Interval], title: &str) -> String {
         let line: String = letters.into_iter().collect();
         text += &format!("{}  {}\n", left_aligned(name, width), line.trim_end());
     }
-    // Backquotes of a name would end the block.
+    // Backquotes in a name would end the block.
     let inner = text["```text\n".len()..].replace('`', "'");
     format!("```text\n{inner}```\n")
 }
 
-/// Text whose letters mean nothing to Markdown and HTML.
 fn escaped(text: &str) -> String {
     let mut safe = String::new();
     for letter in visible(text).chars() {
@@ -99,7 +97,7 @@ fn escaped(text: &str) -> String {
             '<' => safe += "&lt;",
             '>' => safe += "&gt;",
             '&' => safe += "&amp;",
-            // A name with an `@` would call a person.
+            // A name with an `@` would notify a person.
             '@' => safe += "&#64;",
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
                 safe.push('\\');
@@ -129,7 +127,7 @@ mod tests {
             ],
             ..Page::new("title", "It is @slower")
         };
-        // The axis has 41 letters, and 0 stands in their middle.
+        // The axis has 41 letters, with 0 in the middle.
         let [before, between] = [20, 19].map(|count| " ".repeat(count));
         let chart = format!(
             "```text\ndifference, %, from -10.0 to +10.0\na   {before}|    -----o----------\n\

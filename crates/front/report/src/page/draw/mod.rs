@@ -1,4 +1,4 @@
-//! The ways to draw a page.
+//! Draws pages in each medium.
 
 mod html;
 pub(crate) mod line;

@@ -1,4 +1,4 @@
-//! Lines and tables in columns that have room for them, and in others.
+//! Tests lines and tables, with and without enough columns.
 
 use super::line::{command, wrapped};
 use super::text;
@@ -121,14 +121,14 @@ fn long_names_are_cut_in_their_middle() {
 }
 
 proptest! {
-    /// Words of at most 12 letters, so that each has room.
+    /// Words have at most 12 letters, so that each fits.
     #[test]
     fn no_line_is_longer(
         line in "([a-z.']{1,12}[ ]{1,3}| {3}|[0-9]{1,4} {2}){0,40}",
         columns in 40_usize..130,
     ) {
         for part in wrapped(line.trim_end(), columns).lines() {
-            // A quotation is broken only where it is longer than the line.
+            // Only a quotation longer than the line is broken.
             prop_assert!(part.chars().count() <= columns, "{part:?} of {line:?}");
         }
     }

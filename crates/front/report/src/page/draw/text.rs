@@ -1,8 +1,7 @@
-//! A page as text: in the columns of a terminal, or every line whole for a file or pipe.
+//! Draws a page as text: wrapped to a terminal's columns, or with whole lines for a file or pipe.
 //!
-//! Sentences are broken at blanks, and rows of tables within their last column. A table that is
-//! still too wide loses columns from the right, and says which: columns stand in the order of their
-//! weight.
+//! Sentences are broken at blanks, rows of tables within their last column. A table that is still
+//! too wide loses columns from the right and names them, so the least important columns come last.
 
 use super::line::{LEAST_COLUMNS, joined, joined_command, wrapped};
 use crate::counted;
@@ -10,10 +9,9 @@ use crate::page::table::{TableCell, TextStyle};
 use crate::page::{Block, Medium, Page, Table};
 use seatmap_data::document::{left_aligned, right_aligned, visible};
 
-/// Fewer columns than this are not left to a column of words.
 const LEAST_WORDS: usize = 24;
 
-/// The page without its title: lines, sections with a blank line between two.
+/// Omits the title; a blank line separates sections.
 pub(crate) fn text(page: &Page, columns: Option<usize>) -> String {
     let columns = columns.map(|columns| columns.max(LEAST_COLUMNS));
     let headline = match page.gap_below_headline {
@@ -41,7 +39,7 @@ pub(super) fn block(block: &Block, columns: Option<usize>) -> String {
         Block::Beside(blocks) => {
             blocks.iter().map(|(_, beside)| self::block(beside, columns)).collect()
         }
-        // A terminal has the same figures in tables and sentences.
+        // In a terminal, tables and sentences contain the same figures.
         Block::Intervals { .. } | Block::Curves { .. } | Block::Picture(_) => String::new(),
     }
 }
@@ -54,7 +52,7 @@ fn line(text: &str, columns: Option<usize>) -> String {
     wrapped(&visible(text), columns.unwrap_or(usize::MAX))
 }
 
-/// A table with two blanks before and between its columns; nothing where it has no rows.
+/// A table as text; empty without rows.
 pub(crate) fn table(table: &Table, columns: Option<usize>) -> String {
     if table.rows.is_empty() {
         return String::new();
@@ -68,12 +66,9 @@ pub(crate) fn table(table: &Table, columns: Option<usize>) -> String {
     }
 }
 
-/// The cells of a table that a terminal shows.
 struct TextGrid<'a> {
     table: &'a Table,
-    /// The shown columns, by their places in the table.
     columns: Vec<usize>,
-    /// The heads and the rows.
     rows: Vec<Vec<TableCell>>,
 }
 
@@ -84,7 +79,6 @@ impl<'a> TextGrid<'a> {
         let cell = |cell: &TableCell| TableCell { text: visible(&cell.text), ..cell.clone() };
         let cells = table.rows.iter().map(|row| columns.iter().map(|at| cell(&row[*at])));
         let rows = std::iter::once(head)
-            // A table whose columns explain themselves has no line of heads.
             .filter(|head: &Vec<TableCell>| head.iter().any(|cell| !cell.text.is_empty()))
             .chain(cells.map(Iterator::collect))
             .collect();
@@ -95,12 +89,11 @@ impl<'a> TextGrid<'a> {
         self.table.columns[self.columns[column]].is_figures
     }
 
-    /// Whether a cell has several words, which may stand below each other.
+    /// Whether the column can be wrapped.
     fn is_words(&self, column: usize) -> bool {
         !self.is_figures(column) && self.rows.iter().any(|row| row[column].text.contains(' '))
     }
 
-    /// The width of each column's longest cell.
     fn widths(&self) -> Vec<usize> {
         let width = |row: &Vec<TableCell>, at: usize| row[at].text.chars().count();
         let widest = |at| self.rows.iter().map(|row| width(row, at)).max().unwrap_or(0);
@@ -112,7 +105,7 @@ impl<'a> TextGrid<'a> {
         self.widths().into_iter().zip(least).map(|(width, least)| width.max(least)).collect()
     }
 
-    /// The letters of a row up to the end of its last cell.
+    /// The length to the end of the last cell, in letters.
     fn length(&self, row: &[TableCell], widths: &[usize]) -> usize {
         let Some(last) = row.iter().rposition(|cell| !cell.text.is_empty()) else { return 0 };
         let own = row[last].text.chars().count();
@@ -126,7 +119,6 @@ impl<'a> TextGrid<'a> {
         self.table.indent() + shown.iter().map(|at| widths[*at]).sum::<usize>() + gaps
     }
 
-    /// The table in this many columns of the terminal.
     fn fitted(&self, room: usize) -> String {
         let mut widths = self.widths();
         let filled: Vec<usize> = (0..widths.len()).filter(|at| widths[*at] > 0).collect();
@@ -135,12 +127,11 @@ impl<'a> TextGrid<'a> {
             return String::new();
         };
         let words = Some(*last).filter(|last| self.is_words(*last) && last != first);
-        // A column of words is broken within itself.
         if let Some(last) = words {
             widths[last] = widths[last].min(LEAST_WORDS);
         }
         self.narrow(&mut widths, &shown, words, room);
-        // The first column names the row, and the words at the end say what the row is about.
+        // The first column names the row; the words at the end explain it.
         let kept = 1 + usize::from(words.is_some());
         while self.total(&widths, &shown) > room && shown.len() > kept {
             shown.remove(shown.len() - kept);
@@ -154,7 +145,7 @@ impl<'a> TextGrid<'a> {
         self.drawn(&widths, &shown) + &self.note(&hidden, room)
     }
 
-    /// Gives long names less room, as long as this is enough to show all columns.
+    /// Shortens long names if that makes all columns fit.
     fn narrow(&self, widths: &mut [usize], shown: &[usize], words: Option<usize>, room: usize) {
         let over = self.total(widths, shown).saturating_sub(room);
         let names = shown.iter().filter(|at| !self.is_figures(**at) && Some(**at) != words);
@@ -167,7 +158,6 @@ impl<'a> TextGrid<'a> {
     fn drawn(&self, widths: &[usize], shown: &[usize]) -> String {
         let mut lines: Vec<String> =
             self.rows.iter().map(|row| self.line(row, widths, shown)).collect();
-        // A title of the table stands where lines begin.
         if self.table.is_outdented {
             let title = &self.rows[0][0].text;
             lines[0] = lines[0].replacen(&format!("  {title}"), &format!("{title}  "), 1);
@@ -175,7 +165,7 @@ impl<'a> TextGrid<'a> {
         lines.concat()
     }
 
-    /// One row, whose last cell may take several lines.
+    /// The last cell may take several lines.
     fn line(&self, row: &[TableCell], widths: &[usize], shown: &[usize]) -> String {
         let gap = " ".repeat(self.table.gap());
         let mut text = " ".repeat(self.table.indent());
@@ -186,7 +176,7 @@ impl<'a> TextGrid<'a> {
             text += &if Some(at) == shown.last() && self.is_words(*at) {
                 lines_of(cell, width).join(&format!("\n{:begin$}", ""))
             } else {
-                // Figures end at the right, so that digits of equal weight stand below each other.
+                // Figures are right-aligned, so that their digits line up.
                 let aligned = if self.is_figures(*at) { right_aligned } else { left_aligned };
                 painted(&aligned(&cut(&cell.text, width), width), cell.look)
             };
@@ -196,7 +186,7 @@ impl<'a> TextGrid<'a> {
         text.trim_end().to_owned() + "\n"
     }
 
-    /// A line about the columns that are left out; nothing where there are none.
+    /// Names the hidden columns; empty if there are none.
     fn note(&self, hidden: &[usize], room: usize) -> String {
         if hidden.is_empty() {
             return String::new();
@@ -213,7 +203,6 @@ impl<'a> TextGrid<'a> {
     }
 }
 
-/// The lines of a cell of words.
 fn lines_of(cell: &TableCell, width: usize) -> Vec<String> {
     let lines = if cell.look == TextStyle::Code { joined_command } else { joined };
     lines(&cell.text, width)
@@ -226,7 +215,7 @@ fn painted(text: &str, look: TextStyle) -> String {
     }
 }
 
-/// The text with its middle replaced by `~` where it is wider.
+/// Replaces the middle by `~`.
 fn cut(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {

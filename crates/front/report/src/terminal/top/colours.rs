@@ -1,19 +1,16 @@
-//! The colours of the screen, which can be read on a dark and on a light background.
+//! The colours of the screen, legible on dark and on light backgrounds.
 //!
-//! A program has one of the 256 fixed colours, whatever the terminal makes of the sixteen named
-//! ones: their blue cannot be read on black, nor their yellow on white. Red is kept for things that
-//! are wrong.
+//! Programs use the 256 fixed colours: of the sixteen named ones, many terminals' blue is illegible
+//! on black, and their yellow on white. Red is reserved for faults.
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// The colours of programs, as numbers of the 6 x 6 x 6 cube: teal, green, ochre, light blue,
-/// violet, brown, magenta.
+/// Colours of the 6 x 6 x 6 cube: teal, green, ochre, light blue, violet, brown, magenta.
 const PROGRAMS: [u8; 7] = [30, 64, 136, 69, 97, 130, 133];
 
-/// The red of things that are wrong.
 const WRONG: u8 = 160;
 
-/// The colour of a program, the same in every look.
+/// A program has the same colour in every sample.
 pub(crate) fn program(name: &str) -> Color {
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         // FNV-1a (Fowler, Noll, Vo), 64 bits.
@@ -22,15 +19,15 @@ pub(crate) fn program(name: &str) -> Color {
     Color::Indexed(PROGRAMS[(hash % PROGRAMS.len() as u64) as usize])
 }
 
-/// A line of the table: of a thread of this program, with something wrong, at rest, selected.
+/// Faulty, idle, or in the program's colour; possibly selected.
 pub(crate) fn row(name: &str, is_wrong: bool, rests: bool, is_selected: bool) -> Style {
     let style = match (is_wrong, rests) {
-        // A fault is seen even in a thread that rests.
+        // A fault is visible even in an idle thread.
         (true, _) => Style::new().fg(Color::Indexed(WRONG)),
         (false, true) => Style::new().add_modifier(Modifier::DIM),
         (false, false) => Style::new().fg(program(name)),
     };
-    // Some terminals swap a dim text with its background and dim both.
+    // Some terminals dim both colours of dim text with swapped background.
     let selected =
         || style.remove_modifier(Modifier::DIM).add_modifier(Modifier::REVERSED | Modifier::BOLD);
     if is_selected { selected() } else { style }
@@ -40,7 +37,7 @@ pub(crate) fn row(name: &str, is_wrong: bool, rests: bool, is_selected: bool) ->
 mod tests {
     use super::*;
 
-    /// The relative luminance of a colour of the cube (WCAG 2.1).
+    /// Relative luminance (WCAG 2.1).
     fn luminance(number: u8) -> f64 {
         let level =
             |step: u8| if step == 0 { 0.0 } else { (55.0 + 40.0 * f64::from(step)) / 255.0 };

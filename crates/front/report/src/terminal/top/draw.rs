@@ -1,4 +1,4 @@
-//! Puts the screen on a buffer of cells.
+//! Draws the screen of `seatmap top` on a buffer.
 
 use super::colours;
 use super::map::{SeatLayout, Size, lay_out};
@@ -17,24 +17,21 @@ use seatmap_watch::seating::CellCpus;
 use seatmap_watch::{Finding, WatchedThread};
 use std::collections::HashMap;
 
-/// The lines above the map: the title, and the origin of the groups.
+/// The title, and the origin of the groups.
 const ABOVE: u16 = 2;
-/// The lines below the table: the finding or question in two, and the keys.
+/// Two lines for the finding or question, one for the keys.
 const BELOW: u16 = 3;
-/// The fewest lines of the table for which the map gives way.
+/// The map shrinks to leave the table this many lines.
 const LEAST_TABLE: u16 = 6;
-/// A thread that runs less than this share of the time does not stand for its CPU.
+/// A less busy thread is not shown on its CPU.
 const LEAST_PERCENT: f64 = 1.0;
-/// The most threads and findings of a frame as plain text, and the most lines of its map.
 const PLAIN_ROWS: usize = 20;
 const PLAIN_FINDINGS: usize = 5;
 const PLAIN_MAP: u16 = 24;
 
-/// The keys in the last line.
 const KEYS: &str =
     "F1 help F3 search F4 filter F5 tree F6 sort W wakes a pin p freeze R rec q quit";
 
-/// The help, a key a line.
 const HELP: [&str; 19] = [
     "arrows PgUp PgDn Home End   move the selection",
     "F3 /    search; n: the next one       F4 \\   filter by name or number; Esc ends it",
@@ -60,24 +57,24 @@ const HELP: [&str; 19] = [
      against all rules.",
 ];
 
-/// Everything that the screen shows.
+/// The contents of the screen.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
-    /// The look.
+    /// The current sample.
     pub frame: &'a SeatingFrame,
-    /// The things that are wrong or worth knowing.
+    /// The findings about the threads.
     pub findings: &'a [Finding],
-    /// The seats.
+    /// The CPUs by group.
     pub groups: &'a SeatGroups,
     /// The state of the screen.
     pub view: &'a TopView,
-    /// The lines of the table.
+    /// The rows of the table.
     pub rows: &'a [TopRow],
-    /// The file that is recorded to.
+    /// The file of the current recording.
     pub recording: Option<&'a str>,
 }
 
-/// Lines of the table on a screen of this size.
+/// The number of table rows on a screen of this size.
 #[must_use]
 pub fn table_lines(groups: &SeatGroups, area: Rect) -> usize {
     let map = map_of(groups, area);
@@ -85,7 +82,7 @@ pub fn table_lines(groups: &SeatGroups, area: Rect) -> usize {
 }
 
 fn map_of(groups: &SeatGroups, area: Rect) -> SeatLayout {
-    // Two fifths of the screen at most, since the table is what is read line by line.
+    // At most two fifths: the table is read line by line.
     let most =
         (area.height * 2 / 5).min(area.height.saturating_sub(ABOVE + 1 + BELOW + LEAST_TABLE));
     lay_out(groups, area.width, most)
@@ -99,7 +96,7 @@ pub fn draw(scene: &Scene, area: Rect, buffer: &mut Buffer) {
     seats(scene, &map, &mut canvas);
     let below_map = ABOVE + map.height;
     if scene.view.shows_help {
-        // The help takes the table's place and leaves the map, whose marks it explains.
+        // The help replaces the table but not the map, whose marks it explains.
         HELP.iter().zip(below_map..).for_each(|(text, y)| canvas.put(0, y, text, Style::new()));
         return;
     }
@@ -112,7 +109,7 @@ pub fn draw(scene: &Scene, area: Rect, buffer: &mut Buffer) {
     foot(scene, &mut canvas);
 }
 
-/// A look as plain text: the same content, without colours, and with the findings below.
+/// A frame as plain text without colours, followed by the findings.
 #[must_use]
 pub fn plain(scene: &Scene, width: u16) -> String {
     let map = lay_out(scene.groups, width, PLAIN_MAP);
@@ -124,7 +121,7 @@ pub fn plain(scene: &Scene, width: u16) -> String {
     let mut canvas = Canvas { buffer: &mut buffer, area };
     heading(scene, map.left_out, &mut canvas);
     seats(scene, &map, &mut canvas);
-    // A page of text has no screen that was scrolled.
+    // Plain text is not scrolled.
     let view = TopView { first: 0, ..scene.view.clone() };
     match wakes {
         Some(_) => wakes_table(scene, ABOVE + map.height, shown, &mut canvas),
@@ -147,7 +144,7 @@ pub fn plain(scene: &Scene, width: u16) -> String {
     text
 }
 
-/// A buffer that takes no text outside its area.
+/// A buffer that ignores text outside its area.
 struct Canvas<'a> {
     buffer: &'a mut Buffer,
     area: Rect,
@@ -166,7 +163,7 @@ fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
     let view = scene.view;
     let seating = &scene.frame.seating;
     let busy: Vec<f64> = seating.cpus.iter().filter_map(|cpu| cpu.busy_percent).collect();
-    // A share needs two looks at the kernel's counters; the first look has none to tell.
+    // A load needs two samples of the kernel's counters.
     let busy = if busy.is_empty() {
         String::new()
     } else {
@@ -182,7 +179,7 @@ fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
     );
     canvas.put(0, 0, &title, Style::new().add_modifier(Modifier::BOLD));
     let wrong = scene.findings.iter().filter(|finding| finding.is_wrong()).count();
-    // A narrow terminal cuts the end, which tells least.
+    // A narrow terminal cuts the end, so the least important note comes last.
     let mut notes: Vec<String> = Vec::new();
     notes.extend((wrong > 0).then(|| format!("{wrong} wrong")));
     notes.extend(cells(scene));
@@ -196,7 +193,7 @@ fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
     canvas.put(0, 1, &notes.join("; "), Style::new().add_modifier(Modifier::DIM));
 }
 
-/// The computer may hide threads from this user; a list that does not say so would look complete.
+/// An incomplete list must not look complete.
 fn hidden(scene: &Scene) -> impl Iterator<Item = String> {
     scene.frame.seating.unseen.iter().filter_map(|unseen| {
         let why = visible(&unseen.why);
@@ -205,20 +202,18 @@ fn hidden(scene: &Scene) -> impl Iterator<Item = String> {
             pids if unseen.what == "threads" => {
                 Some(format!("not seen: {}: {why}", counted(pids, "process")))
             }
-            // Something else of single processes says nothing of the list as a whole.
+            // Other facts hidden of single processes do not make the list incomplete.
             _ => None,
         }
     })
 }
 
-/// The cells that stand, with their CPUs.
 fn cells(scene: &Scene) -> impl Iterator<Item = String> {
     let sentence =
         |cell: &CellCpus| format!("cell '{}': {}", visible(&cell.name), cell.set().named());
     scene.frame.seating.cells.iter().map(sentence)
 }
 
-/// The name of the cell that each CPU belongs to.
 fn cell_of_cpu(scene: &Scene) -> HashMap<u32, String> {
     let of = |cell: &CellCpus| {
         let name = visible(&cell.name).to_string();
@@ -227,7 +222,6 @@ fn cell_of_cpu(scene: &Scene) -> HashMap<u32, String> {
     scene.frame.seating.cells.iter().flat_map(of).collect()
 }
 
-/// The busiest thread of each CPU.
 fn busiest(frame: &SeatingFrame) -> HashMap<u32, &WatchedThread> {
     let mut found: HashMap<u32, &WatchedThread> = HashMap::new();
     for thread in frame.seating.threads.iter().filter(|thread| thread.run_percent >= LEAST_PERCENT)
@@ -260,7 +254,7 @@ fn seats(scene: &Scene, map: &SeatLayout, canvas: &mut Canvas) {
     }
     for (cpu, place) in &map.seats {
         let thread = busiest.get(cpu);
-        // The program's name decides on the colour, so that all its threads are seen to be its own.
+        // Coloured by the program's name, so that all its threads look alike.
         let program = thread.and_then(|thread| programs.get(&thread.pid).copied());
         let style =
             program.map_or(Style::new(), |program| Style::new().fg(colours::program(program)));
@@ -283,7 +277,6 @@ fn seats(scene: &Scene, map: &SeatLayout, canvas: &mut Canvas) {
     }
 }
 
-/// A CPU as text.
 struct Seat {
     label: String,
     load: Option<f64>,
@@ -297,11 +290,11 @@ impl Seat {
         let share = load.map_or_else(|| "  - ".to_owned(), |load| format!("{load:>3.0}%"));
         match size {
             Size::Box => {
-                // Ten columns are taken by the number, the share and the blanks.
+                // The number, the load and the blanks take ten columns.
                 let first = format!("{label:>4} {} {share}", bar(*load, width.saturating_sub(10)));
                 vec![first, format!("{:>4} {}", "", self.name(width.saturating_sub(5)))]
             }
-            // The bar has 6 columns; number, bar, share and blanks take 17 in all.
+            // The bar takes 6 columns; with number, load and blanks 17.
             Size::Line => vec![format!(
                 "{label:>4} {} {share} {}",
                 bar(*load, 6),
@@ -312,10 +305,10 @@ impl Seat {
         }
     }
 
-    /// The thread's name with the arcs that end here, of which the name gives way first.
+    /// The name is cut first, then the arcs.
     fn name(&self, width: usize) -> String {
         let room = width.saturating_sub(self.arcs.chars().count() + 1);
-        // Letters of arcs are useless when cut, so that they have their room before the name.
+        // A cut arc label is useless, so arcs come first.
         if self.arcs.is_empty() {
             cut_name(&self.name, width)
         } else {
@@ -324,10 +317,9 @@ impl Seat {
     }
 }
 
-/// A load as a bar of this many cells, each in eighths.
+/// A bar of `width` columns, in eighths of a column.
 fn bar(load: Option<f64>, width: usize) -> String {
-    // Unicode has blocks of one to seven eighths of a cell, by which a short bar is eight times
-    // finer.
+    // Unicode blocks of one to seven eighths make a short bar eight times finer.
     let eighths =
         (load.unwrap_or(0.0).clamp(0.0, 100.0) / 100.0 * 8.0 * width as f64).round() as usize;
     let part = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths % 8];
@@ -338,11 +330,9 @@ fn bar(load: Option<f64>, width: usize) -> String {
     format!("{bar:·<width$}")
 }
 
-/// A load as one character.
 fn block(load: Option<f64>) -> char {
     match load {
         None => '?',
-        // Eight heights, so that each stands for 12.5 %.
         Some(load) => ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
             [(load.clamp(0.0, 100.0) / 12.5).round() as usize],
     }
@@ -355,7 +345,7 @@ fn table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
     canvas.put(0, y, &head, Style::new().add_modifier(Modifier::REVERSED));
     let shown = scene.rows.iter().enumerate().skip(view.first).take(lines);
     for ((at, row), y) in shown.zip(y + 1..) {
-        // Padded to the edge of the screen, so that the selection's ground has no gap.
+        // Padded to the edge, so that the selection's background has no gap.
         let text = left_aligned(&line(row, scene.findings, view, width), width);
         let is_wrong =
             row.finding.and_then(|at| scene.findings.get(at)).is_some_and(Finding::is_wrong);
@@ -364,7 +354,6 @@ fn table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
     }
 }
 
-/// The pairs of threads that wake each other.
 fn wakes_table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
     let width = usize::from(canvas.area.width);
     canvas.put(
@@ -378,13 +367,13 @@ fn wakes_table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
     }
 }
 
-/// The question or result, else the finding about the selected thread; the keys below.
+/// The question, the result or the finding; below it the keys.
 fn foot(scene: &Scene, canvas: &mut Canvas) {
     let height = canvas.area.height;
     let text = message(scene);
     let width = usize::from(canvas.area.width.max(1));
     let letters: Vec<char> = text.chars().collect();
-    // Broken at the edge and not between words: two lines are all that there is room for.
+    // Broken at the edge rather than between words, to use both lines fully.
     for (part, y) in letters.chunks(width).take(2).zip(height.saturating_sub(BELOW)..) {
         canvas.put(
             0,
@@ -402,7 +391,7 @@ fn message(scene: &Scene) -> String {
         let finding = scene.rows.get(view.at).and_then(|row| scene.findings.get(row.finding?))?;
         Some(format!("{}: {}", finding.rule, visible(&finding.what)))
     };
-    // A table sorted by load may have the threads that are wrong below the screen.
+    // Misplaced threads may be below the screen, so show the gravest finding.
     let gravest = || {
         let finding = scene.findings.iter().find(|finding| finding.is_wrong())?;
         Some(format!("{}: {}", finding.rule, visible(&finding.what)))
@@ -426,7 +415,7 @@ fn message(scene: &Scene) -> String {
         Some(Prompt::Confirm { tids, cpus }) => {
             format!("bind {} to {}? y/n", threads(tids), cpus.named())
         }
-        // The result of a key is shown until the next key, before any finding.
+        // The result of a key takes precedence over findings.
         None if !view.message.is_empty() => visible(&view.message).to_string(),
         None => finding().or_else(gravest).unwrap_or_default(),
     }
@@ -442,7 +431,6 @@ mod tests {
     use seatmap_data::machine::Topology;
     use seatmap_watch::judge::made::Made;
 
-    /// The screen of the sample on a machine.
     fn screen(
         topology: &Topology,
         view: TopView,

@@ -1,4 +1,4 @@
-//! Keys, as in htop: a function from the state of the screen and a key to the next state.
+//! Keys, as in htop: a function from the screen's state and a key to the next state.
 
 use super::row::TopRow;
 use super::rows::fits;
@@ -7,18 +7,18 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use seatmap_os::{CpuSet, Tid};
 use std::time::Duration;
 
-/// Something that the screen cannot do itself.
+/// An action that the screen cannot perform itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScreenAction {
-    /// End.
+    /// End the program.
     Quit,
-    /// Stop until the shell lets the program go on (Ctrl-Z).
+    /// Stop until the shell continues the program (Ctrl-Z).
     Suspend,
     /// Begin or end a recording.
     Record,
-    /// Count who wakes whom, or end that.
+    /// Begin or end counting who wakes whom.
     Wakes,
-    /// Bind threads to CPUs.
+    /// Pin threads to CPUs.
     Pin {
         /// The threads.
         tids: Vec<Tid>,
@@ -27,10 +27,10 @@ pub enum ScreenAction {
     },
 }
 
-/// The state after a key, and the wish that the key expresses.
+/// The state after a key, and the action that the key requests.
 #[must_use]
 pub fn press(view: TopView, key: KeyEvent, rows: &[TopRow]) -> (TopView, Option<ScreenAction>) {
-    // A terminal in raw mode sends no signals: Ctrl-C and Ctrl-Z come here as keys.
+    // A terminal in raw mode sends no signals: Ctrl-C and Ctrl-Z arrive as keys.
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         return match key.code {
             KeyCode::Char('c') => (view, Some(ScreenAction::Quit)),
@@ -41,7 +41,6 @@ pub fn press(view: TopView, key: KeyEvent, rows: &[TopRow]) -> (TopView, Option<
     match view.prompt.clone() {
         Some(Prompt::Confirm { tids, cpus }) => confirmed(view, key.code, tids, cpus),
         Some(prompt) => (key_of_prompt(view, prompt, key.code, rows), None),
-        // Any key closes the help, and does nothing else.
         None if view.shows_help => (TopView { shows_help: false, ..view }, None),
         None => command(TopView { message: String::new(), ..view }, key.code, rows),
     }
@@ -61,12 +60,12 @@ fn command(view: TopView, key: KeyCode, rows: &[TopRow]) -> (TopView, Option<Scr
             asks(view, Prompt::Filter(filter))
         }
         KeyCode::Char('s') => asks(view, Prompt::Interval(String::new())),
-        // Without a thread there is nothing to pin, and no question is asked.
+        // Without a thread there is nothing to pin, so ask nothing.
         KeyCode::Char('a') if view.chosen(rows).is_empty() => view,
         KeyCode::Char('a') => asks(view, Prompt::Pin(String::new())),
         KeyCode::Char('n') => next_match(view, rows, 1),
         KeyCode::Char('t') | KeyCode::F(5) => {
-            // The other order puts the selected thread elsewhere; following keeps it on the screen.
+            // The new order moves the selected thread; following keeps it on the screen.
             TopView { is_tree: !view.is_tree, follows: true, ..view }
         }
         KeyCode::Char('p' | 'Z') => TopView { is_frozen: !view.is_frozen, ..view },
@@ -87,7 +86,7 @@ fn asks(view: TopView, prompt: Prompt) -> TopView {
     TopView { prompt: Some(prompt), ..view }
 }
 
-/// The order that a key asks for. The key of a column pressed again turns the order round.
+/// A repeated column key reverses the order.
 fn order(view: &TopView, key: KeyCode) -> Option<(Sort, bool)> {
     let sort = match key {
         KeyCode::Char('P') => Sort::Load,
@@ -96,7 +95,7 @@ fn order(view: &TopView, key: KeyCode) -> Option<(Sort, bool)> {
         KeyCode::Char('w') => Sort::Wait,
         KeyCode::Char('N') => Sort::Pid,
         KeyCode::Char('>') | KeyCode::F(6) => return Some((view.sort.moved(1), false)),
-        // One place back is all but one forward, as the columns are in a circle.
+        // The columns are circular: one step back is all but one step forward.
         KeyCode::Char('<') => return Some((view.sort.moved(Sort::ALL.len() - 1), false)),
         KeyCode::Char('I') => return Some((view.sort, !view.is_reversed)),
         _ => return None,
@@ -104,7 +103,7 @@ fn order(view: &TopView, key: KeyCode) -> Option<(Sort, bool)> {
     Some((sort, view.sort == sort && !view.is_reversed))
 }
 
-/// Moving the selection ends following, as in htop.
+/// Moves the selection and stops following, as htop does.
 fn moved(view: TopView, key: KeyCode, rows: &[TopRow]) -> TopView {
     let page = view.lines.max(1);
     let at = match key {
@@ -113,17 +112,16 @@ fn moved(view: TopView, key: KeyCode, rows: &[TopRow]) -> TopView {
         KeyCode::PageUp => view.at.saturating_sub(page),
         KeyCode::PageDown => view.at + page,
         KeyCode::Home => 0,
-        // Behind the last line; the selection is moved to the last one that is there.
         KeyCode::End => rows.len(),
         _ => return view,
     };
     TopView { follows: false, ..view }.select(at, rows)
 }
 
-/// Tags the selected line, or removes its tag, and goes on to the next.
+/// Tags or untags the row, and moves to the next.
 fn tagged(mut view: TopView, rows: &[TopRow]) -> TopView {
     let Some(row) = rows.get(view.at) else { return view };
-    // A line of the tree stands for all threads of its process.
+    // A row of the tree contains all threads of its process.
     let is_tagged = row.threads.iter().all(|tid| view.tagged.contains(tid));
     for tid in &row.threads {
         if is_tagged {
@@ -135,11 +133,10 @@ fn tagged(mut view: TopView, rows: &[TopRow]) -> TopView {
     moved(view, KeyCode::Down, rows)
 }
 
-/// The next line that contains the text looked for, from this many lines below on.
+/// The next match, starting `from` rows below the selection.
 fn next_match(view: TopView, rows: &[TopRow], from: usize) -> TopView {
     let text = view.search.to_lowercase();
-    // Once around the table from the selection on. An empty table has no step, and nothing is
-    // divided by 0.
+    // Once around the table. An empty table has no steps, so nothing is divided by 0.
     let next = (0..rows.len())
         .map(|step| (view.at + from + step) % rows.len())
         .find(|at| fits(&rows[*at], &text));
@@ -150,7 +147,6 @@ fn next_match(view: TopView, rows: &[TopRow], from: usize) -> TopView {
     }
 }
 
-/// A key while a question waits.
 fn key_of_prompt(view: TopView, prompt: Prompt, key: KeyCode, rows: &[TopRow]) -> TopView {
     let edited = |text: &str| match key {
         KeyCode::Char(letter) => Some(format!("{text}{letter}")),
@@ -166,7 +162,7 @@ fn key_of_prompt(view: TopView, prompt: Prompt, key: KeyCode, rows: &[TopRow]) -
         (_, KeyCode::Esc) => TopView { prompt: None, ..view },
         (Prompt::Search(_), KeyCode::F(3)) => next_match(view, rows, 1),
         (_, KeyCode::Enter) => answered(TopView { prompt: None, ..view }, prompt, rows),
-        // Each letter searches again from the selected line, which may still be a match itself.
+        // Each letter searches again from the selected row, which may still match.
         (Prompt::Search(text), _) => match edited(text) {
             Some(text) => {
                 let prompt = Some(Prompt::Search(text.clone()));
@@ -194,7 +190,6 @@ fn key_of_prompt(view: TopView, prompt: Prompt, key: KeyCode, rows: &[TopRow]) -
     }
 }
 
-/// Enter ends a question.
 fn answered(view: TopView, prompt: Prompt, rows: &[TopRow]) -> TopView {
     match prompt {
         Prompt::Interval(text) => match interval(&text) {
@@ -210,12 +205,11 @@ fn answered(view: TopView, prompt: Prompt, rows: &[TopRow]) -> TopView {
         },
         Prompt::Pin(text) => {
             let tids = view.chosen(rows);
-            // Only CPUs that the map shows can be given.
             let known = view.cpus.list().to_string();
             match CpuSet::of_list(&text)
                 .filter(|cpus| !cpus.is_empty() && cpus.is_subset(&view.cpus))
             {
-                // The thread may have ended while the list was typed.
+                // The thread may have ended during the input.
                 Some(_) if tids.is_empty() => {
                     TopView { message: "the thread has ended".to_owned(), ..view }
                 }
@@ -230,7 +224,7 @@ fn answered(view: TopView, prompt: Prompt, rows: &[TopRow]) -> TopView {
     }
 }
 
-/// From a tenth of a second to an hour.
+/// Seconds from 0.1 to 3600.
 pub(crate) fn interval(text: &str) -> Option<Duration> {
     let seconds =
         text.trim().parse::<f64>().ok().filter(|seconds| (0.1..=3600.0).contains(seconds))?;
@@ -246,7 +240,7 @@ fn confirmed(
     let view = TopView { prompt: None, ..view };
     match key {
         KeyCode::Char('y' | 'Y') => (view, Some(ScreenAction::Pin { tids, cpus })),
-        // Anything but y means no, since a pin changes somebody's program.
+        // Anything but y means no, since pinning changes a running program.
         _ => (TopView { message: "nothing was changed".to_owned(), ..view }, None),
     }
 }
@@ -258,7 +252,7 @@ mod tests {
     use crate::terminal::top::samples::{frame, judgement};
     use proptest::prelude::*;
 
-    /// The state after some keys on the sample, and the last wish.
+    /// The state and the last action after some keys.
     fn after(keys: &[KeyCode]) -> (TopView, Option<ScreenAction>) {
         let cpus = CpuSet::of_list("0-3").unwrap();
         let mut view = TopView { cpus, lines: 3, ..TopView::default() };

@@ -1,29 +1,27 @@
-//! Lays the seats of a machine out on the lines that are there: large boxes for a few CPUs, one
-//! cell for each of many.
+//! Arranges a machine's CPUs on the available lines: from large boxes for a few CPUs to one
+//! character each for many.
 
 use super::seats::SeatGroups;
 use ratatui::layout::Rect;
 
-/// The size of a seat on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// Two lines: number, load bar and share; below them the busiest thread.
+    /// Two lines: number, load bar and percentage; the busiest thread.
     Box,
-    /// One line with all of that.
+    /// The contents of a box, on one line.
     Line,
-    /// The number and the load as one block.
+    /// The number, and the load as one character.
     Block,
-    /// The load alone, as one character.
+    /// The load as one character.
     Cell,
-    /// The same without the names of the groups.
+    /// `Cell` without the names of the groups.
     BareCell,
 }
 
-/// From the most detailed to the smallest.
 const SIZES: [Size; 5] = [Size::Box, Size::Line, Size::Block, Size::Cell, Size::BareCell];
 
 impl Size {
-    /// Columns with the gap behind them, and lines.
+    /// Columns including the gap to the right, and lines.
     fn cells(self) -> (u16, u16) {
         match self {
             Size::Box => (27, 2),
@@ -34,17 +32,14 @@ impl Size {
     }
 }
 
-/// The places of all seats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SeatLayout {
     pub size: Size,
-    /// Each CPU with its place, from the map's upper left corner.
+    /// Positions from the map's upper left corner.
     pub seats: Vec<(u32, Rect)>,
-    /// The names of the groups with their places.
     pub titles: Vec<(Rect, String)>,
-    /// The lines that it takes.
     pub height: u16,
-    /// The CPUs for which even the smallest size has no space.
+    /// CPUs that do not fit even at the smallest size.
     pub left_out: usize,
 }
 
@@ -54,7 +49,7 @@ pub(crate) fn lay_out(groups: &SeatGroups, width: u16, most_lines: u16) -> SeatL
     let fits = |layout: &SeatLayout| layout.height <= most_lines;
     let found = SIZES.into_iter().map(|size| of_size(groups, size, width)).find(fits);
     found.unwrap_or_else(|| {
-        // Even one character a CPU is too much: the last CPUs are cut off and counted.
+        // Omit the last CPUs, and count them.
         let mut layout = of_size(groups, Size::BareCell, width);
         let all = layout.seats.len();
         layout.seats.retain(|(_, place)| place.bottom() <= most_lines);
@@ -64,13 +59,12 @@ pub(crate) fn lay_out(groups: &SeatGroups, width: u16, most_lines: u16) -> SeatL
     })
 }
 
-/// Blocks of seats, from left to right and from top to bottom.
 fn of_size(groups: &SeatGroups, size: Size, width: u16) -> SeatLayout {
     let mut layout =
         SeatLayout { size, seats: Vec::new(), titles: Vec::new(), height: 0, left_out: 0 };
     let mut shelf = Shelf { x: 0, y: 0, height: 0, width };
     if size == Size::BareCell {
-        // One block of all CPUs, as groups of their own would leave ends of lines empty.
+        // Separate blocks would leave gaps at the ends of lines.
         let cores: Vec<Vec<u32>> =
             groups.groups.iter().flat_map(|group| group.cores.clone()).collect();
         block(&mut layout, &mut shelf, &cores, groups.siblings(), None);
@@ -94,10 +88,9 @@ struct Shelf {
 }
 
 impl Shelf {
-    /// The upper left corner of a block of this size; below the others where it does not fit beside
-    /// them.
+    /// The block's corner, in a new row if it does not fit in this one.
     fn take(&mut self, width: u16, height: u16) -> (u16, u16) {
-        // The first block of a row stays, even where it is too wide: a row below is not wider.
+        // A block too wide for any row stays in the first.
         if self.x > 0 && self.x + width > self.width {
             (self.x, self.y, self.height) = (0, self.y + self.height, 0);
         }
@@ -117,17 +110,17 @@ fn block(
 ) {
     let (wide, high) = layout.size.cells();
     let columns = usize::from((shelf.width / wide).max(1));
-    // Siblings stand side by side: a row ends behind a whole core.
+    // Siblings are adjacent: a row ends after a whole core.
     let columns = if columns >= siblings { columns - columns % siblings } else { columns };
     let mut rows: Vec<Vec<u32>> = vec![Vec::new()];
     for core in cores {
         let used = rows.last().map_or(0, Vec::len);
-        // A core that does not fit whole begins a row.
+        // A core that does not fit begins a new row.
         if used > 0 && used + core.len() > columns {
             rows.push(Vec::new());
         }
         for cpu in core {
-            // A core with more threads than a row has columns is divided all the same.
+            // A core with more threads than a row has columns is split.
             if rows.last().is_some_and(|row| row.len() == columns) {
                 rows.push(Vec::new());
             }
@@ -144,7 +137,7 @@ fn block(
     if let Some(label) = label {
         layout.titles.push((Rect::new(x, y, titled.min(shelf.width - x), 1), label));
     }
-    // The gap behind a seat is not written to; seats of one character have none.
+    // Leave the gap after a seat empty; seats of one character have none.
     let shown = wide.saturating_sub(u16::from(wide > 1)).min(shelf.width);
     for (down, row) in rows.iter().enumerate() {
         for (along, cpu) in row.iter().enumerate() {
@@ -155,7 +148,7 @@ fn block(
     }
 }
 
-/// The last part of a group's name: `L3 1` of `package 0, L3 1`.
+/// `L3 1` of `package 0, L3 1`.
 fn short(name: &str) -> String {
     name.rsplit(", ").next().unwrap_or(name).to_owned()
 }

@@ -1,9 +1,8 @@
-//! The screen of `seatmap top`: the seats of a machine with the threads on them, and a table of the
-//! threads.
+//! The screen of `seatmap top`: a machine's seats with their threads, and a table of the threads.
 //!
-//! Nothing here reads the computer or the keyboard. [`rows`] makes lines of a look, [`press`] makes
-//! the next state of a state and a key, [`draw`] puts it all on a buffer, and [`plain`] makes text
-//! of it.
+//! Nothing here reads the computer or the keyboard. [`rows`] turns a sample into rows, [`press`]
+//! computes the next state from a state and a key, [`draw`] draws everything on a buffer, and
+//! [`plain`] returns it as text.
 
 mod colours;
 mod draw;

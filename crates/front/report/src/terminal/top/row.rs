@@ -1,45 +1,43 @@
-//! A line of the table.
+//! A row of the table of `seatmap top`.
 
 use seatmap_os::Tid;
 
-/// The identity of a line, which stays the same from look to look: a thread, or a process in the
-/// tree.
+/// The identity of a row, which is the same in all samples: a thread, or a process in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RowId {
     /// The process.
     pub pid: Tid,
-    /// The thread; `None` for the line of the whole process.
+    /// The thread; `None` for the row of a process.
     pub tid: Option<Tid>,
 }
 
-/// A line of the table.
+/// A row of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopRow {
     /// The thread or process.
     pub id: RowId,
-    /// The thread's name, or the process's.
+    /// The name of the thread or process.
     pub name: String,
-    /// The name of its program, which decides on the colour.
+    /// The name of the program, which decides the colour.
     pub program: String,
-    /// The CPU of the last look.
+    /// The CPU in the last sample.
     pub cpu: Option<u32>,
-    /// The CPUs that it may run on, as a list.
+    /// The allowed CPUs, as a list.
     pub mask: String,
-    /// The CPUs of the seat that it should have, as a list; empty where it has none.
+    /// The CPUs of its planned seat, as a list; empty without one.
     pub seat: String,
-    /// The share of one CPU; for a process the sum.
+    /// The load as a share of one CPU; the sum for a process.
     pub load_percent: f64,
-    /// The share of the time in which it waited for a CPU; `None` where the kernel does not count
-    /// it.
+    /// The share of the time spent waiting for a CPU; `None` if the kernel does not count it.
     pub wait_percent: Option<f64>,
-    /// How often it left a CPU in a second.
+    /// Context switches per second.
     pub switches: f64,
-    /// How often it changed its CPU in a second; `None` where that was not read.
+    /// Changes of CPU per second; `None` if not read.
     pub migrations: Option<f64>,
-    /// How often something woke it up in a second.
+    /// Wake-ups per second.
     pub wakeups: f64,
-    /// The gravest finding about it, by place in the list.
+    /// The index of its gravest finding.
     pub finding: Option<usize>,
-    /// The threads that it stands for.
+    /// The threads of this row.
     pub threads: Vec<Tid>,
 }

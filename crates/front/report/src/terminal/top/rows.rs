@@ -1,4 +1,4 @@
-//! The lines of the table: threads, filtered and sorted, or in a tree below their processes.
+//! The rows of the table: threads, filtered and sorted, or in a tree below their processes.
 
 use super::row::{RowId, TopRow};
 use super::view::{Sort, TopView};
@@ -9,7 +9,7 @@ use seatmap_watch::live::SeatingFrame;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// The lines that a view shows of a look.
+/// The rows of a sample that a view shows.
 #[must_use]
 pub fn rows(frame: &SeatingFrame, judgement: &LookJudgement, view: &TopView) -> Vec<TopRow> {
     let mut threads = all(frame, judgement);
@@ -19,8 +19,7 @@ pub fn rows(frame: &SeatingFrame, judgement: &LookJudgement, view: &TopView) -> 
     }
     let order = |a: &TopRow, b: &TopRow| {
         let order = compare(view.sort, a, b);
-        // Equal lines are in the order of their numbers, so that they do not change places at each
-        // look.
+        // By number, so that equal rows do not change places.
         (if view.is_reversed { order.reverse() } else { order }).then(a.id.cmp(&b.id))
     };
     if !view.is_tree {
@@ -32,7 +31,7 @@ pub fn rows(frame: &SeatingFrame, judgement: &LookJudgement, view: &TopView) -> 
     let mut processes: Vec<(TopRow, Vec<TopRow>)> =
         of.into_values().map(|threads| (whole(&threads), threads)).collect();
     processes.sort_by(|(a, _), (b, _)| order(a, b));
-    // Threads are sorted below their process by the same column as the processes are.
+    // Threads below their process are sorted by the same column.
     let flat = |(process, mut threads): (TopRow, Vec<TopRow>)| {
         threads.sort_by(order);
         std::iter::once(process).chain(threads)
@@ -40,7 +39,7 @@ pub fn rows(frame: &SeatingFrame, judgement: &LookJudgement, view: &TopView) -> 
     processes.into_iter().flat_map(flat).collect()
 }
 
-/// Whether the program, the name or a number of a line contains a text in small letters.
+/// Matches the program, the name or a number; `text` is in lower case.
 pub(crate) fn fits(row: &TopRow, text: &str) -> bool {
     let numbers = [Some(row.id.pid), row.id.tid];
     let has = |name: &str| name.to_lowercase().contains(text);
@@ -62,11 +61,11 @@ fn all(frame: &SeatingFrame, judgement: &LookJudgement) -> Vec<TopRow> {
     let mut of_thread = HashMap::new();
     let mut of_process = HashMap::new();
     for (at, finding) in findings.iter().enumerate() {
-        // Findings come gravest first, so that the first one of a thread stays.
+        // Findings are sorted gravest first, so keep the first of each thread.
         finding.tids.iter().for_each(|tid| {
             of_thread.entry(*tid).or_insert(at);
         });
-        // A finding that names threads is about these, and not about the others of their process.
+        // A finding that names threads does not concern the others of their process.
         if let Some(pid) = finding.pid.filter(|_| finding.tids.is_empty()) {
             of_process.entry(pid).or_insert(at);
         }
@@ -94,7 +93,7 @@ fn all(frame: &SeatingFrame, judgement: &LookJudgement) -> Vec<TopRow> {
     frame.seating.threads.iter().zip(&frame.rates).map(row).collect()
 }
 
-/// The line of a process: the sums of its threads.
+/// The row of a process: the sums of its threads.
 fn whole(threads: &[TopRow]) -> TopRow {
     let sum =
         |of: &dyn Fn(&TopRow) -> Option<f64>| threads.iter().filter_map(of).reduce(|a, b| a + b);
@@ -124,7 +123,7 @@ fn whole(threads: &[TopRow]) -> TopRow {
     }
 }
 
-/// Numbers that matter more when they are large come with the largest first.
+/// The largest loads and rates first.
 fn compare(sort: Sort, a: &TopRow, b: &TopRow) -> Ordering {
     let largest = |of: &dyn Fn(&TopRow) -> f64| of(b).total_cmp(&of(a));
     match sort {

@@ -1,4 +1,4 @@
-//! A look made by hand, for tests.
+//! A sample for tests.
 
 use seatmap_data::machine::Topology;
 use seatmap_os::{CpuSet, Tid};
@@ -9,7 +9,7 @@ use seatmap_watch::live::{Rates, SeatingFrame, Wakes};
 use seatmap_watch::seating::CellCpus;
 use seatmap_watch::{Criteria, Expected, LookJudgement, judge};
 
-/// Four CPUs; two workers of one process share a CPU, and a sleeper stands apart.
+/// Two workers of one process share a CPU.
 fn made() -> Made {
     let made = Made::new(4)
         .parts(2, 4, 4)
@@ -48,7 +48,7 @@ pub(crate) fn topology() -> Topology {
     made().topology
 }
 
-/// Worker 1 should sit on CPU 2, and worker 2 sits where it should.
+/// Worker 1 should be on CPU 2; worker 2 is on its seat.
 pub(crate) fn judgement() -> LookJudgement {
     let seat = |label: &str, tid: Tid, cpus: &str| ExpectedSeat {
         label: label.to_owned(),

@@ -1,49 +1,48 @@
-//! The seats of a machine in groups, as the screen shows them.
+//! Groups a machine's CPUs for the screen.
 
 use seatmap_data::machine::{CoreKind, Pu, Topology};
 use std::collections::BTreeMap;
 
-/// The seats of a machine, group by group, with the origin of the groups.
+/// A machine's CPUs by group, with the origin of the groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeatGroups {
     /// The origin of the groups, in words: measured, or from the kernel.
     pub source: String,
-    /// The groups, nearest ones first as the machine numbers them.
+    /// The groups, in the machine's order.
     pub groups: Vec<SeatGroup>,
-    /// The efficiency cores' CPUs of a hybrid processor.
+    /// The CPUs of a hybrid processor's efficiency cores.
     pub efficient: Vec<u32>,
 }
 
-/// A group of seats that are near each other.
+/// A group of CPUs near each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeatGroup {
-    /// Its name: `package 0, L3 1`.
+    /// The name: `package 0, L3 1`.
     pub name: String,
-    /// Its cores, each with its CPUs.
+    /// The cores, each with its CPUs.
     pub cores: Vec<Vec<u32>>,
 }
 
 impl SeatGroup {
-    /// Its CPUs, SMT siblings side by side.
+    /// The CPUs, with SMT siblings adjacent.
     pub fn cpus(&self) -> impl Iterator<Item = u32> {
         self.cores.iter().flatten().copied()
     }
 }
 
 impl SeatGroups {
-    /// The groups that a measurement found, if there was one. CPUs that it left out are in the
-    /// kernel's groups: those of a package that share an L3 cache.
+    /// The measured groups, if any. CPUs outside them are in the kernel's groups: those of a
+    /// package that share an L3 cache.
     #[must_use]
     pub fn new(topology: &Topology, measured: Option<&[Vec<u32>]>) -> Self {
         let is_measured = measured.is_some();
         let measured = measured.unwrap_or_default();
-        // A remembered measurement may be older than a CPU that was taken offline.
+        // A remembered measurement may include a CPU that is now offline.
         let measured: Vec<Vec<u32>> = measured.iter().map(|group| known(group, topology)).collect();
         let mut groups: Vec<SeatGroup> = measured
             .iter()
             .enumerate()
-            // Emptied groups go after they were numbered: a group keeps the number that 'show'
-            // gives it.
+            // Groups keep the numbers that 'show' gives them.
             .filter(|(_, cpus)| !cpus.is_empty())
             .map(|(at, cpus)| SeatGroup {
                 name: format!("group {at}"),
@@ -65,7 +64,7 @@ impl SeatGroups {
         self.groups.iter().flat_map(SeatGroup::cpus)
     }
 
-    /// The most CPUs that a core has.
+    /// The number of CPUs of the largest core.
     #[must_use]
     pub fn siblings(&self) -> usize {
         self.groups.iter().flat_map(|group| &group.cores).map(Vec::len).max().unwrap_or(1)
@@ -80,9 +79,8 @@ fn efficient(topology: &Topology) -> Vec<u32> {
     topology.pus.iter().filter(|pu| pu.kind == Some(CoreKind::Efficiency)).map(|pu| pu.os).collect()
 }
 
-/// The CPUs that are wanted, by package and L3 cache.
 fn by_cache(topology: &Topology, is_wanted: &dyn Fn(&Pu) -> bool) -> Vec<SeatGroup> {
-    // A sorted map puts the caches of a package side by side.
+    // A sorted map makes the caches of a package adjacent.
     let mut of: BTreeMap<(Option<u32>, Option<u32>), Vec<u32>> = BTreeMap::new();
     for pu in topology.pus.iter().filter(|pu| is_wanted(pu)) {
         of.entry((pu.package, pu.l3)).or_default().push(pu.os);
@@ -99,8 +97,7 @@ fn by_cache(topology: &Topology, is_wanted: &dyn Fn(&Pu) -> bool) -> Vec<SeatGro
         .collect()
 }
 
-/// CPUs by core, in the order of each core's first CPU. A CPU whose core is unknown is a core of
-/// its own.
+/// Cores in the order of their first CPU. A CPU with an unknown core is a core by itself.
 fn cores(cpus: &[u32], topology: &Topology) -> Vec<Vec<u32>> {
     let mut sorted = cpus.to_vec();
     sorted.sort_unstable();
@@ -132,7 +129,6 @@ mod tests {
     #[test]
     fn siblings_stand_side_by_side_in_their_cache() {
         let mut topology = Made::new(8).parts(2, 4, 8).topology;
-        // Siblings are numbered apart, as on most computers.
         topology.pus.iter_mut().for_each(|pu| pu.core = Some(pu.os % 4));
         topology.pus.iter_mut().for_each(|pu| pu.l3 = Some(pu.os % 4 / 2));
         let groups = SeatGroups::new(&topology, None);

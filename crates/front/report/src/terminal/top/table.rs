@@ -1,4 +1,4 @@
-//! The columns of the table.
+//! The columns of the table of `seatmap top`.
 
 use super::row::TopRow;
 use super::view::{Sort, TopView};
@@ -6,7 +6,6 @@ use seatmap_data::document::{left_aligned, right_aligned};
 use seatmap_data::statistics::words::figure;
 use seatmap_watch::Finding;
 
-/// A column: the order that it stands for, its title and its width.
 struct Column {
     sort: Sort,
     title: &'static str,
@@ -22,7 +21,7 @@ const fn figures(sort: Sort, title: &'static str, width: usize) -> Column {
     Column { is_text: false, ..words(sort, title, width) }
 }
 
-/// The widths of the narrowest table; together with the mark they fit into 80 columns.
+/// Minimum widths; with the mark they fit into 80 columns.
 const COLUMNS: [Column; 11] = [
     figures(Sort::Pid, "PID", 7),
     figures(Sort::Tid, "TID", 7),
@@ -37,18 +36,16 @@ const COLUMNS: [Column; 11] = [
     figures(Sort::Wakeups, "WAKE/s", 6),
 ];
 
-/// The most columns that further space adds to the name, to the mask and to the seat.
+/// Columns added on wider screens.
 const MORE_NAME: usize = 13;
 const MORE_MASK: usize = 16;
 const MORE_SEAT: usize = 8;
 
-/// The widths of the columns in this many columns of the screen, and the rest, in which the broken
-/// rule stands.
+/// The widths of the columns, and the rest, which shows the broken rule.
 fn widths(width: usize) -> ([usize; 11], usize) {
     let mut widths = COLUMNS.map(|column| column.width);
-    // Two columns for the mark, and a blank between each two cells.
     let mut left = width.saturating_sub(2 + widths.iter().sum::<usize>() + widths.len() - 1);
-    // Names first: a thread's may have 15 letters, and in a tree two blanks stand before them.
+    // Names have up to 15 letters, indented by two in a tree.
     for (at, most) in [(2, MORE_NAME), (4, MORE_MASK), (5, MORE_SEAT)] {
         let more = left.min(most);
         widths[at] += more;
@@ -57,13 +54,13 @@ fn widths(width: usize) -> ([usize; 11], usize) {
     (widths, left)
 }
 
-/// The titles, with a mark at the one that decides on the order.
+/// An arrow marks the column of the order.
 pub(crate) fn titles(view: &TopView, width: usize) -> String {
     let (widths, left) = widths(width);
     let cells = COLUMNS.iter().zip(widths).map(|(column, width)| {
         let arrow = if view.is_reversed { '^' } else { 'v' };
         let title = if column.sort == view.sort {
-            // The arrow takes the place of the last letter where the column is full.
+            // In a full column, the arrow replaces the last letter.
             column.title.chars().take(width - 1).chain([arrow]).collect()
         } else {
             column.title.to_owned()
@@ -77,7 +74,6 @@ pub(crate) fn titles(view: &TopView, width: usize) -> String {
     line
 }
 
-/// A line of the table.
 pub(crate) fn line(row: &TopRow, findings: &[Finding], view: &TopView, width: usize) -> String {
     let (widths, left) = widths(width);
     let finding = row.finding.and_then(|at| findings.get(at));
@@ -114,7 +110,7 @@ pub(crate) fn line(row: &TopRow, findings: &[Finding], view: &TopView, width: us
     line
 }
 
-/// A number of events in a second, in five characters.
+/// Events per second, in five characters.
 pub(crate) fn rate(rate: Option<f64>) -> String {
     match rate {
         None => "-".to_owned(),
@@ -130,7 +126,7 @@ fn aligned(text: &str, width: usize, is_text: bool) -> String {
     if is_text { left_aligned(&text, width) } else { right_aligned(&text, width) }
 }
 
-/// A text in this many characters; `~` stands for a rest.
+/// `~` replaces the rest.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         text.to_owned()
@@ -139,8 +135,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     }
 }
 
-/// A name in this many characters. Names of one kind mostly begin alike and end with a number, so
-/// that both ends stay.
+/// Related names usually begin alike and end with a number, so both ends stay.
 pub(crate) fn cut_name(name: &str, width: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= width || width == 0 {

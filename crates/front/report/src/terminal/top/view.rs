@@ -1,34 +1,34 @@
-//! The state of the screen: what is selected, sorted and typed.
+//! The state of the screen: selection, order and input.
 
 use super::row::{RowId, TopRow};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The usual time between two looks.
+/// The default time between two samples.
 pub const USUAL_INTERVAL: Duration = Duration::from_millis(1500);
 
-/// A column by which the table is sorted.
+/// A column that the table can be sorted by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// The process.
+    /// The process ID.
     Pid,
-    /// The thread.
+    /// The thread ID.
     Tid,
-    /// Its name.
+    /// The thread's name.
     Name,
-    /// The CPU of the last look.
+    /// The CPU in the last sample.
     Cpu,
-    /// The CPUs that it may run on.
+    /// The allowed CPUs.
     Mask,
-    /// The CPUs of the seat that it should have.
+    /// The CPUs of its planned seat.
     Seat,
-    /// The share of one CPU.
+    /// The load as a share of one CPU.
     #[default]
     Load,
-    /// The time that it waited for a CPU.
+    /// The time spent waiting for a CPU.
     Wait,
-    /// Switches.
+    /// Context switches.
     Switches,
     /// Changes of CPU.
     Migrations,
@@ -37,7 +37,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// All, from left to right.
+    /// All columns, from left to right.
     pub const ALL: [Sort; 11] = [
         Sort::Pid,
         Sort::Tid,
@@ -52,7 +52,7 @@ impl Sort {
         Sort::Wakeups,
     ];
 
-    /// The column so many places to the right; behind the last comes the first.
+    /// The column `places` to the right, wrapping around.
     pub(crate) fn moved(self, places: usize) -> Self {
         let at = Sort::ALL.iter().position(|sort| *sort == self).unwrap_or(0);
         Sort::ALL[(at + places) % Sort::ALL.len()]
@@ -64,13 +64,13 @@ impl Sort {
 pub enum Prompt {
     /// Text to look for.
     Search(String),
-    /// Text that a line must contain.
+    /// Text that a row must contain.
     Filter(String),
-    /// The time between two looks, in seconds.
+    /// The time between two samples, in seconds.
     Interval(String),
     /// The CPUs for the chosen threads.
     Pin(String),
-    /// Whether these threads are to be bound to these CPUs.
+    /// Whether to pin these threads to these CPUs.
     Confirm {
         /// The threads.
         tids: Vec<Tid>,
@@ -82,41 +82,41 @@ pub enum Prompt {
 /// The state of the screen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopView {
-    /// The column that decides on the order.
+    /// The column of the order.
     pub sort: Sort,
-    /// Whether that order is the other way round.
+    /// Whether the order is reversed.
     pub is_reversed: bool,
-    /// Whether threads stand below their processes.
+    /// Whether threads are listed below their processes.
     pub is_tree: bool,
-    /// Text that a line must contain.
+    /// Text that a row must contain.
     pub filter: String,
-    /// The text last looked for.
+    /// The last searched text.
     pub search: String,
-    /// The threads that were tagged.
+    /// The tagged threads.
     pub tagged: BTreeSet<Tid>,
     /// Whether the selection stays with its thread when the order changes.
     pub follows: bool,
-    /// The selected line.
+    /// The selected row.
     pub selected: Option<RowId>,
-    /// The place of the selected line.
+    /// The index of the selected row.
     pub at: usize,
-    /// The place of the first line on the screen.
+    /// The index of the first row on the screen.
     pub first: usize,
-    /// The lines that the table has on the screen.
+    /// The number of rows on the screen.
     pub lines: usize,
-    /// Whether looks are suspended.
+    /// Whether sampling is suspended.
     pub is_frozen: bool,
     /// Whether the table shows who wakes whom.
     pub shows_wakes: bool,
     /// Whether the help covers the table.
     pub shows_help: bool,
-    /// The question that waits for an answer.
+    /// The open question.
     pub prompt: Option<Prompt>,
     /// The result of the last action.
     pub message: String,
-    /// The time between two looks.
+    /// The time between two samples.
     pub interval: Duration,
-    /// The CPUs that threads can be bound to.
+    /// The CPUs that threads can be pinned to.
     pub cpus: CpuSet,
 }
 
@@ -146,37 +146,36 @@ impl Default for TopView {
 }
 
 impl TopView {
-    /// The state for the lines that are there now: the selection exists and is on the screen.
+    /// Keeps the selected row within the current rows and on the screen.
     #[must_use]
     pub fn settled(mut self, rows: &[TopRow]) -> Self {
         let followed = self.selected.filter(|_| self.follows);
         let found = followed.and_then(|id| rows.iter().position(|row| row.id == id));
-        // A thread that has ended cannot be followed, and the selection stays at its place.
+        // An ended thread cannot be followed; the selection keeps its index.
         self.follows &= found.is_some();
         let at = found.unwrap_or(self.at);
         self.select(at, rows)
     }
 
-    /// With this line selected, or the last one where there are fewer.
+    /// Selects a row, at most the last.
     #[must_use]
     pub(crate) fn select(mut self, at: usize, rows: &[TopRow]) -> Self {
         self.at = at.min(rows.len().saturating_sub(1));
         self.selected = rows.get(self.at).map(|row| row.id);
         let lines = self.lines.max(1);
-        // Scrolls no further than the selection needs, in either direction.
+        // Scroll no further than the selection needs, in either direction.
         self.first = self.first.min(self.at).max((self.at + 1).saturating_sub(lines));
-        // A table that became shorter leaves no empty lines below its last one.
+        // Leave no empty lines below the last row if the table became shorter.
         self.first = self.first.min(rows.len().saturating_sub(lines));
         self
     }
 
-    /// The threads that an action is about: the tagged ones that are shown, else those of the
-    /// selected line.
+    /// The visible tagged threads or, without any, those of the selected row.
     #[must_use]
     pub(crate) fn chosen(&self, rows: &[TopRow]) -> Vec<Tid> {
         let shown: BTreeSet<Tid> =
             rows.iter().flat_map(|row| row.threads.iter().copied()).collect();
-        // A filter may hide tagged threads, and nothing is done to a thread that is not seen.
+        // A filter may hide tagged threads; actions never affect hidden threads.
         let tagged: Vec<Tid> = self.tagged.intersection(&shown).copied().collect();
         if tagged.is_empty() {
             rows.get(self.at).map(|row| row.threads.clone()).unwrap_or_default()

@@ -1,8 +1,7 @@
-//! Wakeups of threads by each other: the lines of their table, and the arcs between the seats.
+//! Wakeups between threads: the rows of their table, and the arcs between the seats.
 //!
-//! An arc is a letter. It stands with an arrow on the seat of the thread that wakes (`a>`) and of
-//! the one that is woken (`>a`), or with a ring (`ao`) where both share a seat. Lines between boxes
-//! of text would cross each other.
+//! An arc is a letter: with an arrow on the seat of the waking thread (`a>`) and of the woken
+//! thread (`>a`), or with a ring (`ao`) if both share a seat. Lines between text boxes would cross.
 
 use super::table::{cut_name, rate};
 use seatmap_data::document::visible;
@@ -11,17 +10,16 @@ use seatmap_watch::WatchedThread;
 use seatmap_watch::live::SeatingFrame;
 use std::collections::HashMap;
 
-/// The letters of the arcs, for the most frequent wakeups.
+/// The arcs of the most frequent wakeups.
 const LETTERS: [char; 9] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
 
-/// The titles of the table.
 pub(crate) fn titles() -> String {
     let [waker, woken] =
         ["WAKER", "WOKEN"].map(|name| format!("{:>7} {name:<15} {:>3}", "TID", "CPU"));
     format!("ARC {:>7} {waker}     -> {woken}", "WAKES/s")
 }
 
-/// The lines of the table, the most frequent wakeups first; a sentence where there are none.
+/// The rows, the most frequent first; a sentence if there are none.
 pub(crate) fn lines(frame: &SeatingFrame) -> Vec<String> {
     let Some(wakes) = &frame.wakes else {
         return vec!["Wakeups are not counted yet, or the kernel refused this look.".to_owned()];
@@ -39,7 +37,6 @@ pub(crate) fn lines(frame: &SeatingFrame) -> Vec<String> {
             .map_or_else(|| "-".to_owned(), |cpu| cpu.to_string());
         format!("{tid:>7} {:<15} {cpu:>3}", cut_name(&name, 15))
     };
-    // Pairs beyond the ninth are listed without an arc.
     let letters = LETTERS.into_iter().map(Some).chain(std::iter::repeat(None));
     let line = |(wakes, letter): (&seatmap_watch::live::Wakes, Option<char>)| {
         let letter = letter.unwrap_or(' ');
@@ -59,7 +56,6 @@ pub(crate) fn arcs(frame: &SeatingFrame) -> HashMap<u32, String> {
     let mut arcs: HashMap<u32, String> = HashMap::new();
     for (wakes, letter) in frame.wakes.iter().flatten().zip(LETTERS) {
         let cpu = |tid: Tid| threads.get(&tid).and_then(|thread| thread.cpu);
-        // A thread that has ended has no seat at which an arc could begin or end.
         let Some((from, to)) = cpu(wakes.from).zip(cpu(wakes.to)) else { continue };
         let ends = if from == to {
             vec![(from, format!("{letter}o"))]
