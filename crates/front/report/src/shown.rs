@@ -219,7 +219,7 @@ mod tests {
         let set_apart = SetApart::of(&kernel);
         assert_eq!(
             set_apart.lines().join("\n"),
-            "\nSet apart\n  isolated   2,3: the kernel moves no thread there by itself\n"
+            "Set apart\n  isolated   2,3: the kernel moves no thread there by itself"
         );
         assert!(SetApart::default().lines().is_empty());
         let profile = crate::samples::two_groups();
