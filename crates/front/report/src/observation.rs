@@ -145,7 +145,7 @@ fn outside(observation: &Observation) -> Option<String> {
     let mut line =
         format!("not counted: {counted} from outside the program: {}{more}", named.join(", "));
     let first = groups.first()?;
-    // A kernel thread belongs to no program; a started command takes no others in.
+    // Kernel threads belong to no program, and a started command is observed alone.
     let is_worth_it = first.wakeups >= MUCH * (all + observation.messages());
     if is_worth_it && !first.is_kernel && !first.name.is_empty() && !observation.from_start {
         let pids: Vec<String> =

@@ -12,7 +12,7 @@ use seatmap_os::CpuList;
 
 /// The gap around the halves of a standalone picture.
 const MARGIN: f64 = 24.0;
-/// The title and the words above the halves.
+/// Room for the title and the words above the halves.
 const TOP: f64 = 72.0;
 const ROW: f64 = 18.0;
 const COLUMNS: [f64; 4] = [0.0, 250.0, 480.0, 720.0];
@@ -96,7 +96,7 @@ pub fn section(comparison: &SeatingComparison) -> Markup {
     }
 }
 
-/// `owners`: CPUs with the index of their group.
+/// The CPUs in the colours of their groups. `owners`: CPUs with the index of their group.
 pub(crate) fn coloured(floor: &FloorPlan, names: &[String], owners: &[(u32, usize)]) -> Markup {
     let mut pattern = Pattern::silent("", owners.len());
     pattern.names = owners.iter().map(|(_, group)| names[*group].clone()).collect();
@@ -132,7 +132,7 @@ pub(crate) fn tasks(floor: &FloorPlan, plan: &Plan) -> Markup {
     inline(floor, "The tasks on the machine", &seated(floor, plan))
 }
 
-/// The same as a standalone picture.
+/// The plan's tasks as a standalone picture.
 #[must_use]
 pub fn tasks_svg(floor: &FloorPlan, plan: &Plan, title: &str) -> String {
     let drawn = html! {

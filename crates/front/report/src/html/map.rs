@@ -45,7 +45,8 @@ pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Mark
 fn plot() -> Markup {
     html! {
         div.canvas.js {
-            // Keys move a cell in the canvas, so it takes the focus and is more than a picture.
+            // Keys move a cell in the canvas, so it takes the focus and announces itself as more
+            // than a picture.
             canvas #map tabindex="0" role="application" aria-roledescription="heatmap"
                 aria-describedby="keys"
                 aria-label="Core distances of every pair of PUs" {}
