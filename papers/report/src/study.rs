@@ -59,7 +59,7 @@ pub enum StudyError {
         line: usize,
         /// Counted from 1.
         column: usize,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// The format or its version is unknown.

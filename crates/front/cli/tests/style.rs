@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+#[path = "style/dialect.rs"]
+mod dialect;
 #[path = "style/guide.rs"]
 mod guide;
 #[path = "style/language.rs"]

@@ -95,6 +95,23 @@ fn tokens(lines: &[&str]) -> usize {
     count
 }
 
+/// The string literals in lines, without comments and without raw strings.
+pub(super) fn string_literals(lines: &[&str]) -> Vec<String> {
+    let code: Vec<&str> =
+        lines.iter().copied().filter(|line| !line.trim().starts_with("//")).collect();
+    let code = code.join("\n");
+    let mut rest = code.trim_start();
+    let mut found = Vec::new();
+    while !rest.is_empty() {
+        let (one, behind) = rest.split_at(token(rest));
+        if one.starts_with('"') {
+            found.push(one.to_owned());
+        }
+        rest = behind.trim_start();
+    }
+    found
+}
+
 #[test]
 fn tokens_are_counted() {
     assert_eq!(tokens(&["let x = \"a b\\\" c\";", "// no token"]), 5);
@@ -114,7 +131,7 @@ fn is_all_tests(name: &str) -> bool {
 }
 
 /// Splits a file into the lines of production code and the lines of tests.
-fn divided<'a>(name: &str, lines: &'a [&'a str]) -> (&'a [&'a str], &'a [&'a str]) {
+pub(super) fn divided<'a>(name: &str, lines: &'a [&'a str]) -> (&'a [&'a str], &'a [&'a str]) {
     let first_test = lines.iter().position(|line| line.trim() == "#[cfg(test)]");
     let cut = if is_all_tests(name) { 0 } else { first_test.unwrap_or(lines.len()) };
     lines.split_at(cut)

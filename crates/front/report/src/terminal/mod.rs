@@ -1,8 +1,8 @@
 //! Profiles in the terminal.
 //!
-//! [`heatmap`] draws the picture alone, in lines of at most [`DrawOptions::width`] columns; [`page`]
-//! draws everything that `seatmap show` prints. [`wrapped`] and [`command`] break lines outside of
-//! pages.
+//! [`heatmap`] draws the picture alone, in lines of at most [`DrawOptions::width`] columns;
+//! [`page`] draws everything that `seatmap show` prints. [`wrapped`] and [`command`] break lines
+//! outside of pages.
 
 mod axis;
 mod canvas;
