@@ -15,4 +15,5 @@ mod serve;
 #[path = "e2e/serve_folders.rs"]
 mod serve_folders;
 
+/// The program.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap-papers");
