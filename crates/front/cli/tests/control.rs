@@ -17,4 +17,5 @@ mod standing_cells;
 #[path = "e2e/taken.rs"]
 mod taken;
 
+/// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap");

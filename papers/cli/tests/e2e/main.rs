@@ -26,6 +26,7 @@ mod stats;
 mod study;
 mod workers;
 
+/// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap-papers");
 pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 /// Pages with tested examples: files, and folders of them.

@@ -59,6 +59,7 @@ mod trust;
 mod tune;
 mod unequal;
 
+/// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap");
 pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
 /// The pages with examples to run: files, and folders of files.
