@@ -1,18 +1,16 @@
-//! Checks the pages against the repository: links to files and headings, and the functions named on
-//! the architecture page.
+//! Links to files and headings, and the functions named on the architecture page.
 
 use super::{assert_none, lines_that, root, texts};
 
-/// The largest number of hops that a reader can follow.
+/// A reader cannot follow more.
 const LONGEST_WALK: usize = 12;
-/// A hop of a walk: `path: function`.
 #[derive(Debug, PartialEq)]
 struct Hop {
     path: String,
     function: String,
 }
 
-/// The walks of a page: a heading that begins with "Walk" and the hops below it.
+/// Headings that begin with "Walk", and the hops below each.
 fn walks(page: &str) -> Vec<(String, Vec<Hop>)> {
     let mut walks: Vec<(String, Vec<Hop>)> = Vec::new();
     for line in page.lines() {
@@ -65,8 +63,7 @@ fn places_for_a_change_exist() {
     assert_none("paths that are not there", &missing);
 }
 
-/// The targets, with anchors, of a page's links and pictures within the repository. Covers Markdown
-/// and HTML tags; omits code blocks.
+/// Links in Markdown and in HTML tags, with anchors. Omits other sites and code blocks.
 fn links(page: &str) -> Vec<String> {
     let mut inside = false;
     let mut text = String::new();
@@ -87,7 +84,7 @@ fn links(page: &str) -> Vec<String> {
     all.filter(|target| !target.contains("://")).collect()
 }
 
-/// The anchor of a heading, as hosting services and mdbook generate it.
+/// As hosting services and mdbook generate it.
 fn anchor(heading: &str) -> String {
     // A link counts by its text.
     let mut words = String::new();
@@ -111,7 +108,7 @@ fn anchor(heading: &str) -> String {
     kept.collect::<String>().to_lowercase()
 }
 
-/// The anchors of a page: those of its headings (numbered if repeated) and of its tags.
+/// Those of headings (numbered if repeated) and of tags.
 fn anchors(page: &str) -> Vec<String> {
     let mut inside = false;
     let mut found: Vec<String> = Vec::new();
@@ -130,7 +127,6 @@ fn anchors(page: &str) -> Vec<String> {
     found
 }
 
-/// Whether a link leads to a missing file or heading.
 fn is_lost(folder: &std::path::Path, page: &str, link: &str) -> bool {
     let (file, place) = link.split_once('#').unwrap_or((link, ""));
     let target = folder.join(file);
