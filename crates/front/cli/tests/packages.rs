@@ -21,7 +21,7 @@ fn cargo(arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// A plain copy of the sources may lack them.
+/// Whether cargo has all dependencies offline. A plain copy of the sources may lack them.
 fn knows_dependencies() -> bool {
     let knows = cargo(&["metadata", "--locked", "--format-version", "1"]).status.success();
     if !knows {
@@ -76,7 +76,7 @@ fn included(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Without `..`. Links count as their targets, which cargo packs.
+/// The path without `..`. Links count as their targets, which cargo packs.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -29,7 +29,7 @@ const LONGEST_FILE: usize = 800;
 /// it.
 const ONE_MACHINE: &str = "//! One state machine: ";
 const LONGEST_MACHINE: usize = 1400;
-/// Far above most functions, so packing lines gains nothing.
+/// This is far above most functions, so packing lines gains nothing.
 const LONGEST_FUNCTION: usize = 120;
 const SAFETY_WITHIN: usize = 4;
 
@@ -41,7 +41,7 @@ fn root() -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../..")).canonicalize().unwrap()
 }
 
-/// Omits built and downloaded files.
+/// Finds all files below a folder, except built and downloaded ones.
 fn below(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -55,7 +55,7 @@ fn below(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Paths within the repository, and texts.
+/// The paths within the repository and the texts of files with these endings.
 fn texts(endings: &[&str]) -> Vec<(String, String)> {
     let root = root();
     let mut files = Vec::new();

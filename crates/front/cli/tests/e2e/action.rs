@@ -234,7 +234,7 @@ fn a_command_needs_no_file_and_is_never_expanded() {
         .concat(),
     );
     let error = String::from_utf8_lossy(&ended.output.stderr).into_owned();
-    // So short a script may take any time.
+    // The duration of so short a script says nothing.
     let report =
         std::fs::read_to_string(&ended.outputs["report"]).unwrap_or_else(|_| panic!("{error}"));
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
@@ -371,7 +371,7 @@ fn a_release_that_is_absent_or_changed_is_not_run() {
     assert_eq!(ended.outputs["exit-code"], "", "nothing was compared");
 }
 
-/// A real runner needs no network for a local action.
+/// A job for a real runner, which needs no network for a local action.
 const WORKFLOW: &str = "on: push
 jobs:
   bench:

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 const NOBODY: u32 = 65_534;
 
-/// `None` if this process cannot change its user.
+/// Runs the binary as an unprivileged user. `None` if this process cannot change its user.
 fn without_rights(arguments: impl Arguments) -> Option<Output> {
     let mut command = Command::new(crate::PROGRAM);
     command.args(arguments.words()).current_dir("/").env("HOME", "/nowhere");
@@ -50,7 +50,7 @@ fn a_user_without_rights_is_told_that_root_has_them() {
 
 #[test]
 fn a_user_without_rights_is_told_which_are_missing() {
-    // Privileges may not be the reason.
+    // If even this user cannot observe, privileges are not the reason.
     if !can_observe() {
         return;
     }
@@ -385,7 +385,7 @@ impl Switch {
         place.file("run", script);
         let race = "tune --vary numa-balancing --candidates 2 --budget 30 --json --lower-is-better";
         let mut command = place.command_of("nsenter");
-        // The test's own root may lack those mounts.
+        // `--root`, because the test's own root may lack those mounts.
         command.args(["--net", "--mount", "--root", "--target", &self.0.id().to_string()]);
         // A folder opened earlier belongs to the other mounts.
         command.args(["--", "sh", "-c", "cd \"$0\" && exec \"$@\""]).arg(place.folder());

@@ -245,7 +245,7 @@ fn a_mask_that_holds_a_program_back_is_named() {
     assert_ne!(advice["conclusion"]["verdict"], "leave-it", "{advice:#}");
 }
 
-/// A short pool, bound to one CPU from its start.
+/// The pool ends during the look, and is bound to one CPU from its start.
 #[test]
 fn a_command_that_ends_within_the_look_is_bound_by_its_own_mask() {
     let Some(cpus) = two_cpus().filter(|_| can_observe()) else { return };

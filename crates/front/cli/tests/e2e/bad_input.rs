@@ -314,7 +314,7 @@ fn a_metric_with_a_decimal_comma_is_refused() {
     }
 }
 
-/// The messages must not name the parser's types.
+/// Common mistakes in a file. The messages must not name the parser's types.
 #[test]
 fn a_mistake_in_a_file_is_told_in_words_about_the_file() {
     let place = Place::new();

@@ -190,7 +190,7 @@ fn a_user_namespace_is_named_where_its_root_is_not_the_hosts() {
     command.args(["--user", "--map-root-user", crate::PROGRAM, "cell", "list"]);
     // SAFETY: geteuid cannot fail and touches nothing.
     if unsafe { libc::geteuid() } == 0 {
-        // Root's user id would keep access to its files.
+        // With root's user id it would keep access to its files.
         std::os::unix::process::CommandExt::uid(&mut command, 1000);
     }
     let output = command.current_dir("/").env("SEATMAP_RUN", "/run/seatmap-none").output().unwrap();

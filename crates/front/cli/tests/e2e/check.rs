@@ -18,7 +18,7 @@ use serde_json::Value;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Time limit for the next look on a busy computer.
+/// Time limit on a busy computer for something that the next look should show.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Checked {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const MEASURE: &str = "cluster measure --each-rank --trips 1ms";
 
-/// Pairs of two seconds each, long enough to interfere with.
+/// Each pair takes two seconds, long enough to interfere with.
 const LONG: &str = "cluster measure --each-rank --trips 500ms -o cluster.json";
 
 pub fn ended(child: Child) -> (Option<i32>, String) {
@@ -54,7 +54,7 @@ fn first_pair(place: &Place) -> Value {
         .clone()
 }
 
-/// Figures for which lower is better.
+/// Figures of a pair for which lower is better.
 fn costs(pair: &Value) -> Vec<f64> {
     let numbers =
         |key: &str| pair[key].elements().iter().map(|one| one.number()).collect::<Vec<_>>();
@@ -126,7 +126,7 @@ fn a_stopped_rank_is_named_and_not_those_that_wait_for_it() {
     assert_eq!(cluster["pairs"].elements().len(), 3, "those of the others are kept");
 }
 
-/// As a launcher does if one rank fails.
+/// A launcher does the same if one rank fails.
 #[test]
 fn a_job_that_is_killed_goes_on_with_what_it_had() {
     let place = Place::new();

@@ -12,7 +12,7 @@ const WIDTHS: [usize; 3] = [60, 80, 120];
 
 const LONG: &str = "a-machine-with-a-name-that-somebody-made-up-of-everything";
 
-/// The text of both streams.
+/// The text of both streams on a terminal of this width.
 fn at(place: &Place, columns: usize, arguments: impl Arguments) -> String {
     let output: Output =
         place.command(arguments).env("COLUMNS", columns.to_string()).output().unwrap();
@@ -226,7 +226,7 @@ fn on_terminal(command: &mut Command) -> String {
     command.stdin(Stdio::null()).stderr(Stdio::null());
     let mut shown = Vec::new();
     let mut buffer = [0; 4096];
-    // Linux: EIO after the last program has exited.
+    // On Linux, reading fails with EIO after the last program has exited.
     while let Ok(count @ 1..) = screen.read(&mut buffer) {
         shown.extend_from_slice(&buffer[..count]);
     }

@@ -213,7 +213,7 @@ pub fn assert_contains(text: &str, words: &str) {
     assert!(text.contains(words), "no {words:?} in: {text}");
 }
 
-/// Observing requires privileges and kernel thread ids.
+/// Whether programs can be observed here, which requires privileges and kernel thread ids.
 pub fn can_observe() -> bool {
     static REFUSAL: OnceLock<Option<String>> = OnceLock::new();
     let refusal = REFUSAL.get_or_init(|| {
@@ -247,7 +247,7 @@ pub fn kill() -> Command {
     command
 }
 
-/// As a list. `None` if there is only one.
+/// The first two CPUs of this process, as a list. `None` if there is only one.
 pub fn two_cpus() -> Option<String> {
     let cpus = seatmap_os::affinity::current().unwrap();
     if cpus.len() < 2 {
@@ -266,7 +266,7 @@ pub fn files(place: &Place) -> Vec<String> {
     names
 }
 
-/// The keyboard's end and the program's end.
+/// A new terminal: the keyboard's end and the program's end.
 pub fn terminal() -> (File, OwnedFd) {
     let mut keys = 0;
     let mut programs = 0;
@@ -297,7 +297,7 @@ pub fn in_front_of(terminal: OwnedFd, command: &mut Command) {
 /// Has no other processes, so the process limit counts only those of the test.
 const ANOTHER_USER: u32 = 54_321;
 
-/// `None` if this process cannot change its user.
+/// Runs the binary as a user limited to one thread. `None` if this process cannot change its user.
 pub fn with_one_thread(arguments: impl Arguments) -> Option<Output> {
     let mut command = Command::new(crate::PROGRAM);
     let place = Place::new();
@@ -329,7 +329,7 @@ const LAUNCHERS: [&str; 8] = [
     "WORLD_SIZE",
 ];
 
-/// A rank described by plain environment variables.
+/// A rank of a job of `size` ranks, described by plain environment variables.
 pub fn rank(place: &Place, rank: usize, size: usize, arguments: impl Arguments) -> Command {
     let mut command = place.command(arguments);
     outside(&mut command).env("RANK", rank.to_string()).env("WORLD_SIZE", size.to_string());

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// Of version 1 or 2; removed on drop.
+/// A test's own group, of version 1 or 2; removed on drop.
 pub struct Group(pub PathBuf);
 
 impl Group {
@@ -31,7 +31,7 @@ impl Group {
         Some(Group(path))
     }
 
-    /// As systemd sets it up.
+    /// Whether the version 2 root delegates a controller, as systemd sets it up.
     fn hands_down(controller: &str) -> bool {
         let given = std::fs::read_to_string("/sys/fs/cgroup/cgroup.subtree_control");
         given.is_ok_and(|given| given.split_whitespace().any(|word| word == controller))
@@ -42,7 +42,7 @@ impl Group {
         self.0.join("tasks").exists()
     }
 
-    /// `None` if this user may create none.
+    /// A group with a quota. `None` if this user may create none.
     pub fn with_time(period_us: u32, quota_us: u32) -> Option<Self> {
         let group = Group::new("cpu").filter(|group| group.set_time(period_us, quota_us).is_some());
         let Some(group) = group else {
@@ -56,7 +56,7 @@ impl Group {
         Some(group)
     }
 
-    /// In periods of 10 ms.
+    /// A group with a quota in periods of 10 ms.
     pub fn with_quota(percent: u32) -> Option<Self> {
         Self::with_time(10_000, 100 * percent)
     }
@@ -86,7 +86,7 @@ impl Group {
         group
     }
 
-    /// With the memory nodes of its parent.
+    /// A group of one CPU, with the memory nodes of its parent.
     pub fn of_cpu(cpu: u32) -> Option<Self> {
         let group = Group::new("cpuset")?;
         let nodes = std::fs::read_to_string(group.0.parent()?.join("cpuset.mems"));
@@ -117,7 +117,7 @@ impl Group {
         shell
     }
 
-    /// The process joins a moment after its start.
+    /// Starts a program and waits until it has joined.
     pub fn begun(&self, command: &Command) -> Child {
         let mut child = self.joined_by(command).stdin(Stdio::null()).spawn().unwrap();
         let pid = child.id().to_string();

@@ -23,7 +23,7 @@ use seatmap_os::Root;
 use seatmap_os::visibility::is_in_container;
 use std::path::{Path, PathBuf};
 
-/// Empty unless the line is such a comment.
+/// The directives above a block, if the line is a comment with some.
 fn marks(line: &str) -> Vec<&str> {
     let inside = line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
     inside.map(|words| words.split("; ").collect()).unwrap_or_default()
@@ -31,7 +31,7 @@ fn marks(line: &str) -> Vec<&str> {
 
 #[derive(Debug)]
 struct Example {
-    /// Counted from 1.
+    /// The command's line, counted from 1.
     line: usize,
     command: String,
     expected: Vec<String>,
@@ -228,7 +228,7 @@ fn replace(lines: &mut Vec<String>, example: &Example, new: Vec<String>) {
     lines.splice(example.line..example.line + example.expected.len(), new);
 }
 
-/// Lists the examples of a page with other output.
+/// Runs the examples of a page. Lists those with other output, or rewrites the page.
 fn check(page: &Path, updates: bool) -> Vec<String> {
     let place = Place::new();
     for folder in ["demo", "examples"] {

@@ -23,7 +23,7 @@ fn ring() -> Option<Place> {
     Some(place)
 }
 
-/// `None` if the kernel allows no probes on functions.
+/// Observes a command. `None` if the kernel allows no probes on functions.
 fn observed(place: &Place, command: impl Arguments) -> Option<Value> {
     let options = "observe --method goroutines --json --";
     let output = place.run((options, command));

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 struct Brood {
     program: Guarded,
-    /// Unique to its processes.
+    /// Only this program's processes have this name.
     name: String,
     _alone: MutexGuard<'static, ()>,
 }

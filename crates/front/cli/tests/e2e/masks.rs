@@ -67,7 +67,7 @@ fn highest_with_own_mounts() -> Option<(String, MutexGuard<'static, ()>)> {
     highest().filter(|_| seatmap_needs::tool("unshare"))
 }
 
-/// Without cpusets, cells have the level `affinity`.
+/// Runs `seatmap cell` without cpusets, so that cells have the level `affinity`.
 fn without_cpusets(place: &Place, arguments: impl Arguments, variables: &[(&str, &str)]) -> Output {
     let mut command = seatmap(place, ("cell", arguments));
     command.envs(variables.iter().copied());

@@ -146,7 +146,7 @@ fn no_string_of_a_comparison_commands_a_terminal_or_forges_a_line() {
     assert!(stdout(&output).contains("\\u{1b}[2J"), "the name is shown");
 }
 
-/// `memory` would require a guardian.
+/// The record of a cell with all possible texts. `memory` would require a guardian.
 fn cell_record() -> Value {
     json!({ "format": "seatmap-cell/1", "name": "quiet", "cpus": [0], "backend": "affinity",
         "degraded": ["v2-partition: not here"], "noise_before": 1.5, "noise_after": 0.5, "state": "ready",
@@ -155,7 +155,7 @@ fn cell_record() -> Value {
         "memory": null })
 }
 
-/// The computer lacks the recorded value, so nothing is restored.
+/// The cell's journal. The computer lacks the recorded value, so nothing is restored.
 fn cell_journal() -> [Value; 3] {
     let boot_id =
         std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().to_owned();

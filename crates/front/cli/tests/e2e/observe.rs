@@ -49,7 +49,7 @@ pub fn messages(pattern: &Value) -> BTreeMap<(String, String), f64> {
     edges.map(|edge| ((name(edge, "from"), name(edge, "to")), edge["messages"].number())).collect()
 }
 
-/// The share that neighbours of the ring exchange.
+/// The share of messages between workers that ring neighbours exchange.
 pub fn share_of_neighbours(pattern: &Value) -> f64 {
     let number = |name: &str| name.strip_prefix('w').and_then(|number| number.parse::<i32>().ok());
     let ends = |(from, to): &(String, String)| Some((number(from)?, number(to)?));

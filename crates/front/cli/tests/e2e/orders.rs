@@ -132,7 +132,7 @@ fn a_relay_that_changes_nothing_is_not_noticed_and_what_it_keeps_is_worth_nothin
     assert!(second.0 == Some(1) && second.1.contains(FORGED), "{second:?}");
 }
 
-/// An earlier version's orders contained a program.
+/// An order of an earlier version, which contained a program.
 const ORDER: &str = r##"{"Mpi":{"program":[35,33,47,98,105,110,47,115,104,10,116,111,117,99,104,32,111,98,101,121,101,100],
                      "plan":"","limit_ms":1000}}"##;
 

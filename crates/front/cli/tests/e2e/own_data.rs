@@ -92,7 +92,7 @@ fn a_problem_of_qaplib_is_solved() {
     assert_eq!(pattern["tasks"], 6);
 }
 
-/// As hwloc-gather-topology copies it.
+/// A tree of two CPUs, as hwloc-gather-topology copies it.
 fn gathered(place: &Place) {
     let write = |path: &str, text: &str| {
         let path = place.path("two").join(path);

@@ -64,7 +64,7 @@ fn the_cost_is_what_the_profile_says() {
     assert!((cost - plan["cost"].number()).abs() < 1e-6 * cost, "{cost} {plan}");
 }
 
-/// A plan avoids them if it can.
+/// A plan avoids vCPUs that took turns, or names them.
 #[test]
 fn seats_that_take_turns_are_named() {
     let place = Place::new();
@@ -380,7 +380,7 @@ fn a_long_search_says_at_a_terminal_that_it_goes_on() {
         let mut child = command.spawn().unwrap();
         drop(command);
         let mut text = Vec::new();
-        // Reading after the last program has exited is an error.
+        // After the last program has exited, reading is an error.
         let _ = screen.read_to_end(&mut text);
         assert!(child.wait().unwrap().success());
         String::from_utf8_lossy(&text).into_owned()

@@ -4,7 +4,7 @@
 use crate::common::{Place, assert_contains, stderr, stdout};
 use std::process::{Command, Output};
 
-/// The later CPU first. `None` if there is only one.
+/// Two CPUs of this process, the later one first. `None` if there is only one.
 fn swapped() -> Option<[u32; 2]> {
     let cpus = seatmap_os::affinity::current().unwrap();
     if cpus.len() < 2 {
@@ -13,7 +13,7 @@ fn swapped() -> Option<[u32; 2]> {
     cpus.get(..2).map(|two| [two[1], two[0]])
 }
 
-/// `scripts/consumers` installs it.
+/// Whether a consumer works here; `scripts/consumers` installs it.
 fn installed(program: &str) -> bool {
     seatmap_needs::tool(program)
 }
@@ -55,7 +55,7 @@ fn shell(place: &Place, command: &str) -> Output {
         .unwrap()
 }
 
-/// Sorted, because threads and ranks print in any order.
+/// The output of a command, sorted because threads and ranks print in any order.
 fn lines(place: &Place, command: &str) -> Vec<String> {
     let output = shell(place, command);
     assert!(output.status.success(), "{command}: {output:?}");

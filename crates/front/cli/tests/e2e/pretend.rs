@@ -9,7 +9,7 @@ use std::process::Output;
 /// Two packages of 32 cores with two hardware threads each: CPU `k` and CPU `k + 64` share a core.
 const MACHINE: &str = "xeon-8375c-2s";
 
-/// `None` if this computer does not allow it.
+/// The output of `seatmap pretend`, or `None` if this computer does not allow it.
 fn pretend(place: &Place, arguments: impl Arguments) -> Option<Output> {
     let output = place.run(("pretend", arguments));
     (!is_no_pretence(&output)).then_some(output)

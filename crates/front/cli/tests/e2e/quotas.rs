@@ -1,4 +1,4 @@
-//! Measurements under a quota of CPU time must report it.
+//! A measurement under a quota of CPU time must report the quota.
 
 use crate::cluster_faults::{begun_in, ended, sentence_of};
 use crate::common::{Arguments, Place, stderr, stdout, two_cpus};
@@ -8,7 +8,7 @@ use crate::control_group::Group;
 /// A fifth of a CPU, in periods of 10 ms: every measurement uses it up.
 const TIGHT_PERCENT: u32 = 20;
 
-/// `None` if no quota is possible.
+/// All output of a verb under the quota. `None` if no quota is possible.
 fn said_under_a_quota(arguments: impl Arguments) -> Option<(String, Group)> {
     let group = Group::with_quota(TIGHT_PERCENT)?;
     let place = Place::new();

@@ -30,7 +30,7 @@ pub fn is_root() -> bool {
     unsafe { libc::geteuid() == 0 }
 }
 
-/// `None` if no cell can be created here.
+/// The highest CPU as a list. `None` if no cell can be created here.
 pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     let highest = online.trim().rsplit(['-', ',']).next().unwrap().to_owned();
@@ -48,12 +48,12 @@ pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
     ))
 }
 
-/// As fast as possible.
+/// The fastest arguments that create a cell.
 pub fn make(name: &str, cpus: &str) -> String {
     format!("create {name} --cpus {cpus} --untested --require v1-exclusive")
 }
 
-/// Another program may have the CPU.
+/// Whether a cell was created. Another program may have the CPU.
 pub fn made(output: &Output) -> bool {
     let told = stderr(output);
     let is_taken = told.contains("can be made here") || told.contains(", and is remembered in ");

@@ -37,7 +37,7 @@ impl Told {
         self.threads().iter().map(seat).collect()
     }
 
-    /// Every seated thread kept its seat, without an error.
+    /// Asserts that every seated thread kept its seat, without an error.
     fn assert_verified(&self) {
         for thread in self.threads() {
             let cpus = thread["cpus"].elements();
@@ -59,7 +59,7 @@ fn seat(thread: &Value) -> Option<u32> {
     }
 }
 
-/// Seats each thread and process when it is created.
+/// Runs a program with `--strict`: each thread and process is seated when it is created.
 fn run(place: &Place, options: impl Arguments, program: impl Arguments) -> Told {
     run_with(place, options, program, &[])
 }
@@ -73,7 +73,7 @@ fn run_with(
     run_as_usual(place, ("--strict", options), program, variables)
 }
 
-/// Without `--strict`, processes start on the whole set.
+/// Runs a program without `--strict`: its processes start on the whole set.
 fn run_as_usual(
     place: &Place,
     options: impl Arguments,

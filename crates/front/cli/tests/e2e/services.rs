@@ -114,7 +114,7 @@ fn a_plan_is_exported_for_its_neighbours() {
     let place = Place::new();
     let plan = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x", "-o", "p.json"];
     place.stdout(plan);
-    // The record names only units.
+    // The record names only units, not commands.
     let workers = "\"unit\":\"workers.service\"";
     let text = place.read("p.json");
     assert_contains(&text, workers);
@@ -482,7 +482,7 @@ impl Rig {
         format!("{} {} {mask}", group.trim(), inner.trim())
     }
 
-    /// The guardian needs a moment.
+    /// Whether the guardian restores the state, for which it needs a moment.
     fn comes_back(&self, before: &str) -> bool {
         let end = Instant::now() + Duration::from_secs(20);
         while self.state() != before && Instant::now() < end {
@@ -597,7 +597,7 @@ fn a_race_without_a_gain_leaves_everything_as_it_was() {
     let told = output(&rig.place, race);
     assert_eq!(told.status.code(), Some(2));
     assert!(stderr(&told).contains("no service of the plan has a metric"));
-    // Grows only with time, so no set makes it faster.
+    // This metric grows only with time, so no set makes it faster.
     let mut plan = rig.place.read_json("plan.json");
     plan["services"][1]["service"]["metric"] = "cut -d' ' -f1 /proc/uptime".into();
     plan["services"][1]["service"]["limit_percent"] = 90.into();

@@ -141,7 +141,7 @@ fn a_domain_is_pinned_by_libvirt_and_comes_back() {
         return seatmap_needs::skipped!("no cpuset can be made");
     };
     let _libvirt = domain.libvirt();
-    // The first answer has a greeting.
+    // The first answer begins with a greeting.
     let _ = domain.pins();
     let before = domain.pins();
     assert!(before.contains("emulator:") && before.contains("IOThread ID"), "{before}");

@@ -4,10 +4,10 @@ use crate::common::{Place, files, stderr, stdout};
 use std::path::Path;
 use std::process::Command;
 
-/// timeout(1) did not find the program.
+/// The exit code of timeout(1) if it does not find the program.
 const NOT_FOUND: i32 = 127;
 
-/// `None` if the shell is missing.
+/// Runs a script in a shell. `None` if the shell is missing.
 fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_seatmap")).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());

@@ -4,10 +4,10 @@ use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
 use crate::real_cells::highest;
 use std::process::{Command, Output};
 
-/// `bench/taken/run` does this for every verb.
+/// Removes CPUs. `bench/taken/run` does so for every verb.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/taken/run");
 
-/// `None` if the script can have no control group.
+/// Runs the script. `None` if it can have no control group.
 fn taken(options: impl Arguments) -> Option<Output> {
     if !Command::new("python3")
         .arg("--version")

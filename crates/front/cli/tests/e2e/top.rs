@@ -34,7 +34,7 @@ impl<'a> Terminal<'a> {
     }
 
     fn command(&self, words: impl Arguments) -> Command {
-        // For the environment only: the program is tmux.
+        // Only for the environment; the program is tmux.
         let mut command = self.place.command_of("tmux");
         command.arg("-S").arg(self.place.path("tmux")).args(words.words()).env_remove("TMUX");
         command
@@ -289,7 +289,7 @@ fn who_wakes_whom_is_shown_and_recorded() {
     let place = Place::new();
     let Some(relay) = Relay::start(&place) else { return };
     let choice = ["--pid", &relay.pid(), "--interval", "300ms", "--wakes"];
-    // On a busy computer neither thread may have run yet.
+    // On a busy computer neither thread may have run before a look.
     until(|| {
         let text = place.stdout(("top --once", choice));
         text.lines().any(|line| line.starts_with("ARC WAKES/s"))

@@ -101,7 +101,7 @@ fn a_race_goes_on_only_from_ones_own_runs() {
     refused("other users can write");
 }
 
-/// The metrics of its services are shell commands.
+/// The plan's metrics are shell commands.
 #[test]
 fn a_plan_that_others_can_change_is_not_raced() {
     let place = Place::new();

@@ -39,7 +39,7 @@ fn better_seats_are_found_and_written() {
     assert_eq!(kept, found);
     assert!(place.read("p.html").contains("is better: it reads 10.0 % lower than 'default'"));
     let winner = &found["candidates"][verdict["winner"].whole() as usize];
-    // Only an order is a plan.
+    // Only an order is written as a plan.
     assert_eq!(
         winner["seats"]["order"].is_string(),
         files(&place).contains(&"plan.json".to_owned()),

@@ -3,12 +3,12 @@
 
 use super::{assert_none, others, texts};
 
-/// Tables are exempt.
+/// Widest line of a comment. Tables are exempt.
 const WIDEST_COMMENT: usize = 100;
-/// Tables and examples are exempt.
+/// Widest line of a page. Tables and examples are exempt.
 const WIDEST_PROSE: usize = 120;
 
-/// Questions are exempt.
+/// Whether a sentence begins with a free relative. Questions are exempt.
 fn is_free_relative(sentence: &str) -> bool {
     let beginnings = ["Who ", "Whoever ", "That which ", "What "];
     beginnings.iter().any(|beginning| sentence.starts_with(beginning)) && !sentence.ends_with('?')
@@ -28,7 +28,7 @@ fn negates_a_noun(text: &str) -> bool {
     })
 }
 
-/// With their punctuation marks.
+/// The sentences of a paragraph, each with its punctuation mark.
 fn sentences(paragraph: &str) -> impl Iterator<Item = &str> {
     paragraph
         .split_inclusive(['.', '?', '!', ';'])
@@ -40,10 +40,10 @@ fn sentences(paragraph: &str) -> impl Iterator<Item = &str> {
         .filter_map(|(follows, sentence)| follows.then_some(sentence))
 }
 
-/// With the number of its first line.
+/// A paragraph and the number of its first line.
 type Paragraph = (usize, String);
 
-/// `None` ends a paragraph.
+/// Joins lines to paragraphs. `None` ends a paragraph.
 fn paragraphs<'a>(lines: impl Iterator<Item = (usize, Option<&'a str>, bool)>) -> Vec<Paragraph> {
     let mut found: Vec<Paragraph> = Vec::new();
     let mut goes_on = false;
@@ -75,7 +75,7 @@ fn prose(text: &str) -> Vec<Paragraph> {
     }))
 }
 
-/// Messages are string literals at the start of a line.
+/// Comments and messages, which are string literals at the start of a line.
 fn comments_and_messages(text: &str) -> Vec<Paragraph> {
     let comment = |line: &'_ str| -> Option<String> {
         let line = line.trim_start();

@@ -7,7 +7,7 @@ fn map(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Up to the next backquote, without a link's kind (`mod@place`).
+/// The words between a mark and the next backquote, without a link's kind (`mod@place`).
 fn words<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = &'a str> {
     let rests = text.match_indices(mark).map(move |(at, _)| &text[at + mark.len()..]);
     rests

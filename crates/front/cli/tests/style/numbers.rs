@@ -33,10 +33,10 @@ const COUNTED: &str = "CPUs PUs SPEs batches blocks bytes calls candidates cells
     places processes programs ranks regimes resamplings rounds rows runs samples seats seconds sections steps stops \
     streams swaps switches tasks threads transfers tries users values vertices visits windows words workers";
 
-/// Such a comment says why the number is never 1.
+/// Begins a comment that says why a number is never 1.
 const NEVER_ONE: &str = "// Plural: ";
 
-/// Outside the product.
+/// Folders outside the product.
 const OTHERS: [&str; 3] = ["papers/", "bench/", "/examples/"];
 
 /// A number in braces and a plural noun. Omits constants, which are never 1, and measured figures

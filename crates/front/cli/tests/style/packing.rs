@@ -9,7 +9,7 @@ const MOST_WIDE_LINES: usize = 308;
 const MOST_NAMED_CLOSURES: usize = 200;
 const MOST_TUPLE_LETS: usize = 5;
 
-/// Without unit tests.
+/// Production code, without unit tests.
 fn production() -> Vec<String> {
     let files =
         others().into_iter().filter(|(name, _)| !is_test(name) && !name.contains("/benches/"));

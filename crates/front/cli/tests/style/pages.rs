@@ -2,7 +2,7 @@
 
 use super::{assert_none, lines_that, root, texts};
 
-/// A reader cannot follow more.
+/// A reader cannot follow a longer walk.
 const LONGEST_WALK: usize = 12;
 #[derive(Debug, PartialEq)]
 struct Hop {
@@ -10,7 +10,7 @@ struct Hop {
     function: String,
 }
 
-/// Headings that begin with "Walk", and the hops below each.
+/// The walks of a page: headings that begin with "Walk", and the hops below each.
 fn walks(page: &str) -> Vec<(String, Vec<Hop>)> {
     let mut walks: Vec<(String, Vec<Hop>)> = Vec::new();
     for line in page.lines() {
@@ -38,7 +38,7 @@ fn is_missing(hop: &Hop) -> bool {
 fn walks_lead_through_functions_that_exist() {
     let page = std::fs::read_to_string(root().join("docs/src/architecture.md")).unwrap();
     let walks = walks(&page);
-    // A placement, a program on seats, a guardian.
+    // The three walks: a placement, a program on seats, a guardian.
     assert_eq!(walks.len(), 3);
     let mut missing = Vec::new();
     for (name, hops) in &walks {
@@ -84,7 +84,7 @@ fn links(page: &str) -> Vec<String> {
     all.filter(|target| !target.contains("://")).collect()
 }
 
-/// As hosting services and mdbook generate it.
+/// The anchor of a heading, as hosting services and mdbook generate it.
 fn anchor(heading: &str) -> String {
     // A link counts by its text.
     let mut words = String::new();
@@ -108,7 +108,7 @@ fn anchor(heading: &str) -> String {
     kept.collect::<String>().to_lowercase()
 }
 
-/// Those of headings (numbered if repeated) and of tags.
+/// The anchors of headings (numbered if repeated) and of tags.
 fn anchors(page: &str) -> Vec<String> {
     let mut inside = false;
     let mut found: Vec<String> = Vec::new();

@@ -15,7 +15,7 @@ impl Sleep {
     fn with(variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new("sleep");
         let sleep = Sleep(command.arg("1000").envs(variables.iter().copied()).spawn().unwrap());
-        // Readable only after execve(2).
+        // The environment can be read only after execve(2).
         let variables = format!("/proc/{}/environ", sleep.pid());
         let begun = std::time::Instant::now();
         while std::fs::read(&variables).unwrap().is_empty() {
@@ -186,7 +186,7 @@ fn a_binding_comes_after_the_threads() {
     let Some((program, [a, _])) = on_two_cpus(threads(1, "spin")) else { return };
     let place = Place::new();
     let pid = program.pid();
-    // As `taskset -p` without -a does.
+    // This is the effect of `taskset -p` without -a.
     bind(pid, &[a]);
     // A remark until one of the threads has worked for a while.
     let is_wrong = |checked: &Checked| {
@@ -350,7 +350,7 @@ fn a_real_time_stranger_is_told_with_its_policy() {
     let mut hog = Sleep(hog.stderr(Stdio::null()).spawn().unwrap());
     let tid = hog.pid();
     let is_found = |checked: &Checked| checked.findings().iter().any(|one| one["tids"][1] == tid);
-    // Without permission for a real-time policy it exits at once.
+    // Without permission for a real-time policy, the process exits at once.
     std::thread::sleep(Duration::from_millis(300));
     if hog.0.try_wait().unwrap().is_some() {
         return seatmap_needs::skipped!("no real-time policy here");

@@ -165,7 +165,7 @@ pub(super) fn mended(checked: &Checked, rule: &str) -> String {
     found["remedy_kind"].text().to_owned()
 }
 
-/// Returns stdout and stderr together, and the exit code.
+/// Runs a command in the group. Returns stdout and stderr together, and the exit code.
 fn under_quota(group: &Group, place: &Place, arguments: impl Arguments) -> (String, Option<i32>) {
     let script = format!("echo $$ > {}/cgroup.procs; exec \"$0\" \"$@\" 2>&1", group.0.display());
     let mut shell = place.command_of("sh");
@@ -174,7 +174,7 @@ fn under_quota(group: &Group, place: &Place, arguments: impl Arguments) -> (Stri
     (stdout(&output), output.status.code())
 }
 
-/// Such a command is as slow as the quota allows.
+/// Under a quota a command that needs CPU time is as slow as the quota allows.
 #[test]
 fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
     let Some((outer, inner)) = nested() else { return };

@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-/// Prometheus' own checker. `false` if it is not installed.
+/// Runs Prometheus' own checker. `false` if it is not installed.
 fn promtool(words: &[&str], input: &str) -> bool {
     let mut command = Command::new("promtool");
     command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -38,7 +38,7 @@ fn a_program_of_another_user() {
     let strict = Checked::of(as_nobody(&place, ["--pid", &pid, "--strict"]).output().unwrap());
     assert_eq!(strict.code, Some(1));
     assert!(strict.stderr.contains("not everything could be seen"), "{}", strict.stderr);
-    // All users can read masks.
+    // All users can read masks, so faults in them are found.
     bind_all(program.pid(), &[two_cpus()[0]]);
     Checked::of(as_nobody(&place, ["--pid", &pid, "--rule", "one-per-cpu"]).output().unwrap())
         .wrong("one-per-cpu");
@@ -140,7 +140,7 @@ fn a_program_that_ends_meanwhile() {
     let reaped = std::thread::spawn(move || child.wait());
     let line = Place::new().one_line_refusal(format!("check --pid {pid} --seconds 3"));
     reaped.join().unwrap().unwrap();
-    // The check may start too late.
+    // On a busy computer the check may start too late.
     let is_told = line == "seatmap: the program ended while it was watched"
         || line.contains("there is no process");
     assert!(is_told, "{line}");
@@ -181,7 +181,7 @@ fn in_namespaces(place: &Place, script: &str) -> Option<Vec<(Option<i32>, String
         .then(|| SEEING.iter().map(|arguments| in_namespace(place, &script, arguments)).collect())
 }
 
-/// Executes the command from both error messages.
+/// Executes the commands from the two error messages.
 #[test]
 fn a_proc_is_mounted_by_the_command_in_the_error() {
     if !can_make_namespaces() {

@@ -33,7 +33,7 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Connects the first client to that port.
+    /// Starts a relay and connects its first client to that port of rank 0.
     pub fn begin(of_rank_0: u16, tampering: Tampering) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -59,7 +59,7 @@ fn patient(port: u16) -> TcpStream {
 }
 
 fn carry(rank: TcpStream, lead: TcpStream, tampering: Tampering, orders: &Sender<Vec<u8>>) {
-    // Challenge, claim, welcome.
+    // The three messages of the handshake: challenge, claim, welcome.
     for (mut from, mut to) in [(&lead, &rank), (&rank, &lead), (&lead, &rank)] {
         let Some(message) = message(&mut from, 0) else { return };
         to.write_all(&message).unwrap();
@@ -71,7 +71,7 @@ fn carry(rank: TcpStream, lead: TcpStream, tampering: Tampering, orders: &Sender
     carry_orders(lead, rank, &tampering, &answers, orders);
 }
 
-/// `None` at the end of the connection.
+/// Reads a message and its tag. `None` at the end of the connection.
 fn message(from: &mut &TcpStream, tag: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; 4];
     from.read_exact(&mut bytes).ok()?;

@@ -33,7 +33,7 @@ fn lives(pid: libc::pid_t) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
-/// From the launcher's last line.
+/// The supervisor's process id, from the launcher's last line.
 fn supervisor(stderr: &str) -> libc::pid_t {
     let told = stderr.split("; process ").nth(1).and_then(|rest| rest.split(' ').next());
     told.and_then(|pid| pid.parse().ok()).unwrap()

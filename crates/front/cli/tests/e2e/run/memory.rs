@@ -8,7 +8,7 @@ use crate::common::{Json, Place, assert_contains, stderr};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
-/// `None` if this computer has no NUMA policies.
+/// The program that touches memory. `None` if this computer has no NUMA policies.
 fn memory() -> Option<&'static str> {
     // This is not the main thread, so it has no policy from the test.
     if let Err(error) = seatmap_os::mempolicy::MemoryPolicy::local().check() {
@@ -23,12 +23,12 @@ fn node() -> u32 {
     nodes.usable().first().unwrap()
 }
 
-/// Without the pages.
+/// The printed policies, without the pages.
 fn policies(told: &Told) -> Vec<String> {
     told.lines().iter().map(|line| line.split(" N").next().unwrap().to_owned()).collect()
 }
 
-/// Each thread's policy and whether it is set.
+/// The reported policy of each thread and whether it is set.
 fn reported(told: &Told) -> Vec<(Option<&str>, bool)> {
     told.threads()
         .iter()
@@ -36,7 +36,7 @@ fn reported(told: &Told) -> Vec<(Option<&str>, bool)> {
         .collect()
 }
 
-/// Every other task has memory on this node.
+/// A plan in which every other task has memory on this node.
 fn plan(place: &Place) {
     let [a, b] = two_cpus();
     let node = node();

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs");
 const BUILT: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// If there is only one, returns it twice.
+/// Two CPUs of this process. If there is only one, it is returned twice.
 pub fn two_cpus() -> [u32; 2] {
     let cpus = seatmap_os::affinity::current().unwrap();
     [cpus[0], *cpus.get(1).unwrap_or(&cpus[0])]
@@ -95,7 +95,7 @@ pub fn rust() -> Option<&'static str> {
     built(&BUILT, "rust", "threads.rs", "rustc", &["--edition=2024", "-o"])
 }
 
-/// Always static.
+/// The Go program, which is always static.
 pub fn go() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     built(&BUILT, "go", "threads.go", go_tool(), &["build", "-o"])

@@ -5,7 +5,7 @@ use crate::common::{Arguments, Place, assert_contains, files, stderr};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 
-/// The program, which would create a file, must not start.
+/// The refusal of a run. The program, which would create a file, must not start.
 fn refusal(place: &Place, options: impl Arguments) -> String {
     let line = place.one_line_refusal(("run", options, "-- touch started"));
     assert!(!place.path("started").exists(), "it was started");

@@ -76,7 +76,7 @@ fn stayer() -> Option<Running> {
     Some(Running::of(command))
 }
 
-/// In the order of their ids.
+/// The masks of a program's threads, in the order of their ids.
 fn masks(running: &Running) -> Vec<String> {
     let folder = format!("/proc/{}/task", running.pid());
     let mut tids: Vec<u32> = std::fs::read_dir(&folder)

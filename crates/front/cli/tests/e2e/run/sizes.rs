@@ -153,7 +153,7 @@ fn go_starts_as_many_threads_as_there_are_seats() {
     assert_eq!(told.report["roaming"].elements().len(), 1);
 }
 
-/// Like pyenv's shims.
+/// A wrapper like pyenv's shims: a shell with a dozen helpers.
 const SHIM: &str = "i=0; while [ $i -lt 12 ]; do x=$(/bin/echo $i); i=$((i+1)); done; exec \"$@\"";
 
 #[test]

@@ -12,9 +12,9 @@ fn state(pid: libc::pid_t) -> char {
 }
 
 const REQUESTS: u32 = 20;
-/// Time limit on a busy computer.
+/// Time limit on a busy computer for a stop to be visible.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
-/// Between two requests, a millisecond apart.
+/// Looks at the launcher between two requests, a millisecond apart.
 const LOOKS: u32 = 500;
 
 /// Returns the signal that stopped the child. A stop request right after SIGCONT can be lost, so it
