@@ -101,7 +101,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Such a file is missing if the package is built alone.
+/// An included file outside the package is missing if the package is built alone.
 #[test]
 fn packages_include_files_of_their_own() {
     let mut count = 0;

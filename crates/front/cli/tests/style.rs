@@ -33,8 +33,8 @@ const LONGEST_MACHINE: usize = 1400;
 const LONGEST_FUNCTION: usize = 120;
 const SAFETY_WITHIN: usize = 4;
 
-/// From the top: folders below `crates/`. A crate depends only on crates of its own floor and of
-/// lower ones.
+/// The floors, from the top: folders below `crates/`. A crate depends only on crates of its own
+/// floor and of lower ones.
 const FLOORS: [&str; 7] = ["front", "measure", "place", "run", "cell", "machines", "ground"];
 
 fn root() -> PathBuf {
@@ -73,7 +73,7 @@ fn rust() -> Vec<(String, String)> {
     texts(&[".rs"])
 }
 
-/// Tests may be longer, because cutting makes them harder to read.
+/// Whether a file contains tests, which may be longer: cutting makes them harder to read.
 fn is_test(name: &str) -> bool {
     name.contains("/tests/") || name.ends_with("/tests.rs") || name.starts_with("fuzz/")
 }
@@ -127,7 +127,8 @@ fn files_are_short() {
     assert_none("too long", &rust().iter().filter_map(long).collect::<Vec<_>>());
 }
 
-/// In formatted code the closing brace of a function has the indentation of its first line.
+/// The length of a function. In formatted code its closing brace has the indentation of its first
+/// line.
 fn function_length(lines: &[&str], at: usize) -> usize {
     let line = lines[at];
     let starts =
@@ -317,8 +318,8 @@ const WORDS_OF_PAPERS: [&str; 13] = [
     "Cellule",
 ];
 
-/// Lines that may: they point users to the papers' commands and machines, or mean Arm's Statistical
-/// Profiling Extension.
+/// Lines that may use these words: they point users to the papers' commands and machines, or mean
+/// Arm's Statistical Profiling Extension.
 const POINTERS: [(&str, &str); 4] = [
     ("crates/front/cli/src/main.rs", ", \"seatmap-papers "),
     ("crates/machines/sim/src/catalog.rs", "SUCCESSOR: &str"),

@@ -218,7 +218,7 @@ fn an_equal_head_passes() {
     assert!(ended.summary.starts_with("**Passed: 1 benchmark"), "{}", ended.summary);
 }
 
-/// No shell expands the command's words.
+/// A command is split into words; no shell expands it.
 #[test]
 fn a_command_needs_no_file_and_is_never_expanded() {
     if !seatmap_needs::tool("git") {
@@ -318,7 +318,7 @@ fn release(place: &Place) -> PathBuf {
     folder
 }
 
-/// `None` if curl is only in a folder with a seatmap.
+/// The PATH without folders that contain a seatmap. `None` if curl is only there.
 fn path_without_seatmap() -> Option<String> {
     let path = std::env::var("PATH").unwrap();
     let has = |folder: &str, name: &str| Path::new(folder).join(name).exists();

@@ -56,8 +56,8 @@ impl Checked {
         wrong.unwrap()
     }
 
-    /// Ignores CPU time taken by other programs: the check rightly reports it if another test, a
-    /// build or a neighbour took some.
+    /// Asserts that nothing is wrong, except for CPU time taken by other programs: the check
+    /// rightly reports it if another test, a build or a neighbour took some.
     #[track_caller]
     fn assert_healthy(&self) {
         let is_wrong = |finding: &&Value| finding["gravity"] == "wrong";
@@ -86,7 +86,8 @@ fn check_pid(place: &Place, pid: Tid, options: impl Arguments) -> Checked {
     check(place, (&["--pid", &pid.to_string()], options))
 }
 
-/// `count` threads besides the main thread, all ready. `None` if there is no compiler.
+/// A program with `count` threads besides the main thread, all ready. `None` if there is no
+/// compiler.
 pub(crate) fn threads(count: usize, what: &str) -> Option<Running> {
     threads_with(count, what, &[])
 }

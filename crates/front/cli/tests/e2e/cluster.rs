@@ -392,7 +392,8 @@ fn a_rank_is_seated_and_checked_on_its_node() {
     assert_contains(&told, "rank 1 has no thread");
 }
 
-/// Its cost is 20 minus the number of successive ranks on one switch. Its seventh start fails.
+/// A launcher for tests: its cost is 20 minus the number of successive ranks on one switch. Its
+/// seventh start fails.
 const LAUNCHER: &str = r#"
 hosts=$1; shift
 echo start >> starts

@@ -133,7 +133,7 @@ impl Place {
         command
     }
 
-    /// Another program in the same environment.
+    /// A command for another program in the same environment.
     pub fn command_of(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.folder()).env("HOME", self.folder()).env("NO_COLOR", "1");
@@ -185,7 +185,7 @@ impl Place {
         stderr.lines().filter(|line| !waits(line)).collect::<Vec<_>>().join("\n")
     }
 
-    /// [`Self::refusal`], which must be one line that begins with the program's name.
+    /// As [`Self::refusal`], and it must be one line that begins with the program's name.
     pub fn one_line_refusal(&self, arguments: impl Arguments) -> String {
         let line = self.refusal(arguments);
         let name = Path::new(crate::PROGRAM).file_name().unwrap().to_str().unwrap();
@@ -240,7 +240,7 @@ pub fn is_no_pretence(output: &Output) -> bool {
     is_refused
 }
 
-/// The shell's built-in: small systems lack the program.
+/// The shell's built-in `kill`, because small systems lack the program.
 pub fn kill() -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", "kill \"$@\"", "sh"]);
@@ -294,7 +294,7 @@ pub fn in_front_of(terminal: OwnedFd, command: &mut Command) {
     }
 }
 
-/// Has no other processes, so the process limit counts only those of the test.
+/// This user has no other processes, so the process limit counts only those of the test.
 const ANOTHER_USER: u32 = 54_321;
 
 /// Runs the binary as a user limited to one thread. `None` if this process cannot change its user.

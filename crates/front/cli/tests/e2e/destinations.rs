@@ -60,7 +60,7 @@ fn a_place_that_cannot_have_the_result_is_refused_before_the_work() {
 fn an_open_file_is_written_and_not_replaced() {
     let place = Place::new();
     let file = fs::File::create(place.path("out")).unwrap();
-    // Like /dev/stdout, but without risk for that link.
+    // A link like /dev/stdout, which the test does not put at risk.
     symlink("/proc/self/fd/1", place.path("stdout")).unwrap();
     let mut command = place.command("export graviton3 --format csv -o stdout");
     assert!(command.stdout(file.try_clone().unwrap()).status().unwrap().success());

@@ -49,7 +49,7 @@ fn nothing_is_tried_unless_asked() {
     );
 }
 
-/// No control group is left, and no interrupt has moved.
+/// Trials are undone: no control group is left, and no interrupt has moved.
 #[test]
 fn isolation_is_examined_for_the_cpus_in_question() {
     let place = Place::new();

@@ -211,7 +211,7 @@ fn fits(example: &Example, printed: &str) -> bool {
     example.expected.is_empty() || fitted(&example.expected, &lines, same).is_some()
 }
 
-/// All printed lines if none match and the page leaves nothing out.
+/// The page's lines, refreshed. All printed lines if none match and the page leaves nothing out.
 fn refreshed(example: &Example, printed: &str) -> Option<Vec<String>> {
     let lines: Vec<&str> = printed.lines().collect();
     let leaves_out = example.expected.iter().any(|line| line == "...");
@@ -251,7 +251,7 @@ fn check(page: &Path, updates: bool) -> Vec<String> {
         }
         replaced.extend(new.map(|new| (example, new)));
     }
-    // From the end, to keep earlier line numbers valid.
+    // Starts at the end, to keep earlier line numbers valid.
     replaced.into_iter().rev().for_each(|(example, new)| replace(&mut lines, &example, new));
     if updates {
         std::fs::write(page, lines.join("\n") + "\n").unwrap();

@@ -6,7 +6,8 @@ use seatmap_data::document::is_hidden;
 use serde_json::Value;
 use std::process::Output;
 
-/// Escape sequences, line ends, C1 controls, bidirectional overrides, NUL, and extreme length.
+/// Text with escape sequences, line ends, C1 controls, bidirectional overrides and NUL, of extreme
+/// length.
 pub fn hostile_text() -> String {
     let script = "<script>alert(1)</script>|,\"';`";
     let long = "y".repeat(5000);

@@ -61,5 +61,5 @@ mod unequal;
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap");
 pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
-/// Files, and folders of files, with examples to run.
+/// The files, and folders of files, with examples to run.
 pub const PAGES: [&str; 3] = ["README.md", "docs/src", "docs/src/recipes"];

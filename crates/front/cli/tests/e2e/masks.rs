@@ -62,7 +62,8 @@ fn sleep() -> Command {
     command
 }
 
-/// In a plain chroot `/` is not a mount and cannot be made private.
+/// The highest CPU, if this process can have its own mounts. In a plain chroot `/` is not a mount
+/// and cannot be made private.
 fn highest_with_own_mounts() -> Option<(String, MutexGuard<'static, ()>)> {
     highest().filter(|_| seatmap_needs::tool("unshare"))
 }
@@ -204,8 +205,8 @@ fn settings() -> Vec<(String, String)> {
     found
 }
 
-/// Returns the outputs of creating a second cell and of the restoration, after the run folder of
-/// the first was lost.
+/// Creates a cell, deletes its run folder and restores the settings. Returns the outputs of
+/// creating a second cell and of the restoration.
 fn lost_and_restored(
     place: &Place,
     cell: &str,

@@ -36,7 +36,7 @@ fn no_string_of_a_document_commands_a_terminal_or_forges_a_line() {
     assert_strings_are_shown(&place, &plan, &verbs);
 }
 
-/// Every possible text: bad-cable.json plus a missing rank and a quota.
+/// A cluster with every possible text: bad-cable.json plus a missing rank and a quota.
 fn cluster() -> Value {
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/bad-cable.json"));
     let mut cluster: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -83,7 +83,7 @@ fn no_string_of_a_seating_commands_a_terminal_or_forges_a_line() {
     assert_strings_are_shown(&place, &seating, &[&check]);
 }
 
-/// A document on each line; tries the strings of the first lines.
+/// Each line of this file is a document. Makes the strings of the first lines hostile.
 fn assert_lines_are_shown(place: &Place, text: &str, verbs: &[&str]) {
     let lines: Vec<&str> = text.lines().collect();
     for (at, line) in lines.iter().enumerate().take(4) {

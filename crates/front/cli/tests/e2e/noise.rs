@@ -115,7 +115,8 @@ fn what_cannot_be_measured_is_refused_in_one_line() {
     }
 }
 
-/// The exit code says that the results are incomplete.
+/// The command asks for a day. After a signal it prints the results so far, and its exit code says
+/// that they are incomplete.
 #[test]
 fn an_interrupted_measurement_keeps_what_it_has() {
     let place = Place::new();

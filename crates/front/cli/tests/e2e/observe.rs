@@ -364,7 +364,7 @@ fn ctrl_c_keeps_what_was_seen() {
     let pid = living.0.id().to_string();
     let mut observer =
         Living::new(place.command(format!("observe -p {pid} --seconds 1h -o seen.json")));
-    // Before the handler is installed, the signal ends Seatmap without a file.
+    // A signal before the handler is installed ends Seatmap without a file.
     std::thread::sleep(Duration::from_millis(500));
     observer.signal(libc::SIGINT);
     assert!(observer.has_ended());
@@ -475,7 +475,8 @@ fn a_removed_method_says_what_replaces_it() {
     assert!(!stdout(&help).contains("pages"));
 }
 
-/// Rank 0 sends rank 1 ten messages, and the other ranks exchange halves with their neighbours.
+/// A job in which rank 0 sends rank 1 ten messages, and the other ranks exchange halves with their
+/// neighbours.
 const HALO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../run/observe/tests/programs/halo.c");
 
 /// The command line of a job with one of Debian's MPIs. `None` if that MPI is missing.
@@ -523,7 +524,7 @@ fn assert_ranks_are_observed(mpi: &str) {
     let Some(job) = job(&place, mpi, "mpicc", HALO) else { return };
     let together = messages_of(&place, &job);
     assert_eq!(together[&ranks(0, 1)], 10.0, "{together:?}");
-    // One Seatmap per rank: rank 0 merges their traces and deletes them.
+    // The same with one Seatmap per rank: rank 0 merges their traces and deletes them.
     let each = |options: &str| {
         let words = (launch(mpi), [crate::PROGRAM], ("observe --method mpi", options, "-- ./job"));
         let words = words.words();
@@ -553,7 +554,7 @@ fn ranks_of_mpich_are_observed() {
     assert_ranks_are_observed("mpich");
 }
 
-/// Each rank sends seven messages to the next one, and rank 0 broadcasts one.
+/// A ring in which each rank sends seven messages to the next one, and rank 0 broadcasts one.
 const RING: &str = "program ring
   use MODULE
   implicit none

@@ -38,7 +38,8 @@ fn at_port(place: &Place, at: usize, size: usize, port: u16, more: impl Argument
     command
 }
 
-/// `None` if this process cannot become another user, or that user cannot start the program.
+/// A folder writable by all users. `None` if this process cannot become another user, or that user
+/// cannot start the program.
 fn shared() -> Option<Place> {
     let place = Place::new();
     fs::set_permissions(place.folder(), Permissions::from_mode(0o777)).unwrap();
@@ -231,7 +232,7 @@ impl Crowd {
         Crowd { streams: (0..count).map(|_| connected(address)).collect(), said: 0 }
     }
 
-    /// One more byte on each connection, of a message that never ends.
+    /// Sends one more byte on each connection, of a message that never ends.
     fn trickle(&mut self) {
         let byte = [0, 0, 0xff, 0].get(self.said).copied().unwrap_or(b'x');
         self.said += 1;
@@ -281,7 +282,7 @@ fn users_read_no_words_of_the_standard_library() {
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // Only the beginning of a message.
+            // Sends only the beginning of a message.
             let _ = (&stream).write_all(&[0, 0, 0, 9, b'x']);
             let _ = stream.shutdown(std::net::Shutdown::Write);
             let _ = (&stream).read(&mut [0; 64]);

@@ -15,7 +15,8 @@ fn own(name: &str) -> String {
         .to_owned()
 }
 
-/// The made-up machine: CPU n and CPU n + 4 share a core, with two cores per socket.
+/// Asserts that a file describes the made-up machine: CPU n and CPU n + 4 share a core, with two
+/// cores per socket.
 fn is_the_machine(place: &Place, file: &str) {
     let profile = place.json(["import", file, "--json"]);
     assert_eq!(profile["topology"]["pus"].elements().len(), 8, "{file}");

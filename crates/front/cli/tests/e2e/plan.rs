@@ -185,7 +185,7 @@ fn taskset_seats_the_ranks_of_each_node() {
     }
 }
 
-/// Runs the `mpirun` command from the exported file's first comment.
+/// Runs the `mpirun` command in a comment of the exported rankfile.
 fn by_rankfile(place: &Place, placement: &[u32], before: &str) -> Vec<String> {
     export(place, "rankfile", placement);
     let text = place.read("seats");

@@ -33,7 +33,7 @@ done <from
 exit 1
 "#;
 
-/// A sleeping process plays the domain's, in a group with libvirt's name.
+/// A domain in a plan. A sleeping process replaces the domain's, in a group with libvirt's name.
 struct Domain {
     place: Place,
     name: String,

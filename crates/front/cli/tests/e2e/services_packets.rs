@@ -45,7 +45,7 @@ fn packets_leave_quiet_cpus_and_come_back() {
     let output = unshare.output();
     let _ = sleeper.kill();
     let _ = sleeper.wait();
-    // 1 is unshare's own exit code.
+    // 1 is unshare's own exit code, if this user cannot create a namespace.
     let refused = [Some(1), Some(77)];
     let Some(output) = output.ok().filter(|output| !refused.contains(&output.status.code())) else {
         return seatmap_needs::skipped!("no network namespace with a card can be made");

@@ -139,7 +139,7 @@ fn fish_completes_alike() {
     }
 }
 
-/// With the script read by `.zshrc`, and with it found in the function path.
+/// Presses the key twice: with the script read by `.zshrc`, and with it found in the function path.
 #[test]
 fn zsh_completes_at_the_first_press_of_the_key() {
     let place = Place::new();

@@ -43,7 +43,7 @@ fn by_shell(place: &Place, arguments: &str, streams: &str) -> Output {
     shell.env("SEATMAP_RUN", place.path("run")).output().unwrap()
 }
 
-/// Exit code 1, and a last line about the lost output.
+/// Asserts exit code 1 and a last line about the lost output.
 fn assert_lost(arguments: &str, output: &Output) {
     let stderr = stderr(output);
     assert_eq!(output.status.code(), Some(1), "{arguments}: {stderr}");

@@ -4,7 +4,7 @@ use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
 use crate::real_cells::highest;
 use std::process::{Command, Output};
 
-/// Removes CPUs. `bench/taken/run` does so for every verb.
+/// The script that removes CPUs. `bench/taken/run` does so for every verb.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/taken/run");
 
 /// Runs the script. `None` if it can have no control group.
@@ -31,8 +31,8 @@ fn taken(options: impl Arguments) -> Option<Output> {
     Some(output)
 }
 
-/// The verbs with the most waiting between threads. A cell of another test cannot exist next to the
-/// script's group.
+/// Runs the verbs with the most waiting between threads. A cell of another test cannot exist next
+/// to the script's group.
 #[test]
 fn every_wait_ends_when_a_cpu_is_taken_away() {
     let _alone = highest();

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-/// Cargo builds the library there before the tests. `None` if only this package was built.
+/// The folder in which cargo built the library before the tests. `None` if only this package was
+/// built.
 pub fn folder() -> Option<PathBuf> {
     let folder = std::env::current_exe().unwrap().parent().unwrap().to_owned();
     let is_there = folder.join("libseatmap_trace.so").is_file();

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 
 const NOBODY: u32 = 65_534;
 
-/// Like `/tmp`. `None` if this process cannot create another user's link.
+/// A world-writable folder like `/tmp`, with a link. `None` if this process cannot create another
+/// user's link.
 fn shared(link: &str, target: &str) -> Option<Place> {
     let place = Place::new();
     fs::set_permissions(place.folder(), Permissions::from_mode(0o1777)).unwrap();

@@ -178,7 +178,7 @@ fn a_killed_race_leaves_no_folder_behind() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    // Repeated runs leave only the last plan.
+    // If a cell took the CPU of a run, that run was repeated; `began` names the last one.
     let run = begun().unwrap();
     // The run may have ended with the race. SAFETY: the call touches no memory.
     let ended = unsafe { libc::kill(run, libc::SIGKILL) };

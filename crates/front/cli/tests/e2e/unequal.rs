@@ -166,7 +166,7 @@ fn an_observed_program_is_judged_by_its_own_time_first() {
     assert_eq!(plan["objective"], "time");
     let seats = placement(&plan);
     assert!(seats[0] != seats[7] && seats[0] < 16 && seats[7] < 16, "busy ones on fast cores");
-    // 7,000 messages per second, none farther than the largest distance.
+    // There are 7,000 messages per second, none farther than the largest distance.
     let effect = |key: &str| plan["effect"][key].number();
     assert_eq!((effect("observed_s"), effect("messages")), (1.0, 7000.0));
     assert!(effect("planned_s") < effect("farthest_s"));

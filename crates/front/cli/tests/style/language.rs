@@ -14,7 +14,7 @@ fn is_free_relative(sentence: &str) -> bool {
     beginnings.iter().any(|beginning| sentence.starts_with(beginning)) && !sentence.ends_with('?')
 }
 
-/// Except "there is no X", "is no longer" and "is no more than".
+/// Whether the text says "is no X", except "there is no X", "is no longer" and "is no more than".
 fn negates_a_noun(text: &str) -> bool {
     ["is no ", "are no "].iter().any(|phrase| {
         text.match_indices(phrase).any(|(at, _)| {
@@ -58,7 +58,7 @@ fn paragraphs<'a>(lines: impl Iterator<Item = (usize, Option<&'a str>, bool)>) -
     found
 }
 
-/// Without examples, headings and tables. Each list item is a paragraph.
+/// The prose of a page, without examples, headings and tables. Each list item is a paragraph.
 fn prose(text: &str) -> Vec<Paragraph> {
     let mut inside = false;
     paragraphs(text.lines().enumerate().map(move |(at, line)| {

@@ -26,7 +26,7 @@ fn numbers_and_nouns_agree() {
     assert_none("sentences with a wrong number word", &wrong.collect::<Vec<_>>());
 }
 
-/// `{n} CPUs` in a source prints "1 CPUs" when `n` is 1.
+/// Counted nouns: `{n} CPUs` in a source prints "1 CPUs" when `n` is 1.
 const COUNTED: &str = "CPUs PUs SPEs batches blocks bytes calls candidates cells channels columns contexts cores cycles \
     days detours edges elements entries events figures files gaps groups homes hours indexes interrupts jobs keys levels \
     lines links loads mappings messages moves names nodes numbers objects pages pairs passes periods phases placements \
@@ -39,8 +39,8 @@ const NEVER_ONE: &str = "// Plural: ";
 /// Folders outside the product.
 const OTHERS: [&str; 3] = ["papers/", "bench/", "/examples/"];
 
-/// A number in braces and a plural noun. Omits constants, which are never 1, and measured figures
-/// such as `{:.1} CPUs`.
+/// Finds a number in braces and a plural noun. Omits constants, which are never 1, and measured
+/// figures such as `{:.1} CPUs`.
 fn counts(line: &str) -> Vec<&str> {
     let is_constant = |name: &str| {
         !name.is_empty() && name == name.to_uppercase() && !name.starts_with(char::is_numeric)
@@ -65,6 +65,7 @@ fn a_number_before_several_things_is_found() {
     assert_eq!(counts(line), ["{} CPUs", "{seats:.0} seats"]);
 }
 
+/// `{count} threads` prints "1 threads" when `count` is 1;
 /// `seatmap_data::statistics::words::counted` prints "1 thread".
 #[test]
 fn sentences_count_their_nouns() {

@@ -63,7 +63,8 @@ fn places_for_a_change_exist() {
     assert_none("paths that are not there", &missing);
 }
 
-/// Links in Markdown and in HTML tags, with anchors. Omits other sites and code blocks.
+/// The links of a page, in Markdown and in HTML tags, with anchors. Omits other sites and code
+/// blocks.
 fn links(page: &str) -> Vec<String> {
     let mut inside = false;
     let mut text = String::new();

@@ -188,7 +188,7 @@ fn a_binding_comes_after_the_threads() {
     let pid = program.pid();
     // This is the effect of `taskset -p` without -a.
     bind(pid, &[a]);
-    // A remark until one of the threads has worked for a while.
+    // The finding is a remark until one of the threads has worked for a while.
     let is_wrong = |checked: &Checked| {
         checked.of_rule("late-binding").iter().any(|one| one["gravity"] == "wrong")
     };
@@ -204,7 +204,7 @@ fn two_busy_threads_share_a_cpu() {
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[b]);
-    // Which of the two depends on the load of the other CPU.
+    // Whether it is wrong or a remark depends on the load of the other CPU.
     let checked = until_found(&place, pid, "shared-cpu");
     let finding = checked.of_rule("shared-cpu")[0];
     assert_eq!(
@@ -370,7 +370,7 @@ fn a_real_time_stranger_is_told_with_its_policy() {
     assert_contains(&document, &taken);
 }
 
-/// The first of at most ten further prints with this text, or the last one.
+/// Repeats `print` up to ten times until its text contains `text`. Returns the last one.
 fn until_text(print: impl Fn() -> String, text: &str) -> String {
     let mut printed = print();
     for _ in 0..10 {

@@ -255,7 +255,7 @@ fn a_cpuset_forbids_the_seat_of_a_plan() {
     drop(program);
 }
 
-/// As `docker pause` does. The state letter of a frozen thread does not show it.
+/// Freezes the group as `docker pause` does. The state letter of a frozen thread looks normal.
 #[test]
 fn a_frozen_group_is_told_and_thawed() {
     let mount = std::path::Path::new("/sys/fs/cgroup/freezer");

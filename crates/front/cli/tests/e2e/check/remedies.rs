@@ -175,7 +175,8 @@ fn all_remedies_of_one_check_are_executed_together_and_undone() {
     assert_eq!(masks(), before);
 }
 
-/// Two seats, a stranger on each, and no other CPU in this test's mask.
+/// Two seats, each with a stranger, and no other CPU in this test's mask: no stranger is sent from
+/// one seat to the other.
 #[test]
 fn strangers_are_not_sent_from_one_seat_to_another() {
     let [a, b] = two_cpus();

@@ -42,7 +42,8 @@ echo "check: $(head -n 1 check.txt)"
 echo "top: $("$0" top --once --interval 0.1 --pid $$ | head -n 1)"
 "#;
 
-/// Two kinds of cores; two packages with two threads per core; tiles of two cores.
+/// The machines have two kinds of cores; two packages with two threads per core; tiles of two
+/// cores.
 const LOOKED_AT: [&str; 3] = ["core-i9-12900k", "epyc-7r13-2s", "scc-48"];
 
 fn on(place: &Place, machine: &str, script: &str, last: u32) -> String {

@@ -8,7 +8,8 @@ use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Stdio;
 
-/// Traced to the end, traced until the last seat is taken, and not traced.
+/// The three ways to run a program: traced to its end, traced until the last seat is taken, and not
+/// traced.
 pub fn forms() -> [Vec<String>; 3] {
     let [a, b] = two_cpus();
     let form = |cpus: &[u32], more: &[&str]| {

@@ -20,7 +20,7 @@ pub fn are_two([first, second]: [u32; 2]) -> bool {
     first != second
 }
 
-/// `None` if the program or a second CPU is missing.
+/// Adds two CPUs to a program. `None` if the program or a second CPU is missing.
 pub fn on_two_cpus<T>(program: Option<T>) -> Option<(T, [u32; 2])> {
     let cpus = two_cpus();
     program.filter(|_| are_two(cpus)).map(|program| (program, cpus))
@@ -38,7 +38,7 @@ pub fn own_mask() -> String {
     mask_of("/proc/thread-self")
 }
 
-/// The process or thread is given by its folder in `/proc`.
+/// The mask of a process or thread, given its folder in `/proc`.
 pub fn mask_of(folder: &str) -> String {
     let status = std::fs::read_to_string(format!("{folder}/status")).unwrap();
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
@@ -84,7 +84,7 @@ pub fn spin() -> Option<&'static str> {
     built(&BUILT, "spin", "spin.c", "gcc", &["-O1", "-pthread", "-o"])
 }
 
-/// Workers with faulty binding logic.
+/// A program whose workers have faulty binding logic.
 pub fn pinning() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     built(&BUILT, "pinning", "pinning.c", "gcc", &["-O1", "-pthread", "-o"])

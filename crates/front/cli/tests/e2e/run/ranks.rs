@@ -79,7 +79,7 @@ fn starts_that_would_share_a_seat_are_refused() {
     assert_eq!(stdout(&whole), first, "{}", stderr(&whole));
 }
 
-/// A script that starts Seatmap several times, distinguished by the environment.
+/// Runs a script that starts Seatmap several times, distinguished by the environment.
 fn by_shell(place: &Place, line: &str) -> Vec<String> {
     let seatmap = env!("CARGO_BIN_EXE_seatmap");
     let mut shell = Command::new("sh");
@@ -171,8 +171,8 @@ fn work_on_all_cpus_is_refused_to_several_ranks() {
     assert!(stderr(&of("SEATMAP_TASK=1", SOLE[1])).contains("there is no task 1 here"));
 }
 
-/// Prints its CPUs and waits. With `--strict` a child process would take a seat, so the script uses
-/// built-ins.
+/// A script that prints its CPUs and waits. It uses only built-ins, because with `--strict` a child
+/// process would take a seat.
 const SAYS_ITS_SEAT: &str = "while read -r key value; do
      case $key in Cpus_allowed_list:) echo \"$value\";; esac
  done < /proc/$$/status; read -r word";
@@ -233,7 +233,7 @@ fn seats_that_are_named_stay_in_order_beside_another_run() {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()
     };
-    // Enough to make CPU `first` the fuller one despite other tests.
+    // These runs make CPU `first` the fuller one despite other tests.
     let mut before: Vec<Child> = (0..8).map(|_| run(&first.to_string())).collect();
     before.iter_mut().for_each(|run| assert_eq!(first_line(run), first.to_string()));
     let mut ordered = run(&in_list);

@@ -69,7 +69,7 @@ impl Drop for Running {
     }
 }
 
-/// Its main thread, `left` and `right` wait for the end of stdin.
+/// A program whose main thread, `left` and `right` wait for the end of stdin.
 fn stayer() -> Option<Running> {
     let mut command = Command::new(programs::c()?);
     command.arg("stay").stdin(Stdio::piped());

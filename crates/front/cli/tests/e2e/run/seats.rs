@@ -135,7 +135,7 @@ fn spawned_programs_are_seated_too() {
     told.assert_verified();
 }
 
-/// The executing thread takes over the process id, and the main thread ends.
+/// If a thread calls execve(2), it takes over the process id, and the main thread ends.
 #[test]
 fn a_thread_that_executes_a_program_keeps_its_seat() {
     let [a, b] = two_cpus();
