@@ -1,16 +1,16 @@
-# Everything that a fresh Debian or Ubuntu with a Rust toolchain needs to build, test and try Seatmap.
+# Builds, tests and runs Seatmap on a fresh Debian or Ubuntu with a Rust toolchain.
 #
 #   make demo    measure this machine, import matrices, place a stencil, seat a program; write demo/*.html
 #   make test    the whole test suite
 #   make papers  the published experiments: builds seatmap-papers, ranks a ring on a PlayStation 3, runs the papers' tests
-#   make lab     quiet cells on emulated computers, killed at every step, and each verb on one with Arm's processors (an
+#   make lab     quiet cells on emulated computers, killed at every step, and each verb on an emulated Arm computer (one
 #                hour; needs qemu)
 #   make lab-tested  every verb on every computer of the lab, into docs/src/tested.md, and four services on one of them,
-#                into docs/src/services-lab.md (an hour; needs qemu)
-#   make recipes the recipes of the guide in a real Slurm, systemd and podman (half a minute; needs root and these)
+#                into docs/src/services-lab.md (one hour; needs qemu)
+#   make recipes the guide's recipes in a real Slurm, systemd and podman (half a minute; needs root and these programs)
 #   make races   libspe2 and C programs under ThreadSanitizer (minutes; needs gcc with libtsan)
-#   make lint    rustfmt, clippy and rustdoc, warnings denied; that all compiles for 64-bit Arm
-#   make deny    licences, bans and sources of the crates; make advisories: known holes in them (needs cargo-deny)
+#   make lint    rustfmt, clippy and rustdoc, with warnings denied; checks that everything compiles for 64-bit Arm
+#   make deny    licences, bans and sources of the crates; make advisories: their known vulnerabilities (needs cargo-deny)
 #   make msrv    the oldest Rust that builds Seatmap (needs that toolchain)
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
 #   make figures the figures of real programs and clusters: bench's floor, costs, gains, bad cables (two hours)
@@ -18,12 +18,12 @@
 #   make studies the published experiments again, into docs/papers/studies
 #   make pictures  the pictures of the README and the guide, into docs/pictures
 #   make docs    the guide with the gallery, and the API, under target/guide and target/doc (needs mdbook);
-#                make docs-links: its links
+#                make docs-links: checks its links
 #   make dist    static binaries and Debian packages for x86-64 and 64-bit Arm, under target/dist; make dist-check: lintian
-#   make wheel   the package for Python with the seatmap command, below target/wheels
-#   make python  a Python below target/python with NumPy, SciPy and NetworkX, and the package's tests in it
-#   make install seatmap, its completions and its manual pages; below PREFIX where that is given
-#   make install-papers   seatmap-papers, likewise
+#   make wheel   the Python package with the seatmap command, below target/wheels
+#   make python  a Python below target/python with NumPy, SciPy and NetworkX; runs the package's tests in it
+#   make install seatmap, its completions and its manual pages; below PREFIX if set
+#   make install-papers   the same for seatmap-papers
 #   make install-lib   libseatmap_place, _worker and _trace for C programs, and libspe2 with seatmap-cellcc
 #   make fuzz    each importer for a minute (needs a nightly toolchain)
 
@@ -31,10 +31,10 @@ CARGO ?= cargo
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release
 SEATMAP = $(RELEASE)/seatmap
 PAPERS = $(RELEASE)/seatmap-papers
-# One build for all tests: the program that can be killed at every step, and the simulator whose tasks can be threads.
+# One build for all tests: the program can be killed at every step, and the simulator's tasks can be threads.
 TEST_FEATURES = seatmap/faults,seatmap-sim/threads
 BUILT = $${CARGO_TARGET_DIR:-target}/debug
-# Where nothing else is said, programs are one's own: in cargo's folder, completions where shells look for a user's.
+# By default programs are installed for the user: in cargo's folder, completions in the user's shell folders.
 ifdef PREFIX
 ROOT = --root "$(PREFIX)"
 BIN = $(PREFIX)/bin
@@ -61,8 +61,7 @@ build:
 build-papers:
 	$(CARGO) build --release --locked --package seatmap-papers
 
-# A machine that is gone: every mapping of a ring of six tasks on a PlayStation 3, ranked. The tests of the papers make
-# machines with seatmap.
+# Ranks every mapping of a ring of six tasks on a PlayStation 3. The papers' tests make machines with seatmap.
 papers: build-papers programs-in-c
 	$(PAPERS) rank --on cell-ps3 --pattern ring:6:bidirectional --packet 1k --runs 3 --html demo/ps3.html
 	$(CARGO) build --locked --package seatmap
@@ -70,14 +69,14 @@ papers: build-papers programs-in-c
 		--package seatmap-experiments --package seatmap-libspe2 --package seatmap-ninep --package seatmap-spe \
 		--package 'seatmap-worker*'
 
-# Downloads beside the compiler, and an emulated computer beside the tests, which wait half of their time. Cells on this
-# computer come alone: they take a CPU away.
+# Downloads run in parallel with the compiler, and an emulated computer in parallel with the tests, which wait half of
+# their time. Cells on this computer run alone, because they take a CPU away.
 test:
 	$(MAKE) -j2 --output-sync=target test-programs test-build
 	$(MAKE) -j2 --output-sync=target test-all test-emulated
 	./scripts/cells own $(BUILT)/seatmap
 
-# Those of the emulated computers as well: later, they would change the system's libraries beside programs that run.
+# Includes the packages for emulated computers: installing them later would change libraries of running programs.
 test-programs:
 	./scripts/browser
 	./scripts/consumers
@@ -86,16 +85,16 @@ test-programs:
 test-build:
 	$(CARGO) test --workspace --locked --features $(TEST_FEATURES) --no-run
 
-# The plus: what the tests say is shown at once, though the cells' words wait for their end. Most tests of the program
-# wait for others that they started, so that one more of them than CPUs runs at a time. Without make's pipe, for whose
-# end make waits: a program that a test leaves behind would hold it for as long as it runs.
+# The plus shows the tests' output at once, although the cells' output appears at their end. Most tests of the program
+# wait for processes, so one more test than CPUs runs at a time. The shell closes make's pipe: make waits for the pipe's
+# end, and a program left behind by a test would hold it open.
 test-all:
 	+exec 3>&- 4>&-; MAKEFLAGS= SEATMAP_EXAMPLES_BUILT=1 RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$(($$(nproc) + 1))} ./scripts/tests $(CARGO) --locked --features $(TEST_FEATURES)
 
 test-emulated:
 	./scripts/cells emulated $(BUILT)/seatmap
 
-# A program that can be killed at every step is built apart from the one that is installed.
+# A program that can be killed at every step is built separately from the installed one.
 lab-build:
 	$(CARGO) build --release --locked --package seatmap --package seatmap-papers --package seatmap-lab --features seatmap/faults --target-dir target/faults
 
@@ -111,7 +110,7 @@ lab: lab-build
 	./scripts/dist --binary aarch64
 	./scripts/lab/arm target/faults/release/seatmap target/dist/seatmap-aarch64
 
-# ARM is a folder with seatmap and seatmap-lab for Arm's computers, which are left out without it.
+# ARM is a folder with seatmap and seatmap-lab for Arm. Without it, the Arm computers are omitted.
 lab-tested: lab-build
 	./target/faults/release/seatmap-lab tested --seatmap target/faults/release/seatmap $(if $(ARM),--arm "$(ARM)") \
 		--write docs/src/tested.md
@@ -128,7 +127,7 @@ lint:
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
 	./scripts/rustdoc $(CARGO)
 
-# Each says how to get what it needs, and installs nothing.
+# Each of these targets names the tool that it needs, and installs nothing.
 deny:
 	@$(CARGO) deny --version >/dev/null 2>&1 || { echo "deny: needs cargo-deny: cargo install --locked cargo-deny" >&2; exit 1; }
 	$(CARGO) deny --locked check licenses bans sources
@@ -142,7 +141,7 @@ msrv:
 		"rustup toolchain install --profile minimal $(OLDEST_RUST)" >&2; exit 1; }
 	rustup run $(OLDEST_RUST) cargo check --workspace --all-targets --locked --target-dir target/msrv
 
-# The tests install their own; only what is measured takes the one below target/.
+# Tests install their own; only measurements use the one below target/.
 studies: export SEATMAP_CELLCC ?= $(CURDIR)/target/cell/bin/seatmap-cellcc
 
 bench: build
@@ -150,12 +149,12 @@ bench: build
 	$(CARGO) build --release --locked --package seatmap-place --example groups
 	bench/shared/run --groups $(RELEASE)/examples/groups --sizes 64,256
 
-# libspe2 and its compiler for the programs in C that are measured, below target/.
+# libspe2 and its compiler, below target/, for the measured C programs.
 programs-in-c:
 	$(CARGO) build --release --locked --package seatmap-libspe2
 	./scripts/install-lib $(RELEASE) "$(CURDIR)/target/cell" spe2
 
-# Each script says what it needs, and leaves out what is not installed.
+# Each script names its requirements and omits programs that are not installed.
 figures: build
 	$(CARGO) build --release --locked --package seatmap-trace-c
 	bench/quiet/run --seatmap $(SEATMAP)

@@ -1,5 +1,5 @@
-# The names of the tests that failed, from the output of `cargo test`: the second list that each test program calls
-# `failures:`. The line of a test itself may be torn by what the test wrote past the harness.
+# Prints the names of failed tests from the output of `cargo test`: the second list `failures:` of each test program. A
+# test's own result line may be torn by output that bypasses the harness.
 /^failures:$/ {
     count = 0
     listing = 1

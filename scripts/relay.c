@@ -1,20 +1,20 @@
-/* The links of the nodes of scripts/cluster, as a program: it delays packets, scatters them, and loses some.
+/* The links of scripts/cluster's nodes as a program, which delays packets, scatters them and loses some.
  *
  *   relay NODES RULES READY
  *
- * Each node has two interfaces (TAP): t0, t1, ... are to be moved to the nodes, s0, s1, ... stand on the switches. A
- * frame that comes in at one of them goes out at the other. Addresses are 10.77.(i / 250).(i % 250 + 1).
+ * Each node has two interfaces (TAP): t0, t1, ... belong to the nodes, s0, s1, ... to the switches. A frame received at
+ * one is sent at the other. Addresses are 10.77.(i / 250).(i % 250 + 1).
  *
- * RULES is a file; each line has a sender, a receiver (n3, or * for any), what, and how much:
+ * RULES is a file. Each line has a sender, a receiver (n3, or * for any), a kind and an amount:
  *
- *   n3 *  delay 0.4ms     what n3 sends arrives so much later; us, ms, s
- *   n3 n5 jitter 0.2ms    and by a random time up to this, in the order in which it was sent
- *   *  n3 loss 1%         this share never arrives
+ *   n3 *  delay 0.4ms     delays packets from n3; us, ms, s
+ *   n3 n5 jitter 0.2ms    adds a random delay of up to this, and keeps the order
+ *   *  n3 loss 1%         loses this share
  *
- * Of several lines for one way, the last counts. SIGHUP reads the file again; a wrong one is told of, and the rules
- * stay as they were. READY is written when the interfaces are there, with the number of this process.
+ * Of several lines for one direction, the last counts. SIGHUP reads the file again; an invalid file is reported, and the
+ * old rules stay. READY is written when the interfaces exist, and contains this process's id.
  *
- * One thread waits for all interfaces, and for the packet that is due next, to the nanosecond (epoll_pwait2). */
+ * One thread waits for all interfaces and for the next due packet, to the nanosecond (epoll_pwait2). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +64,7 @@ static uint64_t random_bits(void) {
     return state ^= state << 17;
 }
 
-/* The number of a node, -1 for any, or -2. */
+/* The number of a node; -1 for any, -2 if invalid. */
 static int node_of(const char *name) {
     char *end;
     if (!strcmp(name, "*"))
@@ -73,7 +73,7 @@ static int node_of(const char *name) {
     return number >= 0 && number < nodes && end > name + 1 && !*end ? (int)number : -2;
 }
 
-/* A time in nanoseconds, or -1. */
+/* A time in nanoseconds; -1 if invalid. */
 static int64_t time_of(const char *text) {
     char *unit;
     double value = strtod(text, &unit);
@@ -155,19 +155,19 @@ static struct frame *pop(void) {
     return first;
 }
 
-/* A full queue behind it drops the frame, as a network does. */
+/* A full queue of the interface drops the frame, as in a network. */
 static void deliver(const struct frame *frame) {
     if (write(taps[frame->to], frame->bytes, frame->length) < 0 && errno != EAGAIN && errno != EIO && errno != ENOBUFS)
         perror("relay: write");
 }
 
-/* The node of an address of IPv4, or -1. */
+/* The node of an IPv4 address, or -1. */
 static int node_at(const unsigned char *address) {
     int node = address[2] * 250 + address[3] - 1;
     return address[0] == 10 && address[1] == 77 && node >= 0 && node < nodes ? node : -1;
 }
 
-/* Takes a frame from an interface: t of each node comes first, then s. What a node sends follows the rules. */
+/* Receives a frame from an interface: each node's t comes first, then its s. The rules apply to the nodes' frames. */
 static int take(int from, struct frame *frame) {
     static uint64_t number;
     frame->length = (int)read(taps[from], frame->bytes, MOST_BYTES);
@@ -219,7 +219,7 @@ static void hang_up(int signal) {
     again = 1;
 }
 
-/* Everything that is due goes out. Returns the time until the next one is. */
+/* Sends all due frames. Returns the time until the next one is due. */
 static const struct timespec *due(void) {
     static struct timespec left;
     int64_t now = now_ns();

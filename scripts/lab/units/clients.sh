@@ -1,4 +1,4 @@
-# Clients that keep the servers at work, and leave an emulated computer time for other things.
+# Clients that keep the servers busy, and leave an emulated computer time for other work.
 redis-cli -r -1 -i 0.1 incr requests >/dev/null &
 while :; do
     wget -q -O /dev/null http://127.0.0.1:8080/

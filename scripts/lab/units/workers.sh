@@ -1,4 +1,4 @@
-# A pool of workers: each counts for a while, writes down that it has done so, and rests.
+# A pool of workers: each counts for a while, records that, and rests.
 work() {
     while :; do
         n=0

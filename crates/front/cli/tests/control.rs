@@ -1,5 +1,4 @@
-//! Tests with real cells, separate from the other verbs, because a cell takes its CPU from all
-//! programs.
+//! Tests with real cells, which must run apart from the other verbs' tests.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

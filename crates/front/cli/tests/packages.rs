@@ -12,7 +12,6 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").canonicalize().unwrap()
 }
 
-/// Runs cargo in the repository, offline.
 fn cargo(arguments: &[&str]) -> Output {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(arguments)
@@ -77,8 +76,7 @@ fn included(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Removes `..` from a path. Links count as the folders that they point to, because cargo packs
-/// these.
+/// The path without `..`. Links count as their targets, which cargo packs.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -103,7 +101,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A file included from outside the package is missing if the package is built alone.
+/// An included file outside the package is missing if the package is built alone.
 #[test]
 fn packages_include_files_of_their_own() {
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! Tests of the repository's style. Each test lists the offending lines by file and line number.
+//! Tests of the repository's style. Each lists the offending lines.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -26,17 +26,13 @@ mod workflows;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Longest file, unless it declares itself one state machine.
 const LONGEST_FILE: usize = 800;
 /// Marks a longer file: a state machine is easier to read in one file. The rest of the line names
-/// the machine.
+/// it.
 const ONE_MACHINE: &str = "//! One state machine: ";
-/// Longest file with that mark.
 const LONGEST_MACHINE: usize = 1400;
-/// A longer function contains more than one thought. The limit is far above most functions, so
-/// packing lines gains nothing.
+/// This is far above most functions, so packing lines gains nothing.
 const LONGEST_FUNCTION: usize = 120;
-/// An `unsafe` needs its reason within this number of lines above.
 const SAFETY_WITHIN: usize = 4;
 
 /// The floors, from the top: folders below `crates/`. A crate depends only on crates of its own
@@ -47,7 +43,7 @@ fn root() -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../..")).canonicalize().unwrap()
 }
 
-/// Lists every file below a folder, except built or downloaded ones.
+/// Finds all files below a folder, except built and downloaded ones.
 fn below(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -61,7 +57,7 @@ fn below(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The path within the repository and the text of each file with one of these endings.
+/// The paths within the repository and the texts of files with these endings.
 fn texts(endings: &[&str]) -> Vec<(String, String)> {
     let root = root();
     let mut files = Vec::new();
@@ -79,7 +75,7 @@ fn rust() -> Vec<(String, String)> {
     texts(&[".rs"])
 }
 
-/// Whether a file contains tests, which may be longer because cutting makes them harder to read.
+/// Whether a file contains tests, which may be longer: cutting makes them harder to read.
 fn is_test(name: &str) -> bool {
     name.contains("/tests/") || name.ends_with("/tests.rs") || name.starts_with("fuzz/")
 }
@@ -88,7 +84,6 @@ fn assert_none(what: &str, offenders: &[String]) {
     assert!(offenders.is_empty(), "{what}:\n  {}", offenders.join("\n  "));
 }
 
-/// Lists offending lines as `file:line`.
 fn lines_that(texts: &[(String, String)], offends: impl Fn(&[&str], usize) -> bool) -> Vec<String> {
     let of_file = |(name, text): &(String, String)| {
         let lines: Vec<&str> = text.lines().collect();
@@ -191,8 +186,8 @@ fn a_test_that_is_skipped_says_so_past_the_harness() {
     );
 }
 
-/// Macros that panic if stdout is closed, as with `2>&1 | head`, and would lose minutes of
-/// measurement. `output::tell` and `output::print` do not panic.
+/// These panic if stdout is closed, as with `2>&1 | head`, and would lose minutes of measurement.
+/// `output::tell` and `output::print` do not.
 const PRINTS: [&str; 4] = ["println!(", "eprintln!(", "print!(", "eprint!("];
 
 #[test]
@@ -223,8 +218,8 @@ fn no_path_of_anybodys_machine() {
     );
 }
 
-/// Only `SEATMAP_DATA` names the folder of published measurements, which a clone lacks. One script
-/// looks for it, on the CI computer.
+/// Only `SEATMAP_DATA` names the folder of published measurements, which a clone lacks. One CI
+/// script looks for it.
 #[test]
 fn no_place_beside_the_repository() {
     let mut files = Vec::new();
@@ -261,7 +256,6 @@ fn every_library_has_a_map_and_documents_what_it_shows() {
     assert_none("files that do not say what they are", &silent);
 }
 
-/// The floor of each crate, counted from the top.
 fn floors() -> BTreeMap<String, usize> {
     let of = |(name, _): &(String, String)| {
         let mut parts = name.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?.split('/');
@@ -274,7 +268,6 @@ fn floors() -> BTreeMap<String, usize> {
     texts(&["Cargo.toml"]).iter().filter_map(of).collect()
 }
 
-/// The workspace crates among a manifest's ordinary dependencies.
 fn dependencies(manifest: &str) -> Vec<&str> {
     let ordinary = manifest
         .split("\n[")
@@ -311,7 +304,6 @@ fn arrows_point_downwards() {
 const PAPERS: [&str; 5] =
     ["seatmap-papers", "seatmap_papers", "seatmap-experiments", "seatmap_experiments", "papers/"];
 
-/// Words of the papers' experiments and machines, which the product must not use.
 const WORDS_OF_PAPERS: [&str; 13] = [
     "SPE",
     "SPEs",
@@ -346,8 +338,8 @@ fn has_word_of_papers(line: &str) -> bool {
         .any(|word| WORDS_OF_PAPERS.contains(&word))
 }
 
-/// The papers may use the product. No crate of the product depends on them, names them or uses
-/// their words, except for the pointers to their commands and machines.
+/// The papers may use the product. The product must not depend on them, name them or use their
+/// words.
 #[test]
 fn the_product_does_not_know_the_papers() {
     let its_test = "crates/front/cli/src/misread_tests.rs";
@@ -367,7 +359,6 @@ fn the_product_does_not_know_the_papers() {
     assert_none("lines of the product that name the papers", &named);
 }
 
-/// Only one file contains the command lines with which this program starts itself.
 #[test]
 fn only_myself_knows_this_programs_own_commands() {
     let names = ["/proc/self/exe", "current_exe"];
@@ -383,7 +374,6 @@ fn only_myself_knows_this_programs_own_commands() {
     );
 }
 
-/// Only the crate `os` makes system calls for masks and threads.
 #[test]
 fn only_os_sets_masks_and_reads_threads() {
     let calls =

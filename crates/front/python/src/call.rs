@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 /// (`sys.getswitchinterval`) while another thread computes.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Does work without Python's lock, so that other threads continue. Its remarks, which the command
-/// line prints on stderr, become warnings.
+/// Does work without Python's lock, so other threads continue. Remarks, which the command line
+/// prints on stderr, become warnings.
 pub fn beside_python<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, PythonFailure> + Send,
@@ -29,14 +29,14 @@ pub fn beside_python<T: Send>(
     Ok(answer?)
 }
 
-/// Does work in a new thread, and calls `stop` from this one on Ctrl-C: for work that checks a
-/// switch and does not know Python.
+/// Does work in a new thread, and calls `stop` from this one on Ctrl-C. The work checks a switch
+/// and does not know Python.
 pub fn unless_interrupted<T: Send>(
     work: impl FnOnce() -> Result<T, PythonFailure> + Send,
     stop: impl FnOnce(),
 ) -> Result<T, PythonFailure> {
     let interruption = Interruption::listen();
-    // The worker's end of the channel is dropped when it ends, also by a panic.
+    // The worker's end of the channel is dropped when it ends, even by a panic.
     let (alive, ended) = channel::<()>();
     let answer = std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
@@ -54,7 +54,7 @@ pub fn unless_interrupted<T: Send>(
     interruption.unless_raised(answer)
 }
 
-/// Notices Ctrl-C during work without Python's lock.
+/// Detects Ctrl-C during work without Python's lock.
 pub struct Interruption {
     raised: RefCell<Option<PyErr>>,
     next_look: Cell<Instant>,
@@ -69,7 +69,7 @@ impl Interruption {
     }
 
     /// Whether a signal handler has raised an exception, usually Ctrl-C's `KeyboardInterrupt`. Only
-    /// the main thread of Python receives signals.
+    /// Python's main thread receives signals.
     pub fn is_raised(&self) -> bool {
         if self.raised.borrow().is_some() {
             return true;
@@ -84,7 +84,7 @@ impl Interruption {
         is_raised
     }
 
-    /// The result of the work, unless it was interrupted.
+    /// The result of the work, or the exception that interrupted it.
     pub fn unless_raised<T>(self, answer: Result<T, PythonFailure>) -> Result<T, PythonFailure> {
         match self.raised.into_inner() {
             Some(error) => Err(PythonFailure::Raised(error)),

@@ -36,7 +36,7 @@ pub struct Cell {
 
 #[pymethods]
 impl Cell {
-    /// Makes a cell of `cpus`, or of the `count` best CPUs, and moves this process into it.
+    /// Creates a cell of `cpus`, or of the `count` best CPUs, and moves this process into it.
     #[new]
     fn new(py: Python<'_>, options: CellOptions) -> PyResult<Self> {
         beside_python(py, || {
@@ -73,7 +73,7 @@ impl Cell {
         seatmap_data::document::written(&self.record)
     }
 
-    /// Moves this process out, and destroys the cell. A second call does nothing.
+    /// Moves this process out and destroys the cell. A second call does nothing.
     fn end(&self, py: Python<'_>) -> PyResult<()> {
         let stay = self.stay.lock().map(|mut stay| stay.take());
         let stay = stay.map_err(|_| PyRuntimeError::new_err("an earlier call panicked"))?;

@@ -12,12 +12,11 @@ use seatmap_watch::{
 };
 use std::time::Duration;
 
-/// The judgement of a check.
+/// The result of a check.
 #[pyclass(frozen, get_all, module = "seatmap._seatmap")]
 pub struct Judgement {
-    /// Whether the check fails.
     fails: bool,
-    /// The failure in one sentence; `None` if nothing is wrong.
+    /// The error of `seatmap check`; `None` if nothing is wrong.
     failure: Option<String>,
     /// The check as `seatmap-seating/1`.
     json: String,

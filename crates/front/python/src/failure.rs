@@ -18,23 +18,21 @@ create_exception!(
     "An argument or a file is wrong: the error for which the command line ends with exit code 2."
 );
 
-/// Why a call failed, in a form that can be sent to another thread.
+/// The cause of a failed call, in a form that can be sent to another thread.
 pub enum PythonFailure {
     /// An argument or a file is wrong.
     Input(String),
     /// The work failed.
     Work(String),
-    /// An exception of Python itself: Ctrl-C.
+    /// A Python exception, such as Ctrl-C's.
     Raised(PyErr),
 }
 
 impl PythonFailure {
-    /// An argument or a file is wrong.
     pub fn input(error: impl Into<Box<dyn Error>>) -> Self {
         CliError::input(error).into()
     }
 
-    /// The work failed.
     pub fn work(error: impl Into<Box<dyn Error>>) -> Self {
         CliError::work(error).into()
     }

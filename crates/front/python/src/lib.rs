@@ -1,8 +1,9 @@
 //! Seatmap for Python: the extension module `seatmap._seatmap`, below the package in `python/`.
 //!
-//! A function here converts its arguments, calls the library behind a verb, and converts the
-//! result. The Python package has the public classes, and uses NumPy, SciPy and NetworkX if
-//! installed. It starts one process, the guardian of a cell: the same Python with another module.
+//! Each function converts its arguments, calls the library behind a verb, and converts the result.
+//! The Python package has the public classes, and uses NumPy, SciPy and NetworkX if they are
+//! installed. It starts one process: a cell's guardian, which is the same Python with another
+//! module.
 //!
 //! | module | holds |
 //! |---|---|
@@ -54,7 +55,7 @@ mod _seatmap {
 
     #[pymodule_init]
     fn begin(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        // So that an error about a cell's CPU can name the cell.
+        // An error about a cell's CPU can then name the cell.
         seatmap_os::holder::learn_cells_from(|| {
             seatmap_cell::standing(&seatmap_os::Root::new("/"))
         });

@@ -10,7 +10,7 @@ use seatmap_report::html;
 use seatmap_report::terminal::{self, DrawOptions};
 use std::sync::Arc;
 
-/// A machine with its profile: the result of `machine()` and of `measure()`.
+/// A machine and its profile, from `machine()` or `measure()`.
 #[pyclass(frozen, name = "Machine", module = "seatmap._seatmap")]
 pub struct PyMachine {
     pub(crate) machine: seatmap_machines::catalog::Machine,
@@ -19,7 +19,7 @@ pub struct PyMachine {
 
 #[pymethods]
 impl PyMachine {
-    /// Its kind, in words: this computer, a model, a profile.
+    /// Its kind in words: this computer, a model, a profile.
     #[getter]
     fn kind(&self) -> &'static str {
         self.machine.kind()
@@ -91,7 +91,7 @@ pub fn open_machine(py: Python<'_>, name: &str) -> PyResult<PyMachine> {
     })
 }
 
-/// The machine in the text of a file of this name.
+/// Reads the text of a machine's file, with the file's name.
 #[pyfunction]
 pub fn read_machine(py: Python<'_>, name: &str, text: &str) -> PyResult<PyMachine> {
     beside_python(py, || PyMachine::of(input::machine_in(name, text.as_bytes())?))

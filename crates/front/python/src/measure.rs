@@ -39,9 +39,8 @@ fn effort(word: &str) -> Result<Effort, PythonFailure> {
     }
 }
 
-/// Measures this host: the core distances of these CPUs, or of all that this process may use.
-///
-/// A measurement of all CPUs is remembered as this host's, as by the command line.
+/// Measures the core distances of these CPUs, or of all CPUs available to this process. A
+/// measurement of all CPUs is remembered as this host's, as by the command line.
 #[pyfunction]
 pub fn measure(py: Python<'_>, options: MeasureOptions) -> PyResult<PyMachine> {
     beside_python(py, || {
@@ -80,13 +79,13 @@ pub fn measure(py: Python<'_>, options: MeasureOptions) -> PyResult<PyMachine> {
     })
 }
 
-/// Reports the remarks on the measurement, and remembers it.
+/// Reports the remarks on the measurement and remembers it.
 fn kept(measurement: Measurement, source: &RoundTripSource) -> Result<PyMachine, PythonFailure> {
     measurement.warnings.iter().for_each(|warning| output::tell(&warning.to_string()));
     measurement.used_up.iter().for_each(|quotas| output::tell_of_used_up(quotas));
     let profile = Arc::new(measurement.profile.clone());
     if let RoundTripSource::Host { pus, .. } = source {
-        // Before it is remembered, or it would be compared with itself.
+        // Before it is remembered, because it would be compared with itself.
         past::remark_on_change(&profile).iter().for_each(|remark| output::tell(remark));
         past::remember(&profile, pus).remark().iter().for_each(|remark| output::tell(remark));
     }

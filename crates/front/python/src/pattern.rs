@@ -10,25 +10,23 @@ use seatmap_data::pattern::{Edge, import};
 use seatmap_report::pattern;
 use std::sync::Arc;
 
-/// A pattern: the traffic from each task to the others.
+/// The traffic from each task to the others.
 #[pyclass(frozen, name = "Pattern", module = "seatmap._seatmap")]
 pub struct PyPattern(pub(crate) Arc<seatmap_data::pattern::Pattern>);
 
 #[pymethods]
 impl PyPattern {
-    /// Its name.
     #[getter]
     fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// The number of its tasks.
     #[getter]
     fn tasks(&self) -> usize {
         self.0.tasks
     }
 
-    /// The names of its tasks; empty if they have none.
+    /// The names of the tasks; empty if they have none.
     #[getter]
     fn task_names(&self) -> Vec<String> {
         self.0.names.clone()
@@ -61,7 +59,7 @@ impl PyPattern {
     }
 }
 
-/// The pattern of a text: a generator such as `stencil2d:8x8`, or a file.
+/// A pattern from a generator's text, such as `stencil2d:8x8`, or a file.
 #[pyfunction]
 pub fn open_pattern(py: Python<'_>, text: &str) -> PyResult<PyPattern> {
     beside_python(py, || {
@@ -74,7 +72,7 @@ pub fn open_pattern(py: Python<'_>, text: &str) -> PyResult<PyPattern> {
     })
 }
 
-/// The pattern in a text of any supported format.
+/// Reads the text of a pattern in any supported format.
 #[pyfunction]
 pub fn read_pattern(py: Python<'_>, name: &str, text: &str) -> PyResult<PyPattern> {
     beside_python(py, || {
@@ -85,7 +83,7 @@ pub fn read_pattern(py: Python<'_>, name: &str, text: &str) -> PyResult<PyPatter
     })
 }
 
-/// The pattern with these edges: sender, receiver, bytes. Edges of one pair are added up.
+/// A pattern of edges: sender, receiver, bytes. Repeated pairs are added up.
 #[pyfunction]
 pub fn pattern_of_edges(
     name: String,
@@ -100,7 +98,7 @@ pub fn pattern_of_edges(
     Ok(PyPattern::of(pattern))
 }
 
-/// The form of each generator, and its description.
+/// The syntax and description of each generator.
 #[pyfunction]
 pub fn generators() -> Vec<(&'static str, &'static str)> {
     GENERATORS.to_vec()

@@ -15,8 +15,8 @@ use seatmap_report::floor::{FloorPlan, SeatingComparison};
 use seatmap_report::{placement, remarks};
 use std::sync::Arc;
 
-/// The options of a placement, as a Python dictionary with the names and meanings of
-/// `seatmap place`'s options.
+/// The options of a placement, a Python dictionary with the names and meanings of `seatmap place`'s
+/// options.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct PlaceOptions {
@@ -41,7 +41,7 @@ impl PlaceOptions {
         Ok(self.kicks.map_or(SearchTime::Seconds(seconds), SearchTime::Kicks))
     }
 
-    /// Reproducible results need one search; parallel ones differ.
+    /// A single search is reproducible; parallel searches differ.
     fn threads(&self) -> usize {
         let usual = match self.kicks {
             Some(_) => 1,
@@ -100,7 +100,7 @@ impl Placement {
         placement::table(&self.appraisal.plan).text(None)
     }
 
-    /// The remarks below that table, one on each line.
+    /// The remarks below the table of `seatmap place`, one per line.
     fn remarks(&self) -> String {
         let lines = remarks::sentences(&self.appraisal.remarks).into_iter();
         lines.map(|line| line + "\n").collect()
@@ -167,21 +167,21 @@ pub fn place(
     })
 }
 
-/// Refuses a plan for another machine than this computer.
+/// Refuses a plan for another computer.
 #[pyfunction]
 pub fn check_plan(text: &str) -> PyResult<()> {
     let plan = Plan::from_json(text).map_err(PythonFailure::input)?;
     Ok(plan.check_machine(&here::host_name()).map_err(PythonFailure::input)?)
 }
 
-/// The checked plan in a text, and its table.
+/// Checks a plan and returns it with its table.
 #[pyfunction]
 pub fn read_plan(text: &str) -> PyResult<(String, String)> {
     let plan = Plan::from_json(text).map_err(PythonFailure::input)?;
     Ok((plan.to_json(), placement::table(&plan).text(None)))
 }
 
-/// A plan in the format of another tool, as `seatmap export` writes it.
+/// The plan in a format of `seatmap export`.
 #[pyfunction]
 pub fn export_plan(text: &str, format: &str) -> PyResult<String> {
     let plan = Plan::from_json(text).map_err(PythonFailure::input)?;

@@ -7,7 +7,7 @@ use seatmap_os::{CpuSet, Root, Tid, kept_masks, task};
 /// Thread id, name, mask and last CPU of a thread.
 type ThreadSeat = (Tid, String, Vec<u32>, Option<u32>);
 
-/// The threads of this process, in the order of their ids. Threads that end meanwhile are omitted.
+/// The threads of this process in the order of their ids. Threads that end meanwhile are omitted.
 #[pyfunction]
 pub fn thread_seats() -> PyResult<Vec<ThreadSeat>> {
     let threads = task::of_process(&Root::new("/"), std::process::id() as Tid);
@@ -19,14 +19,13 @@ pub fn thread_seats() -> PyResult<Vec<ThreadSeat>> {
     Ok(seated.collect())
 }
 
-/// The thread id of the calling thread.
 #[pyfunction]
 pub fn own_tid() -> Tid {
     task::own_tid()
 }
 
-/// Sets a thread's affinity to exactly these CPUs, and checks that it has the online ones. It gets
-/// the others when they come online.
+/// Sets a thread's affinity to these CPUs, and checks that it has the online ones. It gets offline
+/// ones when they return.
 #[pyfunction]
 pub fn bind_thread(tid: Tid, cpus: Vec<u32>) -> PyResult<()> {
     let wanted: CpuSet = cpus.into_iter().collect();

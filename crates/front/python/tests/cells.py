@@ -1,6 +1,6 @@
-"""Cells around blocks of Python: while one stands, its CPU is taken from everybody.
+"""Cells around blocks of Python. Each takes its CPU from all other programs.
 
-``tests/control.rs`` runs this file with the module that cargo has built, when no other test runs.
+``tests/control.rs`` runs this file with cargo's build of the module, while no other test runs.
 """
 
 import os
@@ -12,8 +12,8 @@ import unittest
 
 import seatmap
 
-#: The settings of the kernel that a cell changes, for interrupts, unbound work and control groups:
-#: the folder, and the names of the files in it.
+#: The kernel settings that a cell changes, for interrupts, unbound work and control groups: each
+#: folder with the names of its files.
 SETTINGS = {
     "/proc/irq": ["smp_affinity_list"],
     "/sys/devices/virtual/workqueue": ["cpumask"],
@@ -25,7 +25,7 @@ SETTINGS = {
     ],
 }
 
-#: A program that stays in a cell until its stdin ends, and says which CPU it has.
+#: A program that prints its cell's CPU and stays in the cell until its stdin ends.
 STAYS = """
 import sys, seatmap
 with seatmap.quiet(1, name=sys.argv[1], untested=True) as cell:
@@ -33,7 +33,7 @@ with seatmap.quiet(1, name=sys.argv[1], untested=True) as cell:
     sys.stdin.read()
 """
 
-#: A killed program's cell stands for its lease of 60 s; the rest is for a busy computer.
+#: A killed program's cell exists for its lease of 60 s; the rest is for a busy computer.
 LONGEST_S = 180
 
 
@@ -43,10 +43,10 @@ def skip(case, why):
 
 
 def settings():
-    """Each setting that a cell changes, by its file."""
+    """The settings that a cell changes, by file."""
     found = {}
     for root, names in SETTINGS.items():
-        # Links lead back to the folder that they are in: os.walk does not follow them.
+        # Links point back to their own folder; os.walk does not follow them.
         for folder, _, files in os.walk(root):
             for path in (os.path.join(folder, name) for name in names if name in files):
                 try:
@@ -120,7 +120,7 @@ class Cells(unittest.TestCase):
         return now == masks and not self.differences(name, before)
 
     def differences(self, name, before):
-        """Settings that are not as before, and files that the cell's groups have left."""
+        """Changed settings, and files left by the cell's groups."""
         now = settings()
         changed = [path for path in before if now.get(path, before[path]) != before[path]]
         return {path: now[path] for path in [*changed, *(path for path in now if name in path)]}

@@ -1,7 +1,7 @@
-"""The package by itself: doctests, stubs, errors, pages, the lock of Python, threads, workers.
+"""The package alone: doctests, stubs, errors, pages, Python's lock, threads, workers.
 
-``tests/python.rs`` runs this file with the module that cargo has built. Things that are missing
-(NumPy, SciPy, NetworkX, a second CPU, root) are named on a line that begins with ``skipped:``.
+``tests/python.rs`` runs this file with cargo's build of the module. Missing prerequisites (NumPy,
+SciPy, NetworkX, a second CPU, root) are named on a line that begins with ``skipped:``.
 """
 
 import ast
@@ -55,7 +55,7 @@ class Words(unittest.TestCase):
 
 
 class Stubs(unittest.TestCase):
-    """`__init__.pyi` against the package: the same names, parameters and members."""
+    """`__init__.pyi` must have the package's names, parameters and members."""
 
     def setUp(self):
         text = Path(seatmap.__file__).with_suffix(".pyi").read_text()
@@ -119,7 +119,7 @@ class Stubs(unittest.TestCase):
 
 
 class Errors(unittest.TestCase):
-    """Every error is an exception with one sentence, as the command line has it."""
+    """Every error is an exception with the command line's sentence."""
 
     def refused(self, pattern, call, kind=seatmap.InputError):
         with self.assertRaisesRegex(kind, pattern) as caught:
@@ -291,12 +291,12 @@ class Running(unittest.TestCase):
         during = counted[0] - before
         done.set()
         counter.join()
-        # With the lock held it could count for one switch interval, 5 ms, at either end.
+        # With the lock held, it could count only for a switch interval (5 ms) at either end.
         self.assertGreater(during, 0)
 
     def interrupt(self, call):
-        """Expects that Ctrl-C ends a call that would take an hour, which then says so itself."""
-        # A program that is started behind a script's & ignores the signal, and Python leaves it so.
+        """Asserts that Ctrl-C ends a call that would take an hour."""
+        # A program that a script starts with & ignores SIGINT, and Python does not change that.
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         self.addCleanup(signal.signal, signal.SIGINT, before)
         # The kernel's signal, as from a terminal, while the call runs without the lock.
@@ -309,14 +309,14 @@ class Running(unittest.TestCase):
         finally:
             timer.cancel()
             timer.join()
-        # Minutes are for a busy computer: the call looks every tenth of a second.
+        # Minutes, for a busy computer: the call checks every tenth of a second.
         self.assertLess(time.monotonic() - began, 300)
 
     def test_ctrl_c_ends_a_check(self):
         self.interrupt(lambda: seatmap.check(seconds=3600))
 
     def test_ctrl_c_ends_a_search(self):
-        # Only a machine whose PUs share links has congestion, and a time needs nanoseconds of work.
+        # Only machines with shared links have congestion, and ``time`` needs nanoseconds of work.
         for objective, machine in [
             ("distance", "xeon-phi-5110p"),
             ("congestion", "epyc-9654-2s"),
@@ -325,7 +325,7 @@ class Running(unittest.TestCase):
             with self.subTest(objective):
                 options = {"on": machine, "objective": objective, "seconds": 3600}
                 self.interrupt(lambda: seatmap.place("stencil2d:8x7", **options))
-        # As many kicks as would take days.
+        # These kicks would take days.
         self.interrupt(lambda: seatmap.place("stencil2d:8x8", on="epyc-9654-2s", kicks=10**12))
 
     def test_ctrl_c_ends_a_measurement(self):
@@ -423,7 +423,7 @@ class Running(unittest.TestCase):
             self.assertTrue(found, method)
 
     def test_a_forked_worker_computes_as_its_parent_did(self):
-        # The parent's threads are not in the child, which must not wait for them.
+        # The child lacks the parent's threads and must not wait for them.
         expected = computed(0)
         with multiprocessing.get_context("fork").Pool(1) as pool:
             self.assertEqual(pool.apply_async(computed, (0,)).get(timeout=60), expected)
@@ -446,7 +446,7 @@ def own_cpus(_):
 
 
 class Host(unittest.TestCase):
-    """This computer itself, where it allows it."""
+    """This computer itself, if it allows the calls."""
 
     def test_a_measurement_is_a_profile_of_this_host(self):
         if len(CPUS) < 2:

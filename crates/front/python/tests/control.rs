@@ -1,4 +1,4 @@
-//! Cells made from Python: these tests take a CPU from all other programs. Tests of this name run
+//! Cells created from Python, which take a CPU from all other programs. Tests called `control` run
 //! alone.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]

@@ -1,11 +1,11 @@
-"""Runs the Python of pages and notebooks, in order, as a reader would type it.
+"""Runs the Python code of pages and notebooks in order, as a reader would type it.
 
     pages.py FILE...
 
-Of a page (.md), blocks of ``python`` are run, and blocks of ``pycon`` are compared with what they
-print. A line ``<!-- needs NAME... -->`` above a block leaves it out where a module is missing, or
-``root``, or two CPUs (``cpus``). Of a notebook (.ipynb), the code cells are run. All code of a file
-shares its variables.
+In a page (.md), blocks of ``python`` are run, and blocks of ``pycon`` are compared with their
+output. A line ``<!-- needs NAME... -->`` above a block skips it if a module is missing; NAME may
+also be ``root``, or ``cpus`` for two CPUs. In a notebook (.ipynb), the code cells are run. All code
+of a file shares its variables.
 """
 
 import doctest

@@ -1,8 +1,8 @@
 //! Runs the Python package's own tests: `checks.py` for the package, `pages.py` for the guide's
 //! page and the notebook.
 //!
-//! They need Python 3.9 or later: `python3`, or the one in `SEATMAP_PYTHON`, such as
-//! `make python`'s with NumPy, SciPy and NetworkX. Checks that need more are skipped with a
+//! They require Python 3.9 or later: `python3`, or the one in `SEATMAP_PYTHON`, such as `make
+//! python`'s with NumPy, SciPy and NetworkX. Checks without their prerequisites are skipped with a
 //! message.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
@@ -22,7 +22,7 @@ fn the_page_and_the_notebook_run() {
     run("pages.py", &[root.join("docs/src/python.md"), root.join("examples/machine.ipynb")]);
 }
 
-/// A module linked with libpython works in one Python only, and in none with a built-in library.
+/// A module linked with libpython works with one Python only, and not with a statically linked one.
 #[test]
 fn the_module_belongs_to_no_one_python() {
     let bytes = std::fs::read(module()).unwrap();

@@ -1,5 +1,5 @@
-//! `seatmap advise` on real programs. Its advice on a busy program depends on the load of the
-//! computer, so the tests check only other verdicts, masks and the document.
+//! `seatmap advise` on real programs. Advice on a busy program depends on the computer's load, so
+//! the tests check only other verdicts, masks and the document.
 
 use crate::auto::{Relay, until};
 use crate::common::{
@@ -27,8 +27,7 @@ fn a_program_that_sleeps_is_left_alone() {
     assert!(page.contains("LEAVE IT") && page.contains("it hardly runs"));
 }
 
-/// Forty threads that each use a hundredth of a CPU: none is busy, yet they are not short-lived
-/// tasks.
+/// Each thread uses a hundredth of a CPU: none is busy, yet none is short-lived.
 #[test]
 fn a_little_work_of_many_threads_is_not_that_of_short_ones() {
     let Some(program) = crate::check::threads(40, "nibble") else { return };
@@ -64,10 +63,8 @@ fn a_quota_that_is_used_up_is_raised() {
     assert_eq!(std::fs::read_to_string(file).unwrap(), quota, "{undo}");
 }
 
-/// A total that always grows.
 const CLOCK: &str = "command:date +%s%N";
 
-/// The command line that tries seats on a relay for this long.
 fn trial<'a>(pid: &'a str, metric: &'a str, seconds: &'a str) -> [&'a str; 9] {
     ["advise", "--pid", pid, "--prove", "--seconds", seconds, "--metric", metric, "--json"]
 }
@@ -129,7 +126,6 @@ fn a_command_runs_to_its_end() {
     let script = "echo begun; sleep 0.2; echo done > end; exit 3";
     let output = place.run(["advise", "--", "sh", "-c", script]);
     let printed = stdout(&output);
-    // The advice appears even if the command fails.
     assert_eq!(output.status.code(), Some(0), "{printed}");
     assert!(printed.starts_with("begun\nsh: CANNOT TELL HERE\n"), "{printed}");
     assert_contains(&printed, "it ended with exit code 3");
@@ -137,8 +133,7 @@ fn a_command_runs_to_its_end() {
     assert_eq!(place.read("end"), "done\n");
 }
 
-/// The name of a running program refers to that process: users do not start a second server to get
-/// advice about the first.
+/// Users who name a running program want advice about it, not a second server.
 #[test]
 fn a_name_of_a_program_that_runs_starts_no_second_one() {
     let place = Place::new();
@@ -156,7 +151,7 @@ fn a_name_of_a_program_that_runs_starts_no_second_one() {
             format!("{name} runs already, as process {pid}; 'seatmap {verb} {way}' asks");
         assert_contains(&said, &sentence);
     }
-    // After two dashes it is a command, which exits at once because it lacks a duration.
+    // After two dashes it is a command, which exits at once without a duration.
     let output = place.command(["advise", "--", name]).env("PATH", &path).output().unwrap();
     assert_ne!(output.status.code(), Some(2), "{output:?}");
 }
@@ -183,7 +178,7 @@ fn a_command_that_timeout_ends_has_not_failed() {
     let words = printed.split_whitespace().collect::<Vec<&str>>().join(" ");
     assert!(words.contains("exit code 124, as timeout(1) does when the time is over"), "{printed}");
     assert!(!words.contains("seatmap tune"), "{printed}");
-    // Such runs measure only the timeout, so a race compares nothing.
+    // Such runs measure only the timeout.
     for verb in ["bench", "tune"] {
         let said = place.stderr([verb, "--", "timeout", "0.1", "sleep", "10"], 1);
         assert!(
@@ -250,7 +245,7 @@ fn a_mask_that_holds_a_program_back_is_named() {
     assert_ne!(advice["conclusion"]["verdict"], "leave-it", "{advice:#}");
 }
 
-/// A pool that ends during the look, bound to one CPU from its start.
+/// The pool ends during the look, and is bound to one CPU from its start.
 #[test]
 fn a_command_that_ends_within_the_look_is_bound_by_its_own_mask() {
     let Some(cpus) = two_cpus().filter(|_| can_observe()) else { return };

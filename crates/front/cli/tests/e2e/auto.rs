@@ -1,5 +1,5 @@
-//! `seatmap run --auto` on a real program. Whether seats help it is left open: the tests check
-//! masks, exit codes and logs.
+//! `seatmap run --auto` on a real program. Whether seats help is left open; the tests check masks,
+//! exit codes and logs.
 
 use crate::common::{Guarded, Place, assert_contains, stderr, stdout, two_cpus};
 use crate::run::programs::installed;
@@ -13,8 +13,7 @@ use std::time::{Duration, Instant};
 /// Time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Allows one relay at a time, and no cell next to it: they would slow each other down, and the
-/// computer.
+/// One relay at a time, and no cell next to it: they would slow each other down.
 pub(crate) static ALONE: Mutex<()> = Mutex::new(());
 
 /// A pair of threads that exchange buffers until killed.
@@ -24,7 +23,7 @@ pub(crate) struct Relay(
 );
 
 impl Relay {
-    /// Starts the program. `None` if it cannot be built, observed or seated here.
+    /// `None` if the program cannot be built, observed or seated here.
     pub(crate) fn start(place: &Place) -> Option<Self> {
         if !can_play(place) {
             return None;
@@ -42,7 +41,6 @@ impl Relay {
         self.0.id().to_string()
     }
 
-    /// The thread ids with their masks.
     pub(crate) fn masks(&self) -> BTreeSet<(String, String)> {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.0.id())).unwrap();
         let mask = |folder: std::path::PathBuf| {
@@ -138,7 +136,7 @@ fn seats_are_tried_and_the_log_says_what_is_in_force() {
     assert_eq!(place.run("run --replay log").status.code(), Some(1));
 }
 
-/// The program is stopped, so it does not follow that its threads never communicate.
+/// The threads of a stopped program are silent, but not because they never communicate.
 #[test]
 fn a_program_that_does_not_run_is_told_with_the_remedy() {
     let place = Place::new();
@@ -157,7 +155,7 @@ fn a_program_that_does_not_run_is_told_with_the_remedy() {
     assert_contains(&said, &halted);
 }
 
-/// A period in which CPUs change says nothing about the seats. It is repeated and reported.
+/// A period in which CPUs change says nothing about the seats, so it is repeated.
 #[test]
 fn void_periods_are_made_again() {
     let place = Place::new();
@@ -179,7 +177,6 @@ fn void_periods_are_made_again() {
         if run.try_wait().unwrap().is_some() {
             break;
         }
-        // The thread may have ended meanwhile.
         let _ = mask.give(tid);
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -252,7 +249,6 @@ fn a_process_that_ends_is_told_to_have_ended() {
     assert!(output.status.success() && said.contains("The program ended after "), "{said}");
 }
 
-/// Seatmap need not wait for a metric of an ended program.
 #[test]
 fn a_metrics_command_ends_with_the_program() {
     let place = Place::new();
@@ -311,7 +307,6 @@ fn soft_seats_are_whole_caches() {
     );
 }
 
-/// The program continues, and Seatmap exits without waiting for it.
 #[test]
 fn seats_of_a_living_program_are_not_sought_on_one_cpu() {
     if !installed("taskset") {

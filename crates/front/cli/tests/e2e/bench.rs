@@ -26,7 +26,7 @@ fn commands_are_compared_in_blocks() {
     ];
     let document = place.json((RATE, options, &["--", "echo", "rate 110"]));
     assert_eq!(document["format"], "seatmap-bench/1");
-    // A block that other tests disturb is repeated.
+    // Blocks disturbed by other tests are repeated.
     let runs = document["runs"].elements().len();
     assert!(document["complete"] == true && (18..=36).contains(&runs), "{runs}");
     let found = &document["comparisons"][0];
@@ -37,7 +37,7 @@ fn commands_are_compared_in_blocks() {
     assert!(page.contains("'new' is better") && page.contains("10.0 % higher"), "{page}");
 }
 
-/// A shell line that prints the next of these readings at each run, in a cycle.
+/// A shell line that prints the next of these readings, in a cycle.
 fn next_of(place: &Place, name: &str, readings: &str) -> String {
     let script = format!(
         "n=$(cat {name}.at 2> none || echo 0); set -- {readings}; echo $((n + 1)) > {name}.at; \
@@ -47,8 +47,7 @@ fn next_of(place: &Place, name: &str, readings: &str) -> String {
     format!("sh {name}.sh")
 }
 
-/// Six blocks suffice if all pairs agree: the interval is not widened for what six blocks cannot
-/// show.
+/// If all pairs of six blocks agree, six suffice.
 #[test]
 fn few_blocks_show_a_factor_of_three() {
     for blocks in ["6", "7", "8", "9"] {
@@ -65,8 +64,7 @@ fn few_blocks_show_a_factor_of_three() {
     }
 }
 
-/// A session that cannot show a difference of 10 % says how many blocks can, and which option adds
-/// them.
+/// The message says how many blocks would show a difference of 10 %, and which option adds them.
 #[test]
 fn blocks_that_a_small_difference_needs_are_offered() {
     let place = Place::new();
@@ -104,11 +102,11 @@ fn earlier_results_are_compared_where_the_computer_is_the_same() {
     if then("100").status.code() != Some(0) {
         return seatmap_needs::skipped!("this process may not use CPU 0");
     }
-    // Other tests load the CPU at some times and not at others.
+    // Other tests load the CPU at some times only.
     let mut earlier = place.read_json("then.json");
     earlier["seats"].as_object_mut().unwrap().remove("others_percent");
     place.file("then.json", earlier.to_string());
-    // The later runs use the CPU of the earlier ones, whichever CPUs are quiet now.
+    // The later runs use the same CPU, whichever are quiet now.
     let now = "--lower-is-better --baseline then.json --fail-above 3 -- echo rate";
     assert_eq!(bench(&place, (now, "102")).status.code(), Some(0));
     assert_eq!(bench(&place, (now, "110")).status.code(), Some(1));
@@ -171,14 +169,14 @@ fn a_session_that_is_interrupted_keeps_whole_blocks_and_leaves_nothing_running()
     let pid: i32 = place.read("pid").trim().parse().unwrap();
     assert!(!seatmap_os::task::lives(pid), "the run goes on");
     let kept = place.read_json("kept.json");
-    // One of seven runs warms up, and disturbed ones may have been repeated.
+    // One of seven runs warms up, and disturbed ones are repeated.
     let runs = kept["runs"].elements().len();
     assert!(kept["complete"] == false && (4..=6).contains(&runs), "{runs}");
 }
 
 #[test]
 fn quiet_seats_are_given_back() {
-    // A cell takes a CPU from all other programs, including those of other tests.
+    // A cell takes a CPU from other tests' programs.
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
     let document = place.json("bench --runs 2 --quiet --seats 1 --json -- true");
@@ -188,7 +186,6 @@ fn quiet_seats_are_given_back() {
     assert!(!cells.contains("bench-"), "{cells}");
 }
 
-/// A session that has recorded its first runs.
 fn under_way(place: &Place, options: impl Arguments) -> Guarded {
     let mut bench = place.command(("bench", options));
     bench.stderr(std::process::Stdio::null()).stdout(std::process::Stdio::null());
@@ -200,7 +197,7 @@ fn under_way(place: &Place, options: impl Arguments) -> Guarded {
     child
 }
 
-/// Short runs end before a check for signals during them could happen.
+/// Short runs end before they can be checked for signals.
 #[test]
 fn a_session_of_short_commands_stops_at_every_signal() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
@@ -212,7 +209,6 @@ fn a_session_of_short_commands_stops_at_every_signal() {
     }
 }
 
-/// At every signal, a session restores its cell, or its quiet seats if cells cannot be created.
 #[test]
 fn a_quiet_session_gives_its_seats_back_at_every_signal() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -224,7 +220,7 @@ fn a_quiet_session_gives_its_seats_back_at_every_signal() {
         let cell = format!("bench-{}", child.id());
         let listed = place.stdout("cell list");
         let line = listed.lines().find(|line| line.contains(&cell));
-        // The session and its launchers do not run on the quiet CPUs.
+        // Neither the session nor its launchers run on the quiet CPUs.
         assert!(line.is_none_or(|line| line.contains("  ready")), "{listed}");
         let was_quiet = line.is_some();
         assert_eq!(child.ended_by(signal), Some(1), "{signal}");

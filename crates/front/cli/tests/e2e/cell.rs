@@ -1,5 +1,4 @@
-//! `seatmap cell`, as far as it can be tested without changing this host. `scripts/lab` tests the
-//! rest.
+//! `seatmap cell`, without changing this host; `scripts/lab` tests the rest.
 
 use crate::auto::ALONE;
 use crate::common::{Arguments, Guarded, Json, Place, assert_contains, stderr};
@@ -8,7 +7,6 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::process::{Command, Output};
 use std::sync::PoisonError;
 
-/// `seatmap cell` with its state in the test's own folder, initially empty.
 fn cell(place: &Place, arguments: impl Arguments) -> Output {
     place.command(("cell", arguments)).env("SEATMAP_RUN", place.path("run")).output().unwrap()
 }
@@ -38,9 +36,7 @@ fn what_is_not_there_is_refused() {
         ("run quiet -- true", "no cell 'quiet'"),
         ("run quiet", "COMMAND"),
         ("run other true -- x", "no cell 'other'"),
-        // The command begins after --.
         ("run -- other true", "no cell 'cell'"),
-        // An option before the command.
         ("run other --quite true", "'--quiet'"),
     ] {
         let told = refusal(arguments);
@@ -61,7 +57,6 @@ fn names_cpus_sizes_and_times_are_checked_first() {
         ("--noise 200%", "2%"),
         ("x --untested", "say which CPUs or for how long: --cpus 2-5"),
         ("--require best", "v2-partition"),
-        // A profile is not ignored.
         ("--cpus 1 --near nowhere", "leave --profile or --cpus out"),
         ("--count 1 --near nowhere", "nowhere"),
     ] {
@@ -149,7 +144,6 @@ fn what_is_half_made_is_undone_by_the_next_command() {
     assert!(!journal.exists());
 }
 
-/// An existing cell that has changed nothing, with a lease of two seconds.
 fn short_lived(place: &Place, cpu: u32) {
     std::fs::DirBuilder::new().mode(0o700).create(place.path("run")).unwrap();
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
@@ -171,8 +165,8 @@ fn short_lived(place: &Place, cpu: u32) {
     }
 }
 
-/// When a cell ends, the kernel moves its threads. That is not the program's doing, and figures of
-/// the whole run are not those of a quiet CPU.
+/// The kernel moves the threads of an ending cell, and figures of the whole run are not those of a
+/// quiet CPU.
 #[test]
 fn a_cell_that_ends_during_a_run_is_told_with_the_time() {
     let [_, cpu] = crate::run::programs::two_cpus();
@@ -189,14 +183,14 @@ fn a_cell_that_ends_during_a_run_is_told_with_the_time() {
     assert!(end["by_lease"] == true && end["after_s"].number() < 4.0, "{end}");
 }
 
-/// Root of a user namespace sees the host's root as the unmapped owner of `/`.
+/// There the host's root appears as the unmapped owner of `/`.
 #[test]
 fn a_user_namespace_is_named_where_its_root_is_not_the_hosts() {
     let mut command = Command::new("unshare");
     command.args(["--user", "--map-root-user", crate::PROGRAM, "cell", "list"]);
     // SAFETY: geteuid cannot fail and touches nothing.
     if unsafe { libc::geteuid() } == 0 {
-        // Root's user id would keep access to its files in the namespace.
+        // With root's user id it would keep access to its files.
         std::os::unix::process::CommandExt::uid(&mut command, 1000);
     }
     let output = command.current_dir("/").env("SEATMAP_RUN", "/run/seatmap-none").output().unwrap();

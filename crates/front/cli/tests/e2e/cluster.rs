@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 
-/// Runs ranks as a launcher would and returns the output of rank 0.
+/// Runs ranks as a launcher would. Returns the output of rank 0.
 fn started(place: &Place, ranks: usize, arguments: impl Arguments) -> Output {
     let rank = |at: usize| rank(place, at, ranks, ("cluster measure", &arguments));
     let others: Vec<_> = (1..ranks)
@@ -13,7 +13,6 @@ fn started(place: &Place, ranks: usize, arguments: impl Arguments) -> Output {
         .collect();
     let first = rank(0).output().unwrap();
     for mut other in others {
-        // If rank 0 fails, the other ranks end too, with any exit code.
         let ended = other.wait().unwrap();
         assert!(ended.success() || !first.status.success());
     }
@@ -40,7 +39,6 @@ fn ranks_of_one_computer_measure_show_and_go_on() {
     assert_eq!(place.json("show cluster.json --json")["pairs"], cluster["pairs"]);
     let resumed = started(&place, 3, (quick, "--resume cluster.json"));
     assert!(resumed.status.success(), "{}", stderr(&resumed));
-    // No meeting file is left.
     assert_eq!(
         std::fs::read_dir(place.folder())
             .unwrap()
@@ -112,7 +110,7 @@ fn long_names_are_told_apart_and_each_end_speaks_for_itself() {
             serde_json::json!({ "mtu_bytes": mtu, "wait_share": if node == 3 { 0.6 } else { 0.05 } })
         };
         pair["ends"] = serde_json::json!([end(nodes[0]), end(nodes[1])]);
-        // A quota interrupts the process, which spreads all of its message times.
+        // A quota spreads all of the process's message times.
         if nodes.contains(&3) {
             pair["trips"][0]["p90_ns"] = 5e5.into();
         }
@@ -154,10 +152,8 @@ fn bad_input_says_what_to_do() {
     }
 }
 
-/// Emulates nodes as namespaces.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../scripts/cluster");
 
-/// Whether this computer cannot create a cluster in namespaces.
 fn is_refused(output: &Output) -> bool {
     let is_refused = output.status.code() == Some(2) || stderr(output).contains("unshare");
     if is_refused {
@@ -166,7 +162,6 @@ fn is_refused(output: &Output) -> bool {
     is_refused
 }
 
-/// A real network: four nodes on two switches, in namespaces.
 #[test]
 fn the_nodes_of_two_switches_are_told_apart() {
     let place = Place::new();
@@ -189,7 +184,7 @@ fn the_nodes_of_two_switches_are_told_apart() {
     assert_eq!(cluster["groups"], serde_json::json!([[0, 1], [2, 3]]));
 }
 
-/// The relay first delays one direction, then both. A round trip is never faster than these delays.
+/// A round trip cannot be faster than the delays of one direction, then of both.
 #[test]
 fn packets_are_as_late_as_the_cluster_was_told() {
     let place = Place::new();
@@ -215,19 +210,17 @@ fn packets_are_as_late_as_the_cluster_was_told() {
     assert!(first >= 20.0 && second >= 40.0, "{first} {second}");
 }
 
-/// Even after SIGKILL, no node outlives the script.
 #[test]
 fn a_killed_cluster_leaves_no_process() {
     ended_by(libc::SIGKILL, |pid| pid);
 }
 
-/// timeout(1) signals the whole process group, which includes the relay.
+/// timeout(1) signals the whole process group, including the relay.
 #[test]
 fn a_signal_to_all_leaves_no_node_without_its_relay() {
     ended_by(libc::SIGTERM, |pid| -pid);
 }
 
-/// A cluster, killed when its test ends, even if the test fails.
 struct Ended(std::process::Child);
 
 impl Drop for Ended {
@@ -237,9 +230,8 @@ impl Drop for Ended {
     }
 }
 
-/// Sends a signal to a cluster and checks that none of its processes is left. `target` makes the
-/// argument of kill(2) from the process id. The system call replaces the program `kill`, which is
-/// not installed everywhere, and the shell's built-in, which accepts no group.
+/// `target` makes the argument of kill(2) from the process id. The program `kill` may be missing,
+/// and the shell's built-in accepts no group.
 fn ended_by(signal: i32, target: impl Fn(i32) -> i32) {
     let place = Place::new();
     let mut cluster = Command::new(SCRIPT);
@@ -261,8 +253,7 @@ fn ended_by(signal: i32, target: impl Fn(i32) -> i32) {
     let first = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
     let space = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
     let own = space(first.trim()).expect("the first process of the cluster");
-    // SAFETY: a plain system call; the process is this test's own, leads its group, and has not
-    // been waited for.
+    // SAFETY: kill touches no memory; the process leads its own group and has not been waited for.
     assert_eq!(unsafe { libc::kill(target(pid.cast_signed()), signal) }, 0);
     cluster.0.wait().unwrap();
     // The kernel ends the processes of a namespace one by one.
@@ -279,8 +270,8 @@ fn ended_by(signal: i32, target: impl Fn(i32) -> i32) {
     }
 }
 
-/// Nodes of two CPUs, alternately on two switches. A message of 64 KiB takes 0.2 ms within a switch
-/// and 2 ms between switches.
+/// Nodes of two CPUs, alternately on two switches: 64 KiB take 0.2 ms within a switch and 2 ms
+/// between switches.
 pub fn two_switches(nodes: usize, names: impl Fn(usize) -> String) -> String {
     let node = |rank: usize| {
         let facts = serde_json::json!({ "cpus": 2 });
@@ -315,13 +306,11 @@ fn ranks_are_placed_shown_and_written_for_launchers() {
         "{told}"
     );
     let plan = place.read_json("ranks.json");
-    // Two messages within each node, two within each switch, two between switches. The diagonal is
-    // 100 ns.
+    // Two messages each within nodes, within switches and between switches. The diagonal is 100 ns.
     assert!(
         (plan["costs"]["total_ns"].number() - (4.0 * 100.0 + 2.0 * 2e5 + 2.0 * 2e6)).abs() < 1.0
     );
     assert_eq!(place.stdout("show ranks.json"), told);
-    // A missing page is an error, whatever else is printed.
     for json in ["", "--json"] {
         let page = ("show ranks.json --html ranks.html", json);
         assert!(place.refusal(page).contains("not as a page"), "{json:?}");
@@ -396,15 +385,15 @@ fn a_rank_is_seated_and_checked_on_its_node() {
         "{}",
         stderr(&output)
     );
-    // The rank has ended, so the check finds its seat empty. It ignores the rank of another node.
+    // The rank has ended, so its seat is empty. The check ignores the other node's rank.
     let checked = place.command("check --expect ranks.json --seconds 0.05").output().unwrap();
     assert_eq!(checked.status.code(), Some(1));
     let told = stdout(&checked);
     assert_contains(&told, "rank 1 has no thread");
 }
 
-/// A launcher for tests: its cost is 20 minus the number of successive ranks on the same switch.
-/// Its seventh start fails.
+/// A launcher for tests: its cost is 20 minus the number of successive ranks on one switch. Its
+/// seventh start fails.
 const LAUNCHER: &str = r#"
 hosts=$1; shift
 echo start >> starts
@@ -447,7 +436,6 @@ fn orders_of_a_job_race_and_the_winner_is_written() {
         crate::common::files(&place).iter().filter(|name| name.contains("seatmap-tune-")).count(),
         0
     );
-    // A resumed race repeats no run.
     let again = place.run((options, "--resume", job));
     let again: Value = serde_json::from_slice(&again.stdout).unwrap();
     assert_eq!(again["runs"], found["runs"]);
@@ -470,7 +458,7 @@ fn jobs_that_cannot_race_are_refused() {
     }
 }
 
-/// Another program measures without end, and each node waits for it.
+/// Each node waits for an endless measurement of another program.
 #[test]
 fn a_node_that_cannot_measure_itself_in_time_says_so() {
     let place = Place::new();

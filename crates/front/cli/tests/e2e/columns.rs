@@ -7,10 +7,9 @@ use serde_json::Value;
 use std::io::Read;
 use std::process::{Command, Output, Stdio};
 
-/// The columns of half a screen, a usual and a wide terminal.
+/// Half a screen, a usual and a wide terminal.
 const WIDTHS: [usize; 3] = [60, 80, 120];
 
-/// A name too long for any table.
 const LONG: &str = "a-machine-with-a-name-that-somebody-made-up-of-everything";
 
 /// The text of both streams on a terminal of this width.
@@ -21,13 +20,12 @@ fn at(place: &Place, columns: usize, arguments: impl Arguments) -> String {
     String::from_utf8(text).unwrap()
 }
 
-/// The lines that are too long. A single word is exempt because paths must be copyable.
+/// A single word may be too long, because paths must be copyable.
 fn too_long(text: &str, columns: usize) -> Vec<&str> {
     let long = text.lines().filter(|line| line.chars().count() > columns);
     long.filter(|line| line.trim().contains(' ')).collect()
 }
 
-/// Asserts that a command keeps within all widths.
 fn fits(place: &Place, arguments: impl Arguments) {
     for columns in WIDTHS {
         let text = at(place, columns, &arguments);
@@ -155,7 +153,6 @@ fn clusters_fit_any_terminal() {
     for nodes in [6, 40] {
         let mut cluster: Value =
             serde_json::from_str(&crate::cluster::two_switches(nodes, names)).unwrap();
-        // One node's cable is slow.
         for pair in cluster["pairs"].as_array_mut().unwrap() {
             if pair["nodes"].elements().contains(&1.into()) {
                 pair["rate_mbps"] = serde_json::json!([300.0, 300.0]);
@@ -170,7 +167,7 @@ fn clusters_fit_any_terminal() {
     }
 }
 
-/// Two processes that communicate all the time produce more advice than a sleeping one.
+/// Two busy processes produce more advice than a sleeping one.
 #[test]
 fn advice_on_a_busy_program_fits_any_terminal() {
     let place = Place::new();
@@ -207,7 +204,6 @@ fn two_machines_are_compared_on_any_terminal() {
     place.refuses("compare epyc-7r13-2s nowhere.json", "nowhere.json");
 }
 
-/// Documents and scripts do not depend on the terminal.
 #[test]
 fn documents_have_no_columns() {
     let place = Place::new();
@@ -222,16 +218,15 @@ fn documents_have_no_columns() {
     }
 }
 
-/// The text that a command writes to a terminal until it ends.
 fn on_terminal(command: &mut Command) -> String {
     let (mut screen, programs) = terminal();
     in_front_of(programs.try_clone().unwrap(), command);
     let mut child = command.stdout(Stdio::null()).stderr(programs).spawn().unwrap();
-    // From now on only the command has the terminal open, so reading ends when it exits.
+    // Only the command has the terminal open now, so reading ends with it.
     command.stdin(Stdio::null()).stderr(Stdio::null());
     let mut shown = Vec::new();
     let mut buffer = [0; 4096];
-    // On Linux, reading a terminal after its last program has exited fails with EIO.
+    // On Linux, reading fails with EIO after the last program has exited.
     while let Ok(count @ 1..) = screen.read(&mut buffer) {
         shown.extend_from_slice(&buffer[..count]);
     }

@@ -1,5 +1,4 @@
-//! Helpers that the end-to-end tests of both programs share: a folder, a home and the binary. Each
-//! suite names the program it tests.
+//! Helpers that the suites of both programs share. Each suite names its program.
 
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -15,7 +14,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// Part of a command line: a string of words separated by blanks, a list of words that may contain
-/// blanks, or a tuple of parts in order.
+/// blanks, or a tuple of parts.
 pub trait Arguments: Debug {
     fn words(&self) -> Vec<&str>;
 }
@@ -68,7 +67,6 @@ impl<A: Arguments, B: Arguments, C: Arguments> Arguments for (A, B, C) {
     }
 }
 
-/// Typed access to parts of a JSON document.
 pub trait Json {
     fn elements(&self) -> &Vec<Value>;
     fn text(&self) -> &str;
@@ -135,7 +133,7 @@ impl Place {
         command
     }
 
-    /// Another program in the same environment, without arguments.
+    /// A command for another program in the same environment.
     pub fn command_of(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.folder()).env("HOME", self.folder()).env("NO_COLOR", "1");
@@ -153,7 +151,6 @@ impl Place {
         self.command(arguments).output().unwrap()
     }
 
-    /// The stdout of a successful command.
     pub fn stdout(&self, arguments: impl Arguments) -> String {
         let output = self.run(&arguments);
         assert!(
@@ -164,12 +161,11 @@ impl Place {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// The JSON document printed by a successful command.
     pub fn json(&self, arguments: impl Arguments) -> Value {
         serde_json::from_str(&self.stdout(arguments)).unwrap()
     }
 
-    /// The stderr of a command with this exit code.
+    /// The stderr of a command that must exit with `code`.
     #[track_caller]
     pub fn stderr(&self, arguments: impl Arguments, code: i32) -> String {
         let output = self.run(&arguments);
@@ -177,7 +173,7 @@ impl Place {
         stderr(&output)
     }
 
-    /// The stderr of a refused command: exit code 2 and no stdout.
+    /// The stderr of a command that must exit with 2 and an empty stdout.
     pub fn refusal(&self, arguments: impl Arguments) -> String {
         let output = self.run(&arguments);
         let stderr = String::from_utf8(output.stderr).unwrap();
@@ -189,7 +185,7 @@ impl Place {
         stderr.lines().filter(|line| !waits(line)).collect::<Vec<_>>().join("\n")
     }
 
-    /// A refusal of one line that begins with the program's name.
+    /// As [`Self::refusal`], and it must be one line that begins with the program's name.
     pub fn one_line_refusal(&self, arguments: impl Arguments) -> String {
         let line = self.refusal(arguments);
         let name = Path::new(crate::PROGRAM).file_name().unwrap().to_str().unwrap();
@@ -197,7 +193,6 @@ impl Place {
         line
     }
 
-    /// Asserts that the command is refused in one line with these words.
     #[track_caller]
     pub fn refuses(&self, arguments: impl Arguments, words: &str) {
         let line = self.one_line_refusal(&arguments);
@@ -231,12 +226,10 @@ pub fn can_observe() -> bool {
     refusal.is_none()
 }
 
-/// Whether `seatmap pretend` works here.
 pub fn can_pretend() -> bool {
     !is_no_pretence(&Place::new().run("pretend xeon-8375c-2s -q true"))
 }
 
-/// Whether this computer does not allow `seatmap pretend`.
 pub fn is_no_pretence(output: &Output) -> bool {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let refusals = ["allows no user namespace", "cannot mount the files", "hands no system calls"];
@@ -247,14 +240,14 @@ pub fn is_no_pretence(output: &Output) -> bool {
     is_refused
 }
 
-/// The shell's built-in `kill`, without arguments: small systems lack the program.
+/// The shell's built-in `kill`, because small systems lack the program.
 pub fn kill() -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", "kill \"$@\"", "sh"]);
     command
 }
 
-/// The first two CPUs available to this process, as a list. `None` if there is only one.
+/// The first two CPUs of this process, as a list. `None` if there is only one.
 pub fn two_cpus() -> Option<String> {
     let cpus = seatmap_os::affinity::current().unwrap();
     if cpus.len() < 2 {
@@ -289,7 +282,6 @@ pub fn terminal() -> (File, OwnedFd) {
     (keys.into(), programs)
 }
 
-/// Gives the command this terminal and a new session.
 pub fn in_front_of(terminal: OwnedFd, command: &mut Command) {
     command.stdin(terminal);
     // SAFETY: both calls are async-signal-safe; stdin is the terminal by now.
@@ -302,7 +294,7 @@ pub fn in_front_of(terminal: OwnedFd, command: &mut Command) {
     }
 }
 
-/// A user id without other processes, so that the process limit counts only those of the test.
+/// This user has no other processes, so the process limit counts only those of the test.
 const ANOTHER_USER: u32 = 54_321;
 
 /// Runs the binary as a user limited to one thread. `None` if this process cannot change its user.
@@ -325,7 +317,7 @@ pub fn with_one_thread(arguments: impl Arguments) -> Option<Output> {
     output.inspect_err(|error| seatmap_needs::skipped!("no other user here: {error}")).ok()
 }
 
-/// The variables in which launchers pass a process its rank and the address of rank 0.
+/// The variables in which launchers pass ranks and the address of rank 0.
 const LAUNCHERS: [&str; 8] = [
     "SLURM_PROCID",
     "OMPI_COMM_WORLD_RANK",
@@ -337,14 +329,13 @@ const LAUNCHERS: [&str; 8] = [
     "WORLD_SIZE",
 ];
 
-/// A rank of a job of `size` processes, as plain environment variables describe it.
+/// A rank of a job of `size` ranks, described by plain environment variables.
 pub fn rank(place: &Place, rank: usize, size: usize, arguments: impl Arguments) -> Command {
     let mut command = place.command(arguments);
     outside(&mut command).env("RANK", rank.to_string()).env("WORLD_SIZE", size.to_string());
     command
 }
 
-/// Removes every launcher's variables from a command.
 pub fn outside(command: &mut Command) -> &mut Command {
     for name in LAUNCHERS {
         command.env_remove(name);
@@ -352,12 +343,11 @@ pub fn outside(command: &mut Command) -> &mut Command {
     command
 }
 
-/// A process that ends with its test, even if the test fails. A leftover process would keep its
-/// cell, and thus take a CPU from all later tests.
+/// A process that ends even if the test fails. A leftover one would keep its cell, and with it a
+/// CPU.
 pub struct Guarded(pub Child);
 
 impl Guarded {
-    /// Sends a signal and returns the exit code.
     pub fn ended_by(&mut self, signal: i32) -> Option<i32> {
         // SAFETY: the child has not been waited for.
         assert_eq!(unsafe { libc::kill(self.0.id() as i32, signal) }, 0);
@@ -400,7 +390,6 @@ impl Drop for Guarded {
     }
 }
 
-/// Starts a process with piped output.
 pub fn begun(mut command: Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }

@@ -5,15 +5,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Parallel tests need distinct groups.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// A test's own control group, of version 1 or 2; removed on drop.
+/// A test's own group, of version 1 or 2; removed on drop.
 pub struct Group(pub PathBuf);
 
 impl Group {
-    /// A group of a controller: below its version 1 mount, or below the version 2 root if that
-    /// delegates it. `None` if there is neither, or this user may not create a group.
+    /// Below the controller's version 1 mount, or below the version 2 root if that delegates it.
+    /// `None` if there is neither, or this user may not create a group.
     pub fn new(controller: &str) -> Option<Self> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         Self::named(
@@ -22,7 +21,6 @@ impl Group {
         )
     }
 
-    /// As [`Group::new`], with a name that the tested program interprets.
     pub fn named(controller: &str, name: &str) -> Option<Self> {
         let file = if controller == "cpu" { "cpu.shares" } else { "cpuset.cpus" };
         let of_version_1 = PathBuf::from(format!("/sys/fs/cgroup/{controller}"));
@@ -44,27 +42,25 @@ impl Group {
         self.0.join("tasks").exists()
     }
 
-    /// A group of the controller `cpu` with this quota. `None` if this user may create none.
+    /// A group with a quota. `None` if this user may create none.
     pub fn with_time(period_us: u32, quota_us: u32) -> Option<Self> {
         let group = Group::new("cpu").filter(|group| group.set_time(period_us, quota_us).is_some());
         let Some(group) = group else {
             seatmap_needs::skipped!("no cpu controller takes a quota here");
             return None;
         };
-        // Next to busy programs its members would get less than their quota, and the quota would
-        // never stop them.
+        // Next to busy programs its members would get less than their quota, which then never stops
+        // them.
         let weight = group.set("cpu.weight", "10000");
         weight.or_else(|| group.set("cpu.shares", "262144"));
         Some(group)
     }
 
-    /// A group with a quota of `percent` of a CPU, in periods of 10 ms. `None` if this user may
-    /// create none.
+    /// A group with a quota in periods of 10 ms.
     pub fn with_quota(percent: u32) -> Option<Self> {
         Self::with_time(10_000, 100 * percent)
     }
 
-    /// Sets the quota in either version.
     pub fn set_time(&self, period_us: u32, quota_us: u32) -> Option<()> {
         if self.0.join("cpu.max").exists() {
             return self.set("cpu.max", &format!("{quota_us} {period_us}"));
@@ -77,13 +73,11 @@ impl Group {
         if self.0.join("cpu.max").exists() { "cpu.max" } else { "cpu.cfs_quota_us" }
     }
 
-    /// The name of the remedy that raises its quota.
     pub fn quota_remedy(&self) -> &'static str {
         if self.0.join("cpu.max").exists() { "raise-quota" } else { "raise-quota-v1" }
     }
 
-    /// A group whose members run only while no other thread needs their CPU. `None` if the kernel
-    /// has no idle groups.
+    /// A group whose members run only while no other thread needs their CPU.
     pub fn idle() -> Option<Self> {
         let group = Group::new("cpu").filter(|group| group.set("cpu.idle", "1").is_some());
         if group.is_none() {
@@ -92,7 +86,7 @@ impl Group {
         group
     }
 
-    /// A group restricted to one CPU, with the memory nodes of its parent.
+    /// A group of one CPU, with the memory nodes of its parent.
     pub fn of_cpu(cpu: u32) -> Option<Self> {
         let group = Group::new("cpuset")?;
         let nodes = std::fs::read_to_string(group.0.parent()?.join("cpuset.mems"));
@@ -109,7 +103,6 @@ impl Group {
         self.0.file_name().unwrap().to_str().unwrap()
     }
 
-    /// The same command, but it joins this group first.
     pub fn joined_by(&self, command: &Command) -> Command {
         let mut shell = Command::new("sh");
         shell.args(["-c", "echo $$ >\"$0\"/cgroup.procs && exec \"$@\""]).arg(&self.0);
@@ -124,7 +117,7 @@ impl Group {
         shell
     }
 
-    /// Starts a program and waits until it is a member: it joins a moment after its start.
+    /// Starts a program and waits until it has joined.
     pub fn begun(&self, command: &Command) -> Child {
         let mut child = self.joined_by(command).stdin(Stdio::null()).spawn().unwrap();
         let pid = child.id().to_string();
@@ -139,9 +132,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // The kernel removes killed members a moment later.
         for _ in 0..1000 {
-            // A group that was never created counts as removed.
             if std::fs::remove_dir(&self.0).is_ok() || !self.0.exists() {
                 return;
             }

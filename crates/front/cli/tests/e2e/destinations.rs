@@ -60,7 +60,7 @@ fn a_place_that_cannot_have_the_result_is_refused_before_the_work() {
 fn an_open_file_is_written_and_not_replaced() {
     let place = Place::new();
     let file = fs::File::create(place.path("out")).unwrap();
-    // Like /dev/stdout, whose own link a test should not risk.
+    // A link like /dev/stdout, which the test does not put at risk.
     symlink("/proc/self/fd/1", place.path("stdout")).unwrap();
     let mut command = place.command("export graviton3 --format csv -o stdout");
     assert!(command.stdout(file.try_clone().unwrap()).status().unwrap().success());
@@ -70,8 +70,7 @@ fn an_open_file_is_written_and_not_replaced() {
     );
 }
 
-/// Seatmap, not the user, names the files of its state, so it replaces a planted link instead of
-/// following it.
+/// Seatmap itself names its state files, so it replaces a planted link instead of following it.
 #[test]
 fn what_is_remembered_follows_no_link() {
     let Some(_) = crate::common::two_cpus() else { return };

@@ -28,8 +28,7 @@ fn found<'a>(findings: &'a serde_json::Value, subject: &str) -> &'a serde_json::
     findings["findings"].elements().iter().find(|entry| entry["subject"] == subject).unwrap()
 }
 
-/// A unit test shows that it takes no lock and tries nothing: there no other process waits for the
-/// lock.
+/// A unit test shows that it takes no lock: there no other process waits for it.
 #[test]
 fn nothing_is_tried_unless_asked() {
     let place = Place::new();
@@ -41,7 +40,7 @@ fn nothing_is_tried_unless_asked() {
     let read = place.json(format!("doctor --cpus {last} --json"));
     let backend = found(&read, "cpuset backend");
     let is_open = backend["found"].text().contains("not tried, --try does");
-    // The doctor recognizes a kernel without cpusets without a trial.
+    // A kernel without cpusets needs no trial.
     assert!(is_open || backend["level"] == "FIX", "{backend}");
     let interrupts = found(&read, "interrupts")["found"].text();
     assert!(
@@ -83,7 +82,7 @@ fn isolation_is_examined_for_the_cpus_in_question() {
     for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/cpuset", "/sys/fs/cgroup/unified"] {
         let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        // Another doctor may be running; it removes its own group.
+        // Another doctor removes its own group.
         let left: Vec<String> = names.filter(|name| name.starts_with("seatmap-doctor-")).collect();
         assert!(
             left.iter().all(|name| {
@@ -116,8 +115,7 @@ fn a_page_begins_with_what_to_do() {
     place.refuses("doctor --json --html -", "both print on stdout");
 }
 
-/// In its own PID namespace the doctor sees none of the daemons outside, and must not say that
-/// there are none.
+/// In its own PID namespace the doctor sees none of the daemons outside.
 #[test]
 fn daemons_that_cannot_be_seen_are_not_absent() {
     let place = Place::new();

@@ -23,7 +23,7 @@ use seatmap_os::Root;
 use seatmap_os::visibility::is_in_container;
 use std::path::{Path, PathBuf};
 
-/// The directives of the line above a block: empty unless it is a comment of the two kinds.
+/// The directives above a block, if the line is a comment with some.
 fn marks(line: &str) -> Vec<&str> {
     let inside = line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
     inside.map(|words| words.split("; ").collect()).unwrap_or_default()
@@ -110,8 +110,7 @@ fn possible(example: &Example) -> bool {
     let unseen = (command.contains("relay") || command.contains("auto.log"))
         && !(seatmap_needs::tool("gcc") && can_observe());
     let data_missing = command.contains("$SEATMAP_DATA") && seatmap_needs::published("").is_none();
-    // Each program belongs to its own package; only the tests of the whole workspace build them
-    // all.
+    // Only the tests of the whole workspace build all programs.
     let is_absent = |word: &str| !Path::new(crate::PROGRAM).with_file_name(word).exists();
     let first = command.split(' ').next().unwrap_or_default();
     let program_missing = first.starts_with("seatmap") && is_absent(first);
@@ -132,7 +131,6 @@ fn possible(example: &Example) -> bool {
 }
 
 fn run(place: &Place, example: &Example) -> String {
-    // The program under test must precede installed ones.
     let binary = Path::new(crate::PROGRAM).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
     let mut shell = place.command_of("sh");
@@ -143,8 +141,8 @@ fn run(place: &Place, example: &Example) -> String {
     text
 }
 
-/// Replaces the page's lines by the matching printed ones and keeps each `...`. Returns `None` if
-/// they do not match.
+/// Replaces the page's lines by the matching printed ones, except `...`. `None` if they do not
+/// match.
 fn fitted(page: &[String], printed: &[&str], same: fn(&str, &str) -> bool) -> Option<Vec<String>> {
     let Some((first, rest)) = page.split_first() else { return printed.is_empty().then(Vec::new) };
     let (shown, mut fitted) = if first == "..." {
@@ -203,7 +201,6 @@ fn without_parentheses(line: &str) -> String {
     }
 }
 
-/// Recognizes a changed line by its first word.
 fn akin(page: &str, printed: &str) -> bool {
     page.split_whitespace().next() == printed.split_whitespace().next()
 }
@@ -214,7 +211,7 @@ fn fits(example: &Example, printed: &str) -> bool {
     example.expected.is_empty() || fitted(&example.expected, &lines, same).is_some()
 }
 
-/// The page's lines, refreshed; all printed lines if none match and the page leaves nothing out.
+/// The page's lines, refreshed. All printed lines if none match and the page leaves nothing out.
 fn refreshed(example: &Example, printed: &str) -> Option<Vec<String>> {
     let lines: Vec<&str> = printed.lines().collect();
     let leaves_out = example.expected.iter().any(|line| line == "...");
@@ -231,8 +228,7 @@ fn replace(lines: &mut Vec<String>, example: &Example, new: Vec<String>) {
     lines.splice(example.line..example.line + example.expected.len(), new);
 }
 
-/// Runs the examples of a page and lists those with other output. With `updates`, rewrites the
-/// page.
+/// Runs the examples of a page. Lists those with other output, or rewrites the page.
 fn check(page: &Path, updates: bool) -> Vec<String> {
     let place = Place::new();
     for folder in ["demo", "examples"] {
@@ -255,7 +251,7 @@ fn check(page: &Path, updates: bool) -> Vec<String> {
         }
         replaced.extend(new.map(|new| (example, new)));
     }
-    // From the end, so that earlier line numbers stay valid.
+    // Starts at the end, to keep earlier line numbers valid.
     replaced.into_iter().rev().for_each(|(example, new)| replace(&mut lines, &example, new));
     if updates {
         std::fs::write(page, lines.join("\n") + "\n").unwrap();
@@ -263,8 +259,7 @@ fn check(page: &Path, updates: bool) -> Vec<String> {
     failures
 }
 
-/// Number of tests among which the pages are divided. A single test would still run after all
-/// others have ended.
+/// Number of parallel tests for the pages. A single one would outlast all others.
 const SHARES: usize = 4;
 
 fn check_share(share: usize) {

@@ -1,11 +1,9 @@
-//! The first commands of users who know other tools: each gets the right answer or the name of the
-//! right command.
+//! The first commands of users of other tools: each gets the right answer or the right command.
 
 use crate::common::Place;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-/// A line of the list: the command, its exit code, and a part of its output.
 struct FirstCommand<'a> {
     words: Vec<String>,
     code: i32,
@@ -20,7 +18,6 @@ fn parsed(line: &str) -> FirstCommand<'_> {
     FirstCommand { words, code: code.parse().unwrap(), answer }
 }
 
-/// A place with programs that do nothing.
 fn place() -> Place {
     let place = Place::new();
     std::fs::create_dir(place.path("bin")).unwrap();

@@ -9,8 +9,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// A profile as `measure --share` writes it, with `factor` times the distances of a bundled
-/// machine.
+/// A bundled machine with `factor` times its distances, as `measure --share` writes it.
 fn shared(factor: f64, firmware: &str) -> Profile {
     let mut profile = catalog::load("graviton3").unwrap();
     profile.environment.cpu_model = Some("Neoverse-V1".to_owned());
@@ -23,7 +22,6 @@ fn shared(factor: f64, firmware: &str) -> Profile {
     SharedProfile::of(&profile).profile
 }
 
-/// Two profiles of one processor.
 fn with_profiles() -> Place {
     let place = Place::new();
     std::fs::create_dir(place.path("profiles")).unwrap();
@@ -45,7 +43,6 @@ fn the_site_has_a_page_for_all_and_no_dead_link() {
     }
     assert!(place.read("site/new--old.html").contains("firmware"));
     assert!(place.read("site/index.html").contains("0.42 times as far"));
-    // Every verb accepts the site's profile.
     assert!(place.stdout("compare site/old.json graviton3").contains("1.00"));
     if !seatmap_needs::tool("python3") {
         return;

@@ -8,7 +8,6 @@ use std::process::{Command, Output};
 
 const HEAD: &str = "format = \"seatmap-benchmarks/1\"\nruns = 8\n";
 
-/// A benchmark whose base and head print these durations.
 fn printed(name: &str, base: u32, head: u32) -> String {
     format!(
         "[[benchmark]]\nname = \"{name}\"\nbase = \"echo took {base}\"\n\
@@ -16,7 +15,6 @@ fn printed(name: &str, base: u32, head: u32) -> String {
     )
 }
 
-/// A shell script as a program.
 pub fn script(place: &Place, name: &str, line: &str) {
     place.file(name, format!("#!/bin/sh\n{line}\n"));
     std::fs::set_permissions(place.path(name), std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -33,7 +31,7 @@ fn a_slower_benchmark_fails_and_an_equal_one_does_not() {
     let files = "--markdown s.md --html p.html -o r.json";
     let options =
         format!("bench --file bench.toml --fail-above 3% {files} --history h.jsonl --label abc");
-    // If others used the CPUs, a session shows nothing, so it is repeated.
+    // A session shows nothing if others used the CPUs.
     let mut output = place.run(&options);
     for _ in 0..5 {
         if code(&output) != Some(0) {
@@ -55,7 +53,6 @@ fn a_slower_benchmark_fails_and_an_equal_one_does_not() {
     assert_contains(&summary, "| benchmark | base | head |");
     assert!(place.read("p.html").contains("worse by more than 3 %"));
     assert_eq!(place.read("h.jsonl").lines().count(), 1);
-    // With a higher limit head passes, and a second session adds a second line.
     let passed = place.run(options.replace(files, "").replace("3%", "20% --strict"));
     assert_eq!(code(&passed), Some(0), "{}", stderr(&passed));
     assert!(stdout(&passed).starts_with("Passed: 2 benchmarks"));
@@ -95,7 +92,7 @@ fn two_programs_need_no_file() {
 #[test]
 fn a_session_that_cannot_tell_says_so_and_fails_only_where_it_must() {
     let place = Place::new();
-    // An interval of 99.9 % needs 11 blocks, and disturbances at most double a session.
+    // An interval of 99.9 % needs 11 blocks, and repetitions at most double them.
     let options = [
         "bench",
         "--runs",
@@ -170,7 +167,7 @@ fn a_history_shows_where_a_benchmark_changed() {
     assert_eq!(trend["trends"][0]["changes"][0]["at"], 15);
 }
 
-/// A gate between two runs of benchmark programs; head does twice the work of base.
+/// Runs a gate with real benchmark programs; head does twice the work of base.
 fn of_adapter(place: &Place, adapter: &str, base: &str, head: &str) {
     let text = format!(
         "{HEAD}fail_above_percent = 20\n[[benchmark]]\nname = \"x\"\nadapter = \"{adapter}\"\n\
@@ -186,7 +183,7 @@ fn of_adapter(place: &Place, adapter: &str, base: &str, head: &str) {
         (Some("s"), Some(true)),
         "{error}"
     );
-    // The slowdown depends on the computer; that both sides were compared does not.
+    // The slowdown depends on the computer.
     assert!(found["commands"][1]["median"].number() > 0.0, "{report}");
     assert!(found["comparison"]["ratio_low"].is_f64(), "{report}");
 }

@@ -1,20 +1,20 @@
-//! Text that could control a terminal or forge a line, and assertions that no output contains it.
-//! The test suites of both programs share this file.
+//! Text that could control a terminal or forge a line, and checks that no output contains it. The
+//! suites of both programs share this file.
 
 use crate::common::{Place, stderr};
 use seatmap_data::document::is_hidden;
 use serde_json::Value;
 use std::process::Output;
 
-/// Text that must never reach a terminal or table: escape sequences, line ends, C1 controls,
-/// bidirectional overrides, NUL, and extreme length.
+/// Text with escape sequences, line ends, C1 controls, bidirectional overrides and NUL, of extreme
+/// length.
 pub fn hostile_text() -> String {
     let script = "<script>alert(1)</script>|,\"';`";
     let long = "y".repeat(5000);
     format!("\u{1b}[2J\u{1b}]0;x\u{7}\nseatmap: all is well\r\u{9b}1m\u{202e}\u{0}{script}{long}")
 }
 
-/// Collects JSON pointers to all strings of a document, with one element for each array.
+/// Collects pointers to all strings, with one element for each array.
 pub fn strings(value: &Value, pointer: &str, found: &mut Vec<String>) {
     match value {
         Value::String(_) => found.push(pointer.to_owned()),
@@ -33,8 +33,7 @@ pub fn strings(value: &Value, pointer: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Asserts that a run's output and the page that it wrote are harmless. Returns whether the run
-/// succeeded.
+/// Checks a run's output and page. Returns whether the run succeeded.
 pub fn assert_harmless(place: &Place, arguments: &str, what: &str) -> bool {
     let command = &mut place.command(arguments);
     let output = command.env("SEATMAP_RUN", place.path("run")).output().unwrap();
@@ -50,7 +49,6 @@ pub fn assert_harmless(place: &Place, arguments: &str, what: &str) -> bool {
     output.status.success()
 }
 
-/// Asserts that a run's output is harmless.
 pub fn assert_output_is_harmless(output: &Output, what: &str) {
     let stderr = stderr(output);
     assert!(!stderr.contains("panicked"), "{what}: {stderr}");
@@ -64,8 +62,8 @@ pub fn assert_output_is_harmless(output: &Output, what: &str) {
 
 pub const PAGE: &str = "page.html";
 
-/// Runs verbs on copies of a document, each with one hostile string, and on a copy in which all
-/// strings except the format are hostile. The verbs may accept or refuse each copy.
+/// Runs verbs on copies with one hostile string each, and on one in which all except the format are
+/// hostile. A verb may accept or refuse a copy.
 pub fn assert_strings_are_shown(place: &Place, document: &Value, verbs: &[&str]) {
     let mut pointers = Vec::new();
     strings(document, "", &mut pointers);
@@ -89,7 +87,7 @@ pub fn assert_strings_are_shown(place: &Place, document: &Value, verbs: &[&str])
     assert_no_long_text_is_read(place, document, pointers.last().unwrap(), verbs[0]);
 }
 
-/// A text or key of a megabyte is refused before it widens a table, and the message is short.
+/// A text or key of a megabyte must not widen a table or the message.
 fn assert_no_long_text_is_read(place: &Place, document: &Value, pointer: &str, verb: &str) {
     let long = "y".repeat(1 << 20);
     let mut with_text = document.clone();
@@ -107,7 +105,6 @@ fn assert_no_long_text_is_read(place: &Place, document: &Value, pointer: &str, v
     }
 }
 
-/// Asserts that a shown text contains no hidden character.
 pub fn assert_shown(what: &str, text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     assert_eq!(text.lines().find(|line| line.contains(is_hidden)), None, "{what}");

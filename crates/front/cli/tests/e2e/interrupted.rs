@@ -9,14 +9,11 @@ use std::time::Duration;
 
 const MACHINE: &str = "measure --on graviton3 --cpus 0-15 --passes 60 -o";
 
-/// Takes longer than any test waits.
 const ENDLESS: &str = "measure --on graviton3 --cpus 0-15 --passes 100000 -o";
 
-/// Number of looks at the journal, one per millisecond, before a run counts as hung. A usual run
-/// needs a few.
+/// Number of looks, one per millisecond, before a run counts as hung. A usual run needs a few.
 const MOST_LOOKS: u32 = 120_000;
 
-/// Starts a run and waits for some recorded visits.
 fn started(place: &Place) -> Child {
     started_with(place, (ENDLESS, "x.json"))
 }
@@ -25,8 +22,7 @@ fn started_with(place: &Place, arguments: impl Arguments) -> Child {
     started_until(place, arguments, 300).unwrap()
 }
 
-/// Starts a run and waits for `wanted` lines in its journal. Returns `None` if the run ended
-/// before.
+/// Waits for `wanted` lines in the journal. `None` if the run ended before.
 #[expect(clippy::panic, reason = "helpers of tests fail as tests do")]
 fn started_until(place: &Place, arguments: impl Arguments, wanted: usize) -> Option<Child> {
     let mut command = place.command(arguments);
@@ -63,8 +59,7 @@ fn resumed(place: &Place) -> serde_json::Value {
     serde_json::from_str(&place.read("x.json")).unwrap()
 }
 
-/// Changes the journal of an endless run to that of a run of 60 passes. Keeps the bytes after the
-/// last line end, which a kill may have cut short.
+/// Turns the journal of an endless run into that of 60 passes. Keeps a partial last line.
 fn shortened(place: &Place) {
     let text = place.read("x.json.journal").replacen(
         "\"least_passes\":100000,\"most_passes\":100000",
@@ -108,7 +103,6 @@ fn a_sigkill_loses_no_finished_visit() {
         assert!(serde_json::from_str::<serde_json::Value>(line).is_ok(), "{line}");
     }
     shortened(&place);
-    // A partial line, as a kill during a write leaves it.
     let torn = place.read("x.json.journal") + "{\"pass\":9,\"i\":0,\"j";
     place.file("x.json.journal", torn);
     assert_eq!(resumed(&place)["core_distance"]["protocol"]["kept"], 60 * 16 * 120);
@@ -325,7 +319,7 @@ fn the_homes_can_be_interrupted_too() {
     let homes = "measure --on xeon-phi-5110p --homes 65536 --passes 1 -o x.json";
     let mut command = place.command(homes);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The header is written before the first visit, and 65536 lines take far longer than this.
+    // The header precedes the first visit, and 65536 lines take far longer.
     (0..MOST_LOOKS)
         .take_while(|_| lines(&place) == 0)
         .for_each(|_| std::thread::sleep(Duration::from_millis(1)));

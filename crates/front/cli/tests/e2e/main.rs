@@ -62,5 +62,5 @@ mod unequal;
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap");
 pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
-/// The pages with examples to run: files, and folders of files.
+/// The files, and folders of files, with examples to run.
 pub const PAGES: [&str; 3] = ["README.md", "docs/src", "docs/src/recipes"];

@@ -10,7 +10,6 @@ use std::path::Path;
 use std::process::{Child, Command, Output};
 use std::sync::MutexGuard;
 
-/// A program, killed when the test ends.
 struct Sleeper(Child);
 
 impl Sleeper {
@@ -29,7 +28,6 @@ impl Drop for Sleeper {
     }
 }
 
-/// A process without a parent in this test, killed when the test ends.
 struct Orphan(Tid);
 
 impl Orphan {
@@ -49,7 +47,7 @@ impl Orphan {
 
 impl Drop for Orphan {
     fn drop(&mut self) {
-        // SAFETY: the test started the process, which sleeps for longer than any test runs.
+        // SAFETY: the test started the process, which outlives every test.
         unsafe { libc::kill(self.0, libc::SIGKILL) };
     }
 }
@@ -70,7 +68,7 @@ fn highest_with_own_mounts() -> Option<(String, MutexGuard<'static, ()>)> {
     highest().filter(|_| seatmap_needs::tool("unshare"))
 }
 
-/// Runs `seatmap cell` without mounted cpusets, so that cells have the level `affinity`.
+/// Runs `seatmap cell` without cpusets, so that cells have the level `affinity`.
 fn without_cpusets(place: &Place, arguments: impl Arguments, variables: &[(&str, &str)]) -> Output {
     let mut command = seatmap(place, ("cell", arguments));
     command.envs(variables.iter().copied());
@@ -100,7 +98,7 @@ fn create(name: &str, cpus: &str) -> String {
     format!("create {name} --cpus {cpus} --untested")
 }
 
-/// This process's CPUs, and the same without the cell's.
+/// This process's CPUs, with and without the cell's.
 fn wide_and_narrow(cell: &str) -> (String, String) {
     let all = CpuSet::of_thread(0).unwrap().list();
     let highest: u32 = cell.split('-').next().unwrap().parse().unwrap();
@@ -193,7 +191,6 @@ fn two_folders_do_not_claim_one_cpu() {
     assert!(destroyed.status.success() && made(&after) && ended.status.success());
 }
 
-/// The settings, besides masks, that a version 1 cell changes.
 fn settings() -> Vec<(String, String)> {
     let irqs = fs::read_dir("/proc/irq")
         .unwrap()
@@ -208,7 +205,7 @@ fn settings() -> Vec<(String, String)> {
     found
 }
 
-/// Creates a cell, deletes its run folder, and restores the settings. Returns the outputs of
+/// Creates a cell, deletes its run folder and restores the settings. Returns the outputs of
 /// creating a second cell and of the restoration.
 fn lost_and_restored(
     place: &Place,
@@ -254,7 +251,7 @@ fn a_cell_that_has_lost_its_journal_is_restored_by_its_second_record() {
     }
 }
 
-/// No program called taskset; the cell causes the missing CPU.
+/// The cause is the cell, not a call of taskset.
 #[test]
 fn the_cell_that_has_a_cpu_is_named_where_it_is_missed() {
     let Some((cell, _taken)) = highest() else { return };

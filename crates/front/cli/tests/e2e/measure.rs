@@ -9,7 +9,7 @@ fn cell(profile: &Value, matrix: &str, i: usize, j: usize) -> f64 {
     profile["core_distance"][matrix][i][j].number()
 }
 
-/// Asserts that all parts are present that other programs rely on.
+/// Checks all parts that other programs rely on.
 fn assert_whole(profile: &Value, pus: usize) {
     assert_eq!(profile["format"], "seatmap-profile/1");
     for pointer in [
@@ -63,7 +63,6 @@ fn two_cpus_of_this_host() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
     let output = place.run(format!("measure --cpus {cpus} --json"));
-    // Only warnings about the measurement may appear.
     assert!(stderr(&output).lines().all(|line| line.starts_with("seatmap: ")));
     let profile = serde_json::from_slice(&output.stdout).unwrap();
     assert_whole(&profile, 2);

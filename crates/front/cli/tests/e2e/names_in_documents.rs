@@ -1,4 +1,4 @@
-//! Makes every string of every kind of document hostile and passes it to the verbs that read it.
+//! Makes every string of every kind of document hostile for the verbs that read it.
 
 use crate::auto::ALONE;
 use crate::common::{Place, stderr, stdout};
@@ -83,7 +83,7 @@ fn no_string_of_a_seating_commands_a_terminal_or_forges_a_line() {
     assert_strings_are_shown(&place, &seating, &[&check]);
 }
 
-/// A file with a document on each line. Makes each string of each of the first lines hostile.
+/// Each line of this file is a document. Makes the strings of the first lines hostile.
 fn assert_lines_are_shown(place: &Place, text: &str, verbs: &[&str]) {
     let lines: Vec<&str> = text.lines().collect();
     for (at, line) in lines.iter().enumerate().take(4) {
@@ -127,7 +127,7 @@ fn no_string_of_a_comparison_commands_a_terminal_or_forges_a_line() {
     let place = Place::new();
     let mut results = place.json("bench --runs 1 --warmup 0 --json true");
     let bench = "bench --runs 1 --warmup 0 --baseline then.json --name";
-    // Each string takes a run, so only those that sentences repeat are tried.
+    // Each string takes a run, so only those in sentences are tried.
     for pointer in ["/commands/0/name", "/begun", "/fingerprint/seats", "/fingerprint/kernel"] {
         if let Some(string) = results.pointer_mut(pointer) {
             *string = hostile_text().into();
@@ -146,8 +146,7 @@ fn no_string_of_a_comparison_commands_a_terminal_or_forges_a_line() {
     assert!(stdout(&output).contains("\\u{1b}[2J"), "the name is shown");
 }
 
-/// The record of an existing cell with all possible texts. `memory` stays null because it would
-/// require a guardian.
+/// The record of a cell with all possible texts. `memory` would require a guardian.
 fn cell_record() -> Value {
     json!({ "format": "seatmap-cell/1", "name": "quiet", "cpus": [0], "backend": "affinity",
         "degraded": ["v2-partition: not here"], "noise_before": 1.5, "noise_after": 0.5, "state": "ready",
@@ -156,8 +155,7 @@ fn cell_record() -> Value {
         "memory": null })
 }
 
-/// The cell's journal. The computer lacks the value that the recorded change names, so nothing is
-/// restored.
+/// The cell's journal. The computer lacks the recorded value, so nothing is restored.
 fn cell_journal() -> [Value; 3] {
     let boot_id =
         std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().to_owned();
@@ -170,7 +168,6 @@ fn cell_journal() -> [Value; 3] {
     ]
 }
 
-/// Writes both into the folder of the test's cells and checks the output of verbs.
 fn assert_cell_is_shown(place: &Place, record: &Value, journal: &[Value], what: &str) {
     let folder = place.path("run");
     let _ = std::fs::remove_dir_all(&folder);

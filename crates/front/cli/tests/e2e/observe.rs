@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 /// Time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The schedule of a ring of 8 tasks and the program that executes schedules. `None` if the program
-/// cannot be built or observed here.
+/// The schedule of a ring of 8 tasks, and the program. `None` if it cannot be built or observed
+/// here.
 fn ring(rounds: u32) -> Option<Place> {
     let place = Place::new();
     if !installed("gcc") {
@@ -42,7 +42,6 @@ pub fn names(pattern: &Value) -> Vec<&str> {
     pattern["names"].elements().iter().map(|name| name.text()).collect()
 }
 
-/// Messages by the names of sender and receiver.
 pub fn messages(pattern: &Value) -> BTreeMap<(String, String), f64> {
     let names = names(pattern);
     let name = |edge: &Value, end: &str| names[edge[end].whole() as usize].to_owned();
@@ -97,7 +96,7 @@ fn a_ring_is_seen_as_one_and_its_waits_by_kind() {
     }
 }
 
-/// Otherwise only `bench/observe/run` builds them, which does not run daily.
+/// Only `bench/observe/run` builds them, which does not run daily.
 #[test]
 fn the_programs_of_the_bench_can_be_built() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/observe");
@@ -189,7 +188,6 @@ fn what_was_observed_can_be_placed() {
     );
 }
 
-/// A child process, killed on drop.
 struct Living(Child);
 
 impl Living {
@@ -252,7 +250,7 @@ fn a_living_program_is_observed_and_goes_on() {
     assert!(living.0.try_wait().unwrap().is_none());
 }
 
-/// A shell, in its own process group, whose two children communicate over a pipe.
+/// Two communicating children of a shell, in their own process group.
 struct Pipeline(Child);
 
 impl Pipeline {
@@ -262,7 +260,6 @@ impl Pipeline {
         Pipeline(shell.args(["-c", script]).process_group(0).spawn().unwrap())
     }
 
-    /// The two communicating processes.
     fn children(&self) -> [String; 2] {
         let pid = self.0.id();
         let until = Instant::now() + PATIENCE;
@@ -279,7 +276,7 @@ impl Pipeline {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        // SAFETY: nothing has waited for the group's leader, this test's own shell.
+        // SAFETY: the group's leader, this test's own shell, has not been waited for.
         unsafe { libc::kill(-(self.0.id() as i32), libc::SIGKILL) };
         let _ = self.0.wait();
     }
@@ -336,7 +333,7 @@ fn children_that_were_there_belong_to_the_program_and_outsiders_are_named() {
     let outsiders = whole["observation"]["outsiders"].as_array().cloned().unwrap_or_default();
     // One process may have exited while the observation began.
     assert!(outsiders.iter().filter(|one| one["name"] == "").count() < 2, "{outsiders:?}");
-    // Which of the two is the reader is unknown; the other one wakes it.
+    // Which of the two reads is unknown; the other one wakes it.
     let [a, b] = &children;
     let is_advised = |[alone, other]: [&String; 2]| {
         let table = place.stdout(["observe", "-p", alone, "--seconds", "0.5"]);
@@ -356,7 +353,6 @@ fn a_program_that_vanishes_ends_the_observation_and_is_kept() {
     std::thread::sleep(Duration::from_millis(300));
     drop(living);
     assert!(observer.has_ended());
-    // If the program exited before it was observed, that is an error.
     let code = observer.0.wait().unwrap().code();
     assert!(code == Some(0) && !place.read("seen.json").is_empty() || code == Some(2), "{code:?}");
 }
@@ -368,7 +364,7 @@ fn ctrl_c_keeps_what_was_seen() {
     let pid = living.0.id().to_string();
     let mut observer =
         Living::new(place.command(format!("observe -p {pid} --seconds 1h -o seen.json")));
-    // A signal before Seatmap's handler is installed ends Seatmap at once, without a file.
+    // A signal before the handler is installed ends Seatmap without a file.
     std::thread::sleep(Duration::from_millis(500));
     observer.signal(libc::SIGINT);
     assert!(observer.has_ended());
@@ -479,12 +475,11 @@ fn a_removed_method_says_what_replaces_it() {
     assert!(!stdout(&help).contains("pages"));
 }
 
-/// The job of the library's own test: rank 0 sends rank 1 ten messages, and the other ranks
-/// exchange halves with their neighbours.
+/// A job in which rank 0 sends rank 1 ten messages, and the other ranks exchange halves with their
+/// neighbours.
 const HALO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../run/observe/tests/programs/halo.c");
 
-/// Compiles a job of four ranks with one of Debian's MPIs and returns the command line that starts
-/// it. `None` if that MPI is missing.
+/// The command line of a job with one of Debian's MPIs. `None` if that MPI is missing.
 fn job(place: &Place, mpi: &str, compiler: &str, source: &str) -> Option<Vec<String>> {
     let launcher = format!("mpirun.{mpi}");
     let compiler = format!("{compiler}.{mpi}");
@@ -500,7 +495,6 @@ fn job(place: &Place, mpi: &str, compiler: &str, source: &str) -> Option<Vec<Str
     Some(launch(mpi).into_iter().chain(["./job"]).map(str::to_owned).collect())
 }
 
-/// Options for four ranks, as root and on fewer CPUs too.
 fn launch(mpi: &str) -> Vec<&str> {
     match mpi {
         "openmpi" => {
@@ -510,7 +504,6 @@ fn launch(mpi: &str) -> Vec<&str> {
     }
 }
 
-/// The messages between ranks of a job observed by one Seatmap.
 fn messages_of(place: &Place, job: &[String]) -> BTreeMap<(String, String), f64> {
     let job: Vec<&str> = job.iter().map(String::as_str).collect();
     let observe = ("observe --method mpi -o pattern.json --", job);
@@ -531,7 +524,7 @@ fn assert_ranks_are_observed(mpi: &str) {
     let Some(job) = job(&place, mpi, "mpicc", HALO) else { return };
     let together = messages_of(&place, &job);
     assert_eq!(together[&ranks(0, 1)], 10.0, "{together:?}");
-    // Now with one Seatmap per rank: rank 0 merges their traces and deletes them.
+    // The same with one Seatmap per rank: rank 0 merges their traces and deletes them.
     let each = |options: &str| {
         let words = (launch(mpi), [crate::PROGRAM], ("observe --method mpi", options, "-- ./job"));
         let words = words.words();
@@ -561,7 +554,7 @@ fn ranks_of_mpich_are_observed() {
     assert_ranks_are_observed("mpich");
 }
 
-/// A ring in Fortran: each rank sends seven messages to the next one, and rank 0 broadcasts one.
+/// A ring in which each rank sends seven messages to the next one, and rank 0 broadcasts one.
 const RING: &str = "program ring
   use MODULE
   implicit none
@@ -637,8 +630,8 @@ fn a_program_without_ranks_is_told_from_a_job() {
     assert!(output.status.code() == Some(2) && said.contains("set TMPDIR to another"), "{said}");
 }
 
-/// perf(1) can record page faults on every computer. They contain addresses and threads, as
-/// processor samples do.
+/// Page faults can be recorded everywhere. They contain addresses and threads, as processor samples
+/// do.
 #[test]
 fn a_recording_of_perf_is_read() {
     let place = Place::new();
@@ -654,7 +647,7 @@ fn a_recording_of_perf_is_read() {
     assert_eq!(pattern["observation"]["methods"], serde_json::json!(["c2c"]));
     assert_eq!(names(&pattern), ["sh#0", "sh#1", "sh#2"]);
     assert_eq!(pattern["observation"]["paths"], serde_json::json!(["0", "0.0", "0.1"]));
-    // Page faults reveal no transfers, and the table says so.
+    // Page faults reveal no transfers.
     let table = place.run("observe --recording perf.data");
     let table = stdout(&table);
     assert!(
@@ -689,7 +682,6 @@ fn recordings_that_cannot_be_read_are_refused() {
     }
 }
 
-/// Without a PMU or perf, Seatmap does not start the command.
 #[test]
 fn a_processor_that_samples_nothing_is_told_before_the_command_starts() {
     let place = Place::new();
@@ -702,7 +694,7 @@ fn a_processor_that_samples_nothing_is_told_before_the_command_starts() {
     assert!(output.status.code() == Some(2) && !place.path("began").exists());
 }
 
-/// Seatmap deletes the traces' folder even though it exits as the program does.
+/// Seatmap exits as the program does, but deletes its folder first.
 #[test]
 fn a_program_that_fails_leaves_no_folder_behind() {
     let place = Place::new();

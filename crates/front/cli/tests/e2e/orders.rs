@@ -31,7 +31,6 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// A rank that meets the others at a local port.
 fn at_port(place: &Place, at: usize, size: usize, port: u16, more: impl Arguments) -> Command {
     let meet = format!("127.0.0.1:{port}");
     let mut command = rank(place, at, size, (MEASURE, &["--meet", &meet], more));
@@ -39,8 +38,8 @@ fn at_port(place: &Place, at: usize, size: usize, port: u16, more: impl Argument
     command
 }
 
-/// A folder that all users may write to. `None` if this process cannot become another user, or that
-/// user cannot start the program.
+/// A folder writable by all users. `None` if this process cannot become another user, or that user
+/// cannot start the program.
 fn shared() -> Option<Place> {
     let place = Place::new();
     fs::set_permissions(place.folder(), Permissions::from_mode(0o777)).unwrap();
@@ -106,8 +105,8 @@ fn a_link_and_an_open_file_are_no_meeting_files_and_no_secrets() {
     assert_eq!(files(&place), ["note"]);
 }
 
-/// Three ranks, of which the second reaches rank 0 through a relay. Returns the ends of the second
-/// and the first rank, and the first order that the relay carried.
+/// The second of three ranks reaches rank 0 through a relay. Returns its end, that of rank 0, and
+/// the first relayed order.
 fn relayed(place: &Place, tampering: Tampering) -> ([(Option<i32>, String); 2], Vec<u8>) {
     let port = free_port();
     let first = begun(at_port(place, 0, 3, port, "-o cluster.json"));
@@ -128,7 +127,7 @@ fn a_relay_that_changes_nothing_is_not_noticed_and_what_it_keeps_is_worth_nothin
     assert_eq!((second.0, first.0), (Some(0), Some(0)), "{second:?} {first:?}");
     let cluster = place.read_json("cluster.json");
     assert_eq!(cluster["pairs"].elements().len(), 3);
-    // The same ranks with the same secret, and an order recorded in the first job.
+    // The same ranks and secret, and an order recorded in the first job.
     let place = Place::new();
     let ([second, _], _) = relayed(&place, Tampering::Replay(order));
     assert!(second.0 == Some(1) && second.1.contains(FORGED), "{second:?}");
@@ -148,7 +147,7 @@ fn a_relay_without_the_secret_gives_no_orders() {
         ("the answer to an order as the next one", Tampering::Reflect),
     ] {
         let place = Place::new();
-        // If the rank had answered before, rank 0 may have received all its results.
+        // Rank 0 may already have all results of that rank.
         let ([second, _], _) = relayed(&place, tampering);
         assert!(second.0 == Some(1) && second.1.contains(FORGED), "{what}: {second:?}");
         assert_eq!(files(&place), ["cluster.json"], "{what}");
@@ -197,7 +196,6 @@ fn ranks_that_were_started_for_something_else_do_not_obey() {
     }
 }
 
-/// Connects to an address, and retries until a listener is there.
 fn connected(address: &str) -> TcpStream {
     let begun = Instant::now();
     loop {
@@ -224,7 +222,6 @@ fn rank_0_listens_where_it_was_told_to_and_nowhere_else() {
     first.wait().unwrap();
 }
 
-/// Many connections of strangers.
 struct Crowd {
     streams: Vec<TcpStream>,
     said: usize,
@@ -235,12 +232,11 @@ impl Crowd {
         Crowd { streams: (0..count).map(|_| connected(address)).collect(), said: 0 }
     }
 
-    /// Sends one more byte on each connection, of a message that they never finish.
+    /// Sends one more byte on each connection, of a message that never ends.
     fn trickle(&mut self) {
         let byte = [0, 0, 0xff, 0].get(self.said).copied().unwrap_or(b'x');
         self.said += 1;
         for stream in &mut self.streams {
-            // The rank may have closed a connection.
             let _ = stream.write_all(&[byte]);
         }
     }
@@ -286,7 +282,7 @@ fn users_read_no_words_of_the_standard_library() {
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // The beginning of a message, then the end of the connection.
+            // Sends only the beginning of a message.
             let _ = (&stream).write_all(&[0, 0, 0, 9, b'x']);
             let _ = stream.shutdown(std::net::Shutdown::Write);
             let _ = (&stream).read(&mut [0; 64]);

@@ -1,5 +1,5 @@
-//! Every reader of other tools' files, on small files in `tests/own`. The repository contains
-//! these, but not the published measurements.
+//! Every reader of other tools' files, on small files in `tests/own`. The published measurements
+//! are not in the repository.
 
 use crate::common::{Json, Place, can_pretend, stderr};
 use std::fs;
@@ -33,8 +33,8 @@ fn each_form_is_read_as_the_machine_that_it_describes() {
         let profile = place.json(["import", &own(file), "--frequency", "2g", "--json"]);
         profile["core_distance"]["median_ns"][0][of].number()
     };
-    // Both files describe the same one-way distances: 12 ns or 30 cycles to the sibling, 180 cycles
-    // to the other socket.
+    // One-way distances in both files: 12 ns or 30 cycles to the sibling, 180 cycles to the other
+    // socket.
     assert!((distance("two-sockets.mct", 4) - 30.0).abs() < 1e-9);
     assert!((distance("two-sockets.mct", 2) - 180.0).abs() < 1e-9);
 }

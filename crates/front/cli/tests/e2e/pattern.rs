@@ -19,7 +19,7 @@ fn sum(pattern: &Value, figure: &str) -> f64 {
 
 #[test]
 fn every_generator_has_the_edges_of_its_definition() {
-    // Tasks, edges, and whether each edge has one in the opposite direction.
+    // Tasks, edges, and whether every edge has an opposite one.
     let expected = [
         ("ring:7", 7, 7, false),
         ("ring:7:bidirectional", 7, 14, true),
@@ -344,7 +344,6 @@ fn files_that_are_no_pattern() {
         letter.txt: unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
         ");
     assert!(!files(&place).contains(&"never.json".to_owned()), "nothing is written");
-    // The same errors from the verb that places patterns.
     for (name, _) in bad {
         let line = place.one_line_refusal([
             "place",

@@ -64,7 +64,7 @@ fn the_cost_is_what_the_profile_says() {
     assert!((cost - plan["cost"].number()).abs() < 1e-6 * cost, "{cost} {plan}");
 }
 
-/// A plan that uses two vCPUs that took turns says so, and a plan that can avoid them does.
+/// If two vCPUs took turns, a plan avoids them or names them.
 #[test]
 fn seats_that_take_turns_are_named() {
     let place = Place::new();
@@ -216,7 +216,7 @@ fn qaplib_instances_are_solved() {
     assert!(told.starts_with("tiny.dat: n = 3, cost 218, optimal ("), "{told}");
 }
 
-/// Two packages of 8 cores; the two hardware threads of a core are 16 apart.
+/// Two packages of 8 cores; the hardware threads of a core are 16 apart.
 const XEON: &str = "place --on xeon-e5-2680-2s --kicks 2000";
 
 #[test]
@@ -256,7 +256,7 @@ fn a_core_takes_one_task_where_there_are_cores_enough() {
     assert!(place.refusal((XEON, "--pattern ring:8 --use-smt --avoid-smt")).contains("cannot"));
 }
 
-/// A model of distances gives no cost to messages between tasks that share a CPU.
+/// In a model of distances, messages between tasks that share a CPU cost nothing.
 #[test]
 fn one_cpu_for_all_is_not_a_pattern_without_messages() {
     let place = Place::new();
@@ -281,13 +281,12 @@ fn a_pattern_without_messages_proves_nothing() {
     let table = place.stdout("place --on xeon-e5-2680-2s --pattern silent.json");
     let verdict = "\nEvery placement costs nothing: the pattern has no messages between tasks.\n";
     assert!(table.contains(verdict) && !table.contains("proven"), "{table}");
-    // The refusal names the verb that shows the document, instead of calling it a damaged machine.
     let refused = place.one_line_refusal("show silent.json");
     assert!(refused.ends_with("which 'seatmap pattern show silent.json' draws"), "{refused}");
     assert!(place.stdout("pattern show silent.json").starts_with("x: 3 tasks"));
 }
 
-/// Shows seats as CPU lists. Tasks may be fixed to one CPU if some must share.
+/// Tasks may be fixed to one CPU if some must share.
 #[test]
 fn wide_seats_and_shared_cpus_are_as_asked() {
     let place = Place::new();
@@ -303,7 +302,6 @@ fn wide_seats_and_shared_cpus_are_as_asked() {
         "place --on xeon-e5-2680-2s --pattern ring:2 --fix 0=0 --fix 1=0",
         "so that each PU takes at most 1 task; fix them",
     );
-    // The alternative that the refusal names.
     assert!(ring("ring:2 --cpus 0 --fix 0=0 --fix 1=0").contains(" 0:0 1:0\n"));
 }
 
@@ -366,7 +364,7 @@ fn distances_beyond_any_machine_are_refused_where_they_stand() {
     );
 }
 
-/// The message appears after two seconds, and no proof ends this search of three seconds sooner.
+/// The message appears after two seconds, and no proof ends this search sooner.
 #[test]
 fn a_long_search_says_at_a_terminal_that_it_goes_on() {
     let place = Place::new();
@@ -382,7 +380,7 @@ fn a_long_search_says_at_a_terminal_that_it_goes_on() {
         let mut child = command.spawn().unwrap();
         drop(command);
         let mut text = Vec::new();
-        // Reading a terminal after its last program has exited is an error.
+        // After the last program has exited, reading is an error.
         let _ = screen.read_to_end(&mut text);
         assert!(child.wait().unwrap().success());
         String::from_utf8_lossy(&text).into_owned()

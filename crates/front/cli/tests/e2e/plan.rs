@@ -1,5 +1,5 @@
-//! Exported plans, used by the programs that they are for. The plans seat tasks in another order
-//! than the system's, to detect consumers that keep the set of CPUs but lose the order.
+//! Exported plans in the programs that they are for. The plans' order is not the system's, to
+//! detect consumers that lose it.
 
 use crate::common::{Place, assert_contains, stderr, stdout};
 use std::process::{Command, Output};
@@ -18,7 +18,6 @@ fn installed(program: &str) -> bool {
     seatmap_needs::tool(program)
 }
 
-/// Writes a plan and its export, named `seats`.
 fn export(place: &Place, format: &str, placement: &[u32]) {
     let names: Vec<String> =
         (0..placement.len()).map(|task| format!("\"task '{task}' \\\\ /* \\\"\"")).collect();
@@ -28,7 +27,7 @@ fn export(place: &Place, format: &str, placement: &[u32]) {
     place.stdout(format!("export plan.json --format {format} -o seats"));
 }
 
-/// Variables that give an exported script its task number, and similar ones that do not.
+/// Variables that give a script its task number, and similar ones that do not.
 const RANKS: [&str; 10] = [
     "SEATMAP_TASK",
     "OMPI_COMM_WORLD_LOCAL_RANK",
@@ -56,8 +55,7 @@ fn shell(place: &Place, command: &str) -> Output {
         .unwrap()
 }
 
-/// The stdout of a successful command, in sorted lines because threads and ranks print in any
-/// order.
+/// The output of a command, sorted because threads and ranks print in any order.
 fn lines(place: &Place, command: &str) -> Vec<String> {
     let output = shell(place, command);
     assert!(output.status.success(), "{command}: {output:?}");
@@ -68,12 +66,11 @@ fn lines(place: &Place, command: &str) -> Vec<String> {
     lines
 }
 
-/// The output of a consumer that follows the plan: `0 PU`, `1 PU`, ...
+/// The output of a consumer that follows the plan.
 fn seated(placement: &[u32]) -> Vec<String> {
     placement.iter().enumerate().map(|(task, pu)| format!("{task} {pu}")).collect()
 }
 
-/// Prints the CPUs available to a process.
 const ALLOWED: &str = "sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status";
 
 fn a_script_seats_each_process(format: &str) {
@@ -117,8 +114,7 @@ fn a_script_without_a_rank_refuses(place: &Place) {
     }
 }
 
-/// `sbatch` sets the variables of a first task for its script, and the script's children inherit
-/// them.
+/// `sbatch` sets the variables of a first task for its script, which passes them on.
 fn a_batch_script_of_slurm_has_no_rank(place: &Place, second: u32) {
     let batch = "SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_LOCALID=0";
     assert_eq!(shell(place, &format!("{batch} sh seats true")).status.code(), Some(2));
@@ -164,7 +160,7 @@ fn taskset_seats_the_ranks_of_mpirun() {
     assert_eq!(lines(&place, &format!("{mpirun} {RANK_AND_ALLOWED}")), seated(&cpus));
 }
 
-/// Two nodes that are both this computer: the replaced remote shell runs the command locally.
+/// The replaced remote shell runs the second node's command locally.
 #[test]
 fn taskset_seats_the_ranks_of_each_node() {
     let Some([second, first]) = swapped().filter(|_| installed("taskset")) else { return };
@@ -189,7 +185,7 @@ fn taskset_seats_the_ranks_of_each_node() {
     }
 }
 
-/// Runs the `mpirun` command from the comment at the top of the exported rankfile.
+/// Runs the `mpirun` command in a comment of the exported rankfile.
 fn by_rankfile(place: &Place, placement: &[u32], before: &str) -> Vec<String> {
     export(place, "rankfile", placement);
     let text = place.read("seats");
@@ -206,8 +202,7 @@ fn mpirun_seats_the_ranks_as_the_rankfile_says() {
     }
 }
 
-/// On most servers the first PUs of all cores come before the second ones, so hwloc's order differs
-/// from the system's.
+/// On most servers hwloc counts the threads of a core consecutively, and the system does not.
 #[test]
 fn rankfiles_hold_where_hwloc_counts_otherwise() {
     let Some(cpus) = swapped().filter(|_| installed("mpirun") && installed("lstopo-no-graphics"))
@@ -229,7 +224,6 @@ fn rankfiles_hold_where_hwloc_counts_otherwise() {
     );
 }
 
-/// Builds an OpenMP program with GCC and links this runtime library.
 fn openmp_program(place: &Place, runtime: &str) -> bool {
     place.file("program.c", "int main(void)\n{\n#pragma omp parallel\n    {}\n}\n");
     if !installed("gcc") {
@@ -316,7 +310,7 @@ fn systemd_reads_the_drop_in() {
     assert!(stderr(&bad).contains("CPU affinity"), "the drop-in is read at all");
 }
 
-/// The script seats each process and, if `numactl` may set memory policies here, its memory.
+/// The memory is tested only if `numactl` may set policies here.
 #[test]
 fn numactl_seats_each_process_and_its_memory() {
     if !installed("numactl") {
@@ -346,7 +340,6 @@ fn nginx_reads_the_masks() {
     place.file("nginx.conf", place.read("seats") + &rest);
     let judged = shell(&place, &format!("nginx -t -p {folder} -c {folder}/nginx.conf"));
     assert!(judged.status.success(), "{}", stderr(&judged));
-    // The affinity of the workers after each has set it.
     let script = format!(
         "nginx -p {folder} -c {folder}/nginx.conf & master=$!; tries=0; \
          while [ $tries -lt 200 ]; do \
@@ -387,7 +380,7 @@ fn redis_reads_the_lists() {
     );
 }
 
-/// Tests only srun's parser: it gets as far as contacting a controller, which is missing.
+/// Without a controller, only srun's parser is tested.
 #[test]
 fn srun_reads_the_binding() {
     if !installed("srun") {

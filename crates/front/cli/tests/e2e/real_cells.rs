@@ -1,4 +1,4 @@
-//! Real cells on the highest CPU, if this is root and has version 1 cpusets. The test suites of two
+//! Real cells on the highest CPU, if this is root and has version 1 cpusets. The suites of two
 //! programs share this file.
 
 use crate::common::{Arguments, Place};
@@ -7,7 +7,6 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-/// More tries than any wait here needs.
 const PATIENCE_TRIES: u32 = 1500;
 
 /// The `seatmap` next to the tested program, with the place's own run folder.
@@ -31,7 +30,7 @@ pub fn is_root() -> bool {
     unsafe { libc::geteuid() == 0 }
 }
 
-/// The highest CPU, as a list. `None` if no cell can be created here.
+/// The highest CPU as a list. `None` if no cell can be created here.
 pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     let highest = online.trim().rsplit(['-', ',']).next().unwrap().to_owned();
@@ -49,12 +48,12 @@ pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
     ))
 }
 
-/// The fastest arguments that create a cell on these CPUs.
+/// The fastest arguments that create a cell.
 pub fn make(name: &str, cpus: &str) -> String {
     format!("create {name} --cpus {cpus} --untested --require v1-exclusive")
 }
 
-/// Whether a cell was created. If another program has the CPU, reports the test as skipped.
+/// Whether a cell was created. Another program may have the CPU.
 pub fn made(output: &Output) -> bool {
     let told = stderr(output);
     let is_taken = told.contains("can be made here") || told.contains(", and is remembered in ");
@@ -65,7 +64,6 @@ pub fn made(output: &Output) -> bool {
     !is_taken
 }
 
-/// Whether a cell exists.
 pub fn has_groups(place: &Place) -> bool {
     let names = std::fs::read_dir(place.path("run")).unwrap();
     names.into_iter().any(|name| name.unwrap().file_name().to_str().unwrap().ends_with(".journal"))

@@ -10,7 +10,6 @@ fn cpu() -> String {
     super::run::programs::two_cpus()[0].to_string()
 }
 
-/// A zombie, whose parent has not waited for it, runs on no CPU.
 #[test]
 fn a_zombie_is_seated_and_judged_nowhere() {
     let mut ended = Command::new("true").spawn().unwrap();
@@ -27,7 +26,7 @@ fn a_zombie_is_seated_and_judged_nowhere() {
     ended.wait().unwrap();
 }
 
-/// A reader that closes the pipe early does not turn a wrong seating into a right one.
+/// A closed pipe must not turn a wrong seating into a right one.
 #[test]
 fn a_reader_that_has_gone_hides_no_verdict() {
     let place = Place::new();
@@ -122,13 +121,13 @@ fn few_blocks_show_nothing_and_two_commands_have_two_names() {
     assert_contains(&text, "true (2)");
 }
 
-/// If Seatmap did not see the end of a run, it must not leave an earlier report in place.
+/// An earlier run's report must not stay if this run's end is unknown.
 #[test]
 fn a_report_says_that_the_end_was_not_seen() {
     let place = Place::new();
     place.file("report.json", "an earlier run's");
     let run = format!("run --cpus {} --detach --report report.json -- sleep 60", cpu());
-    // A file, because the background program would keep a pipe open.
+    // The background program would keep a pipe open.
     let lines = std::fs::File::create(place.path("lines")).unwrap();
     let started = place.command(run).stdout(Stdio::null()).stderr(lines).status();
     assert!(started.unwrap().success());
@@ -154,7 +153,7 @@ fn runs_that_share_a_cpu_say_so() {
     let run = |seconds| ["run", "-q", "--strict", "--cpus", &cpu, "--", "sleep", seconds];
     let mut first = place.command(run("60")).spawn().unwrap();
     let second = place.run(run("2"));
-    // SIGKILL would end only the launcher, not the program.
+    // SIGKILL would end only the launcher.
     crate::common::kill().args(["-TERM", &first.id().to_string()]).status().unwrap();
     first.wait().unwrap();
     let said = stderr(&second);
@@ -162,8 +161,7 @@ fn runs_that_share_a_cpu_say_so() {
     assert_contains(&said, " ('sleep'), which another 'seatmap run' (process ");
 }
 
-/// A running program that was seated keeps its seat without a Seatmap process. Seating or starting
-/// another program there prints a warning.
+/// A program seated while it ran keeps its seat without a Seatmap process.
 #[test]
 fn programs_that_run_already_and_share_a_cpu_are_told() {
     let place = Place::new();
@@ -186,7 +184,6 @@ fn programs_that_run_already_and_share_a_cpu_are_told() {
     assert!(stderr(&third).contains(&told), "{}", stderr(&third));
 }
 
-/// The warning does not require access to the other user's run.
 #[test]
 fn a_run_of_another_user_on_the_same_cpu_is_told() {
     if !is_root() || !crate::run::programs::installed("setpriv") {
@@ -210,7 +207,6 @@ fn a_run_of_another_user_on_the_same_cpu_is_told() {
     assert!(said.contains(&words) && said.contains(" ('sleep')"), "{said}");
 }
 
-/// The kernel's message names neither the variable nor a remedy.
 #[test]
 fn a_folder_for_temporary_files_that_is_not_there_is_named() {
     let place = Place::new();
@@ -227,7 +223,6 @@ fn a_folder_for_temporary_files_that_is_not_there_is_named() {
     }
 }
 
-/// The metric's command also takes time after every run.
 #[test]
 fn a_comparison_that_cannot_keep_to_its_time_says_so_before() {
     let place = Place::new();
@@ -247,7 +242,7 @@ fn a_metric_says_how_its_command_ended() {
     assert!(stderr(&output).contains("ended with exit code 3"), "{}", stderr(&output));
 }
 
-/// A rule may give a seat outside `--cpus`, and that seat stays.
+/// A rule may give a seat outside `--cpus`.
 #[test]
 fn busy_threads_keep_the_seats_of_their_rule() {
     let [a, b] = super::run::programs::two_cpus();
@@ -258,7 +253,6 @@ fn busy_threads_keep_the_seats_of_their_rule() {
     let place = Place::new();
     let rule = format!("worker-*=cpus:{b}");
     let cpus = a.to_string();
-    // Its four threads are busy on one CPU until their stdin ends.
     let busy = format!("sleep 1.5 | {program} 4 spin");
     let output = place.run((format!("run --match {rule} --cpus {cpus} --"), ["sh", "-c", &busy]));
     assert!(!stderr(&output).contains("may run on all seats"), "{}", stderr(&output));
@@ -273,7 +267,7 @@ fn two_results_never_share_stdout() {
     }
 }
 
-/// Threads' files are kept open only while there is room for the others.
+/// Threads' files stay open only while there is room for others.
 #[test]
 fn a_limit_on_open_files_hides_no_thread() {
     let Some(program) = crate::check::threads(20, "sleep") else { return };
@@ -288,7 +282,7 @@ fn a_limit_on_open_files_hides_no_thread() {
     drop(program);
 }
 
-/// The kernel treats root of a user namespace as an ordinary user when it opens files.
+/// Such a root is an ordinary user when it opens the host's files.
 #[test]
 fn root_of_a_user_namespace_is_told_to_ask() {
     let place = Place::new();
@@ -297,7 +291,7 @@ fn root_of_a_user_namespace_is_told_to_ask() {
     doctor.current_dir("/");
     // SAFETY: geteuid cannot fail and touches nothing.
     if unsafe { libc::geteuid() } == 0 {
-        // Root's user id would keep access to its files in the namespace.
+        // Root's user id would keep access to its files.
         std::os::unix::process::CommandExt::uid(&mut doctor, 65_534);
     }
     let output = doctor.output().unwrap();
@@ -327,8 +321,8 @@ fn a_rule_that_no_thread_fits_is_told() {
     assert!(said.contains("nothing was judged") && !said.contains("all as asked"), "{said}");
 }
 
-/// `/sys` may be absent, be another file system, or have its control groups covered by a mount.
-/// Seatmap refuses work that needs it; other work reports what it could not see.
+/// `/sys` may be absent, another file system, or have its control groups covered. Seatmap refuses
+/// work that needs it, and otherwise reports what it could not see.
 #[test]
 fn a_sys_that_is_not_the_kernels_is_never_judged_well() {
     if !is_root() {
@@ -361,7 +355,7 @@ fn a_sys_that_is_not_the_kernels_is_never_judged_well() {
             assert!(said.contains(remark), "{line}: {said}");
         }
     }
-    // An unreadable quota (covered mount, ended program) does not mean that there is none.
+    // An unreadable quota is not an absent one.
     let Some(group) = Group::with_quota(100) else { return };
     let joined = format!("echo $$ >{}/cgroup.procs", group.0.display());
     let covered = format!("{joined} && mount -t tmpfs none /sys/fs/cgroup");

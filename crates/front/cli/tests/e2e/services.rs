@@ -10,12 +10,10 @@ use std::process::{Command, Output, Stdio};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-/// A made-up record of redis, nginx, postgres and workers.
 fn example() -> String {
     format!("{}/examples/services-record.json", crate::REPOSITORY)
 }
 
-/// `seatmap services` with its own folder of applied plans.
 fn services(place: &Place, arguments: impl Arguments) -> Command {
     let mut command = place.command(("services", arguments));
     command.env("SEATMAP_RUN", place.path("run"));
@@ -116,7 +114,7 @@ fn a_plan_is_exported_for_its_neighbours() {
     let place = Place::new();
     let plan = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x", "-o", "p.json"];
     place.stdout(plan);
-    // The record names only units.
+    // The record names only units, not commands.
     let workers = "\"unit\":\"workers.service\"";
     let text = place.read("p.json");
     assert_contains(&text, workers);
@@ -137,7 +135,7 @@ fn a_plan_is_exported_for_its_neighbours() {
         let expected = format!("[Service]\nAllowedCPUs=\nAllowedCPUs={cpus}\n");
         assert!(drop_in.starts_with(&expected), "{drop_in}");
     }
-    // A wrong file next to it shows that systemd reads the folder: systemd must name it.
+    // systemd must name the wrong file, which shows that it reads the folder.
     place.file("units/redis.service.d/60-wrong.conf", "[Service]\nAllowedCPUs=x-y\n");
     place.file("units/redis.service", "[Service]\nExecStart=/bin/true\n");
     let verify = Command::new("systemd-analyze")
@@ -152,7 +150,7 @@ fn a_plan_is_exported_for_its_neighbours() {
     assert!(told.contains("60-wrong.conf") && !told.contains("50-seatmap.conf"), "{told}");
 }
 
-/// The example files of three tools, with the machine that they describe.
+/// The example files of three tools, and their machine.
 const SEATS: [&str; 5] = [
     "examples/seats/cpu_manager_state",
     "examples/seats/redis.service",
@@ -182,14 +180,12 @@ fn seats_on_file_become_services_and_a_plan() {
         toml.contains("unit = \"redis.service\"") && toml.contains("domain = \"web\""),
         "{toml}"
     );
-    // Importing again adds nothing and leaves the file unchanged.
     place.stdout(&arguments);
     assert_eq!(place.read("services.toml"), toml);
     place.stdout("export --format systemd plan.json -o units.sh");
     let again = place.json("services import units.sh --on=ryzen-5950x --json");
     assert_eq!(again["seats"][0]["service"]["unit"], "redis.service");
     assert_eq!(again["seats"][0]["cpus"], "8,24");
-    // None of the services runs here, so each is reported missing.
     let drift = output(&place, "drift --plan plan.json");
     let told = stdout(&drift);
     assert_eq!(drift.status.code(), Some(1), "{told}");
@@ -206,7 +202,7 @@ fn a_plan_on_file_is_shown_as_it_was_printed() {
     assert_eq!(place.read("again.html"), place.read("plan.html"));
     let plan = place.read_json("plan.json");
     assert_eq!(place.json("show plan.json --json"), plan);
-    // An unknown machine: the plan itself contains its CPUs.
+    // The plan itself contains its CPUs.
     place.file("plan.json", place.read("plan.json").replace("ryzen-5950x", "elsewhere"));
     assert_eq!(place.stdout("show plan.json"), text.replace("ryzen-5950x", "elsewhere"));
     place.stdout("show plan.json --html again.html");
@@ -263,7 +259,6 @@ fn claims_on_the_same_cpus_end_with_a_word() {
     place.refuses("services import a.service --format libvirt", "this is not a file of libvirt");
 }
 
-/// The message that refuses a plan before anything is changed.
 fn refused_plan(place: &Place) -> String {
     let refused = output(place, "apply plan.json");
     assert_eq!(refused.status.code(), Some(2));
@@ -288,7 +283,6 @@ fn pods_and_jobs_stay_with_their_owners() {
     assert_contains(&told, "name a step, such as 5.0 or 5.batch");
 }
 
-/// The mount points of control groups.
 fn mounted_groups() -> Vec<String> {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
@@ -298,7 +292,6 @@ fn mounted_groups() -> Vec<String> {
         .collect()
 }
 
-/// A plan for one service on a CPU of this computer.
 fn plan_of_one(place: &Place, service: Value) {
     let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
     place.stdout(("services import", [&*state], "--on ryzen-5950x -o whole.json"));
@@ -312,7 +305,7 @@ fn plan_of_one(place: &Place, service: Value) {
     place.file("plan.json", plan.to_string());
 }
 
-/// The folder `x` looks like a control group, but its file is a link to another file.
+/// The folder `x` looks like a control group, but its file is a link.
 #[test]
 fn a_plan_leads_no_write_out_of_the_control_groups() {
     let place = Place::new();
@@ -367,7 +360,7 @@ fn systemd_accepts_the_units_that_are_read() {
     let unit = format!("{}/examples/seats/redis.service", crate::REPOSITORY);
     let text = std::fs::read_to_string(&unit).unwrap();
     place.file("redis.service", text.replace("/usr/bin/redis-server", "/bin/true"));
-    // A wrong unit next to it, which systemd must name.
+    // systemd must name the wrong unit.
     place.file("wrong.service", "[Service]\nExecStart=/bin/true\nCPUAffinity=x-y\n");
     let files = ["redis.service", "wrong.service"].map(|file| place.path(file));
     let verify = Command::new("systemd-analyze").args(["verify", "--man=no"]).args(files).output();
@@ -404,8 +397,8 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-/// Two services of sleeping processes, one in a control group and one without, and a plan with a
-/// CPU for each.
+/// Two services of sleeping processes, one of them in a control group, and a plan with a CPU for
+/// each.
 struct Rig {
     place: Place,
     group: Group,
@@ -415,7 +408,6 @@ struct Rig {
 
 impl Drop for Rig {
     fn drop(&mut self) {
-        // A failed test leaves no plan behind.
         let _ = output(&self.place, "undo");
         for sleeper in &mut self.sleepers {
             let _ = sleeper.kill();
@@ -440,7 +432,7 @@ impl Rig {
         let above = group.0.parent()?;
         let inner = group.0.join("inner");
         std::fs::create_dir(&inner).ok()?;
-        // A version 2 group that delegates controllers has no members of its own.
+        // A version 2 group with delegated controllers has no members.
         let holder = if group.takes_threads() { &group.0 } else { &inner };
         if holder == &inner {
             group.set("cgroup.subtree_control", "+cpuset")?;
@@ -469,7 +461,7 @@ impl Rig {
         let rig = Rig { place, group, inner, sleepers };
         let seconds = "plan --seconds 300ms -o plan.json";
         printed(&output(&rig.place, seconds));
-        // Planning assigns whole cores on a large machine; this test needs known sets.
+        // On a large machine plans assign whole cores; this test needs known sets.
         let mut plan = rig.place.read_json("plan.json");
         plan["services"][0]["cpus"] = first.to_string().into();
         plan["services"][1]["cpus"] = second.to_string().into();
@@ -480,10 +472,9 @@ impl Rig {
         Some(rig)
     }
 
-    /// Everything that `apply` changes.
     fn state(&self) -> String {
         let mask = seatmap_os::CpuSet::of_thread(self.sleepers[2].id() as i32).unwrap();
-        // In version 2 a group with an empty list has the CPUs of its parent.
+        // In version 2 an empty list means the parent's CPUs.
         let own = ["cpuset.cpus.effective", "cpuset.cpus"];
         let file = own.iter().find(|file| self.inner.join(file).exists()).unwrap();
         let group = read(&self.group.0.join(file));
@@ -491,7 +482,7 @@ impl Rig {
         format!("{} {} {mask}", group.trim(), inner.trim())
     }
 
-    /// Whether the state is restored without a command, which takes the guardian a moment.
+    /// Whether the guardian restores the state, for which it needs a moment.
     fn comes_back(&self, before: &str) -> bool {
         let end = Instant::now() + Duration::from_secs(20);
         while self.state() != before && Instant::now() < end {
@@ -500,7 +491,6 @@ impl Rig {
         self.state() == before
     }
 
-    /// Replaces the processes of the service in the group by a new one.
     fn start_group_anew(&mut self) {
         // The kernel reports start times in steps of 10 ms.
         std::thread::sleep(Duration::from_millis(30));
@@ -553,7 +543,7 @@ fn sets_come_back_after_a_kill_at_every_step() {
 }
 
 impl Rig {
-    /// After a kill, either the sets are restored, or the plan was complete and can be undone.
+    /// After a kill, the sets are restored, or the complete plan can be undone.
     fn comes_back_or_stands(&self, before: &str) -> bool {
         let listed = output(&self.place, "undo");
         listed.status.code() == Some(0) && self.state() == before || self.comes_back(before)
@@ -578,12 +568,10 @@ fn sets_end_with_their_time_and_what_others_changed_stays() {
     let told = stderr(&other);
     assert_contains(&told, "belong to plan 'services'");
 
-    // The service in the group restarts within the group.
     rig.start_group_anew();
     let anew = printed(&output(&rig.place, "drift"));
     assert_eq!(anew, format!("{quiet}group: it started anew since, and is on its set\n"));
 
-    // Another program moves the service without a group to another CPU.
     let second = rig.state().split(' ').nth(2).unwrap().to_owned();
     let first = rig.state().split(' ').next().unwrap().to_owned();
     let set = seatmap_os::CpuSet::of_list(&first).unwrap();
@@ -609,7 +597,7 @@ fn a_race_without_a_gain_leaves_everything_as_it_was() {
     let told = output(&rig.place, race);
     assert_eq!(told.status.code(), Some(2));
     assert!(stderr(&told).contains("no service of the plan has a metric"));
-    // A total that grows only with time, so no set makes it faster.
+    // This metric grows only with time, so no set makes it faster.
     let mut plan = rig.place.read_json("plan.json");
     plan["services"][1]["service"]["metric"] = "cut -d' ' -f1 /proc/uptime".into();
     plan["services"][1]["service"]["limit_percent"] = 90.into();
@@ -638,7 +626,6 @@ fn services_are_found_recorded_and_shown() {
     assert_eq!(again["verdict"], "nothing-to-gain");
     let added = output(&place, "init --seconds 200ms");
     assert!(place.read("services.toml").starts_with(head), "{added:?}");
-    // The added entry has its own processes.
     let both = output(&place, "show");
     let said = stderr(&both);
     assert!(!said.contains("both claim"), "{said}");

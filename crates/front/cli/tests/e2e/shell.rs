@@ -4,10 +4,10 @@ use crate::common::{Place, files, stderr, stdout};
 use std::path::Path;
 use std::process::Command;
 
-/// timeout(1) exits with this code if it does not find the program.
+/// The exit code of timeout(1) if it does not find the program.
 const NOT_FOUND: i32 = 127;
 
-/// Runs a script in a shell whose PATH contains the tested program. `None` if the shell is missing.
+/// Runs a script in a shell. `None` if the shell is missing.
 fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_seatmap")).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
@@ -23,7 +23,7 @@ fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
     Some(stdout(&output))
 }
 
-/// Lines to complete, a candidate that must be offered, and candidates that must not.
+/// Lines to complete, an expected candidate, and unexpected ones.
 const LINES: [(&str, &str, &str); 13] = [
     ("ma", "machines", "measure"),
     ("show xeon", "xeon-phi-5110p", "graviton3"),
@@ -40,7 +40,6 @@ const LINES: [(&str, &str, &str); 13] = [
     ("pretend xeon-ph", "xeon-phi-5110p", "host"),
 ];
 
-/// The words that bash offers for a line.
 fn offered(place: &Place, line: &str) -> Option<Vec<String>> {
     let script = format!(
         "source <(seatmap completions bash); COMP_WORDS=(seatmap {line}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
@@ -68,7 +67,6 @@ fn processes_are_completed_by_number_and_by_name() {
     std::fs::copy("/bin/sleep", place.path("seated-sleeper")).unwrap();
     let mut program = Command::new(place.path("seated-sleeper")).arg("600").spawn().unwrap();
     let pid = program.id().to_string();
-    // The name changes when the new program is executed.
     let name = format!("/proc/{pid}/comm");
     while std::fs::read_to_string(&name).unwrap().trim() != "seated-sleeper" {}
     let lines = ["check --pid seated-sle", "run --cpus 0 --pid seated-", "top -p seated"];
@@ -83,7 +81,7 @@ fn processes_are_completed_by_number_and_by_name() {
     assert!(names.is_none_or(|names| names == ["seated-sleeper"]));
 }
 
-/// Uses the groups of this computer: `check` must accept each offered one.
+/// `check` must accept each offered group of this computer.
 #[test]
 fn control_groups_and_units_are_completed() {
     let place = Place::new();
@@ -141,8 +139,7 @@ fn fish_completes_alike() {
     }
 }
 
-/// In a terminal, with the key pressed: once with the script read by `.zshrc`, once found in the
-/// function path.
+/// Presses the key twice: with the script read by `.zshrc`, and with it found in the function path.
 #[test]
 fn zsh_completes_at_the_first_press_of_the_key() {
     let place = Place::new();
@@ -157,7 +154,7 @@ fn zsh_completes_at_the_first_press_of_the_key() {
             "zmodload zsh/zpty; zpty z \"PS1='>' TERM=dumb zsh -f -i\"; zpty -w z '{setup}'; zpty -w z \"echo rea''dy\"; \
              zpty -r z out '*ready*'; zpty -w -n z $'seatmap show xeon-ph\\t'; zpty -r z out '*xeon-phi-5110p*'; print done"
         );
-        // Otherwise the test would wait forever for missing output.
+        // Missing output would hang the test.
         let Some(told) = in_shell(&place, &["timeout", "300", "zsh", "-f"], &script) else {
             return;
         };

@@ -29,7 +29,7 @@ fn a_program_in_a_cell_is_told_what_it_heard() {
     }
     let run = cell("run one --report report.json -- sleep 0.1");
     let quiet = cell("run -q one -- true");
-    // This process may not use the cell's CPUs, but the map shows them.
+    // The view must show the cell's CPUs, although this process may not use them.
     let view = seatmap(&place, "top --once --interval 100ms").output().unwrap();
     let view = String::from_utf8(view.stdout).unwrap();
     assert!(view.contains("cell 'one': CPU") && view.contains("[one]"), "{view}");

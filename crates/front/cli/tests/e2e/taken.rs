@@ -1,13 +1,13 @@
-//! CPUs that disappear while threads are pinned to them, and the runs that become void.
+//! CPUs that disappear under pinned threads, and the resulting void runs.
 
 use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
 use crate::real_cells::highest;
 use std::process::{Command, Output};
 
-/// The script that removes CPUs, as `bench/taken/run` does for every verb.
+/// The script that removes CPUs. `bench/taken/run` does so for every verb.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/taken/run");
 
-/// Runs the script and returns its output. `None` if the script can have no control group.
+/// Runs the script. `None` if it can have no control group.
 fn taken(options: impl Arguments) -> Option<Output> {
     if !Command::new("python3")
         .arg("--version")
@@ -31,8 +31,8 @@ fn taken(options: impl Arguments) -> Option<Output> {
     Some(output)
 }
 
-/// A few runs of each of the verbs with the most waiting between threads. The lock is needed
-/// because a cell of another test cannot exist next to the script's group.
+/// Runs the verbs with the most waiting between threads. A cell of another test cannot exist next
+/// to the script's group.
 #[test]
 fn every_wait_ends_when_a_cpu_is_taken_away() {
     let _alone = highest();
@@ -41,7 +41,7 @@ fn every_wait_ends_when_a_cpu_is_taken_away() {
     assert!(output.status.success(), "{text}{}", stderr(&output));
 }
 
-/// CPU 1 disappears during the third run and returns when that run is over.
+/// CPU 1 disappears during the third run and then returns.
 #[test]
 fn runs_without_all_their_cpus_are_void_and_made_again() {
     let _alone = highest();

@@ -10,10 +10,9 @@ use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Time limit for a screen change on a busy computer.
+/// Time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A terminal of 80 columns and 24 lines that runs a shell.
 struct Terminal<'a> {
     place: &'a Place,
 }
@@ -28,7 +27,6 @@ impl<'a> Terminal<'a> {
             return None;
         }
         let terminal = Terminal { place };
-        // The shell inherits the environment of the test's place.
         let mut command = terminal.command("-f /dev/null new-session -d -x 80 -y 24");
         assert!(command.arg("env PS1='ready> ' sh").status().unwrap().success());
         terminal.until(|screen| screen.contains("ready>"));
@@ -36,7 +34,7 @@ impl<'a> Terminal<'a> {
     }
 
     fn command(&self, words: impl Arguments) -> Command {
-        // For the environment only: the program is tmux.
+        // Only for the environment; the program is tmux.
         let mut command = self.place.command_of("tmux");
         command.arg("-S").arg(self.place.path("tmux")).args(words.words()).env_remove("TMUX");
         command
@@ -46,7 +44,6 @@ impl<'a> Terminal<'a> {
         assert!(self.command(("send-keys", keys)).status().unwrap().success());
     }
 
-    /// Types a line at the shell.
     fn types(&self, line: &str) {
         self.keys(&["-l", line]);
         self.keys(&["Enter"]);
@@ -56,7 +53,6 @@ impl<'a> Terminal<'a> {
         String::from_utf8(self.command("capture-pane -p").output().unwrap().stdout).unwrap()
     }
 
-    /// Waits for a screen that meets the condition, and returns it.
     #[track_caller]
     fn until(&self, is_so: impl Fn(&str) -> bool) -> String {
         let begun = Instant::now();
@@ -70,7 +66,6 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Starts `seatmap top` on a program, and saves the terminal's settings before it.
     fn top(&self, pid: i32) {
         let seatmap = env!("CARGO_BIN_EXE_seatmap");
         let line = format!(
@@ -80,7 +75,6 @@ impl<'a> Terminal<'a> {
         self.until(|screen| screen.contains("seatmap top: ") && screen.contains(&pid.to_string()));
     }
 
-    /// Asserts that the program ended with this code and restored the terminal.
     #[track_caller]
     fn assert_restored(&self, code: i32) {
         self.until(|screen| {
@@ -100,7 +94,6 @@ impl Drop for Terminal<'_> {
     }
 }
 
-/// The process id of the `seatmap top` started by the place's shell.
 fn own_top(pid: i32) -> i32 {
     let is_it = |top: &i32| {
         let words = std::fs::read(format!("/proc/{top}/cmdline")).unwrap_or_default();
@@ -114,16 +107,14 @@ fn own_top(pid: i32) -> i32 {
 }
 
 fn signal(pid: i32, signal: i32) {
-    // SAFETY: the process still runs, as its screen shows; the call touches no memory.
+    // SAFETY: its screen shows that the process runs; the call touches no memory.
     assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
 }
 
-/// A program with `count` additional threads, and a terminal.
 fn with_threads(place: &Place, count: usize) -> Option<(Running, Terminal<'_>)> {
     Some((threads(count, "spin")?, Terminal::open(place)?))
 }
 
-/// The view shows the seats of `seatmap run` and judges them as `seatmap check` does.
 #[test]
 fn seats_of_a_run_are_shown_and_judged() {
     let ([a, b], Some(spin)) = (two_cpus(), programs::spin()) else { return };
@@ -141,7 +132,7 @@ fn seats_of_a_run_are_shown_and_judged() {
     let json = || -> Value {
         serde_json::from_str(&place.stdout(format!("top -p {pid} --json"))).unwrap()
     };
-    // The launcher seats a new thread a moment after its creation.
+    // The launcher publishes a new thread's seat a moment later.
     until(|| json()["seats"].elements().len() == 2);
     let document = json();
     assert_eq!(document["seats"][1]["cpus"], b.to_string());
@@ -360,7 +351,6 @@ fn without_a_terminal_it_prints_one_frame() {
     assert!(text.contains("groups as the kernel names them"), "this place has no profile: {text}");
 }
 
-/// A recording of a sleeping program.
 fn recording(place: &Place) -> Option<String> {
     let program = threads(1, "sleep")?;
     let pid = program.pid().to_string();

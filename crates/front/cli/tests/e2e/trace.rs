@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-/// The folder with the library, which cargo builds before the tests. `None` if only this package
-/// was built.
+/// The folder in which cargo built the library before the tests. `None` if only this package was
+/// built.
 pub fn folder() -> Option<PathBuf> {
     let folder = std::env::current_exe().unwrap().parent().unwrap().to_owned();
     let is_there = folder.join("libseatmap_trace.so").is_file();
@@ -15,7 +15,6 @@ pub fn folder() -> Option<PathBuf> {
     is_there.then_some(folder)
 }
 
-/// A source of the library's own tests.
 pub fn source(name: &str) -> String {
     format!("{}/../trace-c/tests/programs/{name}", env!("CARGO_MANIFEST_DIR"))
 }

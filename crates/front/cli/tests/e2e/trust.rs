@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 const NOBODY: u32 = 65_534;
 
-/// A world-writable folder, like `/tmp`, with another user's link. `None` if this process cannot
-/// create one.
+/// A world-writable folder like `/tmp`, with a link. `None` if this process cannot create another
+/// user's link.
 fn shared(link: &str, target: &str) -> Option<Place> {
     let place = Place::new();
     fs::set_permissions(place.folder(), Permissions::from_mode(0o1777)).unwrap();
@@ -54,7 +54,6 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
     }
     assert_eq!(place.read("precious"), "old");
     assert_eq!(files(&place), ["bench.toml", "folder", "planted", "precious"]);
-    // A file and a pipe of another user.
     fs::remove_file(place.path("planted")).unwrap();
     place.file("planted", "theirs");
     assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
@@ -103,7 +102,7 @@ fn a_race_goes_on_only_from_ones_own_runs() {
     refused("other users can write");
 }
 
-/// The metrics of its services are shell commands.
+/// The plan's metrics are shell commands.
 #[test]
 fn a_plan_that_others_can_change_is_not_raced() {
     let place = Place::new();

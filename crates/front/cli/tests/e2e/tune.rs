@@ -6,7 +6,6 @@ use crate::common::{
 use crate::common::{begun, rank};
 use serde_json::Value;
 
-/// Prints 9 if it may run on only one CPU, otherwise 10.
 const BEST_ALONE: &str =
     "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 9 || echo took 10";
 
@@ -40,7 +39,7 @@ fn better_seats_are_found_and_written() {
     assert_eq!(kept, found);
     assert!(place.read("p.html").contains("is better: it reads 10.0 % lower than 'default'"));
     let winner = &found["candidates"][verdict["winner"].whole() as usize];
-    // If the winner is a mask, it is printed; if it is an order, it is a plan.
+    // Only an order is written as a plan.
     assert_eq!(
         winner["seats"]["order"].is_string(),
         files(&place).contains(&"plan.json".to_owned()),
@@ -98,7 +97,6 @@ fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
     assert!(best["predicted"].is_number() && found["verdict"].is_object(), "{found}");
 }
 
-/// A race on a model is simulated, so it does not matter which rank makes a run.
 #[test]
 fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
     let place = Place::new();
@@ -180,10 +178,9 @@ fn a_killed_race_leaves_no_folder_behind() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    // If a cell took a run's CPU, the run was repeated; only the last one is left.
+    // If a cell took the CPU of a run, that run was repeated; `began` names the last one.
     let run = begun().unwrap();
-    // If the run ended with the race, the signal finds no process. SAFETY: the call touches no
-    // memory.
+    // The run may have ended with the race. SAFETY: the call touches no memory.
     let ended = unsafe { libc::kill(run, libc::SIGKILL) };
     let is_gone = std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH);
     assert!(ended == 0 || is_gone);

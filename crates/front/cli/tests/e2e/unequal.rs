@@ -135,7 +135,7 @@ fn speeds_are_measured_remembered_and_shown() {
     assert!(json["speed"]["spread"].number() < 1.0);
 }
 
-/// Two busy tasks and six idle ones, in a chain of messages.
+/// Two busy tasks and six idle ones, in a chain.
 fn observed(messages: f64) -> String {
     let edges: Vec<Value> = (0..7)
         .map(|from| json!({"from": from, "to": from + 1, "bytes": 64.0, "messages": messages}))
@@ -166,7 +166,7 @@ fn an_observed_program_is_judged_by_its_own_time_first() {
     assert_eq!(plan["objective"], "time");
     let seats = placement(&plan);
     assert!(seats[0] != seats[7] && seats[0] < 16 && seats[7] < 16, "busy ones on fast cores");
-    // 7,000 messages per second, each at most the largest distance.
+    // There are 7,000 messages per second, none farther than the largest distance.
     let effect = |key: &str| plan["effect"][key].number();
     assert_eq!((effect("observed_s"), effect("messages")), (1.0, 7000.0));
     assert!(effect("planned_s") < effect("farthest_s"));

@@ -1,7 +1,7 @@
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Three threads that have names wait until each of them has been seated on one CPU, and print it. */
+/** Three named threads wait until each is seated on one CPU, and print it. */
 public class Threads {
     static String allowed() {
         try {

@@ -1,7 +1,6 @@
-/* Two threads that hand over buffers, and start threads and processes all the time: children, orphans, daemons in
- * sessions of their own, and children with threads. Each sleeps and ends; no more than 200 live at once. The
- * arguments: how long each lives in seconds,
- * the pause between two births in milliseconds, and the name of all (at most 15 bytes).
+/* Two threads that exchange buffers and start threads and processes all the time: children, orphans, daemons in
+ * their own sessions, and children with threads. Each sleeps and ends; at most 200 exist at once. Arguments: the
+ * lifetime of each in seconds, the pause between two starts in milliseconds, and the name of all (at most 15 bytes).
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -92,7 +91,7 @@ int main(int count, char **words) {
     lives_s = count > 1 ? atoi(words[1]) : 3;
     pause_ms = count > 2 ? atoi(words[2]) : 10;
     signal(SIGCHLD, SIG_IGN);
-    /* It ends with the test, however that ends. */
+    /* It ends with the test, even if that fails. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     alive = mmap(NULL, sizeof *alive, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     prctl(PR_SET_NAME, count > 3 ? words[3] : "brood");

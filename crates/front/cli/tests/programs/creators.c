@@ -1,5 +1,5 @@
-/* Two threads that create four threads each: "left" and "right" name theirs so. The argument says which of them is
-   first, or "race". A named thread says where it may run, and ends when all eight are there. */
+/* Two threads, "left" and "right", create four threads each and give them their own names. The argument says which one is
+   first, or "race". Each created thread prints its CPUs, and ends when all eight exist. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>

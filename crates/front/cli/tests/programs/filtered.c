@@ -1,4 +1,4 @@
-/* Puts up a seccomp filter that ends the program for set_mempolicy(2), creates a thread, and tells that it lives. */
+/* Installs a seccomp filter that kills the program for set_mempolicy(2), creates a thread, and reports that it runs. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>

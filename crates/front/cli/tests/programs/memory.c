@@ -1,10 +1,10 @@
-/* Touches memory in the main thread and in threads, one after the other. Each prints its memory policy and how many pages
- * of its own mapping are on each NUMA node, as the kernel tells it: `main bind:0 N0=1024`.
+/* Touches memory in the main thread and in threads, one after the other. Each prints its memory policy and its mapping's
+ * pages on each NUMA node, according to the kernel: `main bind:0 N0=1024`.
  *   N         N threads
- *   N stay    then the main thread waits for the end of stdin, and prints the same again
- *   N spin    each thread is busy for a while before that, so that it may be stopped anywhere
- *   N bind M  chooses memory of node M alone, whatever it was started with
- *   N sleep   each thread sleeps for a while before that, and says how long it did, in tenths of a second
+ *   N stay    then the main thread waits for the end of stdin and prints the same again
+ *   N spin    each thread is first busy for a while, so it may be stopped anywhere
+ *   N bind M  allocates only on node M, despite its initial policy
+ *   N sleep   each thread first sleeps for a while, and prints how long, in tenths of a second
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -29,7 +29,7 @@ static void tell(const char *who, void *mapping)
     while (maps && fgets(line, sizeof line, maps)) {
         if (strncmp(line, start, length))
             continue;
-        /* Some policies have a space in their names. */
+        /* Names of policies may contain a space. */
         char *end = strstr(line, " anon=");
         if (end)
             *end = 0;
@@ -54,7 +54,7 @@ static double now(void)
 
 static void *touch(const char *who)
 {
-    /* Pages without rights around it keep the kernel from joining it with another mapping. */
+    /* Inaccessible pages around it prevent the kernel from merging it with another mapping. */
     char *around = mmap(NULL, BYTES + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char *mapping = around + PAGE;
     mprotect(mapping, BYTES, PROT_READ | PROT_WRITE);

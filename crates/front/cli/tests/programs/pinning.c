@@ -1,9 +1,9 @@
-/* Worker threads that are bound to CPUs by logic that is right on usual machines and wrong on others. Each is a fault that
- * users of some program have met; e2e/pinning.rs names the place where.
+/* Worker threads with binding logic that is right on usual machines and wrong on others. Users of some program reported
+ * each fault; e2e/pretend/pinning.rs names the public thread.
  *
  *     pinning FAULT WORKERS
  *
- * The first thread is a worker as well. Where a call fails, the thread goes on as it is, like those programs' do.
+ * The first thread is a worker too. If a call fails, the thread continues unbound, as in those programs.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -19,7 +19,7 @@
 static cpu_set_t *allowed;
 static size_t set_bytes;
 
-/* All masks here hold MOST CPUs, unless the fault is their length. */
+/* All masks have room for MOST CPUs, unless their length is the fault. */
 static void look(void)
 {
     allowed = CPU_ALLOC(MOST);
@@ -46,7 +46,7 @@ static void bind_to(int cpu)
     CPU_FREE(set);
 }
 
-/* A number in a file of sysfs; -1 where it is not there. */
+/* A number in a file of sysfs; -1 if the file is missing. */
 static int number(const char *form, int which)
 {
     char path[128];
@@ -60,7 +60,7 @@ static int number(const char *form, int which)
     return value;
 }
 
-/* The first CPU of the file's list is the worker's; every CPU is taken where there is no such file. */
+/* The worker gets the first CPU of the file's list, or every CPU if the file is missing. */
 static void bind_to_first_of(const char *form, int which)
 {
     int cpu = number(form, which);
@@ -68,10 +68,10 @@ static void bind_to_first_of(const char *form, int which)
         bind_to(cpu);
 }
 
-/* CPUs next to each other are taken for cores of their own. */
+/* Assumes that neighbouring CPUs are different cores. */
 static void consecutive(int worker) { bind_to(nth_allowed(worker)); }
 
-/* CPUs are taken to begin with 0, also in a container that has others. */
+/* Assumes that CPUs begin with 0, even in a container with others. */
 static void absolute(int worker) { bind_to(worker); }
 
 /* The mask is built in 32 bits. */
@@ -81,10 +81,10 @@ static void narrow(int worker)
     sched_setaffinity(0, sizeof(unsigned long), (cpu_set_t *)(unsigned long[]){ mask });
 }
 
-/* CPUs are counted, and then taken to be numbered without a gap. */
+/* Counts the CPUs and assumes numbers without gaps. */
 static void packed(int worker) { bind_to(worker < CPU_COUNT_S(set_bytes, allowed) ? worker : -1); }
 
-/* A core is known by its number alone, which begins anew in each package. */
+/* Identifies a core only by its number, which restarts in each package. */
 static void cores_by_number(int worker)
 {
     for (int cpu = 0; cpu < MOST; cpu++)
@@ -92,7 +92,7 @@ static void cores_by_number(int worker)
             return bind_to(cpu);
 }
 
-/* The mask has room for 1024 CPUs; where the kernel refuses it, the program counts one. */
+/* The mask has room for 1024 CPUs; if the kernel refuses it, the program assumes one CPU. */
 static void fixed(int worker)
 {
     cpu_set_t mask;
@@ -108,17 +108,17 @@ static void one_word(int worker)
     sched_setaffinity(0, sizeof mask, (cpu_set_t *)&mask);
 }
 
-/* CPUs that exist are taken to run. */
+/* Assumes that present CPUs are online. */
 static void present(int worker)
 {
     if (number("/sys/devices/system/cpu/cpu%d/online", worker) != -1 || worker == 0)
         bind_to(worker);
 }
 
-/* NUMA nodes are taken to be numbered without a gap. */
+/* Assumes numbers of NUMA nodes without gaps. */
 static void dense_nodes(int worker) { bind_to_first_of("/sys/devices/system/node/node%d/cpulist", worker); }
 
-/* A thread that wants all CPUs back shifts one bit by their count: none is left where that is the length of a word. */
+/* To restore all CPUs, shifts one bit by their count: no bit is left if the count is the word length. */
 static void shifted(int worker)
 {
     int count = CPU_COUNT_S(set_bytes, allowed);

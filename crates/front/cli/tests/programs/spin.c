@@ -1,5 +1,5 @@
-/* Threads that live until the end of stdin. The arguments: how many, and what they do meanwhile: "spin", "sleep", or
- * "nibble", a hundredth of a CPU each. The main thread waits, as their creator.
+/* Threads that run until the end of stdin. Arguments: their number and their work: "spin", "sleep", or "nibble", a
+ * hundredth of a CPU each. The main thread creates them and waits.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -12,7 +12,7 @@
 static volatile int over;
 static int spins, nibbles;
 
-/* Until all threads have their names: whoever reads "ready" may look at them. */
+/* Until all threads have their names, because a reader of "ready" may look at them. */
 static pthread_barrier_t named;
 
 static long cpu_us(void)

@@ -1,17 +1,17 @@
-/* Starts threads one after the other; each prints the CPUs it may run on before it does anything else. The first argument
- * says what else happens:
+/* Starts threads one after the other. Each first prints the CPUs that it may run on. The first argument says what else
+ * happens:
  *   N        N threads, each joined before the next is created
- *   rename   three threads that call themselves worker-0 to worker-2, and stay until the main thread has seen them seated
- *   pin      a thread that gives itself the whole mask that the environment variable ALL holds
+ *   rename   three threads that name themselves worker-0 to worker-2, and run until the main thread has seen them seated
+ *   pin      a thread that sets its mask to the environment variable ALL
  *   fork     a child process with a thread, then a thread
- *   exec     a thread that executes this program anew
- *   crowd    threads that create threads, all at once, and how many of all could run on more than one CPU
- *   flood    a thousand signals to the main thread, and then a thread that waits until it is seated
- *   stay     two threads with names that wait, as the main thread does, for the end of stdin
+ *   exec     a thread that executes this program again
+ *   crowd    threads that create threads, all at once; prints how many could run on more than one CPU
+ *   flood    a thousand signals to the main thread, then a thread that waits until it is seated
+ *   stay     two named threads that, like the main thread, wait for the end of stdin
  *   vfork    a spawned /bin/true, then a thread
  *   die N    dies by signal N
  *   exit N   exits with code N
- *   count N  prints one line for each signal N that comes, until SIGTERM
+ *   count N  prints a line for each received signal N, until SIGTERM
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -26,7 +26,7 @@
 
 static char **program;
 
-/* What the kernel says of the calling thread, and not what a library remembers. */
+/* The kernel's data about the calling thread, which a library may cache. */
 static void allowed(char *list, size_t size)
 {
     FILE *status = fopen("/proc/thread-self/status", "r");
@@ -61,7 +61,7 @@ static void start(void *(*body)(void *), void *argument)
     pthread_join(one, NULL);
 }
 
-/* Waits, however long it takes, until somebody has seated this thread on one CPU. */
+/* Waits without a limit until this thread is seated on one CPU. */
 static void *worker(void *number)
 {
     char name[16], list[256];
@@ -137,7 +137,7 @@ static void *stayer(void *name)
     return NULL;
 }
 
-/* The threads tell one after the other. */
+/* The threads print one after the other. */
 static void stay(void)
 {
     pthread_t left, right;

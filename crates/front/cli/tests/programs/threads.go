@@ -1,4 +1,4 @@
-// Four goroutines, each on a thread of its own, print the CPUs that their thread may run on.
+// Four goroutines, each on its own thread, print the CPUs that their thread may run on.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 		go func() {
 			defer all.Done()
 			runtime.LockOSThread()
-			// All four threads exist before the first of them goes on.
+			// All four threads exist before the first one continues.
 			together.Done()
 			together.Wait()
 			lines[i] = allowed()

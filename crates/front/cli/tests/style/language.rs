@@ -1,16 +1,14 @@
-//! Checks how sentences begin, in pages, comments and messages.
-//!
-//! Headings are exempt: in code, only text with a final punctuation mark is a sentence.
+//! How sentences begin, in pages, comments and messages. Headings are exempt, because only text
+//! with a final punctuation mark is a sentence.
 
 use super::{assert_none, others, texts};
 
-/// Widest line of a comment, in characters. Tables are exempt.
+/// Widest line of a comment. Tables are exempt.
 const WIDEST_COMMENT: usize = 100;
-/// Widest line of a page, in characters. Tables and examples are exempt.
+/// Widest line of a page. Tables and examples are exempt.
 const WIDEST_PROSE: usize = 120;
 
-/// Whether the sentence begins with "Who ...", "Whoever ...", "That which ..." or "What ..." and is
-/// not a question.
+/// Whether a sentence begins with a free relative. Questions are exempt.
 fn is_free_relative(sentence: &str) -> bool {
     let beginnings = ["Who ", "Whoever ", "That which ", "What "];
     beginnings.iter().any(|beginning| sentence.starts_with(beginning)) && !sentence.ends_with('?')
@@ -77,7 +75,7 @@ fn prose(text: &str) -> Vec<Paragraph> {
     }))
 }
 
-/// The comments of a file, and its messages: string literals at the start of a line.
+/// Comments and messages, which are string literals at the start of a line.
 fn comments_and_messages(text: &str) -> Vec<Paragraph> {
     let comment = |line: &'_ str| -> Option<String> {
         let line = line.trim_start();
@@ -104,7 +102,6 @@ fn comments_and_messages(text: &str) -> Vec<Paragraph> {
     found
 }
 
-/// README, CONTRIBUTING, the guide and other documentation.
 fn pages() -> Vec<(String, String)> {
     let is_page = |name: &str| {
         name.starts_with("docs/src/")
@@ -115,7 +112,6 @@ fn pages() -> Vec<(String, String)> {
     texts(&[".md"]).into_iter().filter(|(name, _)| is_page(name)).collect()
 }
 
-/// Lists the offending sentences as `file:line: sentence`.
 fn offenders(
     texts: &[(String, String)],
     split: fn(&str) -> Vec<Paragraph>,
@@ -146,7 +142,6 @@ fn pages_begin_sentences_with_their_subject() {
     assert_none("'is no X' for 'is not an X'", &offenders(&pages(), prose, negates_a_noun));
 }
 
-/// Whether a complete sentence begins with a free relative.
 fn is_whole_free_relative(sentence: &str) -> bool {
     is_free_relative(sentence) && sentence.ends_with(['.', ';', '!'])
 }

@@ -1,4 +1,4 @@
-//! Grammatical number in sentences, in the sources and in all snapshots of printed text.
+//! Grammatical number in sources and in snapshots of printed text.
 
 use super::{assert_none, is_style, is_test, rust, texts};
 use seatmap_data::statistics::words::faults;
@@ -26,22 +26,21 @@ fn numbers_and_nouns_agree() {
     assert_none("sentences with a wrong number word", &wrong.collect::<Vec<_>>());
 }
 
-/// Nouns that are counted. `{n} CPUs` in a source prints "1 CPUs" when `n` is 1.
+/// Counted nouns: `{n} CPUs` in a source prints "1 CPUs" when `n` is 1.
 const COUNTED: &str = "CPUs PUs SPEs batches blocks bytes calls candidates cells channels columns contexts cores cycles \
     days detours edges elements entries events figures files gaps groups homes hours indexes interrupts jobs keys levels \
     lines links loads mappings messages moves names nodes numbers objects pages pairs passes periods phases placements \
     places processes programs ranks regimes resamplings rounds rows runs samples seats seconds sections steps stops \
     streams swaps switches tasks threads transfers tries users values vertices visits windows words workers";
 
-/// A comment that starts like this, above a sentence, says why its number is never 1.
+/// Begins a comment that says why a number is never 1.
 const NEVER_ONE: &str = "// Plural: ";
 
-/// Sources outside the product: the papers' libraries and programs, benchmarks, examples. Their
-/// readers build them.
+/// Folders outside the product.
 const OTHERS: [&str; 3] = ["papers/", "bench/", "/examples/"];
 
-/// Finds parts of a line such as `{n} CPUs` and `{:.0} bytes`: a number in braces and a plural
-/// noun. Omits constants, which are never 1, and `{:.1} CPUs`, which is a measured figure.
+/// Finds a number in braces and a plural noun. Omits constants, which are never 1, and measured
+/// figures such as `{:.1} CPUs`.
 fn counts(line: &str) -> Vec<&str> {
     let is_constant = |name: &str| {
         !name.is_empty() && name == name.to_uppercase() && !name.starts_with(char::is_numeric)
@@ -85,7 +84,7 @@ fn sentences_count_their_nouns() {
         let is_excused = |at: usize| {
             lines[at.saturating_sub(4)..=at].iter().any(|line| line.contains(NEVER_ONE))
         };
-        // The message of an assertion, some lines below its start, is only for developers.
+        // Messages of assertions are for developers.
         let is_assertion = |at: usize| {
             let starts = ["assert", "debug_assert", "invariant!"];
             lines[at.saturating_sub(4)..=at]

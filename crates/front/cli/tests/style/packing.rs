@@ -2,16 +2,14 @@
 
 use super::{is_test, others};
 
-/// Columns of a line of code.
 const WIDEST_CODE: usize = 100;
 
-/// The counts, by kind. Most wide lines are string literals or attributes, which the formatter
-/// cannot break.
+/// Most wide lines are string literals or attributes, which the formatter cannot break.
 const MOST_WIDE_LINES: usize = 308;
 const MOST_NAMED_CLOSURES: usize = 200;
 const MOST_TUPLE_LETS: usize = 5;
 
-/// The lines of production code: those before a file's unit tests.
+/// Production code, without unit tests.
 fn production() -> Vec<String> {
     let files =
         others().into_iter().filter(|(name, _)| !is_test(name) && !name.contains("/benches/"));
@@ -27,7 +25,7 @@ fn assert_falls(what: &str, found: usize, most: usize) {
     assert!(found <= most, "{found} {what}, and no more than {most} are left to mend");
 }
 
-/// `let name = |...|`: a closure with a name instead of a function or an argument.
+/// A closure with a name instead of a function or an argument: `let name = |...|`.
 fn names_a_closure(line: &str) -> bool {
     let Some(rest) = line.trim_start().strip_prefix("let ") else { return false };
     let value = rest.split_once(" = ").map(|(_, value)| value.trim_start_matches("move "));

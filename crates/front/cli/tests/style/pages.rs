@@ -1,18 +1,16 @@
-//! Checks the pages against the repository: links to files and headings, and the functions named on
-//! the architecture page.
+//! Links to files and headings, and the functions named on the architecture page.
 
 use super::{assert_none, lines_that, root, texts};
 
-/// The largest number of hops that a reader can follow.
+/// A reader cannot follow a longer walk.
 const LONGEST_WALK: usize = 12;
-/// A hop of a walk: `path: function`.
 #[derive(Debug, PartialEq)]
 struct Hop {
     path: String,
     function: String,
 }
 
-/// The walks of a page: a heading that begins with "Walk" and the hops below it.
+/// The walks of a page: headings that begin with "Walk", and the hops below each.
 fn walks(page: &str) -> Vec<(String, Vec<Hop>)> {
     let mut walks: Vec<(String, Vec<Hop>)> = Vec::new();
     for line in page.lines() {
@@ -40,7 +38,7 @@ fn is_missing(hop: &Hop) -> bool {
 fn walks_lead_through_functions_that_exist() {
     let page = std::fs::read_to_string(root().join("docs/src/architecture.md")).unwrap();
     let walks = walks(&page);
-    // A placement, a program on seats, a guardian.
+    // The three walks: a placement, a program on seats, a guardian.
     assert_eq!(walks.len(), 3);
     let mut missing = Vec::new();
     for (name, hops) in &walks {
@@ -65,8 +63,8 @@ fn places_for_a_change_exist() {
     assert_none("paths that are not there", &missing);
 }
 
-/// The targets, with anchors, of a page's links and pictures within the repository. Covers Markdown
-/// and HTML tags; omits code blocks.
+/// The links of a page, in Markdown and in HTML tags, with anchors. Omits other sites and code
+/// blocks.
 fn links(page: &str) -> Vec<String> {
     let mut inside = false;
     let mut text = String::new();
@@ -111,7 +109,7 @@ fn anchor(heading: &str) -> String {
     kept.collect::<String>().to_lowercase()
 }
 
-/// The anchors of a page: those of its headings (numbered if repeated) and of its tags.
+/// The anchors of headings (numbered if repeated) and of tags.
 fn anchors(page: &str) -> Vec<String> {
     let mut inside = false;
     let mut found: Vec<String> = Vec::new();
@@ -130,7 +128,6 @@ fn anchors(page: &str) -> Vec<String> {
     found
 }
 
-/// Whether a link leads to a missing file or heading.
 fn is_lost(folder: &std::path::Path, page: &str, link: &str) -> bool {
     let (file, place) = link.split_once('#').unwrap_or((link, ""));
     let target = folder.join(file);

@@ -1,4 +1,4 @@
-"""A seating plan for threads: how far apart this machine's cores are, and who should sit where.
+"""A seating plan for threads: how far apart a machine's cores are, and which CPU each thread gets.
 
 >>> import seatmap
 >>> machine = seatmap.machine("xeon-e5-2680-2s")
@@ -6,23 +6,21 @@
 >>> round(plan.cost), round(plan.lower_bound), round(plan.baselines["os"])
 (11556, 11556, 19556)
 
-The verbs are those of the command line, and call the same libraries:
+The functions are named after the verbs of the command line and call the same libraries:
 
 ==================================  ===============================================================
-``measure()``, ``machine(name)``    a `Profile`: the core distances of this host, or of a machine
-                                    on file
-``pattern(who_talks_to_whom)``      a `Pattern` from a matrix, a graph, a generator or a file
+``measure()``, ``machine(name)``    a `Profile`: the core distances of this host or another machine
+``pattern(source)``                 a `Pattern` from a matrix, a graph, a generator or a file
 ``place(pattern, on)``              a `Plan`: a CPU for each task, its cost, and a lower bound
-``pin(plan)``, ``where()``          seats for the threads of this process, and where they sit
-``pin_worker(plan)``                the same for worker processes: a ``worker_init_fn``
-``check(pid)``, ``observe(pid)``    does a program sit as planned; which of its threads talk
-``quiet(n)``                        a cell: CPUs that all other work has left, for one block
+``pin(plan)``, ``where()``          pins the threads of this process; lists their CPUs
+``pin_worker(plan)``                pins worker processes: a ``worker_init_fn``
+``check(pid)``, ``observe(pid)``    checks a program's seats; observes which threads communicate
+``quiet(n)``                        a cell: CPUs reserved for one block of your program
 ==================================  ===============================================================
 
-A call that takes time lets other threads run. Ctrl-C ends it, but for `place`, which ends when its
-seconds are over. Every error is a `SeatmapError`
-with one sentence. Remarks that the command line prints on stderr are warnings of the category
-`SeatmapWarning`. NumPy is needed for matrices alone.
+Long calls let other threads run, and Ctrl-C ends them. Every error is a `SeatmapError` with one
+sentence. Remarks, which the command line prints on stderr, are warnings of the category
+`SeatmapWarning`. Only matrices need NumPy.
 """
 
 from ._cell import Cell, quiet

@@ -1,4 +1,4 @@
-"""Types of the package; its own documentation is in the code."""
+"""Types of the package. The documentation is in the code."""
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ __all__ = [
 
 __version__: str
 
-# A NumPy array: NumPy is not a dependency, and its types are not named here.
+# A NumPy array. `Any`, because NumPy is not a dependency.
 _Array = Any
 _Path = Union[str, PathLike[str]]
 _Cpus = Union[str, Iterable[int]]

@@ -12,14 +12,13 @@ from ._page import cpu_list
 class Cell:
     """A cell with this process in it."""
 
-    #: Its name.
     name: str
-    #: Its CPUs by OS index.
+    #: The OS indices of its CPUs.
     cpus: tuple
-    #: How far it is closed: ``v2-partition``, ``v1-exclusive`` or ``affinity``.
+    #: How strictly other work is kept off: ``v2-partition``, ``v1-exclusive`` or ``affinity``.
     backend: str
-    #: Time stolen from a busy loop on its CPUs, in percent, before and after it was made; ``None``
-    #: where it was not measured.
+    #: Time stolen from a busy loop on its CPUs, in percent, before and after the cell was created;
+    #: ``None`` if not measured.
     noise_percent: tuple
     #: The whole cell as a dictionary of the format ``seatmap-cell/1``.
     document: dict = field(repr=False, compare=False)
@@ -29,13 +28,13 @@ class quiet:
     """A quiet partition of this computer for one block, with this process in it.
 
     ``with seatmap.quiet(2) as cell:`` moves all other work off two CPUs, and this process onto
-    them. At the end of the block everything is put back, also where it ends by an exception. If
-    the process is killed in the block, a guardian puts everything back within a minute. It is a
-    process of its own, and the only one that Seatmap starts.
+    them. The end of the block restores everything, even after an exception. If the process is
+    killed within the block, a guardian restores everything within a minute. The guardian is a
+    separate process, and the only one that Seatmap starts.
 
-    ``count`` CPUs are chosen, or ``cpus`` are those of the cell. ``require`` refuses a cell that is
-    closed less far. ``untested=True`` leaves out the measurement of its noise, most of a second.
-    Cells need root.
+    ``count`` lets Seatmap choose that many CPUs; ``cpus`` names them. ``require`` refuses a less
+    strict backend. ``untested=True`` skips the noise measurement and saves most of a second. Cells
+    require root.
     """
 
     def __init__(

@@ -1,20 +1,20 @@
-"""The guardian of a cell: a process of its own that undoes the cell if its maker dies.
+"""The guardian of a cell: a separate process that undoes the cell if its creator dies.
 
-``seatmap.quiet`` starts it as ``python -I .../_guardian.py NAME``. It needs nothing but the
-extension module beside it.
+``seatmap.quiet`` starts it as ``python -I .../_guardian.py NAME``. It uses only the extension
+module.
 """
 
 import sys
 
 
 def command():
-    """The words that start a guardian; the cell's name comes after them."""
+    """The command line of a guardian, without the cell's name at its end."""
     # Isolated: neither the current folder nor PYTHON* variables decide which code runs as root.
     return [sys.executable, "-I", __file__]
 
 
 def main():
-    """Serves until the cell needs no guardian any more."""
+    """Serves until the cell no longer needs a guardian."""
     from pathlib import Path
 
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))

@@ -1,4 +1,4 @@
-"""Pages of the command line in a notebook, and NumPy where it is installed."""
+"""Helpers: pages in a notebook, lists of CPUs, files, and NumPy if installed."""
 
 import html
 from pathlib import Path
@@ -7,8 +7,8 @@ from ._seatmap import SeatmapError
 
 
 def frame(page):
-    """A page in a frame of its own, so that its style is not the notebook's."""
-    # The page's scripts may run, and reach nothing of the notebook.
+    """A page in a frame, which separates its style from the notebook's."""
+    # The page's scripts may run, but cannot access the notebook.
     return (
         f'<iframe sandbox="allow-scripts" srcdoc="{html.escape(page, quote=True)}" '
         'style="width: 100%; height: 640px; border: 0"></iframe>'
@@ -37,7 +37,7 @@ def _input_error(sentence):
 
 
 def numpy(purpose):
-    """NumPy, or an error that says for what it is needed."""
+    """NumPy, or an error that says what needs it."""
     try:
         import numpy
     except ImportError as error:

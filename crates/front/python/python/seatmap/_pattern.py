@@ -1,4 +1,4 @@
-"""Patterns: who talks to whom, and how much."""
+"""Patterns: which tasks communicate, and how much."""
 
 import os
 from dataclasses import dataclass, field
@@ -17,11 +17,10 @@ class Pattern:
     (4, (0, 1, 1.0))
     """
 
-    #: Its name.
     name: str
-    #: How many tasks it has.
+    #: The number of tasks.
     tasks: int
-    #: The names of the tasks, in their order; empty where they have none.
+    #: The names of the tasks, in order; empty if they have none.
     task_names: tuple
     _pattern: _seatmap.Pattern = field(repr=False, compare=False)
 
@@ -36,14 +35,14 @@ class Pattern:
 
     @property
     def matrix(self):
-        """The bytes from each task (row) to each other (column), as a NumPy array."""
+        """The bytes from each task (row) to each other one (column), as a NumPy array."""
         matrix = numpy("a matrix").zeros((self.tasks, self.tasks))
         for sender, receiver, size in self.edges:
             matrix[sender, receiver] += size
         return matrix
 
     def to_json(self):
-        """The pattern as `seatmap` reads it from a file."""
+        """The pattern as JSON, in the file format of `seatmap`."""
         return self._pattern.json()
 
     def save(self, path):
@@ -51,7 +50,7 @@ class Pattern:
         write_text(path, self.to_json())
 
     def to_html(self):
-        """The page of 'seatmap pattern show --html', one self-contained document."""
+        """The page of 'seatmap pattern show --html', as a self-contained document."""
         return self._pattern.page()
 
     def __str__(self):
@@ -62,11 +61,11 @@ class Pattern:
 
 
 def pattern(source, *, name="pattern", weight="weight"):
-    """The pattern that something stands for.
+    """Makes a pattern from a generator, a file, a matrix or a graph.
 
     ``source`` is a generator's text (``"stencil2d:8x8"``), a file, a square matrix (NumPy, SciPy
-    sparse, or lists) whose rows send to its columns, or a graph of NetworkX whose edges have the
-    attribute ``weight`` or weigh 1. An undirected graph talks both ways.
+    sparse, or lists) whose rows send to its columns, or a NetworkX graph. An edge's bytes are its
+    attribute ``weight``, or 1. Undirected edges send in both directions.
 
     >>> import seatmap
     >>> seatmap.pattern([[0, 8], [2, 0]]).edges
@@ -84,7 +83,7 @@ def pattern(source, *, name="pattern", weight="weight"):
 
 
 def _of_edges(name, tasks, edges, names=()):
-    # A task's own memory is not talk.
+    # A task does not communicate with itself.
     edges = [edge for edge in edges if edge[0] != edge[1] and edge[2] != 0]
     return Pattern._of(_seatmap.pattern_of_edges(name, tasks, edges, list(names)))
 

@@ -12,28 +12,28 @@ from ._profile import _machine_of
 
 @dataclass(frozen=True)
 class Plan:
-    """A placement of tasks on CPUs: the answer of `place`, or a file's."""
+    """A placement of tasks on CPUs, from `place` or a file."""
 
-    #: The name of the machine that the plan is for.
+    #: The name of the machine.
     machine: str
-    #: The pattern's name, or ``None`` for a plan by hand.
+    #: The pattern's name; ``None`` for a plan by hand.
     pattern: Optional[str]
-    #: The OS index of the CPU of each task.
+    #: The OS index of each task's CPU.
     placement: tuple
-    #: The CPUs that each task may run on: its own alone, or a group around it.
+    #: The CPUs on which each task may run: only its own, or a group around it.
     seats: tuple
-    #: The objective that the cost is of: ``distance``, ``congestion``, ``simulated`` or ``time``.
+    #: The objective of the cost: ``distance``, ``congestion``, ``simulated`` or ``time``.
     objective: Optional[str]
     #: The cost: bytes x nanoseconds for ``distance``, nanoseconds for ``simulated`` and ``time``.
     cost: Optional[float]
-    #: No placement costs less.
+    #: A bound: no placement costs less.
     lower_bound: Optional[float]
-    #: Whether it is proven that no placement costs less than this one.
+    #: Whether this placement is proven optimal.
     optimal: bool
     #: The costs of the usual placements: ``os``, ``compact``, ``scatter``, and ``random`` with its
-    #: ``mean`` and ``best``; ``None`` where they were not computed.
+    #: ``mean`` and ``best``; ``None`` if not computed.
     baselines: Optional[dict]
-    #: Sentences to know of the plan, those below the table of 'seatmap place'.
+    #: The remarks that 'seatmap place' prints below its table.
     remarks: tuple = ()
     _json: str = field(default="", repr=False, compare=False)
     _text: str = field(default="", repr=False, compare=False)
@@ -62,7 +62,7 @@ class Plan:
 
     @classmethod
     def by_hand(cls, placement, machine="host"):
-        """The plan that puts task 0 on the first of these CPUs, task 1 on the second, and so on.
+        """Puts task 0 on the first of these CPUs, task 1 on the second, and so on.
 
         >>> import seatmap
         >>> seatmap.Plan.by_hand([3, 1]).placement
@@ -74,12 +74,12 @@ class Plan:
 
     @classmethod
     def from_json(cls, text):
-        """The plan in a text of the format ``seatmap-plan/1``."""
+        """Reads a plan in the format ``seatmap-plan/1``."""
         return cls._of(*_seatmap.read_plan(text))
 
     @classmethod
     def load(cls, path):
-        """The plan in a file that 'seatmap place -o' or `save` wrote."""
+        """Reads a file of 'seatmap place -o' or `save`."""
         return cls.from_json(read_text(path))
 
     @property
@@ -88,7 +88,7 @@ class Plan:
         return json.loads(self._json)
 
     def to_json(self):
-        """The plan as `seatmap` reads it from a file."""
+        """The plan as JSON, in the file format of `seatmap`."""
         return self._json
 
     def save(self, path):
@@ -96,13 +96,13 @@ class Plan:
         write_text(path, self._json)
 
     def export(self, format):
-        """The plan for another tool, in a format of 'seatmap export', such as ``omp-places``."""
+        """The plan in a format of 'seatmap export', such as ``omp-places``."""
         return _seatmap.export_plan(self._json, format)
 
     def to_html(self):
-        """The page of 'seatmap place --html', one self-contained document.
+        """The page of 'seatmap place --html', as a self-contained document.
 
-        A plan of a file has the table alone: it lacks the machine and the pattern.
+        For a plan from a file, only its table: such a plan lacks the machine and the pattern.
         """
         if self._placement is not None:
             return self._placement.page()
@@ -132,13 +132,13 @@ def place(
     threads=None,
     seed=1,
 ):
-    """Where the tasks of a pattern should sit on a machine.
+    """Places the tasks of a pattern on the CPUs of a machine.
 
-    ``pattern`` and ``on`` are whatever `pattern` and `machine` take. The search ends after
-    ``seconds``, or as soon as its answer is proven; ``kicks`` ends it after so many steps instead,
-    for the same answer everywhere. ``fix`` puts tasks on CPUs: ``{0: 3}``. ``waiting`` says whether
-    tasks sleep until a message comes, ``smt`` whether they may share cores; by default Seatmap
-    decides both as the command line does.
+    ``pattern`` and ``on`` accept the arguments of `pattern` and `machine`. The search ends after
+    ``seconds``, or once its plan is proven optimal. ``kicks`` ends it after this number of steps
+    instead, which gives the same plan on every computer. ``fix`` puts tasks on CPUs: ``{0: 3}``.
+    ``waiting`` says whether tasks sleep until a message arrives, ``smt`` whether they may share
+    cores; by default Seatmap decides both as the command line does.
 
     >>> import seatmap
     >>> plan = seatmap.place("ring:4", on="xeon-e5-2680-2s", seconds=0.2, fix={0: 3})

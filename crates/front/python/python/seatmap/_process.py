@@ -1,4 +1,4 @@
-"""Other processes: does a program sit as planned, and which of its threads talk?"""
+"""Other processes: checks their seats, and observes which threads communicate."""
 
 import json
 import os
@@ -12,15 +12,15 @@ from ._plan import Plan
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong with a program's seats, or worth knowing."""
+    """A fault of a program's seats, or a remark."""
 
-    #: The rule that it breaks, such as ``one-per-cpu``.
+    #: The broken rule, such as ``one-per-cpu``.
     rule: str
-    #: How grave it is, as 'seatmap check' says it.
+    #: The gravity, in the words of 'seatmap check'.
     gravity: str
-    #: The fault, its place and its size, as a sentence.
+    #: A sentence with the fault, its location and its size.
     what: str
-    #: The command that mends it, or ``None``.
+    #: The command that repairs it, or ``None``.
     remedy: Optional[str]
     #: The whole finding as a dictionary of the format ``seatmap-seating/1``.
     document: dict = field(repr=False, compare=False)
@@ -28,15 +28,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Check:
-    """The judgement of a check. It is true where nothing is wrong."""
+    """The result of a check. It is true if nothing is wrong."""
 
-    #: Whether all that was looked at is as it should be.
+    #: Whether nothing is wrong.
     ok: bool
     #: The result in one word.
     verdict: str
-    #: The sentence with which 'seatmap check' fails, or ``None``.
+    #: The error of 'seatmap check', or ``None``.
     failure: Optional[str]
-    #: Everything that is wrong or worth knowing, the gravest first.
+    #: All findings, the gravest first.
     findings: tuple
     #: The whole check as a dictionary of the format ``seatmap-seating/1``.
     document: dict = field(repr=False, compare=False)
@@ -59,11 +59,11 @@ def check(
     strict=False,
     any_machine=False,
 ):
-    """Checks where the threads of living programs sit, as 'seatmap check' does.
+    """Checks the CPUs of running programs' threads, as 'seatmap check' does.
 
-    ``pid`` is a process or several, by default this one. ``plan`` has the seats that the threads
-    should have. ``rules`` are those of the command line, such as ``"one-per-cpu"``; without any,
-    the default ones hold. ``strict`` fails where something could not be seen.
+    ``pid`` is one or more processes, by default this one. ``plan`` contains the expected seats.
+    ``rules`` are those of the command line, such as ``"one-per-cpu"``; without them the default
+    rules apply. With ``strict`` the check fails if something could not be seen.
     """
     text = None
     if plan is not None:
@@ -91,7 +91,7 @@ def check(
 
 @dataclass(frozen=True)
 class Observation:
-    """Which threads of a program talk to each other: the answer of `observe`."""
+    """The result of `observe`: which threads of a program communicate."""
 
     #: The pattern, for `place`.
     pattern: Pattern
@@ -105,11 +105,11 @@ class Observation:
 
 
 def observe(pid, seconds=10, *, method="auto"):
-    """Observes for some seconds which threads of a program talk to each other.
+    """Observes for some seconds which threads of a program communicate.
 
-    ``method`` is ``wakeups``, ``sockets``, ``goroutines`` or the best of them that is allowed here.
-    Most need root. This process cannot sleep and be observed at once: to observe it, call this in
-    another thread than those that talk.
+    ``method`` is ``wakeups``, ``sockets``, ``goroutines``, or ``auto`` for the best one allowed
+    here. Most require root. To observe this process, call this function in a separate thread,
+    because the call sleeps.
     """
     pattern, text = _seatmap.observe(_pids(pid), float(seconds), method)
     return Observation(Pattern._of(pattern), text)

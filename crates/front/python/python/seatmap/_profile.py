@@ -11,7 +11,7 @@ from ._page import cpu_list, frame, numpy, write_text
 
 @dataclass(frozen=True)
 class Profile:
-    """Everything known of one machine: the answer of `measure` and `machine`.
+    """All data about one machine, from `measure` or `machine`.
 
     >>> import seatmap
     >>> profile = seatmap.machine("xeon-e5-2680-2s")
@@ -19,9 +19,9 @@ class Profile:
     ('xeon-e5-2680-2s', 32, 111)
     """
 
-    #: The machine's name: a host name, a bundled name, a file's stem.
+    #: The machine's name: a host name, a bundled name, or a file's stem.
     name: str
-    #: Its kind in words, as 'seatmap show' says it.
+    #: Its kind, in the words of 'seatmap show'.
     kind: str
     #: The OS indices of the CPUs with known distances, in the order of the matrices.
     cpus: tuple
@@ -41,14 +41,14 @@ class Profile:
     def distances_ns(self):
         """The median round trip of a cache line for each pair of CPUs, in nanoseconds.
 
-        A square NumPy array in the order of `cpus`, symmetric, 0 on the diagonal, NaN where a
-        distance is unknown.
+        A symmetric NumPy array in the order of `cpus`. The diagonal is 0, and unknown distances
+        are NaN.
         """
         return self.matrix_ns("median")
 
     def matrix_ns(self, which):
         """A matrix of distances in nanoseconds: ``median``, ``p10``, ``mad``, ``ci95_low`` or
-        ``ci95_high``; all NaN where the machine's file has none."""
+        ``ci95_high``. All NaN if the machine's file lacks it."""
         np = numpy("a matrix")
         rows = self._machine.distances_ns(which)
         if rows is None:
@@ -66,7 +66,7 @@ class Profile:
         return self._machine.distances_ns("median")[row][column]
 
     def to_json(self):
-        """The profile as `seatmap` reads it from a file."""
+        """The profile as JSON, in the file format of `seatmap`."""
         return self._machine.json()
 
     def save(self, path):
@@ -74,7 +74,7 @@ class Profile:
         write_text(path, self.to_json())
 
     def to_html(self):
-        """The page of 'seatmap show --html', one self-contained document."""
+        """The page of 'seatmap show --html', as a self-contained document."""
         return self._machine.page()
 
     def __str__(self):
@@ -85,7 +85,7 @@ class Profile:
 
 
 def machine(name="host"):
-    """The profile of a machine: ``"host"`` as it was measured last, a bundled name, or a file.
+    """The profile of a machine: ``"host"`` as last measured, a bundled name, or a file.
 
     >>> import seatmap
     >>> seatmap.machine("xeon-e5-2680-2s").kind
@@ -118,9 +118,9 @@ def measure(
 ):
     """Measures the core distances of this host: 1 s for up to 64 CPUs, about 20 s for 192.
 
-    ``cpus`` are numbers or a list such as ``"0-3,8"``; by default all that this process may use.
-    Only such a measurement is remembered as the host's, for ``machine("host")``. ``quick=False``
-    measures as the command line does by default, ``thorough=True`` watches unsteady pairs longer.
+    ``cpus`` are numbers or a list such as ``"0-3,8"``; the default is all CPUs available to this
+    process. Only a default measurement is remembered for ``machine("host")``. ``quick=False``
+    measures as the command line does by default; ``thorough=True`` measures unsteady pairs longer.
     """
     effort = "thorough" if thorough else "quick" if quick else "usual"
     options = {
@@ -136,7 +136,7 @@ def measure(
 
 
 def _machine_of(on):
-    """The machine that an argument ``on`` means."""
+    """The machine of an argument ``on``."""
     if isinstance(on, (Profile, str)) or isinstance(on, Path) or hasattr(on, "__fspath__"):
         return machine(on)._machine
     if isinstance(on, dict):

@@ -11,20 +11,20 @@ from ._plan import Plan
 
 @dataclass(frozen=True)
 class ThreadSeat:
-    """Where a thread of this process may run."""
+    """The CPUs of a thread of this process."""
 
-    #: The thread's number (``threading.get_native_id()``).
+    #: The thread id (``threading.get_native_id()``).
     tid: int
-    #: Its name, as the kernel has it.
+    #: The kernel's name of the thread.
     name: str
-    #: The CPUs that it may use, as the kernel says.
+    #: The CPUs that it may use, according to the kernel.
     cpus: tuple
-    #: The CPU that it last ran on; ``None`` where the kernel does not say.
+    #: The CPU on which it last ran; ``None`` if unknown.
     cpu: Optional[int]
 
 
 def where():
-    """Where the threads of this process may run, and where they ran last, in order of number.
+    """The allowed and last CPUs of this process's threads, in the order of their ids.
 
     >>> import seatmap, threading
     >>> threading.get_native_id() in [seat.tid for seat in seatmap.where()]
@@ -37,15 +37,15 @@ def where():
 
 
 def pin(plan, task=None, *, threads=None, any_machine=False):
-    """Gives threads of this process the seats of a plan, and checks that they have them.
+    """Pins threads of this process to the seats of a plan, and checks the result.
 
-    With ``task``, the calling thread gets that task's seat. Without, the threads of Python get
-    those of tasks 0, 1, 2, ... in the order in which they were started, the main thread first.
-    ``threads`` names others: objects of `threading.Thread`, or numbers. Threads that a seated
-    thread starts later inherit its seat.
+    With ``task``, the calling thread gets that task's seat. Otherwise Python's threads get the
+    seats of tasks 0, 1, 2, ... in the order of their start, the main thread first. ``threads``
+    names other threads: `threading.Thread` objects, or thread ids. Threads that a seated thread
+    starts later inherit its seat.
 
-    A plan is a `Plan`, or a list with the CPU of each task. Returns the seats that the threads
-    have now, in the order of the tasks.
+    A plan is a `Plan`, or a list with the CPU of each task. Returns the threads' current seats, in
+    the order of the tasks.
     """
     plan = _plan_for_here(plan, any_machine)
     if task is not None:
@@ -61,7 +61,7 @@ def pin(plan, task=None, *, threads=None, any_machine=False):
     for tid, task in chosen:
         _seatmap.bind_thread(tid, list(_seat(plan, task)))
     seats = {seat.tid: seat for seat in where()}
-    # A thread that was named by its number may have ended since.
+    # A thread named by its id may have ended since.
     return [seats[tid] for tid, _ in chosen if tid in seats]
 
 
@@ -90,7 +90,7 @@ def _plan_for_here(plan, any_machine=False):
 
 @dataclass(frozen=True)
 class WorkerSeats:
-    """Seats worker processes when it is called in each: the answer of `pin_worker`."""
+    """Pins worker processes when called in each; the result of `pin_worker`."""
 
     #: The CPUs of each worker.
     seats: tuple
@@ -98,8 +98,8 @@ class WorkerSeats:
     def __call__(self, worker=None):
         """Gives the calling thread the seat of a worker.
 
-        Without a number, as in the ``initializer`` of a pool, it is the position of this process
-        among those that its parent started.
+        The default, for the ``initializer`` of a pool, is the position of this process among its
+        parent's child processes.
         """
         if worker is None:
             identity = multiprocessing.current_process()._identity
@@ -112,8 +112,8 @@ def pin_worker(plan, *, any_machine=False):
     """A function that seats worker processes, for ``DataLoader(worker_init_fn=...)`` of PyTorch
     and ``multiprocessing.Pool(initializer=...)``.
 
-    Worker ``i`` gets the seat of task ``i``; with more workers than tasks, seats are given again
-    from the first. Threads that the worker starts afterwards inherit its seat.
+    Worker ``i`` gets the seat of task ``i``; if there are more workers than tasks, the seats repeat
+    from the first. Threads that a worker starts afterwards inherit its seat.
 
     >>> import seatmap
     >>> seatmap.pin_worker([2, 3]).seats

@@ -2,4 +2,4 @@
 
 
 class SeatmapWarning(UserWarning):
-    """Something to know of an answer: it is right, and not all of the question."""
+    """A remark on a result, which is right but may not answer the whole question."""

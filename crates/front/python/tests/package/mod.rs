@@ -1,21 +1,18 @@
-//! The package as in a wheel, and Python programs that use it.
+//! The package as installed from a wheel, and Python programs that use it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Whether this interpreter is new enough for the module.
 const IS_NEW_ENOUGH: &str = "import sys; sys.exit(sys.version_info < (3, 9))";
 
 pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").canonicalize().unwrap()
 }
 
-/// The module that cargo has built before this test.
 pub fn module() -> PathBuf {
     std::env::current_exe().unwrap().with_file_name("lib_seatmap.so")
 }
 
-/// The interpreter, if there is one.
 fn python() -> Option<String> {
     let name = std::env::var("SEATMAP_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     if seatmap_needs::program(&name, &["-c", IS_NEW_ENOUGH]) {
@@ -25,7 +22,7 @@ fn python() -> Option<String> {
     None
 }
 
-/// A folder with the package as in a wheel.
+/// The package as installed from a wheel, in a temporary folder.
 fn installed() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let package = folder.path().join("seatmap");
@@ -41,7 +38,7 @@ fn installed() -> tempfile::TempDir {
     folder
 }
 
-/// Runs a file of the tests' folder. Its lines about skipped checks bypass the harness.
+/// Runs a file of the tests' folder. Its lines about skipped checks bypass the test harness.
 pub fn run(file: &str, arguments: &[PathBuf]) {
     let Some(python) = python() else { return };
     let package = installed();
@@ -52,7 +49,7 @@ pub fn run(file: &str, arguments: &[PathBuf]) {
         .current_dir(state.path())
         .env("PYTHONPATH", package.path())
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        // Measurements of tests are not remembered.
+        // Keeps the tests' measurements out of the user's state.
         .env("XDG_STATE_HOME", state.path())
         .env("SEATMAP_RUN", state.path().join("run"))
         .output()

@@ -1,4 +1,4 @@
-//! Faults injected into running programs: each must be found and reported.
+//! Faults injected into running programs.
 
 use super::{
     Checked, bind, bind_all, check_pid, plan, threads, threads_with, tids, until, until_found,
@@ -9,14 +9,13 @@ use crate::run::programs::{are_two, installed, list, on_two_cpus, two_cpus};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A process, killed on drop.
 struct Sleep(std::process::Child);
 
 impl Sleep {
     fn with(variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new("sleep");
         let sleep = Sleep(command.arg("1000").envs(variables.iter().copied()).spawn().unwrap());
-        // Its environment is readable only after execve(2).
+        // The environment can be read only after execve(2).
         let variables = format!("/proc/{}/environ", sleep.pid());
         let begun = std::time::Instant::now();
         while std::fs::read(&variables).unwrap().is_empty() {
@@ -81,7 +80,7 @@ fn one_thread_leaves_the_seat_that_a_report_says() {
         "--report",
         "report.json",
     ]);
-    // The real-time program of another test may hold the CPU for a moment.
+    // Another test's real-time program may hold the CPU for a moment.
     until(|| check_pid(&place, pid, "--expect report.json"), |checked| checked.code == Some(0))
         .assert_healthy();
     let last = tids(pid)[2];
@@ -117,7 +116,7 @@ fn the_supervisor_of_a_run_has_no_seat() {
     let place = Place::new();
     let seats = list(&[a, b]);
     let run = format!("run -q --detach --cpus {seats} --report report.json -- sleep 60");
-    // Discards stderr: the background program would keep a pipe open.
+    // The background program would keep a pipe open.
     let nowhere = std::process::Stdio::null;
     assert!(place.command(&run).stdout(nowhere()).stderr(nowhere()).status().unwrap().success());
     let report = place.read_json("report.json");
@@ -187,9 +186,9 @@ fn a_binding_comes_after_the_threads() {
     let Some((program, [a, _])) = on_two_cpus(threads(1, "spin")) else { return };
     let place = Place::new();
     let pid = program.pid();
-    // As `taskset -p` without -a does.
+    // This is the effect of `taskset -p` without -a.
     bind(pid, &[a]);
-    // A remark until one of the threads has worked for a while.
+    // The finding is a remark until one of the threads has worked for a while.
     let is_wrong = |checked: &Checked| {
         checked.of_rule("late-binding").iter().any(|one| one["gravity"] == "wrong")
     };
@@ -205,7 +204,7 @@ fn two_busy_threads_share_a_cpu() {
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[b]);
-    // Whether it is wrong or only a remark depends on the load of the other CPU.
+    // Whether it is wrong or a remark depends on the load of the other CPU.
     let checked = until_found(&place, pid, "shared-cpu");
     let finding = checked.of_rule("shared-cpu")[0];
     assert_eq!(
@@ -232,7 +231,6 @@ fn two_programs_share_a_cpu() {
         |checked| checked.of_rule("overlap").iter().any(|one| one["gravity"] == "wrong"),
     );
     assert_eq!(checked.wrong("overlap")["cpus"], b.to_string());
-    // A check of one program reports the other one as a stranger.
     until(
         || check_pid(&place, first.pid(), ""),
         |checked| !checked.of_rule("strangers").is_empty(),
@@ -340,7 +338,6 @@ fn threads_are_not_divided_evenly() {
     check_pid(&place, pid, "--rule same-core").wrong("same-core");
 }
 
-/// A real-time thread of another program, bound to the seat, cannot be moved away.
 #[test]
 fn a_real_time_stranger_is_told_with_its_policy() {
     let Some((program, [a, _])) = on_two_cpus(threads(1, "spin")) else { return };
@@ -353,7 +350,7 @@ fn a_real_time_stranger_is_told_with_its_policy() {
     let mut hog = Sleep(hog.stderr(Stdio::null()).spawn().unwrap());
     let tid = hog.pid();
     let is_found = |checked: &Checked| checked.findings().iter().any(|one| one["tids"][1] == tid);
-    // Without permission for a real-time policy it exits at once.
+    // Without permission for a real-time policy, the process exits at once.
     std::thread::sleep(Duration::from_millis(300));
     if hog.0.try_wait().unwrap().is_some() {
         return seatmap_needs::skipped!("no real-time policy here");
@@ -369,13 +366,11 @@ fn a_real_time_stranger_is_told_with_its_policy() {
     assert_contains(what, &taken);
     assert!(found["remedy"].text().starts_with("taskset -cp "), "{found}");
     assert!(checked.of_rule("strangers").is_empty());
-    // The live view detects them too and marks the waiting thread.
     assert!(shown.contains(&taken) && shown.lines().any(|line| line.contains('!')), "{shown}");
     assert_contains(&document, &taken);
 }
 
-/// Repeats `print` until its text contains `text`, at most ten times more, and returns the last
-/// one.
+/// Repeats `print` up to ten times until its text contains `text`. Returns the last one.
 fn until_text(print: impl Fn() -> String, text: &str) -> String {
     let mut printed = print();
     for _ in 0..10 {

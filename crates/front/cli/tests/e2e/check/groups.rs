@@ -28,8 +28,7 @@ fn a_quota_stops_busy_threads() {
     drop(program);
 }
 
-/// Each thread uses a hundredth of a CPU, which reveals no quota; the kernel's count of throttled
-/// periods does.
+/// A hundredth of a CPU per thread reveals no quota; the kernel's count of throttled periods does.
 #[test]
 fn a_quota_is_found_however_many_threads_share_it() {
     let Some(group) = is_root().then(|| Group::with_time(20_000, 3_200)).flatten() else { return };
@@ -54,7 +53,6 @@ fn a_quota_is_found_however_many_threads_share_it() {
     drop(program);
 }
 
-/// Threads of an idle group run only while no other thread needs their CPU.
 #[test]
 fn an_idle_group_holds_busy_threads_back() {
     let Some(group) = is_root().then(Group::idle).flatten() else { return };
@@ -72,11 +70,10 @@ fn an_idle_group_holds_busy_threads_back() {
     drop(program);
 }
 
-/// A group with a quota, and a group within it. `None` if this user may create none. The outer one
-/// is first in the tuple, so it is dropped last: a group with children cannot be removed.
+/// `None` if this user may create none. The outer group comes first, so it is dropped last: a group
+/// with children cannot be removed.
 fn nested() -> Option<(Group, Group)> {
     let outer = is_root().then(|| Group::with_time(20_000, 4_000)).flatten()?;
-    // In version 2 a group delegates a controller only if that is set.
     if !outer.takes_threads() {
         outer.set("cgroup.subtree_control", "+cpu")?;
     }
@@ -85,8 +82,7 @@ fn nested() -> Option<(Group, Group)> {
     Some((outer, inner))
 }
 
-/// The quota of the outer group stops the threads of the inner one. The inner quota is raised as
-/// well, because it would be the next limit.
+/// The inner quota must be raised too, because it would be the next limit.
 #[test]
 fn a_quota_above_stops_threads_too() {
     let Some((outer, inner)) = nested() else { return };
@@ -107,8 +103,7 @@ fn a_quota_above_stops_threads_too() {
     drop(program);
 }
 
-/// In version 1 each thread has its own group, but `/proc/PID/cgroup` shows only that of the first
-/// thread.
+/// In version 1 each thread has its own group, but `/proc/PID/cgroup` shows that of the first.
 #[test]
 fn a_quota_on_one_thread_is_found() {
     let Some((outer, inner)) = nested() else { return };
@@ -127,8 +122,7 @@ fn a_quota_on_one_thread_is_found() {
     drop(program);
 }
 
-/// `unshare -C` below the host's mount: the kernel reports paths relative to the namespace, without
-/// the names above it.
+/// `unshare -C` below the host's mount: the kernel reports paths relative to the namespace.
 #[test]
 fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
     let Some((outer, inner)) = nested() else { return };
@@ -162,7 +156,6 @@ fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
     drop(program);
 }
 
-/// Executes the remedy of a finding and returns its kind.
 #[track_caller]
 pub(super) fn mended(checked: &Checked, rule: &str) -> String {
     let found = checked.wrong(rule);
@@ -172,7 +165,7 @@ pub(super) fn mended(checked: &Checked, rule: &str) -> String {
     found["remedy_kind"].text().to_owned()
 }
 
-/// Runs the command in this group. Returns stdout and stderr together, and the exit code.
+/// Runs a command in the group. Returns stdout and stderr together, and the exit code.
 fn under_quota(group: &Group, place: &Place, arguments: impl Arguments) -> (String, Option<i32>) {
     let script = format!("echo $$ > {}/cgroup.procs; exec \"$0\" \"$@\" 2>&1", group.0.display());
     let mut shell = place.command_of("sh");
@@ -181,8 +174,7 @@ fn under_quota(group: &Group, place: &Place, arguments: impl Arguments) -> (Stri
     (stdout(&output), output.status.code())
 }
 
-/// A command that needs CPU time is as slow as the quota allows. The result says so and is compared
-/// with no other.
+/// Under a quota a command that needs CPU time is as slow as the quota allows.
 #[test]
 fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
     let Some((outer, inner)) = nested() else { return };
@@ -263,7 +255,7 @@ fn a_cpuset_forbids_the_seat_of_a_plan() {
     drop(program);
 }
 
-/// As `docker pause` does. The state letter of a frozen thread does not show it.
+/// Freezes the group as `docker pause` does. The state letter of a frozen thread looks normal.
 #[test]
 fn a_frozen_group_is_told_and_thawed() {
     let mount = std::path::Path::new("/sys/fs/cgroup/freezer");
@@ -285,7 +277,7 @@ fn a_frozen_group_is_told_and_thawed() {
     let is_mended = remedy.is_some_and(|remedy| {
         std::process::Command::new("sh").args(["-c", remedy]).status().unwrap().success()
     });
-    // A frozen program cannot be ended, so thaw it before any assertion.
+    // A frozen program cannot be ended, so thaw it first.
     group.set("freezer.state", "THAWED").unwrap();
     assert!(is_mended && found[0]["tids"].elements().len() == 2, "{found:?}");
     assert_contains(&top, "i frozen: the control group");

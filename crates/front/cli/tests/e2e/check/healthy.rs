@@ -69,7 +69,6 @@ fn a_program_under_seatmap_run() {
         "{:?}",
         checked.findings()
     );
-    // The same seats in the order of another plan.
     plan(&place, &[a, b, a]);
     check_pid(&place, running.program(), "--expect plan.json").wrong("expect");
 }
@@ -89,7 +88,7 @@ fn a_runtime_that_follows_its_variable() {
     check_pid(&Place::new(), program.pid(), "").assert_healthy();
 }
 
-/// As inherited from the shell of a job.
+/// A program may inherit such variables from the shell of a job.
 #[test]
 fn variables_of_a_runtime_that_the_program_has_not() {
     let mut sleep = Command::new("sleep");
@@ -101,7 +100,6 @@ fn variables_of_a_runtime_that_the_program_has_not() {
     checked(sleep).assert_healthy();
 }
 
-/// The table for users.
 #[test]
 fn a_line_says_so() {
     let b = two_cpus()[1];
@@ -109,7 +107,7 @@ fn a_line_says_so() {
     let place = Place::new();
     let pid = program.pid().to_string();
     bind_all(program.pid(), &[b]);
-    // Programs of other tests may make it wait during a look.
+    // Other tests' programs may make the thread wait.
     until("a line that says so", || {
         let looked = place.run(format!("check --pid {pid} --seconds 100ms"));
         let text = stdout(&looked);

@@ -9,8 +9,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-/// Checks metrics or a file of rules with Prometheus' own program. Returns `false` if it is not
-/// installed.
+/// Runs Prometheus' own checker. `false` if it is not installed.
 fn promtool(words: &[&str], input: &str) -> bool {
     let mut command = Command::new("promtool");
     command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -39,7 +38,6 @@ fn a_file_has_the_findings_of_a_program() {
     assert_contains(&text, "rule=\"one-per-cpu\",gravity=\"wrong\"} 1\n");
     assert!(text.contains("seatmap_check_failed 1\n") && text.ends_with("# EOF\n"), "{text}");
     promtool(&["check", "metrics"], &text);
-    // With `-`, stdout contains only the metrics.
     let output = place.run(format!("check --pid {pid} --metrics -"));
     let text = stdout(&output);
     assert!(text.starts_with("# TYPE seatmap_check_threads gauge\n"), "{text}");
@@ -81,7 +79,6 @@ fn a_unit_is_held_against_its_good_state() {
     let page = stdout(&page);
     assert_contains(&page, "is not as it was when it was good: 3 of its 3 threads");
 
-    // Another unit's state says nothing about this one.
     document["processes"][0]["group"]["path"] = "/elsewhere.service".into();
     place.file("good/own.json", document.to_string());
     let text = String::from_utf8(place.run(metrics).stdout).unwrap();
@@ -123,7 +120,7 @@ fn each_client_has_a_check_of_its_own() {
     server.wait().unwrap();
 }
 
-/// Another user may choose a program's name, and metrics may go to a terminal.
+/// Other users choose program names, and metrics may go to a terminal.
 #[test]
 fn no_name_commands_a_terminal() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Executes the remedies that `check` prints. After each, the same check must find nothing.
+//! Executes the remedies that `check` prints. Afterwards the same check must find nothing.
 
 use super::groups::mended;
 use super::{
@@ -13,8 +13,8 @@ use seatmap_watch::SeatingRemedyKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The test that executes a kind of remedy, or what `scripts/lab/remedies` covers on a computer
-/// with systemd and two NUMA nodes.
+/// The test that executes a kind of remedy, or `scripts/lab/remedies`, which has systemd and two
+/// NUMA nodes.
 fn executed_by(kind: SeatingRemedyKind) -> &'static str {
     match kind {
         SeatingRemedyKind::Bind => "a_thread_is_bound",
@@ -35,8 +35,7 @@ fn executed_by(kind: SeatingRemedyKind) -> &'static str {
     }
 }
 
-/// A new kind does not compile until it is listed above, and this test fails until its own test
-/// exists.
+/// A new kind must be listed above to compile, and needs a test.
 #[test]
 fn every_kind_of_remedy_is_executed() {
     let tests = [
@@ -109,8 +108,7 @@ fn a_group_is_widened() {
     drop(program);
 }
 
-/// One thread is in a control group with fewer CPUs than its process, so `taskset` alone cannot
-/// seat it.
+/// `taskset` alone cannot seat a thread whose own group has fewer CPUs.
 #[test]
 fn a_group_of_one_thread_is_widened() {
     let [a, b] = two_cpus();
@@ -140,8 +138,7 @@ fn a_group_of_one_thread_is_widened() {
     drop(program);
 }
 
-/// Several CPUs with two threads each: the remedies of one check send no two threads to one CPU,
-/// and can be undone.
+/// The remedies of one check must not send two threads to one CPU.
 #[test]
 fn all_remedies_of_one_check_are_executed_together_and_undone() {
     let cpus = seatmap_os::affinity::current().unwrap();
@@ -178,8 +175,8 @@ fn all_remedies_of_one_check_are_executed_together_and_undone() {
     assert_eq!(masks(), before);
 }
 
-/// Two seats, each shared with a stranger, and no other CPU in this test's mask: no remedy sends a
-/// stranger from one seat to the other.
+/// Two seats, each with a stranger, and no other CPU in this test's mask: no stranger is sent from
+/// one seat to the other.
 #[test]
 fn strangers_are_not_sent_from_one_seat_to_another() {
     let [a, b] = two_cpus();

@@ -1,4 +1,4 @@
-//! Facts that a check cannot see: it must report them and never call them healthy.
+//! Facts hidden from a check: it must report them and never call them healthy.
 
 use super::{Checked, bind_all, is_root, threads};
 use crate::common::{Arguments, Json, Place, assert_contains, stderr, stdout};
@@ -8,7 +8,6 @@ use std::process::Command;
 
 const NOBODY: u32 = 65534;
 
-/// The check as an unprivileged user who may run the binary.
 fn as_nobody(place: &Place, options: impl Arguments) -> Command {
     let mut command = place.command(("check --json --seconds 0.2", options));
     command.current_dir("/").uid(NOBODY).gid(NOBODY);
@@ -39,7 +38,7 @@ fn a_program_of_another_user() {
     let strict = Checked::of(as_nobody(&place, ["--pid", &pid, "--strict"]).output().unwrap());
     assert_eq!(strict.code, Some(1));
     assert!(strict.stderr.contains("not everything could be seen"), "{}", strict.stderr);
-    // All users can read masks, so faults in masks are found.
+    // All users can read masks, so faults in them are found.
     bind_all(program.pid(), &[two_cpus()[0]]);
     Checked::of(as_nobody(&place, ["--pid", &pid, "--rule", "one-per-cpu"]).output().unwrap())
         .wrong("one-per-cpu");
@@ -147,7 +146,7 @@ fn a_program_that_ends_meanwhile() {
     assert!(is_told, "{line}");
 }
 
-/// Verbs that read the files of processes, each with a command line that would end at once.
+/// Verbs that read the files of processes, with command lines that end at once.
 const SEEING: [&str; 8] = [
     "check --all --strict --seconds 0.1",
     "top --once",
@@ -159,7 +158,6 @@ const SEEING: [&str; 8] = [
     "doctor",
 ];
 
-/// Options of unshare(1) to run a script in new mount and process namespaces.
 const NAMESPACES: [&str; 5] = ["--mount", "--pid", "--fork", "sh", "-c"];
 
 fn namespaces(script: &str, arguments: impl Arguments) -> Command {
@@ -168,7 +166,6 @@ fn namespaces(script: &str, arguments: impl Arguments) -> Command {
     command
 }
 
-/// Runs a verb in new namespaces after a script. Returns its exit code and stderr.
 fn in_namespace(place: &Place, script: &str, arguments: impl Arguments) -> (Option<i32>, String) {
     let output = namespaces(script, arguments).current_dir(place.folder()).output().unwrap();
     (output.status.code(), stderr(&output))
@@ -178,14 +175,13 @@ fn can_make_namespaces() -> bool {
     seatmap_needs::program("unshare", &[&NAMESPACES[..], &["mount -t tmpfs x /mnt"]].concat())
 }
 
-/// Runs each verb in new namespaces after a script.
 fn in_namespaces(place: &Place, script: &str) -> Option<Vec<(Option<i32>, String)>> {
     let script = format!("{script} exec \"$0\" \"$@\"");
     can_make_namespaces()
         .then(|| SEEING.iter().map(|arguments| in_namespace(place, &script, arguments)).collect())
 }
 
-/// Executes the command from each of the two error messages. Then the same verb works.
+/// Executes the commands from the two error messages.
 #[test]
 fn a_proc_is_mounted_by_the_command_in_the_error() {
     if !can_make_namespaces() {

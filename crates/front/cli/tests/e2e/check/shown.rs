@@ -1,4 +1,4 @@
-//! Programs seated by a launcher: the check knows their seats without a file.
+//! Programs seated by a launcher: the check needs no file.
 
 use super::{PATIENCE, bind, check_pid, tids, until};
 use crate::common::{Json, Place};
@@ -7,7 +7,7 @@ use crate::run::running::Running;
 use std::process::Stdio;
 use std::time::Instant;
 
-/// In a Slurm step the launcher runs next to its program, and needs no seat.
+/// In a Slurm step the launcher runs next to its program.
 #[test]
 fn the_launcher_is_no_thread_without_a_seat() {
     let ([a, b], Some(spin)) = (two_cpus(), programs::spin()) else { return };
@@ -55,7 +55,7 @@ fn a_thread_that_was_moved_is_named() {
     let pid = program.program();
     let worker = tids(pid)[1];
     bind(worker, &[a]);
-    // The launcher seats a new thread a moment after its creation.
+    // The launcher publishes a new thread's seat a moment later.
     let checked = until(|| check_pid(&place, pid, ""), |checked| checked.code == Some(1));
     let what = checked.wrong("expect")["what"].text();
     assert!(what.contains(&format!("thread {worker} ")) && what.contains("task 1"), "{what}");

@@ -1,4 +1,4 @@
-//! Executes the remedies that `doctor` prints. After each, the same subject must be healthy.
+//! Executes the remedies that `doctor` prints. Afterwards the subject must be healthy.
 
 use super::found;
 use crate::common::{Json, Place, stderr, two_cpus};
@@ -43,7 +43,7 @@ fn an_idle_group_is_released() {
     );
 }
 
-/// The command unsets the variables in the user's shell, and so in all programs started there.
+/// The variables are unset in the user's shell, and so for all programs started there.
 #[test]
 fn variables_are_unset() {
     let place = Place::new();
@@ -58,7 +58,7 @@ fn variables_are_unset() {
     assert_eq!(found(&json(&mut shell), "variables")["level"], "OK");
 }
 
-/// In a PID namespace, to end no daemon of this computer and to hide this one from other tests.
+/// Runs in a PID namespace, to protect this computer's daemons and other tests.
 #[test]
 fn a_daemon_is_stopped() {
     let Some(cpus) = two_cpus() else { return };
@@ -90,7 +90,7 @@ fn a_daemon_is_stopped() {
     assert!(daemons["remedy"].is_null(), "{daemons}");
 }
 
-/// Advice must not look like a command, so no program has the name of its first word.
+/// Advice must not look like a command: no program may have the name of its first word.
 #[test]
 fn advice_is_a_sentence() {
     let place = Place::new();

@@ -11,36 +11,29 @@ use std::time::{Duration, Instant};
 /// The length of a tag in bytes.
 const TAG: usize = 32;
 
-/// How the relay changes the messages after the handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tampering {
-    /// Changes nothing.
     None,
     /// Sends this text before the first order, with a tag of zeros.
     Insert(Vec<u8>),
-    /// Sends the first order twice.
     Repeat,
-    /// Changes a byte of the first order.
     Flip,
-    /// Sends these bytes before the first order: a message of another connection, with its tag.
+    /// Sends these bytes, of another connection, before the first order.
     Replay(Vec<u8>),
     /// Sends the first answer back, as an order.
     Reflect,
-    /// Changes a byte of the first answer.
     FlipAnswer,
-    /// Sends half of the first order and closes the connection.
+    /// Sends half of the first order.
     Cut,
 }
 
-/// A relay at its own port.
 pub struct Relay {
     pub port: u16,
-    /// The orders from rank 0, with their tags.
     pub orders: Receiver<Vec<u8>>,
 }
 
 impl Relay {
-    /// Carries the messages of the first client of this relay to that port of rank 0.
+    /// Starts a relay and connects its first client to that port of rank 0.
     pub fn begin(of_rank_0: u16, tampering: Tampering) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -66,7 +59,7 @@ fn patient(port: u16) -> TcpStream {
 }
 
 fn carry(rank: TcpStream, lead: TcpStream, tampering: Tampering, orders: &Sender<Vec<u8>>) {
-    // Challenge, claim, welcome.
+    // The three messages of the handshake: challenge, claim, welcome.
     for (mut from, mut to) in [(&lead, &rank), (&rank, &lead), (&lead, &rank)] {
         let Some(message) = message(&mut from, 0) else { return };
         to.write_all(&message).unwrap();
@@ -78,7 +71,7 @@ fn carry(rank: TcpStream, lead: TcpStream, tampering: Tampering, orders: &Sender
     carry_orders(lead, rank, &tampering, &answers, orders);
 }
 
-/// A message with a tag of `tag` bytes after its text. Returns `None` at the end of the connection.
+/// Reads a message and its tag. `None` at the end of the connection.
 fn message(from: &mut &TcpStream, tag: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; 4];
     from.read_exact(&mut bytes).ok()?;
@@ -111,12 +104,10 @@ fn carry_orders(
 ) {
     let next = || {
         let order = message(&mut &lead, TAG)?;
-        // The test may have dropped the receiver.
         let _ = orders.send(order.clone());
         Some(order)
     };
     let send = |bytes: &[u8]| {
-        // A rank that has detected the tampering has closed the connection.
         let _ = (&rank).write_all(bytes);
     };
     if let Tampering::Insert(text) = tampering {
@@ -147,7 +138,6 @@ fn carry_orders(
     let _ = rank.shutdown(Shutdown::Write);
 }
 
-/// Changes a byte of the text.
 fn flip(message: &mut [u8]) {
     message[8] ^= 1;
 }

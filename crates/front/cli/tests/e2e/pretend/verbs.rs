@@ -1,12 +1,11 @@
-//! Seatmap's own verbs on pretended machines: their results for the host must equal those for the
-//! machine's file.
+//! Seatmap's own verbs on pretended machines: the host must look like the machine's file.
 
 use super::{pretend, text};
 use crate::common::Place;
 use seatmap_data::machine::catalog;
 
-/// The sentence that counts a machine's parts, and its tree, which is drawn if no distances are
-/// known.
+/// The sentence that counts a machine's parts, and its tree, which is drawn if distances are
+/// unknown.
 fn parts(shown: &str) -> String {
     let lines = shown.lines().skip_while(|line| !line.contains(" PUs, "));
     let (counted, rest): (Vec<&str>, Vec<&str>) = {
@@ -16,7 +15,7 @@ fn parts(shown: &str) -> String {
     };
     let tree = rest.into_iter().skip_while(|line| *line != "Topology").skip(1);
     let tree = tree.take_while(|line| !line.is_empty()).map(str::trim);
-    // The kernel always reports a package, and hwloc omits a die that is the whole package.
+    // hwloc omits a die that is the whole package.
     let tree = tree.filter(|line| !line.starts_with("package "));
     let counted: Vec<&str> = counted.into_iter().map(str::trim).collect();
     let counted = counted.join(" ");
@@ -25,7 +24,6 @@ fn parts(shown: &str) -> String {
     std::iter::once(counted.as_str()).chain(tree).collect::<Vec<_>>().join("\n")
 }
 
-/// Within one pretended machine: shows it and seats a program on its last CPU.
 const SEATS: &str = r#"
 set -e
 "$0" show
@@ -36,8 +34,7 @@ grep -q '"verified":true' seated.json || { cat seated.json; exit 1; }
 echo "refused: $("$0" run --cpus $((last + 1)) -- true 2>&1)"
 "#;
 
-/// The verbs that look must find the shell. Each looks for a moment, so only a few machines are
-/// tried.
+/// Each of these verbs takes a moment, so only a few machines are tried.
 const LOOKS: &str = r#"
 echo "doctor: $("$0" doctor --cpus "$1" | grep '  cpuset  ')"
 "$0" check --pid $$ --seconds 0.05 --rule same-package > check.txt || true
@@ -45,11 +42,10 @@ echo "check: $(head -n 1 check.txt)"
 echo "top: $("$0" top --once --interval 0.1 --pid $$ | head -n 1)"
 "#;
 
-/// The machines for these verbs: with two kinds of cores, with two packages of cores with two
-/// threads each, and with tiles of two cores.
+/// The machines have two kinds of cores; two packages with two threads per core; tiles of two
+/// cores.
 const LOOKED_AT: [&str; 3] = ["core-i9-12900k", "epyc-7r13-2s", "scc-48"];
 
-/// Runs a script with the verbs on a machine and returns its output.
 fn on(place: &Place, machine: &str, script: &str, last: u32) -> String {
     let arguments = ["-q", "--", "sh", "-c", script, crate::PROGRAM, &last.to_string()];
     let output = pretend(place, (&[machine], arguments)).expect("others could");
@@ -75,7 +71,7 @@ fn gathered_files_are_shown_as_they_are() {
         let Some(output) = pretend(&place, arguments) else { return };
         let itself = parts(&place.stdout(["show", &tree]));
         let host = parts(&text(&output.stdout));
-        // A kernel assigns every CPU to a node; CPUs of unknown node belong to the first.
+        // The kernel assigns CPUs of unknown node to the first one.
         let lines = if itself.contains("NUMA node ?") { 1 } else { usize::MAX };
         assert!(host.lines().take(lines).eq(itself.lines().take(lines)), "{tree}: {host} {itself}");
     }

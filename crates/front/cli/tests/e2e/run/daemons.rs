@@ -1,18 +1,17 @@
-//! Programs whose first process ends before the others: each thread keeps its seat, and none
-//! inherits a single CPU when seating ends.
+//! Programs whose first process ends before the others: all threads keep their seats, and none
+//! inherits a single CPU afterwards.
 
 use super::programs::{self, are_two, list, mask_of, on, own_mask, two_cpus};
 use super::{run, run_as_usual};
 use crate::common::Place;
 use std::time::{Duration, Instant};
 
-/// A shell leaves this running: a process that has a child from time to time.
+/// A background process with short-lived children.
 const DAEMON: &str = "(while sleep 0.2; do :; done) >/dev/null 2>&1 & echo $!";
 
 /// Time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A process, killed on drop.
 struct Ended(libc::pid_t);
 
 impl Drop for Ended {
@@ -34,7 +33,7 @@ fn lives(pid: libc::pid_t) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
-/// The process id of the supervisor, from the launcher's last line.
+/// The supervisor's process id, from the launcher's last line.
 fn supervisor(stderr: &str) -> libc::pid_t {
     let told = stderr.split("; process ").nth(1).and_then(|rest| rest.split(' ').next());
     told.and_then(|pid| pid.parse().ok()).unwrap()
@@ -51,7 +50,6 @@ fn a_daemon_is_seated_while_it_lives() {
     assert!(told.stderr().contains("live"), "{}", told.stderr());
     assert_eq!(told.report["behind"]["supervisor"], supervisor);
     assert_eq!(mask_of(&format!("/proc/{daemon}")), b.to_string());
-    // Each child takes the next seat, so both CPUs are used.
     for cpu in [a, b] {
         wait_until("a child on each seat", || child_mask(daemon) == Some(cpu.to_string()));
     }
@@ -117,7 +115,7 @@ fn a_launcher_may_wait_for_nothing() {
         "-c",
         script,
     ]);
-    // A file, because a pipe would stay open as long as the program runs.
+    // The program would keep a pipe open.
     let status = command.stderr(std::fs::File::create(place.path("told")).unwrap()).status();
     let told = place.read("told");
     assert!(status.unwrap().success(), "{told}");
@@ -128,8 +126,7 @@ fn a_launcher_may_wait_for_nothing() {
     assert_eq!(place.read("ended").trim(), format!("Cpus_allowed_list:\t{b}"));
 }
 
-/// Real daemons: each puts itself into the background, and its threads are distributed over both
-/// CPUs.
+/// A real daemon: it puts itself into the background.
 #[test]
 fn memcached_in_the_background_uses_all_its_seats() {
     let [a, b] = two_cpus();
@@ -142,7 +139,7 @@ fn memcached_in_the_background_uses_all_its_seats() {
     let pid_file = pid_file.to_str().unwrap();
     let socket = socket.to_str().unwrap();
     let command = ["memcached", "-u", "root", "-d", "-P", pid_file, "-s", socket, "-t", "2"];
-    // `--strict`: on a busy computer, waiting threads that share a seat may otherwise leave it.
+    // On a busy computer, waiting threads might otherwise leave a shared seat.
     let told = run(&place, on(&[a, b]), command);
     assert!(told.output.status.success(), "{}", told.stderr());
     wait_until("its number", || {

@@ -1,6 +1,5 @@
-//! The origin of memory: each thread of the program prints its policy and the nodes of its pages,
-//! as the kernel reports them. Policies also exist on computers with one NUMA node;
-//! `scripts/lab/numa` tests several nodes.
+//! Each thread of the program prints its memory policy and the nodes of its pages. Computers with
+//! one NUMA node have policies too; `scripts/lab/numa` tests several nodes.
 
 use super::programs::{self, list, two_cpus};
 use super::running::Running;
@@ -11,7 +10,7 @@ use std::process::{Command, Stdio};
 
 /// The program that touches memory. `None` if this computer has no NUMA policies.
 fn memory() -> Option<&'static str> {
-    // This thread is not the main one, so it has no policy from the test.
+    // This is not the main thread, so it has no policy from the test.
     if let Err(error) = seatmap_os::mempolicy::MemoryPolicy::local().check() {
         seatmap_needs::skipped!("{error}");
         return None;
@@ -19,18 +18,17 @@ fn memory() -> Option<&'static str> {
     programs::memory()
 }
 
-/// The first node from which this computer can allocate memory.
 fn node() -> u32 {
     let nodes = seatmap_os::mempolicy::MemoryNodes::read(&seatmap_os::Root::new("/"));
     nodes.usable().first().unwrap()
 }
 
-/// The policies that the program's threads print, without their pages.
+/// The printed policies, without the pages.
 fn policies(told: &Told) -> Vec<String> {
     told.lines().iter().map(|line| line.split(" N").next().unwrap().to_owned()).collect()
 }
 
-/// Each thread's memory in the report: its policy and whether it is set.
+/// The reported policy of each thread and whether it is set.
 fn reported(told: &Told) -> Vec<(Option<&str>, bool)> {
     told.threads()
         .iter()
@@ -38,7 +36,7 @@ fn reported(told: &Told) -> Vec<(Option<&str>, bool)> {
         .collect()
 }
 
-/// A plan of five tasks, every other with memory on this node.
+/// A plan in which every other task has memory on this node.
 fn plan(place: &Place) {
     let [a, b] = two_cpus();
     let node = node();
@@ -129,7 +127,7 @@ fn each_task_of_a_plan_has_its_own() {
     }
 }
 
-/// Processes are seated some time after their start, whatever node they run on then.
+/// Processes are seated some time after their start.
 #[test]
 fn processes_have_it_too() {
     let Some(program) = memory() else { return };
@@ -159,7 +157,7 @@ fn processes_have_it_too() {
     );
 }
 
-/// Many simultaneous threads, with signals that arrive while Seatmap makes them set their policies.
+/// Signals arrive while Seatmap makes threads set their policies.
 #[test]
 fn a_crowd_under_signals_is_not_disturbed() {
     let (Some(_), Some(program)) = (memory(), programs::c()) else { return };
@@ -251,7 +249,6 @@ fn the_kernel_is_asked_where_the_pages_are() {
     }
 }
 
-/// Without tracing, the report contains the last look.
 #[test]
 fn pages_are_seen_without_tracing() {
     let Some(program) = memory() else { return };
@@ -263,7 +260,6 @@ fn pages_are_seen_without_tracing() {
         command.stdin(Stdio::piped());
         command
     });
-    // Longer than the time until the first look.
     std::thread::sleep(std::time::Duration::from_millis(600));
     running.close();
     assert!(running.wait().success());

@@ -1,4 +1,4 @@
-//! Seatmap passes exit codes, signals, streams and the terminal through to the program and back.
+//! Exit codes, signals, streams and the terminal pass through Seatmap.
 
 use super::programs::{self, list, two_cpus};
 use super::run;
@@ -70,14 +70,14 @@ fn streams_are_the_programs() {
             child.wait_with_output().unwrap()
         });
         assert!(output.stdout == bytes && output.status.success(), "{form:?}");
-        // Other tests' programs may share these CPUs; even a quiet run reports that.
+        // Even a quiet run reports that other tests' programs share its CPUs.
         let shown = stderr(&output);
         let is_programs = |line: &&str| !line.contains(" is also the seat of ");
         assert_eq!(shown.lines().filter(is_programs).collect::<Vec<_>>(), ["told"]);
     }
 }
 
-/// Output to a closed stream is lost, and the program must notice.
+/// Lost output must be an error for the program.
 #[test]
 fn closed_streams_are_the_programs_too() {
     let run = |redirection: &str, program: &str| {
@@ -135,8 +135,7 @@ fn signals_sent_to_the_launcher_are_sent_on() {
     }
 }
 
-/// A terminal sends its signals to the whole foreground group, so the program receives them without
-/// the launcher.
+/// The terminal signals the whole foreground group, so the launcher must not repeat it.
 #[test]
 fn ctrl_c_comes_once() {
     let Some(program) = programs::c() else { return };

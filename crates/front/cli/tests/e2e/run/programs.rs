@@ -7,13 +7,12 @@ use std::sync::OnceLock;
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs");
 const BUILT: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// Two CPUs of this process. If there is only one, returns it twice.
+/// Two CPUs of this process. If there is only one, it is returned twice.
 pub fn two_cpus() -> [u32; 2] {
     let cpus = seatmap_os::affinity::current().unwrap();
     [cpus[0], *cpus.get(1).unwrap_or(&cpus[0])]
 }
 
-/// Whether the CPUs differ.
 pub fn are_two([first, second]: [u32; 2]) -> bool {
     if first == second {
         seatmap_needs::skipped!("one CPU leaves no choice");
@@ -21,23 +20,20 @@ pub fn are_two([first, second]: [u32; 2]) -> bool {
     first != second
 }
 
-/// The program and two CPUs to seat it on. `None` if either is missing.
+/// Adds two CPUs to a program. `None` if the program or a second CPU is missing.
 pub fn on_two_cpus<T>(program: Option<T>) -> Option<(T, [u32; 2])> {
     let cpus = two_cpus();
     program.filter(|_| are_two(cpus)).map(|program| (program, cpus))
 }
 
-/// CPUs in the format of `--cpus`.
 pub fn list(cpus: &[u32]) -> String {
     cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// The `--cpus` option of `seatmap run`, in this order.
 pub fn on(cpus: &[u32]) -> String {
     format!("--cpus {}", list(cpus))
 }
 
-/// The mask of this test, which the launcher inherits, in the kernel's format.
 pub fn own_mask() -> String {
     mask_of("/proc/thread-self")
 }
@@ -83,13 +79,12 @@ pub fn filtered() -> Option<&'static str> {
     built(&BUILT, "filtered", "filtered.c", "gcc", &["-pthread", "-o"])
 }
 
-/// Threads that spin or sleep until the end of stdin.
 pub fn spin() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     built(&BUILT, "spin", "spin.c", "gcc", &["-O1", "-pthread", "-o"])
 }
 
-/// Workers with faulty binding logic.
+/// A program whose workers have faulty binding logic.
 pub fn pinning() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     built(&BUILT, "pinning", "pinning.c", "gcc", &["-O1", "-pthread", "-o"])
@@ -100,7 +95,7 @@ pub fn rust() -> Option<&'static str> {
     built(&BUILT, "rust", "threads.rs", "rustc", &["--edition=2024", "-o"])
 }
 
-/// The Go program, always linked statically.
+/// The Go program, which is always static.
 pub fn go() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     built(&BUILT, "go", "threads.go", go_tool(), &["build", "-o"])
@@ -110,7 +105,6 @@ fn go_tool() -> &'static str {
     if installed("go") { "go" } else { "/usr/local/go/bin/go" }
 }
 
-/// Builds a Go program with these options.
 pub fn go_builds(source: &str, to: &Path, options: &[&str]) -> bool {
     let mut command = Command::new(go_tool());
     command.arg("build").args(options).arg("-o").arg(to).arg(source);
@@ -121,7 +115,6 @@ pub fn go_builds(source: &str, to: &Path, options: &[&str]) -> bool {
     done
 }
 
-/// Whether a program works here.
 pub fn installed(program: &str) -> bool {
     seatmap_needs::tool(program)
 }
@@ -141,7 +134,7 @@ fn built(
     let build = || {
         let to = Path::new(BUILT).join(format!("threads-{name}"));
         let mut command = Command::new(compiler);
-        // Go requires its options before the file; the other compilers accept them there.
+        // Go requires its options before the file.
         command.args(options).arg(&to).arg(source(file));
         let done = is_built(&mut command);
         if !done {

@@ -6,10 +6,8 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// Prints the CPUs available to a process.
 const ALLOWED: [&str; 3] = ["sed", "-n", "s/^Cpus_allowed_list:.//p"];
 
-/// Two CPUs, and a plan that seats a task on each.
 fn planned() -> Option<(Place, [u32; 2])> {
     let cpus = Some(two_cpus()).filter(|cpus| are_two(*cpus))?;
     let place = Place::new();
@@ -20,7 +18,6 @@ fn planned() -> Option<(Place, [u32; 2])> {
     Some((place, cpus))
 }
 
-/// `seatmap run` with these variables.
 fn start(place: &Place, variables: &str, options: impl Arguments) -> Output {
     let mut command = place.command("run --strict");
     command.args(options.words()).arg("--").args(ALLOWED).arg("/proc/self/status");
@@ -82,7 +79,7 @@ fn starts_that_would_share_a_seat_are_refused() {
     assert_eq!(stdout(&whole), first, "{}", stderr(&whole));
 }
 
-/// Runs a shell script that starts Seatmap several times, distinguished by the environment.
+/// Runs a script that starts Seatmap several times, distinguished by the environment.
 fn by_shell(place: &Place, line: &str) -> Vec<String> {
     let seatmap = env!("CARGO_BIN_EXE_seatmap");
     let mut shell = Command::new("sh");
@@ -108,7 +105,6 @@ fn workers_of_xargs_sit_apart() {
     if !installed("xargs") {
         return;
     }
-    // Each worker waits for the other, so both slots are used.
     let wait = "touch seen.$1; while ! test -f seen.0 -a -f seen.1; do sleep 0.01; done; sed -n s/^Cpus_allowed_list:.//p /proc/self/status";
     place.file("wait", wait);
     let worker = format!("SEATMAP run -q --cpus {} -- sh wait", list(&cpus));
@@ -134,7 +130,7 @@ fn ranks_of_mpirun_sit_apart() {
     }
 }
 
-/// Verbs that choose among all CPUs, each with a command line that ends soon.
+/// Verbs that choose among all CPUs, with short command lines.
 const SOLE: [&str; 4] = [
     "run --auto -- true",
     "bench --runs 1 --warmup 0 -- true",
@@ -175,16 +171,16 @@ fn work_on_all_cpus_is_refused_to_several_ranks() {
     assert!(stderr(&of("SEATMAP_TASK=1", SOLE[1])).contains("there is no task 1 here"));
 }
 
-/// A shell that prints its CPUs and waits for a line. It uses only built-ins, because with
-/// `--strict` a child process would take a seat too.
+/// A script that prints its CPUs and waits. It uses only built-ins, because with `--strict` a child
+/// process would take a seat.
 const SAYS_ITS_SEAT: &str = "while read -r key value; do
      case $key in Cpus_allowed_list:) echo \"$value\";; esac
  done < /proc/$$/status; read -r word";
 
-/// Seat leases belong to the whole computer, so tests that depend on them take turns.
+/// Seat leases belong to the whole computer, so these tests take turns.
 static LEASES: Mutex<()> = Mutex::new(());
 
-/// Of many simultaneous starts, each takes a free seat of its list, and then the least used one.
+/// Each start takes a free seat, then the least used one.
 #[test]
 fn starts_at_once_share_no_seat_while_another_is_free() {
     let cpus = two_cpus();
@@ -208,7 +204,7 @@ fn starts_at_once_share_no_seat_while_another_is_free() {
         let outputs = runs.into_iter().map(|run| run.wait_with_output().unwrap());
         let notes: Vec<String> = outputs.map(|output| stderr(&output)).collect();
         let on_first = seats.iter().filter(|seat| **seat == first.to_string()).count();
-        // Runs of other tests may also use these two seats.
+        // Other tests may use these seats too.
         assert!((2..=6).contains(&on_first), "round {round}: {seats:?}, {notes:?}");
     }
 }
@@ -219,7 +215,7 @@ fn first_line(run: &mut Child) -> String {
     line.trim().to_owned()
 }
 
-/// CPUs listed one by one have an order, which another run does not change.
+/// CPUs listed one by one have a fixed order.
 #[test]
 fn seats_that_are_named_stay_in_order_beside_another_run() {
     let cpus = two_cpus();
@@ -237,7 +233,7 @@ fn seats_that_are_named_stay_in_order_beside_another_run() {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()
     };
-    // Enough runs to make CPU `first` the fuller one despite other tests.
+    // These runs make CPU `first` the fuller one despite other tests.
     let mut before: Vec<Child> = (0..8).map(|_| run(&first.to_string())).collect();
     before.iter_mut().for_each(|run| assert_eq!(first_line(run), first.to_string()));
     let mut ordered = run(&in_list);

@@ -5,8 +5,7 @@ use crate::common::{Arguments, Place, assert_contains, files, stderr};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 
-/// The one-line refusal of a run. Asserts that the program, which would create a file, did not
-/// start.
+/// The refusal of a run. The program, which would create a file, must not start.
 fn refusal(place: &Place, options: impl Arguments) -> String {
     let line = place.one_line_refusal(("run", options, "-- touch started"));
     assert!(!place.path("started").exists(), "it was started");
@@ -69,7 +68,6 @@ fn cpus_outside_the_launchers_mask() {
     );
 }
 
-/// `core:N` is the same core under every mask.
 #[test]
 fn a_number_of_a_part_means_the_machines_own() {
     let [a, b] = two_cpus();
@@ -163,7 +161,6 @@ fn command_lines_that_ask_for_nothing_or_too_much() {
     assert_contains(&empty, "expected CPUs such as");
 }
 
-/// Only the kernel detects this.
 #[test]
 fn a_program_without_its_interpreter() {
     use std::os::unix::fs::PermissionsExt;
@@ -193,7 +190,7 @@ fn a_launcher_that_is_traced_itself() {
     assert_eq!((output.status.code(), place.path("started").exists()), (Some(1), false));
 }
 
-/// `su` runs with root's privileges, which the kernel denies to traced programs of other users.
+/// The kernel denies `su` its root privileges if an ordinary user traces it.
 #[test]
 fn programs_with_anothers_rights() {
     const NOBODY: u32 = 65534;

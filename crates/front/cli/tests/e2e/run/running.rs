@@ -1,4 +1,4 @@
-//! Running programs: those that tests communicate with, and those that are seated while they run.
+//! Programs that tests communicate with, and programs seated while they run.
 
 use super::programs::{self, are_two, installed, list, mask_of, on_two_cpus, two_cpus};
 use crate::common::{Arguments, Json, Place, assert_contains, stderr};
@@ -6,19 +6,16 @@ use crate::control_group::Group;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
-/// A process that prints lines; killed on drop.
 pub struct Running {
     child: Child,
     lines: BufReader<ChildStdout>,
 }
 
 impl Running {
-    /// Runs a program under these options and waits until it is ready.
     pub fn start(place: &Place, options: impl Arguments, program: impl Arguments) -> Self {
         Running::of(place.command((("run --quiet", options), "--", program)))
     }
 
-    /// Runs a command and waits until it is ready.
     pub fn of(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
@@ -27,7 +24,6 @@ impl Running {
         running
     }
 
-    /// The next line of the program's output.
     pub fn line(&mut self) -> String {
         let mut line = String::new();
         assert!(self.lines.read_line(&mut line).unwrap() > 0, "it ended");
@@ -43,7 +39,6 @@ impl Running {
         only_child(self.pid())
     }
 
-    /// The program that the launcher runs.
     pub fn program(&self) -> libc::pid_t {
         only_child(self.supervisor())
     }
@@ -74,14 +69,14 @@ impl Drop for Running {
     }
 }
 
-/// The C program with its main thread, `left` and `right`, which wait for the end of stdin.
+/// A program whose main thread, `left` and `right` wait for the end of stdin.
 fn stayer() -> Option<Running> {
     let mut command = Command::new(programs::c()?);
     command.arg("stay").stdin(Stdio::piped());
     Some(Running::of(command))
 }
 
-/// The masks of its threads, in the order of their ids.
+/// The masks of a program's threads, in the order of their ids.
 fn masks(running: &Running) -> Vec<String> {
     let folder = format!("/proc/{}/task", running.pid());
     let mut tids: Vec<u32> = std::fs::read_dir(&folder)
@@ -131,7 +126,7 @@ fn threads_that_run_and_have_no_seat_fail_the_seating() {
     };
     let refused = seat("--quiet").unwrap();
     let line = "seatmap: 2 of 3 threads have no seat; --allow-unseated accepts that\n";
-    // Another test's program may be bound to the same CPU; a warning about it comes first.
+    // A warning about another test's program on this CPU may come first.
     let said = stderr(&refused);
     assert!(refused.status.code() == Some(1) && said.ends_with(line), "{said}");
     assert!(seat("--allow-unseated").unwrap().status.success());
@@ -206,8 +201,7 @@ fn a_stopped_process_has_masks_and_no_verified_seats() {
     assert_contains(&told, "1 of 1 thread could not be seated and verified");
 }
 
-/// The kernel accepts masks for frozen threads, and their state letters do not show that they are
-/// frozen.
+/// The kernel accepts masks for frozen threads, whose state letters look normal.
 #[test]
 fn a_frozen_process_has_masks_and_no_verified_seats() {
     let freezers = [
@@ -243,11 +237,10 @@ fn assert_frozen_is_told(group: &Group, file: &str, freeze: &str, thaw: &str) {
     let place = Place::new();
     let output = place.command(run).output().unwrap();
     let told = stderr(&output);
-    // After the printed remedy the seating can be verified.
     let remedy = told.split('\'').find(|words| words.starts_with("echo ")).unwrap_or("false");
     let is_mended = Command::new("sh").args(["-c", remedy]).status().unwrap().success();
     let again = place.command(run).output().unwrap();
-    // A frozen program cannot be ended, so thaw it before any assertion.
+    // A frozen program cannot be ended, so thaw it first.
     group.set(file, thaw).unwrap();
     child.kill().and_then(|()| child.wait()).unwrap();
     let why = format!("it was given CPU {cpu} and has not run since: its control group ");
@@ -282,7 +275,7 @@ fn children_that_keep_their_cpus_are_named() {
     let cpu = two_cpus()[0].to_string();
     let output = Place::new().command(format!("run --cpus {cpu} --pid {pid}")).output().unwrap();
     let child = only_child(running.pid());
-    // SAFETY: nothing has waited for the shell, so the process id is still that of its child.
+    // SAFETY: the shell has not been waited for, so the id is still its child's.
     unsafe { libc::kill(child, libc::SIGKILL) };
     let told = stderr(&output);
     let sentence = format!(
