@@ -28,6 +28,7 @@ mod workers;
 
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap-papers");
+/// The root of the repository.
 pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 /// Pages with tested examples: files, and folders of them.
 pub const PAGES: [&str; 1] = ["docs/papers/src"];

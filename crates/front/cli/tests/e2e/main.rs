@@ -61,6 +61,7 @@ mod unequal;
 
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap");
+/// The root of the repository.
 pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
 /// The files, and folders of files, with examples to run.
 pub const PAGES: [&str; 3] = ["README.md", "docs/src", "docs/src/recipes"];
