@@ -1,9 +1,8 @@
-//! The same measurement through the site's own MPI, because MPI does not use TCP on a fabric. Every
-//! rank builds a small program from the source in the binary with its node's `mpicc` and runs it as
-//! this rank. No program travels: rank 0 says which pairs are measured, and when.
+//! Measurement through the site's MPI, which does not use TCP on a fabric. Every rank builds a
+//! small program from the source in the binary with its node's `mpicc` and runs it as this rank.
 //!
-//! Seatmap itself does not call MPI. A child process inherits the launcher's variables and open
-//! files, and so acts as its parent's rank.
+//! A child process inherits the launcher's variables and open files, and so acts as its parent's
+//! rank.
 
 mod build;
 mod output;
@@ -19,7 +18,7 @@ use seatmap_os::limited::LimitedError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The most that the program may print, in bytes. A pair takes less than a kilobyte.
+/// In bytes; a pair takes less than a kilobyte.
 pub(crate) const MOST_PRINTED: u64 = 256 << 20;
 
 /// The costs of messages by MPI.

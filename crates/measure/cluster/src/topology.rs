@@ -55,7 +55,7 @@ fn head(cluster: &Cluster, file: &str) -> String {
     )
 }
 
-/// Brackets, commas, blanks, `#` and `=` have a meaning in Slurm's files.
+/// Some characters have a meaning in Slurm's files.
 fn is_good(name: &str) -> bool {
     !name.is_empty()
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter))
@@ -80,7 +80,6 @@ pub fn short(names: &[&str]) -> String {
     for name in names {
         let digits = name.len() - name.bytes().rev().take_while(u8::is_ascii_digit).count();
         let (stem, number) = name.split_at(digits);
-        // The width matters only with leading zeros.
         let width = if number.starts_with('0') && number.len() > 1 { number.len() } else { 0 };
         match number.parse() {
             Ok(number) => by_stem.entry((stem, width)).or_default().push(number),

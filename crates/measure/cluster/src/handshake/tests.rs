@@ -1,5 +1,3 @@
-//! Both sides of a handshake, and impostors.
-
 use super::*;
 use crate::gate::Gate;
 use crate::wire::{receive, send};
@@ -74,7 +72,6 @@ fn an_impostor_at_the_meeting_place_is_found_out() {
     let secret = Secret::new().unwrap();
     let welcome = impostor(challenge(PROTOCOL), |_| Reply::Welcome { proof: "f".repeat(64) });
     assert!(matches!(refusal(welcome, &secret), HandshakeError::Secret));
-    // The caller's own proof, reflected.
     let mirror =
         impostor(challenge(PROTOCOL), |claim| Reply::Welcome { proof: claim.proof.clone() });
     assert!(matches!(refusal(mirror, &secret), HandshakeError::Secret));

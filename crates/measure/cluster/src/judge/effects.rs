@@ -1,4 +1,4 @@
-//! How a part changes the figures of its paths, and whether that is a fault.
+//! How a part changes its paths' figures.
 
 use super::explain::Cause;
 use super::figures::PairMetric;
@@ -36,7 +36,7 @@ const FEWEST_RESENT: u64 = 5;
 const LOST_SHARE: f64 = 0.003;
 const LOST_FACTOR: f64 = 4.0;
 
-/// The other direction is lossy as well from this share of the first one's losses.
+/// The other direction is lossy too from this share of the first one's losses.
 const LOST_OTHER_WAY: f64 = 0.3;
 
 /// A delay is steady if its scatter is below this many times the least delay of nine in ten
@@ -82,7 +82,6 @@ impl Late {
 pub(super) struct Jitter {
     pub scatter_ns: f64,
     pub factor: f64,
-    /// Jittery pairs, out of all.
     pub pairs: [usize; 2],
 }
 
@@ -96,13 +95,12 @@ pub(super) struct Effects {
     pub late: Option<Late>,
     pub jitter: Option<Jitter>,
     pub ways: usize,
-    /// The values that it explains, by index in the items.
+    /// By index in the items.
     pub model: Vec<(usize, f64)>,
 }
 
 pub(super) struct Covered {
     pub part: NetworkPart,
-    /// Indices by metric and side.
     at: BTreeMap<(PairMetric, usize), Vec<usize>>,
 }
 
@@ -122,7 +120,7 @@ struct Side<'a> {
     court: &'a Court<'a>,
     part: NetworkPart,
     at: &'a [usize],
-    /// All figures as they would be without the part.
+    /// All figures without the part's effect.
     without: &'a [f64],
 }
 
@@ -135,7 +133,7 @@ impl Side<'_> {
         self.court.trip(&self.court.network.items[at])
     }
 
-    /// Whether looks confirm this factor on some path. Paths of a larger part confirm each other.
+    /// Paths of a larger part confirm each other.
     fn is_shown(&self, least: f64) -> bool {
         let shown = &self.court.network.shown;
         !matches!(self.part, NetworkPart::Pair(_))
@@ -296,8 +294,7 @@ impl Court<'_> {
 
     pub(super) fn fault_of(&self, cause: &Cause) -> Option<ClusterFault> {
         let Effects { waits, losses, slow, late, jitter, .. } = &cause.effects;
-        // The cause precedes its effects: a process without a CPU is slow and late on all paths,
-        // and losses slow streams.
+        // A process without a CPU is slow and late on all paths, and losses slow streams.
         if let Some([own, others]) = *waits {
             return Some(self.starved_fault(cause, own, others));
         }

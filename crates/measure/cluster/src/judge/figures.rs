@@ -1,5 +1,3 @@
-//! The figures of pairs, each assigned to one path or one end.
-
 use super::SMALL_BYTES;
 use crate::cluster::{Beside, Cluster, ExcessFactor, NodePair};
 
@@ -8,9 +6,9 @@ use crate::cluster::{Beside, Cluster, ExcessFactor, NodePair};
 pub(crate) enum PairMetric {
     /// Microseconds per bit of a stream: one over its rate.
     Slowness,
-    /// The round trip of small messages, in nanoseconds; the same both ways.
+    /// The round trip of small messages, in ns.
     Time,
-    /// The scatter of small messages, from the tenth to the ninetieth percentile.
+    /// Of small messages, from the tenth to the ninetieth percentile.
     Scatter,
     /// The share of segments that an end retransmitted.
     Lost,
@@ -27,11 +25,10 @@ impl PairMetric {
         PairMetric::Wait,
     ];
 
-    /// The figures from the first node, and from the second.
     pub(crate) fn of(self, pair: &NodePair) -> Option<[f64; 2]> {
         let small = pair.trip(SMALL_BYTES);
         match self {
-            // The inverse, because more is worse in every metric.
+            // More is worse in every metric.
             PairMetric::Slowness => Some(pair.rate_mbps.map(|rate| 1.0 / rate)),
             PairMetric::Time => Some([small?.median_ns; 2]),
             // At least 1, because factors of it are computed.
@@ -68,7 +65,6 @@ impl PairMetric {
         matches!(self, PairMetric::Time | PairMetric::Scatter)
     }
 
-    /// Whether paths inside switches usually differ from those between switches.
     pub(super) fn has_distance(self) -> bool {
         matches!(self, PairMetric::Slowness | PairMetric::Time)
     }
@@ -83,7 +79,7 @@ pub(super) struct Item {
     pub to: usize,
     pub value: f64,
     pub beside: Option<ExcessFactor>,
-    /// The number of segments sent, for [`PairMetric::Lost`].
+    /// For [`PairMetric::Lost`].
     pub segments: f64,
 }
 

@@ -1,8 +1,7 @@
-//! The group with which each node is compared. It may differ from the group on file, because a bad
-//! cable delays large messages as much as a second switch does.
+//! The group with which each node is compared.
 //!
-//! The fastest small messages distinguish the two: busy moments only delay messages, so the fastest
-//! show the path itself.
+//! It may differ from the file's, because a bad cable delays large messages as a second switch
+//! does. The fastest small messages distinguish the two.
 
 use super::SMALL_BYTES;
 use crate::choice::SIZE_BYTES;
@@ -13,24 +12,21 @@ use std::collections::BTreeMap;
 /// Ethernet, IP and TCP headers of a message.
 const HEADER_BYTES: u32 = 66;
 
-/// The fastest messages over a second switch, as a multiple of those inside one group: below this
-/// range two nodes share a switch, above it the path is delayed. An assumption; the simulated
-/// clusters of the tests have 1.22.
+/// Over a second switch, as a multiple of those inside one group: below this range two nodes share
+/// a switch, above it the path is delayed. An assumption; the simulated clusters of the tests have
+/// 1.22.
 const FARTHER: std::ops::Range<f64> = 1.15..2.5;
 
-/// The group of each node. Nodes that seem to be alone join each other and the group that their
-/// fastest messages reach without a second switch, or any group if even these are slower than over
-/// one.
+/// Nodes that seem to be alone join each other and the group that their fastest messages reach
+/// without a second switch.
 pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
     let own = cluster.group_of();
     let alone = lone(&own);
-    // Every node is alone, so there are no groups.
     if alone.len() == own.len() {
         return vec![0; own.len()];
     }
     let floors: Vec<([usize; 2], f64)> =
         cluster.pairs.iter().filter_map(|pair| Some((pair.nodes, floor_ns(pair)?))).collect();
-    // The fastest messages stay inside a switch.
     let inside_ns = floors.iter().map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
     let mut group = own.clone();
     for (nodes, floor_ns) in &floors {
@@ -48,7 +44,7 @@ pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
         }
         let mut groups = BTreeMap::<usize, Vec<&Way>>::new();
         ways.iter().for_each(|way| groups.entry(own[way.to]).or_default().push(way));
-        // Small messages may allow several groups; large messages decide.
+        // Large messages decide between several.
         let near = groups.values().filter(|ways| {
             least >= FARTHER.end || ways.iter().any(|way| way.floor_ns < FARTHER.start * inside_ns)
         });
@@ -63,7 +59,6 @@ pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
 struct Way {
     to: usize,
     floor_ns: f64,
-    /// The time of large messages.
     large_ns: f64,
 }
 
@@ -102,7 +97,7 @@ fn floor_ns(pair: &NodePair) -> Option<f64> {
         let more_ns = (larger.p10_ns - small.p10_ns).max(0.0);
         more_ns * f64::from(SMALL_BYTES + HEADER_BYTES) / more_bytes
     });
-    // Noise in the larger ones must not reduce the time to zero.
+    // Noise must not make it zero.
     let floor_ns = (small.p10_ns - sending_ns).max(small.p10_ns / 2.0);
     (floor_ns > 0.0).then_some(floor_ns)
 }

@@ -1,10 +1,7 @@
-//! The parts of a cluster that can be bad.
-
 use super::figures::{Item, PairMetric};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NetworkPart {
-    /// A node and its link.
     Node(usize),
     /// The connection of a group to the others.
     Uplink(usize),
@@ -21,7 +18,7 @@ pub(crate) enum PartDirection {
     Both,
     /// Out of the part, or from the first node of a pair to the second.
     From,
-    /// Into the part, or from the second node to the first.
+    /// The opposite.
     To,
 }
 
@@ -42,7 +39,7 @@ impl PartDirection {
 }
 
 impl NetworkPart {
-    /// The side of this part that a path uses: 0 outwards, 1 inwards.
+    /// 0 outwards, 1 inwards.
     fn side(self, group: &[usize], from: usize, to: usize) -> Option<usize> {
         match self {
             NetworkPart::Node(node) => side_of(from == node, to == node),

@@ -1,4 +1,4 @@
-//! The report of a noise measurement.
+//! The report.
 
 use super::gaps::Gap;
 use super::histogram::Bin;

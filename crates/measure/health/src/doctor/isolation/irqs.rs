@@ -1,5 +1,3 @@
-//! Which interrupts can be moved away from the CPUs.
-
 use super::text::named;
 use crate::doctor::{Diagnosis, Remedy, Severity};
 use seatmap_cell::settings_lock::SettingsLock;
@@ -19,10 +17,10 @@ pub(super) struct Irqs {
     pub(super) movable: usize,
     /// Managed by the kernel (one queue per CPU) or fixed by the hardware.
     pub(super) unmovable: Vec<Unmovable>,
-    /// The number of interrupts not tried, for lack of rights or permission.
+    /// For lack of rights or permission.
     pub(super) untried: usize,
     pub(super) may_try: bool,
-    /// Whether no interrupt is visible, for example because a container hides `/proc/irq`.
+    /// For example because a container hides `/proc/irq`.
     pub(super) is_hidden: bool,
 }
 
@@ -33,7 +31,7 @@ impl Irqs {
         irqs.is_hidden = irq::all(&root).map_or(true, |all| all.is_empty());
         // Timers cannot move and belong to no device.
         let mut all = irq::of_devices(&root).unwrap_or_default();
-        // By number: as texts, 10 would precede 9.
+        // As texts, 10 would precede 9.
         all.sort_by_key(|number| number.parse::<u32>().ok());
         for number in all {
             let here = irq::goes_to(&root, &number).within(&cpus).list().0;
@@ -187,7 +185,6 @@ mod tests {
             Irqs::examine(&[0, 1], Some(&held));
             all().eq(before)
         };
-        // Other processes may move one meanwhile.
         assert!((0..3).any(|_| unchanged()));
     }
 

@@ -1,5 +1,3 @@
-//! The noise that remains after all other remedies, and its causes.
-
 use super::boot::Boot;
 use super::irqs::Irqs;
 use super::surroundings::neighbours;
@@ -15,7 +13,6 @@ struct Remains<'a> {
     bound: Vec<u32>,
     untried: usize,
     neighbours: Vec<u32>,
-    /// Its name, or that it is unknown.
     hypervisor: Option<String>,
 }
 
