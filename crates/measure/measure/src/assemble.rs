@@ -11,7 +11,7 @@ use seatmap_data::statistics::{Summary, quantile_sorted, sorted, summarise};
 use seatmap_os::pool;
 use std::convert::Infallible;
 
-/// The largest number of decimals: 0.01 ns is below every clock's resolution.
+/// 0.01 ns is below every clock's resolution.
 const MOST_DECIMALS: i32 = 2;
 
 struct PairResult {
@@ -32,7 +32,7 @@ pub fn core_distance(
     let samples = &outcome.samples;
     let resolution_ns = plan.resolution_ns(clock_step_ns);
     let pairs = schedule::all_pairs(samples.pus().len());
-    // In parallel, because the bootstrap intervals take time.
+    // Bootstrap intervals take time.
     let Ok(results) = pool::try_map::<_, _, _, Infallible>(
         &pairs,
         || (),
@@ -75,7 +75,6 @@ impl Cells<'_> {
     fn matrix(&self, value: impl Fn(&Summary) -> f64) -> Matrix {
         let mut matrix = Matrix::filled(self.pus, 0.0);
         for ((i, j), result) in self.results {
-            // A pair without batches has no known distance.
             let cell = result.as_ref().map_or(f64::NAN, |result| value(&result.summary));
             matrix.set_both(*i, *j, rounded(cell, self.resolution_ns));
         }
@@ -166,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_median_that_may_be_another_by_a_factor_is_never_stable() {
-        // Nine passes around 400 ns and eight around 70, too scattered for a mixture to separate.
+        // Too scattered for a mixture to separate.
         let mut samples = Samples::new(vec![0, 1]);
         let mut rng = fastrand::Rng::with_seed(9);
         for pass in 0..17 {

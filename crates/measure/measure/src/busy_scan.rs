@@ -1,8 +1,7 @@
 //! Measures candidate lines while all PUs communicate, as on a busy machine (Liu et al. 2015,
 //! figure 7).
 //!
-//! All pairs, drawn anew each round, run simultaneously over separate lines and are measured, so
-//! one round yields a round trip of each pair in different company.
+//! All pairs, drawn anew each round, run simultaneously over separate lines and are measured.
 
 use crate::error::MeasureError;
 use crate::fit::siblings;
@@ -15,14 +14,13 @@ use seatmap_data::machine::{CoreDistance, Topology};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-/// Round trips of each core over each line, per pass of the plan.
+/// Per core, line and pass.
 const LOOKS: usize = 24;
 /// Only round trips during which all pairs run count, and the slowest take several times as long as
 /// the fastest.
 const BATCHES: u32 = 12;
 
-/// One in `SHARE` candidate lines is used per round. If all were, lines of one home would always
-/// load it together.
+/// If all were used at once, lines of one home would always load it together.
 const SHARE: u32 = 2;
 
 /// The PUs and lines of the scan.
@@ -45,8 +43,8 @@ struct Lines {
 }
 
 impl BusyScan<'_> {
-    /// Measures random pairs over random candidate lines, each core equally often over each line.
-    /// `observe` receives the rounds made and all rounds; if it breaks, the result is `None`.
+    /// Measures random pairs, each core equally often over each line. `observe` receives the rounds
+    /// made and all rounds; if it breaks, the result is `None`.
     ///
     /// # Errors
     ///
@@ -77,7 +75,6 @@ impl BusyScan<'_> {
     fn rounds(&self, core: &[usize]) -> u64 {
         let cores = core.iter().max().map_or(0, |last| last + 1);
         let looks = LOOKS * self.plan.passes.least() as usize * cores * self.lines as usize;
-        // A pair takes two PUs and a line.
         let at_once = self.pairs.min(core.len() / 2).min(self.at_once());
         looks.div_ceil(2 * at_once.max(1)) as u64
     }
@@ -98,7 +95,7 @@ impl BusyScan<'_> {
         let about: Vec<usize> = rng.choose_multiple(0..self.lines as usize, measured);
         let others = self.others(self.pairs - rows.len(), rng);
         let seats = rows.iter().map(|rows| rows.map(|row| self.distance.pus[row])).chain(others);
-        // Other pairs load the machine over lines that are not measured.
+        // For the other pairs.
         let spare = spare(&lines.candidates, lines.all, self.pairs, rng);
         let over = about.iter().map(|line| lines.candidates[*line]).chain(spare);
         let pairs = seats.zip(over).map(|([a, b], line)| PairAt { a, b, line }).collect();
@@ -115,7 +112,7 @@ impl BusyScan<'_> {
         Ok(talks)
     }
 
-    /// Pairs on two cores each: a pair on one core would finish ten times as fast.
+    /// A pair on one core would finish ten times as fast.
     fn rows(&self, core: &[usize], rng: &mut Rng) -> Vec<[usize; 2]> {
         let mut rows: Vec<usize> = (0..core.len()).collect();
         rng.shuffle(&mut rows);
@@ -132,8 +129,7 @@ impl BusyScan<'_> {
     }
 }
 
-/// `count` random lines other than candidates, or fewer if there are too few; drawn, because a
-/// replayed machine has four billion.
+/// Drawn, because a replayed machine has four billion.
 fn spare(candidates: &[u32], lines: u32, count: usize, rng: &mut Rng) -> Vec<u32> {
     let count = count.min((lines as usize).saturating_sub(candidates.len()));
     let mut taken: HashSet<u32> = candidates.iter().copied().collect();

@@ -1,4 +1,4 @@
-//! Measures candidate lines from a few hubs to all PUs, to sort them by home.
+//! Measures candidate lines from hubs to all PUs.
 
 use crate::error::MeasureError;
 use crate::fit::{hubs, siblings};
@@ -13,8 +13,7 @@ use std::ops::ControlFlow;
 /// Six hubs suffice for 2 ns of noise in a visit's median.
 const HUBS: usize = 6;
 
-/// Visits to each line from each hub to each PU, in a new random order; fewer if the matrix has
-/// fewer.
+/// Fewer if the matrix has fewer.
 const PASSES: u32 = 3;
 
 /// The PUs and lines of the scan.
@@ -57,8 +56,7 @@ impl HomeScan<'_> {
         let mut rng = fastrand::Rng::with_seed(self.plan.seed);
         let mut done = 0;
         for _ in 0..passes {
-            // A new order each time, so that drift does not look like a difference between early
-            // and late lines.
+            // Otherwise drift would look like a difference between early and late lines.
             rng.shuffle(&mut cells);
             for (line, hub, pu) in &cells {
                 let pair = PairAt {
@@ -82,7 +80,6 @@ impl HomeScan<'_> {
             .model
             .group_of(&self.distance.pus)
             .into_iter()
-            // A PU unknown to the model only slightly affects the choice of hubs.
             .map(|group| group.unwrap_or(0))
             .collect();
         let hubs = hubs::choose(&group, &core, HUBS);

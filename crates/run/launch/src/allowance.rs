@@ -17,7 +17,7 @@ impl Allowance {
         Allowance { left: most, most, pace, earned_until: Instant::now() }
     }
 
-    /// Whether the action is allowed now; uses up a permission.
+    /// Whether the action is allowed now.
     pub fn take(&mut self) -> bool {
         self.earn(Instant::now());
         let may = self.left > 0;
@@ -29,8 +29,7 @@ impl Allowance {
         let passed = now.saturating_duration_since(self.earned_until);
         let earned = passed.as_nanos() / self.pace.as_nanos();
         if earned > 0 {
-            // The remainder counts towards the next period; otherwise calls in mid-period would
-            // lose up to half.
+            // Otherwise calls in mid-period would lose up to half.
             let begun = passed.as_nanos() % self.pace.as_nanos();
             let begun = Duration::from_nanos(u64::try_from(begun).unwrap_or(u64::MAX));
             self.left = u32::try_from(earned)

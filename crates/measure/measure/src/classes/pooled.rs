@@ -1,7 +1,6 @@
 //! Quantiles of the batches of many pairs, from the deciles of each.
 //!
-//! Between two deciles the batches are assumed to be evenly distributed. Each pair has equal
-//! weight, however often it was visited.
+//! Between two deciles the batches are assumed to be evenly distributed.
 
 use seatmap_data::machine::Deciles;
 
@@ -10,8 +9,7 @@ use seatmap_data::machine::Deciles;
 pub fn quantile(pairs: &[Deciles], share: f64) -> Option<f64> {
     let mut knots: Vec<f64> = pairs.iter().flatten().copied().collect();
     knots.sort_unstable_by(f64::total_cmp);
-    // The first decile that reaches the share, or between it and the previous one, because the
-    // share grows linearly there.
+    // The share grows linearly between deciles.
     let upper = knots.partition_point(|knot| share_below(pairs, *knot, true) < share);
     let at = *knots.get(upper.min(knots.len().checked_sub(1)?))?;
     let reached = share_below(pairs, at, false);
@@ -23,7 +21,6 @@ pub fn quantile(pairs: &[Deciles], share: f64) -> Option<f64> {
     Some(before + (at - before) * (share - begun) / (reached - begun))
 }
 
-/// The share of all batches below a value, or at it if `included`.
 fn share_below(pairs: &[Deciles], value: f64, included: bool) -> f64 {
     let tenths: f64 = pairs.iter().map(|deciles| tenths_below(deciles, value, included)).sum();
     tenths / (10.0 * pairs.len() as f64)

@@ -55,10 +55,8 @@ struct Join {
 
 struct Clusters {
     alive: Vec<usize>,
-    /// Means as sums and counts, so that a join adds two rows.
     sum: Matrix,
     count: Matrix,
-    /// The height of each cluster's last join.
     height: Vec<f64>,
 }
 
@@ -78,7 +76,7 @@ impl Clusters {
         }
     }
 
-    /// The nearest other cluster; among equals `first`, so that chains end, then the lowest.
+    /// Among equals `first`, so that chains end.
     fn nearest_of(&self, cluster: usize, first: Option<usize>) -> (f64, usize) {
         let sum = self.sum.row(cluster);
         let count = self.count.row(cluster);
@@ -115,8 +113,7 @@ impl Merges {
     pub(crate) fn push(&mut self, keep: usize, drop: usize, height: f64) {
         let floor = self.heights.last().copied().unwrap_or(f64::NEG_INFINITY);
         self.pairs.push((keep, drop));
-        // Rounding can make a join slightly cheaper than the previous one, but heights must not
-        // fall.
+        // Rounding can make a join cheaper, but heights must not fall.
         self.heights.push(height.max(floor));
     }
 

@@ -1,4 +1,4 @@
-//! Seats for a program's own threads: a CPU and a line for each side of its channels.
+//! Seats for a program's own threads.
 
 mod over;
 
@@ -106,7 +106,7 @@ impl ProgramChannels {
             None if tells_homes(profile) => PlaceMethod::GetCore,
             None => PlaceMethod::Auto,
         };
-        // Limited by kicks, so that every run gets the same seats.
+        // By kicks: every run gets the same seats.
         request.limit = SearchLimit::kicks(KICKS);
         let answer = request.place()?;
         Ok(ProgramSeats {
