@@ -5,10 +5,10 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`request`] | the request and its appraisal: a plan, remarks, the comparison |
-//! | [`rehearsal`] | the pattern's messages on a model, as a judge of placements |
+//! | [`request`] | the request and its appraisal |
+//! | [`rehearsal`] | the pattern's messages on a model |
 //! | [`links`], [`ways`] | the links of a machine and their loads |
-//! | [`nested`] | the PUs inside cores, caches, dies, nodes and packages |
+//! | [`nested`] | nested groups of PUs |
 //! | [`drawn`] | a placement as drawn next to another |
 //! | [`qap`] | QAPLIB's matrices |
 

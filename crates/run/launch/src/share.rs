@@ -1,4 +1,4 @@
-//! The seats for this start of a program, if a launcher starts several on this node.
+//! The seats for this start among several on this node.
 //!
 //! | started by | this start takes |
 //! |---|---|
@@ -6,8 +6,7 @@
 //! | the same, with a list or a multiple of tasks | an equal part, in order |
 //! | `xargs -P N --process-slot-var=SLOT`, GNU parallel | as above, by the worker's slot |
 //!
-//! A start that would share its seats with another one is refused, because each would assume that
-//! it has its CPU to itself.
+//! A start that would share seats is refused.
 
 mod xargs;
 

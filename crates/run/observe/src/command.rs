@@ -1,4 +1,4 @@
-//! The start of an observed command, and the wait for its end.
+//! The observed command.
 
 use std::ffi::OsString;
 use std::io;
@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// The time for a command to end after Ctrl-C, before it gets a signal.
+/// After Ctrl-C, before the command gets a signal.
 const GRACE: Duration = Duration::from_secs(1);
 
 const PAUSE: Duration = Duration::from_millis(5);
@@ -40,7 +40,6 @@ impl SubjectCommand {
         self.prepared().spawn()
     }
 
-    /// The command as the last words of another one, such as a recorder.
     pub(crate) fn prepared_behind(&self, mut recorder: Command) -> Command {
         recorder.arg("--").args(&self.words);
         self.direct(&mut recorder);
@@ -50,7 +49,7 @@ impl SubjectCommand {
     fn direct(&self, command: &mut Command) {
         if self.leaves_stdout {
             let stderr = io::stderr().as_fd().try_clone_to_owned();
-            // Without a descriptor the command's output is lost, but the document stays intact.
+            // The document stays intact.
             command.stdout(stderr.map_or_else(|_| Stdio::null(), Stdio::from));
         }
     }
@@ -72,7 +71,7 @@ pub fn attend(
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        // Ctrl-C also reaches the command, which shares the terminal, so it usually ends by itself.
+        // Ctrl-C also reaches the command, which usually ends by itself.
         if !is_to_end && stop() {
             is_to_end = true;
             since = Instant::now();

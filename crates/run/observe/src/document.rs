@@ -1,4 +1,4 @@
-//! The observation as a pattern, with a note on its making.
+//! The observation as a document.
 
 use crate::{Method, Observation};
 use seatmap_data::document::shell_file;
@@ -92,7 +92,7 @@ impl Observation {
     /// The document.
     #[must_use]
     pub fn document(&self, name: &str) -> ObservationDocument {
-        // The note has the key `observation`, and contains all that the pattern has there.
+        // The note replaces the pattern's.
         let pattern = Pattern { observation: None, ..self.pattern(name) };
         ObservationDocument { pattern, observation: self.note() }
     }

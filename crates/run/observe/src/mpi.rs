@@ -1,5 +1,4 @@
-//! Reads messages between MPI ranks from the traces of a job whose ranks loaded the library of
-//! `preload`.
+//! Reads messages between MPI ranks from a job's traces.
 
 pub(crate) mod job;
 
@@ -98,7 +97,7 @@ pub fn messages(traces: &[TraceText]) -> Result<Messages, TraceError> {
     for trace in traces {
         let rank = rank(trace)?;
         size = size.max(rank.head.ranks).max(rank.head.rank.saturating_add(1));
-        // A damaged file may claim any number of ranks, so this check comes first.
+        // A damaged file may claim any number of ranks.
         if size > MAX_TASKS {
             let what = format!(
                 "{size}, and a pattern has no more than {MAX_TASKS}",
@@ -116,7 +115,7 @@ fn rank(trace: &TraceText) -> Result<Rank, TraceError> {
         head: trace.head()?,
         called: Vec::new(),
         unseen: Vec::new(),
-        // A file is incomplete until its last line says otherwise.
+        // Incomplete until the last line.
         cut_off: Some(trace.cut_off()),
     };
     for record in trace.records()? {
@@ -139,7 +138,7 @@ fn joined(ranks: &BTreeMap<usize, Rank>, size: usize) -> Messages {
         methods: vec![Method::Mpi],
         means: "libseatmap_mpi".to_owned(),
         shares: PairMessages::of_edges(&edges, TalkKind::Message),
-        // A rank without a trace is also a task, so that tasks have the numbers of their ranks.
+        // Tasks have the numbers of their ranks.
         tasks: (0..size).map(|rank| task(rank, ranks.get(&rank))).collect(),
         windows: vec![Window { from_s: 0.0, to_s, edges }],
         overhead: None,

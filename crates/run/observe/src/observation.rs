@@ -1,4 +1,4 @@
-//! A program as observed by one method: its tasks, and their messages in each window of time.
+//! An observed program: its tasks and their messages.
 
 use crate::phases::{Phase, phases};
 use crate::{Method, TalkKind, session};
@@ -6,13 +6,13 @@ use seatmap_data::pattern::{Edge, Outsider, Pattern, PatternObservation};
 use seatmap_data::statistics::words::{counted, counted_figure};
 use std::collections::BTreeSet;
 
-/// The share of the busiest task's CPU time that makes a task a worker.
+/// Of the busiest task's CPU time.
 const WORKS: f64 = 0.2;
 
 /// Below this CPU time, in seconds, a lack of messages means nothing.
 const LEAST_S: f64 = 0.1;
 
-/// With fewer messages per second of CPU time, workers hardly communicate: one in 100 ms.
+/// With fewer messages per second of CPU time, workers hardly communicate.
 const FEW_PER_S: f64 = 10.0;
 
 /// A thread or rank of the observed program.
@@ -151,8 +151,7 @@ impl Observation {
             .filter(|share| workers.contains(&share.from) && workers.contains(&share.to))
             .fold(0.0, |sum, share| sum + share.messages);
         let is_odd = workers.len() > 1 && cpu_s >= LEAST_S && messages < FEW_PER_S * cpu_s;
-        // These methods observe threads that share memory, or ranks, so there is nothing to
-        // suggest.
+        // Nothing to suggest for these methods.
         (is_odd
             && !self
                 .methods
@@ -175,7 +174,7 @@ impl Observation {
         let program_s: f64 = self.tasks.iter().map(|task| task.cpu_s).sum();
         match self.methods[..] {
             [Method::C2c] => "the processor takes the samples",
-            // The library's time is part of the program's, whatever that used.
+            // The library's time is part of the program's.
             [Method::Mpi] | [Method::Tsan] => "the program itself counts, within its own CPU time",
             _ if program_s < session::LEAST_S => "the program used too little CPU time",
             _ => "the kernel did not say how long its part took",

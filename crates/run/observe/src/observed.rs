@@ -1,4 +1,4 @@
-//! The outcome of an observation: the result, and the command's end.
+//! The outcome of an observation.
 
 use crate::c2c;
 use crate::command;
@@ -44,7 +44,6 @@ pub(crate) enum CommandState {
     None,
     Runs {
         child: Child,
-        /// Whether the user has requested its end.
         is_to_end: bool,
     },
     Ended(Ending),
@@ -80,7 +79,7 @@ impl Sighting {
 }
 
 impl ObservationOutcome {
-    /// An ended command with its result. If the command failed, that explains missing reports.
+    /// If the command failed, that explains missing reports.
     pub(crate) fn of_ended(ending: Ending, sighting: Result<Sighting, ObserveError>) -> Self {
         let sighting = match sighting {
             Err(_) if ending != Ending::Exited(0) => Ok(None),
@@ -89,7 +88,6 @@ impl ObservationOutcome {
         ObservationOutcome { sighting, ..ObservationOutcome::elsewhere(ending) }
     }
 
-    /// An ended command with its result in another process.
     pub(crate) fn elsewhere(ending: Ending) -> Self {
         let state = CommandState::Ended(ending);
         ObservationOutcome { sighting: Ok(None), end: CommandEnd { state, broken: None } }

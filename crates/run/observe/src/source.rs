@@ -1,4 +1,4 @@
-//! A source of messages: eBPF programs, or records of events.
+//! A source of messages.
 
 use crate::Method;
 use crate::talk::TalkBatch;
@@ -8,13 +8,12 @@ use seatmap_os::Tid;
 use std::io;
 use std::time::Duration;
 
-/// A sentence with different endings for one and for several; `None` for 0.
+/// `None` for 0.
 pub(crate) fn count_of(count: u64, name: &str, [one, several]: [&str; 2]) -> Option<String> {
     let rest = if count == 1 { one } else { several };
     (count > 0).then(|| format!("{} {rest}", counted(count, name)))
 }
 
-/// Messages between threads of followed processes, and the creation of threads.
 pub(crate) trait MessageSource {
     fn name(&self) -> String;
 
@@ -37,7 +36,6 @@ pub(crate) trait MessageSource {
 
     fn has_processes(&self) -> io::Result<bool>;
 
-    /// The kernel's CPU time for the observation so far, if known.
     fn kernel_time(&mut self) -> Option<Duration>;
 
     fn outsiders(&self) -> Vec<Outsider> {
