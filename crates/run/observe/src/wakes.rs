@@ -16,7 +16,6 @@ impl WakeCounter {
     /// # Errors
     /// [`ObserveError`]: this user may not count.
     pub fn begin(pids: Vec<Tid>) -> Result<Self, ObserveError> {
-        // Any of them may end before the kernel counts.
         let subject = Subject::Survivors(pids);
         ObservationSession::begin(Some(Method::Wakeups), TracingMechanism::Ebpf, &subject)
             .map(WakeCounter)
@@ -25,7 +24,7 @@ impl WakeCounter {
     /// The wakeups since the last call, most frequent first; `None` if the kernel refuses.
     pub fn take(&mut self) -> Option<Vec<Wakes>> {
         let session = &mut self.0;
-        // The time is over at once, so this takes one look without waiting.
+        // One look without waiting.
         session.watch(Some(session.elapsed()), &|| false).ok()?;
         let seen = session.seen();
         session.forget();

@@ -1,4 +1,4 @@
-//! `seatmap-pretend/1`: the CPUs that a program's threads would have on another machine.
+//! `seatmap-pretend/1`.
 
 use crate::answers::BoundRange;
 use crate::machine::PretendedMachine;
@@ -195,8 +195,7 @@ impl PretendedRun {
         of(&judged)
     }
 
-    /// A finding per process with refused masks: wrong if the last attempt failed, else only a
-    /// remark.
+    /// Wrong if the last attempt failed, else a remark.
     fn refusals(&self) -> Vec<Finding> {
         let machine = self.answers.machine();
         let threads = &self.answers.record.threads;
@@ -257,8 +256,7 @@ impl PretendedRun {
         )
     }
 
-    /// Of each thread its process, number and name, the cores, CPUs and nodes of its mask, and the
-    /// mask with how it came to be.
+    /// A row for each thread.
     #[must_use]
     pub fn threads(&self) -> Vec<[String; 7]> {
         self.answers.record.threads.iter().map(|thread| self.row(thread)).collect()

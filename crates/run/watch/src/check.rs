@@ -108,8 +108,6 @@ pub struct RunningCheck<'a> {
 }
 
 impl CheckRequest {
-    /// Takes the first look.
-    ///
     /// # Errors
     /// [`CheckError`]: there is nothing to look at.
     pub fn begin(&self) -> Result<RunningCheck<'_>, CheckError> {
@@ -143,13 +141,13 @@ impl CheckRequest {
             ..WatchOptions::default()
         };
         let choice = match (&self.choice, &self.standard.seats) {
-            // A job's ranks on this computer, bound or not.
+            // Bound or not.
             (ProcessChoice::Bound, ExpectedSource::Ranks(ranks)) => match ranks.living()? {
                 pids if pids.is_empty() => return Ok(None),
                 pids => ProcessChoice::Processes { pids, with_children: false },
             },
             (choice, _) => match (choice, self.standard.reported()) {
-                // The program of the file, bound or not.
+                // Bound or not.
                 (ProcessChoice::Bound, Some(program)) => {
                     let pids = program.processes.iter().copied().collect();
                     ProcessChoice::Processes { pids, with_children: false }

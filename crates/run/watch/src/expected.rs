@@ -28,7 +28,7 @@ pub struct Expected {
     pub is_numbered: bool,
     /// Processes on the wrong computer, each with a sentence about the right one.
     pub misplaced: Vec<(Tid, String)>,
-    /// The program of a seating on file, the only one to compare with it.
+    /// The only program to compare with a seating on file.
     pub program: Option<ReportedProgram>,
 }
 
@@ -48,7 +48,7 @@ pub struct ExpectedSeat {
 #[derive(Deserialize)]
 struct Report {
     threads: Vec<Seated>,
-    /// An earlier check's processes, whose threads may have other names.
+    /// Its threads may have other names.
     #[serde(default)]
     processes: Vec<Named>,
     taken_at_s: Option<f64>,
@@ -61,7 +61,6 @@ struct Named {
     name: String,
 }
 
-/// In an earlier check, a thread has a mask instead of a seat.
 #[derive(Deserialize)]
 struct Seated {
     pid: Option<Tid>,
@@ -97,8 +96,7 @@ impl Expected {
     pub fn of_seating(text: &str) -> Result<Self, DocumentError> {
         let report: Report = seatmap_data::document::read(text, crate::seating::FORMAT)?;
         let program = ReportedProgram::of(&report);
-        // A CPU set has a bit for each index up to the last, so CPU 4294967295 would fill the
-        // memory.
+        // CPU 4294967295 would fill the memory.
         let cpus = report.threads.iter().enumerate();
         let mut cpus =
             cpus.flat_map(|(at, seated)| seated.cpus.iter().flatten().map(move |cpu| (at, *cpu)));
@@ -118,7 +116,7 @@ impl Expected {
     /// last seats when the file was written.
     pub fn of_living(text: &str, root: &Root) -> Result<Self, ReportError> {
         let mut expected = Self::of_seating(text)?;
-        // A document without PIDs is compared with any program, like a plan.
+        // Without PIDs it is like a plan.
         let Some(program) = expected.program.take() else { return Ok(expected) };
         let program = program.living(root)?;
         expected
@@ -188,12 +186,12 @@ impl Expected {
     /// [`FileError`]: a launcher's seats cannot be read.
     pub fn shown(root: &Root, seating: &Seating) -> Result<Option<Self>, FileError> {
         let pids = seating.processes.iter().map(|process| process.pid);
-        // The supervisor is an ancestor of the program, and publishes its seats in readable memory.
+        // The supervisor is an ancestor of the program.
         let texts = published::read_above(root, pids, published::SEATING)?;
         let chosen: BTreeSet<Tid> = seating.processes.iter().map(|process| process.pid).collect();
         let mut seats: Vec<ExpectedSeat> = Vec::new();
         for shown in &texts {
-            // Another version's launcher may use another format, which is ignored.
+            // Another version may use another format.
             let Ok(report) = Self::of_seating(&String::from_utf8_lossy(&shown.text)) else {
                 continue;
             };

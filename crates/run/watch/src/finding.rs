@@ -139,8 +139,8 @@ impl Finding {
         Finding { advice: Some(advice.into()), ..self }
     }
 
-    /// Replaces a command by advice if the kernel refuses it even to this root, in a user namespace
-    /// or without capabilities.
+    /// Replaces a command that the kernel refuses even to this root, in a user namespace or without
+    /// capabilities.
     pub(crate) fn permitted(self, root: &Root) -> Self {
         match &self.remedy {
             Some(command) if command.split("; ").any(|part| is_refused_to_root(root, part)) => {
@@ -173,7 +173,7 @@ fn is_refused_to_root(root: &Root, command: &str) -> bool {
         return rights::is_closed_to_root(root, file);
     }
     let mut words = command.split(' ');
-    // The process is the last word, except in `migratepages PID FROM TO`.
+    // Except in `migratepages PID FROM TO`.
     let target = match words.next() {
         Some("migratepages") => words.next(),
         _ => words.next_back(),

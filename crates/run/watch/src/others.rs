@@ -1,4 +1,4 @@
-//! The threads of other programs on the same CPUs.
+//! Threads of other programs.
 
 use crate::files::SystemFiles;
 use crate::judge::is_real_time;
@@ -9,10 +9,9 @@ use seatmap_os::Tid;
 use seatmap_os::sched::{ThreadStatus, policy_name, threads_of_all};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Threads with a smaller share of the time are ignored: 50 us of half a second.
+/// 50 us of half a second.
 const LEAST_PERCENT: f64 = 0.01;
 
-/// The most listed threads per CPU, the busiest ones.
 const MOST_LISTED: usize = 16;
 
 #[derive(Clone, Debug, Default)]
@@ -37,7 +36,7 @@ impl Others {
             .and_then(threads_of_all)
             .unwrap_or(0);
         let mut others = Others { at_ns: clock(), is_left_out: count > most, ..Others::default() };
-        // With so many threads, the reading would take longer than the watching.
+        // The reading would take longer than the watching.
         if others.is_left_out {
             return others;
         }
@@ -72,7 +71,7 @@ impl Others {
         let mut found: BTreeMap<u32, Vec<Stranger>> = BTreeMap::new();
         let watched_ns = self.at_ns.saturating_sub(earlier.at_ns);
         let ran = self.run_ns.iter().filter_map(|(ids, now)| {
-            // All time of a new thread, or of one with a reused TID, is from this period.
+            // All time of a new thread is from this period.
             let before =
                 earlier.run_ns.get(ids).copied().filter(|before| before <= now).unwrap_or(0);
             let share = percent(now - before, watched_ns);

@@ -1,4 +1,4 @@
-//! A process: its program, environment, memory and devices.
+//! A process.
 
 use crate::choice::program_file;
 use crate::files::SystemFiles;
@@ -11,7 +11,7 @@ use seatmap_os::{Tid, devices};
 
 const MOST_MAPPINGS: usize = 16;
 
-/// A process without its memory. Looks for devices only if the computer has some.
+/// Without memory; with devices if the computer has some.
 pub(crate) fn process(
     files: &mut SystemFiles,
     pid: Tid,
@@ -108,12 +108,11 @@ pub(crate) fn memory(files: &mut SystemFiles, pid: Tid) -> Option<MemoryUsage> {
 
 fn by_node(mut mappings: Vec<numa_maps::NumaMapping>, resident: Option<Resident>) -> MemoryUsage {
     let nodes = sums(mappings.iter());
-    // Files of the page cache are where another program first read them, which is not this one's
-    // fault.
+    // Files are where another program first read them.
     let own = sums(mappings.iter().filter(|mapping| !mapping.is_shared));
     let pool = mappings.iter().filter(|mapping| mapping.is_huge).map(numa_maps::NumaMapping::bytes);
     let pool = pool.fold(0, u64::saturating_add);
-    // The largest show where the memory is; a JVM has thousands of small ones.
+    // A JVM has thousands of small ones.
     mappings.sort_by_key(|mapping| std::cmp::Reverse(mapping.bytes()));
     mappings.truncate(MOST_MAPPINGS);
     MemoryUsage {

@@ -1,10 +1,10 @@
-//! A step of a check, and its text.
+//! A step of a check.
 
 use crate::Finding;
 use crate::judge::judged::{CheckText, Judged, changes};
 use std::time::Duration;
 
-/// The words for a computer on which nobody has bound a program.
+/// For a computer without bound programs.
 const NOTHING_BOUND: &str = "no program is bound; --pid PID, --name GLOB and --all check others";
 
 /// A step of a check.
@@ -52,7 +52,7 @@ impl CheckStep<'_> {
     pub fn text(&self, view: CheckView) -> Option<CheckText> {
         let judged = self.judged()?;
         match self {
-            // A script gets its document, empty or not; a person gets the sentence.
+            // A script gets its document.
             CheckStep::NothingBound(_) if !view.is_document && !view.is_quiet => {
                 let mut text = judged.text();
                 text.sentences.insert(0, NOTHING_BOUND.to_owned());

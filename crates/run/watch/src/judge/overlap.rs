@@ -6,8 +6,7 @@ use crate::remedy::SeatingRemedy;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reports CPUs to which single threads of several programs are bound. Processes with a common
-/// chosen ancestor are one program.
+/// Processes with a common chosen ancestor are one program.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut shared: BTreeMap<Vec<Tid>, Vec<(u32, Vec<&Sitter>)>> = BTreeMap::new();
     for (cpu, sitters) in seated(facts) {
@@ -57,7 +56,7 @@ fn of_programs(facts: &SeatingFacts, families: &[Tid], seats: &[(u32, Vec<&Sitte
     let finding =
         if demand_percent > 0.0 { finding.measured(demand_percent, WANTED) } else { finding };
     let Some(last) = families.last() else { return finding };
-    // The last program moves, to CPUs without bound threads.
+    // The last program moves.
     let taken: CpuSet = facts.sitters.iter().filter_map(Sitter::seat).collect();
     let free = facts.seats_of(*last).without(&taken);
     let to = facts.promise(*last, on.len(), &free);

@@ -1,9 +1,9 @@
-//! The command that undoes a remedy, from the state before it.
+//! The command that undoes a remedy.
 
 use seatmap_os::sched::ThreadStatus;
 use seatmap_os::{CpuSet, Root, Tid, task};
 
-/// The most threads with single restore commands, because users do not paste longer lines.
+/// Users do not paste longer lines.
 const MOST_THREADS: usize = 8;
 
 /// The command that restores the present state; `None` if unknown, or if the remedy restores it by
@@ -12,7 +12,7 @@ const MOST_THREADS: usize = 8;
 pub fn undo_of(root: &Root, command: &str) -> Option<String> {
     let mut undone: Vec<String> =
         command.split("; ").map(|part| of_one(root, part)).collect::<Option<_>>()?;
-    // The last change is undone first: a group accepts no larger quota than its parent's.
+    // A group accepts no larger quota than its parent's.
     undone.reverse();
     Some(undone.join("; "))
 }
@@ -32,7 +32,7 @@ fn of_one(root: &Root, command: &str) -> Option<String> {
     }
 }
 
-/// Restores a file's line if its path needs no quotes.
+/// If the path needs no quotes.
 fn of_file(root: &Root, file: &str) -> Option<String> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-@:".contains(&byte);
     if !file.bytes().all(is_plain) {
@@ -40,7 +40,7 @@ fn of_file(root: &Root, file: &str) -> Option<String> {
     }
     let text = root.read(file).ok()?;
     let line = text.trim();
-    // A cpuset or a quota of several words is one line, and the shell must not split it.
+    // The shell must not split it.
     let line = if line.contains(' ') { format!("'{line}'") } else { line.to_owned() };
     (!line.is_empty() && !line.contains('\n')).then(|| format!("echo {line} > {file}"))
 }
@@ -54,7 +54,6 @@ fn rebind(root: &Root, tid: Tid) -> Option<String> {
     Some(format!("taskset -cp {} {tid}", mask(root, tid)?))
 }
 
-/// One command if all threads have one mask, else one per thread.
 fn rebind_all(root: &Root, pid: Tid) -> Option<String> {
     let tasks = task::of_process(root, pid).ok()?;
     // An ended thread needs no mask.
@@ -99,7 +98,7 @@ mod tests {
         let tid = task::own_tid();
         let undo = undo_of(&root, &format!("taskset -cp 0 {tid}")).unwrap();
         assert_eq!(undo, format!("taskset -cp {mask} {tid}"));
-        // Not this process, because threads of other tests have other masks.
+        // Threads of other tests have other masks.
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         let pid = child.id();
         let undo = undo_of(&root, &format!("taskset -acp 0 {pid}"));
