@@ -1,3 +1,5 @@
+//! A program that creates many threads, and then works with two.
+
 use seatmap_data::statistics::median;
 use seatmap_os::affinity;
 use std::error::Error;

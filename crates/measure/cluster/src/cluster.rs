@@ -1,3 +1,5 @@
+//! The cluster file: nodes, measured pairs and groups.
+
 use crate::facts::NodeConfiguration;
 use crate::mpi::Mpi;
 use seatmap_data::document::{DocumentError, visible};

@@ -1,3 +1,5 @@
+//! The parallel program of all ranks.
+
 use crate::cluster::Cluster;
 use crate::facts::NodeConfiguration;
 use crate::handshake::HandshakeError;

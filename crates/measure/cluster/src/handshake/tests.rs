@@ -1,3 +1,5 @@
+//! Both sides of a handshake, and impostors.
+
 use super::*;
 use crate::gate::Gate;
 use crate::wire::{receive, send};

@@ -1,3 +1,5 @@
+//! The figures of pairs, each assigned to one path or one end.
+
 use super::SMALL_BYTES;
 use crate::cluster::{Beside, Cluster, ExcessFactor, NodePair};
 

@@ -1,3 +1,5 @@
+//! The parts of a cluster that can be bad.
+
 use super::figures::{Item, PairMetric};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

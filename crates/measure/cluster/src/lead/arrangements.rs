@@ -1,3 +1,5 @@
+//! Patterns of simultaneous streams.
+
 use crate::cluster::StreamPattern;
 
 /// By group: the two halves are as far apart as possible.

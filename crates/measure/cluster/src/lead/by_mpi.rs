@@ -1,3 +1,5 @@
+//! The measurement through MPI: all ranks run the program, and rank 0 receives the figures.
+
 use super::{Lead, Member, sentence};
 use crate::measure::ClusterProgress;
 use crate::mpi::{self, MpiError, MpiTask};

@@ -1,3 +1,5 @@
+//! Rank 0 and its ranks as threads of one process, connected over TCP.
+
 use super::*;
 use crate::cluster::{Beside, ConnectionEnd, ExcessFactor};
 use crate::meeting::Meeting;

@@ -1,3 +1,5 @@
+//! Runs the MPI program as this rank.
+
 use super::{MOST_PRINTED, MpiProgram};
 use seatmap_os::Ending;
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,5 @@
+//! Ranks as threads of one process, connected over TCP.
+
 use super::*;
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -1,3 +1,5 @@
+//! Messages on their way, and attacks on them.
+
 use super::*;
 use proptest::prelude::*;
 use std::net::TcpListener;

@@ -1,3 +1,5 @@
+//! Whether a cpuset can keep other threads off a CPU.
+
 use super::pinned::last_free;
 use super::text::named;
 use crate::doctor::{Diagnosis, Remedy, Severity};

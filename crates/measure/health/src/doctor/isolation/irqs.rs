@@ -1,3 +1,5 @@
+//! Which interrupts can be moved away from the CPUs.
+
 use super::text::named;
 use crate::doctor::{Diagnosis, Remedy, Severity};
 use seatmap_cell::settings_lock::SettingsLock;

@@ -1,3 +1,5 @@
+//! CPUs with pinned threads.
+
 use seatmap_os::root::FileError;
 use seatmap_os::task::{self, ThreadStat};
 use seatmap_os::{CpuSet, Root};

@@ -1,3 +1,5 @@
+//! The noise that remains after all other remedies, and its causes.
+
 use super::boot::Boot;
 use super::irqs::Irqs;
 use super::surroundings::neighbours;

@@ -1,3 +1,5 @@
+//! Settings of the running kernel.
+
 use super::text::{as_mask, list, mask, read, shown};
 use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
 use seatmap_cell::settings_lock::SettingsLock;

@@ -1,3 +1,5 @@
+//! Helpers for small files and for lists and masks of CPUs.
+
 use seatmap_os::CpuList;
 use seatmap_os::{CpuSet, Root};
 

@@ -1,3 +1,5 @@
+//! Threads of this process over its own memory.
+
 use super::*;
 use crate::seats::samples::homely;
 
