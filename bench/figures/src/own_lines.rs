@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// Lines of the program: one page.
 const LINES: u32 = 64;
-/// Several for each home of the meshes.
+/// Lines of the process that measured the profile: several for each home of the meshes.
 const PROFILED: u32 = 256;
 const SEEDS: u64 = 5;
 /// The program's page has other addresses than the profile's.

@@ -5,7 +5,7 @@ use seatmap_machines::host::HostClock;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Two lines from its neighbours.
+/// One word on a separate line, two lines from its neighbours.
 #[repr(align(256))]
 #[derive(Default)]
 pub struct PaddedWord(AtomicU64);

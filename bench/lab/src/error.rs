@@ -17,7 +17,7 @@ pub enum LabError {
     },
     #[error("'{0}' is not a list of CPUs such as 0-3,8")]
     CpuList(String),
-    /// The experiment is skipped.
+    /// A tool or package is missing; the experiment is skipped with a message.
     #[error("{0} is missing")]
     Missing(String),
     #[error("{}: {source}", path.display())]
@@ -49,6 +49,7 @@ impl LabError {
         move |source| Self::Start { program: program.clone(), source }
     }
 
+    /// Whether the experiment is skipped instead of failed, because something is missing.
     #[must_use]
     pub fn is_absence(&self) -> bool {
         matches!(self, Self::Missing(_))

@@ -1,7 +1,7 @@
 //! The initial file system of a computer: programs with their libraries, scripts and modules, as
 //! the cpio archive that Linux unpacks at its start.
 //!
-//! Format "newc": `Documentation/driver-api/early-userspace/buffer-format.rst`.
+//! The format is "newc" of Linux' `Documentation/driver-api/early-userspace/buffer-format.rst`.
 
 use crate::error::LabError;
 use crate::tool::{find, output, write};
@@ -177,7 +177,7 @@ fn append(archive: &mut Vec<u8>, number: usize, name: &str, mode: u32, bytes: &[
     archive.resize(archive.len().next_multiple_of(4), 0);
 }
 
-/// A quarter of the sizeand faster to unpack.
+/// A program without debugging information: a quarter of the size, which the guest unpacks faster.
 fn without_debugging(program: &Path) -> Option<Vec<u8>> {
     let name = program.file_name()?.to_string_lossy().into_owned();
     let small = std::env::temp_dir().join(format!("lab-{}-{name}", std::process::id()));

@@ -153,7 +153,7 @@ fn cache() -> Result<PathBuf, LabError> {
     path.canonicalize().map_err(LabError::file(&path))
 }
 
-/// `FILE:PATH`or a program for the guest's `bin`.
+/// `FILE:PATH`, or a program by name or path, which goes to the guest's `bin`.
 fn guest_file(word: &str) -> Result<GuestFile, LabError> {
     if let Some((source, path)) = word.split_once(':') {
         return Ok(GuestFile { source: PathBuf::from(source), path: path.to_owned() });

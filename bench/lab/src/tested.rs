@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-/// Not in the table.
+/// Computers for other experiments, not in the table.
 const OTHERS: [&str; 5] = ["four-cpus", "four-nodes", "sixteen", "two-cpus", "two-nodes"];
 
 #[derive(Debug, clap::Args)]

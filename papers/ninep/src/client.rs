@@ -120,7 +120,7 @@ impl<S: Read + Write> FileClient<S> {
         let request = FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION };
         match self.ask(&request)? {
             Reply::Version { size_bytes, version }
-                // With at least a byte of data.
+                // A server may want shorter messages, with at least a byte of data.
                 if version == VERSION
                     && (AROUND_DATA_BYTES + 1..=LONGEST_BYTES).contains(&size_bytes) =>
             {
@@ -200,6 +200,7 @@ impl<S: Read + Write> FileClient<S> {
     fn walk(&mut self, path: &str) -> io::Result<u32> {
         let names: Vec<&[u8]> =
             path.split('/').filter(|name| !name.is_empty()).map(str::as_bytes).collect();
+        // Freed numbers come first, so that numbers stay low.
         let new = self.unused.pop().unwrap_or(self.next);
         let (first, rest) = names.split_at(names.len().min(MOST_NAMES));
         if let Err(error) = self.walk_on(ROOT, new, first) {

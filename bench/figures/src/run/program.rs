@@ -57,7 +57,7 @@ pub fn play(cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
 
 fn side(turn: &AtomicU32, own: u32, other: &Thread) {
     for _ in 0..ROUNDS {
-        // `park` may returnearly (std::thread::park), so the turn decides.
+        // `park` may return without a reason (std::thread::park), so the turn decides.
         while turn.load(Ordering::Acquire) % 2 != own {
             thread::park();
         }

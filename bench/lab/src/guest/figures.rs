@@ -182,7 +182,8 @@ fn doctor_of_victims(kernel: &KernelFacts) -> Result<String, VerbFailure> {
         let found = of_victim(*victim);
         set(*victim, true)?;
         found?;
-        // The command starts all; those that were offline before are switched off again.
+        // The command brings back all offline CPUs, so those that were offline before are switched
+        // off again.
         for absent in kernel.offline.iter().filter(|cpu| exists(**cpu)) {
             set(*absent, false)?;
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const CPUS: &str = "/sys/devices/system/cpu";
 const NODES: &str = "/sys/devices/system/node";
 
-/// Emulated CPUs are slow.
+/// Time limit for switching a CPU: emulated CPUs are slow.
 const SETTLES_WITHIN: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Debug)]

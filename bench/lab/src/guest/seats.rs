@@ -1,4 +1,4 @@
-//! `run` and `place`.
+//! `run` and `place`: the resulting positions of threads and their memory.
 
 use super::answer::{ask, document, numbers, start, start_program};
 use super::kernel::{KernelFacts, NodeFacts};

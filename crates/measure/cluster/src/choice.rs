@@ -1,4 +1,4 @@
-//! Chooses the measured pairsas values arrive.
+//! Chooses the measured pairs, at most four per node, as values arrive.
 //!
 //! 1. Each node with its successor in natural order (`n2` before `n10`) and with the first node,
 //!    which sees near and far nodes.
@@ -58,7 +58,7 @@ pub fn choose(
     chooser.begin(&natural_order(names));
     chooser.join_runs();
     chooser.fill_blocks();
-    // They test a model of all other pairs.
+    // Last, because they test a model of all other pairs.
     let held_back = chooser.hold_back();
     ChosenGroups { groups: chooser.components(), held_back }
 }
@@ -142,7 +142,7 @@ impl Chooser<'_> {
             match parts.count() {
                 // These far pairs separate nothing: search below them.
                 1 => most = next,
-                // Not a few outliers.
+                // More than a quarter of the nodes is a group, not a few outliers.
                 _ if lone == 0 || 4 * lone > within.len() => return found,
                 _ => within = near,
             }
@@ -205,7 +205,7 @@ impl Chooser<'_> {
             // Half a pair per node is reserved for held-back pairs.
             let Some(next) = next.filter(|_| self.left() > self.nodes / 2) else { return };
             self.measure(&[next]);
-            // It failed already.
+            // It failed, and would fail again.
             if !self.known.contains_key(&next) {
                 return;
             }

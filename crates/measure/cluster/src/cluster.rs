@@ -288,7 +288,7 @@ impl NodePair {
             // Disturbances only lower rates and lengthen gaps.
             self.rate_mbps[end] = self.rate_mbps[end].max(other.rate_mbps[end]);
             self.gap_ns[end] = self.gap_ns[end].min(other.gap_ns[end]);
-            // Only the link loses packets of round trips.
+            // Only the link loses packets of round trips, so all losses count.
             self.retransmits[end] = self.retransmits[end].saturating_add(other.retransmits[end]);
             self.segments[end] = self.segments[end].saturating_add(other.segments[end]);
             if let (Some(own), Some(other)) = (&mut self.ends, &other.ends) {
@@ -302,7 +302,7 @@ impl ConnectionEnd {
     fn keep_better(&mut self, other: &ConnectionEnd) {
         self.wait_share =
             [self.wait_share, other.wait_share].into_iter().flatten().reduce(f64::min);
-        // A busy moment cannot use up a nonexistent quota.
+        // A busy moment cannot use up a nonexistent quota, so all stops count.
         let Some(others) = &other.stops else { return };
         let own = self.stops.get_or_insert_default();
         others.iter().for_each(|stop| stop.add_to(own));
@@ -358,7 +358,7 @@ impl Cluster {
             ));
         }
         let mut names = BTreeSet::new();
-        // Diagnoses name nodes.
+        // Diagnoses name nodes, so two nodes must not share a name.
         if let Some(twice) = self.nodes.iter().find(|node| !names.insert(&node.name)) {
             return Err(format!("two nodes have the name {}", twice.name));
         }

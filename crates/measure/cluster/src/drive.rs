@@ -1,4 +1,4 @@
-//! Measures a pair from one side.
+//! Measures a pair from one side: round trips, gaps and rates.
 
 use crate::cluster::{ConnectionEnd, Trip};
 use crate::echo::{EndCounters, LARGEST, PairEnds, SILENCE, clock_ns};
@@ -119,7 +119,7 @@ fn tried(what: &str, error: &io::Error, limit: Duration) -> String {
     }
 }
 
-/// Never "0 s".
+/// The text is never "0 s".
 fn limit_words(limit: Duration) -> String {
     if limit < Duration::from_secs(1) {
         return format!("{} ms", limit.as_millis().max(1));
@@ -162,7 +162,7 @@ impl PairTime {
     }
 }
 
-/// Returns Mbit/s.
+/// Sends for this time and returns the rate in Mbit/s.
 pub(crate) fn stream(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<f64, String> {
     let mut line = Line::open(way, limit).map_err(|error| tried("a connection", &error, limit))?;
     let begun = Instant::now();
@@ -308,7 +308,8 @@ impl Line {
     fn clock_offset_ns(&mut self) -> io::Result<f64> {
         let mut answers = Vec::new();
         for _ in 0..CLOCKS {
-            // Each side makes and checks one tag before and after the reading.
+            // Each side makes and checks one tag before and after the reading, so these times
+            // cancel out.
             let sent_ns = clock_ns();
             self.order(b'T', 0, 0)?;
             let theirs_ns = self.number()?;

@@ -1,4 +1,4 @@
-//! The measured node.
+//! The measured node: it echoes messages, and receives and sends streams.
 //!
 //! A connection begins with the handshake. Then come orders of nine bytes: a letter and two numbers
 //! of four bytes. Orders and answers have a tag; measured messages have none.
@@ -25,7 +25,7 @@ use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// In bytes.
+/// The largest message accepted, in bytes.
 pub(crate) const LARGEST: u32 = 4 << 20;
 
 /// Closes a silent connection after this time; a measured pair is never silent that long.

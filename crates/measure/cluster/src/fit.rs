@@ -30,7 +30,7 @@ impl SymmetricMetric {
 /// Iterations of the fit: medians converge in two or three.
 const TURNS: usize = 4;
 
-/// For a node's own factor.
+/// A node gets its own factor only with at least this many pairs.
 const FEWEST_PAIRS: usize = 3;
 
 /// A model of all pairs.
@@ -40,7 +40,7 @@ pub struct PairModel {
     known: BTreeMap<[usize; 2], f64>,
     /// Logarithms.
     blocks: BTreeMap<[usize; 2], f64>,
-    /// Inside and between groups, for unmeasured blocks.
+    /// Logarithms inside groups and between them, for unmeasured blocks.
     usual: [f64; 2],
     /// Logarithms.
     nodes: Vec<f64>,

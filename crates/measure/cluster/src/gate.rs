@@ -73,7 +73,7 @@ impl<T: DeserializeOwned> Gate<T> {
 
     fn accept(&mut self) {
         for at in 0..self.listeners.len() {
-            // A fast caller must not starve the other listeners.
+            // Bounded, so that a fast caller does not starve the other listeners.
             for _ in 0..MOST {
                 match self.listeners[at].accept() {
                     Ok((stream, from)) => self.greet(stream, from.ip().to_canonical()),
@@ -132,7 +132,7 @@ fn of_stranger(from: IpAddr, why: impl std::fmt::Display) -> String {
     format!("somebody at {from}: {why}")
 }
 
-/// The next call may succeed (accept(2)).
+/// Whether only this call failed, so the next one may succeed (accept(2)).
 fn is_of_the_caller(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted)
 }

@@ -18,7 +18,7 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// Of an unproved peer, in bytes.
+/// The longest message of an unproved peer, in bytes.
 const LONGEST: u32 = 1 << 16;
 
 /// Even between distant nodes a handshake takes less than a second.

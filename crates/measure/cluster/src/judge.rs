@@ -1,4 +1,4 @@
-//! Diagnosis of a cluster.
+//! Diagnosis of a cluster: names bad nodes and cables with the figures that show it.
 //!
 //! The figures of a pair depend on the link out of one node, the link into the other and, between
 //! switches, the path between these. A rate is that of the slowest part, a time the sum of all.

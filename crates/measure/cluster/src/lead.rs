@@ -1,4 +1,4 @@
-//! Rank 0: gathers the ranksand has pairs measured.
+//! Rank 0: gathers the ranks, chooses pairs and has them measured.
 //!
 //! A thread joins as an ordinary rank, so that this node is measured like the others.
 
@@ -29,10 +29,11 @@ use std::io;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// TCP needs a while to share a link.
+/// The duration of simultaneous streams: TCP needs a while to share a link.
 const LOADED_MS: u64 = 500;
 
-/// How often the partial result is saved: an interrupted measurement can resume.
+/// How often the partial result is saved after the first pairs, so that an interrupted measurement
+/// can resume.
 const KEPT: Duration = Duration::from_secs(1);
 
 const LOOK: Duration = Duration::from_millis(100);
@@ -53,7 +54,8 @@ pub(crate) fn run(
     progress: &mut dyn FnMut(ClusterProgress),
     keep: &mut dyn FnMut(&Cluster),
 ) -> Result<Cluster, ClusterMeasureError> {
-    // Before the MPI program is built: other ranks look for it as soon as theirs is.
+    // The port opens before the MPI program is built, because other ranks look for it as soon as
+    // theirs is.
     let host = options.meeting.open(rank, options.secret.clone()).map_err(RankError::from)?;
     let duties = Duties::new(&own, options);
     let (program, unbuilt) = built(options);
@@ -78,7 +80,7 @@ pub(crate) fn run(
     } else {
         Ok(())
     };
-    // Otherwise the ranks would wait for orders.
+    // The ranks end before an MPI failure is reported; otherwise they would wait for orders.
     lead.end();
     by_mpi?;
     let _ = own_rank.join();
@@ -237,7 +239,7 @@ impl<'a> Lead<'a> {
 
     fn measure_nodes(&mut self, progress: &mut dyn FnMut(ClusterProgress)) {
         let all = self.members.len();
-        // Orders first: the nodes measure at the same time.
+        // All orders precede the first answer, so that the nodes measure at the same time.
         for member in &mut self.members {
             if let Err(error) = send(&mut member.stream, &RankInstruction::Profile) {
                 member.lost = Some(error.to_string());
@@ -496,7 +498,7 @@ fn rounds(pairs: &[[usize; 2]], at_once: usize) -> Vec<Vec<[usize; 2]>> {
     rounds
 }
 
-/// By node name.
+/// Pairs are matched by node name.
 fn carried(earlier: &Cluster, now: &Cluster) -> Result<Vec<NodePair>, ClusterMeasureError> {
     let names: Vec<&str> = now.nodes.iter().map(|node| node.name.as_str()).collect();
     let index = earlier.nodes.iter().map(|node| {

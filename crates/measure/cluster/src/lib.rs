@@ -15,11 +15,11 @@
 //! | [`mpi`] | measurement through MPI |
 //! | [`spread`] | other divisible work |
 //! | [`choice`] | the measured pairs |
-//! | [`fit`] | predictions for unmeasured pairs |
+//! | [`fit`] | groups of nodes, predictions for unmeasured pairs |
 //! | [`cluster`] | the result on file, `seatmap-cluster/1` |
 //! | [`judge`] | bad nodes and links |
 //! | [`names`] | compact lists of node names |
-//! | [`table`] | CSV |
+//! | [`table`] | round trips of all pairs as CSV |
 //! | [`topology`] | the groups as Slurm's network description |
 //! | [`ranks`] | places for a job's ranks |
 //! | [`ranks_here`] | seats of the ranks on this computer |

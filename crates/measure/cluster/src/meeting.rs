@@ -97,7 +97,7 @@ pub(crate) struct MeetingHost {
 }
 
 impl MeetingHost {
-    /// On the interface that other ranks use.
+    /// The address at which rank 0 joins its own meeting, on the interface that other ranks use.
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
         let first = self.listeners.first().ok_or(io::ErrorKind::NotConnected)?.local_addr()?;
         if !first.ip().is_unspecified() {
@@ -200,7 +200,8 @@ impl Meeting {
                 Err(Place::NotYet(text)) => why = text,
                 Ok((places, secret)) => {
                     for place in places {
-                        // Then the next address is tried.
+                        // An unreachable interface costs two seconds, then the next address is
+                        // tried.
                         let stream = TcpStream::connect_timeout(&place, Duration::from_secs(2));
                         let greeted = stream.map_err(|error| Greeting::Again(error.to_string()));
                         match greeted.and_then(|stream| greet(stream, &secret)) {

@@ -1,4 +1,4 @@
-//! Pins threads of small messages.
+//! Pins a thread that sends or answers small messages.
 
 use seatmap_os::{CpuSet, kept_masks};
 

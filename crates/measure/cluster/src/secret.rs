@@ -1,7 +1,7 @@
 //! The secret of the ranks of one start, and proofs of knowing it.
 //!
-//! A caller must answer a fresh number with its HMAC-SHA256 (RFC 2104) under the secretand receives
-//! such a proof. The secret itself is never sent.
+//! A caller must answer a fresh number with its HMAC-SHA256 (RFC 2104) under the secret and
+//! receives such a proof. The secret itself is never sent.
 
 use crate::wire::is_same;
 use hmac_sha256::HMAC;
@@ -84,7 +84,7 @@ impl Secret {
     pub(crate) fn mac(&self, role: &str, texts: &[&str]) -> [u8; 32] {
         let mut mac = HMAC::new(&self.0);
         for text in [role].iter().chain(texts) {
-            // The length first: different lists have different bytes.
+            // The length comes first, so that different lists have different bytes.
             mac.update((text.len() as u64).to_be_bytes());
             mac.update(text);
         }

@@ -154,7 +154,7 @@ pub fn follow(rank: &Rank, meet: &Meet, work: SpreadWork<'_>) -> Result<usize, S
     })
 }
 
-/// During the work, so that the end interrupts it.
+/// Reads orders during the work, so that the end of everything interrupts it.
 fn read_orders(
     mut channel: RankConnection,
     is_over: &AtomicBool,

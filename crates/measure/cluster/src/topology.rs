@@ -55,7 +55,7 @@ fn head(cluster: &Cluster, file: &str) -> String {
     )
 }
 
-/// Some characters have a meaning in Slurm's files.
+/// Brackets, commas, blanks, `#` and `=` have a meaning in Slurm's files.
 fn is_good(name: &str) -> bool {
     !name.is_empty()
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter))

@@ -32,7 +32,7 @@ pub fn core_distance(
     let samples = &outcome.samples;
     let resolution_ns = plan.resolution_ns(clock_step_ns);
     let pairs = schedule::all_pairs(samples.pus().len());
-    // Bootstrap intervals take time.
+    // In parallel, because the bootstrap intervals take time.
     let Ok(results) = pool::try_map::<_, _, _, Infallible>(
         &pairs,
         || (),
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_median_that_may_be_another_by_a_factor_is_never_stable() {
-        // Too scattered for a mixture to separate.
+        // Nine passes around 400 ns and eight around 70, too scattered for a mixture to separate.
         let mut samples = Samples::new(vec![0, 1]);
         let mut rng = fastrand::Rng::with_seed(9);
         for pass in 0..17 {

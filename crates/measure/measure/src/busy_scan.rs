@@ -1,7 +1,8 @@
 //! Measures candidate lines while all PUs communicate, as on a busy machine (Liu et al. 2015,
 //! figure 7).
 //!
-//! All pairs, drawn anew each round, run simultaneously over separate lines and are measured.
+//! All pairs, drawn anew each round, run simultaneously over separate lines and are measured, so
+//! one round yields a round trip of each pair in different company.
 
 use crate::error::MeasureError;
 use crate::fit::siblings;
@@ -14,7 +15,7 @@ use seatmap_data::machine::{CoreDistance, Topology};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-/// Per core, line and pass.
+/// Round trips of each core over each line, per pass of the plan.
 const LOOKS: usize = 24;
 /// Only round trips during which all pairs run count, and the slowest take several times as long as
 /// the fastest.
@@ -95,7 +96,7 @@ impl BusyScan<'_> {
         let about: Vec<usize> = rng.choose_multiple(0..self.lines as usize, measured);
         let others = self.others(self.pairs - rows.len(), rng);
         let seats = rows.iter().map(|rows| rows.map(|row| self.distance.pus[row])).chain(others);
-        // For the other pairs.
+        // Other pairs load the machine over lines that are not measured.
         let spare = spare(&lines.candidates, lines.all, self.pairs, rng);
         let over = about.iter().map(|line| lines.candidates[*line]).chain(spare);
         let pairs = seats.zip(over).map(|([a, b], line)| PairAt { a, b, line }).collect();
@@ -129,7 +130,8 @@ impl BusyScan<'_> {
     }
 }
 
-/// Drawn, because a replayed machine has four billion.
+/// `count` random lines other than candidates, or fewer if there are too few; drawn, because a
+/// replayed machine has four billion.
 fn spare(candidates: &[u32], lines: u32, count: usize, rng: &mut Rng) -> Vec<u32> {
     let count = count.min((lines as usize).saturating_sub(candidates.len()));
     let mut taken: HashSet<u32> = candidates.iter().copied().collect();

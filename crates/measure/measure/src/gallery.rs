@@ -6,8 +6,8 @@
 //! | module | holds |
 //! |---|---|
 //! | [`collection`] | the machines, each with a unique name |
-//! | [`like`] | machines with one processor |
-//! | [`ranking`] | the time of a pattern |
+//! | [`like`] | comparisons of machines with the same processor |
+//! | [`ranking`] | the machines by the time of a pattern |
 //! | [`contribution`] | whether a profile may be published |
 
 pub mod collection;

@@ -13,7 +13,8 @@ use std::ops::ControlFlow;
 /// Six hubs suffice for 2 ns of noise in a visit's median.
 const HUBS: usize = 6;
 
-/// Fewer if the matrix has fewer.
+/// Visits to each line from each hub to each PU, in a new random order; fewer if the matrix has
+/// fewer.
 const PASSES: u32 = 3;
 
 /// The PUs and lines of the scan.
@@ -56,7 +57,8 @@ impl HomeScan<'_> {
         let mut rng = fastrand::Rng::with_seed(self.plan.seed);
         let mut done = 0;
         for _ in 0..passes {
-            // Otherwise drift would look like a difference between early and late lines.
+            // A new order each time, so that drift does not look like a difference between early
+            // and late lines.
             rng.shuffle(&mut cells);
             for (line, hub, pu) in &cells {
                 let pair = PairAt {

@@ -1,4 +1,5 @@
-//! Measures how far apart cores are.
+//! Measures how far apart cores are: protocols, statistics that summarise the results, and fits
+//! that explain them.
 //!
 //! All protocols use [`probe::Probe`]: the host, a simulator, a recorded profile or a synthetic
 //! machine.

@@ -75,7 +75,7 @@ pub fn lines_needed(pus: usize) -> u32 {
     LINE_SPACING * (pus / 2) as u32
 }
 
-/// Including both ends.
+/// Takes all if few, otherwise evenly spaced ones, including both ends.
 fn points(most: usize) -> Vec<usize> {
     if most <= MOST_POINTS {
         return (1..=most).collect();
@@ -115,7 +115,7 @@ fn point<P: Probe>(
     })
 }
 
-/// So that each point can be repeated alone.
+/// Each point has its own seed, so that it can be repeated alone.
 fn draws_of(seed: u64, pairs: usize) -> fastrand::Rng {
     let mut of_curve = fastrand::Rng::with_seed(seed);
     fastrand::Rng::with_seed(of_curve.u64(..).wrapping_add(pairs as u64))

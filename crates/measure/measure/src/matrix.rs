@@ -1,4 +1,5 @@
-//! The matrix protocol.
+//! The matrix protocol: passes over all pairs, each in a new random order, then more visits to
+//! pairs whose passes disagree.
 
 mod further;
 mod stacked;
@@ -138,7 +139,7 @@ impl<P: Probe> MatrixRun<'_, P> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Together, and those without a batch again alone.
+    /// Visits the pairs of a round together, and those without a batch again alone.
     fn visit(
         &mut self,
         round: &[(usize, usize)],

@@ -234,7 +234,7 @@ impl MeasurementRequest {
         let probe =
             source::host_probe(topology, &self.request(1.0)).map_err(MeasurementError::failed)?;
         let clock = probe.testbed().clock().describe();
-        // The survey's own threads are a load.
+        // Before the survey, whose own threads are a load.
         let profile = self.by.host_profile(topology, clock);
         let surveyed = self.survey(probe, hear)?;
         let mut measurement = Measurement::of(surveyed, profile);

@@ -117,7 +117,7 @@ fn measured(profile: &Profile) -> &[u32] {
     profile.core_distance.as_ref().map_or(&[], |known| &known.pus)
 }
 
-/// Distances are measured more often.
+/// Adds remembered speeds and wakeups, because distances are measured more often.
 fn with_remembered(profile: &Profile, before: Option<Profile>) -> Profile {
     let mut with = profile.clone();
     let Some(before) = before else { return with };

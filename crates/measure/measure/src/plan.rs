@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Per round trip.
+/// The difference that a batch must show, per round trip.
 const WANTED_RESOLUTION_NS: f64 = 0.2;
 
 /// Below 50 single transfers show, above 200 most batches are interrupted.

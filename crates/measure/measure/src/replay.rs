@@ -13,8 +13,9 @@ const USUAL_NOISE: f64 = 0.01;
 const MAD_TO_SIGMA: f64 = 1.4826;
 
 /// A profile as a source of round trips: its medians with normal noise of their measured size, on a
-/// clock with its step. Simultaneous pairs do not disturb each other. A resumed run draws the same
-/// figures.
+/// clock with its step. Simultaneous pairs do not disturb each other. The figures of a visit depend
+/// only on the seed, the pair, its line and the number of earlier visits, so that a resumed run
+/// draws the same.
 #[derive(Debug)]
 pub struct Replay {
     distance: CoreDistance,
@@ -88,6 +89,7 @@ impl Replay {
         fastrand::Rng::with_seed(mixed)
     }
 
+    /// Uses the home model if it has several homes and knows the pair, otherwise the matrix.
     /// Siblings exchange a line inside their core, regardless of its home.
     fn median_ns(&self, i: usize, j: usize, line: u32) -> f64 {
         let by_home =

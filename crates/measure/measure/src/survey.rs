@@ -228,7 +228,7 @@ fn loaded<P: Probe>(
     Ok((!stopped).then_some(curve))
 }
 
-/// One, unless more do not change the figures.
+/// Allows one, unless more are requested and do not change the figures.
 fn permitted<P: Probe>(
     probe: &mut P,
     request: &SurveyRequest,

@@ -29,7 +29,8 @@ impl Allowance {
         let passed = now.saturating_duration_since(self.earned_until);
         let earned = passed.as_nanos() / self.pace.as_nanos();
         if earned > 0 {
-            // Otherwise calls in mid-period would lose up to half.
+            // The remainder counts towards the next period; otherwise calls in mid-period would
+            // lose up to half.
             let begun = passed.as_nanos() % self.pace.as_nanos();
             let begun = Duration::from_nanos(u64::try_from(begun).unwrap_or(u64::MAX));
             self.left = u32::try_from(earned)

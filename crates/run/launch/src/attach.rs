@@ -15,7 +15,7 @@ use seatmap_os::task::{self, Family, ThreadStat};
 use seatmap_os::{CpuSet, Root, Tid, affinity, proc_mount, visibility};
 use std::collections::BTreeMap;
 
-/// A process may create threads without end.
+/// The most looks for new threads, because a process may create threads without end.
 const LOOKS: usize = 16;
 
 const MOST_NAMED: usize = 8;

@@ -1,9 +1,10 @@
 //! Makes a stopped thread set its memory policy.
 //!
-//! set_mempolicy(2) acts on the calling thread only. The tracer points the thread to a system call
-//! instruction, its last one or the vDSO's. It lets the thread run to the end of that one call, and
-//! then restores registers, signal mask, and the bytes below the stack that held the node mask. No
-//! signal is delivered meanwhile.
+//! set_mempolicy(2) acts on the calling thread, so the thread itself must call it. The tracer
+//! points it to a system call instruction, either the one from which it comes or one of the vDSO.
+//! It lets the thread run to the end of that one call, and then restores registers, signal mask,
+//! and the bytes below the stack that held the node mask. No other instruction of the program runs,
+//! and no signal is delivered meanwhile.
 //!
 //! The thread is left alone, and the report says why, if it runs 32-bit code, ignores `SIGTRAP`, or
 //! has a seccomp filter that the launcher lacks, which might end the program for the call.

@@ -320,7 +320,7 @@ impl<'a> Launch<'a> {
         match (before, self.stopped, &mut self.link) {
             (None, Some(signal), Some(link)) => link.stopped(signal),
             (Some(_), None, Some(link)) => link.continued(),
-            // It continued and stopped again between two looks.
+            // The program continued and stopped again between two looks; so must the front.
             (Some(_), Some(signal), Some(link)) if went_on && !link.front_has_stopped() => {
                 link.stopped(signal)
             }

@@ -4,7 +4,9 @@
 //! others a moment later. So the later one of two runs knows the earlier, and simultaneous ones
 //! know each other.
 //!
-//! A program seated while it ran (`--pid`) has no lease; its seats show in its threads' masks.
+//! A program seated while it ran (`--pid`) has no process of Seatmap and no lease, because its
+//! seats outlive the command. Its seats show in its threads' masks, like those of `taskset` or
+//! another launcher.
 
 use crate::report::{FORMAT, Report};
 use seatmap_data::document::visible;
@@ -107,7 +109,7 @@ impl SeatNeighbours {
     }
 }
 
-/// Of threads that the kernel does not move.
+/// The CPUs of threads bound to one CPU: the kernel does not move them.
 pub(crate) fn single_seats(report: &Report) -> CpuSet {
     let seated = report.threads.iter().filter(|thread| thread.has_seat());
     Seats::of(seated.map(|thread| thread.tid)).single

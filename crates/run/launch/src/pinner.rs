@@ -284,7 +284,7 @@ impl Pinner {
         }
     }
 
-    /// A first process may stay on the whole set.
+    /// Lets a process wait on the whole set, where a first process may stay, and be reported so.
     fn wait(&mut self, tid: Tid) {
         let seat = Seat::shared(self.seating.whole().clone());
         let is_first = self.seating.is_first(tid);
@@ -398,7 +398,7 @@ impl Pinner {
         }
     }
 
-    /// The look read another thread's mask.
+    /// Removes a problem from a look that read another thread's mask while it replaced this one.
     fn ignore_look(&mut self, tid: Tid, other: Tid) {
         let Some(seat) = self.threads.living(other).and_then(|living| living.seat.clone()) else {
             return;

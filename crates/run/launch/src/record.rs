@@ -186,6 +186,7 @@ impl ThreadRecord {
         ran_on: Option<u32>,
         is_kept_off: impl FnOnce() -> bool,
     ) {
+        // A refused thread never had its seat, so it has not left it.
         if matches!(self.trouble, Some(Trouble::Refused { .. })) {
             return;
         }

@@ -86,8 +86,10 @@ impl Runtimes {
     }
 }
 
-/// If a plan has paths, a thread of Java or Node has its own seat, because the plan was made from
-/// that very program. Strict seatings and cells keep threads on their seats.
+/// The effect of seats on a runtime that counts CPUs repeatedly. If a plan has the paths of
+/// threads, a thread of Java or Node has its own seat, because the plan was made from that very
+/// program. A strict seating keeps each thread on its seat, and so does a cell, where the kernel
+/// moves no thread.
 pub(crate) fn fit(seating: &SeatAllocator, widens: bool, runtime: LanguageRuntime) -> SeatFit {
     let has_narrow_seats = seating.seats().cpus.iter().any(|seat| seat != seating.whole());
     if seating.ordered_tasks() == 0 || !has_narrow_seats {

@@ -7,7 +7,7 @@ use seatmap_data::document::visible;
 use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_os::CpuList;
 
-/// With memory shown.
+/// The most processes whose memory is shown.
 const MOST_PROCESSES: usize = 8;
 
 impl Report {

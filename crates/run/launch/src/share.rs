@@ -6,7 +6,8 @@
 //! | the same, with a list or a multiple of tasks | an equal part, in order |
 //! | `xargs -P N --process-slot-var=SLOT`, GNU parallel | as above, by the worker's slot |
 //!
-//! A start that would share seats is refused.
+//! A start that would share its seats with another one is refused, because each would assume that
+//! it has its CPU to itself.
 
 mod xargs;
 

@@ -130,7 +130,7 @@ impl Tracer {
         !self.traced.is_empty()
     }
 
-    /// Returns whether there may be more.
+    /// Handles a burst of reports. Returns whether there may be more.
     pub fn hear(&mut self, pinner: &mut Pinner) -> bool {
         for _ in 0..BURST {
             let Some((tid, ended)) = tracee::next_report() else { return false };
@@ -151,7 +151,7 @@ impl Tracer {
                 tracee::interrupt(*tid);
             }
         }
-        // The verifier needs all threads to stay traced.
+        // The verifier reads pages at each process's end, so all threads stay traced.
         if self.verifier.is_some() {
             return;
         }
@@ -198,7 +198,8 @@ impl Tracer {
                 return;
             }
             self.traced.insert(tid, Traced::new());
-            // Only its creator's later report identifies this thread.
+            // Only its creator's later report identifies this thread, so a plan with paths waits
+            // for it.
             if pinner.seating.has_paths() {
                 self.awaiting.insert(tid);
             } else {

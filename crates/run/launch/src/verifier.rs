@@ -199,12 +199,12 @@ impl ProcessMemory {
     }
 }
 
-/// Bytes in a suitable unit.
+/// Bytes in the largest unit with a number of one or more.
 #[must_use]
 pub fn size(bytes: u64) -> String {
     let kib = bytes as f64 / 1024.0;
     let mib = kib / 1024.0;
-    // Rounding must not give 1024.
+    // A unit begins where rounding would give 1024 of the next smaller one.
     if kib < 1023.5 {
         format!("{kib:.0} KiB")
     } else if mib < 1023.95 {

@@ -1,4 +1,5 @@
-//! Looks at a running program through `/proc`.
+//! Looks at a running program through `/proc`: often while threads start and end, and rarely
+//! otherwise.
 //!
 //! Looking stops no thread. It finds thread names, which are set late; threads and processes
 //! unknown to the tracer; and threads that left their seats.
@@ -85,7 +86,7 @@ impl ProcessWatch {
         }
     }
 
-    /// Returns whether there were any.
+    /// Finds processes, and threads that the tracer did not report. Returns whether there were any.
     fn find(&mut self, pinner: &mut Pinner, tracer: &Tracer) -> bool {
         for pid in pinner.threads.processes() {
             self.note(pid);

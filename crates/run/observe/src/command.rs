@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// After Ctrl-C, before the command gets a signal.
+/// The time for a command to end after Ctrl-C, before it gets a signal.
 const GRACE: Duration = Duration::from_secs(1);
 
 const PAUSE: Duration = Duration::from_millis(5);
@@ -71,7 +71,7 @@ pub fn attend(
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        // Ctrl-C also reaches the command, which usually ends by itself.
+        // Ctrl-C also reaches the command, which shares the terminal, so it usually ends by itself.
         if !is_to_end && stop() {
             is_to_end = true;
             since = Instant::now();

@@ -92,7 +92,7 @@ impl Observation {
     /// The document.
     #[must_use]
     pub fn document(&self, name: &str) -> ObservationDocument {
-        // The note replaces the pattern's.
+        // The note has the key `observation`, and contains all that the pattern has there.
         let pattern = Pattern { observation: None, ..self.pattern(name) };
         ObservationDocument { pattern, observation: self.note() }
     }

@@ -58,7 +58,7 @@ pub mod wakes;
 mod wakeups;
 mod windows;
 
-// Checked like any other source.
+// Included here so that its source is checked like any other.
 #[cfg(test)]
 extern crate alloc;
 #[cfg(test)]

@@ -97,7 +97,7 @@ pub fn messages(traces: &[TraceText]) -> Result<Messages, TraceError> {
     for trace in traces {
         let rank = rank(trace)?;
         size = size.max(rank.head.ranks).max(rank.head.rank.saturating_add(1));
-        // A damaged file may claim any number of ranks.
+        // A damaged file may claim any number of ranks, so this check comes first.
         if size > MAX_TASKS {
             let what = format!(
                 "{size}, and a pattern has no more than {MAX_TASKS}",
@@ -115,7 +115,7 @@ fn rank(trace: &TraceText) -> Result<Rank, TraceError> {
         head: trace.head()?,
         called: Vec::new(),
         unseen: Vec::new(),
-        // Incomplete until the last line.
+        // A file is incomplete until its last line says otherwise.
         cut_off: Some(trace.cut_off()),
     };
     for record in trace.records()? {
@@ -138,7 +138,7 @@ fn joined(ranks: &BTreeMap<usize, Rank>, size: usize) -> Messages {
         methods: vec![Method::Mpi],
         means: "libseatmap_mpi".to_owned(),
         shares: PairMessages::of_edges(&edges, TalkKind::Message),
-        // Tasks have the numbers of their ranks.
+        // A rank without a trace is also a task, so that tasks have the numbers of their ranks.
         tasks: (0..size).map(|rank| task(rank, ranks.get(&rank))).collect(),
         windows: vec![Window { from_s: 0.0, to_s, edges }],
         overhead: None,

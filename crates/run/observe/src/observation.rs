@@ -6,13 +6,13 @@ use seatmap_data::pattern::{Edge, Outsider, Pattern, PatternObservation};
 use seatmap_data::statistics::words::{counted, counted_figure};
 use std::collections::BTreeSet;
 
-/// Of the busiest task's CPU time.
+/// The share of the busiest task's CPU time that makes a task a worker.
 const WORKS: f64 = 0.2;
 
 /// Below this CPU time, in seconds, a lack of messages means nothing.
 const LEAST_S: f64 = 0.1;
 
-/// With fewer messages per second of CPU time, workers hardly communicate.
+/// With fewer messages per second of CPU time, workers hardly communicate: one in 100 ms.
 const FEW_PER_S: f64 = 10.0;
 
 /// A thread or rank of the observed program.
@@ -151,7 +151,8 @@ impl Observation {
             .filter(|share| workers.contains(&share.from) && workers.contains(&share.to))
             .fold(0.0, |sum, share| sum + share.messages);
         let is_odd = workers.len() > 1 && cpu_s >= LEAST_S && messages < FEW_PER_S * cpu_s;
-        // Nothing to suggest for these methods.
+        // These methods observe threads that share memory, or ranks, so there is nothing to
+        // suggest.
         (is_odd
             && !self
                 .methods

@@ -126,7 +126,7 @@ fn nearest(stretches: &[Stretch]) -> Option<usize> {
         .clone()
         .min_by(|(_, a), (_, b)| a.total_cmp(b))
         .filter(|(_, least)| *least < MOST_APART);
-    // A short period joins a neighbour, however different.
+    // A period too short for a phase joins a neighbour, however different.
     least
         .or_else(|| {
             distances

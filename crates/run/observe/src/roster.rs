@@ -41,6 +41,7 @@ impl Roster {
             // It ended before the first look.
             let was_missed = known.is_none() && born.born_ns == 0 && born.end.is_none();
             self.members[place].is_left_out |= was_missed && self.members[place].started_ticks == 0;
+            // A reused TID has another creation time, and so another index.
             let member = &self.members[place].born;
             invariant!(
                 member.tid == born.tid && (member.end.is_none() || born.end.is_some()),

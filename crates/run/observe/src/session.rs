@@ -175,6 +175,7 @@ impl ObservationSession {
         let is_late = time.is_some_and(|time| self.begun.elapsed() >= time);
         Ok(match () {
             () if stop() => Some(ObservationEnd::Stopped),
+            // Before the time, so that short waits also see the end.
             () if self.is_over(child_lives, is_late)? => Some(ObservationEnd::Program),
             () if is_late => Some(ObservationEnd::Time),
             () => None,

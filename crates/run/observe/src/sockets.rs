@@ -78,7 +78,7 @@ impl Sockets {
         self.of_calls.is_on()
     }
 
-    /// With their added cost.
+    /// The programs' running time while the kernel timed them, with their added cost.
     pub(crate) fn run_time(&self) -> io::Result<Duration> {
         let of_sockets: Duration = self
             .of_sockets

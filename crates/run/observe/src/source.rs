@@ -8,7 +8,7 @@ use seatmap_os::Tid;
 use std::io;
 use std::time::Duration;
 
-/// `None` for 0.
+/// A sentence with different endings for one and for several; `None` for 0.
 pub(crate) fn count_of(count: u64, name: &str, [one, several]: [&str; 2]) -> Option<String> {
     let rest = if count == 1 { one } else { several };
     (count > 0).then(|| format!("{} {rest}", counted(count, name)))
@@ -36,6 +36,7 @@ pub(crate) trait MessageSource {
 
     fn has_processes(&self) -> io::Result<bool>;
 
+    /// The kernel's CPU time for the observation so far, if known.
     fn kernel_time(&mut self) -> Option<Duration>;
 
     fn outsiders(&self) -> Vec<Outsider> {

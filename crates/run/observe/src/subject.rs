@@ -145,7 +145,7 @@ fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
 /// Its process is followed from its creation.
 fn start(command: &SubjectCommand, source: &mut dyn MessageSource) -> Result<Child, ObserveError> {
     let mut prepared = command.prepared();
-    // Follows all processes started meanwhile.
+    // All processes started meanwhile are followed, so this is on only for the start.
     source.follow_own_children(true)?;
     let child = prepared.spawn();
     source.follow_own_children(false)?;

@@ -26,7 +26,7 @@ pub struct ThreadMessages {
     pub bytes: f64,
 }
 
-/// A thread, as a source reports it.
+/// 0 for a thread older than the observation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Born {
     pub tid: Tid,

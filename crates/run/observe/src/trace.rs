@@ -127,7 +127,7 @@ fn read(path: PathBuf) -> Result<TraceText, TraceError> {
 impl TraceText {
     pub(crate) fn head<T: DeserializeOwned>(&self) -> Result<T, TraceError> {
         let line = self.text.lines().next().unwrap_or_default();
-        // Another version may have another first line.
+        // The format first, because another version may have another first line.
         let format: Format = self.value(0, line)?;
         if format.format != FORMAT {
             return Err(TraceError::Format { path: self.path.clone(), found: format.format });

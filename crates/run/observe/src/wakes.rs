@@ -24,7 +24,7 @@ impl WakeCounter {
     /// The wakeups since the last call, most frequent first; `None` if the kernel refuses.
     pub fn take(&mut self) -> Option<Vec<Wakes>> {
         let session = &mut self.0;
-        // One look without waiting.
+        // The time is over at once, so this takes one look without waiting.
         session.watch(Some(session.elapsed()), &|| false).ok()?;
         let seen = session.seen();
         session.forget();

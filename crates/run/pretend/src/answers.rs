@@ -127,7 +127,7 @@ impl ProgramCall<'_> {
     fn path(&self, address: u64) -> Option<String> {
         let mut path = Vec::new();
         while path.len() < LONGEST_PATH {
-            // The next page may not be mapped.
+            // Pieces end at page boundaries, because the next page may not be mapped.
             let at = address.checked_add(path.len() as u64)?;
             let piece = PATH_PIECE - at % PATH_PIECE;
             let mut bytes = vec![0; piece as usize];

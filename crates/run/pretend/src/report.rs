@@ -1,4 +1,4 @@
-//! `seatmap-pretend/1`.
+//! `seatmap-pretend/1`: the CPUs that a program's threads would have on another machine.
 
 use crate::answers::BoundRange;
 use crate::machine::PretendedMachine;
@@ -195,7 +195,8 @@ impl PretendedRun {
         of(&judged)
     }
 
-    /// Wrong if the last attempt failed, else a remark.
+    /// A finding per process with refused masks: wrong if the last attempt failed, else only a
+    /// remark.
     fn refusals(&self) -> Vec<Finding> {
         let machine = self.answers.machine();
         let threads = &self.answers.record.threads;

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// To find threads ended by signals.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Looks without a known process.
+/// After this many looks without a known process, the wait ends.
 const MOST_IDLE_LOOKS: u32 = 20;
 
 const START_EVERY: Duration = Duration::from_millis(2);
@@ -270,7 +270,7 @@ impl Session {
                 memory: &memory,
                 at_s,
             }),
-            // Its memory is hidden from this user.
+            // Its memory is hidden from this user, and so are its masks.
             Err(_) => CallAnswer::CarriedOut,
         };
         self.listener.answer(call, answer)

@@ -13,7 +13,7 @@ use std::ptr;
 /// This folder is replaced if a kernel without NUMA has no folder of nodes to mount on.
 const SYSTEM: &str = "sys/devices/system";
 
-/// Three numbers and spaces.
+/// The longest map of a namespace's user or group: three numbers and spaces.
 const MAP_BYTES: usize = 40;
 
 #[derive(Clone, Debug)]

@@ -28,7 +28,7 @@ const GROUP_BITS: u32 = 32;
 /// The largest CPU index: `NR_CPUS` of distribution kernels is 8192.
 const KERNEL_MAX: u32 = 8191;
 
-/// Distinguishes kinds of cores.
+/// The capacity that distinguishes kinds of cores if the kernel has no lists of them.
 const PERFORMANCE_CAPACITY: u32 = 1024;
 const EFFICIENCY_CAPACITY: u32 = 512;
 

@@ -141,13 +141,13 @@ impl CheckRequest {
             ..WatchOptions::default()
         };
         let choice = match (&self.choice, &self.standard.seats) {
-            // Bound or not.
+            // A job's ranks on this computer, bound or not.
             (ProcessChoice::Bound, ExpectedSource::Ranks(ranks)) => match ranks.living()? {
                 pids if pids.is_empty() => return Ok(None),
                 pids => ProcessChoice::Processes { pids, with_children: false },
             },
             (choice, _) => match (choice, self.standard.reported()) {
-                // Bound or not.
+                // The program of the file, bound or not.
                 (ProcessChoice::Bound, Some(program)) => {
                     let pids = program.processes.iter().copied().collect();
                     ProcessChoice::Processes { pids, with_children: false }

@@ -96,7 +96,8 @@ impl Expected {
     pub fn of_seating(text: &str) -> Result<Self, DocumentError> {
         let report: Report = seatmap_data::document::read(text, crate::seating::FORMAT)?;
         let program = ReportedProgram::of(&report);
-        // CPU 4294967295 would fill the memory.
+        // A CPU set has a bit for each index up to the last, so CPU 4294967295 would fill the
+        // memory.
         let cpus = report.threads.iter().enumerate();
         let mut cpus =
             cpus.flat_map(|(at, seated)| seated.cpus.iter().flatten().map(move |cpu| (at, *cpu)));
@@ -186,7 +187,7 @@ impl Expected {
     /// [`FileError`]: a launcher's seats cannot be read.
     pub fn shown(root: &Root, seating: &Seating) -> Result<Option<Self>, FileError> {
         let pids = seating.processes.iter().map(|process| process.pid);
-        // The supervisor is an ancestor of the program.
+        // The supervisor is an ancestor of the program, and publishes its seats in readable memory.
         let texts = published::read_above(root, pids, published::SEATING)?;
         let chosen: BTreeSet<Tid> = seating.processes.iter().map(|process| process.pid).collect();
         let mut seats: Vec<ExpectedSeat> = Vec::new();

@@ -30,13 +30,14 @@ impl SystemFiles {
 
     /// A process's threads, ascending; none if it has ended.
     pub fn threads(&mut self, pid: Tid) -> Vec<Tid> {
-        // The link count shows that it has one thread.
+        // Most processes have one thread, and the folder's link count shows this.
         if self.proc.folders(format_args!("{pid}/task")).ok() == Some(1) {
             return vec![pid];
         }
         match self.proc.numbers(format_args!("{pid}/task")) {
             Ok(mut tids) => {
-                // A thread may appear twice if others end meanwhile.
+                // The kernel lists a folder in pieces by counting entries, so a thread may appear
+                // twice if others end meanwhile.
                 tids.dedup();
                 tids
             }

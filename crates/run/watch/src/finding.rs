@@ -173,7 +173,7 @@ fn is_refused_to_root(root: &Root, command: &str) -> bool {
         return rights::is_closed_to_root(root, file);
     }
     let mut words = command.split(' ');
-    // Except in `migratepages PID FROM TO`.
+    // The process is the last word, except in `migratepages PID FROM TO`.
     let target = match words.next() {
         Some("migratepages") => words.next(),
         _ => words.next_back(),

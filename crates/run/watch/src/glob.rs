@@ -13,7 +13,7 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
         (pattern.chars().collect(), name.chars().collect());
     let mut at = 0;
     let mut inside = 0;
-    // The last star, and the text after its match.
+    // The index of the last star, and of the text after its present match.
     let mut star: Option<(usize, usize)> = None;
     while inside < name.len() {
         match pattern.get(at) {
@@ -23,7 +23,8 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
             }
             Some(one) if *one == '?' || *one == name[inside] => (at, inside) = (at + 1, inside + 1),
             _ => match &mut star {
-                // The last star takes one more character.
+                // The last star takes one more character, and the rest of the pattern is tried
+                // again.
                 Some((star_at, taken)) => {
                     *taken += 1;
                     (at, inside) = (*star_at + 1, *taken);

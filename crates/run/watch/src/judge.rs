@@ -156,7 +156,8 @@ pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
         found.extend(DEFAULT.iter().flat_map(|(_, rule)| rule(&facts)));
     }
     found.extend(criteria.rules.iter().flat_map(|rule| named(&facts, *rule)));
-    // Named rules judge only the final masks.
+    // Named rules judge the masks at the end, so threads that were elsewhere before are reported
+    // separately.
     if criteria.rules.iter().any(|rule| *rule != Rule::Default) {
         found.extend(moved::unjudged(&facts));
     }

@@ -503,7 +503,7 @@ impl Seen {
         }
     }
 
-    /// Whether its other files need no reading.
+    /// Whether the thread ran so little that its other files need no reading.
     fn rests(&self, times: ThreadTimes, at_ns: u64, is_due: bool) -> bool {
         // It is waiting, so its other files have changed.
         if self.is_ready() && times == self.times {

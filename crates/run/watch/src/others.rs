@@ -9,7 +9,7 @@ use seatmap_os::Tid;
 use seatmap_os::sched::{ThreadStatus, policy_name, threads_of_all};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// 50 us of half a second.
+/// Threads with a smaller share of the time are ignored: 50 us of half a second.
 const LEAST_PERCENT: f64 = 0.01;
 
 const MOST_LISTED: usize = 16;
@@ -36,7 +36,7 @@ impl Others {
             .and_then(threads_of_all)
             .unwrap_or(0);
         let mut others = Others { at_ns: clock(), is_left_out: count > most, ..Others::default() };
-        // The reading would take longer than the watching.
+        // With so many threads, the reading would take longer than the watching.
         if others.is_left_out {
             return others;
         }

@@ -203,7 +203,7 @@ mod tests {
         let _ = sleeper.wait();
     }
 
-    /// Moving this computer's interrupts would disturb it.
+    /// Uses files below a folder, because moving this computer's interrupts would disturb it.
     #[test]
     fn interrupts_are_sent_away() {
         let folder = tempfile::tempdir().unwrap();

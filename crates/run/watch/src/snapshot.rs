@@ -1,4 +1,4 @@
-//! Takes a seating.
+//! Takes a seating: two looks at all threads, short ones in between, and the rest at the end.
 
 use crate::choice::{ChoiceError, ProcessChoice};
 use crate::files::SystemFiles;
@@ -103,7 +103,7 @@ impl Watcher {
         let others = Others::read(&mut files, &pids, options.stranger_threads, &*clock);
         let (cpu_times, interrupts) = counts(&mut files);
         let trace = options.trace.then(|| SchedulerTrace::begin(&options.root, &pids));
-        // Last: these times must be the most exact.
+        // Comes last, because these times must be the most exact.
         let looks = Looks::begin(&mut files, &pids, &*clock);
         let is_alone = pids.is_empty();
         let choice = choice.clone();

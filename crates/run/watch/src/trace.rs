@@ -149,7 +149,7 @@ impl Counting {
             let times = since(self.before.get(&thread.tid), now.get(&thread.tid), passed_ns);
             thread.is_traced = true;
             thread.ran_on = match (now.contains_key(&thread.tid), thread.cpu) {
-                // It has run without a switch.
+                // It has run without a switch since before the count, so it is still on that CPU.
                 (false, Some(cpu)) if thread.run_percent > 0.0 => {
                     vec![RanOn { cpu, percent: 100.0 }]
                 }

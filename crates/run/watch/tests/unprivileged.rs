@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const NOBODY: u32 = 65534;
 
-/// For the inner part of a test.
+/// The process for the inner part of a test, which does nothing without it.
 const WATCHED: &str = "SEATMAP_TEST_WATCHED";
 
 const DONE: &str = "seen as nobody";

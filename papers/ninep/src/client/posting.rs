@@ -37,6 +37,7 @@ impl<S: Read + Write> FileClient<S> {
     pub fn post(&mut self, file: &OpenFile, mut offset: u64, data: &[u8]) -> io::Result<()> {
         for block in data.chunks(self.unit_bytes()) {
             if self.posted.lengths.len() >= MOST_POSTED {
+                // Half of the replies are read at once, so that both ends have work.
                 self.hear_posted(MOST_POSTED / 2)?;
             }
             self.posted.tag = self.posted.tag % MOST_POSTED as u16 + 1;

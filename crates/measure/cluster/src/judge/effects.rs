@@ -95,7 +95,7 @@ pub(super) struct Effects {
     pub late: Option<Late>,
     pub jitter: Option<Jitter>,
     pub ways: usize,
-    /// By index in the items.
+    /// The values that it explains, by index in the items.
     pub model: Vec<(usize, f64)>,
 }
 
@@ -133,7 +133,7 @@ impl Side<'_> {
         self.court.trip(&self.court.network.items[at])
     }
 
-    /// Paths of a larger part confirm each other.
+    /// Whether looks confirm this factor on some path. Paths of a larger part confirm each other.
     fn is_shown(&self, least: f64) -> bool {
         let shown = &self.court.network.shown;
         !matches!(self.part, NetworkPart::Pair(_))

@@ -30,7 +30,7 @@ impl PairMetric {
     pub(crate) fn of(self, pair: &NodePair) -> Option<[f64; 2]> {
         let small = pair.trip(SMALL_BYTES);
         match self {
-            // More is worse in every metric.
+            // The inverse, because more is worse in every metric.
             PairMetric::Slowness => Some(pair.rate_mbps.map(|rate| 1.0 / rate)),
             PairMetric::Time => Some([small?.median_ns; 2]),
             // At least 1, because factors of it are computed.
@@ -81,7 +81,7 @@ pub(super) struct Item {
     pub to: usize,
     pub value: f64,
     pub beside: Option<ExcessFactor>,
-    /// For [`PairMetric::Lost`].
+    /// The number of segments sent, for [`PairMetric::Lost`].
     pub segments: f64,
 }
 

@@ -1,4 +1,5 @@
-//! The group with which each node is compared.
+//! The group with which each node is compared. It may differ from the group on file, because a bad
+//! cable delays large messages as much as a second switch does.
 //!
 //! It may differ from the file's, because a bad cable delays large messages as a second switch
 //! does. The fastest small messages distinguish the two.
@@ -22,6 +23,7 @@ const FARTHER: std::ops::Range<f64> = 1.15..2.5;
 pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
     let own = cluster.group_of();
     let alone = lone(&own);
+    // Every node is alone, so there are no groups.
     if alone.len() == own.len() {
         return vec![0; own.len()];
     }
@@ -44,7 +46,7 @@ pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
         }
         let mut groups = BTreeMap::<usize, Vec<&Way>>::new();
         ways.iter().for_each(|way| groups.entry(own[way.to]).or_default().push(way));
-        // Large messages decide between several.
+        // Small messages may allow several groups; large messages decide.
         let near = groups.values().filter(|ways| {
             least >= FARTHER.end || ways.iter().any(|way| way.floor_ns < FARTHER.start * inside_ns)
         });
@@ -97,7 +99,7 @@ fn floor_ns(pair: &NodePair) -> Option<f64> {
         let more_ns = (larger.p10_ns - small.p10_ns).max(0.0);
         more_ns * f64::from(SMALL_BYTES + HEADER_BYTES) / more_bytes
     });
-    // Noise must not make it zero.
+    // Noise in the larger ones must not reduce the time to zero.
     let floor_ns = (small.p10_ns - sending_ns).max(small.p10_ns / 2.0);
     (floor_ns > 0.0).then_some(floor_ns)
 }

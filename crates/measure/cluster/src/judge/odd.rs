@@ -1,4 +1,4 @@
-//! Packets, clock and hardware.
+//! Faults in a node's own figures: packets, clock and hardware.
 
 use super::{ClusterFault, ClusterFaultKind, Court, SMALL_BYTES};
 use crate::cluster::NodePair;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const CLOCK_NS: f64 = 50e6;
 
 impl Court<'_> {
-    /// Without a majority none is named.
+    /// Nodes whose packet size differs from that of most; without a majority none is named.
     pub(super) fn mtu(&self) -> Vec<ClusterFault> {
         let sizes: BTreeMap<usize, u32> = (0..self.cluster.nodes.len())
             .filter_map(|node| Some((node, self.packet_bytes(node)?)))

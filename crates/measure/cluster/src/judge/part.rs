@@ -20,7 +20,7 @@ pub(crate) enum PartDirection {
     Both,
     /// Out of the part, or from the first node of a pair to the second.
     From,
-    /// The opposite.
+    /// Into the part, or from the second node to the first.
     To,
 }
 

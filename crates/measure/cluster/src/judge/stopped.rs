@@ -64,7 +64,7 @@ impl Court<'_> {
     fn stopped_fault(&self, nodes: &[usize]) -> ClusterFault {
         let mut all = Vec::new();
         nodes.iter().for_each(|node| self.stops[node].add_to(&mut all));
-        // Shared, so stops add up.
+        // These nodes share one file, so their stops add up.
         let stop = &all[0];
         let names = short(&nodes.iter().map(|node| self.name(*node)).collect::<Vec<_>>());
         let (processes, container) = match nodes {

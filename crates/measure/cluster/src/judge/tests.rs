@@ -11,19 +11,19 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug)]
 enum Put {
     Nothing,
-    /// By this factor, both ways.
+    /// A node's link is slower by this factor, both ways.
     Link(usize, f64),
     Upload(usize, f64),
     Way(usize, usize, f64),
-    /// A share.
+    /// This share of a node's packets is lost.
     Loss(usize, f64),
     Node(usize, f64),
     Jitter(usize),
-    /// From it and to it, in ns.
+    /// Packets from a node, and to it, are late by this many nanoseconds.
     Late(usize, [f64; 2]),
-    /// Each direction, in ns.
+    /// Packets between two nodes are late, in each direction.
     LateWay(usize, usize, [f64; 2]),
-    /// The first switch's, in each direction.
+    /// The first switch's uplink is slower, in each direction.
     Uplink([f64; 2]),
 }
 

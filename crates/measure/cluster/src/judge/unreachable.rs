@@ -26,7 +26,7 @@ pub(crate) fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -
                 partners.entry(b).or_default().insert(a);
             }
         }
-        // Greedy.
+        // Greedy: first the node that explains most.
         let most = partners
             .iter()
             .filter(|(node, all)| all.len() >= FEWEST_PARTNERS && all.len() > measured(node))

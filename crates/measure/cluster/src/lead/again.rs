@@ -54,7 +54,7 @@ pub(crate) fn look_again(again: &mut dyn Again) {
             suspects.iter().chain(like.values().flatten()).copied().collect();
         order.sort_unstable();
         order.dedup();
-        // A busy moment hits suspects and like pairs by chance.
+        // Shuffled, so that a busy moment hits suspects and like pairs by chance.
         rng.shuffle(&mut order);
         let is_limited = round >= FEWEST_ROUNDS;
         let Some(seen) = look(again, &order, is_limited) else { return };
@@ -116,7 +116,7 @@ fn look(
 ) -> Option<BTreeMap<[usize; 2], NodePair>> {
     let mut seen = BTreeMap::new();
     for (at, pair) in pairs.iter().enumerate() {
-        // It also shows the progress.
+        // Called without a limit as well, because it also shows the progress.
         if !again.may_go_on(at, pairs.len()) && is_limited {
             return None;
         }
@@ -138,7 +138,8 @@ fn look(
     Some(seen)
 }
 
-/// One slow connection does not show which of its nodes is bad.
+/// Measures more pairs of bad-looking nodes within their groups, because one slow connection does
+/// not show which of its nodes is bad.
 fn look_near(again: &mut dyn Again, faults: &[ClusterFault]) -> bool {
     let before = again.cluster().pairs.len();
     let groups = again.cluster().groups.clone();

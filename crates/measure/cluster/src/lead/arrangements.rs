@@ -2,7 +2,7 @@
 
 use crate::cluster::StreamPattern;
 
-/// By group: the two halves are as far apart as possible.
+/// Nodes are ordered by group, so that the two halves are as far apart as possible.
 pub(super) fn arrangements(
     groups: &[Vec<usize>],
     nodes: usize,

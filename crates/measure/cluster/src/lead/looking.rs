@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// The limit, or the time of the first measurement if longer.
 const AGAIN: Duration = Duration::from_secs(20);
 
-/// Per message size; shorter if the first was.
+/// The time per message size when a pair is measured again; shorter if the first measurement's was.
 const AGAIN_TRIPS: Duration = Duration::from_millis(20);
 
 pub(super) struct Looking<'l, 'a> {

@@ -1,4 +1,4 @@
-//! Rank 0 of spread work.
+//! Rank 0: admits ranks, hands out parts and collects results.
 
 use super::board::Board;
 use super::{Answer, Coming, Meet, Order, SpreadError, SpreadWork};

@@ -271,7 +271,8 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
         "the control group {group} may use {words}: the kernel stops its members when it is used \
          up{used_up}; measure no more CPUs at once than it has, or raise it"
     );
-    // The kernel limits a version 1 group to the quota of its parent.
+    // The kernel limits a version 1 group to the quota of its parent, so the outermost is raised
+    // first.
     let low: Vec<&GroupQuota> =
         quotas.all.iter().rev().filter(|quota| quota.cpus < cpus as f64).collect();
     if low.is_empty() {
@@ -319,7 +320,7 @@ fn brake(brake: &Brake) -> Diagnosis {
     Diagnosis::new("group", Severity::Fix, found, Some(remedy))
 }
 
-/// And why other CPUs are missing.
+/// The CPUs of this process, and why others are missing.
 fn cpuset(cpus: &Cpus, cells: &BTreeMap<String, CpuSet>) -> Diagnosis {
     let allowed = CpuList(cpus.allowed.clone());
     let set_apart = CpuList(cpus.set_apart.clone());

@@ -106,7 +106,7 @@ fn words(cpus: &CpuSet) -> String {
     cpus.iter().map(|cpu| cpu.to_string()).collect::<Vec<_>>().join(" ")
 }
 
-/// The runtime binds its threads itself, after the launcher.
+/// With such a variable a runtime binds its threads itself, after the launcher.
 fn bound_by(environ: &[u8]) -> Diagnosis {
     let found = variables::binding(environ);
     let binding: Vec<&str> = found

@@ -2,7 +2,7 @@
 
 use super::cpu::MeteredCpu;
 
-/// So few that many blocks pass undisturbed on a shared CPU.
+/// Readings in a block: so few that many blocks pass undisturbed on a shared CPU.
 const BLOCK: u32 = 256;
 const BLOCKS: u32 = 400;
 
@@ -19,7 +19,7 @@ const QUANTUM_NS: f64 = 32_000.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Calibration {
     pub(super) loop_ticks: f64,
-    /// A larger difference is a gap.
+    /// A larger difference between two readings is a gap, in ticks.
     pub(super) threshold_ticks: u64,
     pub(super) quantum_steps: u64,
 }

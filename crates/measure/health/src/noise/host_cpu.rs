@@ -34,7 +34,7 @@ impl MeteredCpu for HostCpu {
     fn work(&mut self, steps: u64) {
         let mut value = black_box(1u64);
         for _ in 0..steps {
-            // Otherwise the compiler could skip ahead.
+            // Without the second black box the compiler could skip ahead in a linear sequence.
             value = black_box(value.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT));
         }
         black_box(value);

@@ -148,7 +148,7 @@ impl Room<'_> {
         let seat = seat::take(cpu, &self.options.enter);
         let sits = seat.is_ok();
         let mut host = HostCpu::new(self.clock.clone());
-        // Before the start: no page faults later.
+        // Allocated before the start, so that the measurement has no page faults.
         let metered = sits.then(|| Metered::new(&mut host));
         seated.send(seat).ok()?;
         let mut metered = metered?;

@@ -1,4 +1,4 @@
-//! The report.
+//! The report of a noise measurement.
 
 use super::gaps::Gap;
 use super::histogram::Bin;

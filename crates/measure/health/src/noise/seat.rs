@@ -1,4 +1,4 @@
-//! A meter's pinned thread.
+//! Pins a meter's thread, and checks afterwards that it stayed.
 
 use super::error::Error;
 use seatmap_os::affinity;

@@ -53,7 +53,7 @@ impl Rehearsal {
         if handoffs.handoffs.is_empty() {
             return Err(RehearsalError::Silent);
         }
-        // Slices contain their channels' lines.
+        // Pizza slices keep a channel's line in its slice, so the method chooses lines.
         let is_pizza = matches!(request.method, PlaceMethod::Pizza(_));
         Ok(Rehearsal { model, handoffs, chooses_homes: request.homes || is_pizza })
     }
@@ -83,7 +83,7 @@ impl Rehearsal {
     /// # Errors
     /// The model cannot run it.
     pub fn count(&self, seating: &mut DrawnPlacement) -> Result<(), SimError> {
-        // The judge's runs keep no counters.
+        // A separate run, because the judge's runs keep no counters.
         let mut bed = CoherentBed::new(Arc::clone(&self.model));
         let handoffs = self.under(&seating.placement);
         handoffs_ns(&mut bed, &handoffs, &seating.placement)?;

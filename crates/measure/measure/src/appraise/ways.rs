@@ -64,7 +64,7 @@ impl Ways {
         let (Some(from), Some(to)) = (self.node_of_pu.get(&from), self.node_of_pu.get(&to)) else {
             return Vec::new();
         };
-        // Otherwise the direct way.
+        // Without a home, data takes the direct way.
         let over = home.and_then(|home| self.node_of_home.get(home)).unwrap_or(from);
         self.between(*from, *over).chain(self.between(*over, *to)).collect()
     }

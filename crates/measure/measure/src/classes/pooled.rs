@@ -9,7 +9,8 @@ use seatmap_data::machine::Deciles;
 pub fn quantile(pairs: &[Deciles], share: f64) -> Option<f64> {
     let mut knots: Vec<f64> = pairs.iter().flatten().copied().collect();
     knots.sort_unstable_by(f64::total_cmp);
-    // The share grows linearly between deciles.
+    // The first decile that reaches the share, or between it and the previous one, because the
+    // share grows linearly there.
     let upper = knots.partition_point(|knot| share_below(pairs, *knot, true) < share);
     let at = *knots.get(upper.min(knots.len().checked_sub(1)?))?;
     let reached = share_below(pairs, at, false);

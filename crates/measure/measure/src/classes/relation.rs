@@ -147,7 +147,7 @@ impl Relations {
         self.group.iter().map(|group| spheres.get(*group).copied().unwrap_or(0)).collect()
     }
 
-    /// Pairs both within and across groups.
+    /// Levels that contain pairs both within one group and across groups.
     fn mixed_levels(&self) -> Vec<&'static str> {
         let mut seen = HashMap::<&'static str, [bool; 2]>::new();
         for i in 0..self.pus.len() {

@@ -14,7 +14,7 @@ pub fn asymmetric(view: &View, explained: bool) -> Option<ProfileFinding> {
     for (a, b, between) in
         view.model.between_ns.pairs().filter(|(_, _, between)| between.is_finite())
     {
-        // One row represents each group.
+        // All pairs between two groups have the same class, so one row represents each group.
         let i = first_row(view, a)?;
         let j = first_row(view, b)?;
         of_class.entry(view.relations.name(i, j)).or_default().push((i, j, *between));

@@ -1,6 +1,7 @@
 //! Findings about a profile, as values.
 //!
-//! Each says what was seen, why it matters and what to do. It depends only on the profile.
+//! Each says what was seen, why it matters and what to do. It depends only on the profile, so a
+//! file measured elsewhere gets the same findings.
 
 mod bands;
 mod blocks;

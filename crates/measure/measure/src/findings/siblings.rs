@@ -4,14 +4,16 @@ use super::{ProfileFinding, View};
 use seatmap_data::machine::{OriginKind, Pu};
 use seatmap_data::statistics::median;
 
-/// The band of [`super::bands`].
+/// The longest round trip between two hardware threads of one core on published machines, in
+/// nanoseconds: the band of [`super::bands`].
 const SIBLINGS_NS: f64 = 40.0;
 
 /// The largest ratio of siblings' distances to others': 0.27 to 0.45 on published machines with
 /// SMT.
 const SHARE: f64 = 0.6;
 
-/// Near PUs must all form pairs.
+/// Reports machines whose near PUs all form pairs as near as siblings, though the topology gives
+/// each PU a separate core.
 pub fn hidden(view: &View) -> Option<ProfileFinding> {
     let group = &view.relations.group;
     let pus: Vec<&Pu> =

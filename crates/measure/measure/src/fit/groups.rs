@@ -13,9 +13,10 @@ use seatmap_data::statistics::median;
 
 /// Published machines have at least 1.8 between classes and at most 1.15 inside one.
 const GAP: f64 = 1.35;
-/// As a multiple of the deviation inside one part.
+/// Rows belong to different parts if they deviate by this multiple of the deviation inside one
+/// part.
 const DEVIATION_GAP: f64 = 3.0;
-/// As a share of the distance.
+/// Deviations below this share of the distance are noise.
 const NOISE: f64 = 0.003;
 /// The minimum share of cores in groups of two or more, by nearness and by equality.
 const IN_COMPANY_NEAR: f64 = 0.5;
@@ -25,7 +26,7 @@ const FEWEST_CORES: usize = 6;
 /// With more cores, only some columns are compared, because the time grows with the cube.
 const EXACT_TO: usize = 256;
 const COLUMNS: usize = 64;
-/// The star's share of the variance.
+/// A star that explains this share of the variance makes its cores one part.
 const ONE_PART: f64 = 0.95;
 
 /// The group of each PU, numbered by first appearance. `core` identifies siblings, which share a

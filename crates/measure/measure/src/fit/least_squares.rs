@@ -7,7 +7,7 @@
 
 /// These fits end long before.
 const MOST_ITERATIONS: usize = 2000;
-/// For the gradient.
+/// The iteration ends when the gradient has fallen by this factor.
 const ENOUGH: f64 = 1e-11;
 
 /// One equation: a sum of coefficients times unknowns equals `value`.

@@ -55,6 +55,7 @@ struct Join {
 
 struct Clusters {
     alive: Vec<usize>,
+    /// Means as sums and counts, so that a join adds two rows.
     sum: Matrix,
     count: Matrix,
     height: Vec<f64>,
@@ -76,7 +77,7 @@ impl Clusters {
         }
     }
 
-    /// Among equals `first`, so that chains end.
+    /// The nearest other cluster; among equals `first`, so that chains end, then the lowest.
     fn nearest_of(&self, cluster: usize, first: Option<usize>) -> (f64, usize) {
         let sum = self.sum.row(cluster);
         let count = self.count.row(cluster);

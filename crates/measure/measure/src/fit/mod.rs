@@ -31,7 +31,8 @@ const EMPTY_FROM: f64 = 0.95;
 /// Explains the median distances; `None` without distances.
 ///
 /// The groups come from the distances alone, SMT siblings from the topology if known. The fit
-/// excludes siblings.
+/// excludes siblings; only their median is kept. All distances are for one line, so there is one
+/// home.
 #[must_use]
 pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel> {
     let d = &distance.median_ns;
@@ -39,6 +40,7 @@ pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel
     let core = siblings::cores(distance, topology);
     let group = groups::find(d, &core);
     let machine = GroupedMachine { group: &group, n: d.n(), homes: 1 };
+    // Siblings share a first-level cache, so their distance does not depend on the home.
     let cells: Vec<HomeDistance> = apart(d, &core)
         .map(|(i, j, value)| HomeDistance { i, j, home: 0, value, weight: 1.0 })
         .collect();

@@ -7,10 +7,11 @@ use seatmap_data::statistics::median;
 /// SMT siblings take 8-20 ns on today's parts, at most 25 ns in the published matrices; different
 /// cores take at least 30 ns.
 const MOST_NS: f64 = 30.0;
-/// The largest ratio to the nearest third PU.
+/// The largest ratio of siblings' distance to that of the nearest third PU: for each pair, and for
+/// the median.
 const NEARER: f64 = 0.85;
 const NEARER_IN_THE_MEDIAN: f64 = 0.67;
-/// A clock's step may hide the difference.
+/// Partners within this factor are equally near: a clock's step may hide the difference.
 const AS_NEAR: f64 = 1.05;
 
 /// The core of each PU in `distance.pus`: from the topology, otherwise from the distances.

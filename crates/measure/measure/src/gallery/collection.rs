@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 const ENDINGS: [&str; 6] = [".json", ".csv", ".toml", ".mct", ".xml", ".txt"];
 
-/// The page of all machines.
+/// The name of the page of all machines, not available for a machine.
 const TAKEN: &str = "index";
 
 /// A gallery's files cannot be listed.

@@ -20,7 +20,7 @@ const UNDISTURBED: f64 = 0.1;
 /// by a few extreme lines joins homes.
 const NOISIEST: [f64; 2] = [0.9, 0.97];
 const LEAST_NS: f64 = 0.1;
-/// In the fit of B.
+/// The number of cores whose rows represent a home in the fit of B.
 const HUBS: usize = 6;
 
 /// A round trip while others communicate.

@@ -3,9 +3,9 @@
 use super::LineSamples;
 use seatmap_data::statistics::{MAD_TO_SIGMA, mad, median, sorted};
 
-/// In standard deviations.
+/// Hubs further off than this many standard deviations are ignored.
 const REACH_SIGMAS: f64 = 4.0;
-/// In median absolute deviations.
+/// Values of a row further from its median than this many median absolute deviations are wrong.
 const FAR_OUT: f64 = 8.0;
 /// Half of the finest resolution; above zero for machines without noise.
 const LEAST_NS: f64 = 0.1;

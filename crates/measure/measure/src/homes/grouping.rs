@@ -58,8 +58,9 @@ impl Grouping {
     }
 }
 
-/// Sorts candidate lines by home. Homes are not resolvable with fewer than three PUs or two lines,
-/// or if only noise distinguishes the lines.
+/// Sorts candidate lines by home. Homes are not resolvable with fewer than three PUs, because a
+/// single distance cannot be split into offsets, with fewer than two lines, or if only noise
+/// distinguishes the lines.
 #[must_use]
 pub fn group_lines(samples: &LineSamples) -> Grouping {
     Features::of(samples)

@@ -8,10 +8,10 @@ use seatmap_data::statistics::{MAD_TO_SIGMA, median};
 
 const MOST: usize = 16;
 const ITERATIONS: usize = 200;
-/// As a multiple of the maximum of pure noise.
+/// A direction counts if its variance is this many times the maximum of pure noise.
 const ABOVE_NOISE: f64 = 1.3;
 const CLEANINGS: usize = 8;
-/// In standard deviations.
+/// Values further than this many standard deviations from the directions are wrong.
 const REACH: f64 = 2.5;
 
 /// The coordinates of each row along the significant principal directions; empty without any.

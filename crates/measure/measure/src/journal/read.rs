@@ -53,7 +53,7 @@ impl JournalReader<'_> {
                 known: FORMAT,
             });
         }
-        // Another version may have other keys.
+        // The format first, because another version may have other keys.
         let theirs: JournalHeader = self.parsed(1, line)?;
         match self.header.difference(&theirs) {
             Some(what) => Err(JournalError::OtherRun { path: self.path.to_owned(), what }),

@@ -7,7 +7,7 @@ use crate::samples::Samples;
 use crate::{regimes, schedule};
 use std::time::{Duration, Instant};
 
-/// Even if they take long.
+/// The minimum number of such passes, even if they take long.
 const FEWEST: u32 = 3;
 
 impl<P: Probe> MatrixRun<'_, P> {

@@ -17,7 +17,7 @@ const ROUND_TRIPS: u32 = 2;
 const VISITS: usize = 5;
 
 impl<P: Probe> MatrixRun<'_, P> {
-    /// Keeps the batches of stacked pairs.
+    /// The pairs worth a usual visit; keeps the batches of stacked pairs.
     pub(super) fn without_stacked(
         &mut self,
         round: &[(usize, usize)],

@@ -10,7 +10,7 @@
 use super::single;
 use seatmap_data::statistics::{median, sorted};
 
-/// Nearer levels are one.
+/// Nearer levels are one level with noise.
 pub const SMALLEST_RATIO: f64 = 1.2;
 /// In standard deviations; a normal split in half has 2.7.
 const SEPARATION_SIGMAS: f64 = 3.5;
@@ -43,7 +43,7 @@ pub fn bound(samples: &[f64]) -> Option<f64> {
     let ascending = sorted(samples);
     let n = ascending.len();
     let fewest = FEWEST.max((SMALLEST_SHARE * n as f64).ceil() as usize);
-    // Most pairs end here.
+    // Most pairs end here: with tails within the smallest ratio, no fit separates them.
     if n < 3 * FEWEST || ascending[n - fewest] < SMALLEST_RATIO * ascending[fewest - 1] {
         return None;
     }

@@ -73,7 +73,8 @@ pub fn with_background(logs: &[f64], floor: f64) -> f64 {
     log_likelihood
 }
 
-/// With an infinite shift, a normal of the values.
+/// A lognormal that starts below the fastest sample; with an infinite shift, a normal of the
+/// values.
 fn shifted(logs: &[f64], shift: f64, floor: f64) -> f64 {
     let (Some(middle), Some(fastest)) = (median(logs), logs.first()) else {
         return f64::NEG_INFINITY;

@@ -57,7 +57,7 @@ impl MeshProbe {
     /// The true home tile of a candidate line.
     #[must_use]
     pub fn home(&self, line: u32) -> usize {
-        // The order of calls does not matter.
+        // From the page's number, so that the order of calls does not matter.
         let page = Rng::with_seed(self.seed ^ (u64::from(line) / LINES_A_PAGE)).u64(..PAGES);
         let address =
             page * PAGE_BYTES + PAGE_BYTES / LINES_A_PAGE * (u64::from(line) % LINES_A_PAGE);

@@ -23,9 +23,9 @@ const POINTS: usize = 9;
 /// As powers of two, then ternary steps around the best.
 const FACTORS: std::ops::RangeInclusive<i32> = -2..=8;
 const CUTS: usize = 5;
-/// As shares of a distance.
+/// Costs that differ by less, as shares of a distance, are equal.
 const AS_GOOD: f64 = 1e-4;
-/// For unloaded distances, in percent of their median.
+/// The maximum error of unloaded distances, in percent of their median.
 const MOST_LOST_PERCENT: f64 = 1.0;
 /// Seeds for profiles without a recorded one. Pairs matter as much as capacities, so several draws
 /// show the spread.
@@ -197,7 +197,7 @@ fn cost(levels: &Hierarchy, profile: &Profile, points: &[LoadedPoint]) -> Result
     Ok(rms(curve(&model, profile, points)?.iter().map(CapacityPoint::off)).unwrap_or(0.0))
 }
 
-/// Measured like the profile's, with its pairs.
+/// The curve is measured like the profile's, with its pairs.
 fn curve(
     model: &Arc<CoherentModel>,
     profile: &Profile,

@@ -112,7 +112,7 @@ fn threadripper_3960x_has_eight_complexes_of_three_cores() {
     let Some(published) = Published::read("threadripper-3960x-48") else { return };
     published.assert_siblings(|os| os % 24);
     published.assert_groups(|os| os % 24 / 3);
-    // With three cores per complex a star fits anything.
+    // Three cores per complex: a star fits anything, so the fit is meaningless.
     assert_eq!(published.model.star_r2, None);
 }
 

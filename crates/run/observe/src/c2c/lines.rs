@@ -71,7 +71,7 @@ impl SampledLines {
     }
 
     pub(super) fn transfers(&self) -> Vec<LineTransfer> {
-        // `orphans` counts the others' transfers.
+        // A line with only one observed thread does not move; `orphans` counts its transfers.
         let mut lines: Vec<_> = self.uses.iter().filter(|(_, threads)| threads.len() > 1).collect();
         lines.sort_by_key(|(place, _)| **place);
         lines.into_iter().flat_map(|((pid, line), threads)| of_line(*pid, *line, threads)).collect()

@@ -28,7 +28,7 @@ pub(crate) fn run(
     let folder = rank.folder().map_err(ObserveError::System)?;
     // The folder's name can be guessed.
     trusted::private_folder(&folder)?;
-    // Of an earlier job with the same name.
+    // An earlier job may have had the same name and a rank of this number.
     for trace in traces_of(&folder, rank.rank).map_err(ObserveError::System)? {
         std::fs::remove_file(trace).map_err(ObserveError::System)?;
     }
@@ -86,7 +86,8 @@ fn wait_for_all(folder: &Path, ranks: usize, stop: &dyn Fn() -> bool) {
     }
 }
 
-/// A failed look is repeated; the later reading reports the cause.
+/// Whether a rank's trace is complete. A failed look is repeated, because a network file system may
+/// be slow; the later reading reports the cause.
 fn has_whole_trace(folder: &Path, rank: usize) -> bool {
     let traces = traces_of(folder, rank).unwrap_or_default();
     let mut texts = traces.iter().filter_map(|path| named_file::read(path, MAX_BYTES).ok());

@@ -98,6 +98,7 @@ impl Flows {
             flow.has_news = false;
             talk.extend(flow.talk(if key.0 == PIPE { TalkKind::Pipe } else { TalkKind::Socket }));
             let is_empty = flow.written.is_empty() && flow.read.is_empty();
+            // A waiting flow keeps its place, so that it is listed once.
             if is_empty && !flow.waits {
                 self.all.remove(&key);
             } else if key.0 != PIPE && !std::mem::replace(&mut flow.waits, true) {

@@ -171,7 +171,7 @@ impl Ebpf {
                 look.threads.push(born);
             }
         })?;
-        // Their ends are reported.
+        // Their ends are reported, so the table needs them no longer.
         for tid in ended {
             self.tables.threads.remove(&tid.to_ne_bytes())?;
             self.known.remove(&tid);

@@ -52,7 +52,7 @@ impl CheckStep<'_> {
     pub fn text(&self, view: CheckView) -> Option<CheckText> {
         let judged = self.judged()?;
         match self {
-            // A script gets its document.
+            // A script gets its document, empty or not; a person gets the sentence.
             CheckStep::NothingBound(_) if !view.is_document && !view.is_quiet => {
                 let mut text = judged.text();
                 text.sentences.insert(0, NOTHING_BOUND.to_owned());

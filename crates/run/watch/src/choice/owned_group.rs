@@ -83,7 +83,7 @@ fn machine(group: &str) -> Option<(usize, String)> {
     (is_driver && is_number).then(|| (stem.len() - name.len(), name.to_owned()))
 }
 
-/// `\x2d` (systemd.unit(5)).
+/// Removes escapes of single bytes, `\x2d` (systemd.unit(5)).
 fn unescaped(text: &str) -> String {
     let mut parts = text.split("\\x");
     let mut whole = parts.next().unwrap_or_default().to_owned();

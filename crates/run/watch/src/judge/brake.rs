@@ -13,13 +13,13 @@ const WAITS_PERCENT: f64 = 10.0;
 
 const NEEDS_SPEED_PERCENT: f64 = 20.0;
 
-/// Such threads never leave their CPU idle.
+/// Threads that run or wait on a CPU for this share of the time never leave it idle.
 const ALL_PERCENT: f64 = 97.0;
 
 /// A thread limited to this share, and runnable at a look, is most likely waiting.
 const SMALL_PERCENT: f64 = 20.0;
 
-/// The watched time need not be whole periods.
+/// Threads this near to a limit have reached it: the watched time need not be whole periods.
 const NEAR_PERCENT: f64 = 4.0;
 
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {

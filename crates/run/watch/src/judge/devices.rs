@@ -35,7 +35,7 @@ fn far(
     let of_node = device.node.map(|node| facts.cpus_of(|pu| pu.numa, node));
     let Some(near) = listed.or(of_node.filter(|near| !near.is_empty())) else {
         let what = format!("the kernel does not say which CPUs are next to {}", device.name);
-        // One node is near everything.
+        // With one node, all CPUs are equally near.
         return (facts.nodes() > 1).then(|| Finding::unseen("device-near", what).of(process.pid));
     };
     // Idle unbound threads may be anywhere.

@@ -131,6 +131,7 @@ impl<'a> SeatingFacts<'a> {
             busy_percent,
             promised: RefCell::default(),
         };
+        // This compares masks, so the sitters come first.
         let planned = facts.planned();
         facts
             .sitters

@@ -202,7 +202,7 @@ fn program(process: &Process, threads: &[&WatchedThread], state: &str) -> String
 fn traced(threads: &[&WatchedThread]) -> Vec<String> {
     let mut ran: Vec<&&WatchedThread> =
         threads.iter().filter(|thread| thread.is_traced && !thread.ran_on.is_empty()).collect();
-    // So that two checks print alike.
+    // Ties go by number, so that two checks print alike.
     ran.sort_by(|a, b| b.run_percent.total_cmp(&a.run_percent).then(a.tid.cmp(&b.tid)));
     let mut lines: Vec<String> =
         ran.iter().take(MOST_HEALTHY).map(|thread| traced_line(thread)).collect();

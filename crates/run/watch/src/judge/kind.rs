@@ -7,7 +7,8 @@ use crate::rule::Rule;
 use seatmap_data::machine::CoreKind;
 use seatmap_os::CpuSet;
 
-/// Except low-priority threads.
+/// Reports busy threads bound to efficiency cores while performance cores idle, except low-priority
+/// ones.
 pub(super) fn slow(facts: &SeatingFacts) -> Vec<Finding> {
     let slow = facts.of_kind(CoreKind::Efficiency);
     facts

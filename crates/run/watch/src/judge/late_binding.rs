@@ -8,7 +8,7 @@ use crate::seating::Process;
 /// A thread with this CPU time has worked.
 const WORKED_S: f64 = 0.5;
 
-/// If no thread is bound elsewhere.
+/// Reports a bound main thread with unbound threads, if none is bound elsewhere.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     // `expect` reports more exactly.
     if facts.expected.is_some() {
@@ -23,7 +23,7 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     let (wide, narrow): (Vec<&Sitter>, Vec<&Sitter>) = sitters
         .iter()
         .partition(|sitter| sitter.mask != main.mask && main.mask.is_subset(&sitter.mask));
-    // Otherwise the program has chosen which ones may roam.
+    // A program that gives each thread its own CPU has chosen which ones may roam.
     let is_one_binding = narrow.iter().all(|sitter| sitter.mask.is_subset(&main.mask));
     let first =
         wide.first().filter(|_| is_one_binding && wide.iter().all(|sitter| !sitter.is_bound))?;

@@ -56,7 +56,7 @@ fn of_programs(facts: &SeatingFacts, families: &[Tid], seats: &[(u32, Vec<&Sitte
     let finding =
         if demand_percent > 0.0 { finding.measured(demand_percent, WANTED) } else { finding };
     let Some(last) = families.last() else { return finding };
-    // The last program moves.
+    // The last program moves, to CPUs without bound threads.
     let taken: CpuSet = facts.sitters.iter().filter_map(Sitter::seat).collect();
     let free = facts.seats_of(*last).without(&taken);
     let to = facts.promise(*last, on.len(), &free);

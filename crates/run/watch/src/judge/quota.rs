@@ -20,7 +20,7 @@ const STOPPED_PERCENT: f64 = 10.0;
 
 const LEAST_STOPPED_PERCENT: f64 = 1.0;
 
-/// Without the kernel's count.
+/// Without the kernel's count, a group with this share of its quota has used it up.
 const USED_UP: f64 = 0.95;
 
 /// A thread with this share of a CPU needs some quota.
@@ -84,7 +84,7 @@ fn stops(quota: &WatchedQuota, members: &[&Sitter]) -> String {
     format!("{want}: the kernel stopped {them} {often}")
 }
 
-/// Of runnable time.
+/// The percentage of its runnable time for which a quota stopped a group, if it did.
 fn stopped_percent(seating: &Seating, quota: &WatchedQuota, members: &[&Sitter]) -> Option<f64> {
     let run_percent: f64 = members.iter().map(|sitter| sitter.thread.run_percent).sum();
     match (quota.throttled_watched, quota.stopped_watched_s) {
@@ -154,7 +154,7 @@ fn members<'f, 'a>(facts: &'f SeatingFacts<'a>, quota: &WatchedQuota) -> Vec<&'f
     facts.sitters.iter().filter(|sitter| tids.contains(&sitter.tid())).collect()
 }
 
-/// Also raises quotas that would stop the threads next.
+/// Advises fewer threads, and raises this quota and related ones that would stop the threads next.
 fn mended(facts: &SeatingFacts, quota: &WatchedQuota, finding: Finding) -> Finding {
     let members = members(facts, quota);
     let wanting = members.iter().filter(|one| one.wanted_percent() >= WANTING_PERCENT).count();

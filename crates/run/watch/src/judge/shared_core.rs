@@ -6,7 +6,7 @@ use crate::remedy::SeatingRemedy;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// Of the looks, for a movable thread.
+/// A movable thread seen on a CPU in this share of the looks counts as being there.
 const SITS_PERCENT: f64 = 90.0;
 
 /// Threads placed by a plan may share a core, because they may communicate.

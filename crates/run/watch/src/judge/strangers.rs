@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 const BUSY_PERCENT: f64 = 20.0;
 const MOST_NAMED: usize = 4;
-/// Of the seat's owner.
+/// The owner of a seat has to wait if it waits for this share of its time.
 pub(super) const WAITS_PERCENT: f64 = 5.0;
 /// `no-strangers` ignores smaller shares, because kernel threads have some work everywhere.
 const SOME_PERCENT: f64 = 1.0;

@@ -3,7 +3,7 @@
 //! It answers only `GET /metrics`. Simultaneous requests share one look, which begins after all of
 //! them have arrived. The server closes the connection of a client that is slow or sends more than
 //! a request line with headers may have. With too many connections, it closes the oldest one
-//! without a request.
+//! without a request, so that clients that only connect do not keep others waiting.
 
 use super::MEDIA_TYPE;
 use seatmap_data::document::{Blame, visible};
@@ -332,6 +332,7 @@ mod tests {
                 let _ = client.write_all(sent);
                 crowd.push(client);
             }
+            // No client has timed out yet; otherwise the server would have read them one by one.
             let answer = ask(address, b"GET /metrics HTTP/1.1\r\n\r\n");
             assert!(answer.ends_with("all\n"), "{} bytes", answer.len());
             is_over.store(true, Ordering::Relaxed);

@@ -3,7 +3,7 @@
 use seatmap_os::sched::ThreadStatus;
 use seatmap_os::{CpuSet, Root, Tid, task};
 
-/// Users do not paste longer lines.
+/// The most threads with single restore commands, because users do not paste longer lines.
 const MOST_THREADS: usize = 8;
 
 /// The command that restores the present state; `None` if unknown, or if the remedy restores it by
@@ -98,7 +98,7 @@ mod tests {
         let tid = task::own_tid();
         let undo = undo_of(&root, &format!("taskset -cp 0 {tid}")).unwrap();
         assert_eq!(undo, format!("taskset -cp {mask} {tid}"));
-        // Threads of other tests have other masks.
+        // Not this process, because threads of other tests have other masks.
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         let pid = child.id();
         let undo = undo_of(&root, &format!("taskset -acp 0 {pid}"));

@@ -350,6 +350,7 @@ fn the_scheduler_counts_where_threads_ran() {
             scope.spawn(move || {
                 CpuSet::single(first).give(0).unwrap();
                 said.send(seatmap_os::task::own_tid()).unwrap();
+                // Sleeps now and then, so that the other one can run.
                 while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                     let begun = std::time::Instant::now();
                     while begun.elapsed() < Duration::from_millis(2) {

@@ -3,7 +3,7 @@
 use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::MAX_CPU;
 
-/// To limit the work.
+/// The most CPUs of one value, to limit the work.
 const MOST_CPUS: usize = 1 << 16;
 
 /// `0-3,8,10-14:2`.
@@ -106,6 +106,7 @@ fn joined<'a>(members: impl Iterator<Item = &'a str>) -> Option<Vec<u32>> {
         let first = number(first)?;
         let last = number(last)?;
         let stride = number(stride).filter(|stride| *stride > 0)?;
+        // One more than allowed, so that the check below sees it.
         cpus.extend((first..=last).step_by(stride as usize).take(MOST_CPUS + 1));
         if cpus.len() > MOST_CPUS || last < first {
             return None;

@@ -4,7 +4,7 @@
 use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::MAX_CPU;
 
-/// With repetitions, to limit the work.
+/// The most CPUs in all places together, with repetitions, to limit the work.
 const MOST_CPUS: usize = 1 << 16;
 
 /// `None` for a word such as `cores`.

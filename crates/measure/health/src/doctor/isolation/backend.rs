@@ -12,7 +12,7 @@ use seatmap_os::{CpuSet, Root};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The best first.
+/// Mechanisms that keep other threads off CPUs, the best first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum IsolationBackend {
     /// A cgroup v2 partition of type `isolated`: no other threads and no load balancing.
@@ -210,7 +210,7 @@ fn try_v2(_held: &SettingsLock, root: &Path, cpus: &[u32]) -> io::Result<Isolati
 /// With the memory of the root's first node.
 fn try_v1(_held: &SettingsLock, root: &Path, cpus: &[u32]) -> io::Result<IsolationEvidence> {
     let cpu = cpus.last().ok_or_else(|| io::Error::other("no CPU was named"))?;
-    // Mounted with `noprefix`.
+    // Mounted with `noprefix`, the files have no prefix.
     let prefix = if root.join("cpuset.cpus").exists() { "cpuset." } else { "" };
     let group = Throwaway::new(root)?;
     group.set(&format!("{prefix}mems"), &text(&root.join(format!("{prefix}mems")))?)?;

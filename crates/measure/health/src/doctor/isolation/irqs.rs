@@ -19,10 +19,10 @@ pub(super) struct Irqs {
     pub(super) movable: usize,
     /// Managed by the kernel (one queue per CPU) or fixed by the hardware.
     pub(super) unmovable: Vec<Unmovable>,
-    /// For lack of rights or permission.
+    /// The number of interrupts not tried, for lack of rights or permission.
     pub(super) untried: usize,
     pub(super) may_try: bool,
-    /// For example because a container hides `/proc/irq`.
+    /// Whether no interrupt is visible, for example because a container hides `/proc/irq`.
     pub(super) is_hidden: bool,
 }
 

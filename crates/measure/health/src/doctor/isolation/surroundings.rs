@@ -103,7 +103,8 @@ fn daemons(running: &[(Tid, String)], hidden: Option<&str>, has_systemd: bool) -
     if !names.is_empty() {
         // Plural: "runs" is a verb here.
         let found = format!("{} runs and may undo what a cell sets", names.join(" and "));
-        // After 'tuned-adm off' the daemon remains.
+        // 'tuned-adm off' is not enough: the daemon remains and changes everything with the next
+        // profile.
         let command = if has_systemd {
             format!("systemctl stop {}", names.join(" "))
         } else {

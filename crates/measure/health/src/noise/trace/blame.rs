@@ -5,10 +5,10 @@ use crate::noise::gaps::Gap;
 use serde::Serialize;
 use std::cmp::Reverse;
 
-/// The trace's unit is a microsecond.
+/// Shorter gaps are not explained, because the trace's unit is a microsecond.
 const SHORTEST_NS: u64 = 5_000;
 
-/// Including two roundings to microseconds.
+/// The largest difference between a gap and its event, including two roundings to microseconds.
 const SLACK_NS: u64 = 3_000;
 
 const MOST_TOLD: usize = 10;

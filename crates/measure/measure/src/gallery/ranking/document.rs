@@ -177,7 +177,7 @@ impl MachineRanking {
             pattern: request.pattern.name.clone(),
             tasks: request.pattern.tasks,
             objective,
-            // A run spins.
+            // A run spins: wakeups belong only to added times.
             waits: waits && objective != Objective::Simulated,
             ranked: Vec::new(),
             incomplete: Vec::new(),

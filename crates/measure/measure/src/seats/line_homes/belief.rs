@@ -10,7 +10,8 @@ const SCALE: f64 = 0.05;
 /// The fewest readings for certainty: a wrong home and another clock can explain two.
 const LEAST_READINGS: u32 = 3;
 const SURE: f64 = 0.99;
-/// The mean squared misfit: three errors everywhere.
+/// The mean squared misfit, in squared errors, above which a line fits no home: three errors
+/// everywhere.
 const WORST_FIT: f64 = 9.0;
 
 #[derive(Clone, Debug)]
@@ -56,7 +57,7 @@ impl Belief {
     }
 
     pub fn probabilities(&self) -> Vec<f64> {
-        // Otherwise all would round to zero.
+        // Relative to the best likelihood; otherwise all would round to zero.
         let least = self.sums.iter().map(Sums::left).fold(f64::INFINITY, f64::min);
         let likelihoods: Vec<f64> =
             self.sums.iter().map(|sums| (0.5 * (least - sums.left())).exp()).collect();

@@ -16,7 +16,7 @@ const CLOCK_STEP_NS: f64 = 32.0;
 /// Several times the time of a line on an idle machine, plus an acceptable delay.
 const MOST_TIME: Duration = Duration::from_secs(1);
 const MOST_TIME_A_LINE: Duration = Duration::from_millis(4);
-/// About a tenth of a millisecond.
+/// Loads of a waiting thread between two readings of the clock, about a tenth of a millisecond.
 const LOOKS: u32 = 1 << 12;
 
 /// The home of each line of this memory, as from [`find`]; restores its contents. No other thread
@@ -108,6 +108,7 @@ impl Testbed for OwnMemory<'_> {
             let started = threads.iter().filter(|thread| thread.is_ok()).count();
             let refused =
                 pins.iter().take(started).filter_map(Result::err).reduce(|first, _| first);
+            // Always set, because the pinned threads wait for it.
             let _ = all_sit.set(refused.is_none() && started == seats.len());
             let outputs: io::Result<Vec<W::Output>> = threads
                 .into_iter()
