@@ -7,31 +7,45 @@ pub enum LabError {
     /// There is no computer with this name.
     #[error("no computer '{name}' in {}; 'seatmap-lab list' names them", folder.display())]
     UnknownComputer {
+        /// The requested name.
         name: String,
+        /// The folder that was searched.
         folder: PathBuf,
     },
+    /// A description is not TOML, or incomplete.
     #[error("{}: {source}", file.display())]
     Description {
+        /// The file.
         file: PathBuf,
+        /// The parser's message.
         source: Box<toml::de::Error>,
     },
+    /// A list of CPUs is invalid.
     #[error("'{0}' is not a list of CPUs such as 0-3,8")]
     CpuList(String),
     /// A tool or package is missing; the experiment is skipped with a message.
     #[error("{0} is missing")]
     Missing(String),
+    /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     File {
+        /// The file.
         path: PathBuf,
+        /// The system's message.
         source: std::io::Error,
     },
+    /// A program could not be started.
     #[error("cannot start {program}: {source}")]
     Start {
+        /// The program.
         program: String,
+        /// The system's message.
         source: std::io::Error,
     },
+    /// A program failed.
     #[error("{program} failed: {words}")]
     Failed {
+        /// The program.
         program: String,
         /// The last words of its stderr.
         words: String,

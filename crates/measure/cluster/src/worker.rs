@@ -77,11 +77,15 @@ pub(crate) struct PeerRank {
 /// None contains a program or a command: each rank has its own.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum RankInstruction {
+    /// Measure this node's core distances.
     Profile,
-    /// Rank 0 waits for longer than `limit_ms`.
+    /// Measure the connection to this rank. Rank 0 waits for longer than `limit_ms`.
     Pair { to: PeerRank, trips_ms: u64, limit_ms: u64 },
+    /// Send to this rank.
     Stream { to: PeerRank, ms: u64, limit_ms: u64 },
+    /// Run this rank's own MPI program.
     Mpi(mpi::MpiTask),
+    /// The work is done.
     End,
 }
 

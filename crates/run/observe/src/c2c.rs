@@ -84,6 +84,7 @@ struct Seen {
 enum Change {
     /// It inherits its creator's name.
     Created { tid: i32, creator: i32 },
+    /// It has this name from now on.
     Named { tid: i32, name: String },
 }
 

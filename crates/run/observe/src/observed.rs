@@ -44,6 +44,7 @@ pub(crate) enum CommandState {
     None,
     Runs {
         child: Child,
+        /// Whether the user has requested its end.
         is_to_end: bool,
     },
     Ended(Ending),
@@ -79,7 +80,7 @@ impl Sighting {
 }
 
 impl ObservationOutcome {
-    /// If the command failed, that explains missing reports.
+    /// An ended command with its result. If the command failed, that explains missing reports.
     pub(crate) fn of_ended(ending: Ending, sighting: Result<Sighting, ObserveError>) -> Self {
         let sighting = match sighting {
             Err(_) if ending != Ending::Exited(0) => Ok(None),
@@ -88,6 +89,7 @@ impl ObservationOutcome {
         ObservationOutcome { sighting, ..ObservationOutcome::elsewhere(ending) }
     }
 
+    /// An ended command with its result in another process.
     pub(crate) fn elsewhere(ending: Ending) -> Self {
         let state = CommandState::Ended(ending);
         ObservationOutcome { sighting: Ok(None), end: CommandEnd { state, broken: None } }

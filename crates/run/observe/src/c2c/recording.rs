@@ -36,10 +36,13 @@ const COMPRESSED: [u32; 2] = [81, 83];
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum PerfDataRecord {
+    /// A created thread.
     Created { pid: i32, tid: i32, creator: i32, time_ns: u64 },
-    /// Since this time, if known.
+    /// A thread has a name, since this time if known.
     Named { pid: i32, tid: i32, name: String, time_ns: Option<u64> },
+    /// A memory access.
     Sampled(AccessSample),
+    /// The number of lost records.
     Lost(u64),
 }
 

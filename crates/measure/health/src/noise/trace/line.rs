@@ -16,8 +16,11 @@ pub(super) struct TraceEvent {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TraceEventKind {
+    /// A handler begins.
     Enter(String),
+    /// A handler ends.
     Exit(String),
+    /// Another task gets the CPU.
     Switch { to: u32, name: String },
     /// The meter identifies itself as this task.
     Mark,
