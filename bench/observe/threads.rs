@@ -1,5 +1,5 @@
-//! A schedule on Rust threads. Messages go through channels of the standard library with room for
-//! eight messages each.
+//! A schedule on Rust threads. Messages go through the standard library's channels, each with room
+//! for eight.
 
 use std::hint::black_box;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

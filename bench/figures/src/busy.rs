@@ -15,7 +15,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 const MODEL: &str = include_str!("../../../machines/xeon-phi-5110p.toml");
-/// The key that determines the home of each line.
 const HASH: &str = "hash_seed = 1\n";
 /// The first chip; each has a different hash and seed. Chips 1 to 28 were used to choose the
 /// sorting method, and 31 to 38 to try an earlier one.
@@ -24,7 +23,6 @@ const CHIPS: u64 = 8;
 const LINES: u32 = 64;
 /// Utilisation in percent, and the target share of correct answers.
 const WANTED: [(u32, f64); 2] = [(0, 100.0), (50, 95.0)];
-/// The standard normal value for a 95 % interval.
 const Z: f64 = 1.96;
 
 pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
@@ -67,7 +65,7 @@ pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     Ok(rows)
 }
 
-/// The 95 % interval of a share, in percent (Wilson 1927).
+/// In percent (Wilson 1927).
 fn interval(rate: Rate) -> [f64; 2] {
     let n = rate.of.max(1) as f64;
     let share = rate.right as f64 / rate.of.max(1) as f64;
@@ -77,8 +75,7 @@ fn interval(rate: Rate) -> [f64; 2] {
     [middle - reach, middle + reach].map(|end| 100.0 * end / (1.0 + Z * Z / n))
 }
 
-/// The homes that `seatmap measure --homes 64 --utilisation N` finds on one chip, and the number of
-/// visits.
+/// The homes that `seatmap measure --homes 64 --utilisation N` finds.
 fn checked(utilisation_percent: u32, chip: u64) -> Result<(HomesChecked, u64), Box<dyn Error>> {
     // Each seed distributes the homes differently.
     let text = MODEL.replace(HASH, &format!("hash_seed = {chip}\n"));

@@ -1,8 +1,8 @@
 //! Seatmap's own figures, as ratios within one run: `make bench`.
 //!
-//! Each bench is a function that returns [`FigureRow`]s. The table goes to stdout and, with `--keep
-//! FOLDER`, to a folder named after the date and the machine, together with the machine's profile.
-//! No test depends on a bench, because the machines are shared and wall time varies.
+//! The table goes to stdout and, with `--keep FOLDER`, to a folder named after the date and the
+//! machine, together with the machine's profile. No test depends on a bench, because the machines
+//! are shared and wall time varies.
 
 mod busy;
 mod mapping;
@@ -114,8 +114,7 @@ fn archive(folder: &Path, rows: &[FigureRow]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A processor's name for use in a folder's name: "Intel(R) Xeon(R) CPU @ 2.20GHz" becomes
-/// `intel-xeon`.
+/// A processor's name for a folder's name: "Intel(R) Xeon(R) CPU @ 2.20GHz" becomes `intel-xeon`.
 fn folder_name(model: &str) -> String {
     let model = model.to_lowercase().replace("(r)", " ").replace("(tm)", " ");
     let name = model.split('@').next().unwrap_or_default();

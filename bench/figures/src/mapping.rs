@@ -21,7 +21,6 @@ const SECONDS: f64 = 1.0;
 const LONG_SECONDS: f64 = 5.0;
 
 fn patterns(n: usize) -> [String; 6] {
-    // The largest divisor of n up to its root, for a grid closest to a square.
     let side = (1..=n).rev().find(|side| n.is_multiple_of(*side) && side * side <= n).unwrap_or(1);
     [
         format!("ring:{n}"),
@@ -33,8 +32,8 @@ fn patterns(n: usize) -> [String; 6] {
     ]
 }
 
-/// The mean and the worst excess over the best cost that Scotch or a longer run of Seatmap finds,
-/// and Scotch's excess.
+/// Mean and worst excess over the best cost that Scotch or a longer run of Seatmap finds, and
+/// Scotch's excess.
 pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let mut ours = Vec::new();
     let mut theirs = Vec::new();

@@ -89,7 +89,6 @@ fn on_mesh(
         .and_then(|model| model.lines.clone())
         .ok_or("no lines in the model")?;
     let tiles = tiles(&lines, &measured);
-    // The same chip in another process: its lines have other addresses.
     let mut program = MeshProbe::new(hash.clone(), mesh.clone(), NOISE, seed ^ ELSEWHERE);
     let homes = find_by(&profile, None, LINES as usize, |[a, b], open| {
         all.visits += open.len() as u64;
@@ -120,7 +119,6 @@ fn hash(name: &str) -> Result<Option<AddressHash>, Box<dyn Error>> {
     Ok(Some(AddressHash::parse(&std::fs::read_to_string(base)?, &std::fs::read_to_string(masks)?)?))
 }
 
-/// The whole protocol: the matrix at one line, the scan from the hubs, and the grouping.
 fn surveyed(probe: &mut MeshProbe, lines: u32, seed: u64) -> Result<Survey, Box<dyn Error>> {
     let pus = probe.pus();
     let plan = SurveyPlan { passes: Passes::Fixed(3), seed, ..SurveyPlan::new(Effort::Usual, 1.0) };

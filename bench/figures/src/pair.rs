@@ -43,7 +43,6 @@ pub fn visit([a, b]: [u32; 2]) -> Visit {
     Visit { pairs: vec![PairAt { a, b, line: 0 }], batches: BATCHES, round_trips: ROUND_TRIPS }
 }
 
-/// The ratio of both kinds by turn, with its spread.
 pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let Some(cpus) = cpus()? else { return Ok(Vec::new()) };
     let mut probe = probe(cpus)?;
@@ -57,7 +56,7 @@ pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
         };
         Ok::<_, Box<dyn Error>>(median(&round_trips_ns))
     })?;
-    // One ratio per turn: a change of the clock rate between turns affects both parts.
+    // A change of the clock rate between turns affects both parts.
     let ratios = ratios(&ours, &theirs);
     let ratio = median(&ratios);
     let got = format!("{} ({:.1} / {:.1} ns)", spread(&ratios, ""), median(&ours), median(&theirs));

@@ -25,7 +25,6 @@ impl HandWrittenLoop {
         round_trips: u32,
         clock: &HostClock,
     ) -> Vec<f64> {
-        // Side 0 waits while the word has its own number; the other's number lets it start.
         if own == 0 {
             word.store(1, Ordering::Release);
         }
@@ -36,7 +35,6 @@ impl HandWrittenLoop {
         }
         let mut stamps = Vec::with_capacity(batches as usize + 2);
         stamps.push(clock.stamp().ticks);
-        // One extra batch, which warms up and is skipped below.
         for _ in 0..=batches {
             for _ in 0..round_trips {
                 while word.load(Ordering::Acquire) == own {

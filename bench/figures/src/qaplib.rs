@@ -15,7 +15,7 @@ pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
         return Ok(Vec::new());
     };
     let mut gaps: Vec<(String, f64)> = Vec::new();
-    // "name n best ...", tab-separated, after a header line.
+    // Tab-separated: "name n best ...".
     for line in std::fs::read_to_string(known)?.lines().skip(1) {
         let fields: Vec<&str> = line.split('\t').collect();
         let [name, _, best, ..] = fields[..] else { continue };

@@ -19,14 +19,12 @@ use std::time::Instant;
 
 const TURNS: usize = 15;
 
-/// The target for the extra time of creating a thread, in microseconds.
+/// The target for the extra time of creating a thread, in us.
 const WANTED_US: f64 = 60.0;
 
-/// The tolerance of the ratio of times after pinning.
 const NOISE: f64 = 0.02;
 
-/// Short-lived processes in one run, as a shell script starts them, and the target for the ratio of
-/// their times with and without `run`.
+/// Short-lived processes in one run, as a shell script starts them.
 const HELPERS: u32 = 200;
 const HELPERS_WANTED: f64 = 1.3;
 
@@ -35,7 +33,6 @@ const LAUNCHER: &str = "launcher";
 const PROGRAM: &str = "program";
 const SHELL: &str = "shell";
 
-/// The seatings that the launcher can use.
 const FORMS: [(&str, Beyond); 2] =
     [("a plan", Beyond::Leave), ("a list that cycles", Beyond::Cycle)];
 
@@ -48,7 +45,6 @@ pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
     }
 }
 
-/// The extra time of a thread's creation, and the ratio of times after pinning, for each seating.
 pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
     let [alone, seated @ ..]: [_; 1 + FORMS.len()] =

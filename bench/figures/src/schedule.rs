@@ -66,19 +66,17 @@ fn overhead_s<P: Probe>(
     Ok(median(&beyond).unwrap_or(f64::NAN))
 }
 
-/// Including the warm-up batch.
 fn round_trips_s(round_trip_ns: f64, plan: &SurveyPlan) -> f64 {
     f64::from((plan.batches + 1) * plan.round_trips) * round_trip_ns * 1e-9
 }
 
-/// A distance for each pair of n PUs, distributed like the machine's own.
 fn distances_ns(machine: &str, n: usize) -> Result<Vec<f64>, Box<dyn Error>> {
     let profile = catalog::load(machine)?;
     let distance = profile.core_distance.ok_or("a bundled machine without distances")?;
     let mut own: Vec<f64> = distance.median_ns.pairs().map(|(_, _, ns)| *ns).collect();
     own.sort_by(f64::total_cmp);
     let pairs = n * (n - 1) / 2;
-    // Even quantiles of the machine's own distances, stretched to the number of pairs.
+    // Even quantiles of the machine's own distances.
     Ok((0..pairs).map(|at| own[at * own.len() / pairs]).collect())
 }
 

@@ -59,7 +59,6 @@ fn machine(distance: &Square<f32>) -> String {
 
 fn pattern(problem: &Problem) -> String {
     let traffic = &problem.traffic;
-    // Each edge is listed at both ends.
     let mut text = format!("0\n{} {}\n0 010\n", traffic.tasks(), 2 * traffic.pairs());
     for task in 0..traffic.tasks() {
         let _ = write!(text, "{}", traffic.degree(task));

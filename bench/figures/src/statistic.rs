@@ -1,7 +1,7 @@
-//! Runs several kinds in turns, and computes order statistics for rows (NaN without values).
+//! Measurements in turns and order statistics for rows (NaN without values).
 
-/// Runs each of `N` kinds once per turn, so that disturbances affect all kinds alike. Each turn
-/// starts with another kind, because the second of two may profit from the first.
+/// Runs each kind once per turn: disturbances affect all kinds alike. Each turn starts with another
+/// kind, because the second of two may profit from the first.
 ///
 /// # Errors
 /// The first error of a run.

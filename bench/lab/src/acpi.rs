@@ -36,7 +36,7 @@ fn table(capacities: &[u32]) -> String {
             "External ({path}, DeviceObj)\nScope ({path}) {{ Name (_CPC, Package () {{ 23, 3, \
              {capacity}, {capacity}, 20, 10"
         );
-        // The registers from guaranteed to reference performance are optional: empty.
+        // Guaranteed to reference performance: optional.
         for _ in 0..14 {
             let _ = write!(text, ", {none}");
         }

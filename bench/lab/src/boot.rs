@@ -31,7 +31,6 @@ pub struct GuestFile {
 pub struct BootRequest {
     pub cache: PathBuf,
     pub seatmap: PathBuf,
-    /// A script that runs as `/lab/experiment`.
     pub experiment: PathBuf,
     /// Replaces the lab's init process, for experiments about it.
     pub init: Option<PathBuf>,
@@ -102,7 +101,7 @@ pub fn boot(computer: &EmulatedComputer, request: &BootRequest) -> Result<BootRe
     })
 }
 
-/// The version in the name of a package's folder: `linux-image-6.12.1-amd64.amd64`.
+/// The version in `linux-image-6.12.1-amd64.amd64`.
 fn version(folder: &str, architecture: &str) -> String {
     let name = folder.trim_end_matches(architecture).trim_end_matches('.');
     let name = name.trim_end_matches(architecture).trim_end_matches('-');

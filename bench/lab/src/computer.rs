@@ -18,24 +18,21 @@ pub enum Architecture {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum CgroupVersion {
-    /// Only version 2, as with systemd.
     #[default]
     V2,
-    /// The cpuset hierarchy of version 1.
     V1,
-    /// None.
     None,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmulatedNode {
-    /// Its CPUs as a list; empty for a node with memory only.
+    /// Empty for a node with memory only.
     #[serde(default)]
     pub cpus: String,
-    /// Its memory; 0 for a node with CPUs only.
+    /// 0 for a node with CPUs only.
     pub memory_mib: u64,
-    /// Its distances to all nodes, as in the ACPI's SLIT. If absent on all nodes: 10 and 20.
+    /// As in the ACPI's SLIT. If absent on all nodes: 10 and 20.
     #[serde(default)]
     pub distances: Vec<u8>,
 }
@@ -45,10 +42,9 @@ pub struct EmulatedNode {
 pub struct EmulatedComputer {
     #[serde(skip)]
     pub name: String,
-    /// The real machine that it stands for, or the question that it answers.
+    /// The real machine, or the question that it answers.
     pub stands_for: String,
     pub architecture: Architecture,
-    /// The processor as a QEMU argument.
     pub cpu: String,
     pub sockets: u32,
     #[serde(default = "one")]
@@ -63,13 +59,10 @@ pub struct EmulatedComputer {
     pub kernel: String,
     #[serde(default)]
     pub groups: CgroupVersion,
-    /// Further words for the kernel's command line.
     #[serde(default)]
     pub command_line: String,
-    /// CPUs to take offline at the start, as a list.
     #[serde(default)]
     pub offline: String,
-    /// Memory, if there are no nodes.
     #[serde(default)]
     pub memory_mib: u64,
     #[serde(default, rename = "node")]
@@ -79,7 +72,6 @@ pub struct EmulatedComputer {
     pub capacities: Vec<u32>,
     #[serde(default)]
     pub modules: Vec<String>,
-    /// Further QEMU arguments, such as a disk.
     #[serde(default)]
     pub devices: Vec<String>,
 }
@@ -143,8 +135,8 @@ impl EmulatedComputer {
         }
     }
 
-    /// QEMU's arguments for the hardware. Unless `is_parallel`, one host thread emulates all vCPUs:
-    /// then 32 CPUs boot in seconds, while 32 threads on two CPUs hardly finish.
+    /// QEMU's arguments. Unless `is_parallel`, one host thread emulates all vCPUs: 32 CPUs then
+    /// boot in seconds, while 32 threads on two CPUs hardly finish.
     #[must_use]
     pub fn hardware(&self, is_parallel: bool) -> Vec<String> {
         let thread = if is_parallel { "multi" } else { "single" };
@@ -222,7 +214,6 @@ impl EmulatedComputer {
         words
     }
 
-    /// The kernel's command line, with these words for the guest's scripts.
     #[must_use]
     pub fn boot_words(&self, words: &[String]) -> String {
         let (console, own) = match self.architecture {

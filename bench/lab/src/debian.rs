@@ -1,8 +1,7 @@
-//! Debian packages, unpacked into the lab's cache without installation.
+//! Debian packages, unpacked into a cache.
 //!
-//! Packages of this computer's release come through its own apt configuration. Those of other
-//! architectures, and the newest kernel, come through package lists in the cache, from the same
-//! server.
+//! Packages of this release come through its own apt configuration. Those of other architectures,
+//! and the newest kernel, come through package lists in the cache, from the same server.
 
 use crate::error::LabError;
 use crate::tool::{find, make_folder, output, run, write};
@@ -42,8 +41,8 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Fetches lists into the cache unless they exist: those of one suite, or of all suites of this
-    /// computer's packages. Its kernels come from its security suite too.
+    /// Fetches the lists of one suite, or of all suites of this computer's packages, unless cached.
+    /// Kernels also come from the security suite.
     fn fetch_lists(&mut self, suite: &str, is_suite: bool) -> Result<(), LabError> {
         let folder = self.cache.join(format!("apt-{suite}-{}", self.architecture));
         for name in ["lists/partial", "archives/partial", "state"] {
@@ -137,7 +136,6 @@ fn modules_of(folder: &Path, version: &str) -> Option<PathBuf> {
     merged.iter().map(|place| folder.join(place).join(version)).find(|path| path.exists())
 }
 
-/// Unpacks the only package in a folder into `tree` in the same folder.
 fn unpack(folder: &Path) -> Result<(), LabError> {
     let package = std::fs::read_dir(folder)
         .map_err(LabError::file(folder))?

@@ -1,4 +1,4 @@
-//! The part of the lab that runs inside a computer: experiments, and a program that they place.
+//! The part of the lab that runs inside a computer.
 
 mod answer;
 mod cells;
@@ -25,12 +25,11 @@ pub enum GuestCommand {
     Threads(threads::ThreadOptions),
 }
 
-/// Whether a list contains a name or is empty.
 fn is_among(only: &str, name: &str) -> bool {
     only.is_empty() || only.split(',').any(|one| one == name)
 }
 
-/// Runs it. The exit status is 1 if something was wrong.
+/// The exit status is 1 if something was wrong.
 pub fn run(guest: GuestCommand) -> ExitCode {
     let is_right = match guest {
         GuestCommand::Verbs { only } => verbs::run(&only),

@@ -161,8 +161,7 @@ impl Initramfs {
     }
 }
 
-/// Appends a file: a header of 13 hexadecimal numbers, the name and the bytes, each padded to a
-/// multiple of four.
+/// A header of 13 hexadecimal numbers, the name and the bytes, each padded to a multiple of four.
 fn append(archive: &mut Vec<u8>, number: usize, name: &str, mode: u32, bytes: &[u8]) {
     let mut header = String::from("070701");
     let mode = mode as usize;
@@ -188,13 +187,12 @@ fn without_debugging(program: &Path) -> Option<Vec<u8>> {
     bytes.ok()
 }
 
-/// The libraries of a program, as listed by the dynamic loader; empty for a static program.
 fn libraries(program: &Path) -> Vec<PathBuf> {
     let listed = output(Command::new("ldd").arg(program)).unwrap_or_default();
     listed.lines().filter_map(library).collect()
 }
 
-/// The file in a line of `ldd`: `libc.so.6 => /lib/libc.so.6 (0x7f)`.
+/// From a line of `ldd`: `libc.so.6 => /lib/libc.so.6 (0x7f)`.
 fn library(line: &str) -> Option<PathBuf> {
     let line = line.trim();
     let path = line.split_once("=> ").map_or(line, |(_, path)| path);

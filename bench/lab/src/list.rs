@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 pub type CpuNumbers = BTreeSet<u32>;
 
-/// The CPUs of a list such as `0-3,8`, in its order; none for an empty text.
+/// Reads `0-3,8`, in its order; nothing for an empty text.
 ///
 /// # Errors
 /// [`LabError::CpuList`] if the list is invalid.
@@ -24,14 +24,14 @@ pub fn parse(text: &str) -> Result<Vec<u32>, LabError> {
     Ok(cpus)
 }
 
-/// The CPUs of all lists in a sentence, such as `CPUs 3,10-11 are offline`.
+/// Reads all lists in `CPUs 3,10-11 are offline`.
 #[must_use]
 pub fn parse_words(sentence: &str) -> CpuNumbers {
     let words = sentence.split(|letter: char| !(letter.is_ascii_digit() || ",-".contains(letter)));
     words.filter_map(|word| parse(word.trim_matches([',', '-'])).ok()).flatten().collect()
 }
 
-/// The CPUs in a file of the kernel; none if it is missing.
+/// Empty if the file is missing.
 #[must_use]
 pub fn read(path: &str) -> CpuNumbers {
     let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -53,7 +53,7 @@ pub fn show<'a>(cpus: impl IntoIterator<Item = &'a u32>) -> String {
     words.collect::<Vec<_>>().join(",")
 }
 
-/// The CPUs of a mask as hwloc writes it: `0x00000001,0x80000000`, the highest 32 first.
+/// hwloc's format: `0x00000001,0x80000000`, the highest 32 first.
 #[must_use]
 pub fn mask(text: &str) -> CpuNumbers {
     let mut cpus = CpuNumbers::new();

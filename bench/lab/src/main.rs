@@ -4,11 +4,11 @@
 //! |---|---|
 //! | [`computer`], [`device_tree`], [`acpi`] | QEMU arguments and firmware tables from a file |
 //! | [`debian`], [`image`], [`boot`] | a kernel, the initial file system, a complete boot |
-//! | [`trial`] | a question to a verb and its outcome, sent through the console |
+//! | [`trial`] | a verb's outcome, sent through the console |
 //! | [`guest`] | the experiments, inside |
 //! | [`tested`] | the table of computers and verbs, outside |
 
-/// Prints a line, even if the reader is gone.
+/// Works even if the reader is gone.
 macro_rules! say {
     ($($words:tt)*) => {{
         use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! The table of computers and verbs with dates: `docs/src/tested.md`.
+//! The table of results: `docs/src/tested.md`.
 
 use crate::boot::{self, BootReport, BootRequest, GuestFile};
 use crate::computer::{self, Architecture, EmulatedComputer};
@@ -53,7 +53,7 @@ struct KeptRun {
     trials: Vec<VerbTrial>,
 }
 
-/// Asks, saves the outcomes, and writes the page. The exit code is 1 if a verb was wrong.
+/// The exit code is 1 if a verb was wrong.
 ///
 /// # Errors
 /// [`LabError`] if a computer cannot be read or the page cannot be written.
@@ -150,7 +150,7 @@ fn request(
     })
 }
 
-/// The installed ones of these programs; the guest reports the missing ones.
+/// The guest reports the missing ones.
 fn installed(names: &[&str]) -> Vec<GuestFile> {
     let files = names.iter().filter_map(|name| guest_file(name).ok());
     files.map(|file| in_place(file.source)).collect()

@@ -8,9 +8,8 @@ const MARK: &str = "lab-trial ";
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VerbOutcome {
-    /// It agrees with the kernel.
     Right,
-    /// It refused, and this computer indeed cannot do it.
+    /// This computer indeed cannot do it.
     Refused,
     /// It contradicts the kernel, refused without cause, panicked, or did not end.
     Wrong,

@@ -1,4 +1,4 @@
-//! The program that boots the lab's computers, as far as possible without an emulator.
+//! The lab's program without an emulator.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

@@ -1,8 +1,7 @@
 //! Compiles `preload/`, the library that MPI ranks load, for this crate's target. The crate
 //! contains the result (`preload`), so every `seatmap` has it, however it was installed.
 //!
-//! The crate's own compiler compiles it, without further dependencies. In today's cargo a library
-//! cannot be another crate's input (`-Z bindeps`).
+//! In today's cargo a library cannot be another crate's input (`-Z bindeps`).
 
 use std::env;
 use std::error::Error;

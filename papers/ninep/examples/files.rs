@@ -1,4 +1,4 @@
-//! A program without I/O rights: what it writes goes by the channel that it was started with.
+//! A program without I/O rights writes by the channel that it was started with.
 
 use seatmap_ninep::client::InheritedClient;
 use seatmap_ninep::{Fence, OpenMode};

@@ -71,8 +71,7 @@ pub struct FileClient<S> {
     out: Vec<u8>,
 }
 
-/// A connection inherited by the program. It uses only read(2) and write(2), which a
-/// [fence](crate::Fence) allows.
+/// An inherited connection; uses only read(2) and write(2), which a [fence](crate::Fence) allows.
 pub type InheritedClient = FileClient<fs::File>;
 
 impl InheritedClient {
@@ -185,7 +184,6 @@ impl<S: Read + Write> FileClient<S> {
         self.forget(file.0)
     }
 
-    /// The file of this fid; after an error the fid is dropped.
     fn unless(&mut self, outcome: io::Result<()>, fid: u32) -> io::Result<OpenFile> {
         match outcome {
             Ok(()) => Ok(OpenFile(fid)),
@@ -230,7 +228,6 @@ impl<S: Read + Write> FileClient<S> {
         }
     }
 
-    /// Repeats a walk in two parts, to get an error's reason.
     fn walk_in_two(
         &mut self,
         fid: u32,
@@ -240,7 +237,7 @@ impl<S: Read + Write> FileClient<S> {
     ) -> io::Result<()> {
         self.walk_on(fid, new, walked)?;
         let why = self.walk_on(new, new, rest);
-        // The first part used the fid, but the whole walk has failed.
+        // The first part used the fid.
         if why.is_err() && fid != new {
             self.ask(&FileRequest::Clunk { fid: new })?;
         }
@@ -248,7 +245,6 @@ impl<S: Read + Write> FileClient<S> {
     }
 
     fn ask(&mut self, request: &FileRequest<'_>) -> io::Result<Reply<'_>> {
-        // Replies to posted writes come first.
         self.hear_posted(0)?;
         let tag = if matches!(request, FileRequest::Version { .. }) { NO_TAG } else { TAG };
         request.frame(tag, &mut self.out);

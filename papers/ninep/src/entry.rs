@@ -1,4 +1,4 @@
-//! Entries of folders, as in replies.
+//! Entries of folders.
 
 use crate::qid::Qid;
 use crate::wire::{Malformed, MessageField, Rest};
@@ -38,7 +38,7 @@ impl FolderEntry<'_> {
         Qid::SIZE_BYTES + size_of::<u64>() + size_of::<u8>() + size_of::<u16>() + self.name.len()
     }
 
-    /// Appends it if the result has at most this length; returns whether it fits.
+    /// Returns whether it fits.
     pub(crate) fn fits_into(&self, out: &mut Vec<u8>, most_bytes: usize) -> bool {
         let fits = out.len() + self.size_bytes() <= most_bytes;
         if fits {

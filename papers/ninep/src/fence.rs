@@ -1,8 +1,8 @@
 //! Takes a program's I/O rights: it can only compute, and read and write its open files.
 //!
 //! The kernel refuses all calls (seccomp(2)) except the listed ones. A process behind the fence
-//! opens no file, socket or device, and reaches no other process. It can start threads, and
-//! processes behind the same fence.
+//! uses only its open files, and reaches no other process. It can start threads, and processes
+//! behind the same fence.
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -11,7 +11,6 @@ use seccompiler::{
 use std::collections::BTreeMap;
 use std::io;
 
-/// Calls without I/O, and calls that read, write and wait for open files.
 const ALLOWED: &[libc::c_long] = &[
     libc::SYS_read,
     libc::SYS_write,

@@ -11,13 +11,9 @@ pub const MOST_FIDS: usize = 1024;
 
 #[derive(Debug)]
 pub(crate) enum FidTarget {
-    /// The root: `files`, `console` and `input`.
     Root,
-    /// The console.
     Console,
-    /// The program's standard input.
     Input,
-    /// A file or folder of the host.
     File(OwnedFd),
 }
 
@@ -42,7 +38,6 @@ impl FidTarget {
 
 #[derive(Debug)]
 pub(crate) enum Opened {
-    /// It is not open.
     Not,
     Root,
     Console,

@@ -79,7 +79,7 @@ fn read_whole(from: &mut impl Read, bytes: &mut [u8]) -> io::Result<()> {
     })
 }
 
-/// Fills the head; `false` if the stream ends before it.
+/// `false` if the stream ends before it.
 fn begins(from: &mut impl Read, head: &mut [u8]) -> io::Result<bool> {
     loop {
         match from.read(head) {

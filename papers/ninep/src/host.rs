@@ -67,7 +67,6 @@ pub(crate) fn open_file(file: BorrowedFd<'_>, flags: u32) -> Result<OwnedFd, Ref
     }
 }
 
-/// Creates a new file, and returns its named and its opened descriptor.
 pub(crate) fn create(
     folder: BorrowedFd<'_>,
     name: &[u8],
@@ -122,7 +121,6 @@ fn permissions(mode: u32) -> Mode {
     Mode::from_raw_mode(mode & 0o1777)
 }
 
-/// Makes the selected changes, in the order of the fields.
 pub(crate) fn change(
     file: BorrowedFd<'_>,
     opened: Option<BorrowedFd<'_>>,
@@ -157,7 +155,6 @@ fn resize(
     if opened.is_some_and(|opened| fs::ftruncate(opened, size_bytes).is_ok()) {
         return Ok(());
     }
-    // It may be open only for reading, or not open.
     Ok(fs::ftruncate(open_file(file, OFlags::WRONLY.bits())?, size_bytes)?)
 }
 
@@ -196,7 +193,7 @@ fn new_time(
     Timespec { tv_sec: seconds.cast_signed(), tv_nsec: nanoseconds.cast_signed() }
 }
 
-/// A descriptor's entry in `/proc`, which leads to its file (proc_pid_fd(5)).
+/// The entry leads to the file (proc_pid_fd(5)).
 fn entry(file: BorrowedFd<'_>) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }

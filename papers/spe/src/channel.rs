@@ -38,7 +38,7 @@ pub mod number {
     pub const OUT_INTR_MBOX: u32 = 30;
 }
 
-/// The interval between checks for lost reservations, which ring no bell.
+/// Lost reservations ring no bell.
 const LOOK_EVERY: Duration = Duration::from_micros(50);
 
 /// Reads a channel, and waits as in hardware.
@@ -229,7 +229,6 @@ fn wait_for_event(spu: &mut SpuState, spe: &SpeState) -> u32 {
     }
 }
 
-/// The time of the next check for events that ring no bell.
 fn next_look(spu: &SpuState) -> Option<Instant> {
     let timer = (!spu.has_decremented && spu.event_mask & spu_event::DECREMENTER != 0).then(|| {
         let left_ns = u128::from(spu.until_negative()) * 1_000_000_000

@@ -32,7 +32,7 @@ pub(crate) mod opcode {
 
 /// Performs a command; a fault stops the program.
 pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {
-    // The upper half holds cache and replacement hints, which have no effect here.
+    // The upper half holds hints without effect here.
     let command = command & 0xff;
     if let Some(direction) = plain(command)
         && unit::quick(spu.spe(), direction, local, effective, bytes, tag)

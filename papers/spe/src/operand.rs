@@ -1,7 +1,6 @@
 //! Decodes the memory operand of an x86-64 instruction at which a thread faulted.
 //!
-//! The formats are those of Intel's manual, volume 2, chapter 2: prefixes, an opcode of one of four
-//! maps, ModRM and SIB bytes, and a displacement.
+//! The formats are those of Intel's manual, volume 2, chapter 2.
 
 /// The kernel's indices of the general registers, in the processor's order.
 const PLACES: [i32; 16] = [
@@ -187,7 +186,7 @@ fn value(registers: &[i64; 23], register: u8) -> i64 {
 #[derive(Clone, Copy, Debug, Default)]
 struct Prefixes {
     at: usize,
-    /// The fourth bits of the operand's index and base.
+    /// The fourth bits of index and base.
     index: u8,
     base: u8,
     /// The opcode's map: one byte, or after `0f`, `0f 38`, `0f 3a`.

@@ -164,7 +164,6 @@ mod tests {
     }
 
     proptest! {
-        /// Skipped rounds have the same result as single ones.
         #[test]
         fn skipped_rounds_change_nothing(
             weights in prop::collection::vec(0u32..5, 1..5),

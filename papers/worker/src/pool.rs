@@ -121,7 +121,6 @@ fn work(
     let _leaves = Leaves(&desk);
     loop {
         let Some((number, order, program, argument)) = desk.take(last, asleep) else {
-            // Wakes a reader at the mailbox, which then looks again.
             inside.mailboxes.ring();
             return Ok(());
         };

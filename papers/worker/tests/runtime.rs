@@ -227,7 +227,7 @@ fn a_message_that_no_program_will_send_is_an_error_that_says_why() {
         drop(context);
         let mut context =
             started(&runtime, |inside: &mut WorkerView, _: u64| inside.mailbox_read());
-        // The program takes one message, four more fit, and then there is no more room.
+        // One message is taken, four more fit.
         let told = (0..6).find_map(|value| context.mailbox_write(value).err()).unwrap().to_string();
         assert!(told.contains("ended with stop code 0"), "{told}");
     }

@@ -10,10 +10,10 @@ use std::time::Instant;
 
 pub const THREADS: usize = 2000;
 
-/// Rounds of work: each side computes, gets a signal, wakes the other and waits for it.
+/// Each side computes, gets a signal, wakes the other and waits for it.
 const ROUNDS: u32 = 5000;
 
-/// Steps of computing in a side's round, about 50 us.
+/// About 50 us.
 const STEPS: u64 = 100_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +29,8 @@ impl ProgramTimes {
     }
 }
 
-/// Runs as the program. It pins its threads itself like a launcher, so that the difference is due
-/// to the launcher only: waking a thread on another CPU can take longer than everything else.
+/// It pins its threads itself like a launcher, so that the difference is due to the launcher only:
+/// waking a thread on another CPU can take longer than everything else.
 pub fn play(cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     let [first, second] = [cpus[0].parse()?, cpus[1].parse()?];
     affinity::pin(&[first])?;
@@ -69,7 +69,7 @@ fn side(turn: &AtomicU32, own: u32, other: &Thread) {
     }
 }
 
-/// Installs a handler for the signal, because an ignored signal is never delivered.
+/// An ignored signal is never delivered.
 fn handle_signals() {
     extern "C" fn handle(_: libc::c_int) {}
     let handler: extern "C" fn(libc::c_int) = handle;

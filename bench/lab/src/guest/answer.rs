@@ -13,7 +13,7 @@ pub const PATIENCE: Duration = Duration::from_secs(240);
 #[derive(Debug)]
 pub struct CommandOutput {
     pub command: String,
-    /// Its exit status; `None` if it was killed by the time limit or a signal.
+    /// `None` if it was killed by the time limit or a signal.
     pub code: Option<i32>,
     pub is_late: bool,
     pub out: String,
@@ -136,7 +136,7 @@ pub fn number(value: &Value) -> Option<u32> {
     u32::try_from(value.as_u64()?).ok()
 }
 
-/// The numbers in an array of a document, in order; empty if it is not an array.
+/// In order; empty if the value is not an array.
 #[must_use]
 pub fn numbers(value: &Value) -> Vec<u32> {
     value.as_array().into_iter().flatten().filter_map(number).collect()

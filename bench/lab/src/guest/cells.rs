@@ -92,8 +92,8 @@ impl Heirs {
         Ok(Self { free, bound, chosen })
     }
 
-    /// Checks that the unrestricted program can run everywhere afterwards, and that the other has
-    /// its mask again. Linux before 6.2 forgets that mask.
+    /// The unrestricted program can run everywhere afterwards, and the other has its mask again.
+    /// Linux before 6.2 forgets that mask.
     fn are_free(self, kernel: &KernelFacts) -> Result<(), VerbFailure> {
         let own = kernel::mask(std::process::id(), std::process::id()).unwrap_or_default();
         let free = kernel::mask(self.free.pid(), self.free.pid()).unwrap_or_default();
@@ -114,8 +114,8 @@ impl Heirs {
     }
 }
 
-/// Destroys the cell. Linux before 6.3 removes offline CPUs from all masks that programs set; then
-/// the output must contain the remedy.
+/// Linux before 6.3 removes offline CPUs from all masks that programs set; the output must then
+/// contain the remedy.
 fn destroyed(kernel: &KernelFacts) -> Result<(), VerbFailure> {
     let answer = ask(&["cell", "destroy", "lab"])?;
     let forgets =

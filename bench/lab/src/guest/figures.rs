@@ -1,5 +1,5 @@
-//! `measure`, `show`, `place`, `export`, `noise` and `doctor`: which CPUs they report, and what
-//! those share. Times of an emulated computer mean nothing, so no check uses them.
+//! Verbs that report CPUs and what those share. Times of an emulated computer mean nothing, so no
+//! check uses them.
 
 use super::answer::{ask, document, number, numbers};
 use super::kernel::{KernelFacts, exists, set};
@@ -58,7 +58,7 @@ fn profile() -> Result<Value, VerbFailure> {
     serde_json::from_str(&text).map_err(|error| VerbFailure::Wrong(format!("the profile: {error}")))
 }
 
-/// Checks that two PUs share a part of a level exactly if the kernel says so.
+/// Two PUs share a part of a level exactly if the kernel says so.
 fn shares(
     kernel: &KernelFacts,
     level: &str,
@@ -78,7 +78,7 @@ fn shares(
     })
 }
 
-/// Checks that CPUs with a higher rank of the kernel are not below slower ones.
+/// CPUs with a higher rank of the kernel are not below slower ones.
 fn ranks(kernel: &KernelFacts, pus: &[Value]) -> Result<(), VerbFailure> {
     let ranks: BTreeSet<u32> = kernel.ranks.values().copied().collect();
     if ranks.len() < 2 {
@@ -168,8 +168,8 @@ fn doctor(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     Ok(format!("offline: {offline}; cpuset: {cpuset}; smt: {smt}"))
 }
 
-/// Takes CPUs offline one after another: the last one, and one that shares its core. The doctor's
-/// command brings each back.
+/// The last one, and one that shares its core go offline in turn. The doctor's command brings each
+/// back.
 fn doctor_of_victims(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let movable: Vec<u32> = kernel.usable().into_iter().filter(|cpu| *cpu != 0).collect();
     let Some(last) = movable.last().copied() else { return Ok("one CPU".to_owned()) };
@@ -192,7 +192,6 @@ fn doctor_of_victims(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     Ok(format!("CPUs {} named, and brought back by the doctor's command", list::show(&victims)))
 }
 
-/// Checks the answers while a CPU is offline, and runs the remedy.
 fn of_victim(victim: u32) -> Result<(), VerbFailure> {
     let now = KernelFacts::read();
     ensure(now.offline.contains(&victim), || format!("CPU {victim} is not offline"))?;

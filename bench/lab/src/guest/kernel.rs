@@ -1,4 +1,4 @@
-//! The kernel's facts about this computer, read from sysfs without Seatmap's code, and hwloc's.
+//! Facts about this computer, read from sysfs without Seatmap's code, and hwloc's.
 
 use crate::list::{self, CpuNumbers};
 use crate::trial::{VerbFailure, ensure};
@@ -15,7 +15,6 @@ const SETTLES_WITHIN: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug)]
 pub struct NodeFacts {
     pub id: u32,
-    /// Its online CPUs.
     pub cpus: CpuNumbers,
     pub memory_kib: u64,
 }
@@ -25,8 +24,7 @@ pub struct KernelFacts {
     pub online: CpuNumbers,
     pub offline: CpuNumbers,
     pub isolated: CpuNumbers,
-    /// The CPUs of each part of a level (`core`, `l2`, `l3`, `die`, `package`, `numa`), sorted by
-    /// their first CPU.
+    /// By level: `core`, `l2`, `l3`, `die`, `package`, `numa`; sorted by first CPU.
     pub parts: BTreeMap<&'static str, BTreeSet<CpuNumbers>>,
     pub nodes: Vec<NodeFacts>,
     /// `cpu_capacity` or CPPC's highest performance of each CPU, if the kernel reports one.
@@ -67,13 +65,12 @@ impl KernelFacts {
         cpus.intersection(&self.online).copied().collect()
     }
 
-    /// The CPUs for all programs: online and not isolated.
+    /// Online and not isolated.
     #[must_use]
     pub fn usable(&self) -> CpuNumbers {
         self.online.difference(&self.isolated).copied().collect()
     }
 
-    /// The parts of a level without isolated CPUs; empty parts are omitted.
     #[must_use]
     pub fn usable_parts(&self, level: &str) -> BTreeSet<CpuNumbers> {
         let usable = self.usable();
@@ -92,8 +89,7 @@ impl KernelFacts {
         self.parts.get(level)?.iter().find(|part| part.contains(&cpu))
     }
 
-    /// Up to four different CPUs: two of one core if possible, one with another cache, and the
-    /// last.
+    /// Two of one core if possible, one with another cache, and the last.
     #[must_use]
     pub fn spread(&self) -> Vec<u32> {
         let usable = self.usable();
@@ -192,7 +188,7 @@ pub fn threads(pid: u32) -> Vec<u32> {
     tids
 }
 
-/// All processes with memory of their own, which excludes kernel threads.
+/// Without kernel threads.
 #[must_use]
 pub fn processes() -> Vec<u32> {
     numbers("/proc").into_iter().filter(|pid| is_program(*pid)).collect()
@@ -216,7 +212,7 @@ pub fn all_masks() -> BTreeMap<(u32, u32), CpuNumbers> {
     tasks.filter_map(|(pid, tid)| Some(((pid, tid), mask(pid, tid)?))).collect()
 }
 
-/// hwloc's parts of this computer, by type; `None` if the guest has no `lstopo`.
+/// `None` if the guest has no `lstopo`.
 #[must_use]
 pub fn hwloc() -> Option<BTreeMap<String, BTreeSet<CpuNumbers>>> {
     let output = Command::new("lstopo-no-graphics")

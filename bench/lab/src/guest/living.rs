@@ -1,5 +1,4 @@
-//! `check`, `top`, `observe`, `bench`, `tune` and `advise`: with running programs, and programs
-//! that are run repeatedly.
+//! Verbs that need running programs.
 
 use super::answer::{RunningCommand, ask, document, start_program};
 use super::figures::cells_unchanged;
@@ -34,8 +33,7 @@ fn living(words: &[&str], count: usize) -> Result<(RunningCommand, Vec<u32>), Ve
     Ok((program, threads))
 }
 
-/// Sets a thread's affinity with busybox's `taskset`. By list, because some builds limit masks to
-/// 64 CPUs.
+/// With busybox's `taskset`, by list, because some builds limit masks to 64 CPUs.
 fn bind(tid: u32, cpus: &[u32]) -> Result<(), VerbFailure> {
     let list = list::show(cpus);
     let status =
@@ -61,7 +59,6 @@ fn kernel_masks(pid: u32) -> Vec<(u32, CpuNumbers)> {
     tids.into_iter().filter_map(|tid| Some((tid, kernel::mask(pid, tid)?))).collect()
 }
 
-/// Checks that a document has the masks of a program with threads on different CPUs.
 fn has_masks(kernel: &KernelFacts, verb: &[&str]) -> Result<String, VerbFailure> {
     let cpus = kernel.spread();
     let (program, tids) = living(&[], cpus.len())?;
@@ -147,7 +144,6 @@ fn two_nodes(kernel: &KernelFacts) -> Option<(u32, u32)> {
     Some((*cpus.next()?, *cpus.next_back()?))
 }
 
-/// A thread touches memory on one node, and is moved to another.
 fn check_memory(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let Some((from, to)) = two_nodes(kernel) else {
         return Ok("one node has both memory and CPUs".to_owned());

@@ -13,8 +13,7 @@ pub const QUESTIONS: [Question; 2] = [
     Question { verb: "pretend", text: "a program that sees another machine", ask: pretend },
 ];
 
-/// The guest's root folder contains `sys` and `proc`, like gathered files. The same reader as the
-/// host's reads all its CPUs, and the check compares them with the kernel's parts.
+/// The guest's root folder contains `sys` and `proc`, like gathered files.
 fn import(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let profile = document(&["import", "/", "--json"])?;
     let pus = profile["topology"]["pus"].as_array().cloned().unwrap_or_default();

@@ -47,7 +47,6 @@ fn show_sets<'a>(sets: impl IntoIterator<Item = &'a CpuNumbers>) -> String {
     sets.into_iter().map(list::show).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a thread on each seat, and returns what the threads report.
 fn seated(seats: &[&str], count: usize) -> Result<Vec<ToldThread>, VerbFailure> {
     let count = count.to_string();
     let mut words = vec!["run", "--strict", "--quiet"];
@@ -202,8 +201,6 @@ fn document_of_report(seat: &str) -> Result<CpuNumbers, VerbFailure> {
     Ok(numbers(&report["threads"][0]["cpus"]).into_iter().collect())
 }
 
-/// Places a ring with a task for each of these CPUs.
-///
 /// # Errors
 /// [`VerbFailure::Wrong`] if that fails.
 pub fn placed(machine: &str, cpus: &[u32]) -> Result<Vec<u32>, VerbFailure> {

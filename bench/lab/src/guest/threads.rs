@@ -124,7 +124,7 @@ fn told_thread(line: &str) -> Option<(u32, ToldThread)> {
     Some((at.parse().ok()?, thread))
 }
 
-/// A node and its pages, from `N0=1024`.
+/// From `N0=1024`.
 fn pages(word: &str) -> Option<(u32, u64)> {
     let (node, pages) = word.strip_prefix('N')?.split_once('=')?;
     Some((node.parse().ok()?, pages.parse().ok()?))

@@ -1,7 +1,7 @@
 //! Chooses the measured pairs, at most four per node, as values arrive.
 //!
-//! 1. Each node with its successor in natural order (`n2` before `n10`), usually a neighbour, and
-//!    with the first node, which sees near and far nodes.
+//! 1. Each node with its successor in natural order (`n2` before `n10`) and with the first node,
+//!    which sees near and far nodes.
 //! 2. Runs of near nodes are compared until each has found its group or met all groups.
 //! 3. One pair for any two groups without one.
 //! 4. Random pairs, predicted before they are measured: the errors show how well the other pairs
@@ -20,16 +20,15 @@ use std::collections::BTreeMap;
 /// rate.
 pub const SIZE_BYTES: u32 = 64 << 10;
 
-/// The budget of pairs per node.
 pub const PAIRS_A_NODE: usize = 4;
 
 /// Far pairs take at least this many times as long as near ones; otherwise there is one group.
 const APART: f64 = 1.4;
 
-/// Values by pair; pairs that could not be measured are absent.
+/// Pairs that could not be measured are absent.
 pub type PairValues = BTreeMap<[usize; 2], f64>;
 
-/// Measures a list of pairs and returns a value for each, or `None` if it failed.
+/// Returns a value for each pair, or `None` if it failed.
 pub type PairProbe<'a> = dyn FnMut(&[[usize; 2]]) -> Vec<Option<f64>> + 'a;
 
 /// The groups found and the test on held-back pairs.
@@ -72,7 +71,6 @@ fn pair(a: usize, b: usize) -> [usize; 2] {
     [a.min(b), a.max(b)]
 }
 
-/// The groups, if all pairs have values.
 pub(crate) fn groups(nodes: usize, known: &mut PairValues) -> Option<Vec<Vec<usize>>> {
     let is_whole = pairs(nodes).all(|pair| known.contains_key(&pair));
     let chooser = Chooser { nodes, budget: 0, known, probe: &mut |_| Vec::new() };
@@ -184,7 +182,6 @@ impl Chooser<'_> {
 
     fn parts(&self, limit: f64) -> Vec<Vec<usize>> {
         let mut part: Vec<usize> = (0..self.nodes).collect();
-        // Each near pair merges two parts.
         for ([a, b], _) in self.known.iter().filter(|(_, value)| **value < limit) {
             let from = part[*b];
             let to = part[*a];
@@ -198,7 +195,6 @@ impl Chooser<'_> {
         parts
     }
 
-    /// Measures parts against earlier parts until every two have met.
     fn join_runs(&mut self) {
         loop {
             let parts = self.components();
@@ -238,7 +234,7 @@ impl Chooser<'_> {
         let fit = PairModel::of(group, self.known.clone())?;
         let mut rest: Vec<[usize; 2]> =
             pairs(self.nodes).filter(|pair| !self.known.contains_key(pair)).collect();
-        // A fixed seed: the same cluster is measured the same way twice.
+        // The same cluster is measured the same way twice.
         fastrand::Rng::with_seed(17).shuffle(&mut rest);
         rest.truncate(self.left());
         self.measure(&rest);
@@ -268,7 +264,7 @@ fn numbered(parts: &[Vec<usize>], nodes: usize) -> Vec<usize> {
 /// The cut of the logarithms with the least variance inside both parts (Otsu 1979); `None` if the
 /// parts are not clearly apart.
 fn limit(values: &[f64]) -> Option<f64> {
-    // In logarithms a step from 10 to 20 us equals one from 100 to 200 us.
+    // A step from 10 to 20 us equals one from 100 to 200 us.
     let logarithms: Vec<f64> = sorted(&values.iter().map(|value| value.ln()).collect::<Vec<_>>());
     let cut = (1..logarithms.len())
         .min_by(|a, b| inside(&logarithms, *a).total_cmp(&inside(&logarithms, *b)))?;
@@ -285,7 +281,7 @@ fn deviations(part: &[f64]) -> f64 {
     part.iter().map(|value| (value - mean) * (value - mean)).sum()
 }
 
-/// Indices of the names in natural order: numbers compare as numbers.
+/// Numbers compare as numbers.
 fn natural_order(names: &[String]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by(|a, b| natural(&names[*a], &names[*b]).then(a.cmp(b)));

@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 /// Name and version of the format.
 pub const FORMAT: &str = "seatmap-cluster/1";
 
-/// The largest number of nodes read: a matrix of 8,192 nodes takes half a gigabyte.
+/// The largest number of nodes: a matrix of 8,192 nodes takes half a gigabyte.
 pub const MOST_NODES: usize = 8192;
 
-/// The largest figure read, in any unit: weighted sums of such figures stay finite.
+/// Weighted sums of figures up to this stay finite.
 const LARGEST: f64 = 1e15;
 
 /// The nodes of a cluster and the connections between them, written by `seatmap cluster measure`.
@@ -35,7 +35,7 @@ pub struct Cluster {
     pub nodes: Vec<Node>,
     /// The measured pairs by node.
     pub pairs: Vec<NodePair>,
-    /// Groups of near nodes, such as those of one switch: indices into `nodes`.
+    /// Groups of near nodes, such as those of one switch, by index.
     #[serde(default)]
     pub groups: Vec<Vec<usize>>,
     /// How well the measured pairs predict the others.
@@ -84,14 +84,13 @@ pub struct NodePair {
     pub gap_ns: [f64; 2],
     /// Segments that each node retransmitted during round trips, out of `segments`.
     pub retransmits: [u64; 2],
-    /// About how many segments each node sent during round trips; full queues of streams would drop
-    /// segments even on a healthy link.
+    /// About how many segments each node sent during round trips; queues of streams drop segments
+    /// even on a healthy link.
     pub segments: [u64; 2],
     /// The second node's clock minus the first's, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_offset_ns: Option<f64>,
-    /// The largest packet on the path, in bytes, as seen by the first node. Earlier files have no
-    /// `ends`.
+    /// The largest packet on the path, in bytes, as seen by the first node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
     /// Each end's figures about itself.
@@ -109,7 +108,7 @@ pub struct ConnectionEnd {
     /// The largest packet that this end sends to the other, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
-    /// The share of the time, from 0 to 1, in which this end was ready to run but had no CPU.
+    /// The share of the time (0 to 1) in which this end was ready to run but had no CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_share: Option<f64>,
     /// CPU quotas that stopped this end; absent if unknown.
@@ -132,7 +131,7 @@ pub struct QuotaStop {
     /// Whether the file is read-only there, as in most containers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_read_only: bool,
-    /// Periods in which the group used up its quota and was stopped.
+    /// Periods in which the group was stopped.
     pub stopped_periods: u64,
     /// Periods in which the group ran, including those.
     pub periods: u64,
@@ -162,8 +161,8 @@ impl QuotaStop {
     }
 }
 
-/// Comparison of a pair with like pairs at the same moments: a busy computer slows all of them, a
-/// bad cable only one.
+/// Comparison with like pairs at the same moments: a busy computer slows all of them, a bad cable
+/// only one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Beside {
@@ -334,8 +333,7 @@ impl Cluster {
         seatmap_data::document::is_kind(bytes, "seatmap-cluster/")
     }
 
-    /// A copy with line breaks and other hidden characters escaped: its texts come from other
-    /// computers.
+    /// Escapes hidden characters, because texts come from other computers.
     #[must_use]
     pub fn visible(&self) -> Cluster {
         let mut seen = self.clone();
@@ -461,7 +459,6 @@ impl NodePair {
         }
     }
 
-    /// Whether times and rates are possible and trips ascending by size.
     pub(crate) fn check_figures(
         [a, b]: [usize; 2],
         trips: &[Trip],

@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 /// Message sizes of the round trips, in bytes: a lock or flag, a halo, a block.
 pub(crate) const SIZES: [u32; 4] = [8, 1024, 16 << 10, crate::choice::SIZE_BYTES];
 
-/// At least this many round trips per size.
 const FEWEST_TRIPS: usize = 24;
 const MOST_TRIPS: usize = 20_000;
 
@@ -60,9 +59,8 @@ pub(crate) struct RankRoute<'a> {
     pub secret: &'a Secret,
 }
 
-/// Measures the connection to an answering node, each size for about `time`. A silent node is given
-/// up well before `limit` and a slow connection at `limit`, so that rank 0 does not blame this
-/// node.
+/// Each size takes about `time`. A silent node is given up well before `limit` and a slow
+/// connection at `limit`, so that rank 0 does not blame this node.
 ///
 /// # Errors
 ///
@@ -173,11 +171,11 @@ pub(crate) fn stream(way: RankRoute<'_>, time: Duration, limit: Duration) -> Res
         line.there(FIRST_BYTES, BURST).map_err(|error| tried("a stream", &error, limit))?;
         sent += u64::from(FIRST_BYTES) * u64::from(BURST);
     }
-    // One byte per nanosecond is 8,000 Mbit/s.
+    // 1 byte/ns is 8,000 Mbit/s.
     Ok(8e3 * sent as f64 / nanoseconds(begun))
 }
 
-/// Messages per acknowledgement: few enough for a slow link, enough to fill a fast one.
+/// Few enough for a slow link, enough to fill a fast one.
 const BURST: u32 = 16;
 
 impl Line {
@@ -197,7 +195,7 @@ impl Line {
         Ok(Line { channel, buffer: vec![0x5a; LARGEST as usize], time })
     }
 
-    /// Makes the next order's tag before a clock is read. The order must be sent next.
+    /// Makes the next order's tag before a clock is read; the order must be sent next.
     fn sealed(&mut self, letter: u8, size: u32, count: u32) -> Vec<u8> {
         let order = [&[letter][..], &size.to_be_bytes(), &count.to_be_bytes()].concat();
         self.channel.sealed_frame(&order)
@@ -215,7 +213,6 @@ impl Line {
     fn trips(&mut self, size: u32, time: Duration) -> io::Result<Trip> {
         let first = self.echo(size, 1)?[0];
         let enough_ns = PATIENCE * time.as_nanos() as f64;
-        // On a slow link a few trips suffice.
         let fewest = ((enough_ns / first) as usize).clamp(FEWEST_SLOW_TRIPS, FEWEST_TRIPS);
         if fewest == FEWEST_TRIPS {
             self.echo(size, WARM_UP - 1)?;
@@ -259,8 +256,7 @@ impl Line {
         self.order(b'U', size, count)?;
         let begun = Instant::now();
         (0..count).try_for_each(|_| self.channel.write_payload(&self.buffer[..size as usize]))?;
-        // A write returns once the kernel has the bytes; only the other end knows when the last one
-        // arrives.
+        // Only the other end knows when the last one arrives.
         self.answer::<1>()?;
         Ok(nanoseconds(begun))
     }
@@ -284,7 +280,7 @@ impl Line {
         Ok(self.back(GAP_BYTES, GAPS)? / f64::from(GAPS))
     }
 
-    /// The best of some streams, each at least this long, in Mbit/s.
+    /// In Mbit/s.
     fn rate(
         &mut self,
         stream: fn(&mut Line, u32, u32) -> io::Result<f64>,
@@ -305,7 +301,7 @@ impl Line {
         let times = (0..streams)
             .map(|_| stream(self, FIRST_BYTES, count))
             .collect::<io::Result<Vec<f64>>>()?;
-        // One bit per nanosecond is 1,000 Mbit/s.
+        // 1 bit/ns is 1,000 Mbit/s.
         Ok(times.iter().map(|ns| 1e3 * bits / ns).fold(0.0, f64::max))
     }
 
@@ -380,7 +376,6 @@ mod tests {
                 && found.ends.iter().all(|end| end.mtu_bytes > Some(1000)),
             "{found:?}"
         );
-        // Both times come from one clock.
         assert!(found.clock_offset_ns.abs() < 1e9, "{}", found.clock_offset_ns);
     }
 

@@ -9,7 +9,7 @@
 //! | `U` | size, count | receive messages and send one byte after the last |
 //! | `D` | size, count | send messages |
 //! | `T` | | send the clock, in nanoseconds since 1970, as eight bytes |
-//! | `S` | | send this end's counters as a message |
+//! | `S` | | send this end's counters |
 
 use crate::cluster::{ConnectionEnd, QuotaStop};
 use crate::gate::Gate;
@@ -31,7 +31,7 @@ pub(crate) const LARGEST: u32 = 4 << 20;
 /// Closes a silent connection after this time; a measured pair is never silent that long.
 pub(crate) const SILENCE: Duration = Duration::from_secs(30);
 
-/// The ranks of a measured pair. A connection that reaches another rank is refused.
+/// A connection that reaches another rank is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PairEnds {
     pub from: usize,
@@ -43,7 +43,7 @@ const PAUSE: Duration = Duration::from_secs(3600);
 /// Serves connections as this rank, each in a thread, until the process ends.
 ///
 /// # Errors
-/// The thread of the port cannot be started.
+/// The thread cannot be started.
 pub(crate) fn serve(listener: TcpListener, secret: &Secret, rank: usize) -> io::Result<()> {
     let mut gate = Gate::<PairEnds>::new(vec![listener], secret, ConnectionPurpose::Pair)?;
     std::thread::Builder::new()
@@ -55,7 +55,6 @@ pub(crate) fn serve(listener: TcpListener, secret: &Secret, rank: usize) -> io::
         .map(drop)
 }
 
-/// Answers a measuring rank, which itself reports a broken connection.
 fn begin(called: Called<PairEnds>, rank: usize) {
     if called.said.to != rank {
         let why = format!(
@@ -120,23 +119,20 @@ fn obey(channel: &mut RankConnection, order: u8, buffer: &mut [u8], count: u32) 
     }
 }
 
-/// Nanoseconds since 1970 by this node's clock.
 pub(crate) fn clock_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Counters of one end; zero if the kernel does not report a value.
+/// Zero if the kernel does not report a value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EndCounters {
-    /// Retransmitted segments.
     pub resent: u64,
-    /// All segments sent.
     pub sent: u64,
     mtu_bytes: u64,
     run_ns: u64,
     wait_ns: u64,
-    /// Counts since the quotas' creation; `None` if unknown.
+    /// Since the quotas' creation; `None` if unknown.
     quotas: Option<Vec<QuotaStop>>,
 }
 
@@ -166,7 +162,7 @@ impl EndCounters {
         }
     }
 
-    /// Stops since an earlier reading; the quota of a new group counts from the next one on.
+    /// The quota of a new group counts from the next one on.
     fn stops(&self, before: &EndCounters) -> Option<Vec<QuotaStop>> {
         let earlier = before.quotas.as_ref()?;
         Some(

@@ -1,4 +1,4 @@
-//! Hardware and settings of a node; a bad node often differs in them.
+//! Hardware and settings of a node; those of a bad node often differ.
 
 use seatmap_data::machine::Environment;
 use seatmap_os::cpus::Cpus;
@@ -36,7 +36,7 @@ impl NodeConfiguration {
     /// The facts that nodes of one kind share, by name.
     #[must_use]
     pub fn kind(&self) -> Vec<(&'static str, String)> {
-        // Firmware takes a little memory, and not the same on each boot.
+        // Firmware takes a little memory, which varies.
         let gib = (self.memory_bytes as f64 / f64::from(1 << 30)).round();
         vec![
             ("CPUs", self.cpus.to_string()),

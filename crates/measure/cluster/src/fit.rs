@@ -2,8 +2,7 @@
 //!
 //! A value is that of its block (the groups of its nodes) times a factor for each node, because a
 //! node behind a slow cable is farther from all others. In logarithms this is a sum, fitted by
-//! medians, so that one bad pair changes nothing. Inside a machine the same model has pairs of
-//! groups and an offset for each PU.
+//! medians, so that one bad pair changes nothing.
 
 use crate::cluster::{Cluster, NodePair};
 use seatmap_data::statistics::median;
@@ -19,7 +18,6 @@ pub enum SymmetricMetric {
 }
 
 impl SymmetricMetric {
-    /// The value of one measured pair.
     #[must_use]
     pub fn of(self, pair: &NodePair) -> Option<f64> {
         match self {
@@ -49,7 +47,7 @@ pub struct PairModel {
 }
 
 impl Cluster {
-    /// A model of all pairs from the measured ones; `None` without measurements.
+    /// `None` without measurements.
     #[must_use]
     pub fn fit(&self, metric: SymmetricMetric) -> Option<PairModel> {
         let values = self.pairs.iter().filter_map(|pair| Some((pair.nodes, metric.of(pair)?)));
@@ -58,7 +56,7 @@ impl Cluster {
 }
 
 impl PairModel {
-    /// Fits positive values, given the group of each node; `None` without values.
+    /// Positive values; `None` without any.
     pub(crate) fn of(group: Vec<usize>, known: BTreeMap<[usize; 2], f64>) -> Option<Self> {
         let logarithms: Vec<([usize; 2], f64)> =
             known.iter().map(|(pair, value)| (*pair, value.ln())).collect();
@@ -69,8 +67,7 @@ impl PairModel {
             usual: [0.0; 2],
             known,
         };
-        // Tukey's median polish: blocks and nodes are fitted alternately, each without the other's
-        // part.
+        // Tukey's median polish.
         for _ in 0..TURNS {
             fit.fit_blocks(&logarithms)?;
             fit.fit_nodes(&logarithms);

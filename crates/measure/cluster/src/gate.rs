@@ -1,8 +1,7 @@
 //! The port of a rank, where callers prove that they belong to this start.
 //!
-//! An unproved caller costs a connection and its bytes but no thread: at most [`MOST`] callers at a
-//! time, each for at most [`PATIENCE`]. If more arrive, the oldest is dropped, because a rank
-//! proves itself with its first message.
+//! At most [`MOST`] unproved callers at a time, each for [`PATIENCE`], without a thread. If more
+//! arrive, the oldest is dropped, because a rank proves itself with its first message.
 
 use crate::handshake::{Called, ConnectionPurpose, HandshakeError, Hearing, PATIENCE};
 use crate::secret::Secret;
@@ -15,8 +14,8 @@ use std::net::{IpAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-/// Unproved callers: more than the kernel's queue of a port (128 for Rust's listeners), so that
-/// simultaneous ranks do not displace each other.
+/// More than the kernel's queue of a port (128 for Rust's listeners), so that simultaneous ranks do
+/// not displace each other.
 const MOST: usize = 256;
 
 /// The pause in accepting callers when no file descriptor is left.
@@ -35,7 +34,6 @@ pub(crate) struct Gate<T> {
     listeners: Vec<TcpListener>,
     secret: Secret,
     purpose: ConnectionPurpose,
-    /// The oldest first.
     strangers: VecDeque<Stranger>,
     said: PhantomData<fn() -> T>,
 }
@@ -57,9 +55,7 @@ impl<T: DeserializeOwned> Gate<T> {
         })
     }
 
-    /// Waits for activity for at most `limit` and processes it.
     pub(crate) fn look(&mut self, limit: Duration) -> Vec<CallerCheck<T>> {
-        // The first stranger's time ends first.
         let next = self
             .strangers
             .front()
@@ -141,7 +137,7 @@ fn is_of_the_caller(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted)
 }
 
-/// Texts about rejected callers, each once.
+/// Each text once.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals(Vec<String>);
 

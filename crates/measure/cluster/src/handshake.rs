@@ -2,8 +2,8 @@
 //! introduces itself.
 //!
 //! The proofs and keys depend on the secret, the version, the purpose, a random number of each
-//! side, and the caller's introduction with its rank. Recorded messages are therefore useless on
-//! another connection, to another rank or in the other direction.
+//! side, and the caller's introduction with its rank. Recorded messages are useless on another
+//! connection, to another rank or in the other direction.
 
 use crate::secret::{Secret, nonce};
 use crate::wire::{
@@ -24,21 +24,16 @@ const LONGEST: u32 = 1 << 16;
 /// Even between distant nodes a handshake takes less than a second.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Characters shown of an unknown version.
 const TOLD_CHARACTERS: usize = 80;
 
 /// The ends have different proofs and keys.
 const CALLER: &str = "caller";
 const CALLED: &str = "called";
 
-/// A connection with an unexpected purpose is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionPurpose {
-    /// A rank joins rank 0 of a measurement.
     Measurement,
-    /// A rank joins rank 0 of spread work.
     Spread,
-    /// A rank measures its connection to another.
     Pair,
 }
 
@@ -155,7 +150,7 @@ impl Transcript {
     }
 }
 
-/// A proved caller. Answer it with [`Called::welcome`] or [`Called::refuse`].
+/// Answer it with [`Called::welcome`] or [`Called::refuse`].
 pub(crate) struct Called<T> {
     pub said: T,
     stream: TcpStream,
@@ -192,7 +187,6 @@ impl Hearing {
         Ok(Hearing { nonce, purpose, bytes: Vec::new() })
     }
 
-    /// Reads without blocking and returns the claim once it is complete.
     fn claim(&mut self, mut stream: &TcpStream) -> Result<Option<Claim>, HandshakeError> {
         let mut chunk = [0; 4096];
         loop {
@@ -211,7 +205,6 @@ impl Hearing {
         }
     }
 
-    /// The caller's introduction, once it has proved itself.
     pub(crate) fn judge<T: DeserializeOwned>(
         &mut self,
         stream: &TcpStream,
@@ -219,7 +212,6 @@ impl Hearing {
     ) -> Result<Option<Proved<T>>, HandshakeError> {
         let Some(claim) = self.claim(stream)? else { return Ok(None) };
         if claim.protocol != PROTOCOL {
-            // It may have ended.
             let _ = send_plain(&mut &*stream, &Reply::Version { protocol: PROTOCOL.to_owned() });
             return Err(HandshakeError::Version { found: claim.protocol });
         }
@@ -288,7 +280,7 @@ fn prove(
     let challenge: Challenge = receive_plain(stream, LONGEST)?;
     if challenge.protocol != PROTOCOL {
         let [nonce, said, proof] = [const { String::new() }; 3];
-        // The other side, if still there, can then report the mismatch as well.
+        // The other side can report it as well.
         let _ = send_plain(stream, &Claim { protocol: PROTOCOL.to_owned(), nonce, said, proof });
         return Err(HandshakeError::Version { found: challenge.protocol });
     }
@@ -305,7 +297,7 @@ fn prove(
         {
             Err(HandshakeError::Refused(why))
         }
-        // Without a valid proof such a reply does not come from a rank of this start.
+        // Without a valid proof the reply is not from a rank of this start.
         Reply::Welcome { .. } | Reply::Refused { .. } => Err(HandshakeError::Secret),
         Reply::Stranger => Err(HandshakeError::Stranger),
         Reply::Version { protocol } => Err(HandshakeError::Version { found: protocol }),

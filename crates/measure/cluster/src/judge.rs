@@ -17,8 +17,6 @@
 //! | `stopped` | nodes stopped by a quota of CPU time |
 //! | `odd` | faults in a node's own figures: packets, clock, facts |
 //! | `unreachable` | nodes and pairs that could not be measured |
-//!
-//! Rates distinguish the two directions. Times do not; there the clocks show the direction.
 
 pub(crate) mod beside;
 mod effects;
@@ -48,10 +46,9 @@ const WITNESSES: usize = 5;
 
 const FEWEST_LIKE: usize = 2;
 
-/// The message size for judging times, in bytes.
 pub(crate) const SMALL_BYTES: u32 = 8;
 
-/// The kinds of faults, the gravest first.
+/// Kinds of faults, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClusterFaultKind {
@@ -61,7 +58,7 @@ pub enum ClusterFaultKind {
     Starved,
     /// It loses packets.
     Lossy,
-    /// Its messages take longer, or its streams are slower, than those of similar parts.
+    /// Its messages take longer, or its streams are slower, than usual.
     Slow,
     /// The times of its small messages scatter.
     Jittery,
@@ -78,8 +75,8 @@ pub enum ClusterFaultKind {
 pub struct ClusterFault {
     /// The kind of fault.
     pub kind: ClusterFaultKind,
-    /// The bad node, or the two nodes of a bad connection; if one direction is bad, the sender
-    /// first. For a switch's connection to the others, all nodes on this switch.
+    /// One node or the two of a connection, the sender first if one direction is bad. For a
+    /// switch's uplink, all nodes on this switch.
     pub nodes: Vec<String>,
     /// Whether only one direction is bad: from the first of two nodes, or the direction in the
     /// sentence.
@@ -153,7 +150,7 @@ impl ClusterJudgement {
         fault.place.is_some_and(|place| place.part.covers(&self.group, pair))
     }
 
-    /// The measured pairs of all faults that a busy moment can imitate.
+    /// Pairs of faults that a busy moment can imitate.
     pub(crate) fn suspects(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
         self.moody().flat_map(|fault| self.pairs_of(cluster, fault)).collect()
     }
@@ -190,9 +187,8 @@ impl ClusterJudgement {
             .collect()
     }
 
-    /// The groups of a pair's nodes and the pairs to compare it with: healthy pairs of the same
-    /// groups; if too few, all healthy pairs within groups, or between groups; if none, all pairs
-    /// of the same groups, even the pair itself.
+    /// Healthy pairs of the same groups; if too few, all healthy pairs within groups, or between
+    /// groups; if none, all pairs of the same groups, even the pair itself.
     pub(crate) fn like(
         &self,
         cluster: &Cluster,
@@ -232,8 +228,7 @@ fn is_inside(block: [usize; 2]) -> bool {
     block[0] == block[1]
 }
 
-/// Pairs that looked bad in all looks and that no fault explains, but whose figures are too
-/// unsteady to judge while the computers are this busy.
+/// Pairs that always looked bad but are too unsteady to judge.
 #[must_use]
 pub fn unsettled(cluster: &Cluster) -> Vec<[usize; 2]> {
     let judgement = ClusterJudgement::of(cluster);

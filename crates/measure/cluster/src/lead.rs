@@ -1,7 +1,6 @@
 //! Rank 0: gathers the ranks, chooses pairs and has them measured.
 //!
-//! A thread of rank 0 joins the meeting as an ordinary rank, so that its node is measured like the
-//! others.
+//! A thread joins as an ordinary rank, so that this node is measured like the others.
 
 pub(crate) mod again;
 mod arrangements;
@@ -45,7 +44,6 @@ const CLOSING: Duration = Duration::from_millis(500);
 struct Member {
     said: Introduction,
     stream: RankConnection,
-    /// Why the rank is no longer used.
     lost: Option<String>,
 }
 
@@ -64,7 +62,7 @@ pub(crate) fn run(
     let worker = Worker { rank: rank.rank, size: rank.size, own, duties, program };
     let own_rank = join(worker, &host)?;
     let members = gather(&host, rank, duties, options.timeout, progress)?;
-    // The meeting is over: this removes its file and closes the port.
+    // Removes the meeting's file and closes the port.
     drop(host);
     let mut lead = Lead::new(members, rank, options)?;
     if let Some(error) = unbuilt.or_else(|| lead.unbuilt()) {
@@ -85,7 +83,6 @@ pub(crate) fn run(
     // The ranks end before an MPI failure is reported; otherwise they would wait for orders.
     lead.end();
     by_mpi?;
-    // This thread has received its end as well.
     let _ = own_rank.join();
     Ok(lead.cluster)
 }
@@ -207,7 +204,6 @@ impl<'a> Lead<'a> {
             } else if options.mpicc.is_some() {
                 others.push(member);
             } else {
-                // A second rank of a node is not needed.
                 let _ = send(&mut member.stream, &RankInstruction::End);
             }
         }
@@ -301,7 +297,6 @@ impl<'a> Lead<'a> {
         if self.options.loaded {
             self.measure_loaded(progress);
         }
-        // Nodes come before pairs.
         self.cluster.missing.splice(
             0..0,
             self.members.iter().filter_map(|member| {
@@ -348,7 +343,7 @@ impl<'a> Lead<'a> {
         streams
     }
 
-    /// `trips` is the time for each message size.
+    /// `trips` is per message size.
     fn measure_round(&mut self, round: &[[usize; 2]], trips: Duration) {
         let mut asked = Vec::new();
         for [a, b] in round {
@@ -381,7 +376,6 @@ impl<'a> Lead<'a> {
         u64::try_from((2 * self.options.timeout / 3).as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// `None` if the node is lost.
     fn answer(&mut self, at: usize) -> Option<RankReply> {
         let member = &mut self.members[at];
         if member.lost.is_some() {
@@ -433,7 +427,6 @@ impl<'a> Lead<'a> {
                 _ => None,
             })
             .collect();
-        // For a node given up, the entry comes from `lost` at the end.
         self.cluster.missing = missing.into_iter().filter(|one| one.nodes.len() > 1).collect();
         for (node, why) in silent {
             self.lose(node, why);
@@ -481,8 +474,7 @@ fn sentence(error: &io::Error, timeout: Duration) -> String {
     }
 }
 
-/// Whether the other end is closing the idle connection: an ending process closes its connections
-/// one by one.
+/// An ending process closes its connections one by one.
 fn has_gone(stream: &TcpStream) -> bool {
     // Peeking leaves the byte for the next answer.
     let peeked = stream.set_read_timeout(Some(CLOSING)).and_then(|()| stream.peek(&mut [0]));
@@ -490,7 +482,7 @@ fn has_gone(stream: &TcpStream) -> bool {
     matches!(peeked, Ok(0)) || (peeked.is_err() && !is_silent)
 }
 
-/// Splits pairs into rounds of at most `at_once` pairs without a common node.
+/// Rounds of at most `at_once` pairs without a common node.
 fn rounds(pairs: &[[usize; 2]], at_once: usize) -> Vec<Vec<[usize; 2]>> {
     let mut rounds: Vec<Vec<[usize; 2]>> = Vec::new();
     for pair in pairs {

@@ -3,8 +3,7 @@
 //!
 //! A launcher (Slurm, Open MPI, MPICH, torchrun, or a loop over ssh) starts one process on each
 //! node. The processes meet at rank 0 over TCP, prove that they know a secret, and measure pairs of
-//! nodes: round trips by size, gaps, and rates each way. Rank 0 chooses at most four pairs per
-//! node, finds the groups and predicts the remaining pairs; held-back pairs show its error.
+//! nodes: round trips by size, gaps, rates.
 //!
 //! | module | is |
 //! |---|---|
@@ -13,21 +12,20 @@
 //! | [`meeting`] | how ranks find rank 0: a shared file or an address |
 //! | [`measure`] | the parallel program |
 //! | [`node_profile`] | core distances inside this node |
-//! | [`mpi`] | the same measurement through the site's MPI |
-//! | [`spread`] | other divisible work over the same ranks |
-//! | [`choice`] | the choice of the measured pairs |
+//! | [`mpi`] | measurement through MPI |
+//! | [`spread`] | other divisible work |
+//! | [`choice`] | the measured pairs |
 //! | [`fit`] | groups of nodes, predictions for unmeasured pairs |
 //! | [`cluster`] | the result on file, `seatmap-cluster/1` |
-//! | [`judge`] | diagnosis: bad nodes and links |
+//! | [`judge`] | bad nodes and links |
 //! | [`names`] | compact lists of node names |
 //! | [`table`] | round trips of all pairs as CSV |
 //! | [`topology`] | the groups as Slurm's network description |
-//! | [`ranks`] | the cluster as places for the ranks of a job |
+//! | [`ranks`] | places for a job's ranks |
 //! | [`ranks_here`] | seats of the ranks on this computer |
 //!
 //! The crate launches nothing and needs MPI only to measure MPI. Messages are authenticated, but
-//! not encrypted: they carry only figures. No program or command travels: at rank 0's signal, each
-//! rank does what its own command line says.
+//! not encrypted: they carry only figures. No program or command travels.
 #![deny(missing_docs)]
 
 pub mod choice;

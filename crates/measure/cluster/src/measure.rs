@@ -19,20 +19,19 @@ use std::time::Duration;
 pub struct ClusterOptions {
     /// How the ranks meet.
     pub meeting: Meeting,
-    /// The ranks' secret; not needed to meet by file.
+    /// Not needed to meet by file.
     pub secret: Option<Secret>,
     /// Measure every pair.
     pub all: bool,
-    /// Count every rank as a node, even on the same host.
+    /// Count every rank as a node.
     pub each_rank: bool,
     /// Also measure rates while many nodes send simultaneously.
     pub loaded: bool,
-    /// Also measure through MPI, with a program built by this compiler, such as `mpicc`.
+    /// The compiler to measure MPI with, such as `mpicc`.
     pub mpicc: Option<String>,
     /// The time for the round trips of one size of one pair. Below 20 ms streams are shorter, too.
     pub trips: Duration,
-    /// The number of pairs measured simultaneously. Several pairs disturb each other on a shared
-    /// link.
+    /// Simultaneous pairs; they disturb each other on a shared link.
     pub at_once: usize,
     /// The limit for ranks to join, and for a pair.
     pub timeout: Duration,
@@ -61,9 +60,9 @@ impl std::fmt::Debug for Own {
 /// The progress of rank 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClusterProgress {
-    /// The measured things (such as `pairs`), how many are done, and at most how many there are.
+    /// The unit (such as `pairs`), how many are done, and the maximum.
     Done(&'static str, usize, usize),
-    /// Bad-looking pairs are measured again, together with like pairs. Reported once.
+    /// Bad-looking pairs are measured again. Reported once.
     Again {
         /// The pairs of the first round.
         pairs: usize,
@@ -90,7 +89,7 @@ pub enum ClusterMeasureError {
         seconds: f64,
         /// The numbers of the absent ranks.
         absent: String,
-        /// The text about refused callers.
+        /// Refused callers.
         refused: String,
     },
     /// A handshake between two ranks failed.

@@ -1,8 +1,7 @@
 //! How ranks find rank 0: through a shared file or at an address.
 //!
-//! The file is the simple way, because most clusters share a file system. Rank 0 writes its
-//! addresses and a new secret into it, readable only by its owner, and removes it after the
-//! meeting. A file of another user is rejected, because its writer would act as rank 0. An address
+//! Rank 0 writes its addresses and a new secret into it, readable only by its owner, and removes it
+//! after the meeting. Another user's file is rejected: its writer would act as rank 0. An address
 //! needs a secret from elsewhere. Rank 0 opens only that address, or all if the host's name means
 //! loopback here.
 
@@ -92,7 +91,6 @@ impl Drop for Removed {
 
 #[derive(Debug)]
 pub(crate) struct MeetingHost {
-    /// A port on each address of the meeting place.
     pub listeners: Vec<TcpListener>,
     pub secret: Secret,
     _file: Option<Removed>,
@@ -105,9 +103,8 @@ impl MeetingHost {
         if !first.ip().is_unspecified() {
             return Ok(first);
         }
-        // The port is open on all addresses. Loopback is the last choice: this rank's own port
-        // opens at the address from which it connects (`Worker::introduce`), and other nodes must
-        // reach it.
+        // Loopback is the last choice: this rank's own port opens at the address from which it
+        // connects (`Worker::introduce`), and other nodes must reach it.
         let ip = seatmap_os::net::addresses()
             .into_iter()
             .next()
@@ -121,8 +118,7 @@ impl MeetingHost {
 }
 
 impl Meeting {
-    /// The requested place or the default: torchrun's address if set, otherwise a file in the
-    /// current directory.
+    /// By default torchrun's address if set, otherwise a file in the current directory.
     pub fn find(
         asked: Option<&str>,
         rank: &Rank,
@@ -165,7 +161,7 @@ impl Meeting {
             }
             Meeting::File(path) => {
                 let failed = |error| MeetingError::File(path.clone(), error);
-                // Another user's file is kept; the other ranks would reject it as well.
+                // Another user's file is kept.
                 if let Err(error) = trusted::read_secret(path)
                     && !matches!(error, TrustError::Io { .. })
                 {
@@ -187,8 +183,7 @@ impl Meeting {
         }
     }
 
-    /// Finds rank 0 and returns what `greet` makes of the connection. A wrong place, such as an old
-    /// file, is tried until the timeout.
+    /// A wrong place, such as an old file, is tried until the timeout.
     pub(crate) fn find_host<T>(
         &self,
         rank: &Rank,
@@ -264,11 +259,9 @@ impl Meeting {
 }
 
 pub(crate) enum Greeting {
-    /// A retry may succeed.
     Again(String),
-    /// Another process answered; a retry may succeed.
+    /// Another process answered.
     Stranger(String),
-    /// A retry cannot succeed.
     Never(String),
 }
 
@@ -319,7 +312,7 @@ fn listen_at(text: &str) -> io::Result<Vec<TcpListener>> {
         let port = port.parse().map_err(io::Error::other)?;
         return listen_everywhere(port).map(|listener| vec![listener]);
     }
-    // This kernel may lack the family of some addresses.
+    // The kernel may lack the family of some addresses.
     let (open, failed): (Vec<_>, Vec<_>) =
         addresses.iter().map(TcpListener::bind).partition(Result::is_ok);
     match failed.into_iter().find_map(Result::err) {
@@ -328,16 +321,14 @@ fn listen_at(text: &str) -> io::Result<Vec<TcpListener>> {
     }
 }
 
-/// Whether a host name means loopback here and another address elsewhere: Debian's `/etc/hosts`
-/// maps the computer's own name to 127.0.1.1.
+/// Debian's `/etc/hosts` maps the computer's own name to 127.0.1.1.
 fn is_known_differently_elsewhere(host: &str, addresses: &[SocketAddr]) -> bool {
     let is_address = host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
     let is_localhost = host == "localhost" || host.ends_with(".localhost");
     !is_address && !is_localhost && addresses.iter().all(|address| address.ip().is_loopback())
 }
 
-/// Writes the file atomically, readable only by its owner. It follows no link: anything else with
-/// this name is replaced.
+/// Atomically, readable only by its owner; a link is replaced.
 fn write_note(path: &Path, note: &Note) -> io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
     file.write_all(serde_json::to_string(note).map_err(io::Error::other)?.as_bytes())?;
@@ -346,7 +337,6 @@ fn write_note(path: &Path, note: &Note) -> io::Result<()> {
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// Turns an IPv4-mapped IPv6 address into IPv4.
 pub(crate) fn plain(ip: IpAddr) -> IpAddr {
     ip.to_canonical()
 }

@@ -2,8 +2,8 @@
 //! rank builds a small program from the source in the binary with its node's `mpicc` and runs it as
 //! this rank. No program travels: rank 0 says which pairs are measured, and when.
 //!
-//! Seatmap itself does not call MPI. A child process inherits the launcher's variables and open
-//! files, and so acts as its parent's rank.
+//! A child process inherits the launcher's variables and open files, and so acts as its parent's
+//! rank.
 
 mod build;
 mod output;
@@ -19,7 +19,7 @@ use seatmap_os::limited::LimitedError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The most that the program may print, in bytes. A pair takes less than a kilobyte.
+/// In bytes; a pair takes less than a kilobyte.
 pub(crate) const MOST_PRINTED: u64 = 256 << 20;
 
 /// The costs of messages by MPI.

@@ -1,10 +1,9 @@
 //! Shortens node names but keeps them distinguishable.
 
-/// Marks omitted letters.
 const LEFT_OUT: &str = "..";
 
 /// Shortens names to `width` letters as far as they stay different: `compute-standard-0003` becomes
-/// `..0003`. It omits letters with which all names begin or end.
+/// `..0003`.
 ///
 /// ```
 /// use seatmap_cluster::names::apart;
@@ -22,7 +21,6 @@ pub fn apart(names: &[&str], width: usize) -> Vec<String> {
     let end = common(&rest, |name, at| name.len().checked_sub(at + 1).map(|at| name[at]));
     rest.iter()
         .map(|name| {
-            // A common ending stays if there is room.
             let whole: String = name.iter().collect();
             let sign = if begin > 0 { LEFT_OUT } else { "" };
             if name.len() + sign.len() <= width {
@@ -42,7 +40,6 @@ fn common(names: &[Vec<char>], letter: impl Fn(&Vec<char>, usize) -> Option<char
         .count()
 }
 
-/// Moves the cut in front of a number.
 fn whole_number(names: &[Vec<char>], begin: usize) -> usize {
     let Some(first) = names.first() else { return begin };
     begin - first[..begin].iter().rev().take_while(|letter| letter.is_ascii_digit()).count()

@@ -10,8 +10,8 @@ const MOST_MEASURED: usize = 64;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The remembered profile if it has wakeups or the computer is too large to measure; otherwise the
-/// profile that `command` measures, or the remembered one if that fails.
+/// The remembered profile if it has wakeups or the computer is too large; otherwise measures, with
+/// the remembered one as a substitute.
 pub fn remembered_or_measured(
     remembered: Option<Profile>,
     pus: usize,
@@ -26,8 +26,8 @@ pub fn remembered_or_measured(
     measured.and_then(|(profile, _)| profile).or(remembered)
 }
 
-/// Runs a command that measures this node and prints the profile as JSON, while rank 0 waits for
-/// `timeout`. Returns the profile, or `None` if the command failed, and its messages.
+/// `command` prints the profile as JSON, while rank 0 waits for `timeout`. Returns the profile, if
+/// any, and messages.
 ///
 /// # Errors
 ///

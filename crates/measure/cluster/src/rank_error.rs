@@ -1,4 +1,4 @@
-//! Why a rank cannot take part, in any kind of work.
+//! Why a rank cannot take part.
 
 use crate::meeting::MeetingError;
 use crate::wire;

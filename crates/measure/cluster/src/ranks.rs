@@ -8,8 +8,7 @@ use seatmap_data::pattern::Pattern;
 use seatmap_data::statistics::median;
 use seatmap_place::ranks::ClusterNodes;
 
-/// The assumed distance of two ranks on a node without measured core distances, in nanoseconds:
-/// about that of two cores of one package.
+/// Assumed without measured core distances, in ns: about that of two cores of one package.
 const INSIDE_NS: f64 = 100.0;
 
 /// The mean message size of a pattern in bytes. Generated patterns have messages of one byte; the
@@ -37,8 +36,8 @@ pub enum NoPlaces {
 }
 
 impl Cluster {
-    /// The nodes as places, with round trips of the measured message size nearest to
-    /// `message_bytes`; those of MPI if all pairs have them. Unmeasured pairs are predicted.
+    /// Round trips are of the message size nearest to `message_bytes`, by MPI if all pairs have
+    /// them. Unmeasured pairs are predicted.
     ///
     /// # Errors
     /// [`NoPlaces`].

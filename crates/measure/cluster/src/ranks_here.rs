@@ -1,4 +1,4 @@
-//! The ranks of a job on this computer and their planned seats.
+//! Planned seats of a job's ranks on this computer.
 
 use crate::launcher::{LauncherError, Rank};
 use seatmap_data::statistics::words::counted;
@@ -39,8 +39,7 @@ pub enum OwnSeatError {
     },
 }
 
-/// The rank of a process on this computer, from its launcher's variables. Seatmap's own processes
-/// are not ranks.
+/// A process's rank, from its launcher's variables. Seatmap's own processes are not ranks.
 #[must_use]
 pub fn rank_of(pid: Tid) -> Option<usize> {
     let root = Root::new("/");
@@ -53,8 +52,7 @@ pub fn rank_of(pid: Tid) -> Option<usize> {
     (task::shares_host_name(&root, pid) && !task::runs_this_program(&root, pid)).then_some(rank)
 }
 
-/// The planned seats of a job's ranks, seen from the computer `here`; with `any_machine`, all ranks
-/// are here.
+/// The planned seats, seen from `here`; with `any_machine`, all are here.
 #[must_use]
 pub fn seats(plan: &RankPlan, here: &str, any_machine: bool) -> RankSeats {
     let own = host_names::node_of(here, &plan.nodes);

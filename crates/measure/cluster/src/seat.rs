@@ -8,7 +8,6 @@ use seatmap_os::{CpuSet, kept_masks};
 /// handles most interrupts), streams all CPUs.
 #[derive(Debug)]
 pub(crate) struct TripPinning {
-    /// The original mask; `None` if the thread cannot be pinned.
     usual: Option<CpuSet>,
     trips: Option<u32>,
     is_seated: bool,
@@ -23,8 +22,8 @@ impl TripPinning {
     pub(crate) fn for_trips(&mut self, seated: bool) {
         let Some(usual) = self.usual.as_ref().filter(|_| self.is_seated != seated) else { return };
         let wanted = if seated { self.trips.map(CpuSet::single) } else { Some(usual.clone()) };
-        // An unpinned thread measures with more scatter. Restoring the mask after each group of
-        // trips adds new CPUs to it; `kept_masks` later adds CPUs that are offline at the end.
+        // Restoring the mask after each group of trips adds new CPUs to it; `kept_masks` later adds
+        // CPUs that are offline at the end.
         let _ = wanted.map(|cpus| kept_masks::give(0, &cpus));
         self.is_seated = seated;
     }

@@ -1,7 +1,7 @@
 //! The secret of the ranks of one start, and proofs of knowing it.
 //!
-//! A caller must answer a fresh number with its HMAC-SHA256 (RFC 2104) under the secret, and
-//! receives the same kind of proof. The secret itself is never sent.
+//! A caller must answer a fresh number with its HMAC-SHA256 (RFC 2104) under the secret and
+//! receives such a proof. The secret itself is never sent.
 
 use crate::wire::is_same;
 use hmac_sha256::HMAC;
@@ -50,7 +50,7 @@ impl Secret {
         Ok(Secret(text.as_bytes().to_vec()))
     }
 
-    /// Reads a file that only its owner may read. It is checked and read on one open descriptor.
+    /// Reads a file that only its owner may read; checked and read on one open descriptor.
     ///
     /// # Errors
     /// [`SecretError`].
@@ -75,7 +75,7 @@ impl Secret {
         String::from_utf8_lossy(&self.0).into_owned()
     }
 
-    /// Proves knowledge of the secret, for this role and these texts.
+    /// Proves knowledge of the secret.
     #[must_use]
     pub fn proof(&self, role: &str, texts: &[&str]) -> String {
         hex(&self.mac(role, texts))
@@ -98,7 +98,7 @@ impl Secret {
     }
 }
 
-/// A fresh number: 256 random bits.
+/// 256 random bits.
 ///
 /// # Errors
 /// The kernel has no random numbers.

@@ -1,8 +1,8 @@
-//! Distributes divisible work over the ranks of one start.
+//! Distributes divisible work over ranks.
 //!
-//! Rank 0 hands out parts and works itself. The other ranks may join at any time, request parts and
-//! return results. If a rank is lost, another does its part; at the end, idle ranks take over
-//! overdue parts. A part may therefore run twice, and its result must not depend on the rank.
+//! Ranks may join at any time. If a rank is lost, another does its part; at the end, idle ranks
+//! take over overdue parts. A part may therefore run twice, and its result must not depend on the
+//! rank.
 
 mod board;
 mod jobs;
@@ -31,9 +31,9 @@ use std::time::Duration;
 pub struct Meet {
     /// The meeting place.
     pub meeting: Meeting,
-    /// The ranks' secret; not needed to meet by file.
+    /// Not needed to meet by file.
     pub secret: Option<Secret>,
-    /// How long rank 0 waits for ranks to join, and the others for rank 0.
+    /// How long ranks wait for each other to join.
     pub timeout: Duration,
 }
 
@@ -120,7 +120,7 @@ enum Answer {
     Failed(String),
 }
 
-/// Works as a rank other than 0 until nothing is left. Returns the number of parts it did.
+/// Works for rank 0; returns the number of parts.
 ///
 /// # Errors
 /// [`SpreadError`].
@@ -148,7 +148,7 @@ pub fn follow(rank: &Rank, meet: &Meet, work: SpreadWork<'_>) -> Result<usize, S
             .spawn_scoped(scope, move || read_orders(reading, is_over, &sender))
             .map_err(RankError::Own)?;
         let ended = obey(&mut channel, &orders, work, is_over);
-        // Ends the reader, which waits for another order.
+        // Ends the reader.
         let _ = channel.stream().shutdown(Shutdown::Both);
         ended
     })
@@ -164,7 +164,7 @@ fn read_orders(
         let order = receive(&mut channel);
         let is_last = !matches!(order, Ok(Order::Part(_)));
         if is_last {
-            // Relaxed: the flag guards no other data.
+            // The flag guards no other data.
             is_over.store(true, Ordering::Relaxed);
         }
         if orders.send(order).is_err() || is_last {

@@ -1,4 +1,4 @@
-//! Writes the round trips of all pairs for other programs.
+//! Round trips for other programs.
 
 use crate::choice::SIZE_BYTES;
 use crate::cluster::Cluster;

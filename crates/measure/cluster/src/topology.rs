@@ -80,7 +80,6 @@ pub fn short(names: &[&str]) -> String {
     for name in names {
         let digits = name.len() - name.bytes().rev().take_while(u8::is_ascii_digit).count();
         let (stem, number) = name.split_at(digits);
-        // The width matters only with leading zeros.
         let width = if number.starts_with('0') && number.len() > 1 { number.len() } else { 0 };
         match number.parse() {
             Ok(number) => by_stem.entry((stem, width)).or_default().push(number),

@@ -1,16 +1,15 @@
 //! Messages between ranks: a length of four bytes, JSON of this length, and a tag.
 //!
-//! The handshake ends with one key per direction. From then on every message carries a tag: the
-//! HMAC-SHA256 (RFC 2104) of its number in this direction and of its bytes. A changed, repeated,
-//! omitted, reordered or reflected message, or one from another connection, has a wrong tag and
-//! ends the connection.
+//! The handshake ends with one key per direction. Every message carries a tag, the HMAC-SHA256 (RFC
+//! 2104) of its number in this direction and of its bytes. A changed, repeated, omitted, reordered
+//! or reflected message, or one from another connection, has a wrong tag and ends the connection.
 //!
 //! Why HMAC and not Noise (the crate `snow`) or TLS: the messages are not secret and the ranks
 //! already share a key. HMAC uses the handshake's hash function; Noise would add a cipher and an
 //! elliptic curve to the binary.
 //!
-//! The payload of a measurement has no tag: its time is measured and its content ignored. The
-//! orders around it have one ([`RankConnection::send_frame`]).
+//! The payload of a measurement has no tag, because its content is ignored. The orders around it
+//! have one ([`RankConnection::send_frame`]).
 
 use hmac_sha256::HMAC;
 use seatmap_data::document::visible;
@@ -20,15 +19,14 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// The version of the messages. Ranks with another version are refused with an error that names it.
+/// Ranks with another version are refused with an error that names it.
 pub(crate) const PROTOCOL: &str =
     concat!("seatmap-cluster-wire/3 of seatmap ", env!("CARGO_PKG_VERSION"));
 
-/// After this long without an answer a rank is lost: a dead computer does not close its
-/// connections.
+/// A rank is lost after this: a dead computer does not close its connections.
 pub(crate) const GONE: Duration = Duration::from_secs(60);
 
-/// The longest message, in bytes. The profile of a node with a thousand CPUs is shorter.
+/// In bytes; a thousand CPUs' profile is shorter.
 const LONGEST: u32 = 64 << 20;
 
 const TAG_BYTES: usize = 32;
@@ -51,8 +49,7 @@ impl Seal {
         Seal { key, count: 0 }
     }
 
-    /// Frames and messages with a length cannot be confused: each connection has its own key, and
-    /// both ends know which kind comes next.
+    /// Frames and messages cannot be confused: both ends know which comes next.
     fn next_tag(&mut self, bytes: &[&[u8]]) -> [u8; TAG_BYTES] {
         let mut mac = HMAC::new(self.key);
         mac.update(self.count.to_be_bytes());
@@ -71,7 +68,7 @@ impl Seal {
     }
 }
 
-/// Compares in constant time: a difference takes equally long at any position.
+/// In constant time.
 pub(crate) fn is_same(a: &[u8], b: &[u8]) -> bool {
     let differs = a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b));
     a.len() == b.len() && std::hint::black_box(differs) == 0
@@ -86,7 +83,7 @@ pub(crate) struct Seals {
 pub(crate) struct RankConnection {
     stream: TcpStream,
     seals: Seals,
-    /// The limit for a whole message.
+    /// For a whole message.
     limit: Option<Duration>,
 }
 
@@ -99,7 +96,6 @@ impl RankConnection {
         &self.stream
     }
 
-    /// Limits a whole message, and each read of a payload.
     pub(crate) fn set_read_timeout(&mut self, limit: Option<Duration>) -> io::Result<()> {
         self.limit = limit;
         self.stream.set_read_timeout(limit)
@@ -108,26 +104,24 @@ impl RankConnection {
     pub(crate) fn for_reading(&self) -> io::Result<Self> {
         Ok(RankConnection {
             stream: self.stream.try_clone()?,
-            // Each handle uses one direction, so that no number is used twice.
+            // One direction each, so that no number is used twice.
             seals: self.seals.clone(),
             limit: self.limit,
         })
     }
 
-    /// Sends an order or an answer of a known length in one piece.
     pub(crate) fn send_frame(&mut self, bytes: &[u8]) -> io::Result<()> {
         let frame = self.sealed_frame(bytes);
         self.write_payload(&frame)
     }
 
-    /// The next bytes for [`RankConnection::send_frame`], made before a clock is read. They must be
-    /// sent next.
+    /// Made before a clock is read; must be sent next.
     pub(crate) fn sealed_frame(&mut self, bytes: &[u8]) -> Vec<u8> {
         let tag = self.seals.sending.next_tag(&[bytes]);
         [bytes, &tag].concat()
     }
 
-    /// Receives a frame; `None` if the other side closed the connection before it.
+    /// `None` if the other side closed the connection.
     pub(crate) fn receive_frame<const BYTES: usize>(&mut self) -> io::Result<Option<[u8; BYTES]>> {
         let mut bytes = [0; BYTES];
         // Only a separate first read distinguishes a closed connection from a broken frame.
@@ -192,7 +186,6 @@ pub(crate) fn receive_plain<T: DeserializeOwned>(
     parsed(&read_text(stream, most)?.1)
 }
 
-/// The message at the beginning, once it is complete.
 pub(crate) fn parse_plain<T: DeserializeOwned>(bytes: &[u8], most: u32) -> io::Result<Option<T>> {
     let Some((length, text)) = bytes.split_first_chunk::<4>() else { return Ok(None) };
     let length = checked_length(*length, most)?;
@@ -249,7 +242,6 @@ fn in_words(error: io::Error) -> io::Error {
     }
 }
 
-/// Words for a broken connection. For a silent one the caller knows the duration.
 pub(crate) fn sentence(error: &io::Error) -> String {
     if has_ended(error) {
         return "its connection broke: the process or the node has ended".to_owned();
@@ -264,8 +256,7 @@ pub(crate) fn has_ended(error: &io::Error) -> bool {
     )
 }
 
-/// One deadline for all reads and writes: a peer that sends a byte now and then gets no more time
-/// than a silent one.
+/// One deadline: a peer that sends a byte now and then gets no more time than a silent one.
 pub(crate) struct TimedStream<'a> {
     stream: &'a TcpStream,
     until: Instant,
@@ -274,7 +265,6 @@ pub(crate) struct TimedStream<'a> {
 impl<'a> TimedStream<'a> {
     pub(crate) fn new(stream: &'a TcpStream, limit: Duration) -> Self {
         let now = Instant::now();
-        // Beyond the clock's range an hour is enough.
         let until = now.checked_add(limit).unwrap_or(now + Duration::from_secs(3600));
         TimedStream { stream, until }
     }

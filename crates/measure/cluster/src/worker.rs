@@ -1,4 +1,4 @@
-//! A rank that follows rank 0: it answers other nodes and measures pairs.
+//! A rank that follows rank 0.
 
 use crate::drive::{PairFigures, RankRoute, drive, stream as send_for};
 use crate::echo::{PairEnds, serve};
@@ -23,11 +23,9 @@ pub(crate) struct Introduction {
     pub rank: usize,
     pub size: usize,
     pub node: String,
-    /// The address for other ranks.
     pub address: SocketAddr,
     pub facts: NodeConfiguration,
     pub duties: Duties,
-    /// Why the required MPI program could not be built.
     pub unbuilt: Option<String>,
 }
 
@@ -37,10 +35,9 @@ impl Introduction {
     }
 }
 
-/// The orders that this rank's own command line allows. It refuses all others.
+/// Orders that this rank's command line allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Duties {
-    /// It measures its core distances.
     pub nodes: bool,
     pub loaded: bool,
     pub mpi: bool,
@@ -77,7 +74,7 @@ pub(crate) struct PeerRank {
     pub address: SocketAddr,
 }
 
-/// Orders from rank 0. None contains a program or a command: each rank has its own.
+/// None contains a program or a command: each rank has its own.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum RankInstruction {
     /// Measure this node's core distances.
@@ -96,9 +93,8 @@ pub(crate) enum RankInstruction {
 pub(crate) enum RankReply {
     Profile(Option<Box<Profile>>),
     Pair(Box<PairFigures>),
-    /// The rate of a stream, in Mbit/s.
+    /// In Mbit/s.
     Rate(f64),
-    /// The output of the MPI program.
     Mpi(String),
     Failed(String),
 }

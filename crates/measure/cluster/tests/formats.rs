@@ -1,4 +1,4 @@
-//! The cluster file: every key against its JSON Schema in `docs/formats/`, and invalid texts.
+//! The cluster file and its JSON Schema in `docs/formats/`.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn schema() -> Value {
         .unwrap()
 }
 
-/// A cluster with every field. No `..Default`: a new field must be added here and to the schema.
+/// No `..Default`: a new field must be added here and to the schema.
 fn full() -> Cluster {
     let node = |rank: usize| Node {
         name: format!("n{rank}"),

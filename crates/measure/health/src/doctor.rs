@@ -1,11 +1,11 @@
-//! Finds disturbances of measurements and cells on this computer, and names remedies.
+//! Finds disturbances of this computer, and remedies.
 //!
 //! | module | examines |
 //! |---|---|
-//! | [`measuring`] | influences that blur a measurement: governor, clock, stolen time, neighbours |
+//! | [`measuring`] | influences that blur a measurement |
 //! | [`isolation`] | disturbances of a set of CPUs |
-//! | [`seats`] | influences that move threads from their seats: schedulers, settings, variables |
-//! | [`diagnosis`] | a finding and its remedy |
+//! | [`seats`] | influences that move threads from seats |
+//! | [`diagnosis`] | a finding |
 //! | [`report`] | all findings of this computer, as a document |
 //! | [`remedy`] | ways to fix a finding |
 

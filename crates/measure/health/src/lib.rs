@@ -2,8 +2,8 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`doctor`] | settings that disturb a measurement or a cell, and remedies |
-//! | [`noise`] | the time that the system takes from a program, by CPU |
+//! | [`doctor`] | disturbing settings, and remedies |
+//! | [`noise`] | time that the system takes, by CPU |
 #![deny(missing_docs)]
 
 pub mod doctor;

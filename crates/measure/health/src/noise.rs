@@ -4,19 +4,17 @@
 //! clock continuously and records every gap between two readings that exceeds the loop's own time:
 //! it shows when and for how long a program stood still. **Fixed work quanta** time the same
 //! integer work repeatedly: they also show slowdowns without a stop (a busy SMT sibling, a lower
-//! frequency). A gap suggests the cause, a quantum shows the cost. Quanta follow Petrini, Kerbyson
-//! & Pakin 2003 ("The case of the missing supercomputer performance") and Sottile & Minnich 2004
-//! ("Analysis of microbenchmarks for performance tuning of clusters"), the loop Beckman et al. 2006
-//! ("The influence of operating systems on the performance of collective operations at extreme
-//! scale").
+//! frequency). Quanta follow Petrini, Kerbyson & Pakin 2003 ("The case of the missing supercomputer
+//! performance") and Sottile & Minnich 2004 ("Analysis of microbenchmarks for performance tuning of
+//! clusters"), the loop Beckman et al. 2006 ("The influence of operating systems on the performance
+//! of collective operations at extreme scale").
 //!
 //! **Turns.** A turn lasts 5 to 15 ms, drawn from a fixed sequence so that neither meter follows
 //! the tick. It begins with the last reading of the previous one, so no time is lost and every gap
-//! belongs to the meter that it hit. Both exclude the time for recording results.
+//! belongs to the meter that it hit. Both exclude recording.
 //!
 //! **Sources.** The kernel counts the events on each CPU; the counters are read before and after.
-//! The waiting thread wakes a few times a second, if possible on an idle CPU. On request, the
-//! kernel's trace shows for each long gap which task or handler had the CPU.
+//! On request, the kernel's trace shows for each long gap which task or handler had the CPU.
 //!
 //! ```no_run
 //! use seatmap_health::noise::NoiseOptions;

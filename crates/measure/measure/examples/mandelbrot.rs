@@ -65,7 +65,7 @@ fn renderer(frames: u32, side: u32) -> Mandelbrot {
         frames,
         most_iterations: MOST_ITERATIONS,
         view: MandelbrotView { centre: (-0.743_643_887, 0.131_825_904), width: 3.0, zoom: 0.9 },
-        // Large messages: with fewer CPUs than threads, each hand-over switches threads.
+        // With fewer CPUs than threads, each hand-over switches threads.
         points: seatmap_machines::workload::mandelbrot::MOST_POINTS,
         cycles_per_iteration: 0,
         channels: (0..(COORDINATORS * WORKERS) as u32)
@@ -74,8 +74,7 @@ fn renderer(frames: u32, side: u32) -> Mandelbrot {
     }
 }
 
-/// The CPU of each thread: a slice for each coordinator and its workers, or shared CPUs if the host
-/// has too few cores.
+/// A slice for each coordinator and its workers, or shared CPUs if the host has too few cores.
 fn seats() -> Result<(Vec<u32>, String), PlaceError> {
     let threads = COORDINATORS * (1 + WORKERS);
     match channels().seats() {
@@ -133,7 +132,7 @@ fn render(renderer: &Mandelbrot, seats: Option<&[u32]>) -> Result<Vec<Rendered>,
     })
 }
 
-/// Writes each frame as a grey PNG: black in the set, brighter for points that leave sooner.
+/// Black in the set, brighter for points that leave sooner.
 fn write(
     renderer: &Mandelbrot,
     rendered: &[Rendered],

@@ -1,17 +1,16 @@
 //! Places a pattern on a machine and appraises the placement.
 //!
-//! [`seatmap_place`] uses distances only. This module adds the machine: its model runs the
-//! pattern's messages if runs are the objective, its links show where traffic concentrates, and the
-//! placement is compared with an unplanned one.
+//! [`seatmap_place`] uses distances only. This module adds the machine's model and links, and
+//! compares the placement with an unplanned one.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`request`] | the request and its appraisal: a plan, remarks, the comparison |
-//! | [`rehearsal`] | the pattern's messages on a model, as a judge of placements |
+//! | [`request`] | the request and its appraisal |
+//! | [`rehearsal`] | the pattern's messages on a model |
 //! | [`links`], [`ways`] | the links of a machine and their loads |
-//! | [`nested`] | the PUs inside cores, caches, dies, nodes and packages |
+//! | [`nested`] | nested groups of PUs |
 //! | [`drawn`] | a placement as drawn next to another |
-//! | [`qap`] | two matrices of QAPLIB instead of a machine and a pattern |
+//! | [`qap`] | QAPLIB's matrices |
 
 pub mod drawn;
 pub mod links;

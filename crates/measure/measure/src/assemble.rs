@@ -11,7 +11,7 @@ use seatmap_data::statistics::{Summary, quantile_sorted, sorted, summarise};
 use seatmap_os::pool;
 use std::convert::Infallible;
 
-/// The largest number of decimals: 0.01 ns is below every clock's resolution.
+/// 0.01 ns is below every clock's resolution.
 const MOST_DECIMALS: i32 = 2;
 
 struct PairResult {
@@ -75,7 +75,6 @@ impl Cells<'_> {
     fn matrix(&self, value: impl Fn(&Summary) -> f64) -> Matrix {
         let mut matrix = Matrix::filled(self.pus, 0.0);
         for ((i, j), result) in self.results {
-            // A pair without batches has no known distance.
             let cell = result.as_ref().map_or(f64::NAN, |result| value(&result.summary));
             matrix.set_both(*i, *j, rounded(cell, self.resolution_ns));
         }

@@ -21,8 +21,7 @@ const LOOKS: usize = 24;
 /// the fastest.
 const BATCHES: u32 = 12;
 
-/// One in `SHARE` candidate lines is used per round. If all were, lines of one home would always
-/// load it together.
+/// If all were used at once, lines of one home would always load it together.
 const SHARE: u32 = 2;
 
 /// The PUs and lines of the scan.
@@ -45,8 +44,8 @@ struct Lines {
 }
 
 impl BusyScan<'_> {
-    /// Measures random pairs over random candidate lines, each core equally often over each line.
-    /// `observe` receives the rounds made and all rounds; if it breaks, the result is `None`.
+    /// Measures random pairs, each core equally often over each line. `observe` receives the rounds
+    /// made and all rounds; if it breaks, the result is `None`.
     ///
     /// # Errors
     ///
@@ -77,7 +76,6 @@ impl BusyScan<'_> {
     fn rounds(&self, core: &[usize]) -> u64 {
         let cores = core.iter().max().map_or(0, |last| last + 1);
         let looks = LOOKS * self.plan.passes.least() as usize * cores * self.lines as usize;
-        // A pair takes two PUs and a line.
         let at_once = self.pairs.min(core.len() / 2).min(self.at_once());
         looks.div_ceil(2 * at_once.max(1)) as u64
     }
@@ -115,7 +113,7 @@ impl BusyScan<'_> {
         Ok(talks)
     }
 
-    /// Pairs on two cores each: a pair on one core would finish ten times as fast.
+    /// A pair on one core would finish ten times as fast.
     fn rows(&self, core: &[usize], rng: &mut Rng) -> Vec<[usize; 2]> {
         let mut rows: Vec<usize> = (0..core.len()).collect();
         rng.shuffle(&mut rows);

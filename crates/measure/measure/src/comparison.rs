@@ -7,8 +7,7 @@ use serde::Serialize;
 
 const CONFIDENCE: f64 = 0.95;
 
-/// The estimate compares every two pairs of both machines, and more would not narrow the interval
-/// below the clock's resolution.
+/// More would not narrow the interval below the clock's resolution.
 const MOST_PAIRS: usize = 500;
 
 /// Name and version of the format.

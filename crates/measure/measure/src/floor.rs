@@ -11,7 +11,6 @@ pub const FLOOR_NS: f64 = 1.3;
 /// A figure that no machine can deliver, in round-trip nanoseconds: a batch further below
 /// [`FLOOR_NS`] than a step of the clock, or a median below it.
 pub fn impossible_ns(round_trip_ns: &[f64], resolution_ns: f64) -> Option<f64> {
-    // A clock step can shorten a batch, but not the median.
     let fastest = round_trip_ns.iter().copied().min_by(f64::total_cmp);
     let fastest = fastest.filter(|ns| *ns + resolution_ns < FLOOR_NS);
     fastest.or_else(|| median(round_trip_ns).filter(|ns| *ns < FLOOR_NS))

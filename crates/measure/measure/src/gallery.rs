@@ -1,14 +1,14 @@
-//! Many machines side by side: the bundled ones and the profiles of a folder.
+//! Many machines side by side.
 //!
-//! A gallery answers two questions that one profile cannot: How far do two computers with the same
-//! processor differ? Which machine suits a program with a known pattern?
+//! How far How far do two computers with the same processor differ? Which machine suits a program
+//! with a known pattern?
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`collection`] | the machines, each with a unique name |
 //! | [`like`] | comparisons of machines with the same processor |
 //! | [`ranking`] | the machines by the time of a pattern |
-//! | [`contribution`] | whether a profile may be published: no names, sound figures |
+//! | [`contribution`] | whether a profile may be published |
 
 pub mod collection;
 pub mod contribution;

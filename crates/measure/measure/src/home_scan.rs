@@ -1,4 +1,4 @@
-//! Measures candidate lines from a few hubs to all PUs, to sort them by home.
+//! Measures candidate lines from hubs to all PUs.
 
 use crate::error::MeasureError;
 use crate::fit::{hubs, siblings};
@@ -82,7 +82,6 @@ impl HomeScan<'_> {
             .model
             .group_of(&self.distance.pus)
             .into_iter()
-            // A PU unknown to the model only slightly affects the choice of hubs.
             .map(|group| group.unwrap_or(0))
             .collect();
         let hubs = hubs::choose(&group, &core, HUBS);

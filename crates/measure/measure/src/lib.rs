@@ -1,30 +1,30 @@
 //! Measures how far apart cores are: protocols, statistics that summarise the results, and fits
 //! that explain them.
 //!
-//! All protocols use [`probe::Probe`], a source of round trips, so that the host, a simulator, a
-//! recorded profile and a synthetic machine go through the same protocol.
+//! All protocols use [`probe::Probe`]: the host, a simulator, a recorded profile or a synthetic
+//! machine.
 //!
 //! | module | does |
 //! |---|---|
 //! | [`measurement`], [`source`] | a whole measurement, from the machine to the profile |
 //! | [`probe`], [`testbed_probe`] | sources of round trips; a testbed as one |
-//! | [`replay`], [`synthetic`] | a profile as one; a mesh with published address hashes as one |
+//! | [`replay`], [`synthetic`] | a profile as one; a synthetic mesh as one |
 //! | [`plan`], [`schedule`] | how much to measure, and in which order |
-//! | [`matrix`], [`samples`], [`journal`] | every pair in passes; all batches; a resumable file |
+//! | [`matrix`], [`samples`], [`journal`] | pairs in passes; all batches; a resumable file |
 //! | [`screen`], [`regimes`] | trustworthy batches; drifting or flipping pairs |
-//! | [`assemble`] | the matrices of a profile: medians and their intervals |
+//! | [`assemble`] | the matrices of a profile |
 //! | [`fit`], [`homes`] | groups of PUs, d = B + a_i + a_j; lines sorted by home |
-//! | [`home_scan`], [`busy_scan`] | candidate lines from a few hubs; while all PUs communicate |
+//! | [`home_scan`], [`busy_scan`] | candidate lines, on a quiet and on a busy machine |
 //! | [`load`], [`interference`] | many pairs at once |
 //! | [`speed`] | how fast each PU works, alone and together |
-//! | [`wakeups`] | the cost of waking sleeping threads, on one CPU and across |
+//! | [`wakeups`] | the cost of waking threads |
 //! | [`survey`], [`error`] | a whole survey; why it failed |
-//! | [`past`] | the change since this host's remembered measurement; remembering the next |
-//! | [`classes`], [`findings`], [`change`] | a profile in short, and compared with an earlier one |
-//! | [`appraise`], [`seats`] | a placement on its machine; seats for a program's own threads |
-//! | [`gallery`] | many machines side by side: like ones compared, all ranked for a pattern |
+//! | [`past`] | this host's remembered measurement |
+//! | [`classes`], [`findings`], [`change`] | a profile in short, and its change |
+//! | [`appraise`], [`seats`] | a placement; seats for a program's own threads |
+//! | [`gallery`] | many machines side by side |
 //! | [`twin`] | fits a model to a measured profile |
-//! | [`comparison`] | two machines compared, class by class |
+//! | [`comparison`] | two machines compared |
 #![deny(missing_docs)]
 
 pub mod appraise;

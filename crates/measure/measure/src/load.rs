@@ -11,7 +11,7 @@ use seatmap_data::machine::LoadedPoint;
 use seatmap_data::statistics::quantile;
 use std::ops::ControlFlow;
 
-/// The largest number of points: every K up to here, otherwise evenly spaced.
+/// Every K up to here, otherwise evenly spaced.
 const MOST_POINTS: usize = 24;
 
 /// Random pairings per point.

@@ -101,7 +101,6 @@ impl<P: Probe> MatrixRun<'_, P> {
         let pairs = schedule::all_pairs(n);
         let mut course = Course { samples, pace: Pace::start(pairs.len() as u64), observe };
         let mut pass = 0;
-        // The pace is known only after the first pass.
         while (pass as u32) < course.pace.passes(self.plan) {
             if self.pass(&pairs, pass, &mut course)?.is_break() {
                 return Ok(course.ended(pass + 1, None));
@@ -125,8 +124,7 @@ impl<P: Probe> MatrixRun<'_, P> {
                 round.into_iter().partition(|(i, j)| course.samples.pair(*i, *j).has(pass));
             for pair in &there {
                 let at = self.at(*pair, course.samples.pus());
-                // Random noise is drawn for earlier visits too, so that a resumed run ends with the
-                // figures of an uninterrupted one.
+                // Draws the noise of earlier visits, so that a resumed run gets equal figures.
                 self.probe.passed_over(at);
             }
             course.pace.done += there.len() as u64;
@@ -160,7 +158,6 @@ impl<P: Probe> MatrixRun<'_, P> {
                 if visits == MOST_VISITS {
                     return Err(MeasureError::Disturbed { a, b, visits });
                 }
-                // Other pairs of the round may have disturbed it.
                 let more = self.batches(&[*pair], samples.pus())?.pop().unwrap_or_default();
                 batches.round_trip_ns = more.round_trip_ns;
                 batches.discards += more.discards;
@@ -171,7 +168,7 @@ impl<P: Probe> MatrixRun<'_, P> {
                 &batches,
                 self.plan.resolution_ns(self.probe.clock_step_ns()),
             )?;
-            // The file first: an interruption then only repeats a visit.
+            // First: an interruption then only repeats a visit.
             if let Some(journal) = self.journal.as_mut() {
                 journal.record(pass, *pair, &batches)?;
             }
@@ -180,8 +177,7 @@ impl<P: Probe> MatrixRun<'_, P> {
         Ok(())
     }
 
-    /// With simultaneous pairs each group has a line. A pair keeps its line in all passes, because
-    /// another may have another home.
+    /// A pair keeps its line in all passes, because another may have another home.
     fn line_of(&self, i: usize, j: usize) -> u32 {
         match self.together {
             0 | 1 => 0,
@@ -213,7 +209,7 @@ pub fn lines_needed(group_of: &[usize], together: usize) -> u32 {
     }
 }
 
-/// Simultaneous lines are two apart, to avoid adjacent-line prefetchers.
+/// Avoids adjacent-line prefetchers.
 pub(crate) const LINE_SPACING: u32 = 2;
 
 struct Pace {

@@ -1,4 +1,4 @@
-//! A whole measurement, from its source to the profile.
+//! A whole measurement.
 
 use crate::homes;
 use crate::journal::{Journal, JournalError};
@@ -62,7 +62,7 @@ pub struct MeasurementRequest {
 
 /// Progress of a measurement.
 pub enum MeasureNews<'a> {
-    /// Another process (if known) measures this host, and this one waits. Reported once.
+    /// Another process, if known, measures this host. Reported once.
     Waits(Option<u32>),
     /// The run resumes after this many visits of its journal.
     Resumes(usize, &'a Path),
@@ -82,7 +82,7 @@ pub enum MeasureNews<'a> {
 }
 
 impl MeasureNews<'_> {
-    /// A sentence for the user; `None` if a picture shows the progress or it was already reported.
+    /// A sentence for the user, if any.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
         match self {
@@ -198,8 +198,8 @@ impl Measurement {
 }
 
 impl MeasurementRequest {
-    /// Measures. `hear` runs between measurements and ends them by breaking; the journal then has
-    /// the finished pairs.
+    /// `hear` runs between measurements and ends them by breaking; the journal then has the
+    /// finished pairs.
     ///
     /// # Errors
     ///
@@ -222,7 +222,7 @@ impl MeasurementRequest {
         pus: &[u32],
         hear: &mut Listener<'_>,
     ) -> Result<Measurement, MeasurementError> {
-        // Held until the end, because simultaneous measurements would disturb each other.
+        // Held until the end: simultaneous measurements would disturb each other.
         let mut has_said = false;
         let claim = ComputerClaim::wait(&mut |process| {
             let is_known = std::mem::replace(&mut has_said, true);
@@ -274,7 +274,6 @@ impl MeasurementRequest {
         let request = self.request(probe.clock_step_ns());
         let resolution_ns = request.plan.resolution_ns(probe.clock_step_ns());
         let (mut journal, samples) = self.open_journal(&request, resolution_ns, hear)?;
-        // A break here takes effect at the first step.
         let _ = hear(MeasureNews::Begins { pus: &request.pus, resolution_ns });
         let ended = survey::survey(
             &mut probe,
@@ -315,7 +314,7 @@ impl MeasurementRequest {
         Ok((Some(journal), samples))
     }
 
-    /// A simulated machine has no noise, a replayed one no clock.
+    /// Simulation has no noise, replay no clock.
     fn request(&self, clock_step_ns: f64) -> SurveyRequest {
         let plan = SurveyPlan { seed: self.seed, ..SurveyPlan::new(self.effort, clock_step_ns) };
         let plan = match &self.source {

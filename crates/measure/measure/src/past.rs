@@ -60,8 +60,7 @@ impl Remembrance {
     }
 }
 
-/// A sentence about pairs that differ from the remembered profile, or why there is no comparison;
-/// `None` if all are equal or none is remembered.
+/// A sentence about pairs that differ from the remembered profile, or about a failed comparison.
 #[must_use]
 pub fn remark_on_change(profile: &Profile) -> Option<String> {
     match remembered::latest() {
@@ -87,13 +86,12 @@ fn of_this_computer(before: Option<Profile>) -> Option<Profile> {
 /// runs by default.
 #[must_use]
 pub fn remember(profile: &Profile, pus: &[u32]) -> Remembrance {
-    // Without them it is unknown whether these are all CPUs.
     let Ok(here) = Cpus::read() else { return Remembrance::Unkept };
     if !here.allowed.iter().all(|os| pus.contains(os)) {
         return Remembrance::Unkept;
     }
     let Some(path) = host_profile() else { return Remembrance::Homeless };
-    // A damaged file, or another computer's, is replaced.
+    // A damaged or foreign file is replaced.
     let before = remembered::latest().ok().and_then(of_this_computer);
     let lost = before.as_ref().map(|before| lost(before, profile, &here.set_apart));
     if let Some(lost) = lost.filter(|lost| !lost.is_empty()) {
@@ -138,7 +136,6 @@ fn keep(path: &Path, profile: &Profile) -> Result<(), TrustError> {
     TrustedFolder::create(folder)?.replace(name, profile.to_json().as_bytes())
 }
 
-/// Counts pairs without a steady distance, and all pairs.
 fn unsteady(distance: &CoreDistance) -> (usize, usize) {
     let statuses: Vec<PairStatus> =
         distance.status.pairs().filter_map(|(_, _, status)| *status).collect();

@@ -5,11 +5,10 @@ use std::time::Duration;
 /// The difference that a batch must show, per round trip.
 const WANTED_RESOLUTION_NS: f64 = 0.2;
 
-/// Round trips per batch: below 50 single transfers show, above 200 most batches are interrupted.
+/// Below 50 single transfers show, above 200 most batches are interrupted.
 const ROUND_TRIPS: std::ops::RangeInclusive<u32> = 50..=200;
 
-/// Round trips per batch without noise: the second may differ from the first if two polls have to
-/// synchronise.
+/// The second may differ from the first if two polls have to synchronise.
 const ROUND_TRIPS_WITHOUT_NOISE: u32 = 2;
 
 /// How much to measure, and the order.
@@ -32,8 +31,7 @@ pub struct SurveyPlan {
 pub enum Passes {
     /// Exactly this many passes.
     Fixed(u32),
-    /// At least `least` passes, more while time is left: few PUs are visited often, so that their
-    /// regimes show.
+    /// At least `least` passes, more while time is left, so that regimes show.
     Filling {
         /// The minimum.
         least: u32,
@@ -76,8 +74,7 @@ pub enum Effort {
 }
 
 impl SurveyPlan {
-    /// A plan for a clock with this step: batches of 50 to 200 round trips, long enough that a step
-    /// is 0.2 ns per round trip.
+    /// A plan for a clock with this step.
     ///
     /// ```
     /// use seatmap_measure::plan::{Effort, SurveyPlan};
@@ -145,7 +142,7 @@ impl Passes {
         match self {
             Passes::Fixed(passes) => passes,
             Passes::Filling { least, most, budget } => {
-                // A pass may take less than the clock shows.
+                // A pass may take no time on the clock.
                 let fitting = budget.as_secs_f64() / one_pass.as_secs_f64().max(1e-9);
                 (fitting.min(f64::from(u32::MAX)) as u32).clamp(least, most)
             }

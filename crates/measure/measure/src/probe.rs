@@ -1,4 +1,4 @@
-//! Sources of round trips: they send a cache line back and forth between PUs.
+//! Sources of round trips.
 
 /// One visit to disjoint pairs, simultaneously.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct PairAt {
     pub line: u32,
 }
 
-/// The batches of one visit to one pair: nanoseconds per round trip, in time order.
+/// The batches of a visit: nanoseconds per round trip, in time order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VisitBatches {
     /// Kept batches.

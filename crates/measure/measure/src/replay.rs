@@ -1,4 +1,4 @@
-//! A profile that answers like a machine.
+//! A profile as a machine.
 
 use crate::fit::predict;
 use crate::fit::siblings;
@@ -10,7 +10,6 @@ use std::collections::HashMap;
 /// The default noise of a replayed batch: 1 % of the distance, as on quiet bare metal.
 const USUAL_NOISE: f64 = 0.01;
 
-/// Converts to the standard deviation of a normal distribution.
 const MAD_TO_SIGMA: f64 = 1.4826;
 
 /// A profile as a source of round trips: its medians with normal noise of their measured size, on a

@@ -1,4 +1,4 @@
-//! Turns the traces of a pair into trustworthy batches.
+//! Screens traces of a pair.
 
 use crate::probe::{Discards, VisitBatches};
 use crate::regimes::STACKED_NS;
@@ -62,7 +62,7 @@ fn started(trace: &PingPongTimes) -> u64 {
 }
 
 /// Discards batches with a gap, and the slowest for the interruptions without one. If even the
-/// fastest exceeds what any line takes, the hypervisor is the cause.
+/// fastest exceeds any line's time, the hypervisor is the cause.
 fn drop_interrupted(batches: &mut Vec<f64>, interruptions: u64, discards: &mut Discards) {
     let Some(typical) = median(batches) else { return };
     let before = batches.len();

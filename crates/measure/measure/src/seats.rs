@@ -1,7 +1,6 @@
 //! Seats for the threads of a running program, and homes of its cache lines.
 //!
-//! `seatmap_place` is pure: matrices in, placements out. This module adds the parts that need the
-//! machine on which the program runs.
+//! `seatmap_place` only computes; this module uses the program's machine.
 //!
 //! | module | holds |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Sources of round trips: this host, a model in virtual time, or a profile.
+//! Sources of round trips.
 
 use crate::journal::MachineIdentity;
 use crate::replay::{Replay, ReplayError};
@@ -131,8 +131,7 @@ impl RoundTripSource {
         matches!(self, RoundTripSource::Host { .. })
     }
 
-    /// The file that keeps finished pairs until the profile is saved: next to the output file or,
-    /// for this host, in the state folder.
+    /// The journal: next to the output file or, for this host, in the state folder.
     ///
     /// # Errors
     ///

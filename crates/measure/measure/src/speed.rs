@@ -1,4 +1,4 @@
-//! Times a fixed piece of work on each PU alone, and on all of them together.
+//! Times work on each PU alone and on all together.
 
 use seatmap_data::machine::{SeatSpeed, WorkTimes};
 use seatmap_data::statistics::{Xoshiro, median, quantile};
@@ -29,10 +29,9 @@ impl WorkTimer for HostWork {
 
 const LEAST_ROUNDS: u32 = 9;
 const USUAL_ROUNDS: u32 = 31;
-/// The number of visits that take a few seconds.
 const USUAL_VISITS: u32 = 1500;
 
-/// The rounds for this many PUs: fewer on large machines, so that each takes a few seconds.
+/// The rounds for this many PUs, so that they take a few seconds.
 #[must_use]
 pub fn rounds(pus: usize) -> u32 {
     (USUAL_VISITS / (pus.max(1) as u32)).clamp(LEAST_ROUNDS, USUAL_ROUNDS)
@@ -40,8 +39,7 @@ pub fn rounds(pus: usize) -> u32 {
 
 /// The speeds of PUs over this many rounds; `None` if `go_on` ended it.
 ///
-/// Each round visits every PU once in a new random order, then times all together once, so that
-/// changes meanwhile affect all PUs alike.
+/// Each round visits every PU in random order, so that changes affect all alike.
 ///
 /// # Errors
 ///

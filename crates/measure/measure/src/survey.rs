@@ -1,5 +1,4 @@
-//! The survey of a whole machine: the matrix, its explanation and, on request, homes and behaviour
-//! under load.
+//! The survey of a whole machine.
 
 use crate::busy_scan::BusyScan;
 use crate::error::MeasureError;
@@ -129,7 +128,6 @@ pub fn lines_needed(request: &SurveyRequest, topology: &Topology) -> u32 {
     let groups = traffic_groups(topology, &request.pus);
     let matrix = matrix::lines_needed(&groups, together(request, &groups));
     let loaded = if request.loaded { load::lines_needed(request.pus.len()) } else { 1 };
-    // On a busy machine other pairs need their own lines.
     let homes = request.homes + 2 * pairs_at_once(request, topology) as u32;
     matrix.max(loaded).max(homes)
 }
@@ -140,8 +138,8 @@ fn pairs_at_once(request: &SurveyRequest, topology: &Topology) -> usize {
     (topology.pus.len() * share / 200).max(share.min(1))
 }
 
-/// Measures the request, starting with the pairs missing in `samples`. `observe` runs between
-/// measurements and ends the survey by breaking.
+/// Measures the pairs missing in `samples` and other requests. `observe` runs between measurements
+/// and ends the survey by breaking.
 ///
 /// # Errors
 /// [`MeasureError`]; finished pairs are in the journal.
@@ -259,7 +257,7 @@ fn together(request: &SurveyRequest, group_of: &[usize]) -> usize {
     if request.parallel { group_of.iter().max().map_or(1, |largest| largest + 1) } else { 1 }
 }
 
-/// The traffic group of each PU: its L3 cache, otherwise its package, otherwise one group for all.
+/// The L3 cache, otherwise the package, otherwise one group.
 fn traffic_groups(topology: &Topology, pus: &[u32]) -> Vec<usize> {
     let keys: Vec<_> = pus
         .iter()

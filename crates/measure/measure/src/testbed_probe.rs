@@ -1,4 +1,4 @@
-//! A testbed as a source of round trips.
+//! A testbed as a source.
 
 use crate::probe::{Probe, Visit, VisitBatches};
 use crate::screen::Screen;
@@ -7,11 +7,10 @@ use seatmap_data::port::{Addr, Testbed};
 use seatmap_machines::workload::{PingPong, PingPongTimes, Touch};
 use std::collections::BTreeMap;
 
-/// Candidate lines are counted in 4 KiB pages: first touch places these, or multiples of them, on
-/// all supported systems.
+/// First touch places these, or multiples of them, on all supported systems.
 const LINES_PER_PAGE: u32 = 64;
 
-/// The line at which tasks meet before they start, on a page before the candidates.
+/// On a page before the candidates.
 const GATE: Addr = Addr::line(0);
 
 /// A testbed as a source of round trips. Candidate lines are in consecutive pages, spread over the
@@ -30,7 +29,7 @@ impl<T: Testbed> TestbedProbe<T> {
     }
 
     /// Takes a testbed with at least [`TestbedProbe::shared_lines`] lines and touches each
-    /// candidate page first from a PU of its node.
+    /// candidate page from a PU of its node.
     ///
     /// # Errors
     ///
@@ -83,7 +82,7 @@ fn pages(candidates: u32, nodes: usize) -> u32 {
     if candidates > 1 { needed.max(nodes as u32) } else { needed }
 }
 
-/// The first of these PUs on each NUMA node; the first of all if nodes are unknown.
+/// The first PU on each NUMA node, or of all if nodes are unknown.
 fn touchers(topology: &Topology, pus: &[u32]) -> Vec<u32> {
     let first_of: BTreeMap<Option<u32>, u32> =
         // Reversed, so that the first PU of a node remains in the map.
@@ -104,7 +103,6 @@ impl<T: Testbed> Probe for TestbedProbe<T> {
         let workload = PingPong {
             lines: visit.pairs.iter().map(|pair| candidate(pair.line)).collect(),
             gate: GATE,
-            // One more to warm up.
             batches: visit.batches + 1,
             round_trips: visit.round_trips,
         };

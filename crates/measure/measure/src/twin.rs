@@ -5,9 +5,9 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | `explain` | cores, groups, offsets and homes of a profile |
-//! | [`fidelity`] | how far the twin's distances are from the profile's |
-//! | [`capacity`] | how long links and directories are busy, from the loaded curve |
+//! | `explain` | the parts of a profile |
+//! | [`fidelity`] | the error of distances |
+//! | [`capacity`] | busy times from the loaded curve |
 
 pub mod capacity;
 mod explain;
@@ -127,7 +127,6 @@ pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     } else {
         Some(capacity::follow(&mut levels, profile)?)
     };
-    // Judges the twin as stored on file.
     let model = CoherentModel::from_toml(&levels.name, &levels.to_toml())?;
     let report = TwinReport {
         format: FORMAT,

@@ -1,4 +1,4 @@
-//! The cost of waking a sleeping thread, on its waker's CPU and on others.
+//! The cost of waking a sleeping thread.
 
 use seatmap_data::machine::{Nearness, Topology, WakeupPair, Wakeups};
 use seatmap_data::statistics::{Xoshiro, summarise};
@@ -52,7 +52,6 @@ pub fn pairs(topology: &Topology, pus: &[u32], most: u32, seed: u64) -> Vec<[u32
     Xoshiro::new(seed).shuffle(&mut order);
     let mut taken: BTreeMap<Nearness, Vec<[u32; 2]>> = BTreeMap::new();
     for (at, a) in order.iter().enumerate() {
-        // Includes the pair of a CPU with itself.
         for b in &order[at..] {
             let found = taken.entry(Nearness::of(topology, [*a, *b])).or_default();
             if found.len() < most as usize {
@@ -63,8 +62,8 @@ pub fn pairs(topology: &Topology, pus: &[u32], most: u32, seed: u64) -> Vec<[u32
     taken.into_values().flatten().collect()
 }
 
-/// The round trips of these pairs over this many passes; `None` if `go_on` ended it. Each pass
-/// visits every pair once in a new random order, so that changes meanwhile affect all pairs alike.
+/// The round trips of these pairs over this many passes; `None` if `go_on` ended it. Each pass has
+/// a random order, so that changes affect all pairs alike.
 ///
 /// # Errors
 ///

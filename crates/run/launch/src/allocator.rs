@@ -15,8 +15,8 @@
 //! The program's first process waits until other threads have seats, however long that takes. In a
 //! strict seating, each thread and process takes its seat when it is created.
 //!
-//! Tasks named in a rule are kept for rules. If a thread moves from a seat in order to a rule's
-//! seat, the next created thread takes the old seat, unless the list cycles.
+//! Tasks named in a rule are kept for rules. If a thread moves to a rule's seat, the next one takes
+//! its old seat, unless the list cycles.
 //!
 //! If the list leaves a choice ([`SeatList::choices`]), a thread takes the next free seat in order.
 //! In each round of a cycling list, seats of other runs come last.
@@ -70,13 +70,12 @@ pub struct SeatAllocator {
     rules: Vec<SeatRule>,
     strict: bool,
     skip: usize,
-    /// Tasks in order of creation.
     order: Vec<usize>,
     free: BTreeSet<usize>,
-    /// Positions in `order` left in this round of a cycling list with choices.
+    /// Positions left in this round of a cycling list.
     round: BTreeSet<usize>,
     given: usize,
-    /// Tasks in use by rules, with the rule: two rules may share a task.
+    /// With the rule: two rules may share a task.
     taken: HashSet<(usize, usize)>,
     first: Option<Tid>,
     guests: HashMap<Tid, Guest>,
@@ -248,7 +247,7 @@ impl SeatAllocator {
         self.first == Some(tid)
     }
 
-    /// Handles the start of a process. Returns its seat, or `None` if it waits.
+    /// Returns a new process's seat, or `None` if it waits.
     pub fn process(&mut self, tid: Tid) -> Option<SeatAssignment> {
         if self.strict || !self.order_is_open() {
             return Some(self.in_order(tid));
@@ -258,14 +257,14 @@ impl SeatAllocator {
         None
     }
 
-    /// Handles a new thread. Returns the threads to seat now, in order.
+    /// Handles a new thread; returns the threads to seat.
     pub fn thread(&mut self, tid: Tid, pid: Tid) -> Vec<SeatAssignment> {
         let mut steps = self.settle(pid);
         steps.push(self.in_order(tid));
         steps
     }
 
-    /// Ends a process's waiting. Returns the threads to seat now, the first process first.
+    /// Ends a process's waiting; returns the threads to seat.
     pub fn settle(&mut self, tid: Tid) -> Vec<SeatAssignment> {
         let first = self.first.filter(|first| *first != tid && self.waits(tid));
         first.into_iter().chain([tid]).filter_map(|tid| self.sit_down(tid)).collect()
@@ -307,11 +306,9 @@ impl SeatAllocator {
         }
     }
 
-    /// Handles a thread that executed a program and so became its process's first. Returns whether
-    /// it starts to wait.
+    /// Handles a thread that executed a program; returns whether it starts to wait.
     pub fn executed(&mut self, former: Tid, tid: Tid) -> bool {
         if former != tid {
-            // The kernel has ended the process's other threads.
             let was_first = self.is_first(tid);
             self.exited(tid);
             if let Some(guest) = self.guests.remove(&former) {
@@ -430,7 +427,6 @@ impl SeatAllocator {
         self.seats.of(self.order[at])
     }
 
-    /// This position, or a free, equally good one.
     fn chosen(&mut self, next: usize, tid: Tid) -> usize {
         let choice = self.seats.choice(self.order[next]);
         let left = match self.seats.beyond {
@@ -474,7 +470,6 @@ impl SeatAllocator {
             }
             None => {
                 let Some(at) = self.order.iter().position(|other| *other == task) else { return };
-                // A cycling list gives a seat to several threads.
                 let is_new = self.free.insert(at) || self.seats.beyond == Beyond::Cycle;
                 invariant!(is_new, SEATS, "the seat of task {task} is given up, and is free");
             }

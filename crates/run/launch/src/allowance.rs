@@ -17,7 +17,7 @@ impl Allowance {
         Allowance { left: most, most, pace, earned_until: Instant::now() }
     }
 
-    /// Whether the action is allowed now; uses up a permission.
+    /// Whether the action is allowed now.
     pub fn take(&mut self) -> bool {
         self.earn(Instant::now());
         let may = self.left > 0;

@@ -1,6 +1,4 @@
-//! Compares the requested number of threads or CPUs of a program with its seats.
-//!
-//! This module only reads variables and options: each line names the setting to change.
+//! Compares a program's requested threads with its seats.
 
 use crate::allocator::SeatAllocator;
 use crate::executable::Executable;
@@ -13,9 +11,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Variables for the number of threads, from the manuals of OpenMP, Go, OpenBLAS, MKL, Rayon,
-/// Tokio, Julia and Numba. A list (`OMP_NUM_THREADS=4,2`) is for nested levels; the first number
-/// counts.
+/// From the manuals of OpenMP, Go, OpenBLAS, MKL, Rayon, Tokio, Julia and Numba. A list
+/// (`OMP_NUM_THREADS=4,2`) is for nested levels; the first number counts.
 const COUNTS: [&str; 8] = [
     "OMP_NUM_THREADS",
     "GOMAXPROCS",
@@ -27,7 +24,7 @@ const COUNTS: [&str; 8] = [
     "NUMBA_NUM_THREADS",
 ];
 
-/// Variables with which a runtime binds threads itself, and the values that switch this off.
+/// Variables that bind threads, and the values that switch this off.
 const BINDINGS: [(&str, &[&str]); 4] = [
     ("OMP_PROC_BIND", &["false"]),
     ("OMP_PLACES", &[]),
@@ -35,7 +32,7 @@ const BINDINGS: [(&str, &[&str]); 4] = [
     ("KMP_AFFINITY", &["none", "disabled"]),
 ];
 
-/// Options for the number of threads, from the programs' manual pages.
+/// From the programs' manual pages.
 const OPTIONS: [(&str, &[&str]); 9] = [
     ("memcached", &["-t", "--threads"]),
     ("x264", &["--threads"]),
@@ -117,8 +114,7 @@ pub fn disagreements(
     launcher.into_iter().chain(settings).chain(narrowed).collect()
 }
 
-/// A sentence for a command whose program is not a descendant, so that Seatmap cannot seat or see
-/// it; `None` for any other.
+/// A sentence for a command whose program is not a descendant, so that Seatmap cannot seat it.
 #[must_use]
 pub fn hands_over(command: &[String]) -> Option<String> {
     let name = base_name(command.first()?.as_bytes());
@@ -204,7 +200,6 @@ fn option(name: &str, arguments: &[String]) -> Option<(&'static str, usize)> {
     })
 }
 
-/// The last number of processors in Java's options.
 fn java(
     arguments: &[String],
     variable: &dyn Fn(&str) -> Option<String>,

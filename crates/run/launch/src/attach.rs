@@ -161,8 +161,8 @@ pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
     vital.map_or(Ok(()), |(pid, kind)| Err(LaunchError::NeedsForce { pid, kind }))
 }
 
-/// Seats the present threads by PID. No thread is stopped, and no process of Seatmap stays; later
-/// threads inherit their creators' seats.
+/// Seats the present threads; no thread is stopped, and later threads inherit their creators'
+/// seats.
 ///
 /// # Errors
 /// A process does not exist, and no thread was seated. The report names threads that could not be
@@ -214,8 +214,8 @@ impl FormerMasks {
         }
     }
 
-    /// The command that restores the masks. No process of Seatmap stays, so if a CPU is offline,
-    /// the user must repeat it later on kernels that drop such CPUs.
+    /// The command that restores the masks. If a CPU is offline, the user must repeat it later on
+    /// kernels that drop such CPUs.
     fn undo(&self) -> Option<String> {
         let has_changed =
             |(tid, mask): &(Tid, CpuSet)| affinity::to_put_back(*tid).is_ok_and(|now| now != *mask);
@@ -226,7 +226,6 @@ impl FormerMasks {
     }
 }
 
-/// One command if the threads shared one mask, else one per thread.
 fn give_back(pid: Tid, threads: &[(Tid, CpuSet)]) -> Vec<String> {
     match threads {
         [(_, mask), rest @ ..] if rest.iter().all(|(_, other)| other == mask) => {
@@ -250,8 +249,6 @@ fn none_lives(pid: Tid) -> LaunchError {
     }
 }
 
-/// The threads of a process; none if it has ended.
-///
 /// # Errors
 /// [`LaunchError::Unseen`]: this user may not see them.
 pub(crate) fn threads(pid: Tid) -> Result<Vec<Tid>, LaunchError> {

@@ -1,12 +1,10 @@
-//! Watches whether a cell lasts while a program runs in it: its lease may end, and a user may
-//! destroy it.
+//! Watches whether a cell lasts while a program runs in it.
 
 use seatmap_cell::{CellError, CellHost, CellRecord, Name};
 use seatmap_os::boot;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// The time between two looks, as for a quiet program.
 const PACE: Duration = Duration::from_millis(100);
 
 /// The end of a program's cell.
@@ -39,7 +37,7 @@ impl CellEnd {
 pub struct CellWatch {
     host: CellHost,
     name: Name,
-    /// The lease's end at the last look, in seconds after the boot.
+    /// In seconds after the boot, at the last look.
     expires_s: Option<u64>,
     began: Instant,
     due: Instant,

@@ -1,4 +1,4 @@
-//! The child process, which waits for permission and then becomes the program.
+//! The child process that becomes the program.
 
 use crate::executable::Executable;
 use crate::signals::Signals;
@@ -9,7 +9,7 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
 use std::ptr;
 
-/// A shell's status for a failed execution; not shown to the user.
+/// A shell's status for a failed execution.
 const NOT_EXECUTED: i32 = 127;
 
 /// Runs scripts without a `#!` line, as in `execvp(3)`.
@@ -161,8 +161,6 @@ unsafe fn execute(
     }
 }
 
-/// Sends the error number, with this sign, to the launcher.
-///
 /// # Safety
 /// Only in the child.
 unsafe fn give_up(reporter: i32, sign: i32) -> ! {

@@ -1,13 +1,11 @@
-//! A thread's time under another mask than its seat's, as seen by looks.
+//! A thread's time away from its seat.
 
 use std::time::{Duration, Instant};
 
-/// The times of a thread away from its seat. Each lasts from the first to the last look that finds
-/// another mask: looks may be a second apart, and a short detour seen by one of them is not a
-/// second.
+/// Each absence lasts from the first to the last look that finds another mask, because looks may be
+/// a second apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeAway {
-    /// The present absence's first and last look.
     now: Option<(Instant, Instant)>,
     ended: Duration,
     cpus: Vec<u32>,

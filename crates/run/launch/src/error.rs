@@ -1,4 +1,4 @@
-//! The reasons why a program could not be run, or seated.
+//! Why a program could not be run or seated.
 
 use seatmap_data::document::Blame;
 use seatmap_os::Tid;

@@ -13,8 +13,7 @@ use std::path::{Path, PathBuf};
 /// The search path if `PATH` is not set, as in `execvp(3)`.
 const USUAL_PATH: &str = "/bin:/usr/bin";
 
-/// The variable with glibc's settings, and the setting that makes malloc use transparent huge pages
-/// (glibc 2.35).
+/// glibc's settings; malloc's transparent huge pages (glibc 2.35).
 const TUNABLES: &str = "GLIBC_TUNABLES";
 const HUGE_MALLOC: &str = "glibc.malloc.hugetlb";
 
@@ -174,8 +173,7 @@ impl Executable {
     pub fn environment(&self) -> Vec<CString> {
         let own = std::env::vars_os()
             .filter(|(name, _)| self.variables.iter().all(|(added, _)| added != name));
-        // Neither contains a zero byte: the first is from the kernel, the others are checked like
-        // arguments.
+        // Neither contains a zero byte: the kernel's cannot, the others are checked.
         own.chain(self.variables.clone())
             .filter_map(|(name, value)| {
                 CString::new([name, value].join(OsStr::new("=")).into_vec()).ok()
@@ -200,7 +198,7 @@ fn c_text(text: OsString) -> Result<CString, ProgramError> {
     CString::new(text.into_vec()).map_err(|_| ProgramError::Zero)
 }
 
-/// Whether a file lends its owner's or group's rights to a user and group without them.
+/// Whether a file lends its owner's or group's rights.
 pub(crate) fn lends_rights(found: &Metadata, user: u32, group: u32) -> bool {
     // Without group execution the bit means mandatory locking (inode(7)).
     let of_group = libc::S_ISGID | libc::S_IXGRP;
@@ -208,7 +206,7 @@ pub(crate) fn lends_rights(found: &Metadata, user: u32, group: u32) -> bool {
     found.mode() & libc::S_ISUID != 0 && found.uid() != user || lends_group
 }
 
-/// The first executable file in `PATH`, or the first file's problem.
+/// The first executable file, or the first problem.
 fn in_path(name: &OsStr) -> Result<PathBuf, ProgramError> {
     let folders = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
     let mut refused = None;

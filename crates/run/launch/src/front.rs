@@ -1,15 +1,14 @@
 //! The process for which the caller waits, in front of the one that traces the program.
 //!
-//! One process must trace a program's threads while they are seated, and a daemon's threads outlive
-//! the command that started it. So the launcher is two processes. The *supervisor* runs the
-//! program, traces it and stays while any of its processes lives. The *front*, for which the caller
-//! waits, ends with the program's first process. Front and program are in the caller's process
-//! group, so that the terminal and job control work as without a launcher; the supervisor is in its
-//! own session, out of the terminal's reach.
+//! A daemon's threads outlive the command that started it, so the launcher is two processes. The
+//! *supervisor* runs the program, traces it and stays while any of its processes lives. The
+//! *front*, for which the caller waits, ends with the program's first process. Front and program
+//! are in the caller's process group, so that the terminal and job control work as without a
+//! launcher; the supervisor is in its own session, out of the terminal's reach.
 //!
 //! The supervisor reports to the front through a pipe; the front forwards other processes' signals
-//! to it. After a stop signal the front waits for the supervisor's confirmation before it stops.
-//! Otherwise the signal would reach the program after the `SIGCONT` that ends the stop.
+//! to it. After a stop signal the front waits for confirmation before it stops; otherwise the
+//! signal would reach the program after the `SIGCONT` that ends the stop.
 
 use crate::Ending;
 use crate::signals::{self, ReceivedSignal, Signals};
@@ -36,9 +35,8 @@ pub struct Front {
     supervisor: Tid,
     messages: PipeReader,
     signals: Signals,
-    /// Can be polled together with the pipe.
     pending: OwnedFd,
-    /// Whether a forwarded stop signal is unconfirmed. The kernel would merge further ones.
+    /// The kernel would merge further ones.
     awaits_answer: bool,
 }
 
@@ -47,9 +45,7 @@ pub struct Front {
 pub struct FrontLink {
     front: Tid,
     pipe: Option<PipeWriter>,
-    /// Signals blocked since before the split.
     signals: Option<Signals>,
-    /// Whether the front must be stopped.
     is_stopped: bool,
     /// Whether the front forwarded a `SIGCONT` since the stop.
     front_is_awake: bool,
@@ -59,14 +55,10 @@ const MESSAGE_BYTES: usize = 1 + size_of::<i32>();
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum News {
-    /// This signal stopped the program.
     Stopped(i32),
     Continued,
-    /// A stop signal was passed on.
     PassedOn,
-    /// Front and supervisor end like this.
     Ended(Ending),
-    /// Only the front ends like this.
     Left(Ending),
 }
 
@@ -158,7 +150,6 @@ impl Front {
         signals::send(self.supervisor, came.signal);
     }
 
-    /// Returns whether there are messages.
     fn wait_for_message(&self) -> bool {
         let both = [Awaited::data(&self.messages), Awaited::data(&self.pending)];
         ready::wait(both, None).is_ok_and(|[messages, _]| messages.is_any())
@@ -184,7 +175,6 @@ impl FrontLink {
         self.tell(News::Stopped(signal));
     }
 
-    /// Confirms a forwarded stop signal to the front.
     pub(crate) fn passed_on(&mut self, came: ReceivedSignal) {
         if came.asks_to_stop() && came.sender == self.front {
             self.tell(News::PassedOn);
@@ -249,7 +239,7 @@ pub fn leave_terminal_input() {
     }
 }
 
-/// Leaves the caller's standard streams and folder.
+/// Leaves standard streams and folder.
 pub fn go_to_the_background() {
     // SAFETY: acts on this process alone.
     unsafe { libc::chdir(c"/".as_ptr()) };

@@ -1,4 +1,4 @@
-//! Finds programs that do not run: stopped by a signal, or frozen by a control group.
+//! Finds stopped and frozen programs.
 
 use seatmap_data::document::visible;
 use seatmap_os::brake::{Brake, BrakeKind};

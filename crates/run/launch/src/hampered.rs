@@ -1,4 +1,4 @@
-//! Programs hampered by tracing: a traced thread gains no rights, and cannot have a second tracer.
+//! A traced thread gains no rights, and cannot have a second tracer.
 
 use crate::executable;
 use seatmap_os::Tid;
@@ -51,8 +51,7 @@ fn add(to: &mut Vec<String>, path: &Path) {
     }
 }
 
-/// Whether tracing takes another user's or group's rights from the program. Root's programs keep
-/// theirs.
+/// Root's programs keep theirs.
 fn lost_rights(tid: Tid) -> bool {
     // SAFETY: neither call can fail or touches anything.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };

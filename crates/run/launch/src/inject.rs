@@ -1,4 +1,4 @@
-//! Makes a stopped thread of the program set its memory policy.
+//! Makes a stopped thread set its memory policy.
 //!
 //! set_mempolicy(2) acts on the calling thread, so the thread itself must call it. The tracer
 //! points it to a system call instruction, either the one from which it comes or one of the vDSO.
@@ -19,7 +19,7 @@ use std::io;
 /// up; enough for every architecture.
 const RED_ZONE_BYTES: u64 = 256;
 
-/// The signal that ends a step. If it were blocked, the program would lose its handler.
+/// If it were blocked, the program would lose its handler.
 const SIGTRAP: u64 = 1 << (libc::SIGTRAP - 1);
 
 /// Current kernels have two pages of vDSO code.
@@ -76,9 +76,7 @@ pub(crate) struct Injected {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InjectionOutcome {
-    /// Stopped as before.
     AsFound,
-    /// Another report came first.
     Reported(WaitStatus),
     /// Dead; its end is reported as usual.
     Gone,
@@ -94,8 +92,8 @@ impl Injected {
     }
 }
 
-/// Makes a thread set its policy. It must be in a ptrace-event-stop of `PTRACE_EVENT_STOP`;
-/// `is_first` marks its process's first thread.
+/// The thread must be in a ptrace-event-stop of `PTRACE_EVENT_STOP`; `is_first` marks its process's
+/// first thread.
 pub(crate) fn set_policy(
     tid: Tid,
     is_first: bool,
@@ -197,7 +195,7 @@ impl Injection {
         }
         let Some(after) = read_registers(self.tid) else { return Injected::gone() };
         if after[arch::NEXT] == self.at {
-            // The program's own signal, from before the call.
+            // The program's own, earlier signal.
             let own = WaitStatus::Stopped(TraceeStop::Signal(libc::SIGTRAP));
             return Injected { outcome: None, thread: InjectionOutcome::Reported(own) };
         }

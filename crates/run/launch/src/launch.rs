@@ -24,7 +24,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The pause between two checks for the child's start.
 const STARTING: Duration = Duration::from_millis(1);
 
 /// The options of a launch, without program and seats.
@@ -32,7 +31,7 @@ const STARTING: Duration = Duration::from_millis(1);
 pub struct LaunchOptions<'a> {
     /// Seats no thread before this program (`*` stands for any text).
     pub start_at: Option<String>,
-    /// The mask of unseated threads, and of all after seating; by default this process's.
+    /// The mask of unseated threads; by default this process's.
     pub home: Option<CpuSet>,
     /// Lets threads that wait for a shared seat use all seats. Not for cells, where the kernel
     /// balances no load.
@@ -84,9 +83,7 @@ pub struct Launch<'a> {
     link: Option<&'a mut FrontLink>,
     shown: LivingReport,
     quotas: QuotaWatch,
-    /// The stop signal last reported to the front.
     stopped: Option<i32>,
-    /// Whether to stop with the program, after a stop signal.
     asked_to_stop: bool,
 }
 
@@ -195,8 +192,8 @@ impl<'a> Launch<'a> {
         Behind { processes: processes.len(), threads, supervisor: None, freed: 0, waiter: None }
     }
 
-    /// Seats remaining threads until the last one ends, or a signal requests this process's end.
-    /// Returns whether it was a signal.
+    /// Seats remaining threads until the last ends or a signal arrives; returns whether it was a
+    /// signal.
     pub fn stay(&mut self) -> bool {
         self.watch.slow_down();
         while !self.pinner.threads.is_empty() || self.watch.knows_processes() {
@@ -315,8 +312,8 @@ impl<'a> Launch<'a> {
     }
 
     /// The shell shows a job as stopped when its process stops. The program stops first: it may
-    /// restore the terminal, or not stop at all. Without a front, nothing would continue this
-    /// process and the program, so it does not stop.
+    /// restore the terminal, or not stop at all. Without a front nothing would continue this
+    /// process, so it does not stop.
     fn stop_with_the_program(&mut self) {
         let before = std::mem::replace(&mut self.stopped, self.tracer.stopped);
         let went_on = self.tracer.take_went_on();

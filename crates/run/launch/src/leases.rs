@@ -1,8 +1,7 @@
 //! The seats of this run among those of other runs.
 //!
-//! Without leases, two simultaneous runs would each give the first seat of the list to their first
-//! thread, while other seats stay free. A seat is leased from the moment a thread gets it until the
-//! thread ends.
+//! Without leases, two simultaneous runs would both use the first seats of a list. A lease lasts
+//! until the thread ends.
 
 use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_os::lease::CpuLeases;
@@ -12,11 +11,11 @@ use std::collections::HashMap;
 #[derive(Debug, Default)]
 pub(crate) struct Leases {
     root: Option<Root>,
-    /// `None` before the first seat: by then the process that waits for the program has left. Its
-    /// copy of the folder would keep the leases.
+    /// `None` before the first seat: until then the front's copy of the folder would keep the
+    /// leases.
     cpus: Option<CpuLeases>,
     of_thread: HashMap<Tid, CpuSet>,
-    /// Threads on another run's seat although they had a choice.
+    /// Threads on another run's seat despite a choice.
     crowded: usize,
 }
 
@@ -29,8 +28,8 @@ impl Leases {
         Leases { root: Some(root.clone()), ..Leases::default() }
     }
 
-    /// Chooses the first seat that no other run has, or else one that the fewest have. Returns its
-    /// index in the list, which must not be empty.
+    /// The index of the first seat that no other run, or the fewest, have; the list must not be
+    /// empty.
     pub(crate) fn choose<'a>(
         &mut self,
         tid: Tid,

@@ -12,30 +12,30 @@
 //! | module | does |
 //! |---|---|
 //! | [`request`] | seats and memory as requested, and on this computer |
-//! | [`seats`], [`sets`] | the available seats; their notation |
-//! | [`rule`] | the threads that may take them |
-//! | [`share`] | the seats of this start, if a launcher starts several here |
-//! | [`allocator`] | decides from the events of threads which gets which seat; no system calls |
-//! | `pinner` | carries out the decisions, and checks that they hold |
-//! | `runtime`, `runtimes` | languages whose threads need other treatment; their programs |
-//! | `tracer`, `tracee` | stops threads before their first instruction, by ptrace(2) |
-//! | `watch` | finds names, late threads and changed masks through `/proc` |
+//! | [`seats`], [`sets`] | seats; their notation |
+//! | [`rule`] | which threads take them |
+//! | [`share`] | this start's seats among several |
+//! | [`allocator`] | decides which thread gets which seat |
+//! | `pinner` | pins threads, and checks that they stay |
+//! | `runtime`, `runtimes` | language runtimes; their programs |
+//! | `tracer`, `tracee` | stops threads by ptrace(2) |
+//! | `watch` | looks through `/proc` |
 //! | `allowance` | limits its own time |
 //! | [`executable`], `child` | the program to run; the process that becomes it |
 //! | `signals` | forwarded signals |
-//! | [`launch`], [`attach`] | everything together, for a new program and for a running one |
-//! | [`in_cell`], [`cell_watch`] | a program in a cell; the end of the cell meanwhile |
+//! | [`launch`], [`attach`] | seats a new program; a running one |
+//! | [`in_cell`], [`cell_watch`] | a program in a cell; the cell's end |
 //! | [`supervise`] | the process that seats the threads |
 //! | [`front`] | the process for which the caller waits |
-//! | [`memory`], [`policies`] | the source of memory; the memory policy of each thread |
+//! | [`memory`], [`policies`] | the source of memory; each thread's policy |
 //! | `inject` | makes a thread set its policy |
 //! | [`verifier`], [`pages`] | finds pages; moves those of a running program |
-//! | [`asks`] | compares the threads requested of a program with the seats |
+//! | [`asks`] | compares requested threads with seats |
 //! | [`record`], [`threads`] | the facts about each thread |
 //! | [`report`], `sentences` | the reports of them |
-//! | [`lineage`] | the paths by which a second run finds the same tasks |
+//! | [`lineage`] | paths of tasks |
 //! | [`elsewhere`] | a thread's time away from its seat |
-//! | `living` | publishes the seating of a running program to those who check it |
+//! | `living` | publishes a running program's seating |
 //! | [`neighbours`] | other runs with seats on the same CPUs |
 //! | [`halted`] | stopped or frozen programs |
 //! | [`hampered`] | programs hampered by tracing |

@@ -1,4 +1,4 @@
-//! The creation paths of threads and processes, by which a second run finds the same tasks.
+//! Creation paths, by which a second run finds the same tasks.
 //!
 //! Threads race to be created, so their order differs from run to run. Their number among the
 //! children of one creator does not.
@@ -91,7 +91,7 @@ pub fn paths<K: Copy + Eq + Hash>(
     creator: impl Fn(K) -> Option<K>,
 ) -> HashMap<K, TaskPath> {
     let mut lineage = Lineage::default();
-    // Clocks of different CPUs may show a child before its creator.
+    // Clocks may show a child before its creator.
     let mut early: HashMap<K, Vec<K>> = HashMap::new();
     for task in order {
         match creator(*task) {

@@ -1,8 +1,6 @@
 //! Publishes the seating of a running program to commands that check it.
 //!
-//! `seatmap check` compares threads with the seats that this process gave them, so it needs neither
-//! a plan nor a report on file. The seating is a text of this process ([`seatmap_os::published`]),
-//! and ends with it.
+//! The seating is a text of this process ([`seatmap_os::published`]), and ends with it.
 
 use crate::report::Report;
 use seatmap_os::published::{Published, SEATING};

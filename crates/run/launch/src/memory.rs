@@ -1,4 +1,4 @@
-//! The requested source of a program's memory, as typed and as set by a launch.
+//! The requested source of a program's memory.
 //!
 //! | written | policy of every thread |
 //! |---|---|

@@ -1,9 +1,8 @@
-//! Finds other runs on the CPUs of this one: two runs of one list take the same seats, and neither
-//! would report it.
+//! Finds other runs on this one's CPUs.
 //!
 //! Each run publishes its seating ([`seatmap_os::published`]) from its start, and reads those of
-//! others a moment later. So of two overlapping runs the later one knows the earlier, and two
-//! simultaneous ones know each other.
+//! others a moment later. So the later one of two runs knows the earlier, and simultaneous ones
+//! know each other.
 //!
 //! A program seated while it ran (`--pid`) has no process of Seatmap and no lease, because its
 //! seats outlive the command. Its seats show in its threads' masks, like those of `taskset` or
@@ -145,7 +144,7 @@ impl Seats {
         seats
     }
 
-    /// The CPUs to which a thread of one run is bound, and on which one of the other may run.
+    /// CPUs of bound threads of one run that the other may use.
     fn shared_with(&self, other: &Seats) -> CpuSet {
         self.single.within(&other.all).with(&other.single.within(&self.all))
     }
@@ -157,7 +156,7 @@ fn of(report: &Report) -> Vec<SharedSeats> {
     let seated = report.threads.iter().filter(|thread| thread.has_seat());
     let tids: HashSet<Tid> = seated.map(|thread| thread.tid).collect();
     let seats = Seats::of(tids.iter().copied());
-    // The name first: reading all processes' descriptors takes many times as long.
+    // The name first: reading descriptors takes many times as long.
     let name = task::name(&root, own);
     let pids = root.names("/proc").unwrap_or_default();
     let pids = pids.iter().filter_map(|pid| pid.parse::<Tid>().ok());
@@ -166,8 +165,7 @@ fn of(report: &Report) -> Vec<SharedSeats> {
         .collect()
 }
 
-/// Other visible programs with a thread bound to the CPU of a bound thread of this report. Omits
-/// `runs`, and the ancestors of this process, which wait for it.
+/// Omits `runs`, and the ancestors of this process, which wait for it.
 fn bound(report: &Report, runs: &[SharedSeats]) -> Vec<BoundNeighbour> {
     let root = Root::new("/");
     let single = single_seats(report);
@@ -202,8 +200,7 @@ fn ancestors(parents: &HashMap<Tid, Tid>, pid: Tid) -> impl Iterator<Item = Tid>
     std::iter::successors(Some(pid), |pid| parents.get(pid).copied().filter(|above| *above != 0))
 }
 
-/// Whether this user may not examine a process of this program's name, or some processes are not
-/// listed.
+/// A process of this program's name may be unreadable, or unlisted.
 fn are_some_hidden() -> bool {
     let root = Root::new("/");
     let name = task::name(&root, std::process::id() as Tid);
@@ -233,7 +230,6 @@ fn shared(root: &Root, supervisor: Tid, own: &HashSet<Tid>, seats: &Seats) -> Op
         seatmap_data::document::read(&String::from_utf8_lossy(&shown.text), FORMAT).ok()?;
     let program = other.pid?;
     let tids: Vec<Tid> = other.threads.iter().map(|thread| thread.tid).collect();
-    // A run inside the other one is part of its program.
     let is_within = tids.iter().any(|tid| own.contains(tid) || *tid == std::process::id() as Tid);
     let spoken_of = tids.iter().copied().filter(|tid| shown.may_speak_of(root, *tid));
     let cpus = seats.shared_with(&Seats::of(spoken_of));

@@ -3,10 +3,8 @@
 //! A process without a seat runs on the whole set of CPUs. It takes a seat when it creates a
 //! thread, or after [`SETTLES_AFTER`]; a process that ends earlier is a short-lived helper. Many
 //! programs count the CPUs after they have created a thread, so the creator takes its seat
-//! [`ASKED_AFTER`] later. Some runtimes count even later, in the created thread
-//! ([`asks_late`](crate::runtime::LanguageRuntime::asks_late)): both threads take their seats
-//! [`ASKED_LATE_AFTER`] later. Others count at any time, in any thread: all their threads may run
-//! on all seats, unless each must have its own ([`fit`]).
+//! [`ASKED_AFTER`] later. Some runtimes count even later
+//! ([`asks_late`](crate::runtime::LanguageRuntime::asks_late)), others at any time ([`fit`]).
 
 use crate::allocator::{SeatAllocator, SeatAssignment, SeatChange};
 use crate::allowance::Allowance;
@@ -25,7 +23,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The burst of last looks, and the time for one more. A look takes about 20 us, a twentieth of it.
+/// A look takes about 20 us, a twentieth of it.
 const LAST_LOOKS: u32 = 256;
 const LAST_LOOKS_PACE: Duration = Duration::from_micros(400);
 
@@ -33,29 +31,26 @@ const LAST_LOOKS_PACE: Duration = Duration::from_micros(400);
 /// live for 1 to 10 ms. A worker can wait 50 ms for its seat.
 const SETTLES_AFTER: Duration = Duration::from_millis(50);
 
-/// The first two threads of a runtime that counts CPUs late keep the whole set for this time. A
-/// Java virtual machine is ready after 0.1 s on an idle computer.
+/// A Java virtual machine is ready after 0.1 s on an idle computer.
 const ASKED_LATE_AFTER: Duration = Duration::from_secs(1);
 
-/// A first thread keeps the whole set for this time after it has created another. x264 creates a
-/// reader thread, and counts the CPUs for its encoder threads some milliseconds later.
+/// x264 creates a reader thread, and counts the CPUs for its encoder threads some milliseconds
+/// later.
 const ASKED_AFTER: Duration = Duration::from_millis(250);
 
 /// A thread that waits for its shared seat for more than this share of [`LOOKED_AT_FOR`] may run on
-/// all seats. With more busy threads than CPUs, the kernel divides the CPUs better than a list.
+/// all seats. With more busy threads than CPUs, the kernel divides them better.
 const WAITS_TOO_MUCH: f64 = 0.1;
 const LOOKED_AT_FOR: Duration = Duration::from_millis(20);
 
-/// Rounds of restoring masks: threads created meanwhile inherit narrow masks.
+/// Threads created meanwhile inherit narrow masks.
 const ROUNDS: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Birth {
-    /// Its process, or itself if it is the first thread.
     pub pid: Tid,
     pub creator: Tid,
-    /// Whether it had run when it was found in `/proc`, instead of being stopped at its first
-    /// instruction.
+    /// Whether it ran before it was found in `/proc`.
     pub is_late: bool,
 }
 
@@ -64,15 +59,13 @@ pub(crate) struct Pinner {
     pub seating: SeatAllocator,
     pub threads: ThreadTable,
     pub policies: Policies,
-    /// The mask of threads without a seat, as without Seatmap.
     home: CpuSet,
-    /// The program at which seating starts (`*` stands for any text), if not at once.
     start_at: Option<String>,
     runtimes: Runtimes,
     /// Whether threads that wait for a shared seat may use all seats, and how many do.
     widens: bool,
     widened: usize,
-    /// Limits looks at ended threads, for which the program waits.
+    /// For looks at ended threads, for which the program waits.
     allowance: Allowance,
     /// Masks without their offline CPUs, which Linux before 6.3 does not restore.
     owed: OwedMasks,
@@ -129,7 +122,6 @@ impl Pinner {
         }
     }
 
-    /// Seats a thread of an already running process.
     pub fn meet(&mut self, tid: Tid, pid: Tid) {
         let Some(task) = ThreadStat::of(tid) else { return };
         if tid == pid {
@@ -144,8 +136,7 @@ impl Pinner {
         self.look(tid, false);
     }
 
-    /// Checks a thread's name, mask and CPU. Returns whether anything changed. If it `is_traced`,
-    /// the tracer reports its end.
+    /// Returns whether anything changed. If it `is_traced`, the tracer reports its end.
     pub fn look(&mut self, tid: Tid, is_traced: bool) -> bool {
         let Some(task) = ThreadStat::of(tid) else {
             if !is_traced {
@@ -173,7 +164,6 @@ impl Pinner {
         renamed
     }
 
-    /// Sets masks again for threads whose missing CPUs came online.
     pub fn look_at_owed(&mut self) {
         if !self.owed.is_empty() {
             self.owed.look(&mut RunningKernel);
@@ -184,7 +174,6 @@ impl Pinner {
         std::mem::take(&mut self.owed)
     }
 
-    /// Records that a process's seated threads do not run.
     pub fn note_halted(&mut self, pid: Tid, reason: &str) {
         for tid in self.threads.tids() {
             let Some(living) = self.threads.living(tid) else { continue };
@@ -236,7 +225,7 @@ impl Pinner {
     pub fn give_masks_back(&mut self, processes: impl Fn() -> Vec<Tid>) -> usize {
         let mut freed = HashSet::new();
         for _ in 0..ROUNDS {
-            // An unlistable process is tried again in the next round.
+            // An unlistable process is tried again.
             let tids = processes().into_iter().filter_map(|pid| task::threads(pid).ok()).flatten();
             let new: Vec<Tid> = tids.filter(|tid| self.free(*tid)).collect();
             if new.is_empty() {
@@ -254,7 +243,7 @@ impl Pinner {
         self.threads.living(birth.creator).is_none_or(|creator| creator.is_outside)
     }
 
-    /// Starts the seating at its program. A script matches by its own name or its interpreter's.
+    /// A script matches by its own name or its interpreter's.
     fn start(&mut self, tid: Tid, file: &Path) {
         let script = ThreadStat::of(tid).map(|task| task.name);
         let file = file.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -355,7 +344,6 @@ impl Pinner {
         self.note_waiting(step.tid);
     }
 
-    /// Records that a thread waits, unless the whole set is the only seat.
     fn note_waiting(&mut self, tid: Tid) {
         let seats = self.seating.seats();
         let waits = seats.own().iter().any(|seat| seat != self.seating.whole());
@@ -364,7 +352,7 @@ impl Pinner {
         }
     }
 
-    /// Returns whether it had waited long enough and was seated.
+    /// Returns whether the thread was seated.
     fn sit_in_time(&mut self, tid: Tid) -> bool {
         let now = Instant::now();
         let Some(living) = self.threads.living(tid) else { return false };
@@ -444,9 +432,9 @@ impl Pinner {
     }
 
     /// A thread inherits its creator's mask; without a seat it gets the usual one, unless the
-    /// program chose its own. Returns whether the mask was changed.
+    /// program chose its own.
     fn free(&mut self, tid: Tid) -> bool {
-        // This is cheaper than a file, and most threads have this process's mask.
+        // Cheaper than a file, and true of most threads.
         if CpuSet::of_thread(tid).is_ok_and(|mask| mask == self.home) {
             return false;
         }
@@ -547,7 +535,6 @@ impl Pinner {
 }
 
 impl Birth {
-    /// A creation that the tracer did not report, from `/proc`.
     pub fn of(tid: Tid, is_late: bool) -> Option<Self> {
         let Family { pid, parent, .. } = Family::of(tid)?;
         Some(Birth { pid, creator: if pid == tid { parent } else { pid }, is_late })

@@ -1,7 +1,7 @@
-//! The memory policies of threads: the present ones, and those in a plan.
+//! The memory policies of threads.
 //!
-//! A thread inherits its creator's policy, and only the thread itself can change it. So the tracer
-//! makes the thread change it at a stop. Until then, the policy of the thread's task is *due*.
+//! Only the thread itself can change its policy, at a stop. Until then, the policy of the thread's
+//! task is *due*.
 
 use crate::memory::ProgramMemory;
 use crate::pinner::Pinner;
@@ -118,7 +118,6 @@ impl Policies {
 }
 
 impl Pinner {
-    /// Chooses the policy of a thread with a new seat, or without one.
     pub(crate) fn choose_policy(&mut self, tid: Tid, seat: Option<&Seat>) {
         if self.policies.are_by_task() {
             self.policies.sits(tid, seat.and_then(|seat| seat.task));

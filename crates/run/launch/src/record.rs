@@ -9,8 +9,7 @@ use seatmap_os::{CpuList, CpuSet, Tid, sched};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// The longest time off its seat that counts as the program's own detour: libraries that examine
-/// the machine bind themselves to other CPUs for some milliseconds.
+/// Libraries that examine the machine bind themselves to other CPUs for some milliseconds.
 const LONGEST_DETOUR: Duration = Duration::from_millis(500);
 
 /// A thread, its seat, and the outcome.
@@ -180,7 +179,6 @@ impl ThreadRecord {
         }
     }
 
-    /// Its control group may have forced the mask.
     pub(crate) fn is_elsewhere(
         &mut self,
         cpus: CpuList,
@@ -193,7 +191,7 @@ impl ThreadRecord {
             return;
         }
         self.elsewhere.begin(Instant::now(), ran_on);
-        // Looks up the reason once per change, because it reads kernel files.
+        // Once per change, because it reads kernel files.
         if let Some(Trouble::Changed { to: known, .. } | Trouble::KeptOff { to: known, .. }) =
             &self.trouble
             && *known == to
@@ -210,7 +208,6 @@ impl ThreadRecord {
         });
     }
 
-    /// Removes a problem from a look that saw another thread's mask.
     pub(crate) fn ignore_look(&mut self, others: &CpuList) {
         let taken = self
             .trouble
@@ -220,7 +217,7 @@ impl ThreadRecord {
         }
     }
 
-    /// A thread that has slept since it was seated, or just wakes, still shows its earlier CPU.
+    /// A sleeping or just woken thread shows its earlier CPU.
     pub(crate) fn note_cpu(&mut self, task: &ThreadStat) {
         let (Some(seat), Some(cpu)) = (&self.seat, task.cpu) else { return };
         let strays = runs_elsewhere(task, seat)

@@ -1,4 +1,4 @@
-//! The report of a seating, as written to a file.
+//! The report of a seating.
 
 use crate::cell_watch::CellEnd;
 use crate::hampered::Hampered;
@@ -66,8 +66,7 @@ pub struct Report {
     pub hampered: Hampered,
     /// Processes and threads that outlived the program's first process; null if none.
     pub behind: Option<Behind>,
-    /// The end of the program's cell, if before the program's. Figures of the whole run include the
-    /// time after it.
+    /// The end of the program's cell, if before the program's.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub cell_end: Option<CellEnd>,
@@ -210,7 +209,6 @@ impl Report {
         }
     }
 
-    /// Records that the cell ended meanwhile, which most likely moved the threads.
     pub(crate) fn lose_the_cell(&mut self, end: CellEnd, pinner: &Pinner) {
         for (thread, record) in self.threads.iter_mut().zip(pinner.threads.records()) {
             let is_moved = match &record.trouble {

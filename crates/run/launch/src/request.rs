@@ -1,4 +1,4 @@
-//! Resolves a user's request for seats and memory on this computer.
+//! Resolves a request for seats and memory.
 
 use crate::allocator::SeatAllocator;
 use crate::memory::{MemoryWish, MemoryWishError, ProgramMemory};
@@ -163,7 +163,7 @@ impl SeatingRequest {
 
     fn allocator(&self, remarks: &mut Vec<SeatingRemark>) -> Result<SeatAllocator, SeatingError> {
         let start = if self.is_running { LaunchInstance::Alone } else { this_start()? };
-        // The job's plan has already divided the node's CPUs among its ranks.
+        // The job's plan has divided the CPUs already.
         let is_divided = matches!(self.seats, SeatSource::Rank(_));
         let seats = self.list()?;
         let seats = if is_divided || seats.cpus.is_empty() {
@@ -192,7 +192,7 @@ impl SeatingRequest {
             Cpus::read().map_err(SeatingError::Affinity)?.check(&cpus)?;
         }
         let allocator = SeatAllocator::new(seats, rules, self.skip).strict(self.strict);
-        // A running program stays seated after this process ends, but its leases would end with it.
+        // Leases would end with this process, before the seats.
         Ok(if self.is_running { allocator } else { allocator.beside_others() })
     }
 

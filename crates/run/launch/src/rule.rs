@@ -71,8 +71,8 @@ pub enum RuleError {
 }
 
 impl SeatRule {
-    /// Parses a rule: before the last `=` a name, or `tid:` or `pid:` with a number; after it tasks
-    /// of `seats` by name, number or range, and sets of CPUs as in [`sets`].
+    /// Parses a rule: a name or `tid:` or `pid:` with a number, `=`, and tasks of `seats` or sets
+    /// of CPUs as in [`sets`].
     ///
     /// # Errors
     /// [`RuleError`], with the rule.
@@ -137,7 +137,7 @@ impl Who {
     }
 }
 
-/// The part of a plain name that the kernel keeps; a pattern with `*` stays whole.
+/// A pattern with `*` stays whole.
 fn kept(name: &str) -> String {
     if name.contains('*') {
         return name.to_owned();
@@ -147,8 +147,8 @@ fn kept(name: &str) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Whether a text matches a pattern, in which `*` stands for any text. Only the last star is
-/// remembered, because retrying an earlier one is pointless.
+/// `*` stands for any text. Only the last star is remembered, because retrying an earlier one is
+/// pointless.
 pub(crate) fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let mut p = 0;
     let mut t = 0;

@@ -7,12 +7,11 @@ use std::path::Path;
 /// The section that Go's linker writes into every program (package `debug/buildinfo`).
 const OF_GO: &str = ".go.buildinfo";
 
-/// Java's option for the number of CPUs, and the variables that may contain it (java(1)).
+/// Java's option, and the variables that may contain it (java(1)).
 pub(crate) const JAVA_OPTION: &str = "-XX:ActiveProcessorCount=";
 pub(crate) const JAVA_VARIABLES: [&str; 3] =
     ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
-/// The variable for the number of working Go threads (package `runtime`).
 const GO_VARIABLE: &str = "GOMAXPROCS";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +33,6 @@ pub(crate) enum LanguageRuntime {
 }
 
 impl LanguageRuntime {
-    /// A file's runtime; ordinary if unreadable.
     pub(crate) fn of(file: &Path) -> Self {
         match file.file_name().and_then(|name| name.to_str()) {
             Some("java") => return LanguageRuntime::Java,
@@ -102,9 +100,7 @@ mod tests {
         is_of_go(file.path())
     }
 
-    /// A file without segments and with two sections, the second with their names: its header
-    /// (e_shoff, e_shentsize, e_shnum, e_shstrndx), the section headers (sh_name; sh_offset,
-    /// sh_size), and the names.
+    /// Two sections, the second with their names.
     fn program(names: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0; 64 + 2 * 64];
         let order = if cfg!(target_endian = "little") { 1 } else { 2 };

@@ -1,4 +1,4 @@
-//! The runtimes of a program's processes, and the programs that do not fit one seat per thread.
+//! The runtimes of a program's processes.
 
 use crate::allocator::SeatAllocator;
 use crate::runtime::LanguageRuntime;
@@ -16,12 +16,11 @@ pub(crate) struct Runtimes {
     narrowed: Vec<Narrowed>,
 }
 
-/// A program that counts CPUs in threads with one each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Narrowed {
     pub file: PathBuf,
     pub runtime: LanguageRuntime,
-    /// Whether it is the started program, known before the start.
+    /// Whether it is the started program.
     pub is_first: bool,
 }
 
@@ -31,19 +30,16 @@ impl Narrowed {
     }
 }
 
-/// The effect of seats on a program that counts CPUs repeatedly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SeatFit {
-    /// Its threads may run on all seats.
     Roams,
-    /// Each thread's seat is smaller than all seats together.
     Narrow,
     /// Threads have no separate seats, or there is one seat.
     Whole,
 }
 
 impl Runtimes {
-    /// Records the program executed by a process. `fit` gives the effect of seats on a runtime.
+    /// `fit` gives the effect of seats on a runtime.
     pub fn note(&mut self, pid: Tid, file: &Path, fit: impl Fn(LanguageRuntime) -> SeatFit) {
         let is_first = self.files.is_empty();
         let known = self.files.get(file).copied();

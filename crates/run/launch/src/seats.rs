@@ -1,4 +1,4 @@
-//! The available seats: a set of CPUs for each task.
+//! The available seats.
 
 use seatmap_data::plan::Plan;
 use seatmap_os::CpuList;
@@ -114,7 +114,7 @@ impl SeatList {
         self.own().iter().flat_map(|cpus| cpus.list().0).collect()
     }
 
-    /// The tasks with a thread's name: `reader#3` is the fourth of several called `reader`.
+    /// `reader#3` is the fourth of several called `reader`.
     pub(crate) fn called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
         self.names
             .iter()

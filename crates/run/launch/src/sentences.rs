@@ -1,4 +1,4 @@
-//! The report of a seating, as sentences for people.
+//! Sentences of a seating's report.
 
 use crate::cell_watch::CellEnd;
 use crate::report::{Behind, Report, SeatedThread};
@@ -62,7 +62,6 @@ impl Report {
             .collect()
     }
 
-    /// Where the pages of these of the program's processes were.
     fn pages(&self, are_meant: impl Fn(&ProcessMemory) -> bool) -> Vec<String> {
         let Some(memory) = &self.memory else { return Vec::new() };
         let meant: Vec<&ProcessMemory> =
@@ -83,7 +82,7 @@ impl Report {
             return None;
         }
         let threads = counted(self.unseated, "thread");
-        // Threads that ran already may have been pinned by somebody, an earlier seating among it.
+        // Threads that ran already may have been pinned earlier.
         let left = if self.threads.iter().any(|thread| thread.late && !thread.has_seat()) {
             agreeing(self.unseated, "keeps the CPUs that it had", "keep the CPUs that they had")
         } else {
@@ -121,7 +120,6 @@ impl Report {
         Some(format!("no thread came for {word} {tasks}"))
     }
 
-    /// The first process, if it stayed on the whole set to its end.
     fn wide_first(&self) -> Option<String> {
         let first = self.threads.first().filter(|first| first.task.is_none() && first.waiting)?;
         let cpus = CpuList(first.cpus.clone());
@@ -157,7 +155,6 @@ impl Report {
         ))
     }
 
-    /// The processes that live on, and the one that keeps them seated.
     fn kept_behind(&self) -> Option<String> {
         let behind = self.behind?;
         let pid = behind.supervisor?;
@@ -170,7 +167,6 @@ impl Report {
         ))
     }
 
-    /// The processes that live on without anything that keeps their seats.
     fn given_up(&self) -> Option<String> {
         let behind = self.behind.filter(|behind| behind.supervisor.is_none())?;
         let live = behind.sentence();
@@ -206,7 +202,7 @@ impl Behind {
 }
 
 impl SeatedThread {
-    /// Its task by number, and by name where it has one.
+    /// Its task by number and, if any, name.
     #[must_use]
     pub fn task_label(&self) -> Option<String> {
         self.task.map(|task| match &self.task_name {
@@ -224,7 +220,6 @@ fn trouble(thread: &SeatedThread) -> String {
     format!("thread {} ('{}', tid {}): {why}", thread.order, visible(&thread.name), thread.tid)
 }
 
-/// A thread that has not the memory policy that its task has in the plan.
 fn policy_trouble(thread: &SeatedThread) -> Option<String> {
     let memory = thread.memory.as_ref().filter(|memory| !memory.is_set)?;
     let why = memory
@@ -247,7 +242,6 @@ mod tests {
     use crate::policies::ThreadMemory;
     use crate::verifier::{MemoryReport, PagesOnNode};
 
-    /// Every sentence of a report, with 0, 1 and 2 of everything.
     #[test]
     fn number_words_are_right() {
         for count in [0, 1, 2] {

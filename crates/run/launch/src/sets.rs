@@ -47,7 +47,7 @@ impl ComputerCpus {
     pub fn read() -> Result<Self, String> {
         let cpus = Cpus::read().map_err(|error| error.to_string())?;
         let usable: CpuSet = cpus.reachable().into_iter().collect();
-        // Without sysfs, as in a sandbox, only the mask is known.
+        // Without sysfs only the mask is known.
         let topology = topology::whole().unwrap_or_else(|_| topology::showing(&usable));
         let present: CpuSet = cpus.present.into_iter().collect();
         let unseen = present.without(&topology.os_indices().collect());
@@ -60,7 +60,6 @@ impl ComputerCpus {
 #[must_use]
 pub fn around(topology: &Topology, cpu: u32) -> CpuSet {
     let Some(own) = topology.pu(cpu) else { return CpuSet::single(cpu) };
-    // Virtual machines may show no caches, and small computers no nodes.
     let level = if own.l3.is_some() {
         Level::L3
     } else if own.numa.is_some() {
@@ -74,14 +73,13 @@ pub fn around(topology: &Topology, cpu: u32) -> CpuSet {
 
 const CPUS: &str = "cpus";
 
-/// Every possible CPU once.
 const MOST_CPUS: usize = MAX_CPU as usize + 1;
 
 const EXPECTED: &str =
     "expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*";
 
-/// Other tools' members, with advice; those ending in punctuation, or `0x`, are prefixes. Sources:
-/// taskset(1), numactl(8), hwloc(7), likwid-pin(1) and srun(1).
+/// Other tools' members; those ending in punctuation, or `0x`, are prefixes. Sources: taskset(1),
+/// numactl(8), hwloc(7), likwid-pin(1) and srun(1).
 const FOREIGN: [(&[&str], &str); 7] = [
     (&["0x"], "this is a mask in hexadecimal; write its CPUs as a list, such as 0-3,8"),
     (
@@ -116,7 +114,7 @@ const FOREIGN: [(&[&str], &str); 7] = [
     (&["p", "ap"], "-cp of taskset is written -c 0-3 -p PID"),
 ];
 
-/// Members of likwid's lists: `S0:0-3`, `N:0`, `E:N:2:1:2`, `0@S1:0`.
+/// `S0:0-3`, `N:0`, `E:N:2:1:2`, `0@S1:0`.
 fn is_of_likwid(member: &str) -> bool {
     let domain = member.split_once(':').map(|(domain, _)| domain);
     let domain = domain.and_then(|domain| domain.strip_prefix(['S', 'M', 'D', 'C', 'N', 'E', 'L']));
@@ -239,7 +237,7 @@ pub fn members(
     let mut count = 0;
     for member in text.split(',').map(str::trim) {
         let seats = seats(member, computer)?;
-        // A short text could repeat a long range for gigabytes.
+        // A short text could fill gigabytes.
         count += seats.iter().map(CpuSet::len).sum::<usize>();
         if count > MOST_CPUS {
             return Err(SetError::TooMany { text: member.to_owned() });
@@ -364,7 +362,6 @@ impl NumberedParts<'_> {
         parts.filter(|(_, cpus)| !cpus.is_empty())
     }
 
-    /// `l3 0-3`.
     fn named(&self, numbers: impl Iterator<Item = u32>) -> String {
         format!("{} {}", self.level.name(), CpuList(numbers.collect()))
     }
@@ -401,7 +398,6 @@ mod tests {
     use proptest::prelude::*;
     use seatmap_data::machine::Pu;
 
-    /// Two packages of two L3 caches of two cores.
     fn computer() -> Result<ComputerCpus, String> {
         let topology = Topology {
             pus: (0..8)

@@ -1,4 +1,4 @@
-//! The seats for this start of a program, if a launcher starts several on this node.
+//! The seats for this start among several on this node.
 //!
 //! | started by | this start takes |
 //! |---|---|

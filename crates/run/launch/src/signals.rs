@@ -1,4 +1,4 @@
-//! The launcher's signals: blocked for its main loop, and forwarded.
+//! The launcher's signals.
 //!
 //! The program stays in the launcher's process group, so that pipelines, the terminal and job
 //! control work as without a launcher. Signals from the terminal (Ctrl-C, Ctrl-Z, a new size) reach
@@ -21,7 +21,6 @@ const OF_TERMINALS: [i32; 8] = [
     libc::SIGWINCH,
 ];
 
-/// Signals from other processes, besides the real-time signals.
 const OF_OTHERS: [i32; 9] = [
     libc::SIGTERM,
     libc::SIGUSR1,
@@ -39,7 +38,6 @@ const OF_OTHERS: [i32; 9] = [
 pub struct Signals {
     held: libc::sigset_t,
     before: libc::sigset_t,
-    /// `SIGCHLD`'s former action.
     child_news: libc::sighandler_t,
 }
 
@@ -203,7 +201,7 @@ impl ReceivedSignal {
     }
 }
 
-/// Sends a signal. If this fails, the process has ended.
+/// If this fails, the process has ended.
 pub(crate) fn send(pid: Tid, signal: i32) {
     // SAFETY: sends a signal, and touches no memory.
     unsafe { libc::kill(pid, signal) };

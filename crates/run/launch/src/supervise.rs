@@ -1,4 +1,4 @@
-//! Runs a program on seats, with a process that seats its threads while any of them lives.
+//! Runs a program on seats.
 
 use crate::Ending;
 use crate::allocator::SeatAllocator;
@@ -11,8 +11,8 @@ use crate::report::{Behind, Report};
 use seatmap_os::Tid;
 use std::time::Duration;
 
-/// After this time two programs started together have their first threads. A shorter one shares its
-/// seats only briefly.
+/// Two programs started together have their first threads by then. A shorter one shares its seats
+/// only briefly.
 const SETTLED: Duration = Duration::from_millis(500);
 
 /// When the process for which the caller waits ends.

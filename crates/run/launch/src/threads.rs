@@ -1,4 +1,4 @@
-//! The threads of a program: living ones by number, and records of those to seat.
+//! Living threads by number, and records.
 
 use crate::record::ThreadRecord;
 use crate::seats::Seat;
@@ -7,8 +7,7 @@ use seatmap_os::Tid;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
-/// The most recorded threads, so that a program that creates them for days does not fill the
-/// memory.
+/// The most recorded threads, to limit the memory.
 pub const MOST_RECORDS: usize = 10_000;
 
 const TABLE: &str = "thread table";
@@ -21,24 +20,19 @@ pub(crate) struct Waited {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Living {
-    /// Whether it has its place in the order.
     pub is_entered: bool,
     pub record: Option<usize>,
     pub pid: Tid,
     /// Its start, which shows if its TID is reused.
     pub started_ticks: Option<u64>,
     pub seat: Option<Seat>,
-    /// Whether it counts as never seated.
     pub is_unseated: bool,
-    /// A later seat, and when to take it.
     pub later: Option<(Seat, Instant)>,
     /// The latest start of its wait on the whole set of CPUs.
     pub waits_since: Option<Instant>,
-    /// Its waiting time at a look, if another thread already has its seat.
+    /// Its waiting time at a look, if it shares its seat.
     pub shares: Option<Waited>,
-    /// Whether it began before the program where seating starts.
     pub is_outside: bool,
-    /// Whether it ran before it was found.
     pub is_late: bool,
 }
 
@@ -48,10 +42,8 @@ pub struct ThreadTable {
     records: Vec<ThreadRecord>,
     living: HashMap<Tid, Living>,
     created: usize,
-    /// Skipped threads.
     skipped: usize,
     unseated: usize,
-    /// Short-lived processes without a seat.
     helpers: usize,
 }
 
@@ -81,7 +73,6 @@ impl ThreadTable {
         self.living.insert(tid, living);
     }
 
-    /// Gives a thread its place in the order, with or without a seat, and a record.
     pub(crate) fn enter(&mut self, tid: Tid, seat: Option<Seat>, is_skipped: bool) {
         let Some(living) = self.living.get_mut(&tid) else { return };
         invariant!(!living.is_entered, TABLE, "thread {tid} enters the order twice");
@@ -136,7 +127,7 @@ impl ThreadTable {
     pub(crate) fn sits(&mut self, tid: Tid, seat: Option<Seat>) {
         let Some(living) = self.living.get_mut(&tid) else { return };
         living.seat.clone_from(&seat);
-        // Skipped threads, and threads that lost their seat, do not count.
+        // Skipped threads do not count.
         if seat.is_some() && std::mem::take(&mut living.is_unseated) {
             self.unseated -= 1;
         }
@@ -162,7 +153,7 @@ impl ThreadTable {
 
     pub(crate) fn remove(&mut self, tid: Tid) {
         if let Some(living) = self.living.remove(&tid) {
-            // A short-lived child, such as the `ls` of a shell, that never needed a seat.
+            // A short-lived child, such as a shell's `ls`.
             self.helpers += usize::from(living.waits_since.is_some() && !living.is_entered);
         }
     }

@@ -18,7 +18,6 @@ const ORDINARY: usize = 1;
 
 const SIGNALS_BYTES: usize = 8;
 
-/// Checks without a pause, and the pause between later ones.
 const SPINS: u32 = 200;
 const PAUSE: std::time::Duration = std::time::Duration::from_micros(50);
 
@@ -41,7 +40,6 @@ pub(crate) enum TraceeStop {
 }
 
 impl WaitStatus {
-    /// Decodes the status of waitpid(2).
     pub fn of(status: libc::c_int) -> Self {
         match status {
             _ if libc::WIFEXITED(status) => {
@@ -89,7 +87,7 @@ pub(crate) fn next_report() -> Option<(Tid, bool)> {
     (status == 0 && tid != 0).then_some((tid, ended))
 }
 
-/// Takes a thread's report; for a dead one, this frees its number.
+/// For a dead thread, this frees its number.
 pub(crate) fn take_report(tid: Tid) -> Option<WaitStatus> {
     let mut status = 0;
     let which = libc::WNOHANG | libc::__WALL | libc::WUNTRACED | libc::WCONTINUED;
@@ -98,8 +96,8 @@ pub(crate) fn take_report(tid: Tid) -> Option<WaitStatus> {
     (found == tid).then(|| WaitStatus::of(status))
 }
 
-/// Waits for a thread's next report and takes it. `None` if the thread has died and its report must
-/// wait: a first thread's comes after those of all its process's other threads.
+/// `None` if the thread has died and its report must wait: a first thread's comes after those of
+/// all its process's other threads.
 pub(crate) fn wait_for(tid: Tid, is_first: bool) -> Option<WaitStatus> {
     if !is_first {
         let mut status = 0;
@@ -135,12 +133,11 @@ pub(crate) fn resume(tid: Tid, signal: i32) {
     let _ = call(libc::PTRACE_CONT, tid, signal as usize);
 }
 
-/// Lets a stopped thread execute one instruction, until `SIGTRAP` stops it.
 pub(crate) fn step(tid: Tid) {
     let _ = call(libc::PTRACE_SINGLESTEP, tid, 0);
 }
 
-/// Leaves a thread in its group stop, but learns when it ends.
+/// Leaves a thread in its group stop.
 pub(crate) fn listen(tid: Tid) {
     let _ = call(libc::PTRACE_LISTEN, tid, 0);
 }
@@ -160,7 +157,7 @@ pub(crate) fn message(tid: Tid) -> Option<Tid> {
     Tid::try_from(message).ok()
 }
 
-/// Reads the registers of a stopped thread. Returns their size in bytes.
+/// Returns the registers' size in bytes.
 ///
 /// # Errors
 /// The kernel's error.

@@ -1,8 +1,8 @@
-//! Stops threads before their first instruction, and releases them when order no longer matters.
+//! Stops threads before their first instruction.
 //!
-//! The tracer traces (ptrace(2)) every thread that may create a thread in need of a seat. A
-//! creation stops both threads until the tracer has seen them. A traced thread runs at full speed;
-//! it stops only when it creates a thread, executes a program or receives a signal.
+//! The tracer traces (ptrace(2)) every thread that may create a thread in need of a seat. A traced
+//! thread runs at full speed; it stops only when it creates a thread, executes a program or
+//! receives a signal.
 //!
 //! When the last seat of a plan is taken, the tracer releases unseated threads at once: those that
 //! they create inherit the right mask. A seated thread stays traced while it creates threads, which
@@ -29,13 +29,12 @@ use std::time::Duration;
 
 const BURST: usize = 64;
 
-/// After this many looks without a creation, a seated thread is released: two seconds at a quiet
-/// program's pace.
+/// Looks without a creation before a release: two seconds at a quiet program's pace.
 const PATIENCE: u32 = 24;
 
-/// A traced thread may receive this many signals at once, and one more per [`SIGNALS_PACE`]; the
-/// next one releases it. A signal stop costs it 10 to 40 us, and Go's runtime may preempt a busy
-/// thread 100 times a second all the time.
+/// The burst, with one more per [`SIGNALS_PACE`]; the next signal releases the thread. A signal
+/// stop costs it 10 to 40 us, and Go's runtime may preempt a busy thread 100 times a second all the
+/// time.
 const SIGNALS: u32 = 50;
 const SIGNALS_PACE: Duration = Duration::from_millis(10);
 
@@ -58,26 +57,24 @@ const TRACER: &str = "tracer";
 pub(crate) struct Tracer {
     leader: Tid,
     traced: HashMap<Tid, Traced>,
-    /// Threads that stopped before their creators did, and may have ended when reported.
+    /// Threads that stopped before their creators did.
     early: HashSet<Tid>,
     /// The same under a plan with paths: only the creator's report identifies a thread's task.
     awaiting: HashSet<Tid>,
     /// The signal that stopped the first process.
     pub stopped: Option<i32>,
-    /// Whether the first process continued since the last query; it may have stopped again.
+    /// Whether the first process continued since the last query.
     went_on: bool,
     /// How the first process ended.
     pub ending: Option<Ending>,
     /// Programs hampered by tracing.
     pub hampered: Hampered,
-    /// Looks at pages, if requested, also at a process's end.
     pub verifier: Option<Verifier>,
     filters: Option<SeccompFilters>,
 }
 
 #[derive(Debug)]
 struct Traced {
-    /// Looks left, once order is closed.
     patience: u32,
     signals: Allowance,
 }
@@ -121,7 +118,6 @@ impl Tracer {
         self.traced.contains_key(&tid)
     }
 
-    /// Traced threads without their creators' reports.
     pub fn awaiting(&self) -> impl Iterator<Item = Tid> + '_ {
         self.awaiting.iter().copied().filter(|tid| self.expects(*tid))
     }
@@ -228,8 +224,7 @@ impl Tracer {
         }
     }
 
-    /// Makes a thread set its pending memory policy, if this stop allows that. A system call is
-    /// interrupted again at its end.
+    /// A system call is interrupted again at its end.
     fn give_policy(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) -> InjectionOutcome {
         let Some(policy) = pinner.policies.due(tid) else { return InjectionOutcome::AsFound };
         match stop {
@@ -268,8 +263,7 @@ impl Tracer {
             let process = pinner.threads.living(creator).map_or(creator, |living| living.pid);
             let is_thread = stop == TraceeStop::Cloned && task::is_thread_of(new, process);
             let pid = if is_thread { process } else { new };
-            // A thread that stopped first may have been released since, or have ended, without
-            // another report to wait for.
+            // A thread that stopped first may have been released or ended.
             if !self.awaiting.remove(&new) {
                 self.traced.insert(new, Traced::new());
             }
@@ -311,8 +305,7 @@ impl Tracer {
         if signal {
             traced.patience = 0;
         }
-        // An unseated thread passes on the right mask. A seated one must not have created a thread
-        // for long.
+        // An unseated thread passes on the right mask.
         !seated || patience == 0
     }
 
@@ -365,7 +358,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
     use std::time::Instant;
 
-    /// Set if this test has its own process, because the tracer takes all children's reports.
+    /// Set in a separate process, because the tracer takes all children's reports.
     const ALONE: &str = "SEATMAP_TEST_ALONE";
 
     const LONGEST_WAIT: Duration = Duration::from_secs(20);
@@ -397,7 +390,7 @@ mod tests {
     }
 
     impl Creation {
-        /// Executes these commands. `None` if nothing may be traced.
+        /// `None` if nothing may be traced.
         fn begin(commands: &str) -> Option<Self> {
             crate::front::adopt_orphans();
             let cpus: CpuSet = seatmap_os::affinity::current().unwrap().into_iter().collect();

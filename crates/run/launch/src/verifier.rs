@@ -1,4 +1,4 @@
-//! Finds a program's pages while its processes run and when they are about to end.
+//! Finds a program's pages.
 
 use crate::memory::ProgramMemory;
 use seatmap_data::document::visible;
@@ -10,11 +10,10 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// The most reported processes, so that a program that creates them for days does not fill the
-/// memory.
+/// The most reported processes, to limit the memory.
 pub const MOST_PROCESSES: usize = 1000;
 
-/// The first look is early, because an untraced program may be short.
+/// Early, because an untraced program may be short.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
 
 /// Looks take one part in this many of a CPU's time: the kernel walks all page tables.
@@ -94,18 +93,16 @@ impl Verifier {
             return;
         }
         for pid in processes {
-            // An ending process has no more to show.
             let ends = self.found.get(&pid).is_some_and(|memory| memory.at_end);
             if !ends {
                 self.note(pid, false);
             }
         }
         let ended = Instant::now();
-        // Reading the pages of a large process takes long, and partly stops the program.
+        // Reading pages partly stops the program.
         self.due = ended + self.pace.max((ended - begun) * SHARE);
     }
 
-    /// Examines the process of an ending thread, if it ends too.
     pub fn last_look(&mut self, tid: Tid, pid: Tid) {
         let call = task::system_call(tid);
         // A thread that ends alone leaves the memory to the others.

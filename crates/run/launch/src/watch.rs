@@ -1,8 +1,8 @@
 //! Looks at a running program through `/proc`: often while threads start and end, and rarely
 //! otherwise.
 //!
-//! Looking stops no thread and costs the program nothing. It finds thread names, which are set
-//! late; threads and processes unknown to the tracer; and threads that left their seats.
+//! Looking stops no thread. It finds thread names, which are set late; threads and processes
+//! unknown to the tracer; and threads that left their seats.
 
 use crate::pinner::{Birth, Pinner};
 use crate::tracer::Tracer;
@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 
 /// The pause after a change.
 const SHORTEST: Duration = Duration::from_millis(1);
-/// The pause after some time without a change.
 const LONGEST: Duration = Duration::from_millis(100);
 /// The longest pause after the end of the first process, because the others may run for days.
 const LONGEST_BEHIND: Duration = Duration::from_secs(1);
@@ -55,7 +54,7 @@ impl ProcessWatch {
         !self.processes.is_empty()
     }
 
-    /// Finds the threads again. Returns the living processes.
+    /// Finds the threads, and returns the living processes.
     pub fn living(&mut self, pinner: &mut Pinner, tracer: &Tracer) -> Vec<Tid> {
         self.find(pinner, tracer);
         self.processes().filter(|pid| task::lives(*pid)).collect()
@@ -113,8 +112,7 @@ impl ProcessWatch {
     }
 
     fn new_children(&mut self, pid: Tid, threads: &[Tid]) -> Vec<Tid> {
-        // An unreadable list is read at the next look: a process missing here does not count as
-        // ended.
+        // A process missing here does not count as ended.
         let children = task::children(&Root::new("/"), pid, threads).unwrap_or_default();
         children.into_iter().filter(|child| self.note(*child)).collect()
     }
@@ -130,7 +128,6 @@ fn started_ticks(pid: Tid) -> Option<u64> {
     ThreadStat::of(pid).map(|task| task.started_ticks)
 }
 
-/// Whether a PID still belongs to the process with this start, or to none.
 fn is_same(pid: Tid, ticks: Option<u64>) -> bool {
     ticks.zip(started_ticks(pid)).is_none_or(|(then, now)| then == now)
 }
@@ -145,7 +142,7 @@ fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
         return false;
     }
     let me = std::process::id() as Tid;
-    // A thread traced by this process comes through the tracer, in its place in the order.
+    // A traced thread comes through the tracer.
     let lives = ThreadStat::of(tid).is_some_and(|task| !task.has_ended());
     let may_be_traced =
         tracer.is_tracing() && Family::of(tid).is_none_or(|family| family.tracer == me);
@@ -157,9 +154,8 @@ fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
     true
 }
 
-/// Whether the report of a new task's creator will not come. A creator stays stopped until the
-/// tracer has seen its report. Only `SIGKILL` ends the stop, together with all threads of the
-/// process; so the new task is a separate process, which now has another parent.
+/// A creator stays stopped until the tracer has seen its report. Only `SIGKILL` ends the stop,
+/// together with all threads of the process; so the new task is a process with another parent.
 fn has_lost_creator(tid: Tid, pinner: &Pinner) -> bool {
     let processes = pinner.threads.processes();
     Family::of(tid).is_some_and(|family| family.pid == tid && !processes.contains(&family.parent))
@@ -182,7 +178,6 @@ mod tests {
         let mut pinner = Pinner::new(SeatAllocator::new(seats, Vec::new(), 0), cpus, None);
         let mut watch = ProcessWatch::new(pid);
         assert_eq!(watch.processes().collect::<Vec<Tid>>(), [pid]);
-        // The known process began earlier.
         watch.processes.insert(pid, Some(1));
         assert_eq!(watch.processes().count(), 0, "its masks are not given back");
         watch.look(&mut pinner, &mut tracer);

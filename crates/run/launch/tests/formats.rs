@@ -1,5 +1,4 @@
-//! Checks the JSON Schema in `docs/formats/` against a written report, key by key in both
-//! directions.
+//! The JSON Schema in `docs/formats/` and a report.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_data::document::schema::refused;
@@ -24,8 +23,7 @@ fn assert_valid(instance: &Value) {
     assert_eq!(refused(&schema(), instance), Vec::<String>::new());
 }
 
-/// A report with every field filled. No `..Default`: a new field must be added here, and so to the
-/// schema.
+/// No `..Default`: a new field must be added here, and so to the schema.
 fn full() -> Report {
     let thread = SeatedThread {
         order: 0,
@@ -122,7 +120,6 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
     assert!(text.contains("the first 1,000 of them") && MOST_PROCESSES == 1_000);
 }
 
-/// This process: none of its threads matches the rule.
 #[test]
 fn a_report_of_a_real_process_is_valid() {
     let seats = SeatList::of_cpus(&CpuList(vec![0]), Beyond::Leave);

@@ -1,4 +1,4 @@
-//! Counts the messages and bytes sent by this rank, by communicator, call and rank.
+//! Counts sent messages by communicator, call and rank.
 
 use super::call::MpiCall;
 use super::library::{MpiFunction, library};
@@ -9,14 +9,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_int};
 
-/// Messages and bytes to or from a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RankTraffic {
     pub messages: u64,
     pub bytes: u64,
 }
 
-/// A communicator with its counts.
 pub struct Communicator {
     handle: Option<MpiHandle>,
     pub name: String,
@@ -26,12 +24,11 @@ pub struct Communicator {
     pub is_inter: bool,
     /// The ranks in `MPI_COMM_WORLD`; negative for outside processes.
     pub world: Vec<c_int>,
-    /// The sums by call and rank; empty for unused calls.
+    /// By call and rank; empty for unused calls.
     pub sums: Vec<Vec<RankTraffic>>,
 }
 
 pub struct Book {
-    /// The communicators, in the order of their first use.
     pub communicators: Vec<Communicator>,
     /// Calls with uncounted messages, and how often.
     pub unseen: Vec<(&'static str, u64)>,
@@ -50,8 +47,7 @@ impl Book {
         self.find(word, Communicator::ask)
     }
 
-    /// The communicator's index. It outlives the handle, because requests may still use the
-    /// communicator.
+    /// It outlives the handle, because requests may still use the communicator.
     pub fn place(&mut self, word: ArgumentWord) -> usize {
         self.communicator(word);
         self.last
@@ -87,7 +83,6 @@ impl Book {
             .for_each(|known| known.handle = None);
     }
 
-    /// Records a call with uncounted messages.
     pub fn miss(&mut self, what: &'static str) {
         match self.unseen.iter_mut().find(|(known, _)| *known == what) {
             Some((_, times)) => *times += 1,

@@ -1,15 +1,14 @@
-//! The MPI calls that move data, by name.
+//! The MPI calls that move data.
 
 macro_rules! calls {
     ($($call:ident)*) => {
-        /// An MPI call. All variants of one operation, such as blocking ones, are one call.
+        /// All variants of one operation, such as blocking ones, are one call.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum MpiCall {
             $(#[doc = concat!("`MPI_", stringify!($call), "`.")] $call,)*
         }
 
         impl MpiCall {
-            /// All calls, by number.
             pub const ALL: &[MpiCall] = &[$(MpiCall::$call,)*];
 
             /// The name without `MPI_`.

@@ -1,5 +1,4 @@
-//! Counts calls by all ranks of a communicator, as the bytes that each rank must send to the
-//! others.
+//! Counts collective calls, as the bytes that each rank must send.
 //!
 //! An MPI library chooses an algorithm for each call, and may send through other ranks. These
 //! counts do not depend on that choice:
@@ -18,7 +17,6 @@ use super::library::{library, second_is_fortran};
 use super::words::{ArgumentWord, count, count_at, handle_at, int, type_bytes};
 use core::ffi::c_int;
 
-/// Counts in a communicator, unless it connects two groups.
 fn within(comm: ArgumentWord, note: impl FnOnce(&mut Communicator)) {
     let mut book = book();
     let communicator = book.communicator(comm);
@@ -49,7 +47,6 @@ fn to_all(call: MpiCall, comm: ArgumentWord, bytes: impl Fn(usize) -> u64) {
     within(comm, |communicator| communicator.add_all(call, bytes));
 }
 
-/// Each rank sends each other rank the least part of a vector for an allreduce.
 fn reduce_to_all(comm: ArgumentWord, bytes: u64) {
     within(comm, |communicator| {
         let share = (2 * bytes).div_ceil(communicator.size().max(1) as u64);
@@ -80,7 +77,7 @@ fn is_in_place(buffer: ArgumentWord) -> bool {
     buffer == library().in_place()
 }
 
-/// The first pair of arguments, or the second if the data are already in the receive buffer.
+/// The second pair if the data are in the receive buffer.
 fn sent(
     buffer: ArgumentWord,
     given: (ArgumentWord, ArgumentWord),
@@ -104,7 +101,6 @@ fn gathered(
     });
 }
 
-/// A blocking function and its request-returning form, which has one more argument.
 macro_rules! collectives {
     ($($name:ident $real:ident, $now:ident $now_real:ident ($($argument:ident)*) $note:expr;)*) => {
         functions! {

@@ -1,8 +1,8 @@
 //! A library between an MPI program and its MPI library, which counts messages.
 //!
-//! The crate's build script compiles it, and the crate contains the result (`preload`). It needs
-//! only `core` and `alloc`, and links with no library: it calls the C library of the process,
-//! whichever that is. So one file works on every distribution, and also with a static `seatmap`.
+//! It needs only `core` and `alloc`, and links with no library: it calls the C library of the
+//! process, whichever that is. So one file works on every distribution, and also with a static
+//! `seatmap`.
 #![no_std]
 
 extern crate alloc;

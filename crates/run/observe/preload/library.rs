@@ -1,5 +1,4 @@
-//! Identifies the MPI library of this process. Open MPI's handles are pointers; MPICH's are 32-bit
-//! numbers.
+//! Open MPI's handles are pointers; MPICH's are 32-bit numbers.
 
 use super::system::{DEFAULT, LOADED, NEXT, dlopen, dlsym};
 use super::words::{ArgumentWord, MpiHandle};
@@ -15,17 +14,15 @@ const MPICH_WORLD: usize = 0x4400_0000;
 /// The status of a call that the MPI library lacks. `MPI_ERR_OTHER` is 15 or 16, and never success.
 const MISSING: c_int = 16;
 
-/// The files of Open MPI, Debian's MPICH, and MPICH. Python loads one only for its module, so that
-/// a search through the program's libraries does not find it.
+/// Open MPI, Debian's MPICH, and MPICH. Python loads one only for its module, so a search through
+/// the program's libraries misses it.
 const FILES: [&CStr; 3] = [c"libmpi.so.40", c"libmpich.so.12", c"libmpi.so.12"];
 
 const MOST_WORDS: usize = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
-    /// Open MPI, with the handle of `MPI_COMM_WORLD`.
     Open(usize),
-    /// MPICH and libraries with its binary interface.
     Mpich,
 }
 
@@ -42,8 +39,7 @@ pub fn library() -> Library {
     }
 }
 
-/// Whether Fortran calls the second names of functions with buffers: Open MPI's Fortran functions
-/// do. MPICH's call the first names, and its MPI-IO calls the second.
+/// Open MPI's Fortran functions do. MPICH's call the first names, and its MPI-IO calls the second.
 pub fn second_is_fortran() -> bool {
     library() != Library::Mpich
 }
@@ -106,7 +102,7 @@ pub struct MpiFunction {
 }
 
 impl MpiFunction {
-    /// The function of this name, which begins with `PMPI_` and ends with a zero byte.
+    /// The name begins with `PMPI_` and ends with a zero byte.
     pub const fn new(name: &'static str) -> Self {
         MpiFunction { name, found: AtomicPtr::new(null_mut()) }
     }

@@ -1,20 +1,19 @@
 //! Counts messages between MPI ranks, in functions that replace those of the MPI library.
 //!
-//! MPI's profiling interface gives each function two names. The program calls this library's
-//! `MPI_Send`, which calls the MPI library's `PMPI_Send`. Each rank counts the messages that it
+//! MPI's profiling interface gives each function two names. Each rank counts the messages that it
 //! sends, and those that it fetches with `MPI_Get`; so no message counts twice.
 //!
 //! | module | does |
 //! |---|---|
-//! | `library` | identifies the MPI library of this process, and calls its functions |
-//! | `words` | arguments: handles, counts and lists of counts |
-//! | `point`, `collective` | the calls to one rank, and by all ranks |
-//! | `remote` | the calls to the memory of a rank |
-//! | `persistent` | requests that send each time they are started |
+//! | `library` | the MPI library of this process |
+//! | `words` | arguments |
+//! | `point`, `collective` | calls to one rank, and by all |
+//! | `remote` | calls to a rank's memory |
+//! | `persistent` | persistent requests |
 //! | `book`, `call` | the counts; the names of calls |
 //! | `process` | start, end, communicators |
 //! | `write` | the file of a rank |
-//! | `system` | the functions of the C library |
+//! | `system` | the C library |
 
 // First, because the others use its macros.
 #[macro_use]

@@ -17,7 +17,7 @@ struct Prepared {
 
 static PREPARED: Locked<Vec<Prepared>> = Locked::new(Vec::new());
 
-/// Keeps a new request's message, and replaces an older one with the same handle.
+/// Replaces an older message with the same handle.
 fn prepare(
     status: c_int,
     request: ArgumentWord,
@@ -33,7 +33,7 @@ fn prepare(
     prepared.push(Prepared { request, communicator, to: int(to), bytes });
 }
 
-/// The handle of a new request. Forgets the handle's older message.
+/// Forgets the handle's older message.
 fn fresh(request: ArgumentWord) -> MpiHandle {
     // SAFETY: the MPI library has just written a handle there.
     let request = library().handle(unsafe { handle_at(library(), request, 0) });

@@ -1,4 +1,4 @@
-//! The start and end of MPI, and of communicators.
+//! Start and end of MPI and communicators.
 
 use super::book::{ask, book};
 use super::library::library;
@@ -9,8 +9,7 @@ use core::ffi::c_int;
 use core::sync::atomic::AtomicI64;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// The time of MPI's initialisation, in nanoseconds of `CLOCK_REALTIME`, which all computers of a
-/// job share.
+/// In nanoseconds of `CLOCK_REALTIME`, which all computers of a job share.
 static BEGAN_NS: AtomicI64 = AtomicI64::new(0);
 
 static BEGAN_CPU_NS: AtomicI64 = AtomicI64::new(0);
@@ -19,8 +18,7 @@ pub fn began_ns() -> i64 {
     BEGAN_NS.load(Relaxed)
 }
 
-/// This process's CPU time since then, in nanoseconds: starting a short job takes longer than the
-/// job.
+/// In nanoseconds, since MPI began: starting a short job takes longer than the job.
 pub fn used_ns() -> i64 {
     clock_ns(PROCESS_CPU_TIME) - BEGAN_CPU_NS.load(Relaxed)
 }

@@ -1,4 +1,4 @@
-//! Functions of the process's C library, and a lock.
+//! Functions of the C library, and a lock.
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char, c_int, c_long};
@@ -39,7 +39,6 @@ unsafe extern "C" {
     fn pthread_mutex_unlock(mutex: *mut Mutex) -> c_int;
 }
 
-/// A non-empty environment variable.
 pub fn variable(name: &CStr) -> Option<&'static CStr> {
     // SAFETY: the name is a C string, and so is the value, which the program leaves in place.
     let value = unsafe {
@@ -90,7 +89,6 @@ pub fn write_new(path: &CStr, text: &[u8]) -> bool {
 #[repr(C, align(16))]
 struct Mutex(UnsafeCell<[u64; 8]>);
 
-/// A value for one thread at a time.
 pub struct Locked<T> {
     mutex: Mutex,
     value: UnsafeCell<T>,

@@ -1,9 +1,9 @@
-//! Arguments of MPI functions, as in registers.
+//! Arguments of MPI functions.
 
 use super::library::Library;
 use core::ffi::c_int;
 
-/// An argument: a pointer, a handle, or an integer in the lower half.
+/// A pointer, a handle, or an integer in the lower half.
 pub type ArgumentWord = usize;
 
 /// A handle without the undefined half of a register.
@@ -19,7 +19,7 @@ pub fn count(word: ArgumentWord) -> u64 {
     u64::try_from(int(word)).unwrap_or(0)
 }
 
-/// The bytes of one element; 0 for an unknown datatype.
+/// 0 for an unknown datatype.
 pub fn type_bytes(kind: ArgumentWord) -> u64 {
     let mut bytes: c_int = 0;
     // SAFETY: the arguments are a datatype and the address of an integer.

@@ -75,7 +75,7 @@ fn sums(text: &mut String, communicator: &Communicator, call: MpiCall) -> fmt::R
     Ok(())
 }
 
-/// Writes a string. Control characters become `?`.
+/// Control characters become `?`.
 fn quoted(text: &mut String, name: &str) -> fmt::Result {
     text.write_char('"')?;
     for letter in name.chars() {

@@ -1,5 +1,5 @@
-//! Finds cache lines shared by threads in processor samples: recordings of `perf c2c record` or
-//! `perf mem record` (Intel's PEBS, AMD's IBS, Arm's SPE).
+//! Finds shared cache lines in recordings of `perf c2c record` or `perf mem record` (Intel's PEBS,
+//! AMD's IBS, Arm's SPE).
 //!
 //! perf(1) knows each processor's events; this module reads its file. A message is a sampled load
 //! of a line that another core's cache held modified, times the accesses for which a sample stands.
@@ -72,10 +72,10 @@ pub struct Sampled {
 #[derive(Default)]
 struct Seen {
     lines: SampledLines,
-    /// Creations and names with their times, because the file separates the records of each CPU.
+    /// With times, because the file separates the records of each CPU.
     changes: Vec<(u64, Change)>,
     names: HashMap<i32, String>,
-    /// Creator and time of creation, if known.
+    /// Creator and time, if known.
     threads: BTreeMap<ThreadKey, (i32, u64)>,
     lost: u64,
     span_ns: Option<(u64, u64)>,
@@ -225,7 +225,7 @@ impl Seen {
     }
 }
 
-/// Each thread's path, in order. A process without a recorded creation begins a path.
+/// A process without a recorded creation begins a path.
 fn paths(threads: &BTreeMap<ThreadKey, (i32, u64)>) -> Vec<(TaskPath, ThreadKey)> {
     let by_tid: HashMap<i32, ThreadKey> =
         threads.keys().map(|thread| (thread.1, *thread)).collect();
@@ -235,7 +235,7 @@ fn paths(threads: &BTreeMap<ThreadKey, (i32, u64)>) -> Vec<(TaskPath, ThreadKey)
         // A thread without a recorded creation has the creator 0.
         let creator = threads[&thread].0;
         let known = by_tid.get(&creator).copied().filter(|_| creator > 0);
-        // Other threads of a process that already ran are children of its first one.
+        // Older threads count as children of the first one.
         let first = (thread.0, thread.0);
         known
             .or_else(|| threads.contains_key(&first).then_some(first))
@@ -247,7 +247,7 @@ fn paths(threads: &BTreeMap<ThreadKey, (i32, u64)>) -> Vec<(TaskPath, ThreadKey)
     found
 }
 
-/// The lines, most frequently moved first, each with its most frequent pair.
+/// Most frequently moved first, each with its most frequent pair.
 fn shared_lines(transfers: &[LineTransfer], places: &HashMap<ThreadKey, usize>) -> Vec<SharedLine> {
     let mut lines: BTreeMap<(i32, u64), SharedLine> = BTreeMap::new();
     let mut most: HashMap<(i32, u64), f64> = HashMap::new();
@@ -285,7 +285,7 @@ fn shared_lines(transfers: &[LineTransfer], places: &HashMap<ThreadKey, usize>) 
 }
 
 fn bytes(line: u64, words: u8) -> String {
-    // Without a word there are eight trailing zeros; the result is the line's address.
+    // Without a word this is the line's address.
     format!("{:#x}", line * LINE_BYTES + u64::from(words.trailing_zeros() % 8) * 8)
 }
 

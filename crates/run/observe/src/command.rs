@@ -1,4 +1,4 @@
-//! The start of an observed command, and the wait for its end.
+//! The observed command.
 
 use std::ffi::OsString;
 use std::io;
@@ -40,7 +40,6 @@ impl SubjectCommand {
         self.prepared().spawn()
     }
 
-    /// The command as the last words of another one, such as a recorder.
     pub(crate) fn prepared_behind(&self, mut recorder: Command) -> Command {
         recorder.arg("--").args(&self.words);
         self.direct(&mut recorder);
@@ -50,7 +49,7 @@ impl SubjectCommand {
     fn direct(&self, command: &mut Command) {
         if self.leaves_stdout {
             let stderr = io::stderr().as_fd().try_clone_to_owned();
-            // Without a descriptor the command's output is lost, but the document stays intact.
+            // The document stays intact.
             command.stdout(stderr.map_or_else(|_| Stdio::null(), Stdio::from));
         }
     }

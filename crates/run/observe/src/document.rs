@@ -1,4 +1,4 @@
-//! The observation as a pattern, with a note on its making.
+//! The observation as a document.
 
 use crate::{Method, Observation};
 use seatmap_data::document::shell_file;

@@ -1,4 +1,4 @@
-//! The reasons why a program could not be observed.
+//! Why a program could not be observed.
 
 use crate::Method;
 use crate::c2c::PerfDataError;

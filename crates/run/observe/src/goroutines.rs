@@ -2,9 +2,9 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | `functions` | finds the starts of Go's runtime functions in a program's file |
-//! | `programs` | the eBPF programs that run when these are called |
-//! | `handoffs` | attaches them, and reads which threads handed goroutines to which |
+//! | `functions` | the starts of Go's runtime functions |
+//! | `programs` | the eBPF programs at these |
+//! | `handoffs` | attaches them, and counts handed goroutines |
 
 mod functions;
 mod handoffs;
@@ -20,12 +20,11 @@ use std::path::PathBuf;
 
 #[derive(Debug, Default)]
 pub(crate) struct GoPrograms {
-    /// Whether a file is a Go program.
     files: HashMap<PathBuf, bool>,
 }
 
 impl GoPrograms {
-    /// Checks these processes' programs. An unreadable file counts as another language's.
+    /// An unreadable file counts as another language's.
     pub(crate) fn look(&mut self, pids: impl IntoIterator<Item = Tid>) {
         let distinct: BTreeSet<Tid> = pids.into_iter().collect();
         for file in distinct.into_iter().filter_map(task::program_file) {
@@ -33,8 +32,7 @@ impl GoPrograms {
         }
     }
 
-    /// The beginning of a sentence about unseen messages, if there are Go programs. `is_counted`
-    /// says whether handed goroutines are counted.
+    /// The beginning of a sentence. `is_counted` says whether handed goroutines are counted.
     pub(crate) fn unseen(&self, is_counted: bool) -> Option<String> {
         let of_go = self.files.iter().filter(|(_, is_of_go)| **is_of_go);
         let names: BTreeSet<String> = of_go

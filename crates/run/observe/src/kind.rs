@@ -1,4 +1,4 @@
-//! The ways in which one thread communicates with another.
+//! Ways of communication.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

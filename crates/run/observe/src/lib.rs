@@ -3,30 +3,30 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | [`request`], [`observed`] | an observation as requested; its outcome |
-//! | [`session`] | one observation, from its start to its result |
-//! | [`subject`], [`command`] | the observed program: a command, processes, a control group |
-//! | [`method`] | the methods, and what each cannot observe |
+//! | [`request`], [`observed`] | a request; its outcome |
+//! | [`session`] | one observation |
+//! | [`subject`], [`command`] | the observed program |
+//! | [`method`] | the methods |
 //! | [`kind`] | the ways in which threads wait |
-//! | `source`, `talk` | a source of messages, and its reports |
-//! | `goroutines` | Go programs, whose goroutines the kernel does not see |
+//! | `source`, `talk` | a source of messages |
+//! | `goroutines` | Go programs |
 //! | `wakeups` | the kernel's wakeup events |
 //! | `outsiders` | processes outside the program that wake it |
-//! | [`wakes`] | wakeups between threads for repeated looks |
+//! | [`wakes`] | wakeups for repeated looks |
 //! | `sockets` | bytes over pipes and sockets |
 //! | `native` | numbers in kernel records |
 //! | `names` | names that a second run finds again |
-//! | `roster` | the observed threads, by name and path |
-//! | `windows` | their messages by window of time |
+//! | `roster` | the observed threads |
+//! | `windows` | messages by window of time |
 //! | [`observation`] | the result |
 //! | [`mod@phases`] | periods with a constant pattern |
 //! | [`document`] | the result as a file |
 //! | [`error`] | why a program could not be observed |
-//! | [`report`] | programs that report on themselves, through `libseatmap_trace` or `preload` |
-//! | [`preload`] | the library that MPI ranks load; its source is in the folder `preload` |
-//! | [`trace`], [`tsan`] | the files of programs whose threads share lines |
+//! | [`report`] | programs that report on themselves |
+//! | [`preload`] | the library that MPI ranks load |
+//! | [`trace`], [`tsan`] | traces of memory accesses |
 //! | [`mpi`] | the files of MPI ranks |
-//! | [`c2c`] | recordings of perf(1): processor samples of shared lines |
+//! | [`c2c`] | recordings of perf(1) |
 #![deny(missing_docs)]
 
 pub mod c2c;

@@ -1,5 +1,4 @@
-//! Reads messages between MPI ranks from the traces of a job whose ranks loaded the library of
-//! `preload`.
+//! Reads messages between MPI ranks from a job's traces.
 
 pub(crate) mod job;
 

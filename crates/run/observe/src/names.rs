@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// Numbers repeated names: `worker#0`, `worker#1`.
+/// `worker#0`, `worker#1`.
 pub(crate) fn numbered<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let names: Vec<&str> =
         names.into_iter().map(|name| if name.is_empty() { "unnamed" } else { name }).collect();

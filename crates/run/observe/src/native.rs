@@ -1,4 +1,4 @@
-//! Numbers in kernel and eBPF records, in the computer's byte order.
+//! Numbers in the computer's byte order.
 
 pub(crate) fn word(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..at.checked_add(8)?)?.try_into().ok().map(u64::from_ne_bytes)

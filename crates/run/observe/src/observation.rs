@@ -1,4 +1,4 @@
-//! A program as observed by one method: its tasks, and their messages in each window of time.
+//! An observed program: its tasks and their messages.
 
 use crate::phases::{Phase, phases};
 use crate::{Method, TalkKind, session};
@@ -175,7 +175,7 @@ impl Observation {
         let program_s: f64 = self.tasks.iter().map(|task| task.cpu_s).sum();
         match self.methods[..] {
             [Method::C2c] => "the processor takes the samples",
-            // The library's time is part of the program's, whatever that used.
+            // The library's time is part of the program's.
             [Method::Mpi] | [Method::Tsan] => "the program itself counts, within its own CPU time",
             _ if program_s < session::LEAST_S => "the program used too little CPU time",
             _ => "the kernel did not say how long its part took",

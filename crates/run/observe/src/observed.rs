@@ -1,4 +1,4 @@
-//! The outcome of an observation: the result, and the command's end.
+//! The outcome of an observation.
 
 use crate::c2c;
 use crate::command;

@@ -1,4 +1,4 @@
-//! Processes outside the program that wake it, such as a server's clients.
+//! Outside processes that wake the program.
 
 use seatmap_data::pattern::Outsider;
 use seatmap_os::task;
@@ -11,8 +11,7 @@ pub(crate) struct Outsiders {
 }
 
 impl Outsiders {
-    /// Counts a process's wakeups. Its name is read at the first one; if it has ended, the waking
-    /// thread's is used, if known.
+    /// Its name is read at the first one; if it has ended, the waking thread's is used, if known.
     pub(crate) fn count(&mut self, pid: Tid, wakeups: f64, waker: impl FnOnce() -> String) {
         let outsider = self.by_pid.entry(pid).or_insert_with(|| Outsider {
             pid,
@@ -23,7 +22,7 @@ impl Outsiders {
         outsider.wakeups += wakeups;
     }
 
-    /// All of them, most frequent first, without this process, which wakes what it ends.
+    /// Most frequent first, without this process.
     pub(crate) fn all(&self) -> Vec<Outsider> {
         let own = std::process::id() as Tid;
         let others = self.by_pid.values().filter(|outsider| outsider.pid != own);

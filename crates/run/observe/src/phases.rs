@@ -1,4 +1,4 @@
-//! Finds the phases of a program: periods in which its threads communicate in one pattern.
+//! Finds the phases of a program.
 //!
 //! Adjacent windows are merged, the most similar first, while their patterns differ by less than
 //! `MOST_APART`; then those shorter than `SHORTEST`. The distance of two patterns depends on the
@@ -15,7 +15,7 @@ const MOST_APART: f64 = 0.3;
 /// A period of fewer windows is a transition.
 const SHORTEST: usize = 3;
 
-/// With fewer messages per active pair, a window is not significant.
+/// Windows with fewer are not significant.
 const MESSAGES_PER_PAIR: f64 = 16.0;
 
 /// A period with a constant pattern.
@@ -69,7 +69,7 @@ impl Stretch {
         }
     }
 
-    /// The distance is 1 less the cosine of the angle between the two vectors.
+    /// 1 minus the cosine.
     fn distance(&self, other: &Stretch) -> f64 {
         // Pairs in only one of the vectors add nothing to the product.
         let (few, many) =
@@ -78,7 +78,6 @@ impl Stretch {
         let products = few.pairs.iter().map(|(ends, edge)| {
             many.pairs.get(ends).map_or(0.0, |other| edge.messages * other.messages)
         });
-        // A period without messages is similar to any other.
         if lengths > 0.0 { 1.0 - products.sum::<f64>() / lengths } else { 0.0 }
     }
 
@@ -91,7 +90,7 @@ impl Stretch {
 #[must_use]
 pub fn phases(windows: &[Window]) -> Vec<Phase> {
     let mut stretches = thick(windows.iter().map(Stretch::of));
-    // Agglomerative clustering of adjacent windows only, because a phase is a period.
+    // Only adjacent windows, because a phase is a period.
     while let Some(at) = nearest(&stretches) {
         let next = stretches.remove(at + 1);
         stretches[at].join(next);
@@ -104,7 +103,7 @@ fn phase(stretch: Stretch) -> Phase {
     Phase { from_s: stretch.from_s, to_s: stretch.to_s, edges: gathered.edges }
 }
 
-/// Joins windows with few messages to the next one, or to the last.
+/// Joins windows with few messages to others.
 fn thick(windows: impl Iterator<Item = Stretch>) -> Vec<Stretch> {
     let mut thick: Vec<Stretch> = Vec::new();
     for window in windows {
@@ -120,8 +119,7 @@ fn thick(windows: impl Iterator<Item = Stretch>) -> Vec<Stretch> {
     thick
 }
 
-/// The first of the two most similar neighbours, if they are one phase; else of the most similar
-/// ones of which one is too short.
+/// The first of the most similar neighbours, if alike or too short.
 fn nearest(stretches: &[Stretch]) -> Option<usize> {
     let distances = stretches.windows(2).map(|pair| pair[0].distance(&pair[1])).enumerate();
     let least = distances

@@ -1,6 +1,4 @@
-//! The library that MPI ranks preload: its file, and the variable that makes them load it.
-//!
-//! Its source is the folder `preload`, and the build script compiles it.
+//! The library that MPI ranks preload.
 
 use crate::ObserveError;
 use seatmap_os::mounts;
@@ -12,7 +10,7 @@ use std::process::Command;
 
 const VARIABLE: &str = "LD_PRELOAD";
 
-/// It has no dependencies, so it works with every C library.
+/// It works with every C library.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/preload.so"));
 
 /// Writes the library into a private folder, and returns its path.
@@ -37,8 +35,7 @@ pub fn write(folder: &Path) -> Result<PathBuf, ObserveError> {
     )))
 }
 
-/// Makes a command and its descendants load the library. The file disappears with the returned
-/// folder.
+/// The file disappears with the returned folder.
 pub(crate) fn load_into(command: &mut Command) -> Result<Scratch, ObserveError> {
     let folder = Scratch::new("preload").map_err(ObserveError::System)?;
     let library = write(folder.path())?;
@@ -46,7 +43,7 @@ pub(crate) fn load_into(command: &mut Command) -> Result<Scratch, ObserveError> 
     Ok(folder)
 }
 
-/// The variable's value, with this library after the user's.
+/// This library comes after the user's.
 fn value(library: &Path, before: Option<OsString>) -> OsString {
     let mut value = before.filter(|before| !before.is_empty()).unwrap_or_default();
     if !value.is_empty() {

@@ -1,5 +1,4 @@
-//! Programs that report on themselves: for the method `tsan` through `libseatmap_trace`, for `mpi`
-//! through a library that they load.
+//! Programs that report on themselves.
 
 use crate::command::{self, SubjectCommand};
 use crate::observed::{ObservationOutcome, Sighting};
@@ -59,8 +58,7 @@ impl ReportRequest {
     ) -> Result<Ending, ObserveError> {
         let mut command = self.command.prepared();
         command.env(VARIABLE, folder);
-        // The preloaded library intercepts MPI calls; code from the compiler reports accesses. The
-        // library stays until the command has ended.
+        // The library stays until the command has ended.
         let _library = match self.method {
             ReportMethod::Messages { .. } => Some(preload::load_into(&mut command)?),
             ReportMethod::Accesses => None,

@@ -1,4 +1,4 @@
-//! An observation as requested: its method, program and duration.
+//! An observation request.
 
 use crate::c2c::perf;
 use crate::command::{self, SubjectCommand};

@@ -1,4 +1,4 @@
-//! The threads of an observed program: their names, creators and CPU times.
+//! The threads of an observed program.
 
 use crate::ObservedTask;
 use crate::names::numbered;
@@ -17,13 +17,11 @@ struct Member {
     name: String,
     before_ns: u64,
     run_ns: u64,
-    /// The start, if before the observation.
     started_ticks: u64,
-    /// Whether nothing of it was observed.
     is_left_out: bool,
 }
 
-/// Every observed thread. Indexes never change.
+/// Indexes never change.
 #[derive(Debug, Default)]
 pub(crate) struct Roster {
     members: Vec<Member>,
@@ -33,15 +31,14 @@ pub(crate) struct Roster {
 
 impl Roster {
     pub(crate) fn update(&mut self, mut threads: Vec<Born>) {
-        // Among threads older than the observation, a process's first thread comes first, because
-        // the others count it as their creator.
+        // A process's first thread comes first, because older ones count it as their creator.
         threads.sort_by_key(|thread| (thread.born_ns, thread.tid != thread.pid, thread.tid));
         for born in threads {
             let known = self.places.get(&born.tid).copied();
             // A reused TID has another creation time and means a new thread.
             let known = known.filter(|place| self.members[*place].born.born_ns == born.born_ns);
             let place = known.unwrap_or_else(|| self.arrive(&born));
-            // It began before the observation, and ended before the first look at it.
+            // It ended before the first look.
             let was_missed = known.is_none() && born.born_ns == 0 && born.end.is_none();
             self.members[place].is_left_out |= was_missed && self.members[place].started_ticks == 0;
             // A reused TID has another creation time, and so another index.
@@ -68,8 +65,7 @@ impl Roster {
 
     fn arrive(&mut self, born: &Born) -> usize {
         let was_there = born.born_ns == 0;
-        // The creators of threads older than the observation are unknown; the process's first
-        // thread stands in.
+        // Unknown creators are replaced by the process's first thread.
         let creator =
             if !was_there { born.creator } else { if born.tid == born.pid { 0 } else { born.pid } };
         let mut member = Member {
@@ -86,11 +82,10 @@ impl Roster {
         self.members.len() - 1
     }
 
-    /// Adds an unreported thread.
     pub(crate) fn place(&mut self, tid: Tid) -> usize {
         match self.places.get(&tid) {
             Some(place) => *place,
-            // No source reported the thread: the kernel's table may have been full.
+            // The kernel's table may have been full.
             None => self.arrive(&Born {
                 tid,
                 pid: Process::of(tid).map_or(tid, |task| task.pid),
@@ -114,9 +109,9 @@ impl Roster {
         self.members.iter_mut().for_each(|member| member.before_ns = member.run_ns);
     }
 
-    /// The tasks, and each thread's task, in the order of creation, as in plans for `seatmap run`.
-    /// Names are numbered in the order of paths, which a second run repeats even if threads are
-    /// created in another order. An omitted thread's task number is out of range.
+    /// Tasks, and each thread's task, in order of creation. Names are numbered in the order of
+    /// paths, which a second run repeats even if threads are created in another order. An omitted
+    /// thread's task number is out of range.
     pub(crate) fn tasks(&self) -> (Vec<ObservedTask>, Vec<usize>) {
         let mut order: Vec<usize> = self.program().collect();
         order.sort_by_key(|place| self.members[*place].age());
@@ -146,15 +141,13 @@ impl Roster {
         }
     }
 
-    /// The threads' names, with numbers in the order of paths if not unique.
     fn names(&self, order: &[usize]) -> Vec<String> {
         numbered(order.iter().map(|place| self.members[*place].name.as_str()))
     }
 }
 
 impl Member {
-    /// Orders by creation. If a thread is older than the observation and ended before the first
-    /// look, its start is unknown; it comes last.
+    /// Threads with unknown starts come last.
     fn age(&self) -> (u64, u64, Tid) {
         let ticks = if self.started_ticks == 0 { u64::MAX } else { self.started_ticks };
         (self.born.born_ns, ticks, self.born.tid)

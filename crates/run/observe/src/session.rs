@@ -1,4 +1,4 @@
-//! One observation, from its start to its result.
+//! One observation.
 
 use crate::goroutines::GoPrograms;
 use crate::roster::Roster;
@@ -19,10 +19,8 @@ use std::time::{Duration, Instant};
 
 const WINDOW: Duration = Duration::from_millis(100);
 
-/// The pause between two checks for a started command's end.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The pause for running programs.
 const LONG_PAUSE: Duration = Duration::from_millis(20);
 
 /// Below this CPU time, in seconds, the overhead is meaningless.
@@ -67,7 +65,6 @@ pub struct ObservationSession {
     looked: Duration,
     looks: u32,
     own_before_ns: u64,
-    /// All messages so far, including forgotten ones.
     messages: f64,
     /// When the observation restarted.
     since: Duration,
@@ -113,7 +110,7 @@ impl ObservationSession {
             early: Vec::new(),
             go_programs: GoPrograms::default(),
         };
-        // CPU times from before the observation do not count.
+        // Earlier CPU times do not count.
         let look = session.source.look()?;
         session.roster.update(look.threads);
         session.early = look.talk;
@@ -153,7 +150,7 @@ impl ObservationSession {
     ) -> Result<ObservationEnd, ObserveError> {
         loop {
             let end = self.end(time, stop)?;
-            // The last look comes after the end, so that it misses nothing.
+            // After the end, so that the last look misses nothing.
             let is_last = end.is_some_and(|end| looks_last || end != ObservationEnd::Time);
             if is_last || self.begun.elapsed() >= self.looked + WINDOW {
                 self.look()?;
@@ -185,8 +182,7 @@ impl ObservationSession {
         })
     }
 
-    /// Whether no followed process lives. Asks the source only at looks, and when the command has
-    /// just ended.
+    /// Asks the source only at looks, and when the command has just ended.
     fn is_over(&mut self, child_lives: bool, is_look: bool) -> Result<bool, ObserveError> {
         let is_news = std::mem::replace(&mut self.child_lived, child_lives) && !child_lives;
         let is_due = is_look || is_news || self.begun.elapsed() >= self.looked + WINDOW;
@@ -261,10 +257,8 @@ impl ObservationSession {
     /// Ends the observation. A living command continues.
     #[must_use]
     pub fn finish(mut self) -> (Observation, Option<Child>) {
-        // The CPU times below may be read long after the last look on a crowded computer, and would
-        // count for a shorter time.
+        // On a crowded computer, the CPU times below may be read long after the last look.
         if self.source.has_processes().unwrap_or(false) {
-            // An error does not invalidate earlier looks.
             let _ = self.look();
         }
         let observation = self.seen();
@@ -291,7 +285,7 @@ impl ObservationSession {
             windows.push(Window { from_s, to_s: stretch.to.as_secs_f64(), edges });
             from_s = stretch.to.as_secs_f64();
         }
-        // An ending process is no longer followed when it wakes its parent.
+        // An ending process is not followed.
         let is_own = |one: &Outsider| tasks.iter().any(|task| task.pid == one.pid);
         let (ended, outsiders): (Vec<_>, Vec<_>) =
             self.source.outsiders().into_iter().partition(is_own);
@@ -360,20 +354,17 @@ impl ObservationSession {
     }
 }
 
-/// Wakeups of parents by ending processes.
 fn ends(ended: &[Outsider]) -> Option<String> {
     let wakeups: f64 = ended.iter().map(|one| one.wakeups).sum();
     let several = "came from processes of the program that ended";
     count_of(wakeups as u64, "wakeup", ["came from a process of the program that ended", several])
 }
 
-/// The tasks of two threads, if both were observed.
 fn program_ends(task_of: &[usize], from: usize, to: usize) -> Option<[usize; 2]> {
     let ends = [task_of[from], task_of[to]];
     (!ends.contains(&usize::MAX)).then_some(ends)
 }
 
-/// The best permitted source, and the reasons against better ones.
 fn source(
     method: Option<Method>,
     means: TracingMechanism,
@@ -438,7 +429,6 @@ fn joined(mut reasons: Vec<String>) -> Option<String> {
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// This thread's CPU time, in nanoseconds.
 pub(crate) fn own_ns() -> u64 {
     let times = std::fs::read("/proc/thread-self/schedstat")
         .ok()
@@ -468,7 +458,6 @@ mod tests {
         let until = std::sync::Arc::downgrade(&goes_on);
         std::thread::spawn(move || while until.strong_count() > 0 && ask.send(()).is_ok() {});
         std::thread::spawn(move || while asked.recv().is_ok() {});
-        // On a busy computer this may take a while.
         assert!((0..1000).any(|_| watch(&mut session, 10) > 0.0));
         session.pause(true).unwrap();
         let paused = watch(&mut session, 10);

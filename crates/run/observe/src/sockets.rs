@@ -1,11 +1,10 @@
-//! The method `sockets`: the bytes moved by threads over pipes, unix sockets and TCP on this
-//! computer.
+//! The method `sockets`: bytes over pipes, unix sockets and TCP.
 //!
 //! | module | does |
 //! |---|---|
-//! | `programs` | the eBPF programs that run when a socket or pipe is written or read |
-//! | `pipes` | the program at the end of all system calls, attached while it is useful |
-//! | `flows` | matches writers and readers of a pipe or connection |
+//! | `programs` | the eBPF programs |
+//! | `pipes` | the program at the end of all system calls |
+//! | `flows` | matches writers and readers |
 
 mod flows;
 mod pipes;
@@ -21,31 +20,27 @@ use seatmap_os::bpf::{AttachedProgram, Btf, EbpfProgram, LoadError, Map, room_fo
 use std::io;
 use std::time::Duration;
 
-/// The most pipes and connections, by thread and direction, between two looks.
+/// Pipes and connections, by thread and direction, between two looks.
 const ENTRIES: u32 = 16_384;
 
-/// A socket call's added time beyond the program's own: an estimate from `bench/observe/calls.c` on
-/// a virtual machine, where calls took 190 ns longer, of which the kernel counted 150 ns for the
-/// program.
+/// An estimate from `bench/observe/calls.c` on a virtual machine, where calls took 190 ns longer,
+/// of which the kernel counted 150 ns for the program.
 const AT_SOCKET: Duration = Duration::from_nanos(40);
 
-/// The same for any system call with a program at its end: an estimate from a ring of eight threads
-/// over pipes, where calls took 340 ns longer, half of them for the program.
+/// For any system call: an estimate from a ring of eight threads over pipes, where calls took 340
+/// ns longer, half of them for the program.
 const AT_CALL: Duration = Duration::from_nanos(170);
 
-/// Counts bytes until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Sockets {
     table: Map,
-    /// The programs at the kernel's socket tracepoints, if available (Linux 6.3).
+    /// At the kernel's socket tracepoints (Linux 6.3).
     of_sockets: Vec<AttachedProgram>,
-    /// The program at the end of all system calls.
     of_calls: Pipes,
     flows: Flows,
 }
 
 impl Sockets {
-    /// The programs count for the processes in `tables`.
     pub(crate) fn begin(
         btf: &Btf,
         layout: &FieldOffsets,
@@ -69,8 +64,7 @@ impl Sockets {
         Ok(Sockets { table, of_sockets, of_calls, flows: Flows::default() })
     }
 
-    /// The messages since the last call. `is_pipe_seen` says whether a pipe woke a thread
-    /// meanwhile.
+    /// `is_pipe_seen` says whether a pipe woke a thread meanwhile.
     pub(crate) fn talk(&mut self, is_pipe_seen: bool) -> io::Result<Vec<ThreadMessages>> {
         let flows = &mut self.flows;
         self.table.take(|key, value| flows.count(key, value))?;
@@ -117,7 +111,6 @@ struct Ground<'a> {
 }
 
 impl Ground<'_> {
-    /// Attaches programs to the kernel's socket tracepoints, which cost other calls nothing.
     fn of_sockets(&self, cast: bool) -> Result<Vec<AttachedProgram>, SocketsError> {
         let places = [
             ("seatmap_sent", "sock_send_length", 0),

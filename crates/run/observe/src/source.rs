@@ -1,4 +1,4 @@
-//! A source of messages: eBPF programs, or records of events.
+//! A source of messages.
 
 use crate::Method;
 use crate::talk::TalkBatch;
@@ -14,7 +14,6 @@ pub(crate) fn count_of(count: u64, name: &str, [one, several]: [&str; 2]) -> Opt
     (count > 0).then(|| format!("{} {rest}", counted(count, name)))
 }
 
-/// Messages between threads of followed processes, and the creation of threads.
 pub(crate) trait MessageSource {
     fn name(&self) -> String;
 

@@ -55,7 +55,6 @@ impl Subject {
     }
 }
 
-/// Checks that a process lives, and that this user may see its threads.
 fn check(pid: Tid) -> Result<(), ObserveError> {
     match task::threads(pid) {
         Ok(_) if task::lives(pid) => Ok(()),
@@ -84,8 +83,7 @@ fn process_of(tid: Tid) -> Tid {
     seatmap_os::sched::ThreadStatus::parse(&status).pid.unwrap_or(tid)
 }
 
-/// Follows processes with their descendants. A process that starts between the search and the
-/// following is found by the next search.
+/// A process that starts between the search and the following is found by the next search.
 fn follow_with_descendants(
     first: BTreeSet<Tid>,
     source: &mut dyn MessageSource,
@@ -109,8 +107,7 @@ fn follow_with_descendants(
     }
 }
 
-/// The processes and their descendants, without this process, which an observed shell may have
-/// started.
+/// Without this process, which an observed shell may have started.
 fn with_descendants(first: BTreeSet<Tid>) -> io::Result<BTreeSet<Tid>> {
     let root = Root::new("/");
     let own = std::process::id() as Tid;
@@ -137,7 +134,7 @@ fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
     let mut pids = BTreeSet::new();
     for folder in folders {
         let tids = members_below(&root, Path::new(&folder)).map_err(|error| error.source)?;
-        // The group may contain this process, and kernel threads, which run no program.
+        // The group may contain this process and kernel threads.
         pids.extend(
             tids.into_iter().map(process_of).filter(|pid| *pid != own && !task::is_of_kernel(*pid)),
         );
@@ -145,7 +142,7 @@ fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
     Ok(pids)
 }
 
-/// Starts the command. Its process is followed from its creation.
+/// Its process is followed from its creation.
 fn start(command: &SubjectCommand, source: &mut dyn MessageSource) -> Result<Child, ObserveError> {
     let mut prepared = command.prepared();
     // All processes started meanwhile are followed, so this is on only for the start.
@@ -166,7 +163,6 @@ mod tests {
     use std::os::unix::process::CommandExt;
     use std::process::{Command, Stdio};
 
-    /// A shell whose child has a child, like a forking server.
     #[test]
     fn a_program_has_the_processes_that_it_started_before() {
         let mut shell = Command::new("sh")

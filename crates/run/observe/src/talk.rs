@@ -1,13 +1,12 @@
-//! Messages between threads as reported by a source, before the threads become tasks.
+//! Messages between threads, as a source reports them.
 
 use crate::TalkKind;
 use seatmap_data::pattern::Edge;
 use seatmap_os::Tid;
 
-/// The bytes of a message if the source has no sizes: a cache line, which both threads touch.
+/// A message without a size counts as a cache line, which both threads touch.
 pub(crate) const LINE_BYTES: f64 = 64.0;
 
-/// The edges of messages of one cache line each.
 pub(crate) fn line_edges(messages: impl IntoIterator<Item = ((usize, usize), f64)>) -> Vec<Edge> {
     let mut edges: Vec<Edge> = messages
         .into_iter()
@@ -17,7 +16,6 @@ pub(crate) fn line_edges(messages: impl IntoIterator<Item = ((usize, usize), f64
     edges
 }
 
-/// Messages from one thread to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThreadMessages {
     pub from: Tid,
@@ -28,21 +26,19 @@ pub struct ThreadMessages {
     pub bytes: f64,
 }
 
-/// A thread, as a source reports it.
+/// 0 for a thread older than the observation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Born {
     pub tid: Tid,
     pub pid: Tid,
     /// The creator; 0 for a thread older than the observation.
     pub creator: Tid,
-    /// Its creation, in nanoseconds of the monotonic clock; 0 for a thread older than the
-    /// observation.
+    /// In nanoseconds of the monotonic clock; 0 for an older thread.
     pub born_ns: u64,
-    /// Its name and CPU time in nanoseconds at its end; `None` while it lives.
+    /// Its name and CPU time in ns at its end.
     pub end: Option<(String, u64)>,
 }
 
-/// A source's report since the last look.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TalkBatch {
     pub talk: Vec<ThreadMessages>,

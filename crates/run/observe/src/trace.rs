@@ -125,7 +125,6 @@ fn read(path: PathBuf) -> Result<TraceText, TraceError> {
 }
 
 impl TraceText {
-    /// The first line, if the format is known.
     pub(crate) fn head<T: DeserializeOwned>(&self) -> Result<T, TraceError> {
         let line = self.text.lines().next().unwrap_or_default();
         // The format first, because another version may have another first line.
@@ -136,7 +135,6 @@ impl TraceText {
         self.value(0, line)
     }
 
-    /// The other lines, without an incomplete last one.
     pub(crate) fn records<T: DeserializeOwned>(&self) -> Result<Vec<T>, TraceError> {
         let whole = self.text.rfind('\n').map_or("", |end| &self.text[..end]);
         let lines = whole.lines().enumerate().skip(1).filter(|(_, line)| !line.is_empty());

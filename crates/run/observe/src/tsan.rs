@@ -122,7 +122,6 @@ pub fn read(folder: &Path) -> Result<SharingReport, TraceError> {
 /// [`TraceError`] for a file that is not a trace of threads.
 pub fn sharing(traces: &[TraceText]) -> Result<SharingReport, TraceError> {
     let mut processes = traces.iter().map(process).collect::<Result<Vec<_>, _>>()?;
-    // Paths number the processes by start.
     processes.sort_by_key(|process| (process.head.from_ns, process.head.pid));
     let total: usize = processes.iter().map(|process| process.threads.len()).sum();
     if total > MAX_TASKS {

@@ -16,7 +16,6 @@ impl WakeCounter {
     /// # Errors
     /// [`ObserveError`]: this user may not count.
     pub fn begin(pids: Vec<Tid>) -> Result<Self, ObserveError> {
-        // Any of them may end before the kernel counts.
         let subject = Subject::Survivors(pids);
         ObservationSession::begin(Some(Method::Wakeups), TracingMechanism::Ebpf, &subject)
             .map(WakeCounter)

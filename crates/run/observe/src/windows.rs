@@ -1,4 +1,4 @@
-//! Messages by windows of time, with a limit on their number.
+//! Messages by windows of time.
 
 use crate::TalkKind;
 use crate::talk::ThreadMessages;
@@ -6,7 +6,6 @@ use seatmap_data::invariant;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// At this many windows, pairs of them are joined.
 const MOST: usize = 512;
 
 const STRETCHES: &str = "stretches of time";
@@ -56,7 +55,6 @@ impl Stretches {
             self.taken,
             self.looks
         );
-        // It is 0 before the first look.
         self.looks = self.looks.max(1);
         if self.all.is_empty() || self.taken == self.looks {
             self.thin();
@@ -99,7 +97,7 @@ impl Stretches {
     }
 }
 
-/// Checks that the figures can be added: a sum with NaN or infinity is useless.
+/// A sum with NaN or infinity is useless.
 fn check(talk: &ThreadMessages) {
     let is_counted =
         [talk.messages, talk.bytes].iter().all(|figure| figure.is_finite() && *figure >= 0.0);

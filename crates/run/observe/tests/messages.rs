@@ -1,4 +1,4 @@
-//! An MPI job with known bytes, with Open MPI and with MPICH.
+//! An MPI job with known bytes.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -36,7 +36,6 @@ fn expected() -> Vec<MpiTraffic> {
     for own in 0..RANKS {
         sums.push(sum(own, (own + 1) % RANKS, "Send", world, 5, 5 * 800));
         sums.push(sum(own, (own + 2) % RANKS, "Start", "copy", 3, 21));
-        // The grid has 2 rows of 2: one neighbour in the row, one in the column.
         sums.extend([own ^ 1, own ^ 2].map(|to| sum(own, to, "Sendrecv", "grid", 1, 120)));
         for to in (0..RANKS).filter(|to| *to != own) {
             let each = [("Allreduce", 2), ("Alltoall", 4), ("Allgather", 4)];
@@ -82,7 +81,6 @@ fn assert_exact(compiler: &str, launcher: &str, options: impl Fn(&Path, &Path) -
     let messages = mpi::read(&traces).unwrap();
     assert!(messages.observation.unseen.is_empty(), "{:?}", messages.observation.unseen);
     assert_eq!(messages.observation.tasks.len(), RANKS);
-    // No process uses more CPU time than all CPUs have.
     let cpus = std::thread::available_parallelism().unwrap().get() as f64;
     let most_s = messages.observation.seconds() * cpus;
     assert!(

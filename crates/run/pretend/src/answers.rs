@@ -1,8 +1,7 @@
-//! Answers the program's system calls as a kernel of the pretended machine would.
+//! Answers the program's system calls.
 //!
-//! Lengths, masks and errors follow `kernel/sched/syscalls.c` and `mm/mempolicy.c`. The machine
-//! answers only calls about the program's own threads. Other processes appear as strangers, which
-//! may use all CPUs and cannot be moved.
+//! Lengths, masks and errors follow `kernel/sched/syscalls.c` and `mm/mempolicy.c`. Other processes
+//! appear as strangers, which may use all CPUs and cannot be moved.
 
 use crate::cpu_times::PretendedCpuTimes;
 use crate::machine::PretendedMachine;
@@ -23,13 +22,12 @@ const OF_ALLOWED: u64 = 4;
 
 const WORD_BYTES: u64 = 8;
 
-/// The longest refused mask to record: that of the largest kernels (`NR_CPUS`, arch/x86/Kconfig).
+/// That of the largest kernels (`NR_CPUS`, arch/x86/Kconfig).
 const MOST_MASK_BYTES: u64 = 8192 / 8;
 
 /// The kernel's longest node mask, in bits: a page of x86-64.
 const MOST_NODE_BITS: u64 = 4096 * 8;
 
-/// Pages per step of `move_pages`.
 const PAGES_AT_ONCE: u64 = 4096;
 
 const TIMES: &str = "/proc/stat";
@@ -40,7 +38,6 @@ const LONGEST_PATH: usize = 64;
 /// The bytes of a path read at once, a divisor of a page.
 const PATH_PIECE: u64 = 64;
 
-/// The most recorded page moves.
 const MOST_MOVED: usize = 1 << 20;
 const MOST_RANGES: usize = 1 << 14;
 
@@ -127,7 +124,6 @@ impl ProgramCall<'_> {
         Ok(bits.collect())
     }
 
-    /// `None` if the path is longer than those of interest.
     fn path(&self, address: u64) -> Option<String> {
         let mut path = Vec::new();
         while path.len() < LONGEST_PATH {
@@ -155,7 +151,6 @@ impl ProgramCall<'_> {
         self.memory.write(address, bytes).map_err(fault)
     }
 
-    /// Does nothing for a null address.
     fn give_number(&self, address: u64, number: u32) -> Result<(), Refusal> {
         if address == 0 { Ok(()) } else { self.give(address, &number.to_ne_bytes()) }
     }
@@ -278,7 +273,7 @@ impl PretendedKernel {
         self.record.creates(at, flags & IS_THREAD != 0, call.at_s);
     }
 
-    /// The thread named by a call, 0 for the caller; `None` for a stranger.
+    /// 0 for the caller; `None` for a stranger.
     fn named(&mut self, call: &ProgramCall, at: usize) -> Result<Option<usize>, Refusal> {
         match call.arguments[0] as i32 {
             0 => Ok(Some(at)),
@@ -331,7 +326,7 @@ impl PretendedKernel {
         Ok(0)
     }
 
-    /// A program's node mask. Its length is one bit too large.
+    /// Its length is one bit too large.
     fn nodes(&self, call: &ProgramCall, address: u64, bits: u64) -> Result<CpuSet, Refusal> {
         let bits = bits.saturating_sub(1);
         if address == 0 || bits == 0 {
@@ -424,7 +419,7 @@ impl PretendedKernel {
         })
     }
 
-    /// A page's node. Memory without a policy counts as first touched by the calling thread.
+    /// Memory without a policy counts as first touched by the calling thread.
     fn node_of_page(&self, at: usize, address: u64) -> u32 {
         let thread = &self.record.threads[at];
         let page = address / page_bytes();

@@ -1,8 +1,7 @@
 //! The pretended `/proc/stat`, with advancing times.
 //!
-//! A thread's time on this computer counts for its pretended CPU at the next look; for the rest of
-//! the time that CPU is idle. If threads of one pretended CPU run on several real ones, it is never
-//! idle, and busy for longer than the time that passes.
+//! A thread's time counts for its pretended CPU at the next look. If threads of one pretended CPU
+//! run on several real ones, it is never idle, and busy for longer than the time that passes.
 
 use crate::machine::PretendedMachine;
 use crate::record::ProgramRecord;
@@ -28,7 +27,7 @@ pub(crate) struct PretendedCpuTimes {
 }
 
 impl PretendedCpuTimes {
-    /// The present file. Lines about other things than CPUs are this computer's.
+    /// Lines about other things than CPUs are this computer's.
     pub(crate) fn stat(
         &mut self,
         machine: &PretendedMachine,

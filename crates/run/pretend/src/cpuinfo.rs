@@ -29,13 +29,12 @@ impl HostFacts {
     }
 }
 
-/// A figure of `/proc/meminfo`, in KiB; 0 if missing.
 fn kib(memory: &str, key: &str) -> u64 {
     let value = small::value_of(memory, key).unwrap_or_default();
     value.trim_end_matches(" kB").trim().parse().unwrap_or_default()
 }
 
-/// A block for each online CPU, from the first block of this computer's file.
+/// From the first block of this computer's file.
 pub(crate) fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
     let block = host.split("\n\n").next().unwrap_or_default();
     let block = if block.contains("processor") { block } else { "processor\t: 0" };

@@ -1,4 +1,4 @@
-//! The reasons why no other machine can be shown.
+//! Why no other machine can be shown.
 
 use seatmap_data::document::Blame;
 use seatmap_launch::ProgramError;

@@ -1,19 +1,19 @@
 //! Runs a program on a pretended machine, and records the CPUs to which it would bind its threads.
 //!
-//! The program is an ordinary process of this computer, without a virtual machine and without root.
-//! It sees other files below `/sys` and `/proc`, and gets other results from the system calls about
-//! CPUs and memory. The masks on this computer do not change.
+//! The program is an ordinary process of this computer. It sees other files below `/sys` and
+//! `/proc`, and gets other results from the system calls about CPUs and memory. The masks on this
+//! computer do not change.
 //!
 //! | module | does |
 //! |---|---|
 //! | [`machine`] | the pretended machine: its CPUs, online and allowed |
-//! | [`tree`], [`cpuinfo`] | its files, as a value |
+//! | [`tree`], [`cpuinfo`] | its files |
 //! | `cpu_times` | `/proc/stat` with advancing times |
-//! | `stage` | installs the files for one process and its descendants |
-//! | [`answers`], [`policy`], `thread_file` | answers calls as a kernel of the machine would |
-//! | [`record`] | the threads, and the CPUs to which each would have been bound |
-//! | [`run`](mod@run) | starts the program, and serves it until it ends |
-//! | [`report`] | the record as a document, a table, and a seating that `check` judges |
+//! | `stage` | installs the files |
+//! | [`answers`], [`policy`], `thread_file` | answers calls |
+//! | [`record`] | the threads and their CPUs |
+//! | [`run`](mod@run) | runs the program |
+//! | [`report`] | the record as a document |
 //! | [`error`] | why no machine can be shown |
 #![deny(missing_docs)]
 

@@ -123,7 +123,7 @@ impl PretendedNode {
     }
 }
 
-/// A topology's nodes. CPUs without a known node are on node 0, as on a computer without NUMA.
+/// CPUs without a known node are on node 0, as on a computer without NUMA.
 fn nodes(topology: &Topology, online: &CpuSet) -> Vec<PretendedNode> {
     let mut nodes: BTreeMap<u32, PretendedNode> = BTreeMap::new();
     for pu in &topology.pus {
@@ -153,8 +153,7 @@ fn nodes(topology: &Topology, online: &CpuSet) -> Vec<PretendedNode> {
 pub(crate) mod made {
     use super::*;
 
-    /// A machine with two packages of two cores with two hardware threads each, and one node per
-    /// package.
+    /// Two packages (nodes) of two cores with two hardware threads.
     pub(crate) fn small() -> PretendedMachine {
         PretendedMachine::new("small", topology(), None, &CpuSet::default()).unwrap()
     }

@@ -1,8 +1,7 @@
-//! The program's threads and the CPUs to which each would have been bound.
+//! The program's threads and their CPUs.
 //!
-//! Threads arrive, get masks, and end. A thread inherits its creator's mask. The kernel does not
-//! report creators, so each creation is recorded in advance; the next look at the process matches
-//! the new thread with it.
+//! A thread inherits its creator's mask. The kernel does not report creators, so each creation is
+//! recorded in advance, and matched at the next look.
 
 use crate::policy::PretendedPolicy;
 use seatmap_os::task::{self, Family, ThreadStat};
@@ -11,7 +10,7 @@ use std::collections::HashMap;
 
 const MOST_ANCESTORS: usize = 64;
 
-/// With more announced ends than this, ended threads are removed, because numbers are reused.
+/// Numbers are reused, so ended threads are then removed.
 const MOST_LEAVING: usize = 256;
 
 /// Masks kept of one thread.
@@ -108,8 +107,7 @@ pub struct ProgramRecord {
     /// The processes, in order of arrival.
     pub processes: Vec<RecordedProcess>,
     living: HashMap<Tid, usize>,
-    /// Threads that have announced their end; listed until the kernel has ended them and their
-    /// parents have reaped them.
+    /// Threads that have announced their end, until it comes.
     leaving: HashMap<Tid, usize>,
     creations: Vec<Creation>,
 }
@@ -160,7 +158,7 @@ impl ProgramRecord {
     /// The index of a calling thread, which is the program's.
     pub fn caller(&mut self, tid: Tid, at_s: f64) -> Option<usize> {
         if let Some(at) = self.leaving.get(&tid) {
-            // Another thread of the process is just ending it.
+            // Another thread is ending the process.
             if Family::of(tid).is_some_and(|family| family.pid == self.threads[*at].pid) {
                 return None;
             }
@@ -214,7 +212,7 @@ impl ProgramRecord {
         self.arrive(pid, pid, mask, policy, born_s);
     }
 
-    /// The state of a process's first thread, or else of the program's.
+    /// Of the process's, or else of the program's.
     fn of_first_thread(&self, pid: Tid, at_s: f64) -> (CpuSet, PretendedPolicy, f64) {
         let of_process = self.threads.iter().find(|thread| thread.pid == pid);
         let thread = of_process.unwrap_or(&self.threads[0]);
@@ -312,7 +310,6 @@ impl ProgramRecord {
         }
     }
 
-    /// Returns false if the thread has ended.
     fn refresh(&mut self, at: usize) -> bool {
         let tid = self.threads[at].tid;
         let Some(task) = ThreadStat::of(tid).filter(|task| !task.has_ended()) else { return false };
@@ -391,14 +388,12 @@ fn keep(changes: &mut Vec<MaskChange>, change: MaskChange) {
     changes.push(change);
 }
 
-/// A state with this share of the run takes precedence.
 const SETTLED_SHARE: f64 = 0.01;
 
 #[derive(Default)]
 struct Event {
     at_s: f64,
     count: i64,
-    /// The change of the number of awaited first masks.
     unplaced: i64,
 }
 
@@ -420,7 +415,7 @@ impl State {
     }
 }
 
-/// The state with the most threads, then the most placed, then the longest.
+/// The most threads, then the most placed, then the longest.
 fn fullest<'a>(states: impl Iterator<Item = &'a State>) -> Option<&'a State> {
     states.filter(|state| state.lasts_s() > 0.0).max_by(|a, b| {
         let by_threads = a.count.cmp(&b.count).then(b.unplaced.cmp(&a.unplaced));

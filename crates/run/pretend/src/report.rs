@@ -257,8 +257,7 @@ impl PretendedRun {
         )
     }
 
-    /// Of each thread its process, number and name, the cores, CPUs and nodes of its mask, and the
-    /// mask with how it came to be.
+    /// A row for each thread.
     #[must_use]
     pub fn threads(&self) -> Vec<[String; 7]> {
         self.answers.record.threads.iter().map(|thread| self.row(thread)).collect()

@@ -1,4 +1,4 @@
-//! Runs the program and answers its calls until it ends.
+//! Runs the program and answers its calls.
 
 use crate::answers::{PretendedKernel, ProgramCall};
 use crate::cpuinfo::HostFacts;
@@ -20,7 +20,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The time between two looks at threads without calls, to find those ended by signals.
+/// To find threads ended by signals.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// After this many looks without a known process, the wait ends.
@@ -28,7 +28,7 @@ const MOST_IDLE_LOOKS: u32 = 20;
 
 const START_EVERY: Duration = Duration::from_millis(2);
 
-/// The limit on user namespaces, and the switches that forbid them to users.
+/// The limit on user namespaces, and switches that forbid them.
 const MOST_NAMESPACES: &str = "/proc/sys/user/max_user_namespaces";
 const DEBIAN_SWITCH: &str = "/proc/sys/kernel/unprivileged_userns_clone";
 const APPARMOR_SWITCH: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
@@ -92,13 +92,11 @@ impl PretendRequest {
 struct Start {
     child: Child,
     listener: CallListener,
-    /// Calls from before it was known to run.
     early: Vec<WaitingCall>,
     begun: Instant,
 }
 
-/// Starts the program in a thread that waits for its execution. A program that cannot be executed
-/// ends by a call, which must be answered meanwhile.
+/// A program that cannot be executed ends by a call, which must be answered meanwhile.
 fn start(
     mut command: Command,
     stage: ViewSetup,
@@ -155,7 +153,6 @@ fn start(
     }
 }
 
-/// Prepares a new process's view of the computer, and its call filter.
 fn prepare(
     stage: &ViewSetup,
     filter: &CallFilter,
@@ -223,15 +220,14 @@ impl Session {
                 let at_s = self.begun.elapsed().as_secs_f64();
                 self.answers.record.refresh_all(at_s);
             }
-            // Checked even without news, which may have gone to another thread of this process.
+            // The news may have gone to another thread.
             if !has_calls && let Some(ending) = ending(pid, signals)? {
                 return Ok(ending);
             }
         }
     }
 
-    /// Starts a process that answers those which outlive the first process. Without answers they
-    /// could not even end.
+    /// Without answers they could not even end.
     fn leave_to_the_rest(&mut self) -> io::Result<()> {
         if is_over(&self.listener, Duration::ZERO)? {
             return Ok(());
@@ -253,7 +249,7 @@ impl Session {
                     if has_calls.is_ok_and(|[has_calls]| has_calls)
                         && let Ok(Some(call)) = self.listener.next()
                     {
-                        // An unanswerable call is from an ended process.
+                        // Its process has ended.
                         let _ = self.answer(&call);
                     }
                 }
@@ -303,7 +299,6 @@ fn ending(pid: Tid, signals: &Signals) -> io::Result<Option<Ending>> {
     }))
 }
 
-/// Whether no process can make a call any more.
 fn is_over(listener: &CallListener, wait: Duration) -> io::Result<bool> {
     let [calls] = ready::wait([Awaited::data(listener)], Some(wait))?;
     Ok(calls.has_ended)

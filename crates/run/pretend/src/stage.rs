@@ -1,8 +1,7 @@
-//! Installs the files of a machine for one process and its descendants.
+//! Installs a machine's files.
 //!
-//! The steps are prepared before the process starts, which executes them before it becomes the
-//! program. All mounts are in a private namespace, which ends with its last process, so that
-//! nothing remains on this computer even after a crash.
+//! All mounts are in a private namespace, which ends with its last process, so that nothing remains
+//! on this computer even after a crash.
 
 use crate::tree::{CPUINFO, CPUS, GROUPS, MachineTree, NODES, STAT, TreeFile};
 use seatmap_os::Root;
@@ -19,7 +18,6 @@ const MAP_BYTES: usize = 40;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Covers a folder with an empty file system.
     Cover(CString),
     Folder(CString),
     File(CString, Vec<u8>),
@@ -40,14 +38,12 @@ pub(crate) struct ViewSetup {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StageFailure {
-    /// The kernel forbids user namespaces.
     UserNamespace,
     Mounts,
     Listener,
 }
 
 impl StageFailure {
-    /// The byte with which a new process reports it.
     pub fn letter(self) -> u8 {
         match self {
             StageFailure::UserNamespace => b'U',
@@ -199,7 +195,7 @@ fn folders_of<'a>(path: &'a str, made: &mut BTreeSet<&'a str>, steps: &mut Vec<S
     steps.push(Step::Folder(whole(folder)));
 }
 
-/// A path as C text; a tree's paths contain no zero.
+/// A tree's paths contain no zero.
 fn whole(path: &str) -> CString {
     text_of(&format!("/{path}"))
 }
@@ -208,7 +204,6 @@ fn text_of(text: &str) -> CString {
     CString::new(text).unwrap_or_default()
 }
 
-/// The map that keeps a user's or group's number.
 fn same(number: u32) -> [u8; MAP_BYTES] {
     let mut map = [0; MAP_BYTES];
     let text = format!("{number} {number} 1");

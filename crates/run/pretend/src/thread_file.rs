@@ -44,7 +44,6 @@ impl FileOfThread {
     }
 }
 
-/// Parses such a path, opened by a caller; `None` for other paths.
 pub(crate) fn named(path: &str, caller: Tid) -> Option<FileOfThread> {
     let inside = path.strip_prefix("/proc/")?;
     let (inside, file) = [ThreadFile::Status, ThreadFile::Stat]

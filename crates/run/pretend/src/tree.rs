@@ -1,9 +1,8 @@
-//! The files below `/sys` and `/proc` from which programs learn a machine's CPUs, caches and NUMA
-//! nodes.
+//! The pretended files below `/sys` and `/proc`.
 //!
-//! The tree is a value, and `seatmap_machines::host` reads the same topology back from it. A file
-//! exists only if its value is known, so that no reader mistakes a guess for a fact: a cache of
-//! unknown size has no file `size`.
+//! `seatmap_machines::host` reads the same topology back from it. A file exists only if its value
+//! is known, so that no reader mistakes a guess for a fact: a cache of unknown size has no file
+//! `size`.
 
 use crate::cpu_times::PretendedCpuTimes;
 use crate::cpuinfo::{self, HostFacts};
@@ -81,7 +80,7 @@ impl MachineTree {
         self.text(path, format!("{value}\n"));
     }
 
-    /// A set of CPUs in both of the kernel's notations: `core_cpus` and `core_cpus_list`.
+    /// Both notations: `core_cpus` and `core_cpus_list`.
     fn set(&mut self, machine: &PretendedMachine, path: &str, set: &CpuSet) {
         self.line(path.to_owned(), mask(set, machine.cpu_bits()));
         self.line(format!("{path}_list"), set);
@@ -102,7 +101,6 @@ impl MachineTree {
         self.line(format!("{CPUS}/smt/control"), control);
     }
 
-    /// The folder `topology` of each CPU, and the kinds of cores.
     fn topology(&mut self, machine: &PretendedMachine) {
         let ranks = core_ranks(machine);
         let around: [(&[&str], Parts); 6] = [
@@ -156,7 +154,7 @@ impl MachineTree {
         }
     }
 
-    /// The known caches, numbered without a gap, because `lscpu` stops at the first missing number.
+    /// Numbered without a gap, because `lscpu` stops at the first missing number.
     fn caches(&mut self, machine: &PretendedMachine) {
         let kinds: [(u32, &str, CacheBytes, Parts); 4] = [
             (1, "Data", |pu| pu.l1d_bytes, Parts::of(machine, |pu| pu.l1d_bytes.and(pu.core))),
@@ -262,7 +260,7 @@ impl MachineTree {
 
 type CacheBytes = fn(&Pu) -> Option<u64>;
 
-/// CPUs are gathered once, because a machine may have thousands.
+/// Gathered once, because a machine may have thousands of CPUs.
 struct Parts {
     number: fn(&Pu) -> Option<u32>,
     sets: BTreeMap<u32, CpuSet>,
@@ -273,19 +271,17 @@ impl Parts {
         Parts { number, sets: machine.parts(number) }
     }
 
-    /// The online CPUs of a PU's part; only the PU if that is unknown.
     fn around(&self, pu: &Pu) -> CpuSet {
         let set = (self.number)(pu).and_then(|number| self.sets.get(&number));
         set.cloned().unwrap_or_else(|| CpuSet::single(pu.os))
     }
 }
 
-/// A PU's package; a machine without packages is one.
 fn package(pu: &Pu) -> Option<u32> {
     Some(pu.package.unwrap_or(0))
 }
 
-/// Each CPU's core number within its package, as processors count.
+/// Within the package, as processors count.
 pub(crate) fn core_ranks(machine: &PretendedMachine) -> BTreeMap<u32, u32> {
     let mut cores: BTreeMap<Option<u32>, Vec<Option<u32>>> = BTreeMap::new();
     let mut ranks = BTreeMap::new();
@@ -301,7 +297,7 @@ pub(crate) fn core_ranks(machine: &PretendedMachine) -> BTreeMap<u32, u32> {
     ranks
 }
 
-/// A list as the kernel writes it: `0-3,8`. Two adjacent CPUs are also a range.
+/// Two adjacent CPUs are also a range.
 pub(crate) fn ranges(set: &CpuSet) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut members = set.iter().peekable();

@@ -27,7 +27,7 @@ fn machine(cpus: Option<&str>, offline: &str) -> PretendedMachine {
     PretendedMachine::new("made-up", topology, cpus.map(set).as_ref(), &set(offline)).unwrap()
 }
 
-/// The same machine, with 48 KiB for data and 32 KiB for instructions per core.
+/// With 48 KiB for data and 32 KiB for instructions.
 fn machine_with_first_level() -> PretendedMachine {
     let mut topology = machine(None, "").topology;
     topology.pus.iter_mut().for_each(|pu| {
@@ -37,7 +37,7 @@ fn machine_with_first_level() -> PretendedMachine {
     PretendedMachine::new("made-up", topology, None, &CpuSet::default()).unwrap()
 }
 
-/// Runs a shell line on a machine; `None` if this computer does not allow it.
+/// `None` if this computer does not allow it.
 fn on(machine: PretendedMachine, line: &str) -> Option<PretendedRun> {
     let command = ["sh", "-c", line].map(Into::into).into();
     match (PretendRequest { machine, command, leaves_stdout: true }).run() {
@@ -64,7 +64,7 @@ fn lscpu_tells(kind: &str, size: &str) -> String {
     format!("LC_ALL=C lscpu | grep -q '^ *{kind}[^:]*: *{size} MiB'")
 }
 
-/// 64 cores have 3 MiB and 2 MiB together.
+/// 64 times 48 KiB and 32 KiB.
 #[test]
 fn caches_of_the_first_level_are_seen_where_they_are_known() {
     let knows_lscpu = std::process::Command::new("lscpu").output();

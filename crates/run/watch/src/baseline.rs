@@ -1,8 +1,7 @@
 //! Compares units with their recorded good states.
 //!
-//! A good state is a seating on file, from `seatmap check --all -o FILE`. After a restart processes
-//! and threads have other numbers, and pools grow and shrink, so a unit is compared with the masks
-//! that its threads had together.
+//! After a restart processes and threads have other numbers, and pools grow and shrink, so a unit
+//! is compared with the masks that its threads had together.
 
 use crate::finding::Finding;
 use crate::metrics::unit;
@@ -24,9 +23,9 @@ pub struct UnitBaselines {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct UnitSeating {
     pids: BTreeSet<Tid>,
-    /// The threads by mask. The kernel writes the lists, so equal sets have equal texts.
+    /// The kernel writes the lists, so equal sets have equal texts.
     masks: BTreeMap<String, Vec<Tid>>,
-    /// The nodes of its control groups, if known.
+    /// Of its control groups, if known.
     nodes: BTreeSet<String>,
 }
 
@@ -122,7 +121,6 @@ impl UnitBaselines {
     }
 }
 
-/// The units, without processes of unknown control group.
 fn units(seating: &Seating) -> BTreeMap<String, UnitSeating> {
     let mut units: BTreeMap<String, UnitSeating> = BTreeMap::new();
     let mut of: BTreeMap<Tid, String> = BTreeMap::new();

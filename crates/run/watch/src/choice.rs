@@ -152,7 +152,6 @@ impl ProcessChoice {
         self.beside(files, &BTreeSet::new())
     }
 
-    /// The matching processes; may include some of those that already match.
     pub(crate) fn beside(
         &self,
         files: &mut SystemFiles,
@@ -236,8 +235,7 @@ fn unseen(files: &SystemFiles, pid: Tid) -> ChoiceError {
     }
 }
 
-/// The process of a living thread. A lack of file descriptors is an error, because the answer is
-/// unknown.
+/// A lack of file descriptors is an error, because the answer is unknown.
 fn process_of(files: &mut SystemFiles, tid: Tid) -> io::Result<Option<Tid>> {
     let status = match files.proc.read_once(format_args!("{tid}/status")) {
         Err(error) if is_short(&error) => return Err(error),
@@ -418,7 +416,7 @@ fn by_name(
     Ok(found)
 }
 
-/// A program's file, without the kernel's note that it was replaced.
+/// Without the kernel's note on a replaced file.
 pub(crate) fn program_file(files: &mut SystemFiles, pid: Tid) -> Option<String> {
     let file = files.proc.link(format_args!("{pid}/exe")).ok()?;
     // After an update, programs continue to run from deleted files.

@@ -28,7 +28,7 @@ pub struct Expected {
     pub is_numbered: bool,
     /// Processes on the wrong computer, each with a sentence about the right one.
     pub misplaced: Vec<(Tid, String)>,
-    /// The program of a seating on file, the only one to compare with it.
+    /// The only program to compare with a seating on file.
     pub program: Option<ReportedProgram>,
 }
 
@@ -48,7 +48,7 @@ pub struct ExpectedSeat {
 #[derive(Deserialize)]
 struct Report {
     threads: Vec<Seated>,
-    /// An earlier check's processes, whose threads may have other names.
+    /// Its threads may have other names.
     #[serde(default)]
     processes: Vec<Named>,
     taken_at_s: Option<f64>,
@@ -61,7 +61,6 @@ struct Named {
     name: String,
 }
 
-/// In an earlier check, a thread has a mask instead of a seat.
 #[derive(Deserialize)]
 struct Seated {
     pid: Option<Tid>,
@@ -118,7 +117,7 @@ impl Expected {
     /// last seats when the file was written.
     pub fn of_living(text: &str, root: &Root) -> Result<Self, ReportError> {
         let mut expected = Self::of_seating(text)?;
-        // A document without PIDs is compared with any program, like a plan.
+        // Without PIDs it is like a plan.
         let Some(program) = expected.program.take() else { return Ok(expected) };
         let program = program.living(root)?;
         expected
@@ -193,7 +192,7 @@ impl Expected {
         let chosen: BTreeSet<Tid> = seating.processes.iter().map(|process| process.pid).collect();
         let mut seats: Vec<ExpectedSeat> = Vec::new();
         for shown in &texts {
-            // Another version's launcher may use another format, which is ignored.
+            // Another version may use another format.
             let Ok(report) = Self::of_seating(&String::from_utf8_lossy(&shown.text)) else {
                 continue;
             };

@@ -1,4 +1,4 @@
-//! The files of a seating, and notes on those that this user may not read.
+//! The files of a seating, and notes on unread ones.
 
 use crate::seating::Unseen;
 use seatmap_data::document::with_causes;
@@ -99,7 +99,6 @@ impl SystemFiles {
         }
     }
 
-    /// Notes something unseen if the kernel could not open another file.
     pub fn note_shortage(&mut self, what: &'static str, pid: Tid, error: &io::Error) {
         if is_short(error) {
             self.note(
@@ -112,7 +111,6 @@ impl SystemFiles {
 
     pub fn note(&mut self, what: &'static str, pid: Option<Tid>, why: impl Into<String>) {
         let pids = self.unseen.entry((what.to_owned(), why.into())).or_default();
-        // A process's threads come one after the other, and it is recorded once.
         pids.extend(pid.filter(|pid| pids.last() != Some(pid)));
     }
 
@@ -152,7 +150,6 @@ pub(crate) fn hidden_threads(root: &Root) -> Vec<Unseen> {
         .collect()
 }
 
-/// Whether the kernel could not open another file, whichever it was.
 pub(crate) fn is_short(error: &io::Error) -> bool {
     let short = [libc::EMFILE, libc::ENFILE, libc::ENOMEM];
     error.raw_os_error().is_some_and(|code| short.contains(&code))

@@ -139,8 +139,8 @@ impl Finding {
         Finding { advice: Some(advice.into()), ..self }
     }
 
-    /// Replaces a command by advice if the kernel refuses it even to this root, in a user namespace
-    /// or without capabilities.
+    /// Replaces a command that the kernel refuses even to this root, in a user namespace or without
+    /// capabilities.
     pub(crate) fn permitted(self, root: &Root) -> Self {
         match &self.remedy {
             Some(command) if command.split("; ").any(|part| is_refused_to_root(root, part)) => {

@@ -4,10 +4,10 @@ use seatmap_data::machine::catalog::edits;
 
 const MOST_SUGGESTED: usize = 3;
 
-/// The longest name, in bytes, for a comparison by letters.
+/// In bytes, for a comparison by letters.
 const LONGEST_NAME: usize = 200;
 
-/// Whether a name matches a pattern, in which `*` stands for any text and `?` for one character.
+/// `*` stands for any text and `?` for one character.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());
@@ -36,8 +36,7 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     pattern[at..].iter().all(|one| *one == '*')
 }
 
-/// The names that contain a mistyped one, then those with the fewest changed letters, at most a
-/// third.
+/// Names that contain it, then those with the fewest changed letters, at most a third.
 pub(crate) fn nearest(looked_for: &str, names: impl Iterator<Item = String>) -> Vec<String> {
     let looked_for = looked_for.trim_matches(['*', '?']).to_lowercase();
     if looked_for.is_empty() || looked_for.len() > LONGEST_NAME {

@@ -1,8 +1,7 @@
 //! Compares a seating with a plan and with rules.
 //!
 //! Each rule is a function from `SeatingFacts` to findings, in its own file. A rule without a
-//! measured harm gives a remark: unbound programs are healthy unless something is measurably wrong,
-//! and sleeping threads harm no one.
+//! measured harm gives a remark.
 
 mod brake;
 mod devices;
@@ -52,8 +51,7 @@ pub struct Criteria {
 }
 
 impl Criteria {
-    /// Completes the criteria: without rules and seats, adds the seats published by the launchers
-    /// of a seating's programs (`seatmap run`, while it runs).
+    /// Without rules and seats, adds the seats published by running launchers (`seatmap run`).
     ///
     /// # Errors
     /// As [`Expected::shown`].
@@ -109,8 +107,7 @@ pub fn seats(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
     seats
 }
 
-/// Whether another program may keep it waiting: it waits for its only CPU, or waits are not
-/// counted.
+/// It waits for its only CPU, or waits are not counted.
 pub(crate) fn may_be_kept_waiting(thread: &WatchedThread) -> bool {
     let is_confined = CpuSet::of_list(&thread.mask).is_some_and(|mask| mask.only().is_some());
     is_confined && thread.wait_percent.is_none_or(|percent| percent >= strangers::WAITS_PERCENT)

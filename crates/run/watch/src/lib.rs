@@ -1,5 +1,4 @@
-//! Takes a *seating*, which says where the threads of running programs may run, where they do run,
-//! and what shares their seats. Compares it with a plan or with rules.
+//! Takes a *seating* of running programs, and compares it with a plan or with rules.
 //!
 //! A seating is read from `/proc` and `/sys` in two or more looks, so that shares of CPU time cover
 //! the time between. This needs no privileges and changes nothing. The seating lists everything
@@ -7,22 +6,22 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | [`seating`] | the document: threads, processes, CPUs, the scheduler, and unread things |
-//! | [`choice`] | chooses processes: by number, control group, unit, Slurm step or name |
-//! | [`options`] | how long and how closely to watch them |
+//! | [`seating`] | the document |
+//! | [`choice`] | chooses processes |
+//! | [`options`] | how to watch them |
 //! | [`snapshot`] | takes a seating, once or repeatedly |
-//! | `trace` | counts the CPUs of threads in the kernel's scheduler |
-//! | [`live`] | looks repeatedly, cheaply enough for a screen |
+//! | `trace` | counts CPUs in the scheduler |
+//! | [`live`] | looks repeatedly |
 //! | [`watched`] | the same, with a judgement on each look |
 //! | [`recording`] | looks in a file, to replay |
-//! | [`variables`] | the variables that bind threads, and the CPUs that they name |
+//! | [`variables`] | variables that bind threads |
 //! | [`finding`] | one problem, with figures and a remedy |
 //! | [`remedy`] | the commands that fix findings |
-//! | [`rule`], [`expected`] | the rules that a user can name; the seats of a plan or report |
+//! | [`rule`], [`expected`] | rules; seats of a plan or report |
 //! | [`judge`](mod@judge) | compares a seating with them |
 //! | [`baseline`] | recorded good states of units |
-//! | [`standard`], [`check`] | the same rules and seats, check after check |
-//! | [`metrics`] | a check as metrics, in a file or over HTTP |
+//! | [`standard`], [`check`] | checks, once or repeatedly |
+//! | [`metrics`] | a check as metrics |
 #![deny(missing_docs)]
 
 pub mod baseline;

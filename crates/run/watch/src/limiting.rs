@@ -1,4 +1,4 @@
-//! The limits of control groups on processes and single threads, from the first look to the last.
+//! The limits of control groups on processes and threads.
 
 use crate::files::SystemFiles;
 use crate::looks::seconds;
@@ -12,12 +12,11 @@ use std::path::Path;
 #[derive(Clone, Debug)]
 pub(crate) struct Limiting {
     hierarchies: Hierarchies,
-    /// The groups by the text of a `cgroup` file, which many threads share.
+    /// By the text of a `cgroup` file, which many threads share.
     by_membership: HashMap<Vec<u8>, ControlGroups>,
     at_first: HashMap<String, Counts>,
     now: HashMap<ControlGroups, Limits>,
     members: HashMap<ControlGroups, BTreeSet<Tid>>,
-    /// The groups of threads with other CPUs than their process's.
     apart: HashMap<Tid, ControlGroup>,
     listed: HashMap<ControlGroups, Option<HashSet<Tid>>>,
 }
@@ -81,7 +80,7 @@ impl Limiting {
                 let counts = Counts { stops: brake.stops, ..Counts::default() };
                 (brake.file, counts)
             });
-            // The present counters are the first ones of the next round.
+            // For the next round.
             self.at_first.extend(quotas.chain(brakes));
         }
         self.members.clear();
@@ -101,7 +100,7 @@ impl Limiting {
             .listed
             .entry(groups.clone())
             .or_insert_with(|| groups.threads(&files.root).map(|tids| tids.into_iter().collect()));
-        // Most threads are in their process's group, and one file lists them.
+        // One file lists the threads of a group.
         let elsewhere: Vec<Tid> = match listed {
             Some(listed) => {
                 tids.iter().filter(|tid| **tid != pid && !listed.contains(tid)).copied().collect()
@@ -124,7 +123,7 @@ impl Limiting {
     }
 
     fn note_apart(&mut self, tid: Tid, own: &ControlGroups, of_process: &ControlGroups) {
-        // Most threads are in their process's group, and need none in the document.
+        // Most threads need none in the document.
         let [own_cpus, process_cpus] = [own, of_process]
             .map(|groups| self.now.get(groups).and_then(|limits| limits.cpus.as_deref()));
         if own_cpus != process_cpus
@@ -180,7 +179,7 @@ impl Limiting {
         for quota in &mut quotas {
             quota.tids.sort_unstable();
             let folder = quota.file.rsplit_once('/').map_or("", |(folder, _)| folder);
-            // Listing a large group takes long, and is needed only to raise a quota.
+            // Listing a large group takes long.
             quota.has_others = is_used_up && self.has_others(files, folder);
         }
         quotas
@@ -246,7 +245,7 @@ impl Limiting {
         }
     }
 
-    /// Whether a group has unexamined members; true if they cannot be listed.
+    /// True if members cannot be listed.
     fn has_others(&self, files: &SystemFiles, folder: &str) -> bool {
         let known: HashSet<&Tid> = self.members.values().flatten().collect();
         members_below(&files.root, Path::new(folder))

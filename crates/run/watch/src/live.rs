@@ -56,7 +56,6 @@ pub struct SeatingFrame {
     pub wakes: Option<Vec<Wakes>>,
 }
 
-/// The wakeups of one thread by another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wakes {
@@ -88,19 +87,15 @@ struct Seen {
     started_ticks: u64,
     times: ThreadTimes,
     at_ns: u64,
-    /// When its other files were read, and whether it ran since.
     whole_ns: u64,
     has_run: bool,
-    /// The last look that found it alive.
     look: u64,
-    /// Its switches, and its changes of CPU with the time of reading.
     switches: [u64; 2],
     moves: Option<(u64, u64)>,
 }
 
 const OBSERVER: &str = "observer";
 
-/// Looks at programs repeatedly.
 pub struct LiveWatch {
     files: SystemFiles,
     choice: ProcessChoice,
@@ -113,7 +108,6 @@ pub struct LiveWatch {
     has_devices: bool,
     cpu_times: CpuTimes,
     others: Others,
-    /// The look that read other programs, and the last one that will.
     others_at: u64,
     others_until: u64,
     kernel: KernelSettings,
@@ -191,12 +185,12 @@ impl LiveWatch {
         self.before_ns = began_ns;
         self.looks += 1;
         self.at_ns = (self.clock)();
-        // If the choice fails now, its living processes stay.
+        // If the choice fails, living processes stay.
         let pids = self
             .choice
             .processes(&mut self.files)
             .unwrap_or_else(|_| self.leaders.keys().copied().collect());
-        // An empty `All` means that no other program is visible; other choices have ended.
+        // An empty `All` means that no other program is visible.
         let is_alone = self.choice == ProcessChoice::All && pids.is_empty();
         self.read_threads(&pids);
         self.read_moves();
@@ -241,7 +235,7 @@ impl LiveWatch {
         let look = self.looks;
         self.seen.retain(|_, seen| seen.look == look);
         let alive: HashSet<Tid> = self.seen.keys().map(|(_, tid)| *tid).collect();
-        // Files stay open between looks; those of dead threads would use up the descriptors.
+        // Files of dead threads would use up the descriptors.
         self.files.proc.forget(|tid| alive.contains(&tid));
         let seen = &self.seen;
         self.leaders.retain(|pid, _| seen.range((*pid, 0)..=(*pid, Tid::MAX)).next().is_some());
@@ -269,7 +263,7 @@ impl LiveWatch {
         }
     }
 
-    /// Reads all small files of a thread. False: it has ended.
+    /// False: it has ended.
     fn read_whole(&mut self, (pid, tid): (Tid, Tid), times: ThreadTimes, now_ns: u64) -> bool {
         let read = self.files.stat(pid, tid, |stat| {
             let thread = WatchedThread {
@@ -304,7 +298,6 @@ impl LiveWatch {
             before.as_ref().is_some_and(|before| before.starves(&thread, times, now_ns, has_tick));
         let is_new = before.is_none() && self.looks > 0;
         if is_new && self.files.nanoseconds(started_ticks) >= self.before_ns {
-            // All of its time is since the last look.
             thread.run_percent = percent(times.run_ns, now_ns.saturating_sub(self.before_ns));
         }
         let mut seen = Seen::next(before, thread, started_ticks, times, [now_ns, self.looks]);
@@ -315,7 +308,7 @@ impl LiveWatch {
         true
     }
 
-    /// Adds the switches, and the mask if the system call fails. Returns the user.
+    /// Returns the user.
     fn read_status(&mut self, thread: &mut WatchedThread) -> Option<u32> {
         let text = self
             .files
@@ -409,7 +402,7 @@ impl LiveWatch {
         }
     }
 
-    /// Other programs' threads by last CPU, while a chosen thread may wait for one.
+    /// By last CPU, while a chosen thread may wait for one.
     fn strangers(&mut self, pids: &BTreeSet<Tid>) -> BTreeMap<u32, Vec<Stranger>> {
         if self.seen.values().any(|seen| may_be_kept_waiting(&seen.thread)) {
             self.others_until = self.looks + STRANGERS_FOR;
@@ -423,7 +416,6 @@ impl LiveWatch {
         if is_before { self.others.since(&before, &mut self.files) } else { BTreeMap::new() }
     }
 
-    /// Returns the previous reading.
     fn read_others(&mut self, pids: &BTreeSet<Tid>) -> Others {
         if self.choice == ProcessChoice::All {
             return Others::default();
@@ -489,7 +481,6 @@ impl Seen {
                 percent(times.run_ns.saturating_sub(before.times.run_ns), watched_ns);
             thread.wait_percent = waited(before.times, times, watched_ns);
             thread.migrations = before.thread.migrations;
-            // `read_thread` changes the mask.
             if !before.mask.is_empty() {
                 thread.mask = before.thread.mask;
             }
@@ -514,7 +505,7 @@ impl Seen {
 
     /// Whether the thread ran so little that its other files need no reading.
     fn rests(&self, times: ThreadTimes, at_ns: u64, is_due: bool) -> bool {
-        // A still ready thread is waiting, so its other files have changed.
+        // It is waiting, so its other files have changed.
         if self.is_ready() && times == self.times {
             return false;
         }

@@ -1,5 +1,4 @@
-//! Looks at the chosen threads: reads their times first, then repeatedly the CPUs of the busy ones,
-//! and finally everything.
+//! Looks at the chosen threads.
 
 use crate::files::SystemFiles;
 use crate::seating::{RanOn, WatchedThread};
@@ -12,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// With more threads, only the first glance searches for threads that have become busy.
 const MOST_SEARCHED: usize = 2000;
 
-/// Every eighth glance searches for threads that have become busy.
+/// For threads that have become busy.
 const SEARCH_EVERY: u32 = 8;
 
 #[derive(Clone, Debug, Default)]
@@ -32,7 +31,6 @@ struct Seen {
     first_mask: Option<CpuSet>,
     run_ns: u64,
     is_busy: bool,
-    /// Whether it ran or waited for a CPU at the start.
     was_runnable: bool,
     found_on: BTreeMap<u32, u32>,
 }
@@ -45,7 +43,6 @@ pub(crate) struct Leader {
     pub user: Option<u32>,
 }
 
-/// A `stat` line's numbers from the last look.
 struct Last {
     name: String,
     state: u8,
@@ -106,7 +103,7 @@ impl Looks {
     pub fn glance(&mut self, files: &mut SystemFiles) {
         let searches =
             self.seen.len() <= MOST_SEARCHED && self.glances.is_multiple_of(SEARCH_EVERY);
-        // Reading the times of thousands of threads takes longer than the time between two glances.
+        // Reading thousands of threads takes longer than the time between two glances.
         if searches || self.glances == 0 {
             self.search(files);
         }
@@ -131,7 +128,6 @@ impl Looks {
         }
     }
 
-    /// The last look, which starts the next round.
     pub fn end(
         &mut self,
         files: &mut SystemFiles,
@@ -170,7 +166,6 @@ impl Looks {
         found
     }
 
-    /// A thread at the last look, and its state for the next round.
     fn last(
         &mut self,
         files: &mut SystemFiles,
@@ -191,7 +186,7 @@ impl Looks {
         let same =
             self.seen.remove(&(pid, tid)).filter(|seen| seen.started_ticks == last.started_ticks);
         let mut seen = same.unwrap_or_else(|| self.newcomer(files, &last, times, now_ns));
-        // It has run since the latest look, and was on this CPU at the end.
+        // It has run since the latest look.
         if times.run_ns > seen.run_ns {
             seen.count(last.cpu);
         }
@@ -230,8 +225,8 @@ impl Looks {
         ))
     }
 
-    /// A thread unknown to the first look. If it started meanwhile, all of its time counts; if it
-    /// joined the choice, its time from now on.
+    /// If it started meanwhile, all of its time counts; if it joined the choice, its time from now
+    /// on.
     fn newcomer(&self, files: &SystemFiles, last: &Last, times: ThreadTimes, now_ns: u64) -> Seen {
         let is_new = files.nanoseconds(last.started_ticks) >= self.begun_ns;
         let first = if is_new {
@@ -318,7 +313,7 @@ fn thread(
     }
 }
 
-/// Adds the switches, and the mask if the kernel did not report it. Returns the user.
+/// Returns the user.
 fn read_status(files: &mut SystemFiles, thread: &mut WatchedThread) -> Option<u32> {
     let text = files.proc.status(thread.pid, thread.tid).ok()?;
     let status = ThreadStatus::parse(text);

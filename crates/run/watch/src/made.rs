@@ -1,4 +1,4 @@
-//! A made computer for tests: files like those of `/proc` and `/sys` below a folder.
+//! A made computer for tests.
 
 use crate::{WatchOptions, Watcher};
 use seatmap_os::{Root, Tid};
@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A computer of two CPUs, with a clock set by the test.
 pub(crate) struct Made {
     folder: tempfile::TempDir,
     pub now_ns: Arc<AtomicU64>,
@@ -78,7 +77,6 @@ impl Made {
         std::fs::write(self.path(path), text).unwrap();
     }
 
-    /// Writes the files of a thread, and of its process if it is the first.
     pub fn thread(&self, pid: Tid, tid: Tid, thread: &MadeThread) {
         let MadeThread {
             name,
@@ -116,7 +114,6 @@ impl Made {
         }
     }
 
-    /// Ends a process, or one of its threads.
     pub fn end(&self, path: &str) {
         std::fs::remove_dir_all(self.path(&format!("proc/{path}"))).unwrap();
     }

@@ -55,7 +55,6 @@ fn owners(seating: &Seating) -> HashMap<Tid, Owner> {
     seating.processes.iter().map(|process| (process.pid, owner(process))).collect()
 }
 
-/// A process's unit, or else control group; empty if unknown.
 pub(crate) fn unit(process: &Process) -> String {
     let Some(group) = &process.group else { return String::new() };
     let is_unit = |folder: &&str| UNIT_TYPES.iter().any(|ending| folder.ends_with(ending));
@@ -93,7 +92,6 @@ fn sums(judged: &Judged, owners: &HashMap<Tid, Owner>) -> BTreeMap<Owner, Sums> 
     sums
 }
 
-/// A finding's owner, without a name if it concerns several programs.
 fn owner_of(pid: Option<Tid>, owners: &HashMap<Tid, Owner>) -> Owner {
     pid.and_then(|pid| owners.get(&pid)).cloned().unwrap_or_default()
 }
@@ -191,8 +189,7 @@ fn sample(text: &mut String, name: &str, labels: &[(&str, String)], value: f64) 
     let _ = writeln!(text, "seatmap_check_{name}{labels} {value}");
 }
 
-/// Escapes a label's value. Hidden characters become visible, because the metrics may go to a
-/// terminal.
+/// Hidden characters become visible, because the metrics may go to a terminal.
 fn escaped(word: &str) -> String {
     visible(word).replace('\\', "\\\\").replace('"', "\\\"")
 }
@@ -264,7 +261,6 @@ mod tests {
                 assert!(families.insert(name.to_owned()), "{name} comes twice");
             }
         }
-        // No seats were given for its threads, and its memory was not read.
         for unseen in ["threads_off_seat{", "far_memory_ratio{", "throttled_periods{"] {
             assert!(!lines.iter().any(|line| line.contains(unseen)), "{lines:#?}");
         }

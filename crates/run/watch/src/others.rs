@@ -1,4 +1,4 @@
-//! The threads of other programs on the same CPUs.
+//! Threads of other programs.
 
 use crate::files::SystemFiles;
 use crate::judge::is_real_time;
@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Threads with a smaller share of the time are ignored: 50 us of half a second.
 const LEAST_PERCENT: f64 = 0.01;
 
-/// The most listed threads per CPU, the busiest ones.
 const MOST_LISTED: usize = 16;
 
 #[derive(Clone, Debug, Default)]
@@ -72,7 +71,7 @@ impl Others {
         let mut found: BTreeMap<u32, Vec<Stranger>> = BTreeMap::new();
         let watched_ns = self.at_ns.saturating_sub(earlier.at_ns);
         let ran = self.run_ns.iter().filter_map(|(ids, now)| {
-            // All time of a new thread, or of one with a reused TID, is from this period.
+            // All time of a new thread is from this period.
             let before =
                 earlier.run_ns.get(ids).copied().filter(|before| before <= now).unwrap_or(0);
             let share = percent(now - before, watched_ns);

@@ -1,4 +1,4 @@
-//! A process: its program, environment, memory and devices.
+//! A process.
 
 use crate::choice::program_file;
 use crate::files::SystemFiles;
@@ -11,7 +11,7 @@ use seatmap_os::{Tid, devices};
 
 const MOST_MAPPINGS: usize = 16;
 
-/// A process without its memory. Looks for devices only if the computer has some.
+/// Without memory; with devices if the computer has some.
 pub(crate) fn process(
     files: &mut SystemFiles,
     pid: Tid,

@@ -1,7 +1,6 @@
 //! `seatmap-recording/1`: looks at running programs, a JSON line each.
 //!
-//! The first line describes the computer. Each further line is one look: threads that are new or
-//! have a new name or mask, threads that have ended, and threads that ran.
+//! The first line describes the computer, each further line one look.
 
 use crate::live::SeatingFrame;
 use seatmap_data::document::written;
@@ -160,13 +159,12 @@ impl RecordingWriter {
                 name: thread.name.clone(),
                 mask: thread.mask.clone(),
             };
-            // A thread is described once, and again after a change of its name or mask.
             if self.known.get(&thread.tid) != Some(&facts) {
                 self.known.insert(thread.tid, facts.clone());
                 known.push(facts);
             }
             let before = self.cpus.insert(thread.tid, thread.cpu);
-            // Most threads of a service sleep; their lines would fill most of the file.
+            // Sleeping threads would fill most of the file.
             if thread.run_percent > 0.0 || before != Some(thread.cpu) {
                 ran.push(Ran {
                     tid: thread.tid,
@@ -185,7 +183,7 @@ impl RecordingWriter {
             self.cpus.remove(tid);
         }
         let cpus = seating.cpus.iter().map(|cpu| (cpu.cpu, cpu.busy_percent.map(tenths))).collect();
-        // Dates do not give durations: the clock may be set back meanwhile.
+        // The clock may be set back meanwhile.
         self.at_s += seating.watched_s;
         let at_s = thousandths(self.at_s);
         let wakes = frame.wakes.as_ref().map(|wakes| {
@@ -263,7 +261,7 @@ impl Recording {
                         .map_err(|what| RecordingError::Line { line: at + 2, what })?;
                     recording.moments.push(moment);
                 }
-                // The writer was killed in the middle of a line; all earlier lines are complete.
+                // The writer was killed in the middle of a line.
                 Err(_) if !text.ends_with('\n') => recording.is_cut_off = true,
                 Err(error) => {
                     let what =

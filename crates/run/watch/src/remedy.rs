@@ -1,7 +1,6 @@
 //! Commands that fix a finding.
 //!
-//! A remedy works as printed; afterwards the same check finds nothing. If no command can do it, the
-//! finding has advice: a sentence. A test of the command line executes each kind of remedy.
+//! A remedy works as printed; afterwards the same check finds nothing. A test executes each kind.
 
 use seatmap_data::document::shell_escaped;
 use seatmap_os::{CpuSet, Tid, brake, quota};
@@ -180,7 +179,6 @@ mod tests {
         assert_eq!(unit, r"systemctl set-property --runtime a\\x2db.slice AllowedCPUs=0-3");
     }
 
-    /// A sleeping real-time thread disturbs no other.
     #[test]
     fn a_real_time_policy_is_taken() {
         let started = Command::new("chrt").args(["-f", "1", "sleep", "60"]).spawn();

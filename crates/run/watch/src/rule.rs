@@ -151,7 +151,7 @@ impl FromStr for Rule {
     }
 }
 
-/// Replaces a part's name, such as `spread=node`, by this crate's word: `spread=numa`.
+/// `spread=node` becomes `spread=numa`.
 fn with_own_word(typed: &str) -> String {
     let part = ["same-", "spread="].into_iter().find_map(|begin| {
         Some((begin, seatmap_data::machine::Level::named(typed.strip_prefix(begin)?)?))
@@ -159,7 +159,7 @@ fn with_own_word(typed: &str) -> String {
     part.map_or_else(|| typed.to_owned(), |(begin, level)| format!("{begin}{}", level.name()))
 }
 
-/// The rule with the fewest changed letters, at most a third.
+/// With at most a third of the letters changed.
 fn nearest(typed: &str) -> Option<String> {
     let words = Rule::words();
     let longest = words.iter().map(String::len).max().unwrap_or(0);

@@ -67,7 +67,6 @@ pub struct Watcher {
     interrupts: Interrupts,
     limiting: Limiting,
     has_devices: bool,
-    /// Whether no other program was visible at first.
     is_alone: bool,
     trace: Option<SchedulerTrace>,
     /// Nanoseconds since the boot; tests set their own clock.
@@ -157,7 +156,7 @@ impl Watcher {
     /// ended.
     pub fn seating(&mut self) -> Seating {
         let begun_ns = self.looks.begun_ns();
-        // A name or group may match others by now; the processes chosen first stay.
+        // A name or group may match others by now.
         if let Ok(more) = self.choice.beside(&mut self.files, &self.pids) {
             self.pids.extend(more);
         }
@@ -171,7 +170,6 @@ impl Watcher {
             trace.tell(&mut found.threads, &mut self.files);
         }
         let ended_ns = self.looks.begun_ns();
-        // The next look is at living processes.
         self.pids = found.leaders.keys().copied().collect();
         self.is_alone &= self.pids.is_empty();
         let cpus = self.cpus(&found.threads, seconds(ended_ns.saturating_sub(begun_ns)));
@@ -209,7 +207,7 @@ impl Watcher {
     }
 
     /// A seating of the time so far, in case the program ends before the next one, which has the
-    /// same start. A trace continues unread.
+    /// same start.
     pub fn so_far(&mut self) -> Seating {
         let looks = self.looks.clone();
         let others = self.others.clone();
@@ -221,7 +219,6 @@ impl Watcher {
         let is_alone = self.is_alone;
         let trace = self.trace.take();
         let seating = self.seating();
-        // The final seating repeats the unread things.
         seating.unseen.iter().for_each(|unseen| self.files.note_again(unseen));
         self.pids.extend(pids);
         (self.looks, self.others, self.limiting) = (looks, others, limiting);
@@ -258,7 +255,6 @@ impl Watcher {
         processes
     }
 
-    /// The CPUs for these threads, with their interrupts and other threads.
     fn cpus(&mut self, threads: &[WatchedThread], watched_s: f64) -> Vec<CpuActivity> {
         let (cpu_times, interrupts) = counts(&mut self.files);
         let others =
@@ -269,7 +265,7 @@ impl Watcher {
         let masks = masks.into_iter().filter_map(CpuSet::of_list);
         let shown = masks.fold(CpuSet::default(), |all, mask| all.with(&mask));
         let known: CpuSet = cpu_times.cpus().collect();
-        // If `/proc/stat` cannot be read, the CPUs of the masks are assumed to exist.
+        // Without `/proc/stat`, the CPUs of the masks count.
         let shown = match (known.is_empty(), self.options.every_cpu) {
             (true, _) => shown,
             (false, true) => known,

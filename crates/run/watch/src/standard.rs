@@ -1,4 +1,4 @@
-//! The rules and seats to compare programs with, check after check.
+//! Rules and seats for checks.
 
 use crate::expected::ReportedProgram;
 use crate::judge::Criteria;

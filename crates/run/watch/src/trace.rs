@@ -1,5 +1,5 @@
-//! Counts the time of threads on each CPU in the kernel's scheduler: an eBPF program adds it up at
-//! each switch. Periodic looks find a brief migration only by chance.
+//! Counts threads' time on each CPU by an eBPF program. Periodic looks find a brief migration only
+//! by chance.
 
 use crate::files::SystemFiles;
 use crate::seating::{RanOn, WatchedThread};
@@ -17,7 +17,6 @@ use std::io;
 const RUNNING: u32 = 16_384;
 const PAIRS: u32 = 65_536;
 
-/// Sets an old or a new key.
 const ANY: i32 = 0;
 
 #[derive(Debug, thiserror::Error)]
@@ -54,13 +53,10 @@ type Times = BTreeMap<u32, u64>;
 
 #[derive(Debug)]
 struct Tables {
-    /// Followed processes, with the time since when.
     processes: Map,
-    /// Running threads, with start and CPU.
     running: Map,
-    /// Nanoseconds per thread and CPU, up to the last switch.
+    /// In ns per thread and CPU.
     times: Map,
-    /// Insertions into full tables.
     lost: Map,
 }
 
@@ -70,7 +66,7 @@ impl SchedulerTrace {
         SchedulerTrace(Counting::begin(root, pids).map_err(|error| error.to_string()))
     }
 
-    /// Updates `ran_on` for the time since the last call. New processes are counted from now on.
+    /// New processes are counted from now on.
     pub fn tell(&mut self, threads: &mut [WatchedThread], files: &mut SystemFiles) {
         let result = match &mut self.0 {
             Ok(counting) => counting
@@ -162,8 +158,8 @@ impl Counting {
         }
     }
 
-    /// Keeps a count for the next one. Removes a thread only if an earlier count had it: a new one
-    /// may have started after the list of living threads was made.
+    /// Removes a thread only if an earlier count had it: a new one may be missing in the list of
+    /// living threads.
     fn keep(&mut self, now: HashMap<Tid, Times>, now_ns: u64, alive: &HashSet<Tid>) {
         let earlier = std::mem::replace(&mut self.before, now);
         for (tid, times) in
@@ -177,11 +173,9 @@ impl Counting {
         self.before_ns = now_ns;
     }
 
-    /// The times until now, and the present time.
     fn times(&self) -> io::Result<(HashMap<Tid, Times>, u64)> {
         let mut all: HashMap<Tid, Times> = HashMap::new();
-        // The time of a thread that switches between the two reads is in both; the next count
-        // subtracts it.
+        // A switch between the two reads counts twice; the next count subtracts it.
         let mut running = Vec::new();
         self.tables.running.entries(|key, value| running.extend(Running::parse(key, value)))?;
         let now_ns = boot::awake_nanoseconds();
@@ -230,8 +224,8 @@ fn double(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
-/// The time on each CPU between two counts. If a thread's first switch came late, the count
-/// includes earlier time, so the window is the limit.
+/// If a thread's first switch came late, the count includes earlier time, so the window is the
+/// limit.
 fn since(before: Option<&Times>, now: Option<&Times>, window_ns: u64) -> Times {
     now.into_iter()
         .flatten()
@@ -357,7 +351,6 @@ mod tests {
                 .join()
                 .unwrap();
         }
-        // New threads are kept until the next count.
         let [_, second, third] = [0; 3].map(|_| {
             let (now, now_ns) = counting.times().unwrap();
             let count = now.len();

@@ -1,5 +1,4 @@
-//! The variables by which launchers and runtimes bind threads and memory, and the CPUs that they
-//! name.
+//! Variables that bind threads and memory.
 //!
 //! Environments may contain anything, so the parsers accept all text, and limit their work.
 
@@ -9,7 +8,6 @@ mod omp_places;
 use crate::seating::Variable;
 use seatmap_os::CpuSet;
 
-/// Variables that bind threads or memory, or set the number of threads.
 const NAMES: [&str; 9] = [
     "GOMAXPROCS",
     "I_MPI_PIN",
@@ -44,14 +42,13 @@ const ENDINGS: [&str; 13] = [
     "_cpu_list",
 ];
 
-/// Variables that set the number of threads, besides those that end in `_NUM_THREADS`.
+/// Besides those that end in `_NUM_THREADS`.
 const COUNTS: [&str; 3] = ["GOMAXPROCS", "OMP_THREAD_LIMIT", "UV_THREADPOOL_SIZE"];
 
 /// More places than any computer has CPUs are a mistake.
 const MOST_PLACES: usize = 1 << 12;
 
-/// An environment's binding variables, in order. Each ends with a zero byte, as in
-/// `/proc/PID/environ`.
+/// Each variable ends with a zero byte, as in `/proc/PID/environ`.
 #[must_use]
 pub fn binding(environment: &[u8]) -> Vec<Variable> {
     environment
@@ -84,7 +81,7 @@ fn read(name: &str, value: &str) -> Variable {
     }
 }
 
-/// A variable's sets of CPUs, in order; `None` if it names none by number.
+/// `None` if the variable names no CPUs by number.
 fn places(name: &str, value: &str) -> Option<Vec<CpuSet>> {
     let value: String = value.trim().to_owned();
     match name {
@@ -112,7 +109,7 @@ fn is_list(name: &str) -> bool {
     endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// The requested number of threads. OpenMP lists one for each level of nesting.
+/// OpenMP lists one for each level of nesting.
 fn threads(name: &str, value: &str) -> Option<u32> {
     let counts = name.ends_with("_NUM_THREADS") || COUNTS.contains(&name);
     let first = value.split(',').next()?.trim();
@@ -250,7 +247,6 @@ mod tests {
             let _ = read(name, &value);
         }
 
-        /// Text in the parsers' characters gets further into them.
         #[test]
         fn any_nearly_right_value_will_do(name in names(), value in r"[\[\]{}0-9x:,*! |-]{0,40}", wrapped: bool) {
             let value = if wrapped { format!("proclist=[{value}]") } else { format!("map_cpu:{value}") };

@@ -1,4 +1,4 @@
-//! Running programs, compared with a standard at every look.
+//! Compares programs at every look.
 
 use crate::judge::judged::LookDocument;
 use crate::judge::{judge, seats};

@@ -1,4 +1,4 @@
-//! Checks the JSON Schema in `docs/formats/` against written seatings, key by key.
+//! The JSON Schema in `docs/formats/` and seatings.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_data::document::schema::refused;
@@ -19,8 +19,7 @@ fn schema() -> Value {
         .unwrap()
 }
 
-/// A seating with every field filled. No `..Default`: a new field must be added here, and so to the
-/// schema.
+/// No `..Default`: a new field must be added here, and so to the schema.
 fn full() -> Seating {
     Seating {
         format: FORMAT.to_owned(),
@@ -191,7 +190,6 @@ fn kernel() -> KernelSettings {
     }
 }
 
-/// The schema is closed: it allows no other keys.
 #[test]
 fn seatings_have_the_keys_of_the_schema_and_no_others() {
     let full = serde_json::to_value(full()).unwrap();

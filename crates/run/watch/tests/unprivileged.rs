@@ -1,5 +1,4 @@
-//! An unprivileged user looks at the processes of others. The tests restart themselves as such a
-//! user, which requires root; otherwise they are skipped.
+//! The tests restart themselves as another user, which requires root; otherwise they are skipped.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_os::{Root, Tid};

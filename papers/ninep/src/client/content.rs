@@ -1,4 +1,4 @@
-//! The content of files and folders.
+//! The content of files.
 
 use super::{FileClient, OpenFile, OpenMode, nonsense};
 use crate::attributes::{AttributeChange, BASIC, FileAttributes};

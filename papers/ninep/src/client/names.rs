@@ -1,4 +1,4 @@
-//! Operations on the names of files.
+//! Operations on names.
 
 use super::{FileClient, NOBODY, split};
 use crate::request::FileRequest;

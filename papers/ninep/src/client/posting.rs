@@ -1,4 +1,4 @@
-//! Writes without waiting, so that a program need not sleep for each request.
+//! Writes without waiting.
 //!
 //! The server answers in order, so the replies to posted requests come before the next request's.
 
@@ -18,7 +18,7 @@ const MOST_POSTED: usize = 64;
 /// bytes.
 const GATHERED_BYTES: usize = 32 * 1024;
 
-/// The lengths of unanswered posted writes in bytes, oldest first.
+/// Lengths in bytes, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct PostedWrites {
     lengths: std::collections::VecDeque<usize>,
@@ -40,7 +40,6 @@ impl<S: Read + Write> FileClient<S> {
                 // Half of the replies are read at once, so that both ends have work.
                 self.hear_posted(MOST_POSTED / 2)?;
             }
-            // Tag 0 is for other requests.
             self.posted.tag = self.posted.tag % MOST_POSTED as u16 + 1;
             FileRequest::Write { fid: file.0, offset, data: Data(block) }
                 .frame(self.posted.tag, &mut self.out);

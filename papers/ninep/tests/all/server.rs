@@ -31,7 +31,7 @@ impl Write for Console {
     }
 }
 
-/// A folder with a secret next to it, its server, and the other end of the socket.
+/// A folder with a secret next to it, and its server.
 struct Served {
     folder: tempfile::TempDir,
     stream: UnixStream,

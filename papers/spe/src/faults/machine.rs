@@ -32,7 +32,7 @@ const SIGNALS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SI
 #[derive(Clone, Copy)]
 struct Redirection {
     at: i64,
-    /// The changed register, its own value, and the temporary one.
+    /// The register, its own value, and the temporary one.
     register: usize,
     before: i64,
     during: i64,
@@ -41,7 +41,7 @@ struct Redirection {
     /// Whether the instruction advances the register, as string instructions do.
     advances: bool,
     was_stepping: bool,
-    /// The address and value of an SPE register for which the instruction uses [`WORDS`].
+    /// Of an SPE register, with [`WORDS`].
     word: Option<(u64, u32)>,
 }
 

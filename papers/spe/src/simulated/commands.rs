@@ -14,7 +14,7 @@ use seatmap_cell_sim::session::{CommandKind, ListElement, ProgramCommand, Sessio
 
 /// Passes a command to the transfer unit; a broken rule stops the program.
 pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {
-    // The upper half holds cache and replacement hints, which have no effect here.
+    // The upper half holds hints without effect here.
     let command = command & 0xff;
     let (name, direction) = name(command);
     let transfer = LocalStoreTransfer { command: name, direction, local, effective, bytes, tag };

@@ -1,4 +1,4 @@
-//! The calls of the PPE's threads, which wait here for the answers.
+//! The calls of the PPE's threads.
 
 use crate::simulated::compute;
 pub use crate::simulated::request::DriverSlot;

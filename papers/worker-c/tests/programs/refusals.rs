@@ -1,4 +1,4 @@
-//! The mistakes that a caller can make.
+//! Mistakes of callers.
 
 use crate::installed::{can_compile, library};
 

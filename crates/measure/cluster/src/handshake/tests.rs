@@ -74,7 +74,6 @@ fn an_impostor_at_the_meeting_place_is_found_out() {
     let secret = Secret::new().unwrap();
     let welcome = impostor(challenge(PROTOCOL), |_| Reply::Welcome { proof: "f".repeat(64) });
     assert!(matches!(refusal(welcome, &secret), HandshakeError::Secret));
-    // The caller's own proof, reflected.
     let mirror =
         impostor(challenge(PROTOCOL), |claim| Reply::Welcome { proof: claim.proof.clone() });
     assert!(matches!(refusal(mirror, &secret), HandshakeError::Secret));

@@ -13,7 +13,7 @@ const T_999: [f64; 14] = [
     3.787,
 ];
 
-/// One look: logarithms of a pair's figures relative to like pairs, and of their best figures.
+/// Logarithms of a pair's figures relative to like pairs, and of their best figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PairComparison {
     slowness: [f64; 2],
@@ -23,7 +23,7 @@ pub(crate) struct PairComparison {
 }
 
 impl PairComparison {
-    /// Compares a pair with like pairs at the same moment and at their best; `None` if impossible.
+    /// `None` if impossible.
     pub(crate) fn new(
         pair: &NodePair,
         like: &[&NodePair],
@@ -47,7 +47,7 @@ impl PairComparison {
 }
 
 impl Beside {
-    /// The factors that the looks show; `None` before the second look.
+    /// `None` before the second look.
     pub(crate) fn of(looks: &[PairComparison]) -> Option<Beside> {
         let slowness = [
             of_figure(looks, |look| look.slowness[0], 0)?,
@@ -87,7 +87,7 @@ fn finite(logarithm: f64) -> Option<f64> {
     logarithm.is_finite().then_some(logarithm)
 }
 
-/// The factor of one figure; `like` is its index in the best figures of each look.
+/// `like` is the figure's index.
 fn of_figure(
     looks: &[PairComparison],
     figure: fn(&PairComparison) -> f64,

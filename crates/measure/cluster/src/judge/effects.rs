@@ -1,4 +1,4 @@
-//! How a part changes the figures of its paths, and whether that is a fault.
+//! How a part changes its paths' figures.
 
 use super::explain::Cause;
 use super::figures::PairMetric;
@@ -36,7 +36,7 @@ const FEWEST_RESENT: u64 = 5;
 const LOST_SHARE: f64 = 0.003;
 const LOST_FACTOR: f64 = 4.0;
 
-/// The other direction is lossy as well from this share of the first one's losses.
+/// The other direction is lossy too from this share of the first one's losses.
 const LOST_OTHER_WAY: f64 = 0.3;
 
 /// A delay is steady if its scatter is below this many times the least delay of nine in ten
@@ -82,7 +82,6 @@ impl Late {
 pub(super) struct Jitter {
     pub scatter_ns: f64,
     pub factor: f64,
-    /// Jittery pairs, out of all.
     pub pairs: [usize; 2],
 }
 
@@ -102,7 +101,6 @@ pub(super) struct Effects {
 
 pub(super) struct Covered {
     pub part: NetworkPart,
-    /// Indices by metric and side.
     at: BTreeMap<(PairMetric, usize), Vec<usize>>,
 }
 
@@ -122,7 +120,7 @@ struct Side<'a> {
     court: &'a Court<'a>,
     part: NetworkPart,
     at: &'a [usize],
-    /// All figures as they would be without the part.
+    /// All figures without the part's effect.
     without: &'a [f64],
 }
 
@@ -296,8 +294,7 @@ impl Court<'_> {
 
     pub(super) fn fault_of(&self, cause: &Cause) -> Option<ClusterFault> {
         let Effects { waits, losses, slow, late, jitter, .. } = &cause.effects;
-        // The cause precedes its effects: a process without a CPU is slow and late on all paths,
-        // and losses slow streams.
+        // A process without a CPU is slow and late on all paths, and losses slow streams.
         if let Some([own, others]) = *waits {
             return Some(self.starved_fault(cause, own, others));
         }

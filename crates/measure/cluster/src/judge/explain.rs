@@ -1,5 +1,5 @@
-//! Finds the bad parts: first the one that explains most figures, then the one that explains most
-//! of the rest, and last single pairs.
+//! Finds the bad parts: always the one that explains most of the remaining figures, single pairs
+//! last.
 
 use super::Court;
 use super::effects::{Covered, Effects};
@@ -19,7 +19,7 @@ impl Court<'_> {
         let mut causes: Vec<Cause> = Vec::new();
         loop {
             let tried = open.iter().map(|part| self.effects(part, &model)).enumerate();
-            // Among equals `max_by_key` takes the last part, which is the smallest.
+            // The last of equals, which is the smallest.
             let Some((at, effects)) = tried.max_by_key(|(_, effects)| effects.ways) else { break };
             if effects.ways == 0 {
                 break;
@@ -44,7 +44,6 @@ impl Court<'_> {
         causes
     }
 
-    /// All parts with several paths, the larger ones first.
     fn parts(&self) -> Vec<NetworkPart> {
         let group = &self.network.group;
         let mut groups: Vec<usize> = group.clone();
@@ -54,7 +53,7 @@ impl Court<'_> {
         let several: Vec<usize> =
             groups.iter().copied().filter(|group| self.network.members(*group).len() > 1).collect();
         let mut parts = Vec::new();
-        // Two groups have a single distance, which is the usual one between groups.
+        // Two groups have a single distance.
         if groups.len() > 2 {
             let tiers = several
                 .iter()

@@ -8,9 +8,9 @@ use crate::cluster::{Beside, Cluster, ExcessFactor, NodePair};
 pub(crate) enum PairMetric {
     /// Microseconds per bit of a stream: one over its rate.
     Slowness,
-    /// The round trip of small messages, in nanoseconds; the same both ways.
+    /// The round trip of small messages, in ns.
     Time,
-    /// The scatter of small messages, from the tenth to the ninetieth percentile.
+    /// Of small messages, from the tenth to the ninetieth percentile.
     Scatter,
     /// The share of segments that an end retransmitted.
     Lost,
@@ -27,7 +27,6 @@ impl PairMetric {
         PairMetric::Wait,
     ];
 
-    /// The figures from the first node, and from the second.
     pub(crate) fn of(self, pair: &NodePair) -> Option<[f64; 2]> {
         let small = pair.trip(SMALL_BYTES);
         match self {
@@ -68,7 +67,6 @@ impl PairMetric {
         matches!(self, PairMetric::Time | PairMetric::Scatter)
     }
 
-    /// Whether paths inside switches usually differ from those between switches.
     pub(super) fn has_distance(self) -> bool {
         matches!(self, PairMetric::Slowness | PairMetric::Time)
     }

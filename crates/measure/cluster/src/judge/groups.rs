@@ -1,8 +1,8 @@
 //! The group with which each node is compared. It may differ from the group on file, because a bad
 //! cable delays large messages as much as a second switch does.
 //!
-//! The fastest small messages distinguish the two: busy moments only delay messages, so the fastest
-//! show the path itself.
+//! It may differ from the file's, because a bad cable delays large messages as a second switch
+//! does. The fastest small messages distinguish the two.
 
 use super::SMALL_BYTES;
 use crate::choice::SIZE_BYTES;
@@ -13,14 +13,13 @@ use std::collections::BTreeMap;
 /// Ethernet, IP and TCP headers of a message.
 const HEADER_BYTES: u32 = 66;
 
-/// The fastest messages over a second switch, as a multiple of those inside one group: below this
-/// range two nodes share a switch, above it the path is delayed. An assumption; the simulated
-/// clusters of the tests have 1.22.
+/// Over a second switch, as a multiple of those inside one group: below this range two nodes share
+/// a switch, above it the path is delayed. An assumption; the simulated clusters of the tests have
+/// 1.22.
 const FARTHER: std::ops::Range<f64> = 1.15..2.5;
 
-/// The group of each node. Nodes that seem to be alone join each other and the group that their
-/// fastest messages reach without a second switch, or any group if even these are slower than over
-/// one.
+/// Nodes that seem to be alone join each other and the group that their fastest messages reach
+/// without a second switch.
 pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
     let own = cluster.group_of();
     let alone = lone(&own);
@@ -30,7 +29,6 @@ pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
     }
     let floors: Vec<([usize; 2], f64)> =
         cluster.pairs.iter().filter_map(|pair| Some((pair.nodes, floor_ns(pair)?))).collect();
-    // The fastest messages stay inside a switch.
     let inside_ns = floors.iter().map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
     let mut group = own.clone();
     for (nodes, floor_ns) in &floors {
@@ -63,7 +61,6 @@ pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
 struct Way {
     to: usize,
     floor_ns: f64,
-    /// The time of large messages.
     large_ns: f64,
 }
 

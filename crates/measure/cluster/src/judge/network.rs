@@ -18,7 +18,6 @@ const BEST: f64 = 0.15;
 pub(super) struct HealthyNetwork<'a> {
     pub items: &'a [Item],
     pub group: Vec<usize>,
-    /// The usual value of each item.
     pub usual: Vec<f64>,
     /// The value as measured, or by comparison with like pairs if better.
     pub value: Vec<f64>,
@@ -65,8 +64,8 @@ fn usual_by_kind(items: &[Item], group: &[usize]) -> BTreeMap<(PairMetric, bool)
         .collect()
 }
 
-/// Items of one kind are comparable. Metrics that depend on distance have a kind inside groups and
-/// one between them.
+/// Comparable items. Metrics that depend on distance have a kind inside groups and one between
+/// them.
 fn kind(item: &Item, group: &[usize]) -> (PairMetric, bool) {
     (item.figure, item.figure.has_distance() && group[item.from] != group[item.to])
 }

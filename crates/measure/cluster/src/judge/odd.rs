@@ -50,7 +50,6 @@ impl Court<'_> {
         match (ends.len(), pairs.as_slice()) {
             (1.., _) => majority(&ends),
             (0, [first, others @ ..]) if others.iter().all(|other| other == first) => Some(*first),
-            // Pairs with a different node have its size.
             _ => majority(&pairs),
         }
     }
@@ -70,7 +69,6 @@ impl Court<'_> {
             .collect()
     }
 
-    /// How far a node's clock is ahead of the others' (median).
     fn clock_offset_ns(&self, node: usize) -> Option<f64> {
         let ahead = self.cluster.pairs.iter().filter_map(|pair| match pair.nodes {
             // The offset is the second node's clock minus the first's.
@@ -109,8 +107,7 @@ impl Court<'_> {
     }
 }
 
-/// A pair's clock offset, or 0 within a round trip, because a delay in one direction shifts it by
-/// half.
+/// 0 within a round trip: a delay in one direction shifts it by half.
 fn shown_offset_ns(pair: &NodePair) -> Option<f64> {
     let trip_ns = pair.trip(SMALL_BYTES).map_or(0.0, |trip| trip.median_ns);
     pair.clock_offset_ns.map(|ns| if ns.abs() > trip_ns { ns } else { 0.0 })

@@ -4,7 +4,6 @@ use super::figures::{Item, PairMetric};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NetworkPart {
-    /// A node and its link.
     Node(usize),
     /// The connection of a group to the others.
     Uplink(usize),
@@ -42,7 +41,7 @@ impl PartDirection {
 }
 
 impl NetworkPart {
-    /// The side of this part that a path uses: 0 outwards, 1 inwards.
+    /// 0 outwards, 1 inwards.
     fn side(self, group: &[usize], from: usize, to: usize) -> Option<usize> {
         match self {
             NetworkPart::Node(node) => side_of(from == node, to == node),

@@ -10,8 +10,8 @@ use crate::topology::short;
 use seatmap_data::statistics::median;
 use seatmap_data::statistics::words::counted;
 
-/// Clocks show the direction of a delay if they seem wrong by half of it, within this share,
-/// because a delay in one direction shifts the middle of the round trip.
+/// Clocks show a delay's direction if they seem wrong by half of it, within this share: a one-way
+/// delay shifts the middle of the round trip.
 const HALF: f64 = 0.4;
 
 impl Court<'_> {
@@ -36,7 +36,6 @@ impl Court<'_> {
         sentence: String,
     ) -> ClusterFault {
         let mut nodes = self.nodes(place.part);
-        // The sender comes first.
         if matches!(place.part, NetworkPart::Pair(_)) && place.direction == PartDirection::To {
             nodes.reverse();
         }
@@ -59,7 +58,7 @@ impl Court<'_> {
             .flat_map(|pair| nodes.iter().filter_map(|node| pair.end_of(*node)))
             .peekable();
         // Kernels differ in whether a process stopped by a quota counts as waiting for a CPU. Only
-        // a process that reports its stops is known to have none.
+        // reported stops are certain.
         let is_told = ends.peek().is_some() && ends.all(|end| end.stops.is_some());
         let why = if is_told { "another program is" } else { "a quota, or another program" };
         let sentence = format!(
@@ -122,7 +121,6 @@ impl Court<'_> {
         let each = factors.into_iter().flatten();
         let most = each.clone().fold(1.0, f64::max);
         let least = each.fold(f64::INFINITY, f64::min);
-        // Two different factors are both reported.
         let factor = match direction {
             PartDirection::Both if most >= 1.15 * least => {
                 let [there, back] = factors.map(|factor| factor.unwrap_or(1.0));
@@ -194,7 +192,6 @@ impl Court<'_> {
         self.fault_at(ClusterFaultKind::Jittery, place, factor, sentence)
     }
 
-    /// A delay, with the scatter of its messages if that is unusual.
     pub(super) fn late_fault(&self, cause: &Cause, late: &Late, scatter_ns: f64) -> ClusterFault {
         let factor = late.factor();
         let ms = late.excess_ns / 1e6;

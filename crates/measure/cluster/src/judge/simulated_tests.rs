@@ -1,10 +1,9 @@
-//! Faults of all kinds in simulated clusters: exactly the cause is named, once. Healthy clusters
-//! have no faults.
+//! Simulated clusters: exactly the cause is named, once. Healthy clusters have no faults.
 
 use super::*;
 use tests::cluster_model::{LINK_MBPS, SimulatedCluster, WayModel};
 
-/// The number of nodes on each switch.
+/// Nodes per switch.
 const SHAPES: [&[usize]; 6] = [&[8], &[4, 4], &[3, 3, 3], &[4, 4, 1], &[6, 2], &[2, 2, 2, 2]];
 
 /// Shapes whose uplinks and nodes can be distinguished.
@@ -16,7 +15,7 @@ const SEEDS: u64 = 1;
 const WAY: WayModel =
     WayModel { from: 0, to: 0, rate_mbps: f64::INFINITY, delay_ns: 0.0, lost_share: 0.0 };
 
-/// Puts a fault into a cluster; returns the nodes to name and words of the sentence.
+/// Returns the nodes to name and words of the sentence.
 type Fault = fn(&mut SimulatedCluster, usize, usize) -> (Vec<usize>, &'static str);
 
 fn on_one_switch(cluster: &SimulatedCluster, node: usize) -> Vec<usize> {
@@ -236,13 +235,11 @@ fn one_quota_on_all_nodes_is_told_once() {
     assert!(told.is_none(), "{told:?}");
 }
 
-/// The fastest messages distinguish a node on its own switch from one with a bad cable.
 #[test]
 fn a_node_on_its_own_switch_has_no_bad_cable() {
     for shape in [&[4, 1][..], &[4, 4, 1]] {
         let mut cluster = SimulatedCluster::new(shape, 400.0, 0.0, 11).measured();
         let lone = cluster.nodes.len() - 1;
-        // Two of three messages inside switches are late.
         for (at, pair) in cluster.pairs.iter_mut().enumerate() {
             let is_inside = pair.nodes[0] / 4 == pair.nodes[1] / 4 && pair.nodes[1] != lone;
             if is_inside && at % 3 > 0 {

@@ -7,8 +7,8 @@ use crate::topology::short;
 use seatmap_data::statistics::words::{counted, counted_number};
 use std::collections::BTreeMap;
 
-/// A quota binds if it was used up in this number of periods and stopped the process for this share
-/// of those in which it ran. A starting program uses up a small quota once.
+/// A quota binds from this number and share of stopped periods. A starting program uses up a small
+/// quota once.
 const FEWEST_STOPS: u64 = 2;
 const STOPPED_SHARE: f64 = 0.05;
 
@@ -50,7 +50,7 @@ pub(super) fn stops(cluster: &Cluster) -> BTreeMap<usize, QuotaStop> {
 }
 
 impl Court<'_> {
-    /// One fault for each quota; nodes with the same file and quota share it.
+    /// One fault for each quota.
     pub(super) fn stopped(&self) -> Vec<ClusterFault> {
         let mut by_quota = BTreeMap::<(&str, String), Vec<usize>>::new();
         for (node, stop) in &self.stops {
@@ -89,8 +89,7 @@ impl Court<'_> {
         ClusterFault { place, ..fault }
     }
 
-    /// Whether a quota explains a fault: a stopped process is slow with all others but loses no
-    /// packets.
+    /// A stopped process is slow with all others but loses no packets.
     pub(super) fn is_by_stops(&self, fault: &ClusterFault) -> bool {
         let is_of_time = matches!(
             fault.kind,
@@ -107,8 +106,7 @@ impl Court<'_> {
             })
     }
 
-    /// Whether at least half of a switch's nodes were stopped: then even the best of its paths is
-    /// affected.
+    /// At least half: even the best path is affected.
     fn are_half_stopped(&self, group: usize) -> bool {
         let members = self.network.members(group);
         let stopped = members.iter().filter(|node| self.stops.contains_key(node)).count();

@@ -13,13 +13,10 @@ enum Put {
     Nothing,
     /// A node's link is slower by this factor, both ways.
     Link(usize, f64),
-    /// All streams from a node are slower.
     Upload(usize, f64),
-    /// One direction between two nodes is slower.
     Way(usize, usize, f64),
     /// This share of a node's packets is lost.
     Loss(usize, f64),
-    /// Everything on a node takes longer.
     Node(usize, f64),
     Jitter(usize),
     /// Packets from a node, and to it, are late by this many nanoseconds.
@@ -30,7 +27,6 @@ enum Put {
     Uplink([f64; 2]),
 }
 
-/// Measures as `seatmap cluster measure` does.
 fn cluster(nodes: usize, on_a_switch: usize, put: Put, all: bool, seed: u64) -> Cluster {
     let names: Vec<String> = (0..nodes).map(|node| format!("n{node}")).collect();
     let mut measured = BTreeMap::new();
@@ -72,12 +68,10 @@ fn cluster(nodes: usize, on_a_switch: usize, put: Put, all: bool, seed: u64) -> 
 
 const BETWEEN_MBPS: f64 = 190.0;
 
-/// Rates within 10 %, round trips within 15 %, a few retransmitted segments.
 fn made([a, b]: [usize; 2], on_a_switch: usize, put: Put, seed: u64) -> NodePair {
     let mut rng = fastrand::Rng::with_seed(seed.wrapping_mul(7919) ^ (a * 1009 + b) as u64);
     let mut noise = |share: f64| 1.0 + share * (2.0 * rng.f64() - 1.0);
     let is_near = a / on_a_switch == b / on_a_switch;
-    // The rate of the slowest part: the nodes' links and the connection between switches.
     let rate = |from: usize, to: usize| {
         let rate = if is_near { 5000.0 } else { BETWEEN_MBPS };
         match put {
@@ -228,7 +222,6 @@ fn messages_that_scatter_by_more_than_all_are_late_are_jitter() {
 #[test]
 fn the_few_trips_of_a_lossy_link_are_no_norm_for_others() {
     let mut cluster = cluster(8, 4, Put::Loss(0, 0.02), true, 1);
-    // Half of the pairs of its switch belong to n0, which was lucky between two losses.
     for pair in cluster.pairs.iter_mut().filter(|pair| pair.nodes[0] == 0) {
         let trip = &mut pair.trips[0];
         (trip.p10_ns, trip.p90_ns, trip.count) = (trip.median_ns * 0.99, trip.median_ns * 1.01, 48);
@@ -270,7 +263,7 @@ fn facts_clocks_and_packets_that_differ_are_told() {
     );
 }
 
-/// Eight nodes on two switches; `port` is the rate of one node's link, from it and to it.
+/// `port` is the link's rate, from the node and to it.
 fn ported(node: usize, port: [f64; 2]) -> Cluster {
     let base = cluster(8, 4, Put::Nothing, true, 3);
     let end = |at: usize, way: usize| if at == node { port[way] } else { 1000.0 };

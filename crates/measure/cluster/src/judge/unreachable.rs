@@ -1,5 +1,4 @@
-//! Nodes and pairs that could not be measured. If no partner reaches a node, the node is blamed,
-//! not its partners.
+//! If no partner reaches a node, the node is blamed, not its partners.
 
 use super::{ClusterFault, ClusterFaultKind, Court};
 use crate::cluster::{Missing, NodePair};
@@ -8,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The smallest number of partners that miss a blamed node.
 const FEWEST_PARTNERS: usize = 2;
 
-/// Replaces a node's missing pairs by one entry if most of its pairs are missing, with as few nodes
-/// as possible. `measured` counts a node's measured pairs: a node that failed late has some.
+/// Replaces missing pairs by as few nodes as possible. `measured` counts a node's measured pairs: a
+/// node that failed late has some.
 pub(crate) fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -> Vec<Missing> {
     let mut left: Vec<Missing> = missing.to_vec();
     let gone: BTreeSet<String> = missing

@@ -1,8 +1,8 @@
-//! Measures bad-looking pairs again, together with like pairs at the same moments.
+//! Measures bad-looking pairs again, with like pairs.
 //!
 //! A busy moment makes a connection look slow, and nothing makes it look too fast, so the better
-//! figures count. A busy computer slows all of its connections, so a pair is bad only if it is
-//! worse than like pairs, look after look.
+//! figures count. A busy computer slows all connections: a pair is bad only if it is worse than
+//! like pairs, look after look.
 
 use crate::choice::{self, PairValues, SIZE_BYTES};
 use crate::cluster::{Beside, Cluster, NodePair};
@@ -10,11 +10,11 @@ use crate::judge::beside::PairComparison;
 use crate::judge::{ClusterFault, ClusterJudgement};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Looks per pair: the minimum, and the maximum if they are not conclusive.
+/// Minimum and maximum looks per pair.
 const FEWEST_LOOKS: usize = 3;
 const MOST_LOOKS: usize = 12;
 
-/// These rounds ignore the time limit: a verdict needs at least two looks.
+/// Without the time limit: a verdict needs at least two looks.
 const FEWEST_ROUNDS: usize = 2;
 
 const LIKE: usize = 3;
@@ -27,11 +27,10 @@ pub(crate) trait Again {
 
     fn measure(&mut self, pair: [usize; 2]);
 
-    /// Whether time is left for another look, after `done` of `of` pairs in this round.
+    /// Whether time is left after `done` of `of` pairs.
     fn may_go_on(&mut self, done: usize, of: usize) -> bool;
 }
 
-/// Looks at bad-looking pairs until they are fine, have had all their looks, or the time is over.
 pub(crate) fn look_again(again: &mut dyn Again) {
     let mut looks = BTreeMap::<[usize; 2], Vec<PairComparison>>::new();
     let mut tries = BTreeMap::<[usize; 2], usize>::new();
@@ -109,7 +108,7 @@ fn suspects(
     open.chain(bad).collect()
 }
 
-/// Measures these pairs again; the cluster keeps the better figures. `None` if the time ends first.
+/// The cluster keeps the better figures. `None` if the time ends first.
 fn look(
     again: &mut dyn Again,
     pairs: &[[usize; 2]],
@@ -165,7 +164,6 @@ fn look_near(again: &mut dyn Again, faults: &[ClusterFault]) -> bool {
     again.cluster().pairs.len() > before
 }
 
-/// Healthy pairs of the same groups, drawn anew for each look.
 pub(crate) fn like(
     cluster: &Cluster,
     judgement: &ClusterJudgement,
@@ -177,7 +175,6 @@ pub(crate) fn like(
         .iter()
         .map(|pair| {
             let (block, mut like) = judgement.like(cluster, *pair, bad);
-            // Suspects of the same groups share like pairs, which are measured once.
             let all = drawn.entry(block).or_insert_with(|| {
                 rng.shuffle(&mut like);
                 like

@@ -13,7 +13,6 @@ pub(super) fn arrangements(
     let mut order = groups.concat();
     order.extend((0..nodes).filter(|node| groups.iter().all(|group| !group.contains(node))));
     let half = nodes / 2;
-    // With an odd number of nodes, the last has no partner.
     let across = (0..half).flat_map(|at| {
         let [a, b] = [order[at], order[at + half]];
         [[a, b], [b, a]]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const START: Duration = Duration::from_secs(90);
 const PER_PAIR: Duration = Duration::from_secs(2);
 
-/// All trips and streams of a pair take this many times the time for one message size.
+/// A pair's time, as a multiple of that for one message size.
 const TIMES: u32 = 20;
 
 /// How much longer rank 0 waits than the others let their programs run.
@@ -39,7 +39,7 @@ impl Lead<'_> {
 
     fn all_run(&mut self, order: &RankInstruction, limit: Duration) -> Result<String, MpiError> {
         let mut all: Vec<&mut Member> = self.members.iter_mut().chain(&mut self.others).collect();
-        // An MPI job starts only when all of its ranks have started.
+        // An MPI job needs all ranks.
         if let Some(lost) = all.iter().find(|member| member.lost.is_some()) {
             return Err(failed(lost, lost.lost.clone().unwrap_or_default()));
         }
@@ -60,8 +60,8 @@ impl Lead<'_> {
             match answer {
                 Ok(RankReply::Mpi(text)) if member.said.rank == 0 => printed = text,
                 Ok(RankReply::Mpi(_)) => {}
-                // Rank 0's output has the cause of the first failure, if known. A rank that waited
-                // for another has failed as well; the error names the silent one.
+                // Rank 0's output has the first cause. A rank that waited for another has failed as
+                // well; the error names the silent one.
                 Ok(RankReply::Failed(why)) => {
                     failure = failure.or(Some((member.said.node.clone(), why)))
                 }

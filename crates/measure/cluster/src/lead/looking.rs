@@ -1,4 +1,4 @@
-//! Rank 0 while it measures bad-looking pairs again, for a limited time.
+//! Measures bad-looking pairs again.
 
 use super::Lead;
 use super::again::Again;
@@ -6,8 +6,7 @@ use crate::cluster::Cluster;
 use crate::measure::ClusterProgress;
 use std::time::{Duration, Instant};
 
-/// The time limit for measuring again; if the first measurement of all pairs took longer, that
-/// time.
+/// The limit, or the time of the first measurement if longer.
 const AGAIN: Duration = Duration::from_secs(20);
 
 /// The time per message size when a pair is measured again; shorter if the first measurement's was.
@@ -22,7 +21,7 @@ pub(super) struct Looking<'l, 'a> {
 }
 
 impl<'l, 'a> Looking<'l, 'a> {
-    /// `first` is how long the first measurement of all pairs took.
+    /// `first` is the time of the first measurement of all pairs.
     pub(super) fn new(
         lead: &'l mut Lead<'a>,
         first: Duration,

@@ -34,7 +34,6 @@ fn options(folder: &Path) -> ClusterOptions {
     }
 }
 
-/// The ranks are nodes with different names.
 fn started(
     options: &ClusterOptions,
     size: usize,
@@ -76,7 +75,7 @@ fn four_ranks_measure_their_six_pairs_and_leave_no_file() {
     let again = Cluster::from_json(&cluster.to_json()).unwrap();
     assert_eq!(again, cluster);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-    // A resumed start chooses no pairs; it only looks again at bad-looking ones.
+    // It only looks again at bad-looking pairs.
     let resumed = ClusterOptions { earlier: Some(again), ..options(folder.path()) };
     let mut chosen = 0;
     let others: Vec<_> = (1..4)
@@ -158,7 +157,6 @@ fn a_node_that_dies_midway_is_missing_and_the_rest_is_kept() {
     assert_eq!(cluster.missing[0].nodes, ["n1"]);
     assert!(cluster.missing[0].why.contains("its connection broke"), "{:?}", cluster.missing);
     assert!(cluster.pairs.iter().any(|pair| pair.nodes == [0, 2]));
-    // An earlier result of other nodes is refused.
     let mut other = cluster.clone();
     other.nodes[2].name = "elsewhere".to_owned();
     let told = started(&ClusterOptions { earlier: Some(other), ..options }, 2, &[1])

@@ -1,4 +1,4 @@
-//! Builds the MPI program with the site's compiler.
+//! Builds the MPI program.
 
 use super::MpiError;
 use seatmap_os::limited::{self, LimitedError};
@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 const LINES: usize = 3;
 
-/// The MPI program, in a private folder until this is dropped.
+/// The MPI program; dropping this deletes it.
 #[derive(Debug)]
 pub struct MpiProgram {
     folder: Scratch,
@@ -31,7 +31,7 @@ impl MpiProgram {
     }
 }
 
-/// The compiler's command: the given one, `MPICC`, or `mpicc`.
+/// The given command, `MPICC`, or `mpicc`.
 #[must_use]
 pub fn compiler(named: Option<&str>) -> String {
     let command = named.map(str::to_owned).or_else(|| std::env::var("MPICC").ok());
@@ -61,7 +61,6 @@ fn built_within(command: &str, limit: Duration) -> Result<MpiProgram, MpiError> 
     })?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        // Later errors often follow from the first.
         let said: Vec<&str> =
             text.lines().filter(|line| !line.trim().is_empty()).take(LINES).collect();
         return Err(MpiError::Compiler { command: command.to_owned(), said: said.join(" | ") });
@@ -76,8 +75,8 @@ mod tests {
     use super::*;
 
     impl MpiProgram {
-        /// A script instead of the program, written by another process: a file of this process may
-        /// stay open in another thread's child for a moment, and then cannot be executed.
+        /// Written by another process: a file of this process may stay open in another thread's
+        /// child for a moment, and then cannot be executed.
         pub(crate) fn script(text: &str) -> MpiProgram {
             let folder = Scratch::new("mpi").unwrap();
             let file = folder.path().join("probe");

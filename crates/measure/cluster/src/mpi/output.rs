@@ -1,4 +1,4 @@
-//! Parses the program's output on its first rank.
+//! Parses the program's output.
 
 use super::{CollectiveTime, Mpi, MpiError, MpiPair};
 use seatmap_data::document::json_problem;
@@ -14,8 +14,7 @@ enum Line {
     End { end: bool },
 }
 
-/// The figures of a complete output for a cluster of this size. Other lines, such as a launcher's,
-/// are ignored.
+/// Other lines, such as a launcher's, are ignored.
 ///
 /// # Errors
 /// [`MpiError`]: the output is incomplete, reports an error or contains impossible figures.

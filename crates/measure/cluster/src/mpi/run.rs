@@ -8,13 +8,12 @@ use std::io::{Read, Seek};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How often the program's end is checked. It may take minutes and needs the CPUs itself.
+/// The program may take minutes and needs the CPUs itself.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A task contains only numbers: each rank runs its own program.
+/// Only numbers: each rank has its own program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct MpiTask {
-    /// The ranks and pairs, in the program's format.
     pub plan: String,
     pub limit_ms: u64,
 }
@@ -35,8 +34,6 @@ fn words(numbers: &[usize]) -> String {
     numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs the program as this rank and returns its output.
-///
 /// # Errors
 /// Why it has no figures.
 pub(crate) fn run(program: &MpiProgram, task: &MpiTask, rank: usize) -> Result<String, String> {
@@ -64,7 +61,7 @@ pub(crate) fn run(program: &MpiProgram, task: &MpiTask, rank: usize) -> Result<S
         printed.rewind().and_then(|()| printed.by_ref().take(MOST_PRINTED).read_to_end(&mut bytes));
     read.map_err(|error| format!("what it printed cannot be read in {folder}: {error}"))?;
     let printed = String::from_utf8_lossy(&bytes).into_owned();
-    // A program that finds itself alone says so on stdout and ends with an error.
+    // A lone program says so on stdout and fails.
     if ending.is_success() || printed.contains("\"error\"") {
         Ok(printed)
     } else {

@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often a waiting rank checks for overdue parts.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Another rank takes over a part that takes this many times as long as the longest finished one.
+/// An overdue part takes this many times as long as the longest finished one.
 const TOO_LONG: u32 = 3;
 
 #[derive(Debug)]
@@ -29,7 +28,6 @@ struct State {
 pub(super) struct Board {
     state: Mutex<State>,
     changed: Condvar,
-    /// Everything is done or cancelled.
     pub(super) is_over: AtomicBool,
 }
 
@@ -48,7 +46,7 @@ impl Board {
         }
     }
 
-    /// A part for a rank; waits if none is open. `None` once nothing is left.
+    /// Waits if none is open; `None` once nothing is left.
     pub(super) fn take(&self, rank: usize) -> Option<usize> {
         let mut state = self.state();
         loop {
@@ -77,7 +75,7 @@ impl Board {
         is_first
     }
 
-    /// Reopens the parts that only this lost rank had.
+    /// Reopens parts that only this rank had.
     pub(super) fn lost(&self, rank: usize) {
         let mut state = self.state();
         for part in state.of(rank) {
@@ -87,7 +85,6 @@ impl Board {
             });
             if is_alone {
                 state.running.remove(&part);
-                // It started before the parts that are still open.
                 state.open.push_front(part);
             }
         }
@@ -118,7 +115,7 @@ impl State {
                 .insert(part, Running { ranks: BTreeSet::from([rank]), since: Instant::now() });
             return Some(part);
         }
-        // Until the first part is done, the usual time is unknown.
+        // Unknown before the first part is done.
         let limit = self.longest? * TOO_LONG;
         let late = self.running.iter_mut().filter(|(_, running)| {
             running.since.elapsed() > limit && !running.ranks.contains(&rank)

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-/// Parts per rank: enough that all ranks end at about the same time and a lost rank costs little.
+/// Enough that all ranks end at about the same time and a lost rank costs little.
 const PARTS_A_RANK: usize = 32;
 
 /// The minimum number of jobs in a part, so that each CPU of a node has some.
@@ -22,7 +22,7 @@ pub type JobEvaluator<'a, J> = dyn Fn(&[J], &AtomicBool) -> Result<Vec<f64>, Str
 /// Receives jobs with their numbers and decides whether to continue.
 pub type Keep<'a, J> = dyn FnMut(&[J], &[f64]) -> ControlFlow<()> + 'a;
 
-/// The ranks of a start, seen from one of them.
+/// The ranks, seen from one of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranks<'a> {
     /// This rank.
@@ -34,8 +34,8 @@ pub struct Ranks<'a> {
 }
 
 impl Ranks<'_> {
-    /// Distributes the jobs, as rank 0. `name` is everything except the job on which the numbers
-    /// depend. `keep` receives each job once; `look` runs repeatedly meanwhile. Both can cancel.
+    /// Distributes the jobs. `name` is everything except the job on which the numbers depend.
+    /// `keep` receives each job once; `look` runs repeatedly meanwhile. Both can cancel.
     ///
     /// # Errors
     ///
@@ -65,8 +65,7 @@ impl Ranks<'_> {
         if is_wrong { Err(SpreadError::Numbers) } else { Ok(spread) }
     }
 
-    /// Does jobs for rank 0, as another rank, until nothing is left. Returns the number of parts it
-    /// did.
+    /// Does jobs for rank 0; returns the number of parts.
     ///
     /// # Errors
     /// [`SpreadError`].

@@ -18,7 +18,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
-/// The longest wait for an event before rank 0 checks for callers.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The outcome of spread work.
@@ -30,7 +29,7 @@ pub struct SpreadOutcome {
     pub done: Vec<(String, usize)>,
     /// Ranks that were lost or never joined.
     pub lost: Vec<LostRank>,
-    /// The text about refused callers.
+    /// Refused callers.
     pub refused: Vec<String>,
 }
 
@@ -60,8 +59,8 @@ struct Member {
     done: usize,
 }
 
-/// Distributes the parts over all ranks, including this one. `take` receives each part's number and
-/// result once, in the order of arrival; `look` runs repeatedly meanwhile. Both can cancel.
+/// Distributes the parts over all ranks. `take` receives each part's number and result once, in the
+/// order of arrival; `look` runs repeatedly meanwhile. Both can cancel.
 ///
 /// # Errors
 ///
@@ -129,7 +128,6 @@ impl<'a> Lead<'a> {
                 while let Some(part) = board.take(0) {
                     let what = match (work.part)(&parts[part], &board.is_over) {
                         Ok(text) => What::Done(part, text),
-                        // Interrupted, not failed.
                         Err(_) if board.is_over() => return,
                         Err(why) => What::Failed(why),
                     };
@@ -152,15 +150,13 @@ impl<'a> Lead<'a> {
         'a: 'scope,
     {
         let begun = Instant::now();
-        // Ranks that join after the end need an answer too; otherwise they search for this rank
-        // until their timeout.
+        // Without an answer, late ranks would search until their timeout.
         while !self.board.is_over()
             || self.members.len() < self.rank.size && begun.elapsed() < self.meet.timeout
         {
             if look().is_break() {
                 return Ok(false);
             }
-            // The wait for events is below.
             for heard in gate.look(Duration::ZERO) {
                 match heard {
                     Ok(called) => self.admit(scope, called)?,
@@ -244,7 +240,6 @@ impl<'a> Lead<'a> {
                 Ok(ControlFlow::Continue(()))
             }
             What::Done(part, text) => {
-                // Another rank was faster.
                 if !self.board.done(part) {
                     return Ok(ControlFlow::Continue(()));
                 }
@@ -275,7 +270,7 @@ impl<'a> Lead<'a> {
         }
     }
 
-    /// Ends all ranks: with an order, or after a failure by closing the connections.
+    /// With an order, or after a failure by closing the connections.
     fn dismiss(&self, is_well: bool) {
         for channel in self.members.values().filter_map(|member| member.channel.as_ref()) {
             let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);

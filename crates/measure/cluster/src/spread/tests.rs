@@ -96,7 +96,6 @@ fn the_part_of_a_lost_rank_is_done_by_another() {
             .unwrap();
         assert!(matches!(receive(&mut channel), Ok(Order::Part(_))));
     });
-    // Rank 0 keeps work open until the other has a part.
     let has_come = AtomicUsize::new(0);
     let parts: Vec<String> = (0..30).map(|number| number.to_string()).collect();
     let mut results = vec![String::new(); 30];

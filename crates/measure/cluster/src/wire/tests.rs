@@ -87,7 +87,6 @@ fn a_peer_that_sends_a_byte_now_and_then_has_no_more_time_than_others() {
     let [mut one, mut other] = ends();
     one.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
     let trickle = std::thread::spawn(move || {
-        // Until the other end closes.
         while other.write_payload(&[0]).is_ok() {
             std::thread::sleep(Duration::from_millis(20));
         }

@@ -55,9 +55,8 @@ impl Diagnosis {
     }
 }
 
-/// Subjects by the time that they can take from a program: whole periods taken by other programs or
-/// a quota, then clocks and memory, then microseconds of kernel work, then settings that affect
-/// only cells.
+/// Subjects by the time that they can take: whole periods, then clocks and memory, then
+/// microseconds of kernel work, then effects on cells only.
 const BY_EFFECT: [&str; 24] = [
     "load",
     "quota",
@@ -93,7 +92,7 @@ pub fn gravest(found: &[Diagnosis], most: usize) -> Vec<&Diagnosis> {
         .filter(|one| matches!(one.level, Severity::Fix | Severity::Boot | Severity::No))
         .filter(|one| one.remedy.is_some())
         .collect();
-    // A stable sort: unlisted subjects come last, in the order of examination.
+    // Unlisted subjects come last, in the order of examination.
     bad.sort_by_key(|one| {
         let effect = BY_EFFECT.iter().position(|subject| *subject == one.subject);
         (one.level == Severity::No, effect.unwrap_or(BY_EFFECT.len()))

@@ -1,13 +1,13 @@
-//! Disturbances of a set of CPUs, and remedies.
+//! Disturbances of a set of CPUs.
 //!
 //! | module | examines |
 //! |---|---|
-//! | `backend` | protection from other threads: a v2 partition, a v1 exclusive cpuset, or none |
-//! | `boot` | settings on the kernel's command line, with the argument to add |
+//! | `backend` | protection from other threads |
+//! | `boot` | the kernel's command line |
 //! | `irqs` | which interrupts can be moved away |
 //! | `settings` | throttling, workqueues, watchdog, statistics, huge pages |
-//! | `surroundings` | SMT siblings, daemons that move interrupts, the clock |
-//! | `remains` | the noise that remains after all remedies |
+//! | `surroundings` | SMT siblings, daemons, the clock |
+//! | `remains` | remaining noise |
 //!
 //! Kernel versions do not show which settings a container or hypervisor permits, only a trial does:
 //! write a value, read it back, restore it. Trials need the caller's permission and the
@@ -88,8 +88,7 @@ fn examine_with(
     found
 }
 
-/// The default CPUs of a cell: all online CPUs except those of the first core, where the system
-/// stays.
+/// By default, a cell's CPUs are all except the first core, where the system stays.
 #[must_use]
 pub fn usual_cpus(topology: &Topology, online: &[u32]) -> Vec<u32> {
     let Some(first) = online.first().copied() else { return Vec::new() };
@@ -133,7 +132,7 @@ mod tests {
         }
     }
 
-    /// Another process has the lock. Without trials, the examination still reports everything
+    /// Another process has the lock; without trials, the examination still reports everything
     /// readable at once.
     #[test]
     fn who_does_not_try_needs_no_lock() {

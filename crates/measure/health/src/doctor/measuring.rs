@@ -1,4 +1,4 @@
-//! Finds influences that blur a measurement on this computer, and names remedies.
+//! Finds influences that blur a measurement.
 
 use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
 use seatmap_cell::standing;
@@ -19,12 +19,10 @@ use std::time::Duration;
 
 const STEAL_WATCH: Duration = Duration::from_millis(500);
 
-/// Whether the cores' second threads run: `on`, `off`, `forceoff` (Documentation/ABI,
-/// sysfs-devices-system-cpu).
+/// `on`, `off`, `forceoff` (Documentation/ABI, sysfs-devices-system-cpu).
 const SMT_CONTROL: &str = "/sys/devices/system/cpu/smt/control";
 
-/// With coarser clock steps single batches blur: in batches of 50 round trips, 10 ns are the 0.2 ns
-/// that a figure may hide.
+/// In batches of 50 round trips, 10 ns are the 0.2 ns that a figure may hide.
 const COARSE_STEP_NS: f64 = 10.0;
 
 /// Examines this computer, in about half a second while it observes stolen time.
@@ -361,7 +359,7 @@ pub(crate) fn offline(root: &Root, cpus: &Cpus) -> Diagnosis {
     let are = agreeing(offline.len(), "is", "are");
     let switches: Vec<String> =
         offline.iter().map(|cpu| format!("/sys/devices/system/cpu/cpu{cpu}/online")).collect();
-    // With SMT off, the kernel refuses to start single second threads.
+    // With SMT off, the kernel starts no single second thread.
     let remedy = match root.read(SMT_CONTROL).as_deref() {
         Ok("off") => Remedy::write(root, DoctorRemedyKind::AllowSmt, SMT_CONTROL, "on"),
         Ok("forceoff") => {

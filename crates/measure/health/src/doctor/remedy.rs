@@ -2,7 +2,7 @@
 //!
 //! A command works as printed, and afterwards the same check finds nothing. An argument for the
 //! kernel's command line has this effect after the next start. Everything else is advice. A test
-//! executes each kind.
+//! executes each.
 
 use seatmap_os::Root;
 use seatmap_os::mounts::is_read_only;
@@ -139,8 +139,7 @@ impl Remedy {
         Remedy::new(kind, format!("for file in {pattern}; do echo {value} > $file; done"))
     }
 
-    /// In most containers and user namespaces the kernel's files are read-only, so no command
-    /// inside helps.
+    /// Most containers have read-only kernel files, so no command inside helps.
     fn ask_outside(root: &Root, value: &str, paths: &str) -> Self {
         Remedy::advice(format!("ask {} to write {value} to {paths}", rights::whom_to_ask(root)))
     }

@@ -1,4 +1,4 @@
-//! Examines this computer and writes the report.
+//! Examines this computer.
 
 use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::remedy::DoctorRemedyKind;
@@ -26,8 +26,8 @@ impl Blame for ExamineError {
     }
 }
 
-/// Examines this computer for measurements, seats and a cell. The cell gets the requested CPUs,
-/// which must be online; by default all CPUs that a cell could have.
+/// The cell gets the requested CPUs, which must be online; by default all CPUs that a cell could
+/// have.
 ///
 /// # Errors
 /// [`ExamineError`].
@@ -37,7 +37,7 @@ pub fn examine(named: Option<&[u32]>, may_try: bool) -> Result<Vec<Diagnosis>, E
     let chosen = match named {
         None => isolation::usual_cpus(&topology, &cpus.online),
         Some(named) => {
-            // Also accepts CPUs isolated from this process.
+            // Also CPUs isolated from this process.
             Cpus { allowed: cpus.online.clone(), ..cpus }.check(named)?;
             named.to_vec()
         }

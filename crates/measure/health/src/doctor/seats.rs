@@ -1,4 +1,4 @@
-//! Finds influences that move threads from their seats.
+//! Influences that move threads from their seats.
 
 use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
 use seatmap_data::statistics::words::agreeing;
@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 /// only by root.
 const FAIR_SERVERS: &str = "/sys/kernel/debug/sched/fair_server";
 
-/// Two reasons why a debugfs file is unreadable; only the first means that all is well.
+/// Two reasons; only the first means that all is well.
 const UNANSWERED: &str =
     "not known: this kernel does not have it, or only root of the host may ask";
 
@@ -32,8 +32,7 @@ pub fn examine(
     vec![scheduler(&kernel), cache_aware(&kernel), fair_server(root, &kernel), bound_by(&environ)]
 }
 
-/// A loaded scheduler keeps to masks, but a bound thread may wait longer than with the kernel's
-/// own.
+/// It keeps to masks, but a bound thread may wait longer.
 fn scheduler(kernel: &SchedulerSettings) -> Diagnosis {
     match &kernel.sched_ext {
         None => Diagnosis::new("scheduler", Severity::Ok, "the kernel's own", None),
@@ -61,8 +60,7 @@ fn cache_aware(kernel: &SchedulerSettings) -> Diagnosis {
     }
 }
 
-/// A fair server takes part of each period from real-time threads. On a CPU without a tick its
-/// timer is noise.
+/// It takes part of each period from real-time threads. On a CPU without a tick its timer is noise.
 fn fair_server(root: &Root, kernel: &SchedulerSettings) -> Diagnosis {
     let subject = "fair server";
     let quiet = CpuSet::of_list(&kernel.no_hz_full).unwrap_or_default();

@@ -1,10 +1,9 @@
-//! Calibration: each meter measures its own period, step and threshold.
+//! Each meter's own period, step and threshold.
 
 use super::cpu::MeteredCpu;
 
 /// Readings in a block: so few that many blocks pass undisturbed on a shared CPU.
 const BLOCK: u32 = 256;
-/// The quickest of this many blocks counts.
 const BLOCKS: u32 = 400;
 
 /// A shorter gap, in periods of the loop, may be its branch or cache miss.
@@ -14,8 +13,7 @@ const THRESHOLD_STEPS: f64 = 2.0;
 
 const TRIAL_STEPS: u64 = 4096;
 const TRIALS: u32 = 200;
-/// The target length of a quantum: long compared with a reading, short compared with a tick, so
-/// that most are undisturbed.
+/// Long compared with a reading, short compared with a tick, so that most are undisturbed.
 const QUANTUM_NS: f64 = 32_000.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,9 +1,8 @@
 //! The operations that the meters need.
 
-/// A CPU as its meters see it. `HostCpu` is the real one; tests use a synthetic one with known
-/// gaps.
+/// `HostCpu` is the real one; tests use a synthetic one with known gaps.
 pub(super) trait MeteredCpu {
-    /// The clock, in ticks. It never runs backwards.
+    /// It never runs backwards.
     fn ticks(&mut self) -> u64;
 
     fn work(&mut self, steps: u64);

@@ -4,13 +4,11 @@ use super::calibration::Calibration;
 use super::cpu::MeteredCpu;
 use super::gaps::{Gap, Gaps};
 
-/// For gaps of at least this length the loop asks the kernel whether another task ran, which takes
-/// a microsecond.
+/// From this length on the loop asks whether another task ran, which takes 1 us.
 const LONG_NS: u64 = 50_000;
 
 pub(super) struct Detour {
     pub(super) origin: u64,
-    /// The thread's waiting time at the last check.
     waited_ns: Option<u64>,
     pub(super) gaps: Gaps,
     pub(super) watched_ticks: u64,
@@ -36,12 +34,11 @@ impl Detour {
         self.waited_ns.is_some()
     }
 
-    /// Excludes waits before this turn from its gaps.
     pub(super) fn settle(&mut self, cpu: &mut impl MeteredCpu) {
         self.waited_ns = cpu.waited_ns();
     }
 
-    /// Watches from a reading until the clock shows `until`; returns the last reading.
+    /// Returns the last reading.
     #[inline(never)]
     pub(super) fn watch(
         &mut self,
@@ -60,8 +57,7 @@ impl Detour {
             last = now;
             if ticks > threshold {
                 self.record(cpu, own, now - ticks, ticks);
-                // Recording a gap takes time, with cache misses after a long one. That time is not
-                // a gap.
+                // The time for recording is not a gap.
                 last = cpu.ticks();
                 recording += last.saturating_sub(now);
             }
@@ -81,7 +77,6 @@ impl Detour {
         self.gaps.record(Gap { start_ns, length_ns, preempted_ns });
     }
 
-    /// The waiting time since the last check, including shorter gaps.
     fn waited(&mut self, cpu: &mut impl MeteredCpu) -> Option<u64> {
         let now_ns = cpu.waited_ns();
         let before_ns = std::mem::replace(&mut self.waited_ns, now_ns);

@@ -1,15 +1,14 @@
-//! The gaps found by the detour loop.
+//! Gaps found by the detour loop.
 
 use super::histogram::Histogram;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The number of gaps kept individually: the longest. The histogram and the sums include all.
+/// The longest gaps are kept. The histogram and the sums include all.
 pub(super) const MOST_KEPT: usize = 1024;
 
-/// 2^2 bins per octave: a bin is at most a quarter wider than its start, about the spread of gaps
-/// from one source.
+/// A bin is at most a quarter wider than its start, about the spread of gaps from one source.
 const SUB_BITS: u32 = 2;
 
 /// A time in which the program stood still.
@@ -18,8 +17,7 @@ const SUB_BITS: u32 = 2;
 pub struct Gap {
     /// From the start of the measurement to the start of the gap, in nanoseconds.
     pub start_ns: u64,
-    /// The length of the gap: the difference of the readings around it, minus the loop's own
-    /// period.
+    /// The difference of the readings around it, minus the loop's own period.
     pub length_ns: u64,
     /// The largest part of the gap in which another task had the CPU; the rest went to interrupts,
     /// the hypervisor, the firmware or the hardware. Null for gaps below 50 us and if the kernel
@@ -27,7 +25,7 @@ pub struct Gap {
     pub preempted_ns: Option<u64>,
 }
 
-/// All gaps of one CPU. Memory is allocated and touched only at creation.
+/// Memory is allocated and touched only at creation.
 pub(super) struct Gaps {
     longest: BinaryHeap<Reverse<(u64, u64, Option<u64>)>>,
     histogram: Histogram,
@@ -62,7 +60,7 @@ impl Gaps {
         }
     }
 
-    /// The number of gaps, their total length and the longest, in nanoseconds.
+    /// Number, total and longest, in ns.
     pub(super) fn sums(&self) -> (u64, u64, u64) {
         (self.histogram.count(), self.stolen_ns, self.histogram.max())
     }

@@ -1,5 +1,5 @@
-//! Interruptions of CPUs while a program ran on them, from the kernel's counters. No meter may run
-//! there, because the program has the CPUs to itself.
+//! Interruptions while a program ran, from the kernel's counters, because no meter may run on its
+//! CPUs.
 
 use super::sources::{NoiseSource, Snapshot, WatchedGaps};
 use seatmap_data::statistics::words::counted_figure;
@@ -49,7 +49,7 @@ impl NoiseListener {
         NoiseListener { before: Snapshot::now(), usage: ResourceUsage::of_children() }
     }
 
-    /// The interruptions of these CPUs, and of all waited-for children, since the start.
+    /// The interruptions of these CPUs since the start.
     #[must_use]
     pub fn end(&self, cpus: &[u32]) -> ProgramNoise {
         let now = Snapshot::now();

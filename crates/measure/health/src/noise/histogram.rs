@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-/// Counts values in logarithmic bins: each octave has the same number of equal bins, and each
-/// smaller value its own. The relative width of a bin is at most 2^-sub_bits. Like HdrHistogram
-/// (Tene), but over all of `u64` and without later allocation.
+/// Each octave has the same number of equal bins. The relative width of a bin is at most
+/// 2^-sub_bits. Like HdrHistogram (Tene), but over all of `u64` and without later allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     sub_bits: u32,
@@ -91,7 +90,6 @@ impl Histogram {
             .collect()
     }
 
-    /// The last bin ends at the largest number.
     fn end(&self, at: usize) -> u64 {
         if at + 1 < self.counts.len() { start(self.sub_bits, at + 1) } else { u64::MAX }
     }
@@ -121,7 +119,6 @@ mod tests {
     use proptest::prelude::*;
 
     fn values() -> impl Strategy<Value = Vec<u64>> {
-        // All octaves are equally likely.
         proptest::collection::vec(
             (0u32..64, any::<u64>()).prop_map(|(shift, value)| value >> shift),
             1..200,

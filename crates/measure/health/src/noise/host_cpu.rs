@@ -1,4 +1,4 @@
-//! The CPU of the calling, pinned thread.
+//! The CPU of the pinned thread.
 
 use super::cpu::MeteredCpu;
 use seatmap_machines::host::HostClock;
@@ -14,8 +14,7 @@ const INCREMENT: u64 = 1_442_695_040_888_963_407;
 /// The host's clock, and integer work in registers, which uses no memory.
 pub(super) struct HostCpu {
     clock: HostClock,
-    /// The scheduler's counts for the creating thread, if kept: time on a CPU, time ready for one,
-    /// time slices (Documentation/scheduler/sched-stats.rst).
+    /// Time on a CPU, time ready for one, time slices (Documentation/scheduler/sched-stats.rst).
     schedstat: Option<File>,
 }
 

@@ -1,4 +1,4 @@
-//! Runs one meter per CPU, all at once.
+//! Runs one meter per CPU.
 
 use super::error::Error;
 use super::host_cpu::HostCpu;
@@ -18,18 +18,17 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-/// How often `watch` runs. Rarely, because each call wakes a CPU.
+/// Rarely, because each call wakes a CPU.
 const WATCH: Duration = Duration::from_millis(250);
 
 /// Long enough to notice a busy CPU.
 const BRIEF: Duration = Duration::from_millis(250);
 
-/// Measures the noise of these CPUs simultaneously, each with its own pinned thread. Blocks until
-/// done.
+/// Measures the noise of these CPUs simultaneously. Blocks until done.
 ///
 /// The CPUs need not be in the process's affinity mask, but the thread's cpuset must contain them
-/// after it has entered [`NoiseOptions::enter`]. `watch` receives the elapsed time several times a
-/// second and can stop the measurement.
+/// after it has entered [`NoiseOptions::enter`]. `watch` receives the elapsed time and can stop the
+/// measurement.
 ///
 /// # Errors
 ///
@@ -68,7 +67,7 @@ struct Room<'a> {
 
 struct Hired<'s> {
     cpu: u32,
-    /// Starts the meter and passes its trace marker; dropping it ends the thread.
+    /// Starts the meter; dropping it ends the thread.
     go: Sender<Option<File>>,
     thread: ScopedJoinHandle<'s, Option<Brought>>,
 }
@@ -80,8 +79,7 @@ struct Brought {
     stayed: Result<(), Error>,
 }
 
-/// Whether a thread is pinned. Each thread keeps its sender until then, so the channel ends when
-/// all are.
+/// Each thread keeps its sender until then, so the channel ends when all are.
 type Seated = Result<(), Error>;
 
 impl Room<'_> {
@@ -237,7 +235,7 @@ mod tests {
     fn this_computer_is_measured_on_each_cpu() {
         let cpus = affinity::current().unwrap();
         let report = match on(&cpus, &short()) {
-            // Another process is creating a cell here, which moves the meters.
+            // Another process is creating a cell.
             Err(
                 error @ (Error::Moved { .. } | Error::MovedAndBack { .. } | Error::Cpuset { .. }),
             ) => {

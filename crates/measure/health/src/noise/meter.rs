@@ -1,4 +1,4 @@
-//! The two meters of a CPU, in turns.
+//! The two meters of a CPU.
 
 use super::calibration::Calibration;
 use super::cpu::MeteredCpu;
@@ -7,11 +7,10 @@ use super::quanta::Quanta;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// The length of a turn in microseconds: some ticks of any kernel (1 to 10 ms each) and many
-/// quanta.
+/// Some ticks of any kernel (1 to 10 ms each) and many quanta.
 const TURN_US: RangeInclusive<u64> = 5_000..=15_000;
 
-/// The seed of the turns' lengths, equal on all CPUs, so that they run the same meter at once.
+/// Equal on all CPUs, so that they run the same meter at once.
 const SEED: u64 = 1;
 
 pub(super) struct Metered {
@@ -31,8 +30,7 @@ impl Metered {
         }
     }
 
-    /// Runs until the time is over and each meter has had a turn, or until `stop`, checked between
-    /// turns.
+    /// Until each meter has had a turn, or `stop`, checked between turns.
     pub(super) fn run(
         &mut self,
         cpu: &mut impl MeteredCpu,
@@ -82,7 +80,7 @@ mod tests {
 
     #[test]
     fn both_meters_see_the_same_ticks() {
-        // 250 ticks of 20 us per second: half a percent.
+        // 250 times 20 us: 0.5 %.
         let metered = run(SyntheticCpu::ticking(4_000_000, 20_000, 250), || false);
         let (gaps, stolen_ns, longest_ns) = metered.detour.gaps.sums();
         assert!((90..160).contains(&gaps), "{gaps}");

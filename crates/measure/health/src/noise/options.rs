@@ -1,4 +1,4 @@
-//! Options of a noise measurement.
+//! Options of a measurement.
 
 use std::path::PathBuf;
 use std::time::Duration;

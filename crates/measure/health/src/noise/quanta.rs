@@ -18,7 +18,6 @@ impl Quanta {
         Quanta { times: Histogram::new(SUB_BITS), worked_ticks: 0, shortest_ticks: u64::MAX }
     }
 
-    /// Works from a reading until the clock shows `until`; returns the last reading.
     #[inline(never)]
     pub(super) fn work(
         &mut self,
@@ -32,7 +31,6 @@ impl Quanta {
             cpu.work(own.quantum_steps);
             let ticks = cpu.ticks().saturating_sub(last);
             self.record(ticks, cpu.ns_per_tick());
-            // A second reading excludes the time for recording.
             last = cpu.ticks();
         }
         last
@@ -44,8 +42,7 @@ impl Quanta {
         self.shortest_ticks = self.shortest_ticks.min(ticks);
     }
 
-    /// The share of the time, in percent, that would be saved if every quantum were as quick as the
-    /// shortest.
+    /// In percent.
     pub(super) fn excess_percent(&self) -> f64 {
         let ideal = self.shortest_ticks as f64 * self.times.count() as f64;
         if self.worked_ticks == 0 { 0.0 } else { 100.0 * (1.0 - ideal / self.worked_ticks as f64) }

@@ -8,8 +8,8 @@ use seatmap_os::sched;
 use seatmap_os::{CpuList, CpuSet};
 use std::path::PathBuf;
 
-/// Enters the groups, pins the thread and checks both. The process's own affinity mask never
-/// contains an isolated CPU, but a thread can still be pinned there.
+/// The process's own affinity mask never contains an isolated CPU, but a thread can still be pinned
+/// there.
 pub(super) fn take(cpu: u32, enter: &[PathBuf]) -> Result<(), Error> {
     for path in enter {
         // 0 means the writing thread.
@@ -22,8 +22,7 @@ pub(super) fn take(cpu: u32, enter: &[PathBuf]) -> Result<(), Error> {
     affinity::pin(&[cpu]).map_err(|source| refused(cpu, source))
 }
 
-/// Divides CPUs into those on which a meter can be pinned from here, and errors for the others, by
-/// trying it.
+/// Divides CPUs, by trial, into those that a meter can use and errors.
 #[must_use]
 pub fn reachable(cpus: &[u32]) -> (Vec<u32>, Vec<Error>) {
     let mut open = Vec::new();
@@ -49,7 +48,6 @@ pub fn reachable(cpus: &[u32]) -> (Vec<u32>, Vec<Error>) {
     (open, closed)
 }
 
-/// The standard library cannot copy an error.
 fn copy(error: &std::io::Error) -> std::io::Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), std::io::Error::from_raw_os_error)
 }
@@ -63,12 +61,11 @@ pub(super) fn check(cpu: u32) -> Result<(), Error> {
     }
 }
 
-/// How often the calling thread has changed CPU; `None` if the kernel does not count it.
+/// `None` if the kernel does not count it.
 pub(super) fn moves() -> Option<u64> {
     sched::migrations(&std::fs::read("/proc/thread-self/sched").ok()?)
 }
 
-/// Whether the thread is pinned and, as far as the kernel counts, has not moved since.
 pub(super) fn check_since(cpu: u32, moves_before: Option<u64>) -> Result<(), Error> {
     check(cpu)?;
     let has_moved = moves_before.zip(moves()).is_some_and(|(before, now)| now > before);
@@ -78,7 +75,7 @@ pub(super) fn check_since(cpu: u32, moves_before: Option<u64>) -> Result<(), Err
 /// Finds the reason behind the kernel's "invalid argument".
 fn refused(cpu: u32, source: std::io::Error) -> Error {
     let Ok(cpus) = Cpus::read() else { return Error::Seat { cpu, source } };
-    // Without the own mask, the check finds only CPUs that do not run.
+    // The check then finds only CPUs that do not run.
     let open = Cpus { allowed: Vec::new(), ..cpus };
     match open.check(&[cpu]) {
         Err(seatmap_os::CpuError::Forbidden { .. }) | Ok(()) => outside(cpu, source),

@@ -6,7 +6,7 @@ use seatmap_os::usage::ResourceUsage;
 use serde::Serialize;
 use std::time::Instant;
 
-/// With fewer gaps, sources are not weighed: even with 100, chance shifts a share by a tenth.
+/// Even with 100, chance shifts a share by a tenth.
 const FEWEST_GAPS: u64 = 100;
 
 /// One kind of event on a CPU during the measurement.

@@ -1,4 +1,4 @@
-//! A CPU in virtual time with known gaps.
+//! A CPU in virtual time.
 
 use super::cpu::MeteredCpu;
 

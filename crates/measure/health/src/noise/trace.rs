@@ -1,8 +1,7 @@
 //! Kernel activity during a measurement, from the kernel's trace.
 //!
-//! Counters show how often an event occurred; the trace shows when it began and ended. Each long
-//! gap of the detour loop can therefore be divided among the tasks and handlers that had the CPU;
-//! the rest is unexplained: another guest of the hypervisor, the firmware or the hardware.
+//! Each long gap of the detour loop can therefore be divided among the tasks and handlers that had
+//! the CPU; the rest is unexplained: another guest of the hypervisor, the firmware or the hardware.
 //!
 //! The trace is a separate instance (Documentation/trace/ftrace.rst). It records interrupt
 //! handlers, softirqs and task switches, only on the measured CPUs. It is removed at the end; if
@@ -21,13 +20,12 @@ use super::gaps::Gap;
 use seatmap_machines::host::HostClock;
 
 pub(super) struct CpuTrace {
-    /// The kernel's text, one line per event.
     text: Vec<u8>,
     /// Whether earlier events were overwritten.
     is_cut: bool,
 }
 
-/// Readings of the meter's clock and of the trace's (`CLOCK_MONOTONIC`) at the start and the end.
+/// Readings of the meter's and the trace's clock (`CLOCK_MONOTONIC`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
     pub(super) begin: Mark,
@@ -41,7 +39,7 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// Takes the try with the shortest time between its readings.
+    /// The try with the shortest time between readings.
     pub(super) fn now(clock: &HostClock) -> Self {
         let tried = (0..16).map(|_| {
             let before = clock.stamp().ticks;
@@ -56,8 +54,7 @@ impl Mark {
 }
 
 impl Marks {
-    /// Converts a reading to the trace's time, by interpolation between the marks, so that
-    /// calibration errors do not add up.
+    /// By interpolation, so that calibration errors do not add up.
     fn mono_ns(&self, ticks: f64) -> f64 {
         let span = (self.end.ticks - self.begin.ticks).max(1) as f64;
         let ns_per_tick = (self.end.mono_ns - self.begin.mono_ns) as f64 / span;
@@ -72,8 +69,7 @@ fn mono_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Divides the gaps of one CPU; `None` if the recording lacks the meter's mark. Gaps are counted
-/// from the reading `origin`.
+/// `None` if the recording lacks the meter's mark. Gaps are counted from the reading `origin`.
 pub(super) fn explain(
     recording: &CpuTrace,
     gaps: &[Gap],
@@ -82,7 +78,7 @@ pub(super) fn explain(
     ns_per_tick: f64,
 ) -> Option<Traced> {
     let spans = spans::of(&recording.text)?;
-    // Gaps before the first remaining event are unknown to the trace.
+    // The trace lacks earlier gaps.
     let from_ns = if recording.is_cut { spans.first_ns } else { 0 };
     Some(blame::traced(gaps, &spans, from_ns, |gap: &Gap| {
         marks.mono_ns(origin as f64 + gap.start_ns as f64 / ns_per_tick) as u64

@@ -13,7 +13,7 @@ pub struct DrawnPlacement {
     pub placement: Vec<u32>,
     /// The objective's value.
     pub cost: Option<f64>,
-    /// The home of each edge's line, if known, in the pattern's order; or empty.
+    /// The home of each edge's line, if known; or empty.
     pub homes: Vec<Option<usize>>,
     /// The simulator's traffic count of each link, in the fabric's order.
     pub counted: Option<Vec<f64>>,
@@ -51,7 +51,7 @@ impl DrawnPlacement {
         }
     }
 
-    /// Channels use candidate lines in order. Homes are known only if the plan has them too.
+    /// Homes are known only if the plan has them too.
     fn unplanned(
         title: &str,
         profile: &Profile,
@@ -67,7 +67,6 @@ impl DrawnPlacement {
         let homes = if plan.channels.is_empty() {
             Vec::new()
         } else {
-            // With fewer lines than edges, lines repeat.
             lines.cycle().take(pattern.edges.len()).collect()
         };
         DrawnPlacement { title: title.to_owned(), placement, cost: None, homes, counted: None }

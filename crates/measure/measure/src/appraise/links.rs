@@ -7,8 +7,7 @@ use seatmap_data::pattern::Pattern;
 use seatmap_sim::CoherentModel;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The links of a machine: those of its fabric if its model has one, otherwise the borders of
-/// groups of PUs.
+/// The links of a machine's fabric or, without one, the borders of groups of PUs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MachineLinks {
     /// The links of a ring or mesh.

@@ -1,9 +1,9 @@
-//! A machine's PUs inside its cores, caches, dies, nodes and packages.
+//! A machine's nested groups of PUs.
 
 use seatmap_data::machine::{CoreKind, Level, Profile, Pu};
 
-/// The levels from the outside. A node is usually inside a package; otherwise the package appears
-/// inside each of its nodes.
+/// From the outside. A node is usually inside a package; otherwise the package appears inside each
+/// of its nodes.
 const LEVELS: [Level; 9] = [
     Level::Drawer,
     Level::Book,
@@ -19,7 +19,7 @@ const LEVELS: [Level; 9] = [
 /// A group of PUs, or one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PuGroup {
-    /// The group's names, one for each level at which it is a whole group, from the outside.
+    /// One name for each level at which it is a whole group, from the outside.
     pub names: Vec<String>,
     /// The innermost of these levels; `None` for the machine, groups of near cores, and PUs.
     pub level: Option<Level>,
@@ -29,14 +29,13 @@ pub struct PuGroup {
     pub inside: Vec<PuGroup>,
 }
 
-/// The machine as nested groups without unknown levels; if no level is known, the groups of near
-/// cores replace them.
+/// The machine as nested groups; if no level is known, groups of near cores.
 #[must_use]
 pub fn machine(profile: &Profile) -> PuGroup {
     let mut pus: Vec<&Pu> = profile.topology.pus.iter().collect();
     let within =
         |pu: &Pu| (pu.package, pu.numa, pu.die, pu.l3, pu.cluster, pu.l2, pu.core, pu.smt, pu.os);
-    // The order of groups in the picture.
+    // As in the picture.
     pus.sort_by_key(|pu| (pu.drawer, pu.book, within(pu)));
     let mut all = group(&pus, &LEVELS);
     let is_flat = all.inside.len() == pus.len() && all.names.is_empty();
@@ -48,8 +47,7 @@ pub fn machine(profile: &Profile) -> PuGroup {
     all
 }
 
-/// The PUs of one group, divided by the first level that divides them; the levels before it add
-/// names.
+/// Divided by the first level that divides them; earlier levels add names.
 fn group(pus: &[&Pu], levels: &[Level]) -> PuGroup {
     let mut here = PuGroup {
         names: Vec::new(),
@@ -65,7 +63,6 @@ fn group(pus: &[&Pu], levels: &[Level]) -> PuGroup {
     for (at, level) in levels.iter().enumerate() {
         let Some(parts) = divided(pus, *level) else { continue };
         match parts.as_slice() {
-            // This level divides nothing and adds a name.
             [whole] => {
                 here.names.push(name(*level, whole[0]));
                 here.level = Some(*level);
@@ -90,7 +87,6 @@ fn named(pus: &[&Pu], level: Level, below: &[Level]) -> PuGroup {
     part
 }
 
-/// `None` if the level is unknown for some PU.
 fn divided<'a>(pus: &[&'a Pu], level: Level) -> Option<Vec<Vec<&'a Pu>>> {
     let mut parts: Vec<(u32, Vec<&Pu>)> = Vec::new();
     for pu in pus {

@@ -59,7 +59,6 @@ impl QapRequest {
     pub fn solve(self) -> QapSolution {
         let n = self.instance.n;
         let qap = Qap::new(square(n, &self.instance.a), square(n, &self.instance.b));
-        // Excludes the preparation of the matrices.
         let began = Instant::now();
         let solved = solve(&qap, &self.time.limit(), self.threads, self.seed);
         QapSolution {

@@ -1,4 +1,4 @@
-//! Runs a pattern's messages on a model to judge placements.
+//! Runs a pattern's messages on a model.
 
 use crate::appraise::DrawnPlacement;
 use seatmap_machines::catalog::{Capability, Lacks, Machine, Runner};
@@ -32,8 +32,7 @@ pub enum RehearsalError {
 pub struct Rehearsal {
     model: Arc<CoherentModel>,
     handoffs: Handoffs,
-    /// Whether channels take the lines with the best homes, from a quarter more lines than channels
-    /// (Liu et al. 2015), instead of the next line.
+    /// Whether channels take the best of a quarter more lines than channels (Liu et al. 2015).
     chooses_homes: bool,
 }
 
@@ -71,7 +70,6 @@ impl Rehearsal {
     pub fn judged<T>(&self, work: impl FnOnce(TrialJudge) -> T) -> T {
         let time_ns =
             |placement: &[u32]| self.time_ns(placement).map_err(|error| error.to_string());
-        // No lower bound on the time is known.
         work(TrialJudge { time_ns: &time_ns, floor_ns: 0.0 })
     }
 
@@ -80,7 +78,7 @@ impl Rehearsal {
         handoffs_ns(&mut bed, &self.under(placement), placement)
     }
 
-    /// Runs a placement again to count its links' traffic and find its lines' homes.
+    /// Runs a placement again for its links' traffic and its lines' homes.
     ///
     /// # Errors
     /// The model cannot run it.

@@ -13,7 +13,7 @@ use seatmap_place::{OTHER_WAY_PART, PlaceError, PlaceRequest, PlacementRemark, P
 use seatmap_sim::SimError;
 use std::time::Instant;
 
-/// With more edges, tracing each over the links takes longer than a search.
+/// Tracing more over the links takes longer than a search.
 const MOST_EDGES: usize = 100_000;
 
 /// A request for the seats of a pattern's tasks on a machine.
@@ -105,7 +105,7 @@ impl AppraisalRequest<'_> {
     pub fn appraise(&self) -> Result<Appraisal, AppraisalError> {
         let began = Instant::now();
         let mut request = self.place.clone().settled()?;
-        // The remarks search with the other use of SMT, so both searches share the user's time.
+        // Remarks search too, so both share the user's time.
         request.limit = if self.with_remarks && request.has_other_way() {
             self.time.without_part(OTHER_WAY_PART)
         } else {
@@ -169,8 +169,8 @@ impl AppraisalRequest<'_> {
         Ok(remarks)
     }
 
-    /// A link clearly busier than without a plan, if distances were the objective. `time` ignores
-    /// links too, but objectives with links ignore loads, so no alternative can be proposed.
+    /// `time` ignores links too, but objectives with links ignore loads, so no alternative can be
+    /// proposed.
     fn busier_link(
         &self,
         request: &PlaceRequest,

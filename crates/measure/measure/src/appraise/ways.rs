@@ -1,4 +1,4 @@
-//! The links between two PUs of a ring or mesh.
+//! Links of a ring or mesh.
 
 use crate::appraise::DrawnPlacement;
 use seatmap_data::pattern::Pattern;
@@ -24,7 +24,6 @@ impl Ways {
     /// The ring or mesh of a model; `None` for hierarchical ones.
     #[must_use]
     pub fn of(model: &CoherentModel, pus: impl Iterator<Item = u32>) -> Option<Self> {
-        // A hierarchical machine has no shape.
         let word = match model.shape.as_ref()? {
             NetworkShape::Mesh { .. } => "tile",
             _ => "stop",
@@ -42,18 +41,15 @@ impl Ways {
         })
     }
 
-    /// The load of each link under a placement: the simulator's count if available, otherwise the
-    /// bytes that cross it.
+    /// The load of each link: the simulator's count if available, otherwise bytes.
     #[must_use]
     pub fn loads(&self, pattern: &Pattern, seating: &DrawnPlacement) -> Vec<f64> {
         let links = self.fabric.links().len();
-        // Another machine's counts do not fit this fabric.
         if let Some(counted) = seating.counted.as_ref().filter(|counted| counted.len() == links) {
             return counted.clone();
         }
         let mut loads = vec![0.0; links];
         for (at, edge) in pattern.edges.iter().enumerate() {
-            // A placement on file may have fewer tasks than the pattern.
             if let Some([from, to]) = seating.ends(edge) {
                 let links = self.links(from, to, seating.home(at));
                 links.into_iter().for_each(|link| loads[link] += edge.bytes);
@@ -62,8 +58,7 @@ impl Ways {
         loads
     }
 
-    /// The links from one PU to another, via the home of their line if known; as indices into the
-    /// fabric's links.
+    /// The links from one PU to another, via the home if known, by index.
     #[must_use]
     pub fn links(&self, from: u32, to: u32, home: Option<usize>) -> Vec<usize> {
         let (Some(from), Some(to)) = (self.node_of_pu.get(&from), self.node_of_pu.get(&to)) else {

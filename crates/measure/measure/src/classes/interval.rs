@@ -27,8 +27,8 @@ impl PairInterval {
     }
 }
 
-/// Whether the first pairs are significantly nearer: the median upper end of their intervals is
-/// below the others' median lower end. False if either list is empty.
+/// Whether the median upper end of their intervals is below the others' median lower end. False if
+/// either list is empty.
 #[must_use]
 pub fn are_apart(near: &[PairInterval], far: &[PairInterval]) -> bool {
     let high_ns = median(&near.iter().map(|pair| pair.high_ns).collect::<Vec<_>>());

@@ -1,7 +1,7 @@
 //! Distance classes, and the order to show them.
 //!
-//! A class contains all pairs with the same relation, such as a shared core, cache or package. The
-//! topology names it if known, otherwise the groups found in the distances.
+//! A class contains all pairs with the same relation, from the topology or, if unknown, the groups
+//! in the distances.
 
 mod interval;
 mod order;
@@ -27,7 +27,7 @@ pub enum QuantilesOf {
     PairMedians,
 }
 
-/// One distance class of a machine. Round-trip nanoseconds.
+/// One distance class, in round-trip nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistanceClass {

@@ -4,8 +4,8 @@ use super::Relations;
 use seatmap_data::machine::Profile;
 use std::collections::HashMap;
 
-/// The order of PUs in heatmaps, as indices into `core_distance.pus`: group by group, siblings side
-/// by side. Spheres, groups and cores are in the order of their first PU.
+/// The order of PUs in heatmaps, as indices into `core_distance.pus`: by sphere, group and core,
+/// each in the order of its first PU.
 #[must_use]
 pub fn grouped_order(profile: &Profile) -> Vec<usize> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
@@ -17,7 +17,6 @@ pub fn grouped_order(profile: &Profile) -> Vec<usize> {
     order
 }
 
-/// The first PU with the same label, for each PU.
 fn first_of(labels: &[usize]) -> Vec<usize> {
     let mut first = HashMap::new();
     labels.iter().enumerate().map(|(at, label)| *first.entry(*label).or_insert(at)).collect()

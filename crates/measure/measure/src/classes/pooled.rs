@@ -1,7 +1,6 @@
 //! Quantiles of the batches of many pairs, from the deciles of each.
 //!
-//! Between two deciles the batches are assumed to be evenly distributed. Each pair has equal
-//! weight, however often it was visited.
+//! Between two deciles the batches are assumed to be evenly distributed.
 
 use seatmap_data::machine::Deciles;
 
@@ -23,7 +22,6 @@ pub fn quantile(pairs: &[Deciles], share: f64) -> Option<f64> {
     Some(before + (at - before) * (share - begun) / (reached - begun))
 }
 
-/// The share of all batches below a value, or at it if `included`.
 fn share_below(pairs: &[Deciles], value: f64, included: bool) -> f64 {
     let tenths: f64 = pairs.iter().map(|deciles| tenths_below(deciles, value, included)).sum();
     tenths / (10.0 * pairs.len() as f64)

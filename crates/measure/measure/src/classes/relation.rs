@@ -28,8 +28,7 @@ pub struct Relations {
     pub core: Vec<usize>,
     /// The group of each PU in the home model; one group without a model.
     pub group: Vec<usize>,
-    /// The sphere of each PU: its package, otherwise the groups nearer to each other than to the
-    /// rest.
+    /// The sphere of each PU: its package, otherwise near groups.
     pub sphere: Vec<usize>,
     pus: Vec<Pu>,
     levels: Vec<NamedLevel>,
@@ -38,7 +37,7 @@ pub struct Relations {
 }
 
 impl Relations {
-    /// The relations in a profile, from its topology and home model.
+    /// The relations in a profile.
     #[must_use]
     pub fn of(profile: &Profile, distance: &CoreDistance) -> Self {
         let model =
@@ -105,8 +104,7 @@ impl Relations {
         }
     }
 
-    /// The finest shared level with `true`, otherwise the coarsest with `false`; `None` without
-    /// known levels.
+    /// The finest shared level (`true`) or the coarsest (`false`), if any.
     fn level(&self, i: usize, j: usize) -> Option<(&'static str, bool)> {
         let shared = self
             .levels
@@ -120,7 +118,7 @@ impl Relations {
     fn telling_levels(&self) -> Vec<NamedLevel> {
         let mut levels: Vec<NamedLevel> = Vec::new();
         let mut parts = self.core.iter().collect::<std::collections::BTreeSet<_>>().len();
-        // An equally large die or NUMA node adds nothing to the package, the coarsest level.
+        // An equally large die or node adds nothing.
         let packages = self.count(LEVELS[4]);
         for level in LEVELS {
             let Some(count) = self.count(level) else { continue };

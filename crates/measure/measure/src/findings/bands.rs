@@ -1,12 +1,11 @@
-//! Compares distances with those of such pairs on published machines.
+//! Compares distances with published machines.
 
 use super::{ProfileFinding, View};
 use seatmap_data::machine::{OriginKind, PairStatus, Pu};
 use seatmap_data::statistics::median;
 
-/// Shared levels, and their round trips on published machines in nanoseconds: core-to-core-latency
-/// results from Haswell to Sapphire Rapids and Zen to Zen 4, Graviton and Kunpeng, each band
-/// widened by half.
+/// Round trips in ns: core-to-core-latency results from Haswell to Sapphire Rapids and Zen to Zen
+/// 4, Graviton and Kunpeng, each band widened by half.
 const BANDS: [(&str, Shares, f64, f64); 3] = [
     ("SMT siblings", |a, b| a.core.is_some() && a.core == b.core, 5.0, 40.0),
     ("PUs under one L3", |a, b| a.core != b.core && a.l3.is_some() && a.l3 == b.l3, 20.0, 180.0),
@@ -48,7 +47,6 @@ fn class_median_ns(view: &View, shares: Shares) -> Option<f64> {
         .median_ns
         .pairs()
         .filter(|(i, j, _)| shares(pus[*i], pus[*j]))
-        // A stacked pair has its own finding.
         .filter(|(i, j, _)| view.distance.status[(*i, *j)] != Some(PairStatus::Stacked));
     median(&shared.map(|(_, _, value)| *value).collect::<Vec<_>>())
 }

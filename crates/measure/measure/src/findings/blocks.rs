@@ -6,11 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Two blocks of a class differ from this ratio on. The wires of a large package alone cause 1.15.
 const UNEQUAL: f64 = 1.2;
 
-/// The rows of two groups' first PUs, and their distance.
 type Block = (usize, usize, f64);
 
-/// The class with the largest significant difference between its blocks; `None` if a far home
-/// already explains it.
+/// `None` if a far home already explains the difference.
 pub fn asymmetric(view: &View, explained: bool) -> Option<ProfileFinding> {
     let mut of_class = BTreeMap::<String, Vec<Block>>::new();
     for (a, b, between) in

@@ -4,10 +4,9 @@ use super::{ProfileFinding, View};
 use seatmap_data::statistics::median;
 use std::collections::BTreeMap;
 
-/// The smallest reported ratio of distances on the far side to those on the near side; the
-/// published case has 1.8.
+/// The smallest reported ratio; the published case has 1.8.
 const SLOWER: f64 = 1.25;
-/// Two sides are built alike if the distances inside their groups differ by less than this.
+/// Two sides are alike if distances inside their groups differ by less.
 const ALIKE: f64 = 0.1;
 
 /// Two halves of equally many groups with equal inner distances are symmetric hardware. If one half
@@ -29,8 +28,6 @@ pub fn find(view: &View) -> Option<ProfileFinding> {
     })
 }
 
-/// The groups of two packages or, if unknown, the largest set of near groups and an equal number of
-/// isolated ones.
 fn halves(view: &View) -> Option<(Vec<usize>, Vec<usize>)> {
     let mut of_sphere = BTreeMap::<usize, Vec<usize>>::new();
     for group in 0..view.model.groups.len() {

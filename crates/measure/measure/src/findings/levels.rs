@@ -4,8 +4,7 @@ use super::{ProfileFinding, View};
 use crate::classes::{LEVELS, NamedLevel};
 use crate::fit::linkage::{renumbered, sizes};
 
-/// Reports groups that match no level known for every PU. Groups whose own pairs are not
-/// significantly nearer may be noise.
+/// Groups whose own pairs are not significantly nearer may be noise.
 pub fn disagree(view: &View) -> Option<ProfileFinding> {
     let parts: Vec<(&str, Vec<usize>)> =
         LEVELS.iter().filter_map(|level| Some((level.0, parts(view, level)?))).collect();

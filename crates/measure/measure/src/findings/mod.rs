@@ -183,8 +183,7 @@ impl View<'_> {
     }
 }
 
-/// All findings about a profile, the most important first: those that cast doubt on the figures,
-/// then those about hidden structure.
+/// All findings: those that cast doubt on the figures, then those about hidden structure.
 #[must_use]
 pub fn findings(profile: &Profile) -> Vec<ProfileFinding> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
@@ -204,7 +203,7 @@ pub fn findings(profile: &Profile) -> Vec<ProfileFinding> {
         passes::unsteady(distance),
         passes::drifting(distance),
         bands::implausible(&view),
-        // Hidden siblings also form groups of two that match no level.
+        // Hidden siblings also match no level.
         levels::disagree(&view).filter(|_| hidden.is_none()),
         hidden,
         pair_view_empty(&model),
@@ -232,7 +231,7 @@ fn pair_view_empty(model: &HomeModel) -> Option<ProfileFinding> {
     })
 }
 
-/// Excludes simulated models, whose lines are not measured, and machines of two PUs.
+/// Not for simulated models, whose lines are not measured.
 fn single_home(profile: &Profile, model: &HomeModel) -> Option<ProfileFinding> {
     let measured = profile.origin.kind != OriginKind::Model;
     (measured && model.homes() == 1 && model.offset_ns.len() > 2 && model.lines.is_none())

@@ -44,7 +44,6 @@ fn wide(distance: &CoreDistance, i: usize, j: usize) -> Option<Wide> {
     })
 }
 
-/// The pairs with this status, and their percentage; `None` if there are none.
 fn count(distance: &CoreDistance, status: PairStatus) -> Option<(usize, f64)> {
     let known = distance.status.pairs().filter_map(|(_, _, status)| *status);
     let (found, all) =

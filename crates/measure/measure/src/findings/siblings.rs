@@ -1,4 +1,4 @@
-//! Hardware threads of one core that the topology lists as cores, as in many guests.
+//! Hardware threads listed as cores, as in many guests.
 
 use super::{ProfileFinding, View};
 use seatmap_data::machine::{OriginKind, Pu};

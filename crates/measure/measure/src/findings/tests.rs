@@ -6,7 +6,6 @@ use seatmap_data::machine::{
     Matrix, Origin, OriginKind, PairRegimes, PairStatus, Pu, Topology, import,
 };
 
-/// `None`, and a skipped test, without the matrix.
 fn published(name: &str) -> Option<String> {
     let path = seatmap_needs::published(&format!("core-to-core/{name}.csv"))?;
     let bytes = std::fs::read(&path).unwrap();

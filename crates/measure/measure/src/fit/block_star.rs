@@ -59,8 +59,7 @@ impl<'a> Counted<'a> {
         Counted { group, n, homes, groups: group.iter().max().map_or(0, |last| last + 1) }
     }
 
-    /// Whether a group has a B for each home: pairs between groups then determine the offsets,
-    /// which takes three groups.
+    /// Pairs between groups then determine the offsets, which takes three groups.
     fn inside_by_home(&self) -> bool {
         self.homes > 1 && self.groups > 2
     }
@@ -104,7 +103,7 @@ pub fn fit(machine: &GroupedMachine, cells: &[HomeDistance]) -> BlockStarFit {
     let machine = &Counted::of(machine);
     let groups = machine.groups;
     let rows: Vec<Equation> = cells.iter().map(|cell| machine.row(cell)).collect();
-    // Without a ridge: `centre` settles the constant that can move between B and a.
+    // Without a ridge: `centre` settles the common constant.
     let unknowns = solve(&rows, &vec![0.0; machine.unknowns()]);
     let mut offset_ns: Vec<Vec<f64>> = (0..machine.n)
         .map(|pu| (0..machine.homes).map(|home| unknowns[machine.offset(pu, home)]).collect())
@@ -129,7 +128,7 @@ pub fn fit(machine: &GroupedMachine, cells: &[HomeDistance]) -> BlockStarFit {
     BlockStarFit { between_ns, inside_ns, offset_ns, r2, residual_ns }
 }
 
-/// Gives the offsets of each group zero mean over its PUs and homes; B absorbs the rest.
+/// Offsets get zero mean; B absorbs the rest.
 fn centre(machine: &Counted, cells: &[HomeDistance], offset_ns: &mut [Vec<f64>]) {
     let mut seen = vec![vec![false; machine.homes]; machine.n];
     for cell in cells {

@@ -1,4 +1,4 @@
-//! Groups of cores, from the distances alone.
+//! Groups of cores in the distances.
 //!
 //! *Nearness*: core complexes, dies, tiles and sockets are nearer inside than to others; the first
 //! wide gap in the clustering shows them. *Equality*: the four cores of a Kunpeng cluster, or of a
@@ -11,8 +11,7 @@ use super::star;
 use seatmap_data::machine::Matrix;
 use seatmap_data::statistics::median;
 
-/// Clusters are separate if they join at this multiple of the distance inside them. Published
-/// machines have at least 1.8 between classes and at most 1.15 inside one.
+/// Published machines have at least 1.8 between classes and at most 1.15 inside one.
 const GAP: f64 = 1.35;
 /// Rows belong to different parts if they deviate by this multiple of the deviation inside one
 /// part.
@@ -24,8 +23,7 @@ const IN_COMPANY_NEAR: f64 = 0.5;
 const IN_COMPANY_EQUAL: f64 = 0.9;
 /// Rows of fewer cores do not distinguish parts.
 const FEWEST_CORES: usize = 6;
-/// Up to this many cores, all columns are compared; with more, only evenly spaced ones if the first
-/// `EXACT_TO` cores show parts, because the time grows with the cube of the cores.
+/// With more cores, only some columns are compared, because the time grows with the cube.
 const EXACT_TO: usize = 256;
 const COLUMNS: usize = 64;
 /// A star that explains this share of the variance makes its cores one part.
@@ -63,8 +61,7 @@ pub(super) fn between_cores(d: &Matrix, core: &[usize]) -> Matrix {
     between
 }
 
-/// The partition at the lowest wide gap that leaves most members in clusters of two or more; one
-/// part without such a gap.
+/// One part without a gap that leaves most members in clusters of two or more.
 pub(crate) fn partition(between: &Matrix) -> Vec<usize> {
     let merges = average(between);
     // Heights never fall, so the first wide gap surrounds the nearest cores.
@@ -79,7 +76,7 @@ pub(crate) fn partition(between: &Matrix) -> Vec<usize> {
     merges.labels(joins)
 }
 
-/// The partition into cores whose rows differ by constants; one part if none is clear.
+/// Cores whose rows differ by constants; one part if none is clear.
 fn alike(between: &Matrix) -> Vec<usize> {
     let whole = vec![0; between.n()];
     let own: Vec<usize> = (0..between.n()).collect();
@@ -97,7 +94,6 @@ fn alike(between: &Matrix) -> Vec<usize> {
     // Below the noise, ratios of deviations mean nothing.
     let floor = NOISE * median(&cells).unwrap_or(f64::NAN);
     let merges = average(&deviations(between));
-    // After no join there is no height to compare.
     let gaps: Vec<f64> = std::iter::once(f64::NEG_INFINITY)
         .chain(merges.heights.windows(2).map(|pair| pair[1] / pair[0].max(floor)))
         .collect();
@@ -112,8 +108,7 @@ fn alike(between: &Matrix) -> Vec<usize> {
     clear.map_or(whole, |joins| merges.labels(joins))
 }
 
-/// How much two rows deviate from a constant difference: the third largest deviation from its
-/// median, to ignore two wrong cells.
+/// The third largest deviation from its median, to ignore two wrong cells.
 fn deviations(between: &Matrix) -> Matrix {
     let n = between.n();
     let columns: Vec<usize> = if n <= EXACT_TO {

@@ -1,4 +1,4 @@
-//! Predicts all distances from the rows of a few PUs, the hubs.
+//! Predicts all distances from rows of hubs.
 //!
 //! A machine of 512 PUs has 130 816 pairs; a row has 511 cells. If this model holds, one hub per
 //! group and a second in one group determine every block.
@@ -34,9 +34,7 @@ pub fn choose(group: &[usize], core: &[usize], count: usize) -> Vec<usize> {
         .iter()
         .enumerate()
         .map(|(at, pus)| {
-            // The first groups take the remainder.
             let share = count / groups + usize::from(at < count % groups);
-            // With a margin before the first and after the last.
             (0..share.min(pus.len())).map(|k| pus[(k + 1) * pus.len() / (share + 1)]).collect()
         })
         .collect();
@@ -67,8 +65,7 @@ pub fn predict(measured: &Matrix, hubs: &[usize], group: &[usize], core: &[usize
     })
 }
 
-/// The root mean square of predicted minus measured round trips over pairs without hubs; `None`
-/// without such pairs.
+/// The root mean square error over pairs without hubs; `None` without such pairs.
 #[must_use]
 pub fn rmse_ns(predicted: &Matrix, measured: &Matrix, hubs: &[usize]) -> Option<f64> {
     let fresh = measured.pairs().filter(|(i, j, _)| !hubs.contains(i) && !hubs.contains(j));
@@ -118,7 +115,7 @@ impl Unknowns<'_> {
         ]
     }
 
-    /// B is free; the offsets, in units of their sizes, are tied to zero like one observation each.
+    /// Offsets are tied to zero like one observation each.
     fn ridge(&self) -> Vec<f64> {
         let mut ridge = vec![0.0; self.groups * self.groups];
         ridge.resize(ridge.len() + self.group.len() * (1 + self.groups), 1.0);

@@ -1,4 +1,4 @@
-//! Sparse linear least squares, by conjugate gradients on the normal equations.
+//! Sparse linear least squares by conjugate gradients.
 //!
 //! These fits have some ten thousand unknowns, and rows of three to five entries. Conjugate
 //! gradients (Hestenes and Stiefel 1952; Björck 1996, section 7.4) need only the rows and a few
@@ -50,7 +50,7 @@ pub fn solve(rows: &[Equation], ridge: &[f64]) -> Vec<f64> {
             break;
         }
         let image = normal_matrix(rows, ridge, &direction);
-        // A direction without effect on any row.
+        // A direction without effect.
         let step = size / dot(&direction, &image);
         if !step.is_finite() {
             break;

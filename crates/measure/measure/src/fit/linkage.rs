@@ -58,7 +58,6 @@ struct Clusters {
     /// Means as sums and counts, so that a join adds two rows.
     sum: Matrix,
     count: Matrix,
-    /// The height of each cluster's last join.
     height: Vec<f64>,
 }
 
@@ -115,8 +114,7 @@ impl Merges {
     pub(crate) fn push(&mut self, keep: usize, drop: usize, height: f64) {
         let floor = self.heights.last().copied().unwrap_or(f64::NEG_INFINITY);
         self.pairs.push((keep, drop));
-        // Rounding can make a join slightly cheaper than the previous one, but heights must not
-        // fall.
+        // Rounding can make a join cheaper, but heights must not fall.
         self.heights.push(height.max(floor));
     }
 

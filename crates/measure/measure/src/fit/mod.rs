@@ -1,9 +1,8 @@
 //! Fits that explain distances: d(i, j, home) = B\[group(i), group(j)\] + a_i(home) + a_j(home).
 //!
-//! The home of a line keeps it coherent, and every transfer goes there and back. With distributed
-//! tag directories a PU's distance to any other is therefore, up to a constant, its distance to the
-//! home (Liu et al. 2015). B depends only on the groups of the two PUs: core complexes, clusters or
-//! sockets.
+//! Every transfer goes to the home and back. With distributed tag directories a PU's distance to
+//! any other is therefore, up to a constant, its distance to the home (Liu et al. 2015). B depends
+//! only on the groups of the two PUs: core complexes, clusters or sockets.
 //!
 //! | module | does |
 //! |---|---|
@@ -11,7 +10,7 @@
 //! | [`groups`], [`linkage`] | which cores form a group |
 //! | [`block_star`], [`least_squares`] | B and a by least squares |
 //! | [`quantile`] | the same without the delays from other load |
-//! | [`star`] | how much of the distances inside the groups the home alone explains |
+//! | [`star`] | the share of distances that the home explains |
 //! | [`hubs`] | all distances from the rows of a few PUs |
 
 pub mod block_star;
@@ -27,7 +26,6 @@ use block_star::{GroupedMachine, HomeDistance};
 use seatmap_data::machine::{CoreDistance, HomeModel, Matrix, Topology};
 use seatmap_data::statistics::median;
 
-/// From this share of the variance inside the groups on, the star explains the pairs.
 const EMPTY_FROM: f64 = 0.95;
 
 /// Explains the median distances; `None` without distances.

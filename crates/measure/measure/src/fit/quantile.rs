@@ -10,9 +10,9 @@ use super::least_squares::{Equation, solve};
 const REPETITIONS: usize = 20;
 /// The first iterations weigh residuals coarsely, so that a few accidental fits do not decide.
 const COARSE: usize = 4;
-/// Smaller residuals count as zero, in the coarse iterations and in the others. Nanoseconds.
+/// Smaller residuals count as zero, in ns, in coarse and other iterations.
 const LEAST_LEFT: [f64; 2] = [30.0, 1.0];
-/// The weight that ties undetermined unknowns to zero, relative to a row at [`LEAST_LEFT`].
+/// Ties undetermined unknowns to zero, relative to a row at [`LEAST_LEFT`].
 const HOLD: f64 = 1e-5;
 
 /// The unknowns for which this share of the rows' values is below the sum of their terms. The first
@@ -26,8 +26,7 @@ pub fn fit(rows: &[Equation], unknowns: usize, free: usize, quantile: f64) -> Ve
         let least = LEAST_LEFT[usize::from(repetition >= COARSE)];
         for row in &mut rows {
             let left = row.left(&found);
-            // Values above the fit weigh little, those below much; division by the residual turns
-            // squares into absolute values.
+            // Division by the residual turns squares into absolute values.
             let side = if left > 0.0 { quantile } else { 1.0 - quantile };
             row.weight = side * least / left.abs().max(least);
         }

@@ -4,8 +4,8 @@ use super::linkage::renumbered;
 use seatmap_data::machine::{CoreDistance, Matrix, Topology};
 use seatmap_data::statistics::median;
 
-/// Two PUs with a longer round trip do not share a first-level cache. SMT siblings take 8-20 ns on
-/// today's parts, at most 25 ns in the published matrices; different cores take at least 30 ns.
+/// SMT siblings take 8-20 ns on today's parts, at most 25 ns in the published matrices; different
+/// cores take at least 30 ns.
 const MOST_NS: f64 = 30.0;
 /// The largest ratio of siblings' distance to that of the nearest third PU: for each pair, and for
 /// the median.
@@ -14,12 +14,11 @@ const NEARER_IN_THE_MEDIAN: f64 = 0.67;
 /// Partners within this factor are equally near: a clock's step may hide the difference.
 const AS_NEAR: f64 = 1.05;
 
-/// The core of each PU, in the order of `distance.pus`: from the topology if it knows the cores,
-/// otherwise from the distances.
+/// The core of each PU in `distance.pus`: from the topology, otherwise from the distances.
 #[must_use]
 pub fn cores(distance: &CoreDistance, topology: &Topology) -> Vec<usize> {
     if distance.pus.iter().any(|os| core_of(topology, *os).is_some()) {
-        // A PU of unknown core gets its own, numbered from the far end to avoid real cores.
+        // Numbered from the far end to avoid real cores.
         let first_alone = usize::MAX - topology.pus.len() - distance.pus.len();
         return renumbered(
             &distance
@@ -39,8 +38,7 @@ fn core_of(topology: &Topology, os: u32) -> Option<u32> {
     topology.pu(os).and_then(|pu| pu.core)
 }
 
-/// Pairs of PUs that are each other's nearest by far. With four hardware threads per core, or
-/// slower clocks, the topology must list the siblings.
+/// With four hardware threads per core, or slower clocks, the topology must list the siblings.
 fn from_distances(d: &Matrix) -> Vec<usize> {
     let pairs = matched(d);
     let between = median(&pairs.iter().map(|pair| pair.distance).collect::<Vec<_>>());

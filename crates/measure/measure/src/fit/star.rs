@@ -1,4 +1,4 @@
-//! How much of the distances inside the groups the home alone explains.
+//! The share of distances that the home explains.
 
 use super::block_star::{GroupedMachine, HomeDistance, fit};
 use super::groups::between_cores;
@@ -6,11 +6,10 @@ use super::linkage::renumbered;
 use seatmap_data::machine::Matrix;
 use seatmap_data::statistics::{MAD_TO_SIGMA, mad, median};
 
-/// With less scatter, as a share of the median, distances do not vary: a good measurement repeats
-/// to that.
+/// A good measurement repeats to this share of the median.
 const NOTHING_VARIES: f64 = 0.005;
 
-/// The share of the variance inside the groups that stars a_i + a_j explain, one star per group.
+/// The share of the variance inside the groups that a star a_i + a_j per group explains.
 ///
 /// Cores count instead of PUs, because siblings repeat each other. A star of n cores is charged for
 /// its n unknowns (adjusted R2); it fits groups of up to three exactly, so these are excluded.

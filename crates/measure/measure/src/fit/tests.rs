@@ -1,4 +1,4 @@
-//! Fits recover the parameters of synthetic machines.
+//! Fits of synthetic machines.
 
 use super::*;
 use proptest::prelude::*;

@@ -5,7 +5,6 @@ use seatmap_machines::catalog::{Machine, MachineEntry};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// File endings without information about the machine.
 const ENDINGS: [&str; 6] = [".json", ".csv", ".toml", ".mct", ".xml", ".txt"];
 
 /// The name of the page of all machines, not available for a machine.
@@ -54,7 +53,7 @@ impl Gallery {
         }
     }
 
-    /// Adds a machine. Its name comes from its file, with a number if it is taken.
+    /// Adds a machine, named after its file.
     pub fn add(&mut self, machine: Machine, profile: Profile) {
         let given_name = machine.given_name().to_owned();
         let wanted = file_name(&given_name);
@@ -79,7 +78,7 @@ impl Gallery {
     }
 }
 
-/// The machine files of a folder, by name: all except hidden files and text pages (`.md`).
+/// The machine files of a folder, without hidden files and `.md`.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -100,8 +99,7 @@ fn listed(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A name for a file, from a machine's path. Double hyphens separate the names of a pair, so a
-/// single name has none.
+/// Double hyphens separate the names of a pair, so a single name has none.
 fn file_name(given_name: &str) -> String {
     let last = given_name.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let stem = ENDINGS.iter().find_map(|ending| last.strip_suffix(ending)).unwrap_or(last);

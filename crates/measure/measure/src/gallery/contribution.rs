@@ -2,8 +2,8 @@
 
 use seatmap_data::machine::{OriginKind, PairStatus, Profile, SharedProfile};
 
-/// The largest share of CPU time that a hypervisor may have taken, in percent. Above it, round
-/// trips often include another computer's work; [`PairStatus`] reveals only part of these.
+/// Above it, round trips often include another computer's work; [`PairStatus`] reveals only part of
+/// these.
 const MOST_STEAL_PERCENT: f64 = 5.0;
 
 /// A reason not to publish a profile.

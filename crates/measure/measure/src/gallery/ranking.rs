@@ -1,8 +1,7 @@
 //! Ranks the machines of a gallery by the time of a pattern.
 //!
-//! Costs are comparable across machines only as times. Each message therefore counts with a round
-//! trip, whatever its bytes, and loads with their time; a machine without a required figure is
-//! listed separately.
+//! Each message therefore counts with a round trip, whatever its bytes, and loads with their time;
+//! a machine without a required figure is listed separately.
 
 mod document;
 #[cfg(test)]
@@ -79,8 +78,8 @@ impl Blame for RankingError {
 }
 
 impl RankingRequest<'_> {
-    /// Places the pattern on each machine and sorts the machines. `news` receives the number of
-    /// finished machines and of all.
+    /// Places the pattern on each machine; `news` receives the numbers of finished and of all
+    /// machines.
     ///
     /// # Errors
     ///
@@ -109,7 +108,6 @@ impl RankingRequest<'_> {
 
     fn place<'b>(&'b self, machine: &'b GalleryMachine) -> PlaceRequest<'b> {
         PlaceRequest {
-            // A distance is for one cache line.
             weight: Some(Weight::Messages),
             waiting: self.waiting,
             kind: self.kind,
@@ -129,7 +127,6 @@ impl RankingRequest<'_> {
         }
         let missing = missing(&place, ranking.waits);
         if missing.contains(&MissingFigure::Wakeups) {
-            // The time is for spinning tasks.
             place.waiting = MessageWait::Spinning;
         }
         let request = AppraisalRequest {
@@ -166,8 +163,8 @@ fn unsuitable(machine: &GalleryMachine, place: &PlaceRequest) -> Option<LeftOutR
         return Some(LeftOutReason::NoDistances);
     };
     let pus = distance.pus.len();
-    // Sleeping tasks share a CPU in turns, which only the time of the slowest seat includes;
-    // otherwise surplus tasks would cost nothing.
+    // Only the slowest seat's time includes turns of sleeping tasks; otherwise surplus tasks would
+    // cost nothing.
     let may_share = place.objective == Objective::Time && place.counts_wakeups();
     (place.pattern.tasks > pus && !may_share).then_some(LeftOutReason::TooSmall { pus })
 }

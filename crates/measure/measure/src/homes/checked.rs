@@ -5,8 +5,8 @@ use crate::testbed_probe::candidate;
 use seatmap_data::machine::{HomeLines, HomesChecked, Rate};
 use seatmap_sim::CoherentModel;
 
-/// Counts the correctly sorted pairs of lines and the correct nearest PUs; none if homes are not
-/// resolvable. `candidates` are the probe's lines, in the order of `lines.home_of_line`.
+/// Counts correct pairs of lines and nearest PUs; none if homes are not resolvable. `candidates`
+/// are the probe's lines, in the order of `lines.home_of_line`.
 #[must_use]
 pub fn checked(
     lines: &HomeLines,

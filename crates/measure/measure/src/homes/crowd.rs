@@ -1,8 +1,7 @@
 //! Homes from measurements while all PUs communicate.
 //!
-//! A round trip is then d(i, j, home) plus a delay from the others. The offsets of each line are
-//! fitted to a low quantile of its round trips, which has almost no delay, and sort the lines; then
-//! the offsets of each home are fitted to all round trips over its lines.
+//! The offsets of each line are fitted to a low quantile of its round trips, which has almost no
+//! delay, and sort the lines.
 
 use super::features::Features;
 use super::grouping::{Grouping, group_by};
@@ -48,7 +47,7 @@ pub struct Crowd<'a> {
     pub talks: &'a [CrowdRoundTrip],
 }
 
-/// The common part, then the offset of each core.
+/// The common part, then one per core.
 type Offsets = Vec<f64>;
 
 impl Crowd<'_> {
@@ -79,8 +78,7 @@ impl Crowd<'_> {
         self.core.iter().max().map_or(0, |last| last + 1)
     }
 
-    /// The round trips of each line minus B; with enough groups without pairs inside them, which do
-    /// not depend on the home.
+    /// Without pairs inside groups, if there are enough groups: these do not depend on the home.
     fn between_groups(&self, model: &HomeModel, group: &[usize]) -> Vec<Vec<CrowdRoundTrip>> {
         let inside_tells = group.iter().max().is_none_or(|last| *last < 2);
         let mut of_line = vec![Vec::new(); self.lines];
@@ -95,7 +93,7 @@ impl Crowd<'_> {
     }
 
     fn offsets<'t>(&self, talks: impl Iterator<Item = &'t CrowdRoundTrip>) -> Offsets {
-        // The first unknown is the common part and free.
+        // The common part is free.
         at_quantile::fit(
             &talks
                 .map(|talk| {
@@ -109,8 +107,7 @@ impl Crowd<'_> {
         )
     }
 
-    /// Groups lines by offsets. A line's noise is half the difference between the fits of two
-    /// halves of its round trips; that of lines in crowded homes is larger and decides.
+    /// The noise of lines in crowded homes is larger and decides.
     fn grouped(&self, talks: &[Vec<CrowdRoundTrip>]) -> Grouping {
         let raw: Vec<Vec<f64>> = talks.iter().map(|talks| self.of_cores(talks.iter())).collect();
         let noise: Vec<f64> = talks.iter().filter_map(|talks| self.noise_ns(talks)).collect();
@@ -181,7 +178,6 @@ mod tests {
         line * 5 % HOMES
     }
 
-    /// Most round trips are delayed by up to `added_ns`.
     fn talks(looks: usize, added_ns: f64, seed: u64) -> Vec<CrowdRoundTrip> {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut talk = |line: usize| {

@@ -1,4 +1,4 @@
-//! The offsets of a line and their noise.
+//! A line's offsets and noise.
 
 use super::LineSamples;
 use seatmap_data::statistics::{MAD_TO_SIGMA, mad, median, sorted};
@@ -7,11 +7,10 @@ use seatmap_data::statistics::{MAD_TO_SIGMA, mad, median, sorted};
 const REACH_SIGMAS: f64 = 4.0;
 /// Values of a row further from its median than this many median absolute deviations are wrong.
 const FAR_OUT: f64 = 8.0;
-/// The minimum assumed noise: half of the finest resolution of a measurement, and above zero for
-/// simulated machines without noise.
+/// Half of the finest resolution; above zero for machines without noise.
 const LEAST_NS: f64 = 0.1;
 
-/// The offsets of all lines towards all PUs, relative to the part common to all lines.
+/// The offsets of all lines, relative to their common part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Features {
     /// `offset_ns[line][pu]`, with a mean of about zero per line; zero if not measured. Offsets of
@@ -22,7 +21,7 @@ pub struct Features {
 }
 
 impl Features {
-    /// The offsets of these lines; `None` if the noise is unknown.
+    /// `None` if the noise is unknown.
     ///
     /// The mean over all lines is subtracted from each median, which leaves a_hub + a_pu of the
     /// line, then the mean of each hub's row, which leaves a_pu. The hubs now agree up to noise.
@@ -31,7 +30,7 @@ impl Features {
         let rows = centred(samples);
         let sigma_of_one = disagreement(&rows).or_else(|| stated_noise(samples))?.max(LEAST_NS);
         let hubs = rows.first()?.len() as f64;
-        // Means over fewer hubs are noisier, but the sorting assumes equal noise in all columns.
+        // The sorting assumes equal noise in all columns.
         let scale: Vec<f64> =
             (0..samples.pus.len()).map(|pu| (reached(&rows, pu) / hubs).sqrt()).collect();
         Some(Features {
@@ -47,7 +46,7 @@ impl Features {
     }
 }
 
-/// `rows[line][hub][pu]`: the samples without the common parts.
+/// `rows[line][hub][pu]`.
 fn centred(samples: &LineSamples) -> Vec<Vec<Vec<f64>>> {
     let hubs = samples.hubs.len();
     let pus = samples.pus.len();
@@ -110,7 +109,6 @@ fn reached(rows: &[Vec<Vec<f64>>], pu: usize) -> f64 {
     .unwrap_or_default()
 }
 
-/// Compares two hubs for the same line and PU.
 fn disagreement(rows: &[Vec<Vec<f64>>]) -> Option<f64> {
     let differences: Vec<f64> = rows
         .iter()

@@ -8,7 +8,7 @@ use crate::fit::linkage::{renumbered, sizes};
 
 /// The fewest PUs for which a_i + a_j has a single solution.
 const FEWEST_PUS: usize = 3;
-/// The standard deviations of a join's cost that noise usually stays below, and always.
+/// Of a join's cost, in standard deviations: usually and always.
 const USUAL_SIGMAS: f64 = 2.0;
 /// See [`USUAL_SIGMAS`].
 const MOST_SIGMAS: f64 = 3.5;
@@ -19,7 +19,6 @@ const HALVES: f64 = 5.0;
 const LEAST_GAP: f64 = 1.5;
 /// Reported pairs are checked at this chi-square quantile.
 const CHECKED: f64 = 0.75;
-/// The standard normal value at that quantile.
 const CHECKED_SIGMAS: f64 = 0.6745;
 /// Groupings with less confidence are not resolvable.
 const LEAST_CONFIDENCE: f64 = 0.8;
@@ -82,9 +81,8 @@ pub(super) fn group_by(features: &Features) -> Grouping {
     let merges = ward(&places);
     let labels = renumbered(&merges.labels(joins(&merges.heights, directions, features.sigma_ns)));
     let confidence =
-        // The confidence of the sorting, and the agreement of the offsets excluded from it.
         separation(&places, &labels, features.sigma_ns).min(agreement(features, &labels));
-    // A home needs two lines: a lone line may be an accident.
+    // A lone line may be an accident.
     let homes = sizes(&labels).into_iter().filter(|lines| *lines > 1).count();
     if homes > 1 && confidence >= LEAST_CONFIDENCE {
         let home_of_line = labels.iter().map(|label| *label as u32).collect();
@@ -94,8 +92,7 @@ pub(super) fn group_by(features: &Features) -> Grouping {
     }
 }
 
-/// The number of ascending costs that join lines of one home: those below the widest gap in the
-/// reach of noise.
+/// Those below the widest gap in the reach of noise.
 ///
 /// The gap must start where noise may still cost as much, and end above its usual cost. Joining two
 /// halves of a home costs more than joining two of its lines, the more lines it has, because the
@@ -141,13 +138,11 @@ fn agreement(features: &Features, labels: &[usize]) -> f64 {
             all += 1.0;
         }
     }
-    // Two standard deviations of a share over this many pairs.
     let open = 2.0 * f64::sqrt(CHECKED * (1.0 - CHECKED) / f64::max(all, 1.0));
     ((near / f64::max(all, 1.0) + open) / CHECKED).min(1.0)
 }
 
-/// The mean probability, over reported pairs, that both lines belong to their home. Noise that
-/// reaches half way to another home moves a line there.
+/// Noise that reaches half way to another home moves a line there.
 fn separation(places: &[Vec<f64>], labels: &[usize], sigma: f64) -> f64 {
     let sizes = sizes(labels);
     let centres: Vec<Vec<f64>> =
@@ -157,7 +152,7 @@ fn separation(places: &[Vec<f64>], labels: &[usize], sigma: f64) -> f64 {
     let mut all = 0.0;
     for home in 0..sizes.len() {
         let strays = (0..sizes.len()).filter(|other| *other != home).map(|other| {
-            // Without the part of the squared distance that noise adds.
+            // Without the noise's part.
             let noise =
                 sigma * sigma * directions * (1.0 / sizes[home] as f64 + 1.0 / sizes[other] as f64);
             let apart = (squared(&centres[home], &centres[other]) - noise).max(0.0).sqrt();

@@ -4,8 +4,7 @@
 //! Two lines with the same home are equally far from everywhere, so measuring lines from a few hubs
 //! to all PUs reveals the homes without the hash, physical addresses or floor plan: compute the
 //! offsets a_i without the common part ([`features`]), and group lines with equal offsets
-//! ([`grouping`]). On a busy machine all pairs are measured simultaneously ([`crowd`]). On
-//! processors with published hashes, one 4 KiB page has a line at every home.
+//! ([`grouping`]). On a busy machine all pairs are measured simultaneously ([`crowd`]).
 
 mod checked;
 pub mod crowd;
@@ -50,9 +49,8 @@ pub fn fit_homes(model: &mut HomeModel, samples: &LineSamples) {
     });
 }
 
-/// The samples without pairs inside groups, which exchange a line independent of its home. Two
-/// groups are too few for this, because pairs between them do not show which one a home is nearer
-/// to.
+/// Without pairs inside groups, which do not depend on the home. Two groups are too few for this,
+/// because pairs between them do not show which one a home is nearer to.
 fn between_groups(samples: &LineSamples, group: &[usize]) -> LineSamples {
     let mut between = samples.clone();
     if group.iter().max().is_none_or(|last| *last < 2) {
@@ -89,8 +87,7 @@ fn take(model: &mut HomeModel, fit: BlockStarFit, group: &[usize]) {
     model.residual_ns = fit.residual_ns;
 }
 
-/// B inside each group for each home. Groups without a hub are assumed to change with the home like
-/// the others.
+/// Groups without a hub are assumed to change with the home like the others.
 fn filled(
     mut inside: Vec<Vec<f64>>,
     old: &HomeModel,

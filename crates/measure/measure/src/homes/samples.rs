@@ -1,4 +1,4 @@
-//! The samples of the candidate lines.
+//! Samples of candidate lines.
 
 /// Medians of visits to candidate lines, from a few hubs to all PUs. Round-trip nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,4 +1,4 @@
-//! Sorts lines of meshes with known homes.
+//! Lines of meshes with known homes.
 
 use super::*;
 use crate::fit::{explain, hubs, predict};
@@ -268,8 +268,7 @@ fn an_unresolvable_machine_keeps_its_model() {
     assert_eq!(model, before);
 }
 
-/// Two packages of three complexes of four cores, and a home on each package. PUs of a complex
-/// exchange a line directly.
+/// PUs of a complex exchange a line directly.
 fn two_packages(i: u32, j: u32, home: u32) -> f64 {
     let far = |pu: u32| if pu / 12 == home { 0.0 } else { 93.0 };
     let crossing = if i / 12 == j / 12 { 215.0 } else { 300.0 };

@@ -6,9 +6,8 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A file open for appending: a header, then one JSON line per record. The kernel has each line
-/// before the next is made, so a SIGKILL loses at most one. (A power cut may lose more: the file is
-/// not synced.)
+/// A header, then one JSON line per record. The kernel has each line before the next is made, so a
+/// SIGKILL loses at most one. (A power cut may lose more: the file is not synced.)
 #[derive(Debug)]
 pub struct JsonLines {
     path: PathBuf,
@@ -24,7 +23,7 @@ impl JsonLines {
         Ok(lines)
     }
 
-    /// Resumes a file and returns its complete lines; an incomplete last one is dropped.
+    /// Resumes a file and returns its complete lines.
     pub fn resume(path: &Path, file: File) -> Result<(Self, String), JournalError> {
         let mut lines = Self::locked(path, file)?;
         let mut bytes = Vec::new();
@@ -72,7 +71,7 @@ impl JsonLines {
     pub fn write(&mut self, line: &impl Serialize) -> Result<(), JournalError> {
         let written = serde_json::to_vec(line).map_err(io::Error::from).and_then(|mut bytes| {
             bytes.push(b'\n');
-            // One write: the line is complete, or cut at the end.
+            // One write: only the end can be cut.
             self.file.write_all(&bytes)
         });
         written.map_err(|source| JournalError::Io { path: self.path.clone(), source })

@@ -1,4 +1,4 @@
-//! Reads a journal and accepts only records that this run could have written.
+//! Reads a journal.
 
 use super::{FORMAT, JournalError, JournalHeader, PairVisit};
 use crate::floor::impossible_ns;
@@ -82,7 +82,6 @@ impl JournalReader<'_> {
             && record.ns.len() <= options.batches as usize
             && batches <= u64::from(MOST_VISITS) * u64::from(options.batches);
         let is_finite = record.ns.iter().all(|ns| (0.0..=MOST_NS).contains(ns));
-        // As in the measurement itself.
         let is_possible = impossible_ns(&record.ns, self.resolution_ns).is_none();
         [
             (is_pair, "a pair that is not measured here"),

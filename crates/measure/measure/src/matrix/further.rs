@@ -1,4 +1,4 @@
-//! Further visits, spread over time, to pairs whose passes disagree.
+//! Further visits to pairs whose passes disagree.
 
 use super::{Course, MatrixRun};
 use crate::error::MeasureError;
@@ -11,15 +11,13 @@ use std::time::{Duration, Instant};
 const FEWEST: u32 = 3;
 
 impl<P: Probe> MatrixRun<'_, P> {
-    /// Visits disagreeing pairs again and returns the number of passes; `None` if the observer
-    /// ended the run.
+    /// Returns the number of passes; `None` if the observer ended the run.
     pub(super) fn further(
         &mut self,
         course: &mut Course,
     ) -> Result<Option<u32>, MeasureError<P::Error>> {
         let first = course.samples.passes();
         let further = self.plan.further;
-        // An interrupted run may have made some.
         let passes = further.passes.min(self.plan.most_passes().saturating_sub(first as u32));
         let pairs = disagreeing(&course.samples);
         if pairs.is_empty() {

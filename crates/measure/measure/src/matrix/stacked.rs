@@ -1,8 +1,7 @@
 //! Pairs whose vCPUs share one CPU of the host.
 //!
 //! A round trip between them takes a slice of the host's scheduler, milliseconds, and a usual visit
-//! a minute. Therefore short visits precede the first usual one. If all of their round trips are
-//! far too long, they are kept as the pair's batches.
+//! a minute. Therefore short visits precede the first usual one and, if far too long, replace it.
 
 use super::MatrixRun;
 use crate::error::MeasureError;
@@ -10,7 +9,7 @@ use crate::probe::{Probe, Visit, VisitBatches};
 use crate::regimes::STACKED_NS;
 use crate::samples::Samples;
 
-/// Batches of a short visit, and round trips per batch.
+/// Of a short visit, and round trips per batch.
 const BATCHES: u32 = 3;
 const ROUND_TRIPS: u32 = 2;
 
@@ -29,8 +28,7 @@ impl<P: Probe> MatrixRun<'_, P> {
             .iter()
             .map(|(i, j)| crate::regimes::is_stacked(&samples.pair(*i, *j).passes.concat()))
             .collect();
-        // Only a hypervisor stacks vCPUs. Later passes skip the short visits if the first found
-        // none.
+        // Only a hypervisor stacks vCPUs.
         if !self.probe.has_hosts() || (pass > 0 && !known.contains(&true)) {
             return Ok(round.to_vec());
         }

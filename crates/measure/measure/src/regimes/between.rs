@@ -1,11 +1,11 @@
-//! Levels of a pair that differ between passes. Samples inside a pass may scatter too much for a
-//! mixture, while the medians of the passes form two sets further apart than either is wide.
+//! Samples inside a pass may scatter too much for a mixture, while the medians of the passes form
+//! two sets further apart than either is wide.
 
 use super::mixture::SMALLEST_RATIO;
 use seatmap_data::machine::Regime;
 use seatmap_data::statistics::median;
 
-/// The fast and the slow level; `None` if the medians of the passes do not form two sets.
+/// The fast and the slow level, if the passes form two sets.
 pub fn levels(passes: &[Vec<f64>]) -> Option<[Regime; 2]> {
     let mut passes: Vec<(f64, &Vec<f64>)> =
         passes.iter().filter_map(|pass| Some((median(pass)?, pass))).collect();

@@ -6,7 +6,7 @@ use seatmap_data::statistics::{MAD_TO_SIGMA, mad, median};
 /// because batches of a visit share their surroundings and understate differences between visits.
 const STANDARD_ERRORS: f64 = 4.0;
 
-/// The smallest relevant movement, as a share of the median: the repeatability of bare metal.
+/// As a share of the median: the repeatability of bare metal.
 const SMALLEST_MOVE: f64 = 0.02;
 
 /// The standard error of a median of n normal samples, times the square root of n, in standard

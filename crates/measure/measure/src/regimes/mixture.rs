@@ -12,20 +12,19 @@ use seatmap_data::statistics::{median, sorted};
 
 /// Nearer levels are one level with noise.
 pub const SMALLEST_RATIO: f64 = 1.2;
-/// The minimum distance of two levels, in standard deviations; a normal split in half has 2.7.
+/// In standard deviations; a normal split in half has 2.7.
 const SEPARATION_SIGMAS: f64 = 3.5;
 /// Fewer samples are outliers, not a level.
 const FEWEST: usize = 4;
 const SMALLEST_SHARE: f64 = 0.05;
-/// The log-likelihood by which two levels must beat the best single level, and the plain one if
-/// flips come in runs. By simulation: with 48 samples, one level is taken for two in fewer than 1 %
-/// of cases.
+/// The log-likelihood by which two levels must beat the best single one. By simulation: with 48
+/// samples, one level is taken for two in fewer than 1 % of cases.
 const EVIDENCE: f64 = 6.0;
 /// See [`EVIDENCE`].
 const EVIDENCE_IN_RUNS: f64 = 5.0;
-/// Significantly few runs, in standard deviations relative to independent samples.
+/// In standard deviations, relative to independent samples.
 const RUNS_SIGMAS: f64 = 3.0;
-/// The minimum distance of two levels, in steps of a quantised clock.
+/// In steps of a quantised clock.
 const CLOCK_STEPS: f64 = 3.0;
 const REACH_SIGMAS: f64 = 3.0;
 const ITERATIONS: usize = 30;
@@ -52,8 +51,7 @@ pub fn bound(samples: &[f64]) -> Option<f64> {
     let step = clock_step(&ascending);
     // Samples on clock steps scatter by about half a step.
     let floor = single::SIGMA_FLOOR.max(0.5 * step / ascending[n / 2]);
-    // The likelihood has several peaks. Otsu's split finds levels of similar size, the widest gap a
-    // rare one.
+    // The likelihood has several peaks. The widest gap finds a rare level.
     let starts = [two_means(&logs, fewest), widest_gap(&logs, fewest)];
     let fits = starts.map(|at| fit(&logs, at, floor));
     let levels = fits.into_iter().max_by(|a, b| a.log_likelihood.total_cmp(&b.log_likelihood))?;
@@ -111,8 +109,7 @@ fn come_in_runs(samples: &[f64], bound: f64) -> bool {
     expected - runs > RUNS_SIGMAS * variance.max(0.0).sqrt()
 }
 
-/// The split with the least squares inside its parts (Otsu 1979, Jenks 1967), as the number of
-/// samples below.
+/// The split with the least squares inside its parts (Otsu 1979, Jenks 1967).
 fn two_means(logs: &[f64], fewest: usize) -> usize {
     let total: f64 = logs.iter().sum();
     let n = logs.len();
@@ -120,7 +117,6 @@ fn two_means(logs: &[f64], fewest: usize) -> usize {
     let mut best = (f64::NEG_INFINITY, fewest);
     for at in fewest..=n - fewest {
         below += logs[at - 1];
-        // The remaining squares are those of all samples minus this.
         let between = below.powi(2) / at as f64 + (total - below).powi(2) / (n - at) as f64;
         if between > best.0 {
             best = (between, at);
@@ -188,8 +184,7 @@ fn improved(levels: Levels, logs: &[f64], background: f64, floor: f64) -> Levels
     Levels { centre, weight: weight.map(|weight| (weight / n).max(1e-9)), sigma, log_likelihood }
 }
 
-/// The clock's step: the median distance between different values; zero unless most samples
-/// coincide with another.
+/// The median distance between different values; zero unless most coincide.
 fn clock_step(ascending: &[f64]) -> f64 {
     let mut distinct = ascending.to_vec();
     distinct.dedup_by(|a, b| (*a - *b).abs() < 1e-6 * *b);

@@ -32,8 +32,7 @@ pub const STACKED_NS: f64 = 10_000.0;
 
 const FEWEST_STACKED: usize = 8;
 
-/// From this number of passes on, [`passes_disagree`] ignores the fastest and the slowest: about
-/// one visit is disturbed.
+/// From here on, [`passes_disagree`] ignores the extremes: about one visit is disturbed.
 const PASSES_WITH_OUTLIERS: usize = 10;
 
 /// The maximum number of levels; more are noise.
@@ -140,8 +139,7 @@ fn level_of(value: f64, bounds: &[f64]) -> usize {
     bounds.partition_point(|bound| *bound <= value)
 }
 
-/// Whether every pass has its own level and the levels rise or fall: a drift in steps. Two passes
-/// are not enough.
+/// Every pass has its own level, rising or falling. Two passes are not enough.
 fn is_staircase(passes: &[Vec<f64>], bounds: &[f64]) -> bool {
     let levels: Option<Vec<usize>> = passes
         .iter()

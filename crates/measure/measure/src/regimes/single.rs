@@ -1,4 +1,4 @@
-//! How well one level explains the samples: the rivals of two levels.
+//! How well one level explains the samples.
 //!
 //! Distances are skewed (the hardware limits only fast round trips) and heavy-tailed (interrupts),
 //! so a plain normal is too weak a rival: a shifted lognormal, a normal of the values and Student's
@@ -20,12 +20,12 @@ const ITERATIONS: usize = 30;
 /// Starts of a shifted lognormal below the fastest sample, in distances from there to the median.
 const SHIFTS: [f64; 4] = [0.03, 0.1, 0.3, 1.0];
 
-/// The density of a normal distribution at a distance from its centre.
+/// The density of a normal distribution.
 pub fn normal(distance: f64, sigma: f64) -> f64 {
     (-0.5 * (distance / sigma).powi(2)).exp() / (sigma * TAU.sqrt())
 }
 
-/// The density of the uniform background for outliers.
+/// The background's density.
 pub fn background(ascending: &[f64]) -> f64 {
     let range = ascending.last().zip(ascending.first()).map_or(0.0, |(last, first)| last - first);
     1.0 / range.max(OUTLIER_REACH.ln())
@@ -50,7 +50,7 @@ pub fn with_background(logs: &[f64], floor: f64) -> f64 {
     let mut log_likelihood = 0.0;
     for _ in 0..ITERATIONS {
         let before = log_likelihood;
-        // Without their own share, a few outliers would widen the level.
+        // A few outliers would widen the level.
         let outliers = (1.0 - weight).max(FEWEST_OUTLIERS) * density;
         let mut count = 0.0;
         let mut sum = 0.0;
@@ -87,7 +87,6 @@ fn shifted(logs: &[f64], shift: f64, floor: f64) -> f64 {
     if start.is_finite() && start <= 0.0 {
         return f64::NEG_INFINITY;
     }
-    // Converts the density from the new coordinate to the logarithm.
     let (values, derivatives): (Vec<f64>, Vec<f64>) = logs
         .iter()
         .map(|log| log.exp())
@@ -115,7 +114,6 @@ fn shifted(logs: &[f64], shift: f64, floor: f64) -> f64 {
 /// median absolute deviation.
 fn heavy(logs: &[f64], floor: f64) -> f64 {
     let (Some(centre), Some(mad)) = (median(logs), mad(logs)) else { return f64::NEG_INFINITY };
-    // The median absolute deviation of t with three degrees of freedom is 0.7649.
     let three = (mad / 0.7649).max(floor);
     let one = mad.max(floor);
     let of_three = likelihood(logs, centre, |distance| {

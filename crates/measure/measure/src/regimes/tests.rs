@@ -1,4 +1,4 @@
-//! Simulated pairs of known regimes, and a recorded pair that flips.
+//! Pairs of known regimes.
 
 use super::*;
 use fastrand::Rng;
@@ -14,7 +14,6 @@ fn in_passes(samples: &[f64]) -> Vec<Vec<f64>> {
     samples.chunks(16).map(<[f64]>::to_vec).collect()
 }
 
-/// The percentage of 48-sample draws judged multi-regime.
 fn multi_percent(draw: impl Fn(&mut Rng) -> f64) -> f64 {
     let mut rng = Rng::with_seed(1);
     let judged = (0..DRAWS).filter(|_| {
@@ -49,7 +48,7 @@ fn one_noisy_level_is_one_regime() {
     }
 }
 
-/// Samples of two levels, the slow one in one run (`in_runs`) or scattered.
+/// The slow level in one run (`in_runs`) or scattered.
 fn two_levels(rng: &mut Rng, share: f64, ratio: f64, in_runs: bool) -> Vec<f64> {
     let slow = (48.0 * share).round() as usize;
     let start = rng.usize(..=48 - slow);
@@ -61,8 +60,7 @@ fn two_levels(rng: &mut Rng, share: f64, ratio: f64, in_runs: bool) -> Vec<f64> 
     levels.iter().map(|level| 100.0 * level + 5.0 * normal(rng)).collect()
 }
 
-/// The percentage of draws with exactly the two levels, each within 10 % and the share within 6
-/// points.
+/// Levels within 10 %, the share within 6 points.
 fn found_percent(share: f64, ratio: f64, in_runs: bool) -> f64 {
     let mut rng = Rng::with_seed(2);
     let found = (0..200).filter(|_| {
@@ -151,7 +149,6 @@ fn a_wide_interval_is_never_stable() {
     assert_eq!(judge_with_interval(&steady, (80.0, 96.0)).status, PairStatus::Stable);
     let unsteady = judge_with_interval(&steady, (80.0, 96.1));
     assert_eq!((unsteady.status, unsteady.regimes.len()), (PairStatus::Unsteady, 1));
-    // Too few batches for a mixture.
     let flips = vec![
         vec![66.0, 67.0],
         vec![410.0, 417.0],
@@ -194,7 +191,7 @@ fn two_vcpus_on_one_cpu_are_stacked_and_preempted_ones_are_not() {
     let mut stacked = |_: usize| 3e6 * (1.0 + rng.f64().round()) + 1e4 * rng.f64();
     assert_eq!(judge(&[(0..15).map(&mut stacked).collect()]).status, PairStatus::Stacked);
     assert_eq!(judge(&[vec![12_000.0; 15], vec![3e6; 15]]).status, PairStatus::Stacked);
-    // A neighbour takes the CPU during three of four visits; the other shows the line's time.
+    // A neighbour takes the CPU during three of four visits.
     let preempted: Vec<Vec<f64>> =
         (0..4).map(|pass| vec![if pass == 0 { 90.0 } else { 3e6 }; 16]).collect();
     assert_ne!(judge(&preempted).status, PairStatus::Stacked);

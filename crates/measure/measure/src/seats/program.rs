@@ -1,4 +1,4 @@
-//! Seats for a program's own threads: a CPU and a line for each side of its channels.
+//! Seats for a program's own threads.
 
 mod over;
 

@@ -4,10 +4,9 @@ use seatmap_data::machine::{
     CoreDistance, HomeModel, Matrix, Origin, OriginKind, Profile, Topology,
 };
 
-/// The distance between two PUs of [`homely`] without their ways to a line's home.
 const BETWEEN_NS: f64 = 80.0;
 
-/// A machine with each PU's way to each home; distances are for a line of the first home.
+/// Distances are for a line of the first home.
 pub fn homely(pus: &[u32], offset_ns: Vec<Vec<f64>>) -> Profile {
     let origin =
         Origin { kind: OriginKind::Measured, source: "a test".to_owned(), date: None, tool: None };

@@ -81,7 +81,7 @@ impl AddressHash {
         )
     }
 
-    /// The home slice of the line at this physical address.
+    /// The home slice of this physical address.
     #[must_use]
     pub fn slice(&self, address: u64) -> u32 {
         let permutation: u64 = self

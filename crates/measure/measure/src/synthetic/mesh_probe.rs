@@ -7,18 +7,18 @@ use seatmap_data::statistics::normal;
 
 /// The round trip of two PUs on the home's tile.
 const BASE_NS: f64 = 60.0;
-/// The time per hop to the home, for each PU. On the published Xeon 8375C the offsets scatter by
-/// 5.4 ns, and positions on such a mesh by two hops.
+/// On the published Xeon 8375C the offsets scatter by 5.4 ns, and positions on such a mesh by two
+/// hops.
 const HOP_NS: f64 = 2.5;
 const LINES_A_PAGE: u64 = 64;
 const PAGE_BYTES: u64 = 4096;
-/// The pages of the 256 GiB for which the published masks are valid.
+/// 256 GiB, for which the published masks are valid.
 const PAGES: u64 = 1 << 26;
 
 /// The noise of round trips: normal standard deviations in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProbeNoise {
-    /// The part common to all batches of a visit, which a median does not remove.
+    /// The part common to all batches of a visit.
     pub visit_ns: f64,
     /// The part of each batch.
     pub batch_ns: f64,

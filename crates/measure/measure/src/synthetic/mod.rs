@@ -1,4 +1,4 @@
-//! A simulated source of round trips: a mesh of tiles with published address hashes.
+//! A mesh of tiles with published address hashes.
 //!
 //! Hardware does not reveal a line's home without privileges, so FindTD is tested here with known
 //! homes: McCalpin's hash maps a line's address to a slice ([`AddressHash`]), the slices are on a

@@ -1,4 +1,4 @@
-//! Estimates how long links and directories are busy, from the loaded curve.
+//! Estimates busy times from the loaded curve.
 //!
 //! A curve shows only how much longer round trips take as more of them run. Therefore a single
 //! factor is fitted, which scales all assumed busy times. Which pairs share a link matters too, so
@@ -18,10 +18,9 @@ use serde::Serialize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The number of points used, evenly spaced, including both ends. Every other one is held out of
-/// the fit.
+/// Evenly spaced, including both ends. Every other one is held out of the fit.
 const POINTS: usize = 9;
-/// The tried factors as powers of two, then the number of ternary steps around the best.
+/// As powers of two, then ternary steps around the best.
 const FACTORS: std::ops::RangeInclusive<i32> = -2..=8;
 const CUTS: usize = 5;
 /// Costs that differ by less, as shares of a distance, are equal.
@@ -99,8 +98,7 @@ pub fn follow(levels: &mut Hierarchy, profile: &Profile) -> Result<Followed, Twi
     })
 }
 
-/// The cheapest factor, and the range that costs about the same. If the curve does not determine
-/// the factor, the assumption stays.
+/// If the curve does not determine the factor, the assumption stays.
 fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<(f64, [f64; 2]), TwinError> {
     let mut tried = Vec::new();
     for power in FACTORS {
@@ -126,7 +124,6 @@ fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<(f64, [f64; 
     Ok((best.exp2(), range.map(f64::exp2)))
 }
 
-/// Returns the nearest to zero, the lowest and the highest.
 fn least_changed(tried: &[(f64, f64)]) -> (f64, [f64; 2]) {
     let least = tried.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
     let as_good: Vec<f64> = tried
@@ -147,7 +144,6 @@ fn rms(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0.0).then(|| f64::sqrt(squares / count))
 }
 
-/// Returns nothing if no point of the curve can be measured.
 pub(super) fn chosen(profile: &Profile) -> Vec<LoadedPoint> {
     let pus = profile.core_distance.as_ref().map_or(0, |distance| distance.pus.len());
     let possible: Vec<LoadedPoint> = profile
@@ -162,7 +158,7 @@ pub(super) fn chosen(profile: &Profile) -> Vec<LoadedPoint> {
     (0..count).map(|index| possible[index * (possible.len() - 1) / (count - 1).max(1)]).collect()
 }
 
-/// Multiplies the busy times by a factor; each stays at least one tick and half a cycle.
+/// Each stays at least one tick and half a cycle.
 pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
     let mut levels = levels.clone();
     let tick = 1.0 / f64::from(levels.ticks_per_cycle);
@@ -192,7 +188,6 @@ pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
     levels
 }
 
-/// The cost is infinite if unloaded distances suffer.
 fn cost(levels: &Hierarchy, profile: &Profile, points: &[LoadedPoint]) -> Result<f64, TwinError> {
     let model = Arc::new(levels.clone().model(&levels.name)?);
     // Unloaded round trips are known better than the curve.

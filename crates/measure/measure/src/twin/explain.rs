@@ -1,4 +1,4 @@
-//! Extracts the cores, groups, offsets and homes of a profile for a twin.
+//! Extracts a profile's parts for a twin.
 
 use super::TwinError;
 use crate::classes::Relations;
@@ -49,7 +49,7 @@ pub fn parts(profile: &Profile) -> Result<DistanceParts, TwinError> {
     })
 }
 
-/// The resolved homes, and the home of the distances' line; `None` with a single home.
+/// The homes and that of the distances' line; `None` with a single home.
 pub fn homes(profile: &Profile) -> Option<(HierarchyHomes, usize)> {
     let model = profile.home_model.as_ref().filter(|model| model.homes() > 1)?;
     let count = model.homes();
@@ -77,7 +77,6 @@ fn groups(
     let mut group_of = vec![0; cores];
     for (row, os) in distance.pus.iter().enumerate() {
         let l3 = profile.topology.pu(*os).and_then(|pu| pu.l3);
-        // Equally near PUs with a different L3 cache form another group.
         let next = numbers.len() as u32;
         group_of[core_of[row]] = *numbers.entry((found[row], l3)).or_insert(next);
     }
@@ -92,7 +91,6 @@ fn groups(
     dense.map(|at| at as u32).collect()
 }
 
-/// The package of each core: cores nearer to each other than to the rest.
 fn packages(
     profile: &Profile,
     distance: &CoreDistance,
@@ -119,7 +117,7 @@ fn offsets(model: &HomeModel, core_of: &[usize], cores: usize, homes: usize) -> 
         .collect()
 }
 
-/// The unit is a hundredth of a nanosecond; a core's threads are averaged.
+/// In 0.01 ns; a core's threads are averaged.
 fn mean_offset_ns(model: &HomeModel, core_of: &[usize], core: usize, home: usize) -> f64 {
     let all: Vec<f64> = core_of
         .iter()
@@ -134,7 +132,6 @@ fn mean_offset_ns(model: &HomeModel, core_of: &[usize], core: usize, home: usize
     (100.0 * all.iter().sum::<f64>() / all.len() as f64).round() / 100.0
 }
 
-/// The rate of a TSC, or the default.
 fn clock(profile: &Profile) -> ModelFigure {
     let ghz = profile.clock.frequency_hz.map(|hz| (hz / 1e7).round() / 100.0);
     // Arm's counter has a separate rate, tens of MHz to 1 GHz.

@@ -1,4 +1,4 @@
-//! Twins of synthetic and simulated machines, and profiles that lack data.
+//! Twins of known machines.
 
 use super::*;
 use crate::load;

@@ -1,8 +1,6 @@
-//! The fits on published matrices (core-to-core-latency results, one cache line at an unknown
-//! home).
+//! The fits on published matrices of core-to-core-latency.
 //!
-//! Prints a line per file: groups, R2 and residual of the model, the star inside the groups, the
-//! prediction from hubs. Run with `--nocapture` to see them.
+//! Run with `--nocapture` to see the results.
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails as a test does")]
 
@@ -15,7 +13,6 @@ struct Published {
 }
 
 impl Published {
-    /// `None`, and a skipped test, without the file.
     fn read(name: &str) -> Option<Self> {
         let path = seatmap_needs::published(&format!("core-to-core/{name}.csv"))?;
         let bytes = std::fs::read(&path).unwrap();

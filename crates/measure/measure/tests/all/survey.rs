@@ -50,7 +50,6 @@ struct Caches {
     together: usize,
     /// The number of first visits without batches.
     deaf: u32,
-    /// Whether simultaneous pairs yield no batches, as if interrupted.
     is_deaf_to_several: bool,
 }
 
@@ -309,7 +308,6 @@ fn what_no_cache_can_deliver_is_refused() {
     assert!(matches!(alone, Err(MeasureError::TooFew(1))));
 }
 
-/// One pair flips with every visit, another does not.
 struct Flipping {
     visits: [u32; 3],
 }
@@ -423,7 +421,7 @@ fn a_run_broken_off_again_and_again_ends_with_the_same_bits() {
     assert_eq!(bits(replayed(&[44, 1])), once);
 }
 
-/// Four vCPUs: the host runs 0 and 1 on one CPU in turn, and preempts 2 during the first visit.
+/// The host runs 0 and 1 on one CPU in turn, and preempts 2 once.
 #[derive(Default)]
 struct Stacked {
     waited: u32,

@@ -21,12 +21,10 @@ fn room(seats: SeatList, rules: &[(&str, &[usize])], skip: usize) -> SeatAllocat
     SeatAllocator::new(seats, rules, skip)
 }
 
-/// A seating by a list of CPUs, which begins again after its end.
 fn by_list(cpus: &[u32]) -> SeatAllocator {
     room(seats(cpus, Beyond::Cycle), &[], 0)
 }
 
-/// A seating by a plan, which ends; rules have some of its tasks.
 fn by_plan(cpus: &[u32], rules: &[(&str, &[usize])]) -> SeatAllocator {
     room(seats(cpus, Beyond::Leave), rules, 0)
 }
@@ -39,7 +37,6 @@ fn told(steps: &[SeatAssignment]) -> Vec<(Tid, Option<u32>)> {
     steps.iter().map(|step| (step.tid, cpu(step.seat.as_ref()))).collect()
 }
 
-/// Consecutive threads of a process that does not wait.
 fn cpus(seating: &mut SeatAllocator, threads: std::ops::Range<Tid>) -> Vec<Option<u32>> {
     threads.flat_map(|tid| told(&seating.thread(tid, MAIN))).map(|(_, cpu)| cpu).collect()
 }
@@ -226,8 +223,7 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    /// After any events, a plan's task has at most one living thread, and rules keep to their own
-    /// tasks.
+    /// A plan's task has at most one living thread, and rules keep to their tasks.
     #[test]
     fn nobody_sits_on_anothers_lap(events in prop::collection::vec(event(), 0..60), strict: bool) {
         let mut seating = room(seats(&[5, 3, 7, 5, 2, 1], Beyond::Leave), &[("w", &[1, 2]), ("v", &[4])], 1);
@@ -255,7 +251,6 @@ proptest! {
         }
     }
 
-    /// Thread k takes entry k of the list, repeatedly, whether the first waits or not.
     #[test]
     fn thread_k_is_task_k(
         list in prop::collection::vec(0u32..64, 1..9), skip in 0usize..4, threads in 1usize..30, strict: bool,
@@ -276,7 +271,7 @@ proptest! {
     }
 }
 
-/// A plan of an observed program: the main thread, its two children, and a child of each.
+/// The main thread, its two children, and a child of each.
 fn observed() -> SeatList {
     let text = |all: [&str; 5]| all.map(str::to_owned).to_vec();
     SeatList {
@@ -308,7 +303,6 @@ fn a_thread_that_came_otherwise_takes_the_next_seat() {
     let mut seating = room(observed(), &[], 0);
     seating.born(MAIN, 1);
     seating.process(MAIN);
-    // Its creator is unknown.
     assert_eq!(told(&seating.thread(101, MAIN)), [(MAIN, Some(0)), (101, Some(1))]);
     seating.born(102, MAIN);
     assert_eq!(told(&seating.thread(102, MAIN)), [(102, Some(2))], "its own seat is taken");
@@ -359,7 +353,7 @@ fn seats_of_other_runs_come_last_where_there_is_a_choice() {
     assert_eq!(cpus(&mut ordered, 20..25), [1, 4, 5, 3, 0].map(Some));
     let mut once = beside(&root, &[&[4, 6]], Beyond::Leave);
     assert_eq!(cpus(&mut once, 30..33), [Some(6), Some(4), None]);
-    // Threads keep their leases under other numbers, and lose them with their seats.
+    // Leases survive a change of number.
     once.executed(30, 31);
     drop((first, second, ordered));
     let mut last = beside(&root, &[&[6, 4]], Beyond::Cycle);

@@ -1,11 +1,9 @@
-//! Workers of `xargs -P`, which gives each the number of its slot if the user names a variable for
-//! it.
+//! Workers of `xargs -P`, with slot numbers on request.
 
 use super::ShareError;
 use seatmap_data::plan::local_rank::{LocalRank, LocalRankError};
 use seatmap_os::{Root, Tid, task};
 
-/// Programs that start one command and wait for it.
 const WRAPPERS: [&str; 7] = ["sh", "bash", "dash", "env", "nice", "time", "timeout"];
 
 const MOST_ANCESTORS: usize = 4;
@@ -15,7 +13,6 @@ const SHORT_WITH_VALUE: &str = "adEILnPs";
 const LONG_WITH_VALUE: [&str; 6] =
     ["max-procs", "process-slot-var", "arg-file", "delimiter", "max-args", "max-chars"];
 
-/// This process's worker number, if `xargs` runs several at a time.
 pub(super) fn worker(
     root: &Root,
     own: Tid,
@@ -52,7 +49,7 @@ fn of_options(
     if let Some((name, slot)) = slot {
         let rank = slot as usize;
         let size = options.at_a_time;
-        // SIGUSR1 makes xargs run more at a time than its command line says (xargs(1)).
+        // SIGUSR1 makes xargs run more (xargs(1)).
         if let Some(most) = size.filter(|size| rank >= *size) {
             return Err(ShareError::Variable(LocalRankError {
                 variable: name.clone(),

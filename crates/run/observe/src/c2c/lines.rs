@@ -1,9 +1,8 @@
-//! Combines samples by cache line: which threads wrote a line, and to which it moved.
+//! Combines samples by cache line.
 //!
-//! If another core's cache held the line of a sampled load modified, the line moved from a thread
-//! that wrote it; the samples do not show which one. The transfer is shared among the other threads
-//! with sampled writes of the line, in proportion to these (as perf-c2c(1) lists them below each
-//! line), or, without any, among the other threads that used it.
+//! The samples do not show which writer a line came from. The transfer is shared among the other
+//! threads with sampled writes of the line, in proportion to these (as perf-c2c(1) lists them below
+//! each line), or, without any, among the other threads that used it.
 
 use super::sample::AccessSample;
 use std::collections::{BTreeMap, HashMap};
@@ -17,12 +16,11 @@ struct Use {
     accesses: f64,
     stores: f64,
     transfers: f64,
-    /// The written and accessed words of eight bytes, one bit each.
+    /// Words of eight bytes, one bit each.
     written: u8,
     accessed: u8,
 }
 
-/// PID and TID.
 pub(super) type ThreadKey = (i32, i32);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,14 +29,14 @@ pub(super) struct LineTransfer {
     pub(super) from: ThreadKey,
     pub(super) to: ThreadKey,
     pub(super) messages: f64,
-    /// The words that one thread writes and the other accesses, one bit each.
+    /// One bit per word.
     pub(super) written: u8,
     pub(super) accessed: u8,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct SampledLines {
-    /// The uses by process and line; a process is an address space.
+    /// By process, which is an address space, and line.
     uses: HashMap<(i32, u64), BTreeMap<i32, Use>>,
     pub(super) samples: u64,
     pub(super) transfers: u64,

@@ -1,4 +1,4 @@
-//! Records the samples of a command with perf(1).
+//! Records samples with perf(1).
 
 use crate::command::{self, SubjectCommand};
 use crate::observed::{ObservationOutcome, Sighting};
@@ -11,13 +11,12 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// The time limit for recording nothing. With counters passed through to a virtual machine it takes
-/// a second.
+/// With counters passed through to a virtual machine it takes a second.
 const TRIAL_LIMIT: Duration = Duration::from_secs(30);
 
 const PERF: &str = "perf";
 
-/// Checks that perf can sample a program here, by recording nothing for a moment.
+/// Checks that perf can sample a program here.
 ///
 /// # Errors
 /// [`ObserveError::Unavailable`] with perf's message.

@@ -1,4 +1,4 @@
-//! Reads the files of perf(1): a header, the attributes of the events, and a sequence of records.
+//! Reads the files of perf(1).
 //!
 //! Layout: `tools/perf/Documentation/perf.data-file-format.txt`; records: perf_event_open(2).
 //!
@@ -13,13 +13,12 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 /// The first bytes of a file in this computer's byte order.
 const MAGIC: u64 = u64::from_le_bytes(*b"PERFILE2");
-/// The header's bytes up to the offset of the records.
 const HEADER_BYTES: usize = 56;
 /// The bytes of the attributes in every version (`PERF_ATTR_SIZE_VER0`), and of the section of
 /// event numbers.
 const ATTRIBUTE_BYTES: u64 = 64;
 const SECTION_BYTES: u64 = 16;
-/// A recording has an attribute per event, and a number per event and CPU; more mean damage.
+/// One per event, and a number per event and CPU; more mean damage.
 const MOST_ATTRIBUTES: u64 = 1 << 10;
 const MOST_NUMBERS: u64 = 1 << 20;
 
@@ -50,7 +49,7 @@ pub(super) enum PerfDataRecord {
 pub(super) struct PerfRecording<R> {
     file: R,
     position: u64,
-    /// All layouts, and that of each event number.
+    /// All, and that of each event number.
     layouts: Vec<SampleLayout>,
     numbers: HashMap<u64, usize>,
     next: u64,
@@ -168,7 +167,6 @@ impl<R: Read + Seek> PerfRecording<R> {
     fn sample(&self, header: &[u8], body: &[u8]) -> Option<AccessSample> {
         let first = self.layouts.first()?;
         let layout = match &self.layouts[..] {
-            // A single event needs no number.
             [only] => only,
             _ => {
                 let number = word(body, first.number_place()?)?;
@@ -178,7 +176,7 @@ impl<R: Read + Seek> PerfRecording<R> {
         layout.sample(u16::from_ne_bytes([header[4], header[5]]), body)
     }
 
-    /// Reads other records than samples, which all end alike in one recording.
+    /// Other records than samples end alike in one recording.
     fn plain(&self, kind: u32, body: &[u8]) -> Option<PerfDataRecord> {
         match kind {
             // Process and thread in four bytes each, then the name up to a zero byte.
@@ -223,7 +221,6 @@ impl<R: Read + Seek> PerfRecording<R> {
     }
 }
 
-/// `short`, unless the file could not be read.
 fn ended_early(error: io::Error, short: PerfDataError) -> PerfDataError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => short,
@@ -233,6 +230,6 @@ fn ended_early(error: io::Error, short: PerfDataError) -> PerfDataError {
 
 /// Bytes of a processor's trace after a record, beyond its length.
 fn behind(kind: u32, body: &[u8]) -> u64 {
-    // The limit prevents an overflow of the sum with a record's offset.
+    // Prevents an overflow with a record's offset.
     if kind == AUXTRACE { word(body, 0).unwrap_or_default().min(1 << 40) } else { 0 }
 }

@@ -117,7 +117,7 @@ impl SampleLayout {
         self.parts & part != 0
     }
 
-    /// The event number's offset, the same for all events of a recording.
+    /// The same for all events of a recording.
     pub(super) fn number_place(&self) -> Option<usize> {
         if self.has(IDENTIFIER) {
             return Some(0);
@@ -126,7 +126,7 @@ impl SampleLayout {
         self.has(NUMBER).then_some(before * 8)
     }
 
-    /// The time near the end of a record other than a sample, in nanoseconds.
+    /// In nanoseconds.
     pub(super) fn time_of_other(&self, body: &[u8]) -> Option<u64> {
         let behind =
             [NUMBER, STREAM, CPU, IDENTIFIER].iter().filter(|part| self.has(**part)).count();
@@ -134,7 +134,6 @@ impl SampleLayout {
         (self.ends_all && self.has(TIME)).then(|| word(body, place)).flatten()
     }
 
-    /// Reads a sample without its header, which has these flags.
     pub(super) fn sample(&self, flags: u16, body: &[u8]) -> Option<AccessSample> {
         let mut cursor = Cursor { body, at: 0 };
         let mut sample = AccessSample {
@@ -166,7 +165,6 @@ impl SampleLayout {
         Some(sample)
     }
 
-    /// Skips the parts of variable length before the data source.
     fn skip_to_source(&self, cursor: &mut Cursor) -> Option<()> {
         if self.has(READ) {
             self.skip_read(cursor)?;

@@ -1,4 +1,4 @@
-//! Handmade recordings, hostile ones, and a real one.
+//! Handmade, hostile and real recordings.
 
 use super::*;
 use proptest::prelude::*;
@@ -6,14 +6,13 @@ use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::process::Command;
 
-/// IP, thread, time, address, CPU, period and source.
 const PARTS: u64 = 1 | 2 | 4 | 8 | 1 << 7 | 1 << 8 | 1 << 15;
 const LOAD: u64 = 0x02;
 const STORE: u64 = 0x04;
 const MODIFIED: u64 = 0x10 << 19;
 const PEER: u64 = 0x02 << 38;
 
-/// A recording in the layout of perf.data-file-format.txt.
+/// As in perf.data-file-format.txt.
 #[derive(Default)]
 struct Made(Vec<u8>);
 
@@ -49,7 +48,6 @@ impl Made {
         );
     }
 
-    /// Adds a name with its time: records end with thread, time and CPU if an event says so.
     fn name_at(&mut self, (pid, tid): ThreadKey, name: &[u8; 8], time_ns: u64) {
         let thread = [pid.to_ne_bytes(), tid.to_ne_bytes()].concat();
         self.record(3, 0, &[&thread[..], name, &thread, &time_ns.to_ne_bytes(), &[0; 8]].concat());
@@ -63,7 +61,6 @@ impl Made {
             vec![recording_magic(), header, attribute + 16, header, attribute + 16, records];
         words.push(self.0.len() as u64);
         words.resize(13, 0);
-        // The kind with the length, the event, the period, and the parts of its samples.
         words.extend([4 | attribute << 32, 0x1cd, 1000, PARTS]);
         words.resize(13 + 18, 0);
         [Made::words(&words), self.0.clone()].concat()
@@ -78,7 +75,7 @@ const MAIN: ThreadKey = (70, 70);
 const A: ThreadKey = (70, 71);
 const B: ThreadKey = (70, 72);
 
-/// A writes a line that B reads, and B writes a word next to one of the main thread's.
+/// B writes a word next to one of the main thread's.
 fn program() -> Made {
     let mut made = Made::default();
     made.name(MAIN, b"app\0\0\0\0\0");
@@ -120,7 +117,6 @@ fn a_line_passes_from_its_writer_to_its_reader() {
     sampled.observation.pattern("app").check().unwrap();
 }
 
-/// The file separates the records of each CPU.
 #[test]
 fn names_go_by_their_times() {
     let mut made = Made::default();
@@ -180,8 +176,7 @@ fn what_is_not_read_is_told() {
     assert_eq!(said(&plain), PerfDataError::NoAddresses.to_string());
 }
 
-/// Compares a recording of kernel events with perf(1): its samples have addresses and threads like
-/// a processor's.
+/// Kernel events have addresses and threads like a processor's.
 #[test]
 fn perf_tells_the_same_threads_and_addresses() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,12 +1,11 @@
-//! Finds the starts of the Go runtime's functions in a program's file. Go's linker writes a table
-//! of all functions into each program; the runtime needs it and `strip` keeps it
-//! (`runtime/symtab.go` and `debug/gosym/pclntab.go` of Go's sources).
+//! Go's linker writes a table of all functions into each program; the runtime needs it and `strip`
+//! keeps it (`runtime/symtab.go` and `debug/gosym/pclntab.go` of Go's sources).
 
 use seatmap_os::elf::Elf;
 use std::io;
 use std::path::Path;
 
-/// The table's section, in programs at a fixed address and in relocatable ones.
+/// In programs at a fixed address, and in relocatable ones.
 const SECTIONS: [&str; 2] = [".gopclntab", ".data.rel.ro.gopclntab"];
 
 /// The table's first number since Go 1.18 and since Go 1.20. Earlier, programs on ARM passed
@@ -49,7 +48,7 @@ pub(super) enum FunctionsError {
     Missing(&'static str),
 }
 
-/// A file offset at the start of each function, with the arguments still in registers.
+/// A file offset for each function, with arguments still in registers.
 ///
 /// # Errors
 /// [`FunctionsError`].
@@ -74,7 +73,6 @@ fn begin(elf: &Elf, table: &Table<'_>, first: u64, name: &str) -> Option<u64> {
     elf.place(first.checked_add(table.function(name)?.into())?)
 }
 
-/// The first instructions' offset where a stop costs least.
 fn stop(elf: &Elf, begin: u64) -> Result<u64, FunctionsError> {
     let bytes: [u8; 6] = elf.bytes_at(begin)?;
     let behind = bytes.strip_prefix(&LOOK);
@@ -83,8 +81,7 @@ fn stop(elf: &Elf, begin: u64) -> Result<u64, FunctionsError> {
     Ok(if is_quick { begin + LOOK.len() as u64 } else { begin })
 }
 
-/// The address to which functions are relative. An event at a wrong address would break the
-/// program, so one outside the code is rejected.
+/// An event at a wrong address would break the program, so one outside the code is rejected.
 fn first(elf: &Elf, table: &Table<'_>) -> Result<u64, FunctionsError> {
     let found = match table.first {
         0 => elf.symbol(FIRST_SYMBOL)?.or_else(|| first_in_module(elf)),

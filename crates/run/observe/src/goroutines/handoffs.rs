@@ -1,5 +1,4 @@
-//! Counts the goroutines that threads hand to each other, by eBPF programs at the functions of Go's
-//! runtime that make a goroutine ready and continue it.
+//! Counts the goroutines that threads hand to each other.
 
 use super::functions::{self, FunctionsError};
 use super::programs::{self, Goroutines};
@@ -16,8 +15,8 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// A call's added time, including the eBPF program: an estimate from two goroutines that exchange a
-/// value (`bench/observe/handoffs.go`) on a virtual machine.
+/// An estimate from two goroutines that exchange a value (`bench/observe/handoffs.go`) on a virtual
+/// machine.
 const AT_FUNCTION: Duration = Duration::from_nanos(925);
 
 /// The thread that ends a goroutine's wait calls `ready`; the thread that continues it calls
@@ -30,14 +29,11 @@ type FileId = (u64, u64);
 
 #[derive(Debug)]
 enum Found {
-    /// Another language.
     Other,
-    /// Both functions are watched while this exists.
     Watched {
         #[expect(dead_code, reason = "the programs are attached while the links live")]
         links: [EbpfLink; 2],
     },
-    /// The reason, as the beginning of a sentence.
     Unwatched(String),
 }
 
@@ -96,7 +92,7 @@ impl GoroutineHandoffs {
     }
 
     fn is_watched(&mut self, pid: Tid) -> bool {
-        // This look still has the messages of a process that ended since the last one.
+        // It may have ended since the last look.
         let Some(file) = task::program_id(pid) else { return self.pids.contains(&pid) };
         let programs = &self.programs;
         let found = self.files.entry(file).or_insert_with(|| found(programs, pid));
@@ -108,8 +104,7 @@ impl GoroutineHandoffs {
         pids.all(|pid| pid.is_some_and(|pid| self.pids.contains(pid)))
     }
 
-    /// The messages since the last call. A goroutine that one thread made ready and another
-    /// continued moves at least one cache line.
+    /// A goroutine that one thread made ready and another continued moves at least one cache line.
     pub(crate) fn talk(&self) -> io::Result<Vec<ThreadMessages>> {
         let mut talk = Vec::new();
         self.goroutines.pairs.take(|key, value| {
@@ -142,8 +137,7 @@ impl GoroutineHandoffs {
     }
 }
 
-/// Watches a process's program if it is a Go program. The path is that of the process, which may be
-/// in a container.
+/// The path is that of the process, which may be in a container.
 fn found(programs: &[EbpfProgram; 2], pid: Tid) -> Found {
     let file = task::program_link(pid);
     if !is_of_go(&file) {

@@ -1,5 +1,4 @@
-//! The eBPF programs that run when Go's runtime makes a goroutine ready, and when a thread
-//! continues it.
+//! The eBPF programs at Go's functions.
 //!
 //! Registers 6 to 9 survive calls; a comment above each program lists their use.
 
@@ -9,8 +8,7 @@ use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, 
 use seatmap_os::bpf::assembler::{Assembler, EbpfOperation, Helper, JumpCondition, Width};
 use std::io;
 
-/// The offset of a Go function's first argument among the registers, in bytes: RAX of `struct
-/// pt_regs`, x0 of `struct user_pt_regs` (`abi-internal.md` of Go's sources).
+/// RAX of `struct pt_regs`, x0 of `struct user_pt_regs` (`abi-internal.md` of Go's sources).
 const ARGUMENT: usize = if cfg!(target_arch = "aarch64") { 0 } else { 80 };
 
 /// A key is a goroutine: its process, four zero bytes, and its address. The value is the thread
@@ -23,8 +21,7 @@ const WAKER_BYTES: usize = 4;
 const PAIR_BYTES: usize = 8;
 const COUNT_BYTES: usize = 8;
 
-/// The most ready goroutines, of which the oldest leave a full table, such as those of ended
-/// programs; and the most pairs between two looks.
+/// Ready goroutines, of which the oldest leave a full table; pairs between two looks.
 const GOROUTINES: u32 = 65_536;
 const PAIRS: u32 = 16_384;
 

@@ -1,6 +1,5 @@
-//! The method `mpi` in a job that starts this command once per rank. Each runs its rank's program,
-//! and rank 0 combines the traces. Launchers have no common way to pass variables to other
-//! computers, so each rank sets its own.
+//! The method `mpi` in a job: each process runs its rank's program, and rank 0 combines the traces.
+//! Launchers have no common way to pass variables to other computers, so each rank sets its own.
 
 use crate::ObserveError;
 use crate::observed::ObservationOutcome;
@@ -12,22 +11,22 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The time for which rank 0 waits for other ranks' traces: a network file system shows new files
-/// of other computers after up to a minute (`acdirmax`, nfs(5)).
+/// A network file system shows new files of other computers after up to a minute (`acdirmax`,
+/// nfs(5)).
 const PATIENCE: Duration = Duration::from_secs(70);
 
 const PAUSE: Duration = Duration::from_millis(20);
 
 const END: &[u8] = b"{\"end\":true}\n";
 
-/// Runs this rank's command. Rank 0 then reads all ranks' traces.
+/// Rank 0 also reads all traces.
 pub(crate) fn run(
     request: &ReportRequest,
     rank: &JobRank,
     stop: &dyn Fn() -> bool,
 ) -> Result<ObservationOutcome, ObserveError> {
     let folder = rank.folder().map_err(ObserveError::System)?;
-    // The folder's name can be guessed; one of another user is refused.
+    // The folder's name can be guessed.
     trusted::private_folder(&folder)?;
     // An earlier job may have had the same name and a rank of this number.
     for trace in traces_of(&folder, rank.rank).map_err(ObserveError::System)? {
@@ -56,8 +55,7 @@ impl JobRank {
         let job: String = job.chars().filter(char::is_ascii_alphanumeric).collect();
         let mut name = self.pattern.as_os_str().to_owned();
         name.push(format!(".traces-{job}"));
-        // The program gets this path in its environment, and may change its folder before it
-        // writes.
+        // The program may change its folder before it writes.
         std::path::absolute(PathBuf::from(name))
     }
 }
@@ -75,8 +73,7 @@ fn traces_of(folder: &Path, rank: usize) -> io::Result<Vec<PathBuf>> {
     Ok(traces)
 }
 
-/// Waits for all traces until the time is over or the user stops it. The pattern lists missing
-/// traces.
+/// The pattern lists missing traces.
 fn wait_for_all(folder: &Path, ranks: usize, stop: &dyn Fn() -> bool) {
     let began = Instant::now();
     for rank in 0..ranks {

@@ -1,4 +1,4 @@
-//! Matches the writers and readers of a pipe or connection.
+//! Matches writers and readers.
 
 use super::programs::{PIPE, READS, TCP};
 use crate::TalkKind;
@@ -8,15 +8,13 @@ use seatmap_os::Tid;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
-/// The most connections with unread bytes that may still be read.
 const WAITING: usize = 16_384;
 
 type Count = [f64; 2];
 
-/// The counts of each writer or reader, not yet reported as messages.
 type Ends = HashMap<Tid, Count>;
 
-/// A kind and an object: a pipe or connection, in one direction.
+/// A kind and an object, in one direction.
 type FlowKey = (u32, u64);
 
 #[derive(Debug, Default)]
@@ -25,14 +23,12 @@ struct Flow {
     read: Ends,
     has_news: bool,
     waits: bool,
-    /// Whether it was used since it entered the waiting list.
     lives: bool,
 }
 
 impl Flow {
-    /// The messages written and read, not yet reported. Bytes in the pipe belong to no reader yet.
-    /// With several readers, each gets a share of each writer's bytes in proportion to its own
-    /// reading, because the kernel does not show whose bytes it read.
+    /// Bytes in the pipe belong to no reader yet. Several readers share each writer's bytes in
+    /// proportion to their reading, because the kernel does not show whose bytes they read.
     fn talk(&mut self, kind: TalkKind) -> Vec<ThreadMessages> {
         let written = bytes_of(&self.written);
         let read = bytes_of(&self.read);
@@ -73,9 +69,8 @@ fn bytes_of(ends: &Ends) -> f64 {
 pub(super) struct Flows {
     all: HashMap<FlowKey, Flow>,
     new: Vec<FlowKey>,
-    /// Connections with unreported bytes, longest waiting first.
     waiting: VecDeque<FlowKey>,
-    /// Bytes of forgotten flows that no thread of the program has read.
+    /// Of forgotten flows.
     unread_bytes: f64,
 }
 
@@ -114,8 +109,8 @@ impl Flows {
         talk
     }
 
-    /// Drops the oldest waiting connections: most were closed, with their other ends outside the
-    /// program. A connection used meanwhile goes to the end. Pipes are few, and may be read late.
+    /// Most of the oldest waiting connections were closed, with their other ends outside the
+    /// program. Pipes are few, and may be read late.
     fn forget(&mut self) {
         while self.waiting.len() > WAITING {
             let Some(key) = self.waiting.pop_front() else { return };
@@ -128,7 +123,6 @@ impl Flows {
         }
     }
 
-    /// Written bytes that no thread of the program has read.
     pub(super) fn unread_bytes(&self) -> f64 {
         let waiting: f64 = self.all.values().map(|flow| bytes_of(&flow.written)).sum();
         // Shares of bytes have rounding errors.
@@ -136,7 +130,7 @@ impl Flows {
     }
 }
 
-/// Both ends of a connection get one object per direction.
+/// One object per direction for both ends.
 fn parsed(key: &[u8]) -> Option<(Tid, u32, u64)> {
     let tid = small(key, 0)?;
     let role = small(key, 4)? as u32;

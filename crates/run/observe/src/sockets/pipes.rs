@@ -1,31 +1,26 @@
-//! The eBPF program at the end of all system calls, attached while it is useful.
+//! The eBPF program at the end of all system calls.
 //!
-//! A state machine: on or off. The program slows each system call of the computer by about 90 ns.
-//! The kernel has tracepoints for sockets, but none for pipes. So if a program uses no pipes, the
-//! eBPF program is detached after a while, and attached again when a pipe wakes a thread, and
-//! briefly now and then.
+//! The program slows each system call of the computer by about 90 ns. The kernel has tracepoints
+//! for sockets, but none for pipes. So it is detached if no pipes are used, and attached again when
+//! a pipe wakes a thread, and briefly now and then.
 
 use seatmap_os::bpf::{EbpfLink, EbpfProgram, LoadError, RunTime};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Looks without a byte through a pipe before the program is detached: first, and during a brief
-/// return.
+/// Looks without a byte before detaching: first, and during a brief return.
 const PATIENCE: u32 = 10;
 const MOMENT: u32 = 2;
 
-/// Looks before a brief return.
 const REST: u32 = 50;
 
 #[derive(Debug)]
 pub(super) struct Pipes {
     program: EbpfProgram,
     link: Option<EbpfLink>,
-    /// Whether it counts only pipes, and may be detached.
     may_rest: bool,
     turn: Turn,
     since: Instant,
-    /// The detached time before bytes were seen again.
     missed: Duration,
     resting: Duration,
 }
@@ -45,7 +40,6 @@ struct Turn {
 }
 
 impl Turn {
-    /// Chooses the step from bytes through pipes and wakeups by pipes since the last look.
     fn look(&mut self, has_bytes: bool, is_pipe_seen: bool) -> Step {
         self.quiet = if has_bytes { 0 } else { self.quiet + 1 };
         if has_bytes {

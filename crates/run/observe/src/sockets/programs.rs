@@ -1,4 +1,4 @@
-//! The eBPF programs that run when a thread writes or reads a socket or pipe.
+//! The eBPF programs of `sockets`.
 
 use crate::wakeups::{FieldOffsets, Tables};
 use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
@@ -119,7 +119,7 @@ fn count_as_lost(code: &mut Assembler, tables: &Tables) {
     code.count(R2, 0, R1).end();
 }
 
-/// Register 9 = whether the call in register 1 reads; other calls end the program.
+/// Register 9 = whether the call reads; other calls end the program.
 fn load_role(code: &mut Assembler) {
     let [reads, writes] = ["reads", "writes"];
     for (call, role) in CALLS {
@@ -214,8 +214,7 @@ fn load_file(reader: &Reader, layout: &FieldOffsets, code: &mut Assembler) -> Re
     reader.follow(code, "list_head", "next")
 }
 
-/// The key's role and object: a pipe's number, or with `has_sockets` a socket's. Other files end
-/// the program.
+/// The key's role and object: a pipe's number, or with `has_sockets` a socket's.
 fn load_object(reader: &Reader, has_sockets: bool, code: &mut Assembler) -> Result<(), BtfError> {
     // The file stays in register 8: the call's registers are no longer needed.
     code.calculate(EbpfOperation::Move, R8, R6);

@@ -1,4 +1,4 @@
-//! Handmade traces, and hostile ones.
+//! Handmade and hostile traces.
 
 use super::*;
 use crate::Sighting;

@@ -1,4 +1,4 @@
-//! Counts wakeups by eBPF programs in the kernel.
+//! Counts wakeups by eBPF programs.
 
 use super::key::Key;
 use super::layout::FieldOffsets;
@@ -37,7 +37,6 @@ pub(crate) enum EbpfError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EbpfMethods {
     Wakeups,
-    /// Only bytes over pipes and sockets.
     Sockets,
     /// Bytes if any, and the other wakeups.
     Both,
@@ -45,7 +44,6 @@ pub(crate) enum EbpfMethods {
     Goroutines,
 }
 
-/// Counts wakeups until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Ebpf {
     tables: Tables,
@@ -69,8 +67,8 @@ struct Timed {
 }
 
 impl Timed {
-    /// Times the programs between some looks only, because timing costs more than some of the
-    /// programs. The first look comes when the program has begun.
+    /// Only between some looks, because timing costs more than some of the programs. The first look
+    /// comes when the program has begun.
     fn look(&mut self) {
         self.begun.get_or_insert_with(Instant::now);
         if let Some((statistics, since)) = self.statistics.take() {
@@ -94,7 +92,6 @@ impl Timed {
 }
 
 impl Ebpf {
-    /// The programs follow no process yet.
     pub(crate) fn begin(parts: EbpfMethods) -> Result<Self, EbpfError> {
         let btf = Btf::of_kernel()?;
         let layout = FieldOffsets::read(&btf)?;
@@ -135,7 +132,7 @@ impl Ebpf {
         let outsiders = &mut self.outsiders;
         self.tables.pairs.take(|key, value| {
             let Some((parsed, count)) = Key::parse(key, value) else { return };
-            // An interrupt's wakeup is not the work of the interrupted thread.
+            // An interrupt's wakeup.
             let Some(talk) = parsed.talk(count) else { return };
             if parsed.waker < 0 {
                 outsiders.count(-parsed.waker, talk.messages, || Key::waker_name(value));
@@ -146,8 +143,7 @@ impl Ebpf {
         let Some(sockets) = &mut self.sockets else { return Ok(()) };
         let is_pipe_seen = look.talk.iter().any(|talk| talk.kind == TalkKind::Pipe);
         let counts_pipes = sockets.counts_pipes();
-        // The bytes of sockets, and of counted pipes, are added below; their wakeups would count
-        // twice.
+        // Bytes are added below; these wakeups would count twice.
         look.talk.retain(|talk| match talk.kind {
             TalkKind::Socket => false,
             TalkKind::Pipe => !counts_pipes,
@@ -273,7 +269,7 @@ impl MessageSource for Ebpf {
     fn look(&mut self) -> io::Result<TalkBatch> {
         self.timed.look();
         let mut look = TalkBatch::default();
-        // Messages before threads, so that the sender and receiver of each are known.
+        // Messages before threads, so that senders and receivers are known.
         self.talk(&mut look)?;
         self.threads(&mut look)?;
         self.handoffs(&mut look)?;

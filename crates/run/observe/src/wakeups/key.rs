@@ -43,7 +43,6 @@ const OF_SOCKETS: [libc::c_long; 8] = [
     libc::SYS_shutdown,
 ];
 
-/// A waker and the thread that it woke, by a system call on a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     /// The waker's thread, or the negative PID of an outside process.
@@ -59,7 +58,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Decodes a key and its value. Also returns the count.
+    /// Also returns the count.
     pub(super) fn parse(key: &[u8], value: &[u8]) -> Option<(Self, u64)> {
         let count = u64::from_ne_bytes(value.get(..8)?.try_into().ok()?);
         let mode = u16::from_ne_bytes(value.get(8..10)?.try_into().ok()?);
@@ -75,7 +74,6 @@ impl Key {
         Some((parsed, count))
     }
 
-    /// The waker's name at its first wakeup of this kind.
     pub(super) fn waker_name(value: &[u8]) -> String {
         // It ends with a zero byte (TASK_COMM_LEN).
         let name = value.get(16..32).unwrap_or_default().split(|byte| *byte == 0).next();

@@ -15,8 +15,8 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::Duration;
 
-/// The kernel's time for a record, an estimate: rings of eight threads used 1.2 to 1.9 us more for
-/// each wakeup, on a loaded virtual machine (AMD EPYC, KVM, Linux 6.18).
+/// An estimate: rings of eight threads used 1.2 to 1.9 us more for each wakeup, on a loaded virtual
+/// machine (AMD EPYC, KVM, Linux 6.18).
 const RECORD: Duration = Duration::from_nanos(1500);
 
 /// The record flags of a device interrupt and of a non-maskable one
@@ -25,14 +25,13 @@ const IN_HARDIRQ: u8 = 0x08 | 0x40;
 
 const FLAGS: usize = 2;
 
-/// Records wakeups on all CPUs until it is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Perf {
     cpus: Vec<Records>,
     wakee: usize,
     processes: HashMap<Tid, HashSet<Tid>>,
     threads: HashMap<Tid, Tid>,
-    /// Threads older than the observation of their process, found since the last look.
+    /// Older threads found since the last look.
     found: HashMap<Tid, Born>,
     follows_children: bool,
     /// Children are followed until the look after following was switched off.
@@ -148,14 +147,13 @@ impl Perf {
         Some(pid)
     }
 
-    /// Reads messages and threads from records in the order of time.
     fn look_at(&mut self, records: Vec<TracepointRecord>) -> TalkBatch {
         let mut look = TalkBatch::default();
         let mut counts = HashMap::new();
         records.into_iter().for_each(|record| self.take(record, &mut counts, &mut look));
         self.check();
         self.follows_children &= !self.ends_following;
-        // Comes first: their ends may be among the records.
+        // Their ends may be among the records.
         look.threads.splice(0..0, self.found.drain().map(|(_, born)| born));
         look.talk = counts
             .into_iter()
@@ -167,7 +165,6 @@ impl Perf {
         look
     }
 
-    /// Each thread belongs to one process, and each process has a thread.
     fn check(&self) {
         let in_processes: usize = self.processes.values().map(HashSet::len).sum();
         invariant!(

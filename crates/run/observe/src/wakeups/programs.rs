@@ -191,7 +191,6 @@ fn look_up_file(code: &mut Assembler, layout: &FieldOffsets) {
     read_kernel(code, i32::from(VALUE) + 8, 2).label("insert");
 }
 
-/// Register 3 = a field's address, through the pointer at the address in register 3.
 fn follow_pointer(code: &mut Assembler, field: usize) {
     read_kernel(code, SCRATCH.into(), 8)
         .calculate(EbpfOperation::Move, R1, STACK)

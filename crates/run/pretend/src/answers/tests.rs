@@ -1,10 +1,9 @@
-//! Calls on a small machine, with this process as the program.
+//! Calls on a small machine.
 
 use super::*;
 use crate::machine::made::small;
 use std::cell::RefCell;
 
-/// Memory from address 4096 on.
 struct Room(RefCell<Vec<u8>>);
 
 const AT: u64 = 4096;

@@ -1,4 +1,4 @@
-//! Trees are read back as their original topologies.
+//! Trees are read back.
 
 use super::*;
 use crate::machine::made::small;

@@ -1,10 +1,10 @@
-//! A step of a check, and its text.
+//! A step of a check.
 
 use crate::Finding;
 use crate::judge::judged::{CheckText, Judged, changes};
 use std::time::Duration;
 
-/// The words for a computer on which nobody has bound a program.
+/// For a computer without bound programs.
 const NOTHING_BOUND: &str = "no program is bound; --pid PID, --name GLOB and --all check others";
 
 /// A step of a check.

@@ -8,7 +8,6 @@ use seatmap_os::sched::ThreadStatus;
 use seatmap_os::{CpuSet, Tid, isolated, layout};
 use std::collections::{BTreeSet, HashMap};
 
-/// The processes with a thread that may not run on all CPUs of its control group.
 pub(super) fn processes(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
@@ -40,7 +39,7 @@ pub(super) fn processes(
 struct Defaults {
     online: CpuSet,
     isolated: CpuSet,
-    /// The CPUs of cells: threads without these are not bound by their program.
+    /// Threads without these are not bound by their program.
     cells: CpuSet,
     hierarchies: Hierarchies,
     known: HashMap<ControlGroups, Vec<CpuSet>>,
@@ -56,14 +55,13 @@ impl Defaults {
         Defaults { online, isolated, cells, hierarchies, known: HashMap::new() }
     }
 
-    /// All CPUs of the process's group; and those without isolated ones, on which no thread starts
-    /// by itself.
+    /// The group's CPUs, and those without isolated ones.
     fn of(&mut self, files: &mut SystemFiles, pid: Tid) -> Vec<CpuSet> {
         let membership = files.proc.read(format_args!("{pid}/cgroup")).map(String::from_utf8_lossy);
         let groups = membership
             .map(|text| self.hierarchies.groups(&files.root, pid, &text))
             .unwrap_or_default();
-        // Processes of one group share the result, which takes several files to find.
+        // Processes of one group share the result.
         if let Some(known) = self.known.get(&groups) {
             return known.clone();
         }

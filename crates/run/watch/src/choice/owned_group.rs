@@ -16,8 +16,6 @@ const MOST_MACHINE_BYTES: usize = 64;
 /// The endings of a domain's group, with and without systemd (libvirt's `cgroups.html`).
 const ENDINGS: [&str; 3] = [".scope", ".libvirt-qemu", ".libvirt-lxc"];
 
-/// The groups of a running libvirt domain.
-///
 /// # Errors
 /// [`FileError`]: the groups cannot be listed.
 pub fn of_domain(root: &Root, name: &str) -> Result<Vec<PathBuf>, FileError> {
@@ -25,8 +23,6 @@ pub fn of_domain(root: &Root, name: &str) -> Result<Vec<PathBuf>, FileError> {
     Ok(all.into_iter().filter(|folder| is_of_domain(&unit_of(folder), name)).collect())
 }
 
-/// The groups of a Slurm step, `123.0` or `123.batch`, or of a job, `123`.
-///
 /// # Errors
 /// [`FileError`]: the groups cannot be listed.
 pub fn of_step(root: &Root, step: &str) -> Result<Vec<PathBuf>, FileError> {
@@ -34,7 +30,6 @@ pub fn of_step(root: &Root, step: &str) -> Result<Vec<PathBuf>, FileError> {
     Ok(all.into_iter().filter(|folder| is_step(folder, step)).collect())
 }
 
-/// A domain's processes: its vCPUs, I/O threads and emulator.
 pub(super) fn domain_processes(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
@@ -128,7 +123,6 @@ fn machine_name(name: &str, most: usize) -> String {
     machine.trim_end_matches(['-', '.']).to_owned()
 }
 
-/// Whether a folder is a step's group, `.../job_5/step_0` below a Slurm folder.
 fn is_step(folder: &Path, step: &str) -> bool {
     let path = folder.to_string_lossy();
     let ending = match step.split_once('.') {

@@ -7,8 +7,7 @@ use seatmap_os::hierarchy::Hierarchies;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// The members of the step's control group, or, if Slurm makes none, the processes with its numbers
-/// in their environment.
+/// If Slurm makes no control group, the processes with its variables.
 pub(super) fn processes(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
@@ -26,8 +25,8 @@ pub(super) fn processes(
     by_environment(files, known)
 }
 
-/// The step's part of a group's path: `/slurm/uid_1000/job_5/step_0` of `.../step_0/task_1`; in a
-/// script of the whole job, the job's part.
+/// `/slurm/uid_1000/job_5/step_0` of `.../step_0/task_1`; in a script of the whole job, the job's
+/// part.
 fn step_of(path: &str) -> Option<&str> {
     let job = end_of_part(path, "/job_").filter(|_| path.contains("slurm"))?;
     Some(&path[..end_of_part(path, "/step_").unwrap_or(job)])
@@ -57,7 +56,6 @@ fn by_environment(
     }
 }
 
-/// Whether a process was started in this step, or, without a step, anywhere in the job.
 fn is_of_step(files: &SystemFiles, pid: Tid, job: &str, step: Option<&str>) -> bool {
     if variable(files, pid, "SLURM_JOB_ID").as_deref() != Some(job) {
         return false;

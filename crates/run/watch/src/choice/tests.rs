@@ -1,4 +1,4 @@
-//! Choices on a made computer, and on this one.
+//! Choices on a made computer.
 
 use super::*;
 use crate::made::{Made, MadeThread, pids};
@@ -7,7 +7,7 @@ fn worker() -> MadeThread {
     MadeThread::default()
 }
 
-/// A shell with a server, whose worker has a child; a kernel thread; another, bound program.
+/// A shell with a server, whose worker has a child.
 fn made() -> Made {
     let made = Made::new();
     made.thread(10, 10, &MadeThread { name: "sh", ..worker() });

@@ -7,8 +7,7 @@ use seatmap_os::{Root, Tid, boot, task};
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
-/// Times this near count as equal: the kernel counts starts in ticks, and the system clock is
-/// adjusted now and then.
+/// The kernel counts starts in ticks, and the system clock is adjusted.
 const SAME_TIME: Duration = Duration::from_secs(2);
 
 /// The program of a seating on file.
@@ -81,13 +80,11 @@ impl ReportedProgram {
         if self.is_beginning { Err(ReportError::IsBeginning(self)) } else { Ok(self) }
     }
 
-    /// The latest start of its processes, in clock ticks after the boot: a process that started
-    /// after the file was written only reuses a PID.
+    /// In clock ticks after the boot; later processes only reuse a PID.
     fn latest_start(&self) -> Option<u64> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let ago = now.saturating_sub(self.written? + SAME_TIME);
         let ago_ticks = ago.as_millis().saturating_mul(u128::from(boot::ticks_per_s())) / 1000;
-        // A file from before the boot has no living process.
         Some(boot::ticks().saturating_sub(u64::try_from(ago_ticks).unwrap_or(u64::MAX)))
     }
 

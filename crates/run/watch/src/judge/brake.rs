@@ -1,6 +1,5 @@
-//! Part of the rule `quota`: a control group that holds threads back by another setting. As with
-//! quotas, the counted waits and the time of all threads together decide, because each of many
-//! threads has little time.
+//! Part of the rule `quota`: a control group that holds threads back by another setting. All
+//! threads together decide, because each of many threads has little time.
 
 use super::facts::{SeatingFacts, Sitter, count, union};
 use crate::finding::Finding;
@@ -9,17 +8,15 @@ use crate::seating::GroupBrake;
 use seatmap_data::statistics::words::{agreeing, times_a_second};
 use std::collections::{BTreeMap, HashSet};
 
-/// Threads of an idle group are not held back if they wait less, or if other programs use less of
-/// their CPUs.
+/// For an idle group: its waits, and the time of other programs.
 const WAITS_PERCENT: f64 = 10.0;
 
-/// Threads with this share of one CPU need a fast one.
 const NEEDS_SPEED_PERCENT: f64 = 20.0;
 
 /// Threads that run or wait on a CPU for this share of the time never leave it idle.
 const ALL_PERCENT: f64 = 97.0;
 
-/// A thread limited to this share of the time, and runnable at a look, is most likely waiting.
+/// A thread limited to this share, and runnable at a look, is most likely waiting.
 const SMALL_PERCENT: f64 = 20.0;
 
 /// Threads this near to a limit have reached it: the watched time need not be whole periods.
@@ -88,7 +85,6 @@ fn of_brake(facts: &SeatingFacts, brake: &GroupBrake) -> Option<Finding> {
     })
 }
 
-/// Threads stopped for memory are not known.
 fn held<'f, 'a>(
     facts: &'f SeatingFacts<'a>,
     brake: &GroupBrake,
@@ -110,7 +106,7 @@ fn held<'f, 'a>(
         }
         _ => {
             let Some(percent) = brake.real_time_percent else { return Vec::new() };
-            // The kernel counts real-time threads by CPU.
+            // The kernel counts by CPU.
             let mut on: BTreeMap<Option<u32>, Vec<&Sitter>> = BTreeMap::new();
             for one in members {
                 on.entry(one.seat().or(one.thread.cpu)).or_default().push(one);
@@ -120,7 +116,7 @@ fn held<'f, 'a>(
     }
 }
 
-/// The time of other programs on these CPUs, in percent of one CPU, if the kernel counts busy time.
+/// In percent of one CPU.
 fn others_percent(facts: &SeatingFacts, sitters: &[&Sitter]) -> Option<f64> {
     let cpus = union(sitters);
     let busy = cpus.iter().map(|cpu| facts.busy_percent(cpu)).sum::<Option<f64>>()?;
@@ -128,12 +124,10 @@ fn others_percent(facts: &SeatingFacts, sitters: &[&Sitter]) -> Option<f64> {
     Some(busy - own.map(|one| one.thread.run_percent).sum::<f64>())
 }
 
-/// Whether a CPU's real-time threads needed it all the time, and got a limit's share: the kernel
-/// counts the time for which it stops them as waiting.
+/// The kernel counts the time for which it stops real-time threads as waiting.
 fn have_reached(percent: f64, sitters: &[&Sitter]) -> bool {
     let run_percent: f64 = sitters.iter().map(|one| one.thread.run_percent).sum();
     let wanted_percent: f64 = sitters.iter().map(|one| one.wanted_percent()).sum();
-    // Without counted waits, only the running time decides.
     let is_counted = sitters.iter().any(|one| one.thread.wait_percent.is_some());
     let wants_all = !is_counted
         || wanted_percent >= ALL_PERCENT
@@ -141,9 +135,7 @@ fn have_reached(percent: f64, sitters: &[&Sitter]) -> bool {
     wants_all && (run_percent - percent).abs() <= NEAR_PERCENT
 }
 
-/// Whether a limit most likely holds a real-time thread back now: it is runnable, but may run only
-/// briefly. The kernel counts a wait when it ends, and a wait for the next period outlasts most
-/// watches.
+/// The kernel counts a wait when it ends, and a wait for the next period outlasts most watches.
 fn is_held_now(percent: f64, sitter: &Sitter) -> bool {
     percent <= SMALL_PERCENT && sitter.thread.state == 'R'
 }
@@ -205,7 +197,7 @@ mod tests {
             });
             judge(&made.facts())
         };
-        // Most of its wait has not ended, and is not counted.
+        // Most of its wait is not counted yet.
         assert_eq!(limited_to(1.0, 0.8, 0.0).len(), 1);
         assert_eq!(limited_to(10.0, 30.0, 0.0), []);
         let limited = |run_percent, wait_percent| limited_to(95.0, run_percent, wait_percent);
@@ -220,7 +212,6 @@ mod tests {
         );
         assert_eq!(limited(94.0, 0.0), [], "it sleeps at times");
         assert_eq!(limited(60.0, 40.0), [], "another thread has its CPU");
-        // Eight threads on one CPU share a limit.
         let mut made =
             (7..15).fold(Made::new(4), |made, tid| made.busy(7, tid, "1", 11.8, 88.0).policy("rr"));
         made.seating.brakes.push(GroupBrake {

@@ -6,7 +6,7 @@ use crate::remedy::SeatingRemedy;
 use crate::seating::{OpenDevice, Process};
 use seatmap_os::CpuSet;
 
-/// Reports processes whose threads may not run near an open device. Without any, nothing is judged.
+/// Without open devices, nothing is judged.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     if facts.programs().all(|(process, _)| process.devices.is_empty()) {
         let what =
@@ -53,7 +53,7 @@ fn far(
     if away.is_empty() && all.is_subset(&near) {
         return None;
     }
-    // Without a busy thread far away, the masks of bound ones are too wide.
+    // Otherwise the masks of bound ones are too wide.
     let subjects = if away.is_empty() { &meant } else { &away };
     let first = subjects.first()?;
     let what = format!(

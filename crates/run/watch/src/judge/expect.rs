@@ -13,7 +13,6 @@ const RULE: &str = "expect";
 
 type Pair<'p, 'a> = (&'p Sitter<'a>, &'p ExpectedSeat);
 
-/// Reports threads off their seats, threads without one, and seats without a thread.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let Some(expected) = facts.expected else { return Vec::new() };
     let pairs = facts.seated(expected);
@@ -21,7 +20,7 @@ pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     found.extend(was_elsewhere(expected, &pairs));
     found.extend(impossible(facts, &pairs));
     found.extend(misplaced(expected));
-    // A launcher publishes only seated threads, and its own report lists the others.
+    // A launcher publishes only seated threads.
     if expected.is_shown {
         return found;
     }
@@ -30,7 +29,6 @@ pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     found
 }
 
-/// Reports threads with another mask than their seat's, a finding for each process.
 fn elsewhere(facts: &SeatingFacts, pairs: &[Pair]) -> Vec<Finding> {
     let mut by_process: BTreeMap<Tid, Vec<Pair>> = BTreeMap::new();
     for (sitter, seat) in pairs.iter().filter(|(sitter, seat)| sitter.mask != seat.cpus) {
@@ -39,8 +37,7 @@ fn elsewhere(facts: &SeatingFacts, pairs: &[Pair]) -> Vec<Finding> {
     by_process.into_iter().map(|(pid, wrong)| of_process(facts, pid, &wrong, pairs)).collect()
 }
 
-/// Reports threads on their seats at the end, but not all the time. A remark if the seats are from
-/// a running launcher, which may have given them meanwhile.
+/// A remark if the seats are from a running launcher, which may have given them meanwhile.
 fn was_elsewhere(expected: &Expected, pairs: &[Pair]) -> Vec<Finding> {
     pairs.iter().filter_map(|pair| elsewhere_of_pair(expected, pair)).collect()
 }
@@ -94,7 +91,7 @@ fn of_process(facts: &SeatingFacts, pid: Tid, wrong: &[Pair], pairs: &[Pair]) ->
         .mended_by_all(remedies(facts, wrong))
 }
 
-/// A command for each thread whose control group allows its seat; the others are [`impossible`].
+/// Only if the control group allows the seat; the others are [`impossible`].
 fn remedies<'p>(
     facts: &'p SeatingFacts,
     wrong: &'p [Pair],
@@ -137,7 +134,7 @@ fn impossible_seat(facts: &SeatingFacts, (sitter, seat): &Pair) -> Option<Findin
     (!outside.is_empty()).then_some(mended)
 }
 
-/// Reports threads without a planned seat: wrong if they are busy on the seats of others.
+/// Wrong if they are busy on the seats of others.
 fn without_seat(facts: &SeatingFacts, expected: &Expected, pairs: &[Pair]) -> Option<Finding> {
     let seated: HashSet<Tid> = pairs.iter().map(|(sitter, _)| sitter.tid()).collect();
     let extra: Vec<&Sitter> = facts

@@ -1,4 +1,4 @@
-//! The seating, parsed once for all rules.
+//! The seating, parsed for all rules.
 
 use super::quota::stopped_threads;
 use crate::expected::{Expected, ExpectedSeat};
@@ -9,7 +9,6 @@ use seatmap_os::{CpuSet, Tid};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// A thread on a CPU for this share of the time is busy.
 const RUNS_PERCENT: f64 = 20.0;
 
 /// A thread on a CPU or waiting for this share of the time is busy. Higher, because a thread that
@@ -19,14 +18,12 @@ const WANTS_PERCENT: f64 = 80.0;
 /// A CPU busy for less than this share of the time counts as idle.
 pub const IDLE_PERCENT: f64 = 20.0;
 
-/// A CPU busy for this share of the time is never idle.
 const FULL_PERCENT: f64 = 90.0;
 
-/// A thread with this share of its time on a full CPU, or waiting for it, shares that CPU.
+/// Of its time on a full CPU, or waiting for it.
 const SHARES_PERCENT: f64 = 10.0;
 
-/// Below this difference in age, numbers give the order of creation. Covers clock ticks and a slow
-/// look.
+/// Covers clock ticks and a slow look.
 const SAME_AGE_S: f64 = 0.05;
 
 pub(crate) struct SeatingFacts<'a> {
@@ -38,7 +35,6 @@ pub(crate) struct SeatingFacts<'a> {
     pub usual: CpuSet,
     cells: Vec<CpuSet>,
     pub isolated: CpuSet,
-    /// The threads with a known mask.
     pub sitters: Vec<Sitter<'a>>,
     pub expected: Option<&'a Expected>,
     processes: HashMap<Tid, &'a Process>,
@@ -46,7 +42,7 @@ pub(crate) struct SeatingFacts<'a> {
     promised: RefCell<Promised>,
 }
 
-/// The CPUs used by remedies so far. They run in turn, so none may undo another.
+/// They run in turn, so none may undo another.
 #[derive(Debug, Default)]
 struct Promised {
     cpus: BTreeMap<Tid, CpuSet>,
@@ -106,7 +102,6 @@ impl<'a> SeatingFacts<'a> {
         topology: &'a Topology,
         expected: Option<&'a Expected>,
     ) -> Self {
-        // A CPU with kernel figures is online.
         let listed = seating.cpus.iter().map(|cpu| cpu.cpu);
         let online: CpuSet = topology.os_indices().chain(listed).collect();
         let isolated = CpuSet::of_list(&seating.kernel.isolated).unwrap_or_default();
@@ -151,8 +146,7 @@ impl<'a> SeatingFacts<'a> {
         fits.map(|(sitter, _)| sitter.tid()).collect()
     }
 
-    /// Pairs threads with planned seats: by number, if the file has numbers of living threads; by
-    /// name, if each task has a unique name and its thread is there; else in order of creation.
+    /// Pairs threads with planned seats: by number, by unique name, or else in order of creation.
     pub fn seated<'e>(&self, expected: &'e Expected) -> Vec<(&Sitter<'a>, &'e ExpectedSeat)> {
         let by_number = self.by_number(expected);
         if !by_number.is_empty() || expected.is_numbered {
@@ -368,7 +362,7 @@ impl<'a> SeatingFacts<'a> {
     /// program.
     pub fn family(&self, pid: Tid) -> Tid {
         let mut at = pid;
-        // Each step leads to an older process; the limit is for damaged seatings.
+        // The limit is for damaged seatings.
         for _ in 0..self.processes.len() {
             match self.process(at).and_then(|process| self.process(process.parent)) {
                 // Process 1 adopts all orphans.

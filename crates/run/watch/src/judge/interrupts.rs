@@ -8,15 +8,13 @@ use crate::seating::{CpuActivity, InterruptRate};
 use seatmap_data::statistics::words::counted_figure;
 use seatmap_os::{CpuSet, interrupts};
 
-/// Fewer interrupts per second are not reported.
 const SOME_PER_SECOND: f64 = 10.0;
 
-/// Reports interrupts on the only CPU of a busy, bound thread. A network card's queue next to its
-/// reader is a good plan, so this is wrong only for a thread with an isolated CPU or a real-time
-/// policy.
+/// A network card's queue next to its reader is a good plan, so this is wrong only for a thread
+/// with an isolated CPU or a real-time policy.
 pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     let no_hz_full = CpuSet::of_list(&facts.seating.kernel.no_hz_full).unwrap_or_default();
-    // The boot options for isolated CPUs promise that no interrupts arrive there.
+    // These boot options promise no interrupts.
     let quiet = facts.isolated.with(&no_hz_full);
     facts
         .seating
@@ -42,8 +40,7 @@ pub(super) fn none(facts: &SeatingFacts) -> Vec<Finding> {
     cpus.filter_map(|cpu| interrupted(facts, "no-irq", cpu)).collect()
 }
 
-/// Whether a device sends it. The kernel's interrupts have letters instead of numbers; each CPU's
-/// own ones may have either.
+/// The kernel's interrupts have letters instead of numbers; each CPU's own ones may have either.
 fn is_of_device(interrupt: &&InterruptRate) -> bool {
     !interrupt.is_per_cpu && interrupts::is_of_device(&interrupt.irq)
 }
@@ -66,7 +63,7 @@ fn interrupted(facts: &SeatingFacts, rule: &str, cpu: &CpuActivity) -> Option<Fi
     Some(mended(finding, &devices, per_second, &facts.refuge()))
 }
 
-/// Moves as many of the most frequent interrupts as needed. The kernel's managed ones stay.
+/// The kernel's managed ones stay.
 fn mended(finding: Finding, devices: &[&InterruptRate], per_second: f64, rest: &CpuSet) -> Finding {
     let mut left = per_second;
     let mut moved = Vec::new();

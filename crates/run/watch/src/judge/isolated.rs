@@ -8,8 +8,8 @@ use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// Reports threads with such a mask. Each stays on the isolated CPU on which it began, and most
-/// begin on the first; those on usual CPUs stay among these.
+/// Each stays on the isolated CPU on which it began, and most begin on the first; those on usual
+/// CPUs stay among these.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut together: BTreeMap<&CpuSet, Vec<&Sitter>> = BTreeMap::new();
     for sitter in &facts.sitters {
@@ -57,8 +57,7 @@ fn on_mask(facts: &SeatingFacts, mask: &CpuSet, sitters: &[&Sitter]) -> Option<F
     Some(finding.mended_by_all(bound))
 }
 
-/// Whether busy threads share CPUs of a mask although its isolated ones are free, or share an
-/// isolated one although others are free.
+/// Whether busy threads share CPUs although others of the mask are free.
 fn shut_in(busy: &[&Sitter], mask: &CpuSet, isolated: &CpuSet) -> bool {
     let places: Vec<u32> = busy.iter().filter_map(|sitter| sitter.thread.cpu).collect();
     let taken: CpuSet = places.iter().copied().filter(|cpu| isolated.contains(*cpu)).collect();

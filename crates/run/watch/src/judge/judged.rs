@@ -1,4 +1,4 @@
-//! The result of a check, as a table for people and as a document for programs.
+//! The result of a check.
 
 use super::facts::{count, cpus};
 use super::{Criteria, ThreadSeat, Verdict, judge, missed, named_process, seats};
@@ -110,7 +110,7 @@ impl<'a> Judged<'a> {
         CheckText { sentences: self.programs(), lines }
     }
 
-    /// A line for each program. Of the healthy ones, only the first get one.
+    /// Of the healthy ones, only the first get one.
     fn programs(&self) -> Vec<String> {
         let mut of: HashMap<Tid, Vec<&WatchedThread>> = HashMap::new();
         self.seating
@@ -164,7 +164,7 @@ impl<'a> Judged<'a> {
                 let concerns = finding.pid.is_none_or(|pid| pid == process.pid);
                 finding.gravity == Gravity::Unseen && concerns
             });
-        // A fault of its CPUs is listed below; the program did not cause it.
+        // The program did not cause a fault of its CPUs.
         let is_beset =
             self.findings.iter().any(|finding| finding.pid.is_none() && finding.is_wrong());
         let is_asked = self.asked_of.as_ref().is_none_or(|pids| pids.contains(&process.pid));
@@ -198,8 +198,7 @@ fn program(process: &Process, threads: &[&WatchedThread], state: &str) -> String
     format!("{}: {} on {on}: {state}", named_process(process), count(threads.len(), "thread"))
 }
 
-/// A line for each thread that the scheduler has counted: the CPUs that it ran on. Of many, the
-/// busiest get one.
+/// Of many, the busiest get one.
 fn traced(threads: &[&WatchedThread]) -> Vec<String> {
     let mut ran: Vec<&&WatchedThread> =
         threads.iter().filter(|thread| thread.is_traced && !thread.ran_on.is_empty()).collect();
@@ -221,12 +220,12 @@ fn traced_line(thread: &WatchedThread) -> String {
     format!("  {:>7} {name:<15} {:>7}  {}", thread.tid, share(thread.run_percent), on.join(", "))
 }
 
-/// A share in percent; a very small one is not printed as 0.
+/// A very small share is not printed as 0.
 fn share(percent: f64) -> String {
     if percent > 0.0 && percent < 0.1 { "<0.1 %".to_owned() } else { format!("{percent:.1} %") }
 }
 
-/// A check in words: sentences, and the lines of the findings below them.
+/// A check in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckText {
     /// The programs, a line each, and what else there is to say.
@@ -254,7 +253,7 @@ impl FindingLine {
     }
 }
 
-/// A finding in a line or more: what, how bad, what can be done, and the command that mends it.
+/// A finding in a line or more.
 fn entry(finding: &Finding) -> impl Iterator<Item = FindingLine> {
     let word = match finding.gravity {
         Gravity::Wrong => "WRONG",
@@ -269,7 +268,6 @@ fn entry(finding: &Finding) -> impl Iterator<Item = FindingLine> {
     let at_most = finding.at_most_s.map(|seconds| format!("for {} at most", lasting(seconds)));
     let figures: Vec<String> = measured.into_iter().chain(since).chain(at_most).collect();
     let figures = (!figures.is_empty()).then(|| figures.join(", "));
-    // A sentence beside a command says what comes before it.
     let more = figures.into_iter().chain(finding.advice.clone());
     let more = more.map(|text| FindingLine { text, ..FindingLine::default() });
     let remedy = finding.remedy.as_ref().map(|remedy| {
@@ -302,7 +300,6 @@ mod tests {
         Judged::new(&made.seating, &made.topology, &Criteria::default())
     }
 
-    /// The lines of a check, with two blanks between their parts.
     fn text(judged: &Judged) -> String {
         let CheckText { sentences, lines } = judged.text();
         let lines = lines.iter().map(|line| format!("{}  {}  {}", line.word, line.rule, line.text));

@@ -1,5 +1,4 @@
-//! Seatings and machines made by hand, to test each rule with faults that this computer does not
-//! have.
+//! Handmade seatings for tests.
 
 #[cfg(test)]
 use super::SeatingFacts;
@@ -10,12 +9,10 @@ use crate::seating::{
 use seatmap_data::machine::{CoreKind, Pu, Topology};
 use seatmap_os::{CpuSet, Tid};
 
-/// A seating made step by step. Threads sleep unless made busy.
+/// Threads sleep unless made busy.
 #[derive(Clone, Debug, Default)]
 pub struct Made {
-    /// The seating.
     pub seating: Seating,
-    /// The machine.
     pub topology: Topology,
 }
 
@@ -55,7 +52,6 @@ impl Made {
         self
     }
 
-    /// Makes the CPUs from this one on efficiency cores.
     #[must_use]
     pub fn efficient_from(mut self, first: u32) -> Self {
         for pu in &mut self.topology.pus {
@@ -65,7 +61,6 @@ impl Made {
         self
     }
 
-    /// Isolates CPUs.
     #[must_use]
     pub fn isolated(mut self, cpus: &str) -> Self {
         self.seating.kernel.isolated = cpus.to_owned();
@@ -116,7 +111,7 @@ impl Made {
         self
     }
 
-    /// Adds a thread that runs and waits for these shares of the time. Its only CPU is as busy.
+    /// Its only CPU is as busy.
     #[must_use]
     pub fn busy(
         mut self,
@@ -143,14 +138,12 @@ impl Made {
         }
     }
 
-    /// Makes CPUs busy with other programs.
     #[must_use]
     pub fn taken(mut self, cpus: &str) -> Self {
         CpuSet::of_list(cpus).unwrap_or_default().iter().for_each(|cpu| self.load(cpu, 100.0));
         self
     }
 
-    /// Renames the last thread.
     #[must_use]
     pub fn called(mut self, name: &str) -> Self {
         self.seating
@@ -162,7 +155,6 @@ impl Made {
         self
     }
 
-    /// Sets the last thread's policy.
     #[must_use]
     pub fn policy(mut self, policy: &str) -> Self {
         self.seating
@@ -174,7 +166,6 @@ impl Made {
         self
     }
 
-    /// Sets the last thread's state.
     #[must_use]
     pub fn state(mut self, state: char) -> Self {
         self.seating.threads.iter_mut().last().into_iter().for_each(|thread| thread.state = state);
@@ -185,7 +176,6 @@ impl Made {
         self.seating.processes.last_mut()
     }
 
-    /// Adds a variable to the last process's environment.
     #[must_use]
     pub fn variable(
         mut self,
@@ -202,8 +192,7 @@ impl Made {
         self
     }
 
-    /// Limits the last process: its CPUs, its quota, and the watched periods in which the quota was
-    /// used up.
+    /// Limits the last process.
     #[must_use]
     pub fn group(mut self, cpus: Option<&str>, quota_cpus: Option<f64>, throttled: u64) -> Self {
         let cpus = cpus.map(str::to_owned);
@@ -231,15 +220,13 @@ impl Made {
         }
     }
 
-    /// Adds a quota on all threads so far, with the watched periods in which it was used up: the
-    /// kernel stopped the threads for half of each.
+    /// On all threads so far; the kernel stopped them for half of each used-up period.
     #[must_use]
     pub fn quota(mut self, group: &str, cpus: f64, throttled_watched: Option<u64>) -> Self {
         let file = format!("/sys/fs/cgroup{}/cpu.max", group.trim_end_matches('/'));
         let tids = self.seating.threads.iter().map(|thread| thread.tid).collect();
         let group = group.to_owned();
         let period_us = 100_000;
-        // Of half a second.
         let periods_watched = throttled_watched.map(|throttled| throttled.max(5));
         let stopped_watched_s = throttled_watched.map(|throttled| throttled as f64 / 20.0);
         self.seating.quotas.push(WatchedQuota {
@@ -256,7 +243,7 @@ impl Made {
         self
     }
 
-    /// Adds memory to the last process: MiB on node 0, 1 and so on.
+    /// MiB on node 0, 1 and so on.
     #[must_use]
     pub fn memory(mut self, mib: &[u64]) -> Self {
         let nodes = (0..).zip(mib).map(|(node, mib)| OnNode { node, bytes: mib << 20 }).collect();
@@ -265,7 +252,6 @@ impl Made {
         self
     }
 
-    /// Adds a device near these CPUs to the last process.
     #[must_use]
     pub fn device(mut self, name: &str, node: u32, cpus: &str) -> Self {
         let name = name.to_owned();
@@ -276,7 +262,6 @@ impl Made {
         self
     }
 
-    /// Adds interrupts to a CPU.
     #[must_use]
     pub fn interrupts(mut self, cpu: u32, irq: &str, name: &str, per_second: f64) -> Self {
         let interrupt = InterruptRate {
@@ -293,7 +278,6 @@ impl Made {
         self
     }
 
-    /// Adds another program's thread to a CPU.
     #[must_use]
     pub fn stranger(mut self, cpu: u32, name: &str, run_percent: f64, mask: &str) -> Self {
         let name = name.to_owned();
@@ -309,7 +293,6 @@ impl Made {
         self
     }
 
-    /// Gives all other programs' threads so far a real-time policy.
     #[must_use]
     pub fn real_time_strangers(mut self, policy: &str, priority: u32) -> Self {
         for stranger in self.seating.cpus.iter_mut().flat_map(|cpu| &mut cpu.strangers) {

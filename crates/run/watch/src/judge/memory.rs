@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const RULE: &str = "memory-local";
 
-/// Less distant memory is not reported: libraries are where another program has loaded them.
+/// Libraries are where another program has loaded them.
 const FAR_BYTES: u64 = 16 << 20;
 const FAR_PERCENT: f64 = 5.0;
 
@@ -67,14 +67,12 @@ fn of_program(
     if parts.len() < all {
         return far_away(facts, process, sitters, memory, &near, &allowed);
     }
-    // By default only distant memory is reported.
     let closed: BTreeSet<u32> =
         near.difference(allowed.as_ref().filter(|_| is_named)?).copied().collect();
     let total: u64 = own(memory).iter().map(|on| on.bytes).sum();
     (!closed.is_empty() && total > FAR_BYTES).then(|| kept_away(facts, process, sitters, &closed))
 }
 
-/// The allowed nodes, if the control group says so.
 fn allowed(process: &Process) -> Option<BTreeSet<u32>> {
     let nodes = CpuSet::of_list(process.group.as_ref()?.nodes.as_deref()?)?;
     Some(nodes.iter().collect()).filter(|nodes: &BTreeSet<u32>| !nodes.is_empty())
@@ -112,7 +110,7 @@ fn far_away(
         .filter(|node| allowed.as_ref().is_none_or(|all| all.contains(node)))
         .collect();
     Some(if open.is_empty() {
-        // The kernel moves no memory to a node outside the group, so the threads must move.
+        // The kernel moves no memory to such a node, so the threads must move.
         beside_memory(facts, process, finding)
     } else {
         finding.mended_by(SeatingRemedy::move_memory(process.pid, &from, &list(open.into_iter())))
@@ -137,7 +135,6 @@ fn kept_away(
     beside_memory(facts, process, finding)
 }
 
-/// Binds a process to the CPUs of nodes from which its group may take memory.
 fn beside_memory(facts: &SeatingFacts, process: &Process, finding: Finding) -> Finding {
     let group = process.group.as_ref().map_or("/", |group| group.path.as_str());
     let open = allowed(process).unwrap_or_default();
@@ -155,12 +152,11 @@ fn beside_memory(facts: &SeatingFacts, process: &Process, finding: Finding) -> F
     }
 }
 
-/// The process's own memory. Pages of files are where any process first read them.
+/// Pages of files are where any process first read them.
 fn own(memory: &MemoryUsage) -> &[OnNode] {
     if memory.own.is_empty() { &memory.nodes } else { &memory.own }
 }
 
-/// The bytes on distant nodes, except in mappings that request the node.
 fn far_bytes(memory: &MemoryUsage, near: &BTreeSet<u32>) -> BTreeMap<u32, u64> {
     let mut far: BTreeMap<u32, u64> = own(memory)
         .iter()

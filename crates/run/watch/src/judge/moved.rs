@@ -1,6 +1,6 @@
 //! `moved`: threads that were elsewhere before than their final masks say.
 //!
-//! All rules judge the masks of the last look. This rule reports a thread with another mask for
+//! Other rules judge the masks of the last look; this rule reports a thread with another mask for
 //! part of the time.
 
 use super::facts::{SeatingFacts, Sitter, count, cpus};
@@ -9,11 +9,10 @@ use crate::seating::WatchedThread;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
-/// A thread found elsewhere in this share of the looks was elsewhere. A library that examines the
-/// machine binds itself to each CPU for some milliseconds, and one look may see that.
+/// A library that examines the machine binds itself to each CPU for some milliseconds, and one look
+/// may see that.
 const LEAST_PERCENT: f64 = 10.0;
 
-/// The most threads of a process that a finding names, and a remedy binds one by one.
 pub(super) const MOST: usize = 4;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +24,7 @@ pub(super) struct OffMaskCpus {
 }
 
 impl OffMaskCpus {
-    /// A thread's CPUs outside a seat; `None` if no look found it elsewhere.
+    /// `None` if no look found it elsewhere.
     pub(super) fn than(thread: &WatchedThread, seat: &CpuSet) -> Option<Self> {
         let outside = thread.ran_on.iter().filter(|on| !seat.contains(on.cpu));
         let percent: f64 = outside.clone().map(|on| on.percent).sum();
@@ -42,8 +41,7 @@ impl OffMaskCpus {
         })
     }
 
-    /// The absence in words: `could run on CPUs 0-3 at the first look, and was found on CPU 1 in 40
-    /// % of the looks`.
+    /// `could run on CPUs 0-3 at the first look, and was found on CPU 1 in 40 % of the looks`.
     pub(super) fn described(&self) -> String {
         let of = if self.is_traced { "time" } else { "looks" };
         let found =
@@ -58,12 +56,11 @@ impl OffMaskCpus {
     }
 }
 
-/// Reports threads with a changed mask and no known seat.
 pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     masks_changed(facts, Finding::remark, "its mask was changed while it was watched")
 }
 
-/// Reports threads that were elsewhere before, for named rules, which judge the final masks.
+/// For named rules, which judge the final masks.
 pub(super) fn unjudged(facts: &SeatingFacts) -> Vec<Finding> {
     masks_changed(
         facts,
@@ -127,7 +124,6 @@ mod tests {
     use crate::{Rule, judge::Verdict};
     use seatmap_data::plan::Plan;
 
-    /// A thread on CPU 0 at the end, which was on CPU 1 for this share of the looks.
     fn made(percent: f64) -> Made {
         let mut made = Made::new(4).busy(7, 7, "0", 90.0, 0.0);
         let on = |cpu, percent| RanOn { cpu, percent };

@@ -18,8 +18,8 @@ pub(super) fn core(facts: &SeatingFacts) -> Vec<Finding> {
     of(facts, &Rule::OnePerCore.to_string(), "core", |pu| pu.core)
 }
 
-/// Compares confined threads over all programs. Sleeping, unconfined threads may be anywhere; a
-/// program without a confined thread breaks the rule.
+/// Sleeping, unconfined threads may be anywhere; a program without a confined thread breaks the
+/// rule.
 fn of(facts: &SeatingFacts, rule: &str, noun: &str, level: fn(&Pu) -> Option<u32>) -> Vec<Finding> {
     let unknown =
         facts.unknown(&super::facts::union(&facts.sitters.iter().collect::<Vec<_>>()), level);
@@ -86,7 +86,6 @@ fn crowded(
     finding.mended_by_all(moved)
 }
 
-/// Busy unconfined threads, or a program with only unconfined ones.
 fn loose(
     rule: &str,
     noun: &str,
@@ -97,7 +96,7 @@ fn loose(
     let busy: Vec<&Sitter> =
         sitters.iter().filter(|one| one.is_busy() && !confined(one)).copied().collect();
     let has_any = sitters.iter().any(confined);
-    // Idle threads need no seat, unless the program has bound no thread.
+    // Idle threads need no seat.
     let subjects = if busy.is_empty() { sitters } else { &busy };
     let first = subjects.first().filter(|_| !busy.is_empty() || !has_any)?;
     let is = if subjects.len() == 1 { "is" } else { "are" };

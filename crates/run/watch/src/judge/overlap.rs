@@ -6,8 +6,7 @@ use crate::remedy::SeatingRemedy;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reports CPUs to which single threads of several programs are bound. Processes with a common
-/// chosen ancestor are one program.
+/// Processes with a common chosen ancestor are one program.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut shared: BTreeMap<Vec<Tid>, Vec<(u32, Vec<&Sitter>)>> = BTreeMap::new();
     for (cpu, sitters) in seated(facts) {

@@ -47,8 +47,7 @@ fn on_several_parts(
     Some(finding.mended_by(SeatingRemedy::bind_all(&near, process.pid)))
 }
 
-/// Reports programs whose confined threads are not evenly divided over all usable parts. Processes
-/// with a common ancestor are one program, so that a job's ranks count together.
+/// Processes with a common ancestor are one program, so that a job's ranks count together.
 pub(super) fn spread(facts: &SeatingFacts, level: RuleLevel) -> Vec<Finding> {
     let mut families: BTreeMap<Tid, Vec<&Sitter>> = BTreeMap::new();
     facts
@@ -113,17 +112,15 @@ fn of_family(
         .filter_map(|(at, _)| nth(facts, &usable, level, at))
         .map(|cpu| cpu.to_string());
     let seats: Vec<String> = seats.collect();
-    // A control group may have only isolated CPUs, which get no seats.
+    // A control group may have only isolated CPUs.
     let remedy = (!seats.is_empty()).then(|| SeatingRemedy::seat(&seats.join(","), [family]));
     Some(finding.on(&union(subjects)).at_most(subjects[0].thread.age_s).mended_by_all(remedy))
 }
 
-/// The CPU for a thread, if threads take the parts in turn.
 fn nth(facts: &SeatingFacts, usable: &CpuSet, level: RuleLevel, at: usize) -> Option<u32> {
     let parts: Vec<u32> = facts.parts(usable, |pu| level.of(pu))?.into_iter().collect();
     let turn = at.checked_rem(parts.len())?;
     let cpus = facts.cpus_of(|pu| level.of(pu), parts[turn]).within(usable);
-    // Each round uses all parts once, and takes their next CPUs.
     cpus.iter().nth(at / parts.len() % cpus.len())
 }
 

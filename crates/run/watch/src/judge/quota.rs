@@ -13,12 +13,11 @@ use seatmap_data::statistics::words::{agreeing, counted_figure, counted_number};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{HashMap, HashSet};
 
-/// A quota is wrong if it stopped a group for this percentage of its runnable time. Measured under
-/// a quota of one CPU (Linux 6.18): one busy thread with 64 brief ones is stopped for 3 % of the
-/// time, in 16 of 20 periods; programs with more busy threads than CPUs for 27 % and more.
+/// Of runnable time. Measured under a quota of one CPU (Linux 6.18): one busy thread with 64 brief
+/// ones is stopped for 3 % of the time, in 16 of 20 periods; programs with more busy threads than
+/// CPUs for 27 % and more.
 const STOPPED_PERCENT: f64 = 10.0;
 
-/// Shorter stops are not reported.
 const LEAST_STOPPED_PERCENT: f64 = 1.0;
 
 /// Without the kernel's count, a group with this share of its quota has used it up.
@@ -30,7 +29,7 @@ const LIGHT_PERCENT: f64 = 1.0;
 /// A thread with this demand may be one too many.
 const WANTING_PERCENT: f64 = 30.0;
 
-/// Reports control groups stopped by their own quota; the kernel counts each level.
+/// The kernel counts each level.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let quotas = facts.seating.quotas.iter().filter_map(|quota| of_quota(facts, quota));
     quotas.chain(brake::judge(facts)).collect()
@@ -91,7 +90,6 @@ fn stopped_percent(seating: &Seating, quota: &WatchedQuota, members: &[&Sitter])
     match (quota.throttled_watched, quota.stopped_watched_s) {
         (Some(0), _) => None,
         (Some(periods), Some(stopped_s)) => {
-            // A stopped group has used up the period's quota.
             let used_up_s = periods as f64 * period_s(quota) * quota.cpus;
             let used_s = used_up_s.max(run_percent / 100.0 * active_s(seating, quota));
             Some(100.0 * stopped_s / (stopped_s + used_s).max(f64::MIN_POSITIVE))
@@ -116,7 +114,6 @@ fn active_s(seating: &Seating, quota: &WatchedQuota) -> f64 {
     quota.periods_watched.map_or(seating.watched_s, |periods| periods as f64 * period_s(quota))
 }
 
-/// Whether these threads of a larger group had to wait.
 fn waits(members: &[&Sitter]) -> bool {
     let wanted_percent: f64 = members.iter().map(|sitter| sitter.wanted_percent()).sum();
     let run_percent: f64 = members.iter().map(|sitter| sitter.thread.run_percent).sum();
@@ -126,8 +123,7 @@ fn waits(members: &[&Sitter]) -> bool {
         && (!is_counted || waited_percent >= STOPPED_PERCENT / 100.0 * wanted_percent)
 }
 
-/// The percentage of the time for which quotas stopped each thread. The kernel counts whole groups
-/// and adds up CPUs; it stops a CPU's threads together.
+/// The kernel counts whole groups and adds up CPUs; it stops a CPU's threads together.
 pub(super) fn stopped_threads(
     seating: &Seating,
     sitters: &[Sitter],
@@ -281,7 +277,6 @@ mod tests {
         assert!(found[0].what.contains("8 threads want 3.7 CPUs there"), "{found:?}");
     }
 
-    /// The group is stopped for a hundredth of the time, in nearly every period.
     #[test]
     fn the_time_decides_and_not_the_number_of_periods() {
         let sleepers = (8..72).fold(Made::new(4).busy(7, 7, "0-3", 95.0, 3.0), |made, tid| {
@@ -306,7 +301,6 @@ mod tests {
         assert!(found(0.2)[0].is_wrong());
     }
 
-    /// The threads wake at the same moment.
     #[test]
     fn a_quota_that_is_enough_on_average_is_not_raised_to_itself() {
         let found = judge(&busy().group(None, Some(2.0), 4).facts());
@@ -323,7 +317,6 @@ mod tests {
         assert!(found[0].what.ends_with(end) && found[0].advice.is_none(), "{found:?}");
     }
 
-    /// Short-lived children do the work of a shell.
     #[test]
     fn a_group_without_a_busy_thread_is_stopped_too() {
         let found = judge(&Made::new(4).thread(7, 7, "0-3").group(None, Some(0.5), 4).facts());

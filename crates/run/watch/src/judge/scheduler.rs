@@ -7,7 +7,6 @@ pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let Some(name) = &facts.seating.kernel.sched_ext else { return Vec::new() };
     let bound: Vec<_> =
         facts.sitters.iter().filter(|one| one.is_bound && one.seat().is_some()).collect();
-    // Placing unbound threads is the scheduler's task.
     if bound.is_empty() {
         return Vec::new();
     }

@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 /// A movable thread seen on a CPU in this share of the looks counts as being there.
 const SITS_PERCENT: f64 = 90.0;
 
-/// Reports cores with two busy threads, one of them bound there. Threads placed by a plan may share
-/// a core, because they may communicate.
+/// Threads placed by a plan may share a core, because they may communicate.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut on: BTreeMap<u32, Vec<(&Sitter, u32)>> = BTreeMap::new();
     for sitter in facts.sitters.iter().filter(|sitter| sitter.is_busy() && !sitter.is_as_planned) {
@@ -22,7 +21,6 @@ pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     on.into_iter().filter_map(|(core, sitters)| on_core(facts, core, &sitters)).collect()
 }
 
-/// The only CPU on which a thread must or does run.
 fn place(sitter: &Sitter) -> Option<u32> {
     sitter.seat().or_else(|| {
         sitter.thread.ran_on.iter().find(|ran| ran.percent >= SITS_PERCENT).map(|ran| ran.cpu)
@@ -32,7 +30,7 @@ fn place(sitter: &Sitter) -> Option<u32> {
 fn on_core(facts: &SeatingFacts, core: u32, placed: &[(&Sitter, u32)]) -> Option<Finding> {
     let used: CpuSet = placed.iter().map(|(_, cpu)| *cpu).collect();
     let sitters: Vec<&Sitter> = placed.iter().map(|(sitter, _)| *sitter).collect();
-    // The kernel may still separate the others by itself.
+    // The kernel may separate the others.
     let bound = sitters.iter().find(|sitter| sitter.is_bound && sitter.seat().is_some())?;
     let free = idle_cores(facts, &facts.allowed_to(bound).within(&facts.usual));
     // Other rules report threads on the same CPU.

@@ -6,10 +6,9 @@ use crate::remedy::SeatingRemedy;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
-/// Threads that demand this share of one CPU have too little.
 const TOO_MUCH_PERCENT: f64 = 110.0;
 
-/// Reports a finding per program and CPU; a remark if no other CPU has room.
+/// A remark if no other CPU has room.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut there: BTreeMap<(u32, Tid), Vec<&Sitter>> = BTreeMap::new();
     for sitter in facts
@@ -51,7 +50,6 @@ fn on_cpu(facts: &SeatingFacts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding
     let finding = finding.measured(demand_percent, WANTED);
     let finding =
         if pids.iter().all(|pid| *pid == pids[0]) { finding.of(pids[0]) } else { finding };
-    // The first thread stays.
     let moved: Vec<SeatingRemedy> = sitters[1..]
         .iter()
         .filter_map(|sitter| {
@@ -78,7 +76,7 @@ mod tests {
         assert!(found[0].is_wrong());
     }
 
-    /// The threads have barriers: each has an eighth of the CPU, and waits half of the time.
+    /// With barriers: each has an eighth of the CPU.
     #[test]
     fn many_threads_on_one_cpu_are_found_though_each_has_little() {
         let crowd = |made: Made, run_percent| {

@@ -9,8 +9,7 @@ use seatmap_data::statistics::words::agreeing;
 use seatmap_os::Tid;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// Reports threads of frozen groups, for instance after `docker pause`. Their state is the one in
-/// which they were frozen.
+/// For instance after `docker pause`. Their state is the one in which they were frozen.
 pub(super) fn frozen(facts: &SeatingFacts) -> Vec<Finding> {
     let mut by_threads: BTreeMap<&[Tid], Vec<&GroupBrake>> = BTreeMap::new();
     for brake in facts.seating.brakes.iter().filter(|brake| is_freezer(&brake.file)) {
@@ -23,7 +22,7 @@ fn is_freezer(file: &str) -> bool {
     ["/freezer.state", "/cgroup.freeze"].iter().any(|name| file.ends_with(name))
 }
 
-/// The finding about threads frozen by all of these groups, each of which must be thawed.
+/// Each of the groups must be thawed.
 fn frozen_by(facts: &SeatingFacts, tids: &[Tid], brakes: &[&GroupBrake]) -> Option<Finding> {
     let members: HashSet<&Tid> = tids.iter().collect();
     let frozen = facts.sitters.iter().filter(|sitter| members.contains(&sitter.tid()));

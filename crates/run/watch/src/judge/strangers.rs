@@ -8,7 +8,6 @@ use crate::seating::{CpuActivity, Stranger};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeSet;
 
-/// A stranger with this share of a CPU is busy.
 const BUSY_PERCENT: f64 = 20.0;
 const MOST_NAMED: usize = 4;
 /// The owner of a seat has to wait if it waits for this share of its time.
@@ -16,7 +15,6 @@ pub(super) const WAITS_PERCENT: f64 = 5.0;
 /// `no-strangers` ignores smaller shares, because kernel threads have some work everywhere.
 const SOME_PERCENT: f64 = 1.0;
 
-/// Reports busy strangers on the only CPU of a bound thread that has to wait for them.
 pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .seating
@@ -56,7 +54,7 @@ fn by_policy(stranger: &Stranger) -> String {
     })
 }
 
-/// Other strangers in words, up to a limit. A remedy must only move named threads.
+/// A remedy must only move named threads.
 fn others(cpu: &CpuActivity, least_percent: f64) -> String {
     let those = cpu.strangers.iter().filter(|one| one.run_percent >= least_percent).skip(1);
     let named: Vec<String> = those
@@ -95,7 +93,6 @@ pub(super) fn none(facts: &SeatingFacts) -> Vec<Finding> {
         .collect()
 }
 
-/// Strangers with this share of the CPU, busiest first.
 fn intrusion(
     facts: &SeatingFacts,
     rule: &str,
@@ -115,8 +112,7 @@ fn intrusion(
         return finding
             .mended_by_all(pids.into_iter().map(|pid| SeatingRemedy::bind_all(&rest, pid)));
     }
-    // Without its real-time policy, a thread that cannot leave shares the CPU like others. If no
-    // other program may be there at all, that fixes nothing.
+    // Without its real-time policy, a thread that cannot leave shares the CPU like others.
     if rule == "strangers" && those.iter().all(|one| one.real_time_policy.is_some()) {
         return finding
             .mended_by_all(those.iter().map(|one| SeatingRemedy::ordinary_policy(one.tid)));
@@ -130,9 +126,9 @@ fn intrusion(
     finding
 }
 
-/// Whether a thread can move to one of these CPUs. One with only this CPU is bound on purpose,
-/// often by the kernel; one with another mask may be in a control group without other CPUs. Process
-/// 1 stays, because all its later children would inherit the mask.
+/// One with only this CPU is bound on purpose, often by the kernel; one with another mask may be in
+/// a control group without other CPUs. Process 1 stays, because all its later children would
+/// inherit the mask.
 fn is_movable(stranger: &Stranger, rest: &CpuSet) -> bool {
     if stranger.pid == 1 {
         return false;

@@ -6,15 +6,12 @@ use crate::remedy::SeatingRemedy;
 use crate::seating::{ControlGroup, Process, Variable};
 use seatmap_os::{CpuSet, Tid};
 
-/// The variables of launchers. A launcher binds before the program begins, so they apply to every
-/// program.
+/// A launcher binds before the program begins, so they apply to every program.
 const OF_LAUNCHERS: [&str; 3] = ["SLURM_CPU_BIND", "SLURM_CPU_BIND_LIST", "MV2_CPU_MAPPING"];
 
-/// The values with which a runtime does not bind.
 const OFF: [(&str, &[&str]); 2] =
     [("OMP_PROC_BIND", &["false"]), ("KMP_AFFINITY", &["none", "disabled"])];
 
-/// Reports masks that differ from a variable's CPUs, and more busy threads than its places.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
@@ -43,8 +40,7 @@ fn requested_cpus(variable: &Variable) -> Option<CpuSet> {
     CpuSet::of_list(variable.cpus.as_deref()?).filter(|cpus| !cpus.is_empty())
 }
 
-/// Reports a variable that no thread follows. Every program inherits OpenMP's, so they matter only
-/// if several of its threads work.
+/// Every program inherits OpenMP's, so they matter only if several of its threads work.
 fn unmet(
     facts: &SeatingFacts,
     process: &Process,
@@ -55,8 +51,7 @@ fn unmet(
     let requested = requested_cpus(variable)?.within(&facts.allowed(process.pid));
     let busy = sitters.iter().filter(|sitter| sitter.is_busy()).count();
     let is_used = is_of_launcher(variable) || sitters.len() > 1;
-    // One busy thread on the wrong CPU may be the serial part of a program whose other threads
-    // wait.
+    // One busy thread may be the serial part of a program.
     let is_harmful = is_of_launcher(variable) || busy > 1;
     let is_followed = sitters.iter().any(|sitter| sitter.mask.is_subset(&requested));
     if requested.is_empty() || !is_used || is_followed {
@@ -107,7 +102,6 @@ fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
     )
 }
 
-/// Reports masks and variables with CPUs that are offline, or not allowed by the control group.
 pub(super) fn partial(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
@@ -157,7 +151,6 @@ fn cut(
     })
 }
 
-/// Widens the thread's control group, and then seats the thread there.
 pub(super) fn widened_for(
     facts: &SeatingFacts,
     finding: Finding,
@@ -180,8 +173,7 @@ fn mended_by_width(finding: Finding, remedies: Vec<SeatingRemedy>) -> Finding {
     }
 }
 
-/// Widens each group that lacks these CPUs, outermost first, because the kernel gives a group no
-/// CPU that its parent lacks.
+/// Outermost first, because the kernel gives a group no CPU that its parent lacks.
 fn widening(facts: &SeatingFacts, group: &ControlGroup, requested: &CpuSet) -> Vec<SeatingRemedy> {
     let mut low = Vec::new();
     for level in group.cpusets.iter().rev() {
@@ -197,11 +189,10 @@ fn widening(facts: &SeatingFacts, group: &ControlGroup, requested: &CpuSet) -> V
     low
 }
 
-/// Reports masks with CPUs that their threads can never use.
 fn outside(facts: &SeatingFacts, process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     process.group.as_ref()?.cpus.as_ref()?;
     let allowed = facts.allowed(process.pid);
-    // A mask with all CPUs requests nothing.
+    // Requests nothing.
     let cut: Vec<&Sitter> = sitters
         .iter()
         .filter(|sitter| !facts.usual.is_subset(&sitter.mask) && !sitter.mask.is_subset(&allowed))

@@ -1,4 +1,4 @@
-//! Looks at a made computer, and at this one.
+//! Looks at a made computer.
 
 use super::*;
 use crate::made::{Made, MadeThread, pids};

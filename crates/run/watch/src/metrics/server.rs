@@ -59,7 +59,6 @@ struct Client {
 
 #[derive(Debug)]
 enum ClientState {
-    /// The request is incomplete.
     Asking(Vec<u8>),
     Answered(Rc<[u8]>, usize),
 }
@@ -157,7 +156,6 @@ fn hang_up_on_one(clients: &mut Vec<Client>) {
     }
 }
 
-/// Requests for the metrics share one look.
 fn answer(clients: &mut [Client], look: &mut dyn FnMut() -> Result<String, String>) {
     let mut metrics: Option<Rc<[u8]>> = None;
     for client in clients {
@@ -201,7 +199,6 @@ impl Client {
         true
     }
 
-    /// Its first line, once the request is complete and not answered.
     fn request(&self) -> Option<String> {
         let ClientState::Asking(head) = &self.state else { return None };
         let line = head.split(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap_or_default();
@@ -212,7 +209,7 @@ impl Client {
         matches!(self.state, ClientState::Answered(..))
     }
 
-    /// Sends as much as possible. Returns whether work is left.
+    /// Returns whether work is left.
     fn is_unfinished(&mut self) -> bool {
         let ClientState::Answered(answer, sent) = &mut self.state else { return true };
         while *sent < answer.len() {
@@ -282,7 +279,6 @@ mod tests {
         let mut client = TcpStream::connect(address).unwrap();
         client.write_all(request).unwrap();
         let mut answer = Vec::new();
-        // A disconnected client reads what there was.
         let _ = client.read_to_end(&mut answer);
         String::from_utf8_lossy(&answer).into_owned()
     }
@@ -333,7 +329,6 @@ mod tests {
                     1 => b"GET /met",
                     _ => b"GET /metrics HTTP/1.1\r\n\r\n",
                 };
-                // The server may have disconnected it.
                 let _ = client.write_all(sent);
                 crowd.push(client);
             }

@@ -1,4 +1,4 @@
-//! The command that undoes a remedy, from the state before it.
+//! The command that undoes a remedy.
 
 use seatmap_os::sched::ThreadStatus;
 use seatmap_os::{CpuSet, Root, Tid, task};
@@ -12,7 +12,7 @@ const MOST_THREADS: usize = 8;
 pub fn undo_of(root: &Root, command: &str) -> Option<String> {
     let mut undone: Vec<String> =
         command.split("; ").map(|part| of_one(root, part)).collect::<Option<_>>()?;
-    // The last change is undone first: a group accepts no larger quota than its parent's.
+    // A group accepts no larger quota than its parent's.
     undone.reverse();
     Some(undone.join("; "))
 }
@@ -32,7 +32,7 @@ fn of_one(root: &Root, command: &str) -> Option<String> {
     }
 }
 
-/// Restores a file's line if its path needs no quotes.
+/// If the path needs no quotes.
 fn of_file(root: &Root, file: &str) -> Option<String> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-@:".contains(&byte);
     if !file.bytes().all(is_plain) {
@@ -40,7 +40,7 @@ fn of_file(root: &Root, file: &str) -> Option<String> {
     }
     let text = root.read(file).ok()?;
     let line = text.trim();
-    // A cpuset or a quota of several words is one line, and the shell must not split it.
+    // The shell must not split it.
     let line = if line.contains(' ') { format!("'{line}'") } else { line.to_owned() };
     (!line.is_empty() && !line.contains('\n')).then(|| format!("echo {line} > {file}"))
 }
@@ -54,7 +54,6 @@ fn rebind(root: &Root, tid: Tid) -> Option<String> {
     Some(format!("taskset -cp {} {tid}", mask(root, tid)?))
 }
 
-/// One command if all threads have one mask, else one per thread.
 fn rebind_all(root: &Root, pid: Tid) -> Option<String> {
     let tasks = task::of_process(root, pid).ok()?;
     // An ended thread needs no mask.

@@ -1,4 +1,4 @@
-//! Seatings of a made computer with known figures, and of real processes.
+//! Seatings of a made computer, and of real processes.
 
 use super::*;
 use crate::made::{Made, MadeThread, pids};
@@ -12,7 +12,7 @@ fn worker() -> MadeThread {
     MadeThread::default()
 }
 
-/// A process with a waiting thread and one that runs half of the time.
+/// One thread waits, one runs half of the time.
 fn made() -> Made {
     let made = Made::new();
     made.thread(70, 70, &MadeThread { name: "server", policy: 1, nice: -5, ..worker() });
@@ -56,7 +56,6 @@ fn short_looks_find_the_cpus_of_busy_threads() {
         made.thread(70, 71, &MadeThread { run_ms: 2010 + 10 * glance as u64, cpu, ..worker() });
         watcher.glance();
     }
-    // It has not run since.
     made.pass(SECOND);
     let seating = watcher.seating();
     let wanted = [RanOn { cpu: 0, percent: 75.0 }, RanOn { cpu: 1, percent: 25.0 }];
@@ -83,7 +82,6 @@ fn threads_come_and_go() {
     let mut watcher = made.begin(&pids(&[70, 80])).unwrap();
     made.pass(SECOND);
     made.end("80");
-    // The ended thread's number is reused, and a third thread is new.
     made.thread(70, 71, &MadeThread { run_ms: 100, started_ticks: 1050, ..worker() });
     made.thread(70, 72, &MadeThread { run_ms: 300, started_ticks: 1010, ..worker() });
     made.thread(70, 73, &MadeThread { state: 'Z', ..worker() });
@@ -322,7 +320,6 @@ fn real_threads_are_seen_where_they_run() {
                 }
             })
             .unwrap();
-        // On a busy computer the thread may not run for some time.
         let own = pids(&[Tid::try_from(std::process::id()).unwrap()]);
         let found = (0..1000).find_map(|_| {
             let seating = Seating::take(&own, &options(Duration::from_millis(60))).unwrap();
@@ -339,7 +336,6 @@ fn real_threads_are_seen_where_they_run() {
     assert!(spinner.ran_on.iter().all(|on| on.cpu == cpu) && spinner.run_s > 0.0, "{spinner:?}");
 }
 
-/// One thread stays on its CPU, and one moves halfway.
 #[test]
 fn the_scheduler_counts_where_threads_ran() {
     let cpus: Vec<u32> = CpuSet::of_thread(0).unwrap().iter().collect();

@@ -6,7 +6,7 @@ use seatmap_os::cpu_list::MAX_CPU;
 /// The most CPUs of one value, to limit the work.
 const MOST_CPUS: usize = 1 << 16;
 
-/// CPUs and ranges between commas: `0-3,8,10-14:2`.
+/// `0-3,8,10-14:2`.
 pub(super) fn list(text: &str) -> Option<Vec<u32>> {
     joined(text.split(','))
 }
@@ -23,7 +23,7 @@ pub(super) fn gomp(text: &str) -> Option<Vec<CpuSet>> {
     Some(joined(members)?.into_iter().map(CpuSet::single).collect())
 }
 
-/// One list per place, separated by this character: `0:1-3` of MVAPICH, `0-31|32-63` of vLLM.
+/// `0:1-3` of MVAPICH, `0-31|32-63` of vLLM.
 pub(super) fn divided(text: &str, separator: char) -> Option<Vec<CpuSet>> {
     let mut room = MOST_CPUS;
     text.split(separator)

@@ -7,7 +7,7 @@ use seatmap_os::cpu_list::MAX_CPU;
 /// The most CPUs in all places together, with repetitions, to limit the work.
 const MOST_CPUS: usize = 1 << 16;
 
-/// The places; `None` for a word such as `cores`, and for other text.
+/// `None` for a word such as `cores`.
 pub(super) fn parse(text: &str) -> Option<Vec<CpuSet>> {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let mut reader = Reader { rest: &text, room: MOST_CPUS };

@@ -1,5 +1,4 @@
-//! A simulated cluster for tests: parts with rates, delays and losses, any of which may be bad, on
-//! an idle or busy computer. Tests on it do not depend on real time.
+//! A simulated cluster for tests. Tests on it do not depend on real time.
 
 use crate::choice::{PairValues, SIZE_BYTES, choose};
 use crate::cluster::{Cluster, ConnectionEnd, FORMAT, Node, NodePair, QuotaStop, Trip};
@@ -9,14 +8,13 @@ use crate::lead::again::{Again, look_again};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeModel {
     pub switch: usize,
-    /// The rate out and in, in Mbit/s.
+    /// Out and in, in Mbit/s.
     pub link_mbps: [f64; 2],
     pub delay_ns: [f64; 2],
     /// The largest random delay of a packet.
     pub jitter_ns: f64,
     pub lost_share: [f64; 2],
     pub cpu_share: f64,
-    /// The share of periods in which a quota stops it.
     pub stopped_share: f64,
     pub mtu_bytes: u32,
 }
@@ -30,13 +28,11 @@ pub(crate) struct WayModel {
     pub lost_share: f64,
 }
 
-/// Every measurement of this cluster has new noise.
 pub(crate) struct SimulatedCluster {
     pub nodes: Vec<NodeModel>,
-    /// The rate out and in, in Mbit/s.
     pub uplinks: Vec<[f64; 2]>,
     pub ways: Vec<WayModel>,
-    /// The share of figures that a busy computer spoils; 0 if idle.
+    /// The share of spoilt figures; 0 if idle.
     pub busy: f64,
     rng: fastrand::Rng,
     cluster: Option<Cluster>,
@@ -44,7 +40,6 @@ pub(crate) struct SimulatedCluster {
 
 const HEADER_BYTES: u32 = 66;
 
-/// A healthy link, in Mbit/s.
 pub(crate) const LINK_MBPS: f64 = 1000.0;
 
 impl SimulatedCluster {
@@ -115,7 +110,7 @@ impl SimulatedCluster {
         self.cluster.unwrap()
     }
 
-    /// How much noise worsens a figure: slightly, or on a busy computer sometimes a lot.
+    /// Slightly or, on a busy computer, sometimes a lot.
     fn worse(&mut self, little: f64, lot: f64) -> f64 {
         let small = 1.0 + little * (self.rng.f64() + self.rng.f64()) / 2.0;
         // The logarithm of a uniform number is exponential: a few figures are very late.

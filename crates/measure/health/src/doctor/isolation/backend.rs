@@ -20,13 +20,12 @@ pub(super) enum IsolationBackend {
     /// A cgroup v1 cpuset with `cpu_exclusive`: no other threads, once the existing ones have been
     /// moved.
     V1Exclusive(IsolationEvidence),
-    /// Only affinity: other threads may run there too. Contains the reason.
+    /// Contains the reason.
     Affinity(String),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IsolationEvidence {
-    /// A group was created and removed.
     Tried,
     /// A partition is possible but was not created: on this kernel threads would lose their masks.
     Spared,
@@ -35,9 +34,8 @@ pub(super) enum IsolationEvidence {
 }
 
 impl IsolationBackend {
-    /// With the lock, tries the mechanisms on one of these CPUs in a temporary control group; a v2
-    /// partition only on a CPU without pinned threads, and only if the kernel preserves masks.
-    /// Without the lock it reads which hierarchies are mounted.
+    /// With the lock, tries them in a temporary control group; a v2 partition only on a CPU without
+    /// pinned threads, and only if the kernel preserves masks. Without it, reads the mounts.
     pub(super) fn examine(cpus: &[u32], held: Option<&SettingsLock>) -> Self {
         let layout = CpusetMounts::read(&Root::new("/"));
         let v2 = layout.v2.ok_or("v2: not mounted with the cpuset controller".to_owned());
@@ -66,7 +64,6 @@ impl IsolationBackend {
         }
     }
 
-    /// Whether it was tried, or needs no trial.
     pub(super) fn is_known(&self) -> bool {
         !matches!(
             self,
@@ -119,9 +116,9 @@ fn unproven(word: &str) -> Diagnosis {
     Diagnosis::new("cpuset backend", Severity::Info, found, None)
 }
 
-/// Whether threads keep their CPU masks when a partition is created or removed. Since Linux 6.2 the
-/// kernel keeps masks that threads chose (8f9ea86fdf99, "sched: Always preserve the user requested
-/// cpumask"), but not those from `isolcpus=`: threads may then run on the isolated CPUs, too.
+/// Whether threads keep their masks. Since Linux 6.2 the kernel keeps masks that threads chose
+/// (8f9ea86fdf99, "sched: Always preserve the user requested cpumask"), but not those from
+/// `isolcpus=`: threads may then run on the isolated CPUs, too.
 fn keeps_masks(release: &str, isolated: &CpuSet) -> bool {
     version(release).is_some_and(|version| version >= (6, 2)) && isolated.is_empty()
 }
@@ -147,7 +144,6 @@ impl Throwaway {
         text(&path)
     }
 
-    /// Writes a setting that must read back unchanged.
     fn keep(&self, file: &str, value: &str) -> io::Result<()> {
         // A refused partition reads `isolated invalid (...)` (cgroup-v2.rst).
         let got = self.set(file, value)?;
@@ -162,7 +158,7 @@ impl Drop for Throwaway {
     }
 }
 
-/// Enables the controller for the root's children while this lives, if it was disabled.
+/// Enables the controller while this lives.
 struct Lent(Option<PathBuf>);
 
 impl Lent {
@@ -192,8 +188,7 @@ impl Drop for Lent {
     }
 }
 
-/// Creates a partition of one CPU; if the kernel does not preserve masks, only a group that could
-/// become one.
+/// If the kernel does not preserve masks, only a group that could become a partition.
 fn try_v2(_held: &SettingsLock, root: &Path, cpus: &[u32]) -> io::Result<IsolationEvidence> {
     // Dropped last, after the group that uses the controller.
     let _lent = Lent::new(root)?;
@@ -212,7 +207,7 @@ fn try_v2(_held: &SettingsLock, root: &Path, cpus: &[u32]) -> io::Result<Isolati
     Ok(evidence)
 }
 
-/// Creates a cpuset of one exclusive CPU, with the memory of the root's first node.
+/// With the memory of the root's first node.
 fn try_v1(_held: &SettingsLock, root: &Path, cpus: &[u32]) -> io::Result<IsolationEvidence> {
     let cpu = cpus.last().ok_or_else(|| io::Error::other("no CPU was named"))?;
     // Mounted with `noprefix`, the files have no prefix.

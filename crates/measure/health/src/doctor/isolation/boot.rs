@@ -6,7 +6,7 @@ use super::text::{list, mask, read};
 use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
 use seatmap_os::{CpuSet, Root, isolated};
 
-/// The boot CPU keeps the time for all others and always accepts interrupts (`tick_nohz_init`,
+/// It keeps the time for all others and always accepts interrupts (`tick_nohz_init`,
 /// `irq_affinity_setup`).
 const BOOT_CPU: u32 = 0;
 
@@ -14,7 +14,6 @@ const BOOT_CPU: u32 = 0;
 pub(super) struct Boot {
     /// CPUs without a tick while one thread runs; `None` if the kernel lacks NO_HZ_FULL.
     nohz_full: Option<Vec<u32>>,
-    /// CPUs outside load balancing.
     isolated: Vec<u32>,
     /// CPUs for new interrupts; `None` if unknown.
     irq_default: Option<Vec<u32>>,
@@ -31,7 +30,6 @@ impl Boot {
         }
     }
 
-    /// Whether these CPUs have a tick even with a single thread.
     pub(super) fn ticks(&self, cpus: &[u32]) -> bool {
         !covers(self.nohz_full.as_deref().unwrap_or_default(), cpus)
     }
@@ -159,7 +157,7 @@ impl Boot {
                 Some(Remedy::advice(without_boot_cpu())),
             );
         }
-        // Excludes CPUs isolated for other purposes.
+        // Those isolated for other purposes.
         let others: Vec<u32> = online
             .iter()
             .filter(|cpu| !cpus.contains(cpu) && !self.is_quiet(**cpu))
@@ -186,16 +184,14 @@ impl Boot {
             || self.nohz_full.as_ref().is_some_and(|cpus| cpus.contains(&cpu))
     }
 
-    /// The value of `name=value`. Of several, the kernel takes the last, or refuses all but the
-    /// first.
+    /// Of several, the kernel takes the last, or refuses all but the first.
     fn argument(&self, name: &str) -> Option<&str> {
         self.command_line
             .split_whitespace()
             .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// The argument with these CPUs added: a second argument of the same name would not add to the
-    /// first.
+    /// A second argument of the same name would not add to the first.
     fn extended(&self, kind: DoctorRemedyKind, name: &str, cpus: &[u32]) -> Remedy {
         let present = list(self.argument(name).unwrap_or_default());
         let mut all = [&present, cpus].concat();
@@ -213,7 +209,7 @@ impl Boot {
     }
 }
 
-/// The value of `isolcpus=`: flags and their CPUs (kernel-parameters.txt).
+/// Flags and CPUs (kernel-parameters.txt).
 struct Isolcpus<'a> {
     flags: Vec<&'a str>,
     cpus: Vec<u32>,
@@ -275,7 +271,6 @@ mod tests {
         Irqs { unmovable: vec![bound], ..Irqs::default() }
     }
 
-    /// Interprets this command line on four CPUs as the kernel does.
     fn started_with(line: &str) -> Boot {
         let of = |name: &str| {
             line.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
@@ -309,7 +304,7 @@ mod tests {
         ]
     }
 
-    /// Restarts with the remedies until none is left; returns the last command line.
+    /// Until no remedy is left; returns the last command line.
     fn restarted(line: &str, cpus: &[u32], backend: &IsolationBackend, irqs: &Irqs) -> String {
         let mut line = line.to_owned();
         for _ in 0..4 {
@@ -398,7 +393,6 @@ mod tests {
     #[test]
     fn the_first_cpu_is_not_sent_to_reboot() {
         let boot = started_with("");
-        // The last one lacks NO_HZ_FULL, which would not accept CPU 0 either.
         let each =
             [boot.tick(&[0, 1]), boot.interrupts(&[0, 1], &ONLINE), Boot::default().tick(&[0])];
         for found in each {

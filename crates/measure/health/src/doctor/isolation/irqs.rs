@@ -33,7 +33,7 @@ impl Irqs {
         irqs.is_hidden = irq::all(&root).map_or(true, |all| all.is_empty());
         // Timers cannot move and belong to no device.
         let mut all = irq::of_devices(&root).unwrap_or_default();
-        // By number: as texts, 10 would precede 9.
+        // As texts, 10 would precede 9.
         all.sort_by_key(|number| number.parse::<u32>().ok());
         for number in all {
             let here = irq::goes_to(&root, &number).within(&cpus).list().0;
@@ -187,7 +187,6 @@ mod tests {
             Irqs::examine(&[0, 1], Some(&held));
             all().eq(before)
         };
-        // Other processes may move one meanwhile.
         assert!((0..3).any(|_| unchanged()));
     }
 

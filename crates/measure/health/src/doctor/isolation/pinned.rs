@@ -5,9 +5,8 @@ use seatmap_os::task::{self, ThreadStat};
 use seatmap_os::{CpuSet, Root};
 use std::collections::BTreeSet;
 
-/// The last of these CPUs to which no program's thread is pinned. Isolating a CPU even for a moment
-/// moves such threads away, and kernels before 6.2 forget their masks. `None` also if the threads
-/// cannot be listed.
+/// Isolating a CPU even for a moment moves such threads away, and kernels before 6.2 forget their
+/// masks. `None` also if the threads cannot be listed.
 pub(super) fn last_free(cpus: &[u32]) -> Option<u32> {
     let pinned = taken().ok()?;
     cpus.iter().rev().find(|cpu| !pinned.contains(cpu)).copied()

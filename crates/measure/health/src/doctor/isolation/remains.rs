@@ -15,7 +15,6 @@ struct Remains<'a> {
     bound: Vec<u32>,
     untried: usize,
     neighbours: Vec<u32>,
-    /// Its name, or that it is unknown.
     hypervisor: Option<String>,
 }
 

@@ -6,15 +6,13 @@ use seatmap_cell::settings_lock::SettingsLock;
 use seatmap_os::kernel::limits_real_time;
 use seatmap_os::{Root, layout};
 
-/// Statistics at least this many seconds apart are infrequent enough.
 const SELDOM_S: u64 = 10;
 
 const WORKQUEUE: &str = "/sys/devices/virtual/workqueue/cpumask";
 
-/// The number of pages that [`huge_pages`] requests.
+/// For [`huge_pages`].
 const POOL_PAGES: u64 = 32;
 
-/// Examines all settings; with the lock, also tries them.
 pub(crate) fn examine(root: &Root, cpus: &[u32], held: Option<&SettingsLock>) -> Vec<Diagnosis> {
     let online = layout::online(root).map(|online| online.list().0).unwrap_or_default();
     let others: Vec<u32> = online.into_iter().filter(|cpu| !cpus.contains(cpu)).collect();
@@ -58,8 +56,7 @@ fn throttling(root: &Root) -> Diagnosis {
     }
 }
 
-/// Deferred kernel work goes to any CPU of this mask. With the lock, rewriting the mask shows
-/// whether it can be set.
+/// Deferred kernel work goes to any CPU of this mask. Rewriting it shows whether it can be set.
 fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&SettingsLock>) -> Diagnosis {
     let subject = "workqueues";
     let own = read(root, WORKQUEUE).and_then(|own| Some((mask(&own)?, own)));
@@ -68,7 +65,6 @@ fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&SettingsL
         return Diagnosis::new(subject, Severity::Ok, "run elsewhere", None);
     }
     let tried = held.map(|_| {
-        // Rewriting the present value changes nothing.
         root.write(WORKQUEUE, &own).is_ok() && read(root, WORKQUEUE).as_ref() == Some(&own)
     });
     let found = match tried {
@@ -139,13 +135,12 @@ struct Node {
     name: String,
     total: u64,
     free: u64,
-    /// Free memory in KiB, if known.
+    /// In KiB, if known.
     free_kib: Option<u64>,
 }
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// The nodes of these CPUs that support 2 MiB pages.
 fn nodes(root: &Root, cpus: &[u32]) -> Vec<Node> {
     // The kernel refuses huge pages on a node without memory.
     let has_memory = read(root, &format!("{NODES}/has_memory")).map(|text| list(&text));
@@ -172,10 +167,9 @@ fn node_near(root: &Root, cpus: &[u32], name: String) -> Option<Node> {
     is_near.then_some(Node { name, total: total?, free: free?, free_kib })
 }
 
-/// The free memory from a node's `meminfo`: `Node 0 MemFree: 11796480 kB`.
+/// From `Node 0 MemFree: 11796480 kB`.
 fn free_kib(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find(|line| line.contains(" MemFree:"))?;
-    // The number precedes the unit.
     line.split_whitespace().rev().nth(1)?.parse().ok()
 }
 
@@ -185,7 +179,7 @@ fn huge_pages(root: &Root, node: &Node) -> Diagnosis {
     if node.free > 0 {
         return Diagnosis::new(subject, Severity::Ok, found, None);
     }
-    // Each page has 2048 KiB, contiguous, so twice as much memory must be free.
+    // Pages of 2048 KiB are contiguous, so twice as much must be free.
     let needed_kib = 2 * POOL_PAGES * 2048;
     if node.free_kib.is_some_and(|free| free < needed_kib) {
         let advice = format!("{} needs {} MiB of free memory first", node.name, needed_kib >> 10);

@@ -8,7 +8,7 @@ use seatmap_os::CpuList;
 use seatmap_os::root::FileError;
 use seatmap_os::{Root, Tid, rights, task, visibility};
 
-/// Daemons that move interrupts or reset settings without notice; also the names of their units.
+/// Daemons that move interrupts or reset settings without notice; also their units' names.
 const DAEMONS: [&str; 2] = ["irqbalance", "tuned"];
 
 /// Exists if systemd runs the computer (sd_booted(3)).
@@ -39,7 +39,6 @@ pub(crate) fn examine(root: &Root, topology: &Topology, cpus: &[u32]) -> Vec<Dia
     vec![siblings(root, topology, cpus), daemons, clocksource(root)]
 }
 
-/// PUs outside the set that share a core with one inside.
 pub(super) fn neighbours(topology: &Topology, cpus: &[u32]) -> Vec<u32> {
     let cores: Vec<_> =
         topology.pus.iter().filter(|pu| cpus.contains(&pu.os)).filter_map(|pu| pu.core).collect();
@@ -96,7 +95,7 @@ fn running(root: &Root) -> Result<Vec<(Tid, String)>, FileError> {
     Ok(task::processes(root)?.filter_map(|pid| Some((pid, task::name(root, pid)?))).collect())
 }
 
-/// Running daemons; `hidden` says why some may be invisible.
+/// `hidden` says why some may be invisible.
 fn daemons(running: &[(Tid, String)], hidden: Option<&str>, has_systemd: bool) -> Diagnosis {
     let subject = "daemons";
     let names: Vec<&str> =

@@ -7,7 +7,7 @@ pub(super) fn read(root: &Root, path: &str) -> Option<String> {
     root.read(path).ok()
 }
 
-/// A list of CPUs; empty if the text is not a list.
+/// Empty if the text is not a list.
 pub(super) fn list(text: &str) -> Vec<u32> {
     text.trim().parse::<CpuList>().map(|list| list.0).unwrap_or_default()
 }
@@ -20,7 +20,7 @@ pub(super) fn as_mask(cpus: &[u32]) -> String {
     cpus.iter().copied().collect::<CpuSet>().to_mask()
 }
 
-/// CPUs in a sentence: `CPU 3`, `CPUs 0-2`.
+/// `CPU 3`, `CPUs 0-2`.
 pub(super) fn named(cpus: &[u32]) -> String {
     CpuList(cpus.to_vec()).named()
 }

@@ -7,9 +7,7 @@ use seatmap_data::machine::{Pu, Topology};
 use seatmap_os::cpus::Cpus;
 
 enum Execution {
-    /// By the printed command, on these files.
     Files(&'static [(&'static str, &'static str)]),
-    /// By the test of this name.
     Test(&'static str),
 }
 
@@ -70,7 +68,7 @@ fn execution(kind: DoctorRemedyKind) -> Execution {
     }
 }
 
-/// Examines CPU 1 of four, with two threads per core and two nodes.
+/// CPU 1 of four, with two threads per core and two nodes.
 fn examined(fixture: &Fixture) -> Vec<Diagnosis> {
     let root = &fixture.root;
     let is_stopped = |cpu: u32| {
@@ -94,7 +92,7 @@ fn examined(fixture: &Fixture) -> Vec<Diagnosis> {
     all
 }
 
-/// A new kind fails to compile until added above, and fails here until executed.
+/// A new kind fails to compile until added above.
 #[test]
 fn every_kind_of_remedy_is_executed() {
     let tests = [
@@ -127,7 +125,6 @@ fn is_mended(kind: DoctorRemedyKind, files: &[(&str, &str)]) {
         assert_eq!(fixture.root.read(THP).unwrap(), "madvise");
         fixture.put(THP, "always [madvise] never");
     }
-    // The kernel starts all CPUs when SMT is turned on.
     if kind == DoctorRemedyKind::AllowSmt {
         assert_eq!(fixture.root.read(CONTROL).unwrap(), "on");
         SWITCHES.iter().for_each(|switch| fixture.put(switch, "1"));

@@ -105,8 +105,7 @@ fn parts(spans: &TraceSpans, from_ns: u64, to_ns: u64) -> Vec<(usize, u64)> {
     let mut parts: Vec<(usize, u64)> = Vec::new();
     let first = spans.spans.partition_point(|span| span.to_ns <= from_ns);
     let overlapping = spans.spans[first..].iter().take_while(|span| span.from_ns < to_ns);
-    // A span with an unknown end is over when the meter continues: it belongs only to the gap of
-    // its known end.
+    // A span with an unknown end belongs only to the gap of its known end.
     let here = overlapping.filter(|span| {
         span.known_ns.is_none_or(|ns| from_ns <= ns + SLACK_NS && ns <= to_ns + SLACK_NS)
     });
@@ -181,7 +180,6 @@ mod tests {
 
     #[test]
     fn a_gap_is_shared_out() {
-        // The timer begins before the gap, the hog ends after it; the third span is in no gap.
         let spans = spans(&[(8, 13, 1), (15, 30, 0), (60, 70, 0)]);
         let traced = found(&[gap(10, 10), gap(100, 50)], &spans, 0);
         insta::assert_snapshot!(serde_json::to_string(&traced).unwrap(), @r#"{"gaps":2,"gaps_before_trace":0,"takers":[{"who":"hog","gaps":1,"total_us":5.0,"longest_us":5.0},{"who":"local_timer","gaps":1,"total_us":3.0,"longest_us":3.0}],"unexplained":{"who":"","gaps":2,"total_us":52.0,"longest_us":50.0},"longest":[{"start_ns":100000,"length_ns":50000,"takers":[],"unexplained_us":50.0},{"start_ns":10000,"length_ns":10000,"takers":[{"who":"hog","us":5.0},{"who":"local_timer","us":3.0}],"unexplained_us":2.0}]}"#);

@@ -27,7 +27,7 @@ const EVENTS_OF_SOME: [&str; 3] = ["irq_vectors", "ipi/ipi_entry", "ipi/ipi_exit
 
 pub(in super::super) struct Instance {
     folder: PathBuf,
-    /// Marks the instance as in use while this process lives.
+    /// In use while this process lives.
     _lock: File,
     /// The mount may exist only through this.
     _tracefs: Tracefs,
@@ -71,8 +71,7 @@ impl Instance {
         self.write("tracing_on", "1")
     }
 
-    /// The file through which a meter identifies itself. The trace cannot be removed while it is
-    /// open.
+    /// For a meter to identify itself. The trace cannot be removed while it is open.
     pub(in super::super) fn marker(&self) -> io::Result<File> {
         OpenOptions::new().write(true).open(self.folder.join("trace_marker"))
     }
@@ -81,7 +80,7 @@ impl Instance {
         self.write("tracing_on", "0")
     }
 
-    /// The trace of one CPU: tens of MB for a busy one.
+    /// Tens of MB for a busy one.
     pub(in super::super) fn recording(&self, cpu: u32) -> io::Result<CpuTrace> {
         let folder = self.folder.join(format!("per_cpu/cpu{cpu}"));
         let stats = std::fs::read_to_string(folder.join("stats"))?;
@@ -97,13 +96,13 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // If it cannot be removed now, the next trace removes it.
+        // The next trace removes a remaining instance.
         let _ = self.stop();
         let _ = std::fs::remove_dir(&self.folder);
     }
 }
 
-/// Removes instances of killed processes, whose locks are free.
+/// Instances of killed processes have free locks.
 fn sweep(instances: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(instances)?.flatten() {
         let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);

@@ -7,7 +7,7 @@ const NAME_WIDTH: usize = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TraceEvent {
-    /// By `CLOCK_MONOTONIC`; the trace has microseconds.
+    /// By `CLOCK_MONOTONIC`, in microseconds.
     pub(super) at_ns: u64,
     pub(super) task: u32,
     pub(super) name: String,
@@ -26,8 +26,8 @@ pub(super) enum TraceEventKind {
     Mark,
 }
 
-/// Splits a trace into events and other text. Names may contain line breaks, so an event ends where
-/// the next begins; a name is too short to look like one.
+/// Names may contain line breaks, so an event ends where the next begins; a name is too short to
+/// look like one.
 pub(super) fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -59,7 +59,6 @@ pub(super) fn event(line: &[u8]) -> Option<TraceEvent> {
     Some(TraceEvent { at_ns, task, name, what: what(event, fields.trim())? })
 }
 
-/// A task's name, or `(no name)`.
 fn named(name: &str) -> String {
     match name.trim_start() {
         "" => "(no name)".to_owned(),
@@ -83,8 +82,7 @@ fn what(event: &str, fields: &str) -> Option<TraceEventKind> {
             let (irq, name) = fields.lines().next()?.split_once(" name=")?;
             Some(TraceEventKind::Enter(format!("IRQ {} {name}", irq.strip_prefix("irq=")?)))
         }
-        // The end of a handler contains its result instead of its name; handlers of one line do not
-        // nest.
+        // The end lacks the handler's name; handlers of one line do not nest.
         "irq_handler_exit" => Some(TraceEventKind::Exit(format!(
             "IRQ {} ",
             fields.strip_prefix("irq=")?.split(' ').next()?

@@ -20,9 +20,9 @@ pub(super) struct CpuSpan {
     pub(super) known_ns: Option<u64>,
 }
 
-/// Parses the trace of one CPU. A handler has the CPU until it ends. Kernels do not show every task
-/// switch; if one is missing, the time between two events belongs to the task other than the meter.
-/// `None` without the meter's mark.
+/// A handler has the CPU until it ends. Kernels do not show every task switch; if one is missing,
+/// the time between two events belongs to the task other than the meter. `None` without the meter's
+/// mark.
 pub(super) fn of(text: &[u8]) -> Option<TraceSpans> {
     let mut reader = Reader { meter: meter(text)?, ..Reader::default() };
     line::split(text).filter_map(line::event).for_each(|event| reader.read(event));
@@ -38,7 +38,6 @@ fn meter(text: &[u8]) -> Option<u32> {
 #[derive(Default)]
 struct Reader {
     meter: u32,
-    /// The task that has the CPU outside handlers, and its name.
     task: Option<(u32, String)>,
     handlers: Vec<String>,
     last_ns: u64,

@@ -12,10 +12,9 @@ struct Setting {
 }
 
 impl Setting {
-    /// `None` if it does not exist or this user may not.
+    /// `None` if this is impossible.
     fn set(path: &'static str, value: &str) -> Option<Self> {
         let text = std::fs::read_to_string(path).ok()?;
-        // The current choice is in brackets.
         let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
         let before = chosen.map_or(text.trim(), |(word, _)| word).to_owned();
         std::fs::write(path, format!("{value}\n")).ok()?;
@@ -39,8 +38,7 @@ fn of_kind(all: &[Diagnosis], kind: DoctorRemedyKind) -> Option<&Diagnosis> {
     all.iter().find(|found| found.remedy.as_ref().is_some_and(|remedy| remedy.kind == kind))
 }
 
-/// Breaks each setting, applies the printed command and restores the setting. The lock prevents new
-/// cells, which change some settings too.
+/// The lock prevents new cells, which change some settings too.
 #[test]
 fn settings_of_this_computer_are_mended() {
     let online = Cpus::read().unwrap().online;

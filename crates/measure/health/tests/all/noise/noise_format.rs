@@ -15,7 +15,7 @@ fn schema() -> Value {
 
 const NOTHING: [&str; 0] = [];
 
-/// A report with every field. No `..Default`: a new field must be added here and to the schema.
+/// No `..Default`: a new field must be added here and to the schema.
 fn full() -> NoiseReport {
     let cpu = CpuNoise {
         cpu: 3,

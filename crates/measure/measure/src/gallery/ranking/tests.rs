@@ -1,4 +1,4 @@
-//! Rankings of synthetic machines with a known order.
+//! Rankings of synthetic machines.
 
 use super::*;
 use seatmap_data::machine::{
@@ -97,7 +97,7 @@ fn a_machine_without_the_figures_that_a_time_needs_is_not_ranked() {
     pattern.load_ns = None;
     let ranking = request(&gallery, &pattern).rank(&mut |_, _| {}).unwrap();
     assert_eq!((names(&ranking), ranking.incomplete.len()), (vec!["unknown", "known"], 0));
-    // Wakeups are far longer than any distance, and no profile here has them.
+    // No profile here has wakeups.
     let asleep = RankingRequest { waiting: MessageWait::Asleep, ..request(&gallery, &pattern) };
     let ranking = asleep.rank(&mut |_, _| {}).unwrap();
     assert!(ranking.ranked.is_empty() && ranking.waits);

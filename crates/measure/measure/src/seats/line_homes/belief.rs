@@ -2,15 +2,13 @@
 
 use super::DistanceReading;
 
-/// The error of a visit, independent of its batches: on a quiet mesh, visits to one line differ by
-/// 1 to 2 ns.
+/// On a quiet mesh, visits to one line differ by 1 to 2 ns.
 const VISIT_ERROR_NS: f64 = 1.5;
 /// The share by which all distances may differ from the profile, because clocks follow the load. A
 /// wide guess costs one more visit, and nothing if the clock is unchanged.
 const SCALE: f64 = 0.05;
 /// The fewest readings for certainty: a wrong home and another clock can explain two.
 const LEAST_READINGS: u32 = 3;
-/// The probability at which a home is certain.
 const SURE: f64 = 0.99;
 /// The mean squared misfit, in squared errors, above which a line fits no home: three errors
 /// everywhere.
@@ -34,7 +32,6 @@ struct Sums {
 }
 
 impl Sums {
-    /// The misfit at the likeliest common scale, including its penalty.
     fn left(&self) -> f64 {
         self.misfit - self.along.powi(2) / (self.predicted + SCALE.powi(-2))
     }
@@ -98,7 +95,6 @@ mod tests {
         [230.0; 3],
     ];
 
-    /// Learns readings in this many pairs, all longer by a share.
     fn after(home: usize, longer: f64, pairs: usize) -> Belief {
         let mut belief = Belief::new(3);
         for predicted in &PREDICTED[..pairs] {

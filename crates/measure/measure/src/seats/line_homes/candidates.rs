@@ -1,13 +1,13 @@
-//! Pairs of PUs and the profile's predictions for them.
+//! Pairs of PUs with predictions.
 
 use super::Belief;
 use seatmap_data::machine::Profile;
 use seatmap_place::PlaceError;
 use seatmap_place::pus::Predictions;
 
-/// The largest number of PUs to pair: 2016 pairs, of which a few are used.
+/// 2016 pairs, of which a few are used.
 const MOST_PUS: usize = 64;
-/// The number of open lines that decide on the next pair; more would hardly change it.
+/// Open lines that decide on the next pair; more would hardly change it.
 const ASKED: usize = 8;
 
 pub(super) struct Candidates {
@@ -22,8 +22,7 @@ pub(super) struct CpuPair {
 }
 
 impl Candidates {
-    /// All pairs of these CPUs, one per core, for which the profile predicts a distance over every
-    /// home.
+    /// Pairs with a predicted distance over every home, one CPU per core.
     pub fn new(profile: &Profile, cpus: Option<&[u32]>) -> Result<Self, PlaceError> {
         let (known, model, predictions) =
             match (&profile.core_distance, &profile.home_model, Predictions::new(profile)) {
@@ -67,8 +66,7 @@ impl Candidates {
         self.residual_ns
     }
 
-    /// Takes the pair whose predictions differ most between the possible homes of these lines;
-    /// `None` without lines or pairs.
+    /// Takes the pair whose predictions differ most, if any.
     pub fn take<'a>(&mut self, lines: impl Iterator<Item = &'a Belief>) -> Option<CpuPair> {
         let beliefs: Vec<Vec<f64>> = lines.take(ASKED).map(Belief::probabilities).collect();
         let each = self
@@ -79,12 +77,11 @@ impl Candidates {
             })
             .enumerate();
         let (best, _) = each.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|_| !beliefs.is_empty())?;
-        // Another pair gives new information.
         Some(self.pairs.swap_remove(best))
     }
 }
 
-/// One row per core, evenly spaced if there are many.
+/// One per core, evenly spaced if many.
 fn rows(profile: &Profile, cpus: Option<&[u32]>, pus: &[u32]) -> Vec<usize> {
     let mut rows: Vec<usize> = Vec::new();
     for (row, os) in

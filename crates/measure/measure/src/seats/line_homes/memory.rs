@@ -13,8 +13,7 @@ use std::time::{Duration, Instant};
 
 /// Reading the clock takes about 20 to 40 ns on x86-64, and Arm's counter often has steps of 40 ns.
 const CLOCK_STEP_NS: f64 = 32.0;
-/// The time limit: several times the time of a line on an idle machine, plus a delay that users
-/// accept.
+/// Several times the time of a line on an idle machine, plus an acceptable delay.
 const MOST_TIME: Duration = Duration::from_secs(1);
 const MOST_TIME_A_LINE: Duration = Duration::from_millis(4);
 /// Loads of a waiting thread between two readings of the clock, about a tenth of a millisecond.
@@ -57,7 +56,7 @@ pub(crate) fn homes_of(
     found
 }
 
-/// Memory of this process, from line 1 on; line 0 is a separate word for the threads' meeting.
+/// Line 0 is a separate word for the threads' meeting.
 #[repr(align(128))]
 struct OwnMemory<'a> {
     meeting: AtomicU64,
@@ -86,7 +85,7 @@ impl<'a> OwnMemory<'a> {
 impl Testbed for OwnMemory<'_> {
     type Error = io::Error;
 
-    /// Uses new threads, so that the calling thread stays in place; all start once all are pinned.
+    /// Uses new threads, so that the calling one stays in place.
     fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> io::Result<Vec<W::Output>> {
         let own = &*self;
         let all_sit = &OnceLock::<bool>::new();
@@ -160,7 +159,7 @@ impl Port for OwnMemory<'_> {
         self.at(word).compare_exchange(current, new, Ordering::AcqRel, Ordering::Acquire)
     }
 
-    /// After the time limit, returns at once with a value that ends any wait.
+    /// After the time limit, returns a value that ends any wait.
     fn wait_while(&self, word: Addr, value: u64) -> u64 {
         let word = self.at(word);
         while !self.is_over.load(Ordering::Relaxed) {
@@ -174,7 +173,6 @@ impl Port for OwnMemory<'_> {
             }
             self.is_over.fetch_or(self.start.elapsed() > self.most, Ordering::Relaxed);
         }
-        // Any other value lets the task continue; its result is discarded.
         !value
     }
 

@@ -8,10 +8,10 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `candidates` | pairs of PUs and the profile's predictions for them |
-//! | `reading` | the result of a pair's visit to a line |
-//! | `belief` | the probability of each home of a line, from all its readings |
-//! | `memory` | the program's memory as a testbed for threads of this process |
+//! | `candidates` | pairs of PUs with predictions |
+//! | `reading` | a pair's visit to a line |
+//! | `belief` | the probability of each home |
+//! | `memory` | the program's memory as a testbed |
 
 mod belief;
 mod candidates;
@@ -35,7 +35,7 @@ pub use seatmap_data::port::LINE_BYTES;
 pub const MOST_PAIRS: usize = 24;
 /// Timed batches per visit, besides one warm-up.
 pub const BATCHES: u32 = 8;
-/// A clock step is at most this per round trip of a batch. Homes differ by several ns.
+/// Homes differ by several ns.
 const RESOLUTION_NS: f64 = 1.0;
 const ROUND_TRIPS: [f64; 2] = [4.0, 32.0];
 
@@ -105,6 +105,5 @@ fn visit<T: Testbed>(bed: &T, lines: &CandidateLines, open: &[usize]) -> LineByL
     let [least, most] = ROUND_TRIPS;
     let round_trips = (bed.clock_step_ns() / RESOLUTION_NS).ceil().clamp(least, most) as u32;
     let words = open.iter().map(|line| lines.words[*line]).collect();
-    // The first batch is a warm-up.
     LineByLine { words, meeting: lines.meeting, batches: 1 + BATCHES, round_trips }
 }

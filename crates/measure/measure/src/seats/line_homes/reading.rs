@@ -1,10 +1,9 @@
-//! The result of a pair's visit to a line.
+//! A pair's visit to a line.
 
 use seatmap_data::statistics::{mad, median};
 use seatmap_machines::workload::PingPongTimes;
 
-/// Converts the median absolute deviation of normal batches to the standard error of their median,
-/// times the root of their number: 1.4826 to their standard deviation, 1.2533 to the median's.
+/// For normal batches: 1.4826 to the standard deviation, 1.2533 to the median's error.
 const MAD_TO_ERROR: f64 = 1.4826 * 1.2533;
 
 /// A core distance over one line.

@@ -1,4 +1,4 @@
-//! Seats next to lines of the program's own memory.
+//! Seats next to own memory.
 
 use super::unfit;
 use super::{ProgramChannels, ProgramSeats, tells_homes};
@@ -11,7 +11,7 @@ use seatmap_place::PlaceError;
 use std::sync::atomic::AtomicU64;
 
 impl ProgramChannels {
-    /// Seats on this host next to lines of this memory, which will hold the channels.
+    /// Seats on this host next to lines of this memory.
     ///
     /// If the host's profile distinguishes homes, pairs of threads, pinned to CPUs available to
     /// this process, first find the home of each line ([`line_homes`]) in a fraction of a

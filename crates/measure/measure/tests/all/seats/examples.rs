@@ -1,11 +1,10 @@
-//! Runs the examples and checks what their first lines promise.
+//! Runs the examples.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The example takes a point with this many iterations as part of the set.
 const MOST: u16 = 256;
 const SIDE: u32 = 24;
 

@@ -1,5 +1,4 @@
-//! Homes of a program's own lines on a simulated chip, which knows them. The profile has only the
-//! distances of homes.
+//! Homes of a program's own lines on a simulated chip, which knows them.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -18,7 +17,7 @@ static CHIP: LazyLock<(Arc<CoherentModel>, Profile)> = LazyLock::new(|| {
     (model, profile)
 });
 
-/// Has a clock error and random noise; counts its visits and busy time.
+/// Has a clock error and random noise.
 struct Chip {
     bed: CoherentBed,
     share: f64,
@@ -32,7 +31,6 @@ impl Chip {
         Chip { bed: CoherentBed::new(Arc::clone(&CHIP.0)), share, noise_ns, runs: 0, busy_ns: 0.0 }
     }
 
-    /// Correct and wrong homes, and the time per line.
     fn told(&mut self, profile: &Profile, cpus: Option<&[u32]>) -> (usize, usize, f64) {
         let lines =
             CandidateLines { words: LINES.map(Addr::line).collect(), meeting: Addr::line(0) };

@@ -41,7 +41,6 @@ fn measuring_leaves_memory_and_the_calling_thread_as_they_were() {
     };
     let memory = memory();
     match homes_of(&memory.0, &two_homes(*two), None) {
-        // One pair cannot determine a home.
         Ok(homes) => assert_eq!(homes, [None; 8]),
         Err(error) => assert!(error.to_string().contains("keeps the CPUs busy"), "{error}"),
     }
