@@ -56,6 +56,7 @@ pub struct SeatingFrame {
     pub wakes: Option<Vec<Wakes>>,
 }
 
+/// The wakeups of one thread by another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wakes {
@@ -96,6 +97,7 @@ struct Seen {
 
 const OBSERVER: &str = "observer";
 
+/// Looks at programs repeatedly.
 pub struct LiveWatch {
     files: SystemFiles,
     choice: ProcessChoice,

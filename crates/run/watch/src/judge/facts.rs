@@ -35,6 +35,7 @@ pub(crate) struct SeatingFacts<'a> {
     pub usual: CpuSet,
     cells: Vec<CpuSet>,
     pub isolated: CpuSet,
+    /// The threads with a known mask.
     pub sitters: Vec<Sitter<'a>>,
     pub expected: Option<&'a Expected>,
     processes: HashMap<Tid, &'a Process>,
