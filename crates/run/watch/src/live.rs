@@ -507,7 +507,7 @@ impl Seen {
 
     /// Whether the thread ran so little that its other files need no reading.
     fn rests(&self, times: ThreadTimes, at_ns: u64, is_due: bool) -> bool {
-        // It is waiting, so its other files have changed.
+        // A still ready thread is waiting, so its other files have changed.
         if self.is_ready() && times == self.times {
             return false;
         }
