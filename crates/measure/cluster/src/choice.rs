@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 /// rate.
 pub const SIZE_BYTES: u32 = 64 << 10;
 
+/// The budget of pairs per node.
 pub const PAIRS_A_NODE: usize = 4;
 
 /// Far pairs take at least this many times as long as near ones; otherwise there is one group.

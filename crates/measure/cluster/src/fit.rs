@@ -18,6 +18,7 @@ pub enum SymmetricMetric {
 }
 
 impl SymmetricMetric {
+    /// The value of one measured pair.
     #[must_use]
     pub fn of(self, pair: &NodePair) -> Option<f64> {
         match self {

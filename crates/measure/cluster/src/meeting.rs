@@ -91,6 +91,7 @@ impl Drop for Removed {
 
 #[derive(Debug)]
 pub(crate) struct MeetingHost {
+    /// A port on each address of the meeting place.
     pub listeners: Vec<TcpListener>,
     pub secret: Secret,
     _file: Option<Removed>,

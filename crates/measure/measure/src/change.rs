@@ -38,7 +38,7 @@ pub fn change(before: &CoreDistance, now: &CoreDistance) -> Option<DistanceChang
     })
 }
 
-/// Without intervals, the median again.
+/// Medians and 95 % intervals (or the median again).
 struct Both {
     pus: [u32; 2],
     medians: [(f64, [f64; 2]); 2],

@@ -72,10 +72,10 @@ pub struct SeatAllocator {
     skip: usize,
     order: Vec<usize>,
     free: BTreeSet<usize>,
-    /// Positions left in this round of a cycling list.
+    /// Positions in `order` left in this round of a cycling list with choices.
     round: BTreeSet<usize>,
     given: usize,
-    /// With the rule: two rules may share a task.
+    /// Tasks in use by rules, with the rule: two rules may share a task.
     taken: HashSet<(usize, usize)>,
     first: Option<Tid>,
     guests: HashMap<Tid, Guest>,

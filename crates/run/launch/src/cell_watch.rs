@@ -5,6 +5,7 @@ use seatmap_os::boot;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
+/// The time between two looks, as for a quiet program.
 const PACE: Duration = Duration::from_millis(100);
 
 /// The end of a program's cell.

@@ -24,6 +24,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+/// The pause between two checks for the child's start.
 const STARTING: Duration = Duration::from_millis(1);
 
 /// The options of a launch, without program and seats.

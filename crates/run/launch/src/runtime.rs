@@ -12,6 +12,7 @@ pub(crate) const JAVA_OPTION: &str = "-XX:ActiveProcessorCount=";
 pub(crate) const JAVA_VARIABLES: [&str; 3] =
     ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
+/// The variable for the number of working Go threads (package `runtime`).
 const GO_VARIABLE: &str = "GOMAXPROCS";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

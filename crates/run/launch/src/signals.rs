@@ -21,6 +21,7 @@ const OF_TERMINALS: [i32; 8] = [
     libc::SIGWINCH,
 ];
 
+/// Signals from other processes, besides the real-time signals.
 const OF_OTHERS: [i32; 9] = [
     libc::SIGTERM,
     libc::SIGUSR1,

@@ -20,19 +20,24 @@ pub(crate) struct Waited {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Living {
+    /// Whether it has its place in the order.
     pub is_entered: bool,
     pub record: Option<usize>,
     pub pid: Tid,
     /// Its start, which shows if its TID is reused.
     pub started_ticks: Option<u64>,
     pub seat: Option<Seat>,
+    /// Whether it counts as never seated.
     pub is_unseated: bool,
+    /// A later seat, and when to take it.
     pub later: Option<(Seat, Instant)>,
     /// The latest start of its wait on the whole set of CPUs.
     pub waits_since: Option<Instant>,
     /// Its waiting time at a look, if it shares its seat.
     pub shares: Option<Waited>,
+    /// Whether it began before the program where seating starts.
     pub is_outside: bool,
+    /// Whether it ran before it was found.
     pub is_late: bool,
 }
 

@@ -40,6 +40,7 @@ pub(crate) enum TraceeStop {
 }
 
 impl WaitStatus {
+    /// Decodes the status of waitpid(2).
     pub fn of(status: libc::c_int) -> Self {
         match status {
             _ if libc::WIFEXITED(status) => {

@@ -69,6 +69,7 @@ pub(crate) struct Tracer {
     pub ending: Option<Ending>,
     /// Programs hampered by tracing.
     pub hampered: Hampered,
+    /// Looks at pages, if requested, also at a process's end.
     pub verifier: Option<Verifier>,
     filters: Option<SeccompFilters>,
 }

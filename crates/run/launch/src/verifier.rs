@@ -103,6 +103,7 @@ impl Verifier {
         self.due = ended + self.pace.max((ended - begun) * SHARE);
     }
 
+    /// Examines the process of an ending thread, if it ends too.
     pub fn last_look(&mut self, tid: Tid, pid: Tid) {
         let call = task::system_call(tid);
         // A thread that ends alone leaves the memory to the others.

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 /// The pause after a change.
 const SHORTEST: Duration = Duration::from_millis(1);
+/// The pause after some time without a change.
 const LONGEST: Duration = Duration::from_millis(100);
 /// The longest pause after the end of the first process, because the others may run for days.
 const LONGEST_BEHIND: Duration = Duration::from_secs(1);

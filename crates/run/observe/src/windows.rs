@@ -6,6 +6,7 @@ use seatmap_data::invariant;
 use std::collections::HashMap;
 use std::time::Duration;
 
+/// At this many windows, pairs of them are joined.
 const MOST: usize = 512;
 
 const STRETCHES: &str = "stretches of time";

@@ -38,6 +38,7 @@ const LONGEST_PATH: usize = 64;
 /// The bytes of a path read at once, a divisor of a page.
 const PATH_PIECE: u64 = 64;
 
+/// The most recorded page moves.
 const MOST_MOVED: usize = 1 << 20;
 const MOST_RANGES: usize = 1 << 14;
 

@@ -34,7 +34,7 @@ fn kib(memory: &str, key: &str) -> u64 {
     value.trim_end_matches(" kB").trim().parse().unwrap_or_default()
 }
 
-/// From the first block of this computer's file.
+/// A block for each online CPU, from the first block of this computer's file.
 pub(crate) fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
     let block = host.split("\n\n").next().unwrap_or_default();
     let block = if block.contains("processor") { block } else { "processor\t: 0" };

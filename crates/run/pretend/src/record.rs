@@ -212,7 +212,7 @@ impl ProgramRecord {
         self.arrive(pid, pid, mask, policy, born_s);
     }
 
-    /// Of the process's, or else of the program's.
+    /// The state of a process's first thread, or else of the program's.
     fn of_first_thread(&self, pid: Tid, at_s: f64) -> (CpuSet, PretendedPolicy, f64) {
         let of_process = self.threads.iter().find(|thread| thread.pid == pid);
         let thread = of_process.unwrap_or(&self.threads[0]);
@@ -388,6 +388,7 @@ fn keep(changes: &mut Vec<MaskChange>, change: MaskChange) {
     changes.push(change);
 }
 
+/// A state with this share of the run takes precedence.
 const SETTLED_SHARE: f64 = 0.01;
 
 #[derive(Default)]

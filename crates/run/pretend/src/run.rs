@@ -20,7 +20,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// To find threads ended by signals.
+/// The time between two looks at threads without calls, to find those ended by signals.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// After this many looks without a known process, the wait ends.

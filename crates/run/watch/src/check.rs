@@ -108,6 +108,8 @@ pub struct RunningCheck<'a> {
 }
 
 impl CheckRequest {
+    /// Takes the first look.
+    ///
     /// # Errors
     /// [`CheckError`]: there is nothing to look at.
     pub fn begin(&self) -> Result<RunningCheck<'_>, CheckError> {

@@ -416,7 +416,7 @@ fn by_name(
     Ok(found)
 }
 
-/// Without the kernel's note on a replaced file.
+/// A program's file, without the kernel's note that it was replaced.
 pub(crate) fn program_file(files: &mut SystemFiles, pid: Tid) -> Option<String> {
     let file = files.proc.link(format_args!("{pid}/exe")).ok()?;
     // After an update, programs continue to run from deleted files.

@@ -99,6 +99,7 @@ impl SystemFiles {
         }
     }
 
+    /// Notes something unseen if the kernel could not open another file.
     pub fn note_shortage(&mut self, what: &'static str, pid: Tid, error: &io::Error) {
         if is_short(error) {
             self.note(

@@ -80,7 +80,7 @@ impl Limiting {
                 let counts = Counts { stops: brake.stops, ..Counts::default() };
                 (brake.file, counts)
             });
-            // For the next round.
+            // The present counters are the first ones of the next round.
             self.at_first.extend(quotas.chain(brakes));
         }
         self.members.clear();
@@ -179,7 +179,7 @@ impl Limiting {
         for quota in &mut quotas {
             quota.tids.sort_unstable();
             let folder = quota.file.rsplit_once('/').map_or("", |(folder, _)| folder);
-            // Listing a large group takes long.
+            // Listing a large group takes long, and is needed only to raise a quota.
             quota.has_others = is_used_up && self.has_others(files, folder);
         }
         quotas

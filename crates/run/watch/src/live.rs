@@ -56,6 +56,7 @@ pub struct SeatingFrame {
     pub wakes: Option<Vec<Wakes>>,
 }
 
+/// The wakeups of one thread by another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wakes {
@@ -96,6 +97,7 @@ struct Seen {
 
 const OBSERVER: &str = "observer";
 
+/// Looks at programs repeatedly.
 pub struct LiveWatch {
     files: SystemFiles,
     choice: ProcessChoice,
@@ -505,7 +507,7 @@ impl Seen {
 
     /// Whether the thread ran so little that its other files need no reading.
     fn rests(&self, times: ThreadTimes, at_ns: u64, is_due: bool) -> bool {
-        // It is waiting, so its other files have changed.
+        // A still ready thread is waiting, so its other files have changed.
         if self.is_ready() && times == self.times {
             return false;
         }

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Threads with a smaller share of the time are ignored: 50 us of half a second.
 const LEAST_PERCENT: f64 = 0.01;
 
+/// The most listed threads per CPU, the busiest ones.
 const MOST_LISTED: usize = 16;
 
 #[derive(Clone, Debug, Default)]

@@ -42,7 +42,7 @@ const ENDINGS: [&str; 13] = [
     "_cpu_list",
 ];
 
-/// Besides those that end in `_NUM_THREADS`.
+/// Variables that set the number of threads, besides those that end in `_NUM_THREADS`.
 const COUNTS: [&str; 3] = ["GOMAXPROCS", "OMP_THREAD_LIMIT", "UV_THREADPOOL_SIZE"];
 
 /// More places than any computer has CPUs are a mistake.

@@ -4,6 +4,7 @@ use super::cpu::MeteredCpu;
 
 /// Readings in a block: so few that many blocks pass undisturbed on a shared CPU.
 const BLOCK: u32 = 256;
+/// The quickest of this many blocks counts.
 const BLOCKS: u32 = 400;
 
 /// A shorter gap, in periods of the loop, may be its branch or cache miss.

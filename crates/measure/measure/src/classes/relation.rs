@@ -118,7 +118,7 @@ impl Relations {
     fn telling_levels(&self) -> Vec<NamedLevel> {
         let mut levels: Vec<NamedLevel> = Vec::new();
         let mut parts = self.core.iter().collect::<std::collections::BTreeSet<_>>().len();
-        // An equally large die or node adds nothing.
+        // An equally large die or NUMA node adds nothing to the package, the coarsest level.
         let packages = self.count(LEVELS[4]);
         for level in LEVELS {
             let Some(count) = self.count(level) else { continue };

@@ -128,7 +128,7 @@ pub fn fit(machine: &GroupedMachine, cells: &[HomeDistance]) -> BlockStarFit {
     BlockStarFit { between_ns, inside_ns, offset_ns, r2, residual_ns }
 }
 
-/// Offsets get zero mean; B absorbs the rest.
+/// Gives the offsets of each group zero mean over its PUs and homes; B absorbs the rest.
 fn centre(machine: &Counted, cells: &[HomeDistance], offset_ns: &mut [Vec<f64>]) {
     let mut seen = vec![vec![false; machine.homes]; machine.n];
     for cell in cells {

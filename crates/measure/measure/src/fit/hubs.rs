@@ -115,7 +115,7 @@ impl Unknowns<'_> {
         ]
     }
 
-    /// Offsets are tied to zero like one observation each.
+    /// B is free; the offsets, in units of their sizes, are tied to zero like one observation each.
     fn ridge(&self) -> Vec<f64> {
         let mut ridge = vec![0.0; self.groups * self.groups];
         ridge.resize(ridge.len() + self.group.len() * (1 + self.groups), 1.0);

@@ -8,7 +8,7 @@ use crate::fit::linkage::{renumbered, sizes};
 
 /// The fewest PUs for which a_i + a_j has a single solution.
 const FEWEST_PUS: usize = 3;
-/// Of a join's cost, in standard deviations: usually and always.
+/// The standard deviations of a join's cost that noise usually stays below, and always.
 const USUAL_SIGMAS: f64 = 2.0;
 /// See [`USUAL_SIGMAS`].
 const MOST_SIGMAS: f64 = 3.5;
@@ -19,6 +19,7 @@ const HALVES: f64 = 5.0;
 const LEAST_GAP: f64 = 1.5;
 /// Reported pairs are checked at this chi-square quantile.
 const CHECKED: f64 = 0.75;
+/// The standard normal value at that quantile.
 const CHECKED_SIGMAS: f64 = 0.6745;
 /// Groupings with less confidence are not resolvable.
 const LEAST_CONFIDENCE: f64 = 0.8;
@@ -152,7 +153,7 @@ fn separation(places: &[Vec<f64>], labels: &[usize], sigma: f64) -> f64 {
     let mut all = 0.0;
     for home in 0..sizes.len() {
         let strays = (0..sizes.len()).filter(|other| *other != home).map(|other| {
-            // Without the noise's part.
+            // Without the part of the squared distance that noise adds.
             let noise =
                 sigma * sigma * directions * (1.0 / sizes[home] as f64 + 1.0 / sizes[other] as f64);
             let apart = (squared(&centres[home], &centres[other]) - noise).max(0.0).sqrt();

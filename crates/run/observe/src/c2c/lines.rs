@@ -16,7 +16,7 @@ struct Use {
     accesses: f64,
     stores: f64,
     transfers: f64,
-    /// Words of eight bytes, one bit each.
+    /// The written and accessed words of eight bytes, one bit each.
     written: u8,
     accessed: u8,
 }
@@ -29,14 +29,14 @@ pub(super) struct LineTransfer {
     pub(super) from: ThreadKey,
     pub(super) to: ThreadKey,
     pub(super) messages: f64,
-    /// One bit per word.
+    /// The words that one thread writes and the other accesses, one bit each.
     pub(super) written: u8,
     pub(super) accessed: u8,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct SampledLines {
-    /// By process, which is an address space, and line.
+    /// The uses by process and line; a process is an address space.
     uses: HashMap<(i32, u64), BTreeMap<i32, Use>>,
     pub(super) samples: u64,
     pub(super) transfers: u64,

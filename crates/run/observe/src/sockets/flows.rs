@@ -70,7 +70,7 @@ pub(super) struct Flows {
     all: HashMap<FlowKey, Flow>,
     new: Vec<FlowKey>,
     waiting: VecDeque<FlowKey>,
-    /// Of forgotten flows.
+    /// Bytes of forgotten flows that no thread of the program has read.
     unread_bytes: f64,
 }
 

@@ -16,6 +16,8 @@ const MOST_MACHINE_BYTES: usize = 64;
 /// The endings of a domain's group, with and without systemd (libvirt's `cgroups.html`).
 const ENDINGS: [&str; 3] = [".scope", ".libvirt-qemu", ".libvirt-lxc"];
 
+/// The groups of a running libvirt domain.
+///
 /// # Errors
 /// [`FileError`]: the groups cannot be listed.
 pub fn of_domain(root: &Root, name: &str) -> Result<Vec<PathBuf>, FileError> {
@@ -23,6 +25,8 @@ pub fn of_domain(root: &Root, name: &str) -> Result<Vec<PathBuf>, FileError> {
     Ok(all.into_iter().filter(|folder| is_of_domain(&unit_of(folder), name)).collect())
 }
 
+/// The groups of a Slurm step, `123.0` or `123.batch`, or of a job, `123`.
+///
 /// # Errors
 /// [`FileError`]: the groups cannot be listed.
 pub fn of_step(root: &Root, step: &str) -> Result<Vec<PathBuf>, FileError> {

@@ -8,9 +8,11 @@ use crate::seating::GroupBrake;
 use seatmap_data::statistics::words::{agreeing, times_a_second};
 use std::collections::{BTreeMap, HashSet};
 
-/// For an idle group: its waits, and the time of other programs.
+/// Threads of an idle group are not held back if they wait less, or if other programs use less of
+/// their CPUs.
 const WAITS_PERCENT: f64 = 10.0;
 
+/// Threads with this share of one CPU need a fast one.
 const NEEDS_SPEED_PERCENT: f64 = 20.0;
 
 /// Threads that run or wait on a CPU for this share of the time never leave it idle.
@@ -85,6 +87,7 @@ fn of_brake(facts: &SeatingFacts, brake: &GroupBrake) -> Option<Finding> {
     })
 }
 
+/// Threads stopped for memory are not known.
 fn held<'f, 'a>(
     facts: &'f SeatingFacts<'a>,
     brake: &GroupBrake,
@@ -106,7 +109,7 @@ fn held<'f, 'a>(
         }
         _ => {
             let Some(percent) = brake.real_time_percent else { return Vec::new() };
-            // The kernel counts by CPU.
+            // The kernel counts real-time threads by CPU.
             let mut on: BTreeMap<Option<u32>, Vec<&Sitter>> = BTreeMap::new();
             for one in members {
                 on.entry(one.seat().or(one.thread.cpu)).or_default().push(one);
@@ -116,7 +119,7 @@ fn held<'f, 'a>(
     }
 }
 
-/// In percent of one CPU.
+/// The time of other programs on these CPUs, in percent of one CPU, if the kernel counts busy time.
 fn others_percent(facts: &SeatingFacts, sitters: &[&Sitter]) -> Option<f64> {
     let cpus = union(sitters);
     let busy = cpus.iter().map(|cpu| facts.busy_percent(cpu)).sum::<Option<f64>>()?;

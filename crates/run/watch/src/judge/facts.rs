@@ -9,6 +9,7 @@ use seatmap_os::{CpuSet, Tid};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+/// A thread on a CPU for this share of the time is busy.
 const RUNS_PERCENT: f64 = 20.0;
 
 /// A thread on a CPU or waiting for this share of the time is busy. Higher, because a thread that
@@ -18,9 +19,10 @@ const WANTS_PERCENT: f64 = 80.0;
 /// A CPU busy for less than this share of the time counts as idle.
 pub const IDLE_PERCENT: f64 = 20.0;
 
+/// A CPU busy for this share of the time is never idle.
 const FULL_PERCENT: f64 = 90.0;
 
-/// Of its time on a full CPU, or waiting for it.
+/// A thread with this share of its time on a full CPU, or waiting for it, shares that CPU.
 const SHARES_PERCENT: f64 = 10.0;
 
 /// Covers clock ticks and a slow look.
@@ -35,6 +37,7 @@ pub(crate) struct SeatingFacts<'a> {
     pub usual: CpuSet,
     cells: Vec<CpuSet>,
     pub isolated: CpuSet,
+    /// The threads with a known mask.
     pub sitters: Vec<Sitter<'a>>,
     pub expected: Option<&'a Expected>,
     processes: HashMap<Tid, &'a Process>,

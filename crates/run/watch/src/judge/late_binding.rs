@@ -5,12 +5,12 @@ use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::Process;
 
-/// A thread with this CPU time has worked.
+/// A thread with this CPU time has worked, even if it does not now.
 const WORKED_S: f64 = 0.5;
 
 /// Reports a bound main thread with unbound threads, if none is bound elsewhere.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
-    // `expect` reports more exactly.
+    // If the seats are known, `expect` reports more exactly.
     if facts.expected.is_some() {
         return Vec::new();
     }
@@ -55,7 +55,7 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     let finding = finding.measured(share, "percent of the threads");
     let mended = SeatingRemedy::bind_all(&main.mask, process.pid);
     let busy = sitters.iter().filter(|sitter| sitter.is_busy()).count();
-    // Sharing a CPU would only cause the next finding.
+    // A binding that makes threads share a CPU would only cause the next finding.
     Some(if busy > main.mask.len() {
         finding.advised(format!(
             "'{}' binds them, too, and {busy} busy threads then share {}: name as many CPUs as \

@@ -18,6 +18,7 @@ use std::collections::{HashMap, HashSet};
 /// CPUs for 27 % and more.
 const STOPPED_PERCENT: f64 = 10.0;
 
+/// Shorter stops are not reported.
 const LEAST_STOPPED_PERCENT: f64 = 1.0;
 
 /// Without the kernel's count, a group with this share of its quota has used it up.
@@ -29,7 +30,7 @@ const LIGHT_PERCENT: f64 = 1.0;
 /// A thread with this demand may be one too many.
 const WANTING_PERCENT: f64 = 30.0;
 
-/// The kernel counts each level.
+/// Reports control groups stopped by their own quota; the kernel counts each level.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let quotas = facts.seating.quotas.iter().filter_map(|quota| of_quota(facts, quota));
     quotas.chain(brake::judge(facts)).collect()
@@ -90,6 +91,7 @@ fn stopped_percent(seating: &Seating, quota: &WatchedQuota, members: &[&Sitter])
     match (quota.throttled_watched, quota.stopped_watched_s) {
         (Some(0), _) => None,
         (Some(periods), Some(stopped_s)) => {
+            // A stopped group has used up the period's quota.
             let used_up_s = periods as f64 * period_s(quota) * quota.cpus;
             let used_s = used_up_s.max(run_percent / 100.0 * active_s(seating, quota));
             Some(100.0 * stopped_s / (stopped_s + used_s).max(f64::MIN_POSITIVE))

@@ -9,6 +9,7 @@ use seatmap_os::{CpuSet, Tid};
 /// A real-time thread with this share of a CPU leaves nothing to others. By default the kernel
 /// keeps 5 % for them.
 const TAKES_PERCENT: f64 = 80.0;
+/// A thread that waits for this share of the time is starved.
 const WAITS_PERCENT: f64 = 50.0;
 
 pub(crate) fn is_real_time(policy: &str) -> bool {
@@ -36,7 +37,7 @@ fn starved(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
         taker.policy,
         taker.priority
     );
-    // Another such CPU is no better.
+    // The CPU of another such thread is no better.
     let taken: CpuSet = facts.online.iter().filter(|cpu| taker_on(facts, *cpu).is_some()).collect();
     let rest = facts.allowed_to(sitter).within(&facts.usual).without(&taken);
     let finding =
@@ -63,7 +64,7 @@ fn taker_on<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
         .or_else(|| stranger_on(facts, cpu).and_then(CpuTaker::of_another_program))
 }
 
-/// A sleeping one does not.
+/// A chosen program's real-time thread that occupies a CPU. A sleeping one does not.
 fn taker_among<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
     let sitter = facts.sitters.iter().find(|one| {
         one.seat() == Some(cpu)

@@ -6,6 +6,7 @@ use crate::remedy::SeatingRemedy;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
+/// Threads that demand this share of one CPU have too little.
 const TOO_MUCH_PERCENT: f64 = 110.0;
 
 /// A remark if no other CPU has room.

@@ -8,6 +8,7 @@ use crate::seating::{CpuActivity, Stranger};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeSet;
 
+/// A stranger with this share of a CPU is busy.
 const BUSY_PERCENT: f64 = 20.0;
 const MOST_NAMED: usize = 4;
 /// The owner of a seat has to wait if it waits for this share of its time.
