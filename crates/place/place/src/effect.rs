@@ -3,8 +3,8 @@
 //! A placement that costs a tenth less by a model may save a program nothing: at a thousand
 //! messages a second, messages take a few hundredths of its time. If each observed message takes
 //! the time between the farthest PUs, no plan saves more than their sum minus the time of the
-//! messages on its own seats. The CPU time of the tasks is no bound: waking a task on another CPU
-//! is work of the kernel, and counts as the tasks' own.
+//! messages on its own seats. The CPU time of the tasks is not a bound: waking a task on another
+//! CPU is work of the kernel, and counts as the tasks' own.
 
 use crate::{PlaceError, PlaceRequest, Pus};
 use seatmap_data::plan::Effect;

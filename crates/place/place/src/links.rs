@@ -51,7 +51,7 @@ impl Links {
 
     fn add(&mut self, level: &str, groups: &[u32], number: &dyn Fn(u32) -> u32) {
         let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
-        // One group has no border, and one PU is no group.
+        // One group has no border, and one PU does not form a group.
         if count < 2 || count == groups.len() {
             return;
         }

@@ -4,7 +4,7 @@
 //! figure of a pair is monotonic in both values, so one walk along both lists counts the pairs up
 //! to a limit. The nth pair is found by bisecting the limit over the bits of a floating-point
 //! number: at most 64 walks, and the same result to the last bit as from a sorted list. (Johnson
-//! and Mizoguchi 1978 select without bisection, which is no faster for these lists.)
+//! and Mizoguchi 1978 select without bisection, which is not faster for these lists.)
 
 /// All pairs of two ascending lists, each with its figure.
 pub struct ValuePairs<'a> {

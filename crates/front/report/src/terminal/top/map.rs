@@ -90,7 +90,7 @@ struct Shelf {
 impl Shelf {
     /// The block's corner, in a new row if it does not fit in this one.
     fn take(&mut self, width: u16, height: u16) -> (u16, u16) {
-        // A block too wide for any row stays: the next row is no wider.
+        // A block too wide for any row stays: the next row is not wider.
         if self.x > 0 && self.x + width > self.width {
             (self.x, self.y, self.height) = (0, self.y + self.height, 0);
         }

@@ -23,8 +23,8 @@ const LEVELS: [Level; 10] = [
     ("Core", |pu| pu.core),
 ];
 
-/// The level of groups for NUMA nodes whose PUs are no object's: hwloc attaches memory only to
-/// objects.
+/// The level of groups for NUMA nodes whose PUs do not form an object: hwloc attaches memory only
+/// to objects.
 const GROUP: &str = "Group";
 
 /// Levels without a type in hwloc: name, kind and subkind of their groups, as in its Linux backend.
