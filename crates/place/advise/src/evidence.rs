@@ -1,4 +1,4 @@
-//! The measured facts about a program, before any conclusion.
+//! The measured facts about a program.
 
 use crate::gain::MostGain;
 use crate::trial::TrialResult;
