@@ -1,5 +1,4 @@
-//! Helpers that the end-to-end tests of both programs share: a folder, a home and the binary. Each
-//! suite names the program it tests.
+//! Shared helpers of both programs' end-to-end tests: a folder, a home and the binary.
 
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -14,8 +13,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Part of a command line: a string of words separated by blanks, a list of words that may contain
-/// blanks, or a tuple of parts in order.
+/// Part of a command line: a string of words, a list of words that may contain blanks, or a tuple
+/// of parts.
 pub trait Arguments: Debug {
     fn words(&self) -> Vec<&str>;
 }
@@ -177,7 +176,7 @@ impl Place {
         stderr(&output)
     }
 
-    /// The stderr of a refused command: exit code 2 and no stdout.
+    /// The stderr of a command with exit code 2 and no stdout.
     pub fn refusal(&self, arguments: impl Arguments) -> String {
         let output = self.run(&arguments);
         let stderr = String::from_utf8(output.stderr).unwrap();
@@ -254,7 +253,7 @@ pub fn kill() -> Command {
     command
 }
 
-/// The first two CPUs available to this process, as a list. `None` if there is only one.
+/// The first two CPUs of this process, as a list.
 pub fn two_cpus() -> Option<String> {
     let cpus = seatmap_os::affinity::current().unwrap();
     if cpus.len() < 2 {
@@ -302,7 +301,7 @@ pub fn in_front_of(terminal: OwnedFd, command: &mut Command) {
     }
 }
 
-/// A user id without other processes, so that the process limit counts only those of the test.
+/// Without other processes, which its process limit would count.
 const ANOTHER_USER: u32 = 54_321;
 
 /// Runs the binary as a user limited to one thread. `None` if this process cannot change its user.
@@ -325,7 +324,6 @@ pub fn with_one_thread(arguments: impl Arguments) -> Option<Output> {
     output.inspect_err(|error| seatmap_needs::skipped!("no other user here: {error}")).ok()
 }
 
-/// The variables in which launchers pass a process its rank and the address of rank 0.
 const LAUNCHERS: [&str; 8] = [
     "SLURM_PROCID",
     "OMPI_COMM_WORLD_RANK",
@@ -337,7 +335,7 @@ const LAUNCHERS: [&str; 8] = [
     "WORLD_SIZE",
 ];
 
-/// A rank of a job of `size` processes, as plain environment variables describe it.
+/// A rank of a job, in plain environment variables.
 pub fn rank(place: &Place, rank: usize, size: usize, arguments: impl Arguments) -> Command {
     let mut command = place.command(arguments);
     outside(&mut command).env("RANK", rank.to_string()).env("WORLD_SIZE", size.to_string());
@@ -352,8 +350,8 @@ pub fn outside(command: &mut Command) -> &mut Command {
     command
 }
 
-/// A process that ends with its test, even if the test fails. A leftover process would keep its
-/// cell, and thus take a CPU from all later tests.
+/// Ends with its test, even a failed one: a leftover process would keep its cell, and thus a CPU,
+/// from later tests.
 pub struct Guarded(pub Child);
 
 impl Guarded {

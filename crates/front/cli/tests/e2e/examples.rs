@@ -4,16 +4,14 @@
 //! stdout before stderr. The rules:
 //!
 //! - A line `...` matches any number of lines.
-//! - A command without output below it only has to succeed.
+//! - A command without output must succeed.
 //! - All other lines must match exactly, except for white space at their ends.
-//! - `<!-- varies -->` above a block (hidden from readers) marks output that differs from run to
-//!   run or from host to host. Such lines are compared after [`mask`]: numbers, units of time and
-//!   words in parentheses count as equal.
+//! - `<!-- varies -->` above a block marks output that differs between runs or hosts; its lines are
+//!   compared after [`mask`].
 //! - `<!-- needs: nginx gcc -->` above a block skips it, with a message, unless all these programs
 //!   are installed. `<!-- varies; needs: nginx -->` combines the two.
 //!
-//! All blocks of a page run in one folder, in order. As in the repository, `demo` contains the
-//! demonstration's data and `examples` its programs.
+//! All blocks of a page run in one folder, in order, with `demo` and `examples` of the repository.
 //!
 //! `SEATMAP_EXAMPLES=update cargo test --workspace --test e2e examples` rewrites the pages with the
 //! current output. Add `--release`, because searches with a time limit find more in such a build.
@@ -23,7 +21,6 @@ use seatmap_os::Root;
 use seatmap_os::visibility::is_in_container;
 use std::path::{Path, PathBuf};
 
-/// The directives of the line above a block: empty unless it is a comment of the two kinds.
 fn marks(line: &str) -> Vec<&str> {
     let inside = line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
     inside.map(|words| words.split("; ").collect()).unwrap_or_default()
@@ -105,7 +102,7 @@ fn possible(example: &Example) -> bool {
     let named = !command.contains("--cpus 0,1") || two_cpus().is_some_and(|cpus| cpus == "0,1");
     let host_missing = host && (two_cpus().is_none() || !named);
     let server_missing = command.contains("redis") && !seatmap_needs::tool("redis-server");
-    // In a container `seatmap check` warns that it may not see everything.
+    // `seatmap check` warns that it may not see everything.
     let hidden = command.contains("seatmap check") && is_in_container(&Root::new("/"));
     let unseen = (command.contains("relay") || command.contains("auto.log"))
         && !(seatmap_needs::tool("gcc") && can_observe());
@@ -143,8 +140,7 @@ fn run(place: &Place, example: &Example) -> String {
     text
 }
 
-/// Replaces the page's lines by the matching printed ones and keeps each `...`. Returns `None` if
-/// they do not match.
+/// The matching printed lines, with each `...` kept; `None` if they differ.
 fn fitted(page: &[String], printed: &[&str], same: fn(&str, &str) -> bool) -> Option<Vec<String>> {
     let Some((first, rest)) = page.split_first() else { return printed.is_empty().then(Vec::new) };
     let (shown, mut fitted) = if first == "..." {
@@ -168,9 +164,8 @@ fn masked(page: &str, printed: &str) -> bool {
     mask(page) == mask(printed)
 }
 
-/// Replaces everything that differs from run to run: `#` for every number, date and CPU list with
-/// its sign or mark; one unit for all units of time; one CPU for all CPU lists; one blank for all
-/// white space. Removes text in parentheses.
+/// Unifies numbers, dates, CPU lists (`#`), units of time and white space, and removes text in
+/// parentheses.
 fn mask(line: &str) -> String {
     let mut masked = String::new();
     let mut run = String::new();
@@ -214,7 +209,6 @@ fn fits(example: &Example, printed: &str) -> bool {
     example.expected.is_empty() || fitted(&example.expected, &lines, same).is_some()
 }
 
-/// The page's lines, refreshed; all printed lines if none match and the page leaves nothing out.
 fn refreshed(example: &Example, printed: &str) -> Option<Vec<String>> {
     let lines: Vec<&str> = printed.lines().collect();
     let leaves_out = example.expected.iter().any(|line| line == "...");
@@ -231,8 +225,7 @@ fn replace(lines: &mut Vec<String>, example: &Example, new: Vec<String>) {
     lines.splice(example.line..example.line + example.expected.len(), new);
 }
 
-/// Runs the examples of a page and lists those with other output. With `updates`, rewrites the
-/// page.
+/// Lists a page's examples with other output, or rewrites the page.
 fn check(page: &Path, updates: bool) -> Vec<String> {
     let place = Place::new();
     for folder in ["demo", "examples"] {
@@ -263,8 +256,7 @@ fn check(page: &Path, updates: bool) -> Vec<String> {
     failures
 }
 
-/// Number of tests among which the pages are divided. A single test would still run after all
-/// others have ended.
+/// Tests among which the pages are divided: one alone would end last.
 const SHARES: usize = 4;
 
 fn check_share(share: usize) {
