@@ -24,28 +24,23 @@ mod workflows;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Longest file, unless it declares itself one state machine.
+/// Unless it declares itself one state machine.
 const LONGEST_FILE: usize = 800;
-/// Marks a longer file: a state machine is easier to read in one file. The rest of the line names
-/// the machine.
+/// Marks a longer file, because a state machine is easier to read in one; its name follows.
 const ONE_MACHINE: &str = "//! One state machine: ";
-/// Longest file with that mark.
 const LONGEST_MACHINE: usize = 1400;
-/// A longer function contains more than one thought. The limit is far above most functions, so
-/// packing lines gains nothing.
+/// Far above most functions, so packing lines gains nothing.
 const LONGEST_FUNCTION: usize = 120;
-/// An `unsafe` needs its reason within this number of lines above.
+/// Lines above an `unsafe` that must have its reason.
 const SAFETY_WITHIN: usize = 4;
 
-/// The floors, from the top: folders below `crates/`. A crate depends only on crates of its own
-/// floor and of lower ones.
+/// The folders below `crates/`, from the top. Crates depend only on their own floor and lower ones.
 const FLOORS: [&str; 7] = ["front", "measure", "place", "run", "cell", "machines", "ground"];
 
 fn root() -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../..")).canonicalize().unwrap()
 }
 
-/// Lists every file below a folder, except built or downloaded ones.
 fn below(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -59,7 +54,7 @@ fn below(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The path within the repository and the text of each file with one of these endings.
+/// Path and text of each file with one of these endings.
 fn texts(endings: &[&str]) -> Vec<(String, String)> {
     let root = root();
     let mut files = Vec::new();
@@ -77,7 +72,7 @@ fn rust() -> Vec<(String, String)> {
     texts(&[".rs"])
 }
 
-/// Whether a file contains tests, which may be longer because cutting makes them harder to read.
+/// Tests may be longer, because cutting makes them harder to read.
 fn is_test(name: &str) -> bool {
     name.contains("/tests/") || name.ends_with("/tests.rs") || name.starts_with("fuzz/")
 }
@@ -86,7 +81,6 @@ fn assert_none(what: &str, offenders: &[String]) {
     assert!(offenders.is_empty(), "{what}:\n  {}", offenders.join("\n  "));
 }
 
-/// Lists offending lines as `file:line`.
 fn lines_that(texts: &[(String, String)], offends: impl Fn(&[&str], usize) -> bool) -> Vec<String> {
     let of_file = |(name, text): &(String, String)| {
         let lines: Vec<&str> = text.lines().collect();
@@ -132,8 +126,7 @@ fn files_are_short() {
     assert_none("too long", &rust().iter().filter_map(long).collect::<Vec<_>>());
 }
 
-/// The length of a function. In formatted code its closing brace has the indentation of its first
-/// line.
+/// In formatted code, a function's closing brace has the indentation of its first line.
 fn function_length(lines: &[&str], at: usize) -> usize {
     let line = lines[at];
     let starts =
@@ -189,8 +182,8 @@ fn a_test_that_is_skipped_says_so_past_the_harness() {
     );
 }
 
-/// Macros that panic if stdout is closed, as with `2>&1 | head`, and would lose minutes of
-/// measurement. `output::tell` and `output::print` do not panic.
+/// These panic if stdout is closed, as with `2>&1 | head`, and would lose minutes of measurement.
+/// `output::tell` and `output::print` do not.
 const PRINTS: [&str; 4] = ["println!(", "eprintln!(", "print!(", "eprint!("];
 
 #[test]
@@ -221,8 +214,7 @@ fn no_path_of_anybodys_machine() {
     );
 }
 
-/// Only `SEATMAP_DATA` names the folder of published measurements, which a clone lacks. One script
-/// looks for it, on the CI computer.
+/// Only `SEATMAP_DATA` names the folder of published measurements, which a clone lacks.
 #[test]
 fn no_place_beside_the_repository() {
     let mut files = Vec::new();
@@ -259,7 +251,6 @@ fn every_library_has_a_map_and_documents_what_it_shows() {
     assert_none("files that do not say what they are", &silent);
 }
 
-/// The floor of each crate, counted from the top.
 fn floors() -> BTreeMap<String, usize> {
     let of = |(name, _): &(String, String)| {
         let mut parts = name.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?.split('/');
@@ -272,7 +263,6 @@ fn floors() -> BTreeMap<String, usize> {
     texts(&["Cargo.toml"]).iter().filter_map(of).collect()
 }
 
-/// The workspace crates among a manifest's ordinary dependencies.
 fn dependencies(manifest: &str) -> Vec<&str> {
     let ordinary = manifest
         .split("\n[")
@@ -309,7 +299,7 @@ fn arrows_point_downwards() {
 const PAPERS: [&str; 5] =
     ["seatmap-papers", "seatmap_papers", "seatmap-experiments", "seatmap_experiments", "papers/"];
 
-/// Words of the papers' experiments and machines, which the product must not use.
+/// Words of the papers' experiments and machines.
 const WORDS_OF_PAPERS: [&str; 13] = [
     "SPE",
     "SPEs",
@@ -326,8 +316,7 @@ const WORDS_OF_PAPERS: [&str; 13] = [
     "Cellule",
 ];
 
-/// Lines that may use these words: they point users to the papers' commands and machines, or mean
-/// Arm's Statistical Profiling Extension.
+/// They point users to the papers, or mean Arm's Statistical Profiling Extension.
 const POINTERS: [(&str, &str); 4] = [
     ("crates/front/cli/src/main.rs", ", \"seatmap-papers "),
     ("crates/machines/sim/src/catalog.rs", "SUCCESSOR: &str"),
@@ -344,8 +333,7 @@ fn has_word_of_papers(line: &str) -> bool {
         .any(|word| WORDS_OF_PAPERS.contains(&word))
 }
 
-/// The papers may use the product. No crate of the product depends on them, names them or uses
-/// their words, except for the pointers to their commands and machines.
+/// No crate of the product depends on the papers or uses their words, except for the pointers.
 #[test]
 fn the_product_does_not_know_the_papers() {
     let its_test = "crates/front/cli/src/misread_tests.rs";
@@ -365,7 +353,6 @@ fn the_product_does_not_know_the_papers() {
     assert_none("lines of the product that name the papers", &named);
 }
 
-/// Only one file contains the command lines with which this program starts itself.
 #[test]
 fn only_myself_knows_this_programs_own_commands() {
     let names = ["/proc/self/exe", "current_exe"];

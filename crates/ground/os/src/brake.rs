@@ -100,8 +100,7 @@ impl Brake {
         })
     }
 
-    /// Whether the group itself is frozen. A frozen group above stops its members too, but their
-    /// own file cannot thaw them.
+    /// Whether the group itself is frozen: its file cannot thaw a frozen group above.
     pub(crate) fn on_running(root: &Root, folder: &str) -> Option<Self> {
         // Documentation/admin-guide/cgroup-v1/freezer-subsystem.rst.
         let name = if is_set(root, folder, "freezer.self_freezing") {
@@ -176,7 +175,7 @@ fn number(root: &Root, file: &str) -> Option<i64> {
 #[must_use]
 pub fn release(file: &str, unit: Option<&str>) -> String {
     let name = file.rsplit('/').next().unwrap_or_default();
-    // Users choose group names, and systemd writes a dash of a unit's name as `\x2d`.
+    // systemd writes a dash of a unit's name as `\x2d`.
     let file = shell_escaped(file);
     match (name, unit.map(shell_escaped)) {
         ("cpu.idle", Some(unit)) => {
@@ -188,7 +187,7 @@ pub fn release(file: &str, unit: Option<&str>) -> String {
         // `systemctl thaw` refuses units that it has not frozen.
         ("cpu.idle", None) | ("cgroup.freeze", _) => format!("echo 0 > {file}"),
         ("freezer.state", _) => format!("echo THAWED > {file}"),
-        // A group cannot exceed those above, so only removing the global limit helps.
+        // A group cannot exceed those above.
         ("cpu.rt_runtime_us" | "sched_rt_runtime_us", _) => format!("echo -1 > {REAL_TIME}"),
         _ => format!("echo max > {file}"),
     }

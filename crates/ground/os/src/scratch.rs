@@ -1,8 +1,7 @@
 //! Temporary folders and files that are removed even if their process is killed.
 //!
-//! Each process locks its folder (flock(2)), and the kernel releases the lock when the process
-//! ends. The next new folder in the same place removes unlocked ones of the same user and kind; so
-//! does the next Seatmap command ([`sweep_all`]).
+//! Each process locks its folder (flock(2)). The next new folder in the same place removes the
+//! user's unlocked ones of its kind; so does the next Seatmap command ([`sweep_all`]).
 
 use std::fs::{DirEntry, File};
 use std::io;

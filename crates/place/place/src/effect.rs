@@ -1,10 +1,9 @@
 //! How much seats could change the observed program.
 //!
-//! A placement that costs a tenth less by a model may save a program nothing: at a thousand
-//! messages a second, messages take a few hundredths of its time. If each observed message takes
-//! the time between the farthest PUs, no plan saves more than their sum minus the time of the
-//! messages on its own seats. The CPU time of the tasks is no bound: waking a task on another CPU
-//! is work of the kernel, and counts as the tasks' own.
+//! A cheaper placement may save a program nothing: at a thousand messages a second, messages take a
+//! few hundredths of its time. No plan saves more than the observed messages' time between the
+//! farthest PUs, minus that on its own seats. The tasks' CPU time is not a bound, because it
+//! includes the kernel's work of waking tasks.
 
 use crate::{PlaceError, PlaceRequest, Pus};
 use seatmap_data::plan::Effect;

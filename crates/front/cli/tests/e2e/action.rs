@@ -1,5 +1,4 @@
-//! Runs the steps of `action.yml` with bash, as GitHub Actions does, on a repository whose head is
-//! as fast as its base, or slower.
+//! Runs the steps of `action.yml` with bash, as GitHub Actions does.
 
 use crate::common::Place;
 use crate::gate::script;
@@ -32,8 +31,7 @@ fn unquoted(text: &str) -> String {
 }
 
 impl Action {
-    /// Reads the action. Understands only this part of YAML: indentation by two blanks, scalars on
-    /// one line, and blocks after `|`.
+    /// Understands only indentation by two blanks, scalars on one line, and blocks after `|`.
     fn read() -> Self {
         let text = std::fs::read_to_string(format!("{}/action.yml", crate::REPOSITORY)).unwrap();
         let mut action = Action::default();
@@ -78,7 +76,6 @@ impl Action {
     }
 }
 
-/// A runner with its files in its own folder.
 struct ActionRunner {
     place: Place,
     action: Action,
@@ -104,7 +101,6 @@ impl ActionRunner {
         }
     }
 
-    /// Runs the steps with these inputs until one fails.
     fn run(&self, typed: &[(&str, &str)]) -> StepResults {
         let mut inputs = self.action.inputs.clone();
         for (name, value) in typed {
@@ -159,8 +155,7 @@ impl ActionRunner {
     }
 }
 
-/// A repository whose first commit takes 100 and whose second one takes `head`, checked out as
-/// `base` and as the folder itself.
+/// A repository whose commits take 100 and `head`, checked out as `base` and as the folder itself.
 fn repository(place: &Place, head: u32) {
     let git = |arguments: &[&str]| {
         let mut git = Command::new("git");
@@ -240,7 +235,7 @@ fn a_command_needs_no_file_and_is_never_expanded() {
         .concat(),
     );
     let error = String::from_utf8_lossy(&ended.output.stderr).into_owned();
-    // The duration of such a short script may vary by any amount, but its output may not.
+    // The duration may vary, but not the output.
     let report =
         std::fs::read_to_string(&ended.outputs["report"]).unwrap_or_else(|_| panic!("{error}"));
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
@@ -278,8 +273,8 @@ fn a_wrong_input_ends_with_its_own_exit_code() {
     );
 }
 
-/// Serves a folder's files as the only release until the test ends, and returns the server's
-/// address. As on GitHub, the latest release redirects to another address.
+/// Serves a folder's files as the only release, and returns the server's address. As on GitHub, the
+/// latest release redirects.
 fn serve(folder: PathBuf, version: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -291,7 +286,6 @@ fn serve(folder: PathBuf, version: &'static str) -> String {
     address
 }
 
-/// Answers one request and ignores closed connections.
 fn answer(mut stream: &TcpStream, folder: &Path, version: &str) {
     let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
     let request = lines.next().unwrap_or_default();
@@ -314,7 +308,7 @@ fn answer(mut stream: &TcpStream, folder: &Path, version: &str) {
     let _ = stream.write_all(&body);
 }
 
-/// A release packed as `scripts/package` does, with a program that calls the tested one.
+/// As packed by `scripts/package`, with a program that calls the tested one.
 fn release(place: &Place) -> PathBuf {
     let folder = place.path("release");
     std::fs::create_dir_all(folder.join("seatmap")).unwrap();
@@ -326,7 +320,7 @@ fn release(place: &Place) -> PathBuf {
     folder
 }
 
-/// The PATH without folders that contain a seatmap; `None` if curl is only in such a folder.
+/// `None` if curl is only in a folder with a seatmap.
 fn path_without_seatmap() -> Option<String> {
     let path = std::env::var("PATH").unwrap();
     let has = |folder: &str, name: &str| Path::new(folder).join(name).exists();
@@ -338,7 +332,6 @@ fn path_without_seatmap() -> Option<String> {
     Some(folders.join(":"))
 }
 
-/// A runner without a seatmap, whose server has the release v0.1.0.
 fn with_release() -> Option<ActionRunner> {
     let mut runner = ActionRunner::new();
     runner.path = path_without_seatmap()?;
@@ -350,7 +343,6 @@ fn with_release() -> Option<ActionRunner> {
     Some(runner)
 }
 
-/// The inputs of a job that downloads its program from a release.
 const FROM_RELEASE: [(&str, &str); 4] =
     [("file", "bench.toml"), ("base", "./old"), ("head", "./new"), ("fail-above", "3%")];
 
@@ -381,7 +373,7 @@ fn a_release_that_is_absent_or_changed_is_not_run() {
     assert_eq!(ended.outputs["exit-code"], "", "nothing was compared");
 }
 
-/// A job for a real runner of such workflows, which needs no network for a local action.
+/// For a real runner of workflows.
 const WORKFLOW: &str = "on: push
 jobs:
   bench:

@@ -1,5 +1,5 @@
-//! Observing and racing when privileges, disk space or time run out: a clear message, no leftovers,
-//! and completed runs are kept.
+//! Observing and racing without privileges, disk space or time: a clear message, no leftovers, and
+//! completed runs are kept.
 
 use crate::common::{
     Arguments, Json, Place, assert_contains, can_observe, stderr, stdout, two_cpus, with_one_thread,
@@ -10,12 +10,12 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Time limit on a busy computer.
+/// For a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const NOBODY: u32 = 65_534;
 
-/// Runs the binary as an unprivileged user. `None` if this process cannot change its user.
+/// As an unprivileged user. `None` if this process cannot change its user.
 fn without_rights(arguments: impl Arguments) -> Option<Output> {
     let mut command = Command::new(crate::PROGRAM);
     command.args(arguments.words()).current_dir("/").env("HOME", "/nowhere");
@@ -32,7 +32,6 @@ fn a_command_that_ends_within_the_look_is_known_without_rights() {
     assert_contains(&said, "0 busy threads of 1, 0 % of a CPU in all");
 }
 
-/// Each command that changes other programs says that it requires root.
 #[test]
 fn a_user_without_rights_is_told_that_root_has_them() {
     let own = std::process::id().to_string();
@@ -85,8 +84,7 @@ fn a_user_without_rights_is_told_which_are_missing() {
     );
 }
 
-/// An ended thread can no longer be read. Without an observation Seatmap knows only threads that it
-/// saw before they ended.
+/// Without an observation Seatmap knows only threads that it saw before they ended.
 #[test]
 fn a_program_that_nobody_could_see_is_not_said_to_sleep() {
     if !can_observe() {
@@ -122,7 +120,7 @@ fn a_folder_that_takes_no_file_is_named_without_names_that_nobody_typed() {
     }
 }
 
-/// If no second thread can be started, the result is the same or there is an error, but no panic.
+/// Without a second thread there is the same result or an error, but no panic.
 #[test]
 fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
     for search in ["place --kicks 20", "tune --budget 144"] {
@@ -142,8 +140,8 @@ fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
     }
 }
 
-/// Runs a shell line with the folder `full` as a disk of 32 KiB and `$seatmap` as the binary.
-/// `None` if this user may not mount.
+/// With the folder `full` as a disk of 32 KiB and `$seatmap` as the binary. `None` if this user may
+/// not mount.
 fn on_a_small_disk(place: &Place, line: &str) -> Option<Output> {
     std::fs::create_dir_all(place.path("full")).unwrap();
     let mount = "mount -t tmpfs -o size=32k none full";
@@ -233,8 +231,7 @@ fn services_on_a_full_disk_leave_nothing_half_written() {
     }
 }
 
-/// The disk fills up at each possible page that `apply` writes. Then `apply` changes either nothing
-/// or everything.
+/// The disk fills up at each page of `apply`, which then changes nothing or everything.
 #[test]
 fn a_journal_that_does_not_fit_changes_no_thread() {
     let Some(program) = crate::check::threads(60, "sleep") else { return };
@@ -279,7 +276,6 @@ fn masks(pid: i32) -> Vec<String> {
     tids.map(|tid| seatmap_os::CpuSet::of_thread(tid).unwrap().to_string()).collect()
 }
 
-/// Waits for a number in a file.
 fn number_in(place: &Place, name: &str) -> i32 {
     let began = Instant::now();
     loop {
@@ -349,11 +345,10 @@ fn the_program_outlives_an_observer_that_is_killed() {
     );
 }
 
-/// The setting of NUMA balancing.
 const SWITCH: &str = "/proc/sys/kernel/numa_balancing";
 
-/// A process with its own namespaces, in which a harmless per-network setting is mounted over the
-/// setting of NUMA balancing. The computer's own setting stays as it is.
+/// A process with its own namespaces, in which a harmless setting is mounted over that of NUMA
+/// balancing.
 struct Switch(Child);
 
 impl Switch {
@@ -387,12 +382,11 @@ impl Switch {
         std::fs::read_to_string(format!("/proc/{}/root{SWITCH}", self.0.id())).unwrap()
     }
 
-    /// A race that changes the setting.
     fn race(&self, place: &Place, script: &str) -> Command {
         place.file("run", script);
         let race = "tune --vary numa-balancing --candidates 2 --budget 30 --json --lower-is-better";
         let mut command = place.command_of("nsenter");
-        // The root too: this test may have another root than the one with those mounts.
+        // This test may have another root than the one with those mounts.
         command.args(["--net", "--mount", "--root", "--target", &self.0.id().to_string()]);
         // A folder opened earlier belongs to the other mounts.
         command.args(["--", "sh", "-c", "cd \"$0\" && exec \"$@\""]).arg(place.folder());

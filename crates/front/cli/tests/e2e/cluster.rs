@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 
-/// Runs ranks as a launcher would and returns the output of rank 0.
+/// The output of rank 0, with ranks as a launcher would start them.
 fn started(place: &Place, ranks: usize, arguments: impl Arguments) -> Output {
     let rank = |at: usize| rank(place, at, ranks, ("cluster measure", &arguments));
     let others: Vec<_> = (1..ranks)
@@ -13,7 +13,7 @@ fn started(place: &Place, ranks: usize, arguments: impl Arguments) -> Output {
         .collect();
     let first = rank(0).output().unwrap();
     for mut other in others {
-        // If rank 0 fails, the other ranks end too, with any exit code.
+        // If rank 0 fails, the others end with any exit code.
         let ended = other.wait().unwrap();
         assert!(ended.success() || !first.status.success());
     }
@@ -98,8 +98,7 @@ fn doctor_names_what_is_bad_and_fails_if_asked() {
     );
 }
 
-/// Names that differ only at their ends, a node with smaller packets, and one with too little CPU
-/// time.
+/// Names with different ends, a node with smaller packets, and one with too little CPU time.
 #[test]
 fn long_names_are_told_apart_and_each_end_speaks_for_itself() {
     let place = Place::new();
@@ -112,7 +111,7 @@ fn long_names_are_told_apart_and_each_end_speaks_for_itself() {
             serde_json::json!({ "mtu_bytes": mtu, "wait_share": if node == 3 { 0.6 } else { 0.05 } })
         };
         pair["ends"] = serde_json::json!([end(nodes[0]), end(nodes[1])]);
-        // A quota interrupts the process, which spreads all of its message times.
+        // A quota spreads all message times of the process.
         if nodes.contains(&3) {
             pair["trips"][0]["p90_ns"] = 5e5.into();
         }
@@ -154,7 +153,6 @@ fn bad_input_says_what_to_do() {
     }
 }
 
-/// Emulates nodes as namespaces.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../scripts/cluster");
 
 /// Whether this computer cannot create a cluster in namespaces.
@@ -166,7 +164,6 @@ fn is_refused(output: &Output) -> bool {
     is_refused
 }
 
-/// A real network: four nodes on two switches, in namespaces.
 #[test]
 fn the_nodes_of_two_switches_are_told_apart() {
     let place = Place::new();
@@ -189,7 +186,7 @@ fn the_nodes_of_two_switches_are_told_apart() {
     assert_eq!(cluster["groups"], serde_json::json!([[0, 1], [2, 3]]));
 }
 
-/// The relay first delays one direction, then both. A round trip is never faster than these delays.
+/// The relay delays one direction, then both.
 #[test]
 fn packets_are_as_late_as_the_cluster_was_told() {
     let place = Place::new();
@@ -215,7 +212,6 @@ fn packets_are_as_late_as_the_cluster_was_told() {
     assert!(first >= 20.0 && second >= 40.0, "{first} {second}");
 }
 
-/// Even after SIGKILL, no node outlives the script.
 #[test]
 fn a_killed_cluster_leaves_no_process() {
     ended_by(libc::SIGKILL, |pid| pid);
@@ -227,7 +223,7 @@ fn a_signal_to_all_leaves_no_node_without_its_relay() {
     ended_by(libc::SIGTERM, |pid| -pid);
 }
 
-/// A cluster, killed when its test ends, even if the test fails.
+/// Killed when its test ends.
 struct Ended(std::process::Child);
 
 impl Drop for Ended {
@@ -237,9 +233,9 @@ impl Drop for Ended {
     }
 }
 
-/// Sends a signal to a cluster and checks that none of its processes is left. `target` makes the
-/// argument of kill(2) from the process id. The system call replaces the program `kill`, which is
-/// not installed everywhere, and the shell's built-in, which accepts no group.
+/// Checks that a signal ends all of a cluster's processes. `target` makes the argument of kill(2)
+/// from the process id; not every system has the program `kill`, and the shell's built-in accepts
+/// no group.
 fn ended_by(signal: i32, target: impl Fn(i32) -> i32) {
     let place = Place::new();
     let mut cluster = Command::new(SCRIPT);
@@ -279,8 +275,8 @@ fn ended_by(signal: i32, target: impl Fn(i32) -> i32) {
     }
 }
 
-/// Nodes of two CPUs, alternately on two switches. A message of 64 KiB takes 0.2 ms within a switch
-/// and 2 ms between switches.
+/// Nodes of two CPUs, alternately on two switches: 64 KiB take 0.2 ms within a switch and 2 ms
+/// between.
 pub fn two_switches(nodes: usize, names: impl Fn(usize) -> String) -> String {
     let node = |rank: usize| {
         let facts = serde_json::json!({ "cpus": 2 });
@@ -396,15 +392,14 @@ fn a_rank_is_seated_and_checked_on_its_node() {
         "{}",
         stderr(&output)
     );
-    // The rank has ended, so the check finds its seat empty. It ignores the rank of another node.
+    // The rank has ended; the other node's rank is ignored.
     let checked = place.command("check --expect ranks.json --seconds 0.05").output().unwrap();
     assert_eq!(checked.status.code(), Some(1));
     let told = stdout(&checked);
     assert_contains(&told, "rank 1 has no thread");
 }
 
-/// A launcher for tests: its cost is 20 minus the number of successive ranks on the same switch.
-/// Its seventh start fails.
+/// Its cost is 20 minus the number of successive ranks on one switch; its seventh start fails.
 const LAUNCHER: &str = r#"
 hosts=$1; shift
 echo start >> starts
@@ -470,7 +465,7 @@ fn jobs_that_cannot_race_are_refused() {
     }
 }
 
-/// Another program measures without end, and each node waits for it.
+/// Each node waits for another program's endless measurement.
 #[test]
 fn a_node_that_cannot_measure_itself_in_time_says_so() {
     let place = Place::new();

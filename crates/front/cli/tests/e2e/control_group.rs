@@ -5,15 +5,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Parallel tests need distinct groups.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// A test's own control group, of version 1 or 2; removed on drop.
 pub struct Group(pub PathBuf);
 
 impl Group {
-    /// A group of a controller: below its version 1 mount, or below the version 2 root if that
-    /// delegates it. `None` if there is neither, or this user may not create a group.
+    /// A group of a controller, in version 1 or delegated by the version 2 root. `None` without
+    /// either, or if this user may not create groups.
     pub fn new(controller: &str) -> Option<Self> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         Self::named(
@@ -33,7 +32,6 @@ impl Group {
         Some(Group(path))
     }
 
-    /// Whether the version 2 root delegates a controller, as systemd sets it up.
     fn hands_down(controller: &str) -> bool {
         let given = std::fs::read_to_string("/sys/fs/cgroup/cgroup.subtree_control");
         given.is_ok_and(|given| given.split_whitespace().any(|word| word == controller))
@@ -51,8 +49,7 @@ impl Group {
             seatmap_needs::skipped!("no cpu controller takes a quota here");
             return None;
         };
-        // Next to busy programs its members would get less than their quota, and the quota would
-        // never stop them.
+        // Otherwise busy programs could keep its members below their quota.
         let weight = group.set("cpu.weight", "10000");
         weight.or_else(|| group.set("cpu.shares", "262144"));
         Some(group)

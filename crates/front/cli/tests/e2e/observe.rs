@@ -9,11 +9,11 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Time limit on a busy computer.
+/// For a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The schedule of a ring of 8 tasks and the program that executes schedules. `None` if the program
-/// cannot be built or observed here.
+/// A ring's schedule for 8 tasks and the program that executes it. `None` if it cannot be built or
+/// observed here.
 fn ring(rounds: u32) -> Option<Place> {
     let place = Place::new();
     if !installed("gcc") {
@@ -97,7 +97,7 @@ fn a_ring_is_seen_as_one_and_its_waits_by_kind() {
     }
 }
 
-/// Otherwise only `bench/observe/run` builds them, which does not run daily.
+/// Otherwise only `bench/observe/run` builds them, not daily.
 #[test]
 fn the_programs_of_the_bench_can_be_built() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/observe");
@@ -189,7 +189,6 @@ fn what_was_observed_can_be_placed() {
     );
 }
 
-/// A child process, killed on drop.
 struct Living(Child);
 
 impl Living {
@@ -252,7 +251,7 @@ fn a_living_program_is_observed_and_goes_on() {
     assert!(living.0.try_wait().unwrap().is_none());
 }
 
-/// A shell, in its own process group, whose two children communicate over a pipe.
+/// A shell in its own process group, with two children and a pipe between them.
 struct Pipeline(Child);
 
 impl Pipeline {
@@ -262,7 +261,6 @@ impl Pipeline {
         Pipeline(shell.args(["-c", script]).process_group(0).spawn().unwrap())
     }
 
-    /// The two communicating processes.
     fn children(&self) -> [String; 2] {
         let pid = self.0.id();
         let until = Instant::now() + PATIENCE;
@@ -479,12 +477,10 @@ fn a_removed_method_says_what_replaces_it() {
     assert!(!stdout(&help).contains("pages"));
 }
 
-/// The job of the library's own test: rank 0 sends rank 1 ten messages, and the other ranks
-/// exchange halves with their neighbours.
+/// The library's own test job.
 const HALO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../run/observe/tests/programs/halo.c");
 
-/// Compiles a job of four ranks with one of Debian's MPIs and returns the command line that starts
-/// it. `None` if that MPI is missing.
+/// The command line of a compiled job of four ranks. `None` if that MPI is missing.
 fn job(place: &Place, mpi: &str, compiler: &str, source: &str) -> Option<Vec<String>> {
     let launcher = format!("mpirun.{mpi}");
     let compiler = format!("{compiler}.{mpi}");
@@ -500,7 +496,6 @@ fn job(place: &Place, mpi: &str, compiler: &str, source: &str) -> Option<Vec<Str
     Some(launch(mpi).into_iter().chain(["./job"]).map(str::to_owned).collect())
 }
 
-/// Options for four ranks, as root and on fewer CPUs too.
 fn launch(mpi: &str) -> Vec<&str> {
     match mpi {
         "openmpi" => {
@@ -510,7 +505,6 @@ fn launch(mpi: &str) -> Vec<&str> {
     }
 }
 
-/// The messages between ranks of a job observed by one Seatmap.
 fn messages_of(place: &Place, job: &[String]) -> BTreeMap<(String, String), f64> {
     let job: Vec<&str> = job.iter().map(String::as_str).collect();
     let observe = ("observe --method mpi -o pattern.json --", job);
@@ -637,8 +631,7 @@ fn a_program_without_ranks_is_told_from_a_job() {
     assert!(output.status.code() == Some(2) && said.contains("set TMPDIR to another"), "{said}");
 }
 
-/// perf(1) can record page faults on every computer. They contain addresses and threads, as
-/// processor samples do.
+/// perf(1) records page faults on every computer, with addresses and threads.
 #[test]
 fn a_recording_of_perf_is_read() {
     let place = Place::new();

@@ -1,10 +1,10 @@
-//! Exported plans, used by the programs that they are for. The plans seat tasks in another order
-//! than the system's, to detect consumers that keep the set of CPUs but lose the order.
+//! Exported plans, used by the programs that they are for. The order differs from the system's, to
+//! detect consumers that lose it.
 
 use crate::common::{Place, assert_contains, stderr, stdout};
 use std::process::{Command, Output};
 
-/// Two CPUs of this process, the later one first. `None` if there is only one.
+/// Two CPUs of this process, the later one first.
 fn swapped() -> Option<[u32; 2]> {
     let cpus = seatmap_os::affinity::current().unwrap();
     if cpus.len() < 2 {
@@ -18,7 +18,6 @@ fn installed(program: &str) -> bool {
     seatmap_needs::tool(program)
 }
 
-/// Writes a plan and its export, named `seats`.
 fn export(place: &Place, format: &str, placement: &[u32]) {
     let names: Vec<String> =
         (0..placement.len()).map(|task| format!("\"task '{task}' \\\\ /* \\\"\"")).collect();
@@ -28,7 +27,7 @@ fn export(place: &Place, format: &str, placement: &[u32]) {
     place.stdout(format!("export plan.json --format {format} -o seats"));
 }
 
-/// Variables that give an exported script its task number, and similar ones that do not.
+/// A task number, and similar variables.
 const RANKS: [&str; 10] = [
     "SEATMAP_TASK",
     "OMPI_COMM_WORLD_LOCAL_RANK",
@@ -56,8 +55,7 @@ fn shell(place: &Place, command: &str) -> Output {
         .unwrap()
 }
 
-/// The stdout of a successful command, in sorted lines because threads and ranks print in any
-/// order.
+/// Sorted lines, because threads and ranks print in any order.
 fn lines(place: &Place, command: &str) -> Vec<String> {
     let output = shell(place, command);
     assert!(output.status.success(), "{command}: {output:?}");
@@ -68,12 +66,10 @@ fn lines(place: &Place, command: &str) -> Vec<String> {
     lines
 }
 
-/// The output of a consumer that follows the plan: `0 PU`, `1 PU`, ...
 fn seated(placement: &[u32]) -> Vec<String> {
     placement.iter().enumerate().map(|(task, pu)| format!("{task} {pu}")).collect()
 }
 
-/// Prints the CPUs available to a process.
 const ALLOWED: &str = "sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status";
 
 fn a_script_seats_each_process(format: &str) {
@@ -164,7 +160,7 @@ fn taskset_seats_the_ranks_of_mpirun() {
     assert_eq!(lines(&place, &format!("{mpirun} {RANK_AND_ALLOWED}")), seated(&cpus));
 }
 
-/// Two nodes that are both this computer: the replaced remote shell runs the command locally.
+/// Both nodes are this computer: the remote shell is replaced.
 #[test]
 fn taskset_seats_the_ranks_of_each_node() {
     let Some([second, first]) = swapped().filter(|_| installed("taskset")) else { return };
@@ -189,7 +185,7 @@ fn taskset_seats_the_ranks_of_each_node() {
     }
 }
 
-/// Runs the `mpirun` command from the comment at the top of the exported rankfile.
+/// The `mpirun` command of the rankfile's comment.
 fn by_rankfile(place: &Place, placement: &[u32], before: &str) -> Vec<String> {
     export(place, "rankfile", placement);
     let text = place.read("seats");
@@ -229,7 +225,6 @@ fn rankfiles_hold_where_hwloc_counts_otherwise() {
     );
 }
 
-/// Builds an OpenMP program with GCC and links this runtime library.
 fn openmp_program(place: &Place, runtime: &str) -> bool {
     place.file("program.c", "int main(void)\n{\n#pragma omp parallel\n    {}\n}\n");
     if !installed("gcc") {
@@ -250,7 +245,7 @@ fn the_environment_seats_each_thread(format: &str, runtime: &str) {
     };
     for placement in [&[second, first][..], &[second, first, second], &[second, second, first]] {
         export(&place, format, placement);
-        // Variables left over from another format's export must not take precedence.
+        // Left over from another format's export.
         let left = format!(
             "OMP_PLACES='{{{first}}},{{{second}}}' OMP_PROC_BIND=true GOMP_CPU_AFFINITY={first}"
         );
@@ -387,7 +382,7 @@ fn redis_reads_the_lists() {
     );
 }
 
-/// Tests only srun's parser: it gets as far as contacting a controller, which is missing.
+/// Tests only srun's parser, as there is no controller.
 #[test]
 fn srun_reads_the_binding() {
     if !installed("srun") {

@@ -10,7 +10,7 @@ fn cpu() -> String {
     super::run::programs::two_cpus()[0].to_string()
 }
 
-/// A zombie, whose parent has not waited for it, runs on no CPU.
+/// A zombie runs on no CPU.
 #[test]
 fn a_zombie_is_seated_and_judged_nowhere() {
     let mut ended = Command::new("true").spawn().unwrap();
@@ -27,7 +27,7 @@ fn a_zombie_is_seated_and_judged_nowhere() {
     ended.wait().unwrap();
 }
 
-/// A reader that closes the pipe early does not turn a wrong seating into a right one.
+/// A pipe closed early does not hide a wrong seating.
 #[test]
 fn a_reader_that_has_gone_hides_no_verdict() {
     let place = Place::new();
@@ -122,7 +122,7 @@ fn few_blocks_show_nothing_and_two_commands_have_two_names() {
     assert_contains(&text, "true (2)");
 }
 
-/// If Seatmap did not see the end of a run, it must not leave an earlier report in place.
+/// Otherwise an earlier report would stay.
 #[test]
 fn a_report_says_that_the_end_was_not_seen() {
     let place = Place::new();
@@ -162,8 +162,7 @@ fn runs_that_share_a_cpu_say_so() {
     assert_contains(&said, " ('sleep'), which another 'seatmap run' (process ");
 }
 
-/// A running program that was seated keeps its seat without a Seatmap process. Seating or starting
-/// another program there prints a warning.
+/// A seated running program keeps its seat without a Seatmap process.
 #[test]
 fn programs_that_run_already_and_share_a_cpu_are_told() {
     let place = Place::new();
@@ -186,7 +185,6 @@ fn programs_that_run_already_and_share_a_cpu_are_told() {
     assert!(stderr(&third).contains(&told), "{}", stderr(&third));
 }
 
-/// The warning does not require access to the other user's run.
 #[test]
 fn a_run_of_another_user_on_the_same_cpu_is_told() {
     if !is_root() || !crate::run::programs::installed("setpriv") {
@@ -288,7 +286,7 @@ fn a_limit_on_open_files_hides_no_thread() {
     drop(program);
 }
 
-/// The kernel treats root of a user namespace as an ordinary user when it opens files.
+/// In a user namespace, root opens files as an ordinary user.
 #[test]
 fn root_of_a_user_namespace_is_told_to_ask() {
     let place = Place::new();
@@ -327,8 +325,8 @@ fn a_rule_that_no_thread_fits_is_told() {
     assert!(said.contains("nothing was judged") && !said.contains("all as asked"), "{said}");
 }
 
-/// `/sys` may be absent, be another file system, or have its control groups covered by a mount.
-/// Seatmap refuses work that needs it; other work reports what it could not see.
+/// `/sys` may be absent, another file system, or covered by a mount. Seatmap refuses work that
+/// needs it.
 #[test]
 fn a_sys_that_is_not_the_kernels_is_never_judged_well() {
     if !is_root() {

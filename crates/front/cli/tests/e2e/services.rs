@@ -1,5 +1,4 @@
-//! `seatmap services`: plans from a record, and CPU sets of running services, which are always
-//! restored.
+//! `seatmap services`: plans from a record, and CPU sets of running services.
 
 use crate::auto::ALONE;
 use crate::common::{Arguments, Guarded, Json, Place, assert_contains, stderr, stdout};
@@ -10,12 +9,11 @@ use std::process::{Command, Output, Stdio};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-/// A made-up record of redis, nginx, postgres and workers.
 fn example() -> String {
     format!("{}/examples/services-record.json", crate::REPOSITORY)
 }
 
-/// `seatmap services` with its own folder of applied plans.
+/// With its own folder of applied plans.
 fn services(place: &Place, arguments: impl Arguments) -> Command {
     let mut command = place.command(("services", arguments));
     command.env("SEATMAP_RUN", place.path("run"));
@@ -137,7 +135,7 @@ fn a_plan_is_exported_for_its_neighbours() {
         let expected = format!("[Service]\nAllowedCPUs=\nAllowedCPUs={cpus}\n");
         assert!(drop_in.starts_with(&expected), "{drop_in}");
     }
-    // A wrong file next to it shows that systemd reads the folder: systemd must name it.
+    // systemd reads the folder if it names this wrong file.
     place.file("units/redis.service.d/60-wrong.conf", "[Service]\nAllowedCPUs=x-y\n");
     place.file("units/redis.service", "[Service]\nExecStart=/bin/true\n");
     let verify = Command::new("systemd-analyze")
@@ -152,7 +150,7 @@ fn a_plan_is_exported_for_its_neighbours() {
     assert!(told.contains("60-wrong.conf") && !told.contains("50-seatmap.conf"), "{told}");
 }
 
-/// The example files of three tools, with the machine that they describe.
+/// With the machine that they describe.
 const SEATS: [&str; 5] = [
     "examples/seats/cpu_manager_state",
     "examples/seats/redis.service",
@@ -182,7 +180,7 @@ fn seats_on_file_become_services_and_a_plan() {
         toml.contains("unit = \"redis.service\"") && toml.contains("domain = \"web\""),
         "{toml}"
     );
-    // Importing again adds nothing and leaves the file unchanged.
+    // A second import changes nothing.
     place.stdout(&arguments);
     assert_eq!(place.read("services.toml"), toml);
     place.stdout("export --format systemd plan.json -o units.sh");
@@ -263,7 +261,6 @@ fn claims_on_the_same_cpus_end_with_a_word() {
     place.refuses("services import a.service --format libvirt", "this is not a file of libvirt");
 }
 
-/// The message that refuses a plan before anything is changed.
 fn refused_plan(place: &Place) -> String {
     let refused = output(place, "apply plan.json");
     assert_eq!(refused.status.code(), Some(2));
@@ -288,7 +285,6 @@ fn pods_and_jobs_stay_with_their_owners() {
     assert_contains(&told, "name a step, such as 5.0 or 5.batch");
 }
 
-/// The mount points of control groups.
 fn mounted_groups() -> Vec<String> {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
@@ -404,8 +400,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-/// Two services of sleeping processes, one in a control group and one without, and a plan with a
-/// CPU for each.
+/// Two sleeping services, one in a control group, and a plan with a CPU for each.
 struct Rig {
     place: Place,
     group: Group,
@@ -469,7 +464,7 @@ impl Rig {
         let rig = Rig { place, group, inner, sleepers };
         let seconds = "plan --seconds 300ms -o plan.json";
         printed(&output(&rig.place, seconds));
-        // Planning assigns whole cores on a large machine; this test needs known sets.
+        // Known sets: planning assigns whole cores on a large machine.
         let mut plan = rig.place.read_json("plan.json");
         plan["services"][0]["cpus"] = first.to_string().into();
         plan["services"][1]["cpus"] = second.to_string().into();
@@ -480,7 +475,6 @@ impl Rig {
         Some(rig)
     }
 
-    /// Everything that `apply` changes.
     fn state(&self) -> String {
         let mask = seatmap_os::CpuSet::of_thread(self.sleepers[2].id() as i32).unwrap();
         // In version 2 a group with an empty list has the CPUs of its parent.
@@ -491,7 +485,7 @@ impl Rig {
         format!("{} {} {mask}", group.trim(), inner.trim())
     }
 
-    /// Whether the state is restored without a command, which takes the guardian a moment.
+    /// Without a command; the guardian takes a moment.
     fn comes_back(&self, before: &str) -> bool {
         let end = Instant::now() + Duration::from_secs(20);
         while self.state() != before && Instant::now() < end {
@@ -500,7 +494,6 @@ impl Rig {
         self.state() == before
     }
 
-    /// Replaces the processes of the service in the group by a new one.
     fn start_group_anew(&mut self) {
         // The kernel reports start times in steps of 10 ms.
         std::thread::sleep(Duration::from_millis(30));
@@ -553,7 +546,7 @@ fn sets_come_back_after_a_kill_at_every_step() {
 }
 
 impl Rig {
-    /// After a kill, either the sets are restored, or the plan was complete and can be undone.
+    /// After a kill, the sets are restored, or the plan is complete and can be undone.
     fn comes_back_or_stands(&self, before: &str) -> bool {
         let listed = output(&self.place, "undo");
         listed.status.code() == Some(0) && self.state() == before || self.comes_back(before)
@@ -609,7 +602,7 @@ fn a_race_without_a_gain_leaves_everything_as_it_was() {
     let told = output(&rig.place, race);
     assert_eq!(told.status.code(), Some(2));
     assert!(stderr(&told).contains("no service of the plan has a metric"));
-    // A total that grows only with time, so no set makes it faster.
+    // A total that no set makes grow faster.
     let mut plan = rig.place.read_json("plan.json");
     plan["services"][1]["service"]["metric"] = "cut -d' ' -f1 /proc/uptime".into();
     plan["services"][1]["service"]["limit_percent"] = 90.into();

@@ -1,12 +1,12 @@
 //! The size of the code: `size.txt` contains the tokens of each crate and four counts of the whole.
-//! These numbers may only fall. A commit that raises one says what it removed in return.
+//! These may only fall. A commit that raises one says what it removed in return.
 //!
 //! Tokens exclude comments, and short names or packed lines do not reduce them.
 
 use super::{root, rust, texts};
 use std::collections::BTreeMap;
 
-/// A bound this far above the counted size is out of date: other code could grow into the gap.
+/// A bound this far above the size is out of date: code could grow into the gap.
 const SLACK: usize = 200;
 
 /// Two-character operators. `..=` is the only one with three.
@@ -32,8 +32,7 @@ fn quoted(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// The length in bytes of a raw string. It is assumed to end at its first quotation mark, so a
-/// string that contains quotation marks counts as several tokens.
+/// Assumed to end at its first quotation mark, so it may count as several tokens.
 fn raw_string(text: &str) -> Option<usize> {
     let hashes = text.strip_prefix('r')?.trim_start_matches('#');
     let inside = hashes.strip_prefix('"')?;
@@ -41,7 +40,7 @@ fn raw_string(text: &str) -> Option<usize> {
     Some(text.len() - rest.trim_start_matches('#').len())
 }
 
-/// The length in bytes of a character literal such as `'a'` or `b'\n'`.
+/// Such as `'a'` or `b'\n'`.
 fn character(text: &str) -> Option<usize> {
     let prefix = usize::from(text.starts_with('b'));
     let inside = text[prefix..].strip_prefix('\'')?;
@@ -52,7 +51,7 @@ fn character(text: &str) -> Option<usize> {
     (is_closed && is_letter).then_some(prefix + escape + letter.len_utf8() + 2)
 }
 
-/// The length in bytes of the first token of a text without leading blanks.
+/// Without leading blanks; in bytes.
 fn token(text: &str) -> usize {
     let bytes = text.strip_prefix('b').unwrap_or(text);
     let string = bytes.starts_with('"').then(|| quoted(bytes, '"')).flatten();
@@ -81,7 +80,6 @@ fn token(text: &str) -> usize {
     first.len_utf8()
 }
 
-/// The number of tokens in lines, without comments.
 fn tokens(lines: &[&str]) -> usize {
     let code: Vec<&str> =
         lines.iter().copied().filter(|line| !line.trim().starts_with("//")).collect();
@@ -102,25 +100,23 @@ fn tokens_are_counted() {
     assert_eq!(tokens(&["for i in a..=b {}", "r#\"a b\"#"]), 9);
 }
 
-/// The crate of a file: a folder below a floor of the product, below `papers` or below `bench`.
+/// A folder below a floor of the product, below `papers` or below `bench`.
 fn crate_of(name: &str) -> String {
     let depth = if name.starts_with("crates/") { 3 } else { 2 };
     name.split('/').take(depth).collect::<Vec<_>>().join("/")
 }
 
-/// Whether a file contains only tests.
 fn is_all_tests(name: &str) -> bool {
     name.contains("/tests/") || name.ends_with("tests.rs") || name.contains("/benches/")
 }
 
-/// Splits a file into the lines of production code and the lines of tests.
+/// Production code and tests.
 fn divided<'a>(name: &str, lines: &'a [&'a str]) -> (&'a [&'a str], &'a [&'a str]) {
     let first_test = lines.iter().position(|line| line.trim() == "#[cfg(test)]");
     let cut = if is_all_tests(name) { 0 } else { first_test.unwrap_or(lines.len()) };
     lines.split_at(cut)
 }
 
-/// The name of the public type that a line declares.
 fn public_type(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix("pub")?;
     let rest = match rest.strip_prefix('(') {
@@ -132,7 +128,6 @@ fn public_type(line: &str) -> Option<&str> {
     named.split(|letter| !is_word(letter)).next()
 }
 
-/// The current values of everything in `size.txt`.
 fn counted() -> BTreeMap<String, usize> {
     let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
     let mut types: BTreeMap<String, usize> = BTreeMap::new();
@@ -170,7 +165,6 @@ fn counted() -> BTreeMap<String, usize> {
     sizes
 }
 
-/// The numbers in `size.txt`.
 fn allowed(text: &str) -> BTreeMap<String, usize> {
     let of_line = |line: &str| {
         let (size, what) = line.trim().split_once(' ')?;
@@ -179,7 +173,7 @@ fn allowed(text: &str) -> BTreeMap<String, usize> {
     text.lines().filter_map(of_line).collect()
 }
 
-/// A line for each size that exceeds its bound or whose bound is out of date.
+/// Sizes above their bound, and outdated bounds.
 fn differences(
     allowed: &BTreeMap<String, usize>,
     counted: &BTreeMap<String, usize>,

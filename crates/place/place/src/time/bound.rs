@@ -9,8 +9,8 @@ const MOST_CELLS: usize = 1 << 20;
 
 /// A lower bound on the slowest seat's time in nanoseconds: the larger of two.
 ///
-/// The total work divided by the joint speed of the cores; and the best matching of tasks with
-/// seats of their own, with the cheapest messages that each seat allows.
+/// The larger of the total work divided by the cores' joint speed, and the best matching of tasks
+/// with own seats and the cheapest messages there.
 #[must_use]
 pub(super) fn bound(model: &TimeModel) -> f64 {
     let floor = Floor::new(model);
@@ -111,7 +111,7 @@ fn by_work(model: &TimeModel, messages: f64) -> f64 {
     for core in &model.core {
         met[*core] += 1;
         let before = if met[*core] > 1 { model.cores[*core].work(met[*core] - 1) } else { 0.0 };
-        // The extra work of the core, at the speed of its fastest thread: no placement does more.
+        // The core's extra work at the speed of its fastest thread: an upper bound.
         gains.push(best_of_core[*core] * (model.cores[*core].work(met[*core]) - before));
     }
     gains.sort_by(|a, b| b.total_cmp(a));
@@ -142,8 +142,7 @@ fn can_match(cells: &[f64], rows: usize, columns: usize, most: f64) -> bool {
     (0..rows).all(|row| augment(cells, columns, most, row, &mut row_of))
 }
 
-/// Finds a column for a row, moving other rows. Breadth first: with thousands of rows depth first
-/// needs a deep stack.
+/// Moves other rows. Breadth first, because depth first needs a deep stack for thousands of rows.
 fn augment(
     cells: &[f64],
     columns: usize,

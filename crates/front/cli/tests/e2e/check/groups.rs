@@ -28,8 +28,7 @@ fn a_quota_stops_busy_threads() {
     drop(program);
 }
 
-/// Each thread uses a hundredth of a CPU, which reveals no quota; the kernel's count of throttled
-/// periods does.
+/// Each thread uses a hundredth of a CPU, so only throttled periods reveal the quota.
 #[test]
 fn a_quota_is_found_however_many_threads_share_it() {
     let Some(group) = is_root().then(|| Group::with_time(20_000, 3_200)).flatten() else { return };
@@ -54,7 +53,6 @@ fn a_quota_is_found_however_many_threads_share_it() {
     drop(program);
 }
 
-/// Threads of an idle group run only while no other thread needs their CPU.
 #[test]
 fn an_idle_group_holds_busy_threads_back() {
     let Some(group) = is_root().then(Group::idle).flatten() else { return };
@@ -72,8 +70,7 @@ fn an_idle_group_holds_busy_threads_back() {
     drop(program);
 }
 
-/// A group with a quota, and a group within it. `None` if this user may create none. The outer one
-/// is first in the tuple, so it is dropped last: a group with children cannot be removed.
+/// A group with a quota, and a group within it, which is removed first.
 fn nested() -> Option<(Group, Group)> {
     let outer = is_root().then(|| Group::with_time(20_000, 4_000)).flatten()?;
     // In version 2 a group delegates a controller only if that is set.
@@ -85,8 +82,7 @@ fn nested() -> Option<(Group, Group)> {
     Some((outer, inner))
 }
 
-/// The quota of the outer group stops the threads of the inner one. The inner quota is raised as
-/// well, because it would be the next limit.
+/// The inner quota is raised as well, because it would be the next limit.
 #[test]
 fn a_quota_above_stops_threads_too() {
     let Some((outer, inner)) = nested() else { return };
@@ -107,8 +103,7 @@ fn a_quota_above_stops_threads_too() {
     drop(program);
 }
 
-/// In version 1 each thread has its own group, but `/proc/PID/cgroup` shows only that of the first
-/// thread.
+/// In version 1, `/proc/PID/cgroup` shows only the first thread's group.
 #[test]
 fn a_quota_on_one_thread_is_found() {
     let Some((outer, inner)) = nested() else { return };
@@ -127,8 +122,7 @@ fn a_quota_on_one_thread_is_found() {
     drop(program);
 }
 
-/// `unshare -C` below the host's mount: the kernel reports paths relative to the namespace, without
-/// the names above it.
+/// After `unshare -C`, paths are relative to the namespace.
 #[test]
 fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
     let Some((outer, inner)) = nested() else { return };
@@ -172,7 +166,7 @@ pub(super) fn mended(checked: &Checked, rule: &str) -> String {
     found["remedy_kind"].text().to_owned()
 }
 
-/// Runs the command in this group. Returns stdout and stderr together, and the exit code.
+/// Stdout and stderr together, and the exit code.
 fn under_quota(group: &Group, place: &Place, arguments: impl Arguments) -> (String, Option<i32>) {
     let script = format!("echo $$ > {}/cgroup.procs; exec \"$0\" \"$@\" 2>&1", group.0.display());
     let mut shell = place.command_of("sh");
@@ -181,8 +175,7 @@ fn under_quota(group: &Group, place: &Place, arguments: impl Arguments) -> (Stri
     (stdout(&output), output.status.code())
 }
 
-/// A command that needs CPU time is as slow as the quota allows. The result says so and is compared
-/// with no other.
+/// The result names the quota and is compared with no other.
 #[test]
 fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
     let Some((outer, inner)) = nested() else { return };
@@ -263,7 +256,7 @@ fn a_cpuset_forbids_the_seat_of_a_plan() {
     drop(program);
 }
 
-/// As `docker pause` does. The state letter of a frozen thread does not show it.
+/// As `docker pause` does; the state letter does not show it.
 #[test]
 fn a_frozen_group_is_told_and_thawed() {
     let mount = std::path::Path::new("/sys/fs/cgroup/freezer");
@@ -285,7 +278,7 @@ fn a_frozen_group_is_told_and_thawed() {
     let is_mended = remedy.is_some_and(|remedy| {
         std::process::Command::new("sh").args(["-c", remedy]).status().unwrap().success()
     });
-    // A frozen program cannot be ended, so thaw it before any assertion.
+    // A frozen program cannot be ended.
     group.set("freezer.state", "THAWED").unwrap();
     assert!(is_mended && found[0]["tids"].elements().len() == 2, "{found:?}");
     assert_contains(&top, "i frozen: the control group");
