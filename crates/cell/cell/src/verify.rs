@@ -106,7 +106,7 @@ fn intruders(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileEr
     Ok([inside, sentences(&outside, "may run on the cell's CPUs")].concat())
 }
 
-/// When creation began, in clock ticks after the boot.
+/// In clock ticks after the boot.
 fn began_ticks(host: &CellHost, record: &CellRecord) -> Option<u64> {
     let journals = host.journals().ok()?;
     journals.into_iter().find(|journal| journal.header.cell == record.name)?.header.began_ticks
@@ -153,8 +153,7 @@ fn outside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, File
         .collect())
 }
 
-/// Whether a thread still lives. Checked last, because an ended thread has no parent or mask and
-/// looks like an intruder.
+/// Checked last, because an ended thread looks like an intruder.
 fn is_still_there(root: &Root, task: &ThreadStat) -> bool {
     let folder = format!("/proc/{}/task/{}", task.pid, task.tid);
     let now = task::in_folder(root, &folder, task.tid).ok().flatten();

@@ -1,5 +1,4 @@
-//! `seatmap run --auto` on a real program. Whether seats help it is left open: the tests check
-//! masks, exit codes and logs.
+//! `seatmap run --auto` on a real program. The tests check masks, exit codes and logs.
 
 use crate::common::{Guarded, Place, assert_contains, stderr, stdout, two_cpus};
 use crate::run::programs::installed;
@@ -10,11 +9,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time limit on a busy computer.
+/// On a busy computer.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Allows one relay at a time, and no cell next to it: they would slow each other down, and the
-/// computer.
+/// One relay at a time, without a cell, because they slow each other down.
 pub(crate) static ALONE: Mutex<()> = Mutex::new(());
 
 /// A pair of threads that exchange buffers until killed.
@@ -24,7 +22,7 @@ pub(crate) struct Relay(
 );
 
 impl Relay {
-    /// Starts the program. `None` if it cannot be built, observed or seated here.
+    /// `None` if it cannot be built, observed or seated here.
     pub(crate) fn start(place: &Place) -> Option<Self> {
         if !can_play(place) {
             return None;
@@ -42,7 +40,6 @@ impl Relay {
         self.0.id().to_string()
     }
 
-    /// The thread ids with their masks.
     pub(crate) fn masks(&self) -> BTreeSet<(String, String)> {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.0.id())).unwrap();
         let mask = |folder: std::path::PathBuf| {
@@ -138,7 +135,7 @@ fn seats_are_tried_and_the_log_says_what_is_in_force() {
     assert_eq!(place.run("run --replay log").status.code(), Some(1));
 }
 
-/// The program is stopped, so it does not follow that its threads never communicate.
+/// A stopped program's threads may communicate.
 #[test]
 fn a_program_that_does_not_run_is_told_with_the_remedy() {
     let place = Place::new();
@@ -157,7 +154,7 @@ fn a_program_that_does_not_run_is_told_with_the_remedy() {
     assert_contains(&said, &halted);
 }
 
-/// A period in which CPUs change says nothing about the seats. It is repeated and reported.
+/// Because CPUs changed.
 #[test]
 fn void_periods_are_made_again() {
     let place = Place::new();
@@ -173,8 +170,8 @@ fn void_periods_are_made_again() {
     until("a period", || {
         std::fs::read_to_string(place.path("log")).is_ok_and(|log| log.contains("\"measure\""))
     });
-    // Like a cpuset that narrows and widens. The measured 32 ms of a period contain one or two of
-    // the three changes, so the set differs at the end.
+    // The measured 32 ms of a period contain one or two of the three changes, so the set differs at
+    // the end.
     for mask in masks.iter().cycle() {
         if run.try_wait().unwrap().is_some() {
             break;
@@ -252,7 +249,6 @@ fn a_process_that_ends_is_told_to_have_ended() {
     assert!(output.status.success() && said.contains("The program ended after "), "{said}");
 }
 
-/// Seatmap need not wait for a metric of an ended program.
 #[test]
 fn a_metrics_command_ends_with_the_program() {
     let place = Place::new();
@@ -311,7 +307,6 @@ fn soft_seats_are_whole_caches() {
     );
 }
 
-/// The program continues, and Seatmap exits without waiting for it.
 #[test]
 fn seats_of_a_living_program_are_not_sought_on_one_cpu() {
     if !installed("taskset") {

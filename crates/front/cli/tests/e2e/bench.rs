@@ -47,8 +47,7 @@ fn next_of(place: &Place, name: &str, readings: &str) -> String {
     format!("sh {name}.sh")
 }
 
-/// Six blocks suffice if all pairs agree: the interval is not widened for what six blocks cannot
-/// show.
+/// Six blocks suffice if all pairs agree.
 #[test]
 fn few_blocks_show_a_factor_of_three() {
     for blocks in ["6", "7", "8", "9"] {
@@ -65,8 +64,6 @@ fn few_blocks_show_a_factor_of_three() {
     }
 }
 
-/// A session that cannot show a difference of 10 % says how many blocks can, and which option adds
-/// them.
 #[test]
 fn blocks_that_a_small_difference_needs_are_offered() {
     let place = Place::new();
@@ -93,7 +90,7 @@ fn a_direction_that_nobody_gave_is_not_judged() {
 #[test]
 fn earlier_results_are_compared_where_the_computer_is_the_same() {
     let place = Place::new();
-    // A cell of another test may take CPU 0.
+    // Another test's cell may take CPU 0.
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let then = |rate: &str| {
         bench(
@@ -108,7 +105,7 @@ fn earlier_results_are_compared_where_the_computer_is_the_same() {
     let mut earlier = place.read_json("then.json");
     earlier["seats"].as_object_mut().unwrap().remove("others_percent");
     place.file("then.json", earlier.to_string());
-    // The later runs use the CPU of the earlier ones, whichever CPUs are quiet now.
+    // The later runs use the CPU of the earlier ones.
     let now = "--lower-is-better --baseline then.json --fail-above 3 -- echo rate";
     assert_eq!(bench(&place, (now, "102")).status.code(), Some(0));
     assert_eq!(bench(&place, (now, "110")).status.code(), Some(1));
@@ -171,14 +168,14 @@ fn a_session_that_is_interrupted_keeps_whole_blocks_and_leaves_nothing_running()
     let pid: i32 = place.read("pid").trim().parse().unwrap();
     assert!(!seatmap_os::task::lives(pid), "the run goes on");
     let kept = place.read_json("kept.json");
-    // One of seven runs warms up, and disturbed ones may have been repeated.
+    // One run warms up; disturbed ones may have been repeated.
     let runs = kept["runs"].elements().len();
     assert!(kept["complete"] == false && (4..=6).contains(&runs), "{runs}");
 }
 
 #[test]
 fn quiet_seats_are_given_back() {
-    // A cell takes a CPU from all other programs, including those of other tests.
+    // A cell takes a CPU from other tests.
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
     let document = place.json("bench --runs 2 --quiet --seats 1 --json -- true");
@@ -212,7 +209,7 @@ fn a_session_of_short_commands_stops_at_every_signal() {
     }
 }
 
-/// At every signal, a session restores its cell, or its quiet seats if cells cannot be created.
+/// Also quiet seats without cells.
 #[test]
 fn a_quiet_session_gives_its_seats_back_at_every_signal() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);

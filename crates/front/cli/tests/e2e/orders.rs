@@ -1,7 +1,6 @@
 //! The ranks of a job obey orders only from a sender that knows the secret.
 //!
-//! The attacker is real: another user, or a relay that carries all messages of a rank and changes
-//! some.
+//! The attacker is another user, or a relay that changes messages.
 
 mod relay;
 
@@ -31,7 +30,6 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// A rank that meets the others at a local port.
 fn at_port(place: &Place, at: usize, size: usize, port: u16, more: impl Arguments) -> Command {
     let meet = format!("127.0.0.1:{port}");
     let mut command = rank(place, at, size, (MEASURE, &["--meet", &meet], more));
@@ -39,8 +37,7 @@ fn at_port(place: &Place, at: usize, size: usize, port: u16, more: impl Argument
     command
 }
 
-/// A folder that all users may write to. `None` if this process cannot become another user, or that
-/// user cannot start the program.
+/// Writable for all. `None` if this process cannot run the program as another user.
 fn shared() -> Option<Place> {
     let place = Place::new();
     fs::set_permissions(place.folder(), Permissions::from_mode(0o777)).unwrap();
@@ -106,8 +103,8 @@ fn a_link_and_an_open_file_are_no_meeting_files_and_no_secrets() {
     assert_eq!(files(&place), ["note"]);
 }
 
-/// Three ranks, of which the second reaches rank 0 through a relay. Returns the ends of the second
-/// and the first rank, and the first order that the relay carried.
+/// Three ranks, the second behind a relay. Returns the ends of the second and the first rank, and
+/// the first order.
 fn relayed(place: &Place, tampering: Tampering) -> ([(Option<i32>, String); 2], Vec<u8>) {
     let port = free_port();
     let first = begun(at_port(place, 0, 3, port, "-o cluster.json"));
@@ -197,7 +194,6 @@ fn ranks_that_were_started_for_something_else_do_not_obey() {
     }
 }
 
-/// Connects to an address, and retries until a listener is there.
 fn connected(address: &str) -> TcpStream {
     let begun = Instant::now();
     loop {
@@ -235,7 +231,7 @@ impl Crowd {
         Crowd { streams: (0..count).map(|_| connected(address)).collect(), said: 0 }
     }
 
-    /// Sends one more byte on each connection, of a message that they never finish.
+    /// One more byte of unfinished messages.
     fn trickle(&mut self) {
         let byte = [0, 0, 0xff, 0].get(self.said).copied().unwrap_or(b'x');
         self.said += 1;

@@ -10,10 +10,10 @@ use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Time limit for a screen change on a busy computer.
+/// On a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A terminal of 80 columns and 24 lines that runs a shell.
+/// 80 columns and 24 lines.
 struct Terminal<'a> {
     place: &'a Place,
 }
@@ -46,7 +46,6 @@ impl<'a> Terminal<'a> {
         assert!(self.command(("send-keys", keys)).status().unwrap().success());
     }
 
-    /// Types a line at the shell.
     fn types(&self, line: &str) {
         self.keys(&["-l", line]);
         self.keys(&["Enter"]);
@@ -56,7 +55,7 @@ impl<'a> Terminal<'a> {
         String::from_utf8(self.command("capture-pane -p").output().unwrap().stdout).unwrap()
     }
 
-    /// Waits for a screen that meets the condition, and returns it.
+    /// The screen that meets the condition.
     #[track_caller]
     fn until(&self, is_so: impl Fn(&str) -> bool) -> String {
         let begun = Instant::now();
@@ -70,7 +69,7 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Starts `seatmap top` on a program, and saves the terminal's settings before it.
+    /// Saves the terminal's settings, then starts `seatmap top`.
     fn top(&self, pid: i32) {
         let seatmap = env!("CARGO_BIN_EXE_seatmap");
         let line = format!(
@@ -123,7 +122,7 @@ fn with_threads(place: &Place, count: usize) -> Option<(Running, Terminal<'_>)> 
     Some((threads(count, "spin")?, Terminal::open(place)?))
 }
 
-/// The view shows the seats of `seatmap run` and judges them as `seatmap check` does.
+/// As `seatmap check` judges them.
 #[test]
 fn seats_of_a_run_are_shown_and_judged() {
     let ([a, b], Some(spin)) = (two_cpus(), programs::spin()) else { return };

@@ -13,8 +13,8 @@ pub struct Qap {
 
 /// One symmetric or one antisymmetric pair of matrices.
 ///
-/// Any matrix is the sum of both kinds, and products of different kinds cancel, so an asymmetric
-/// problem is two problems with one formula for changes.
+/// Products of different kinds cancel, so an asymmetric problem is two problems with one formula
+/// for changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatrixPair {
     a: Square<f64>,

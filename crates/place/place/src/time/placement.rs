@@ -27,7 +27,7 @@ impl Score {
             return true;
         }
         let rounding = if other.sum.is_finite() { ROUNDING * other.sum } else { 0.0 };
-        // Within a hundredth of the margin, so that a chain of such steps hardly climbs.
+        // A hundredth, so that a chain of such steps hardly climbs.
         self.most <= other.most + 0.01 * margin && self.sum < other.sum - rounding
     }
 }
@@ -201,7 +201,7 @@ impl<'a> TimedPlacement<'a> {
             .unwrap_or(0)
     }
 
-    /// Recomputes the sums, which have rounding errors after thousands of changes.
+    /// After thousands of changes, the sums have rounding errors.
     pub(super) fn renewed(&self) -> Self {
         TimedPlacement::of(self.model, &self.pu_of)
     }

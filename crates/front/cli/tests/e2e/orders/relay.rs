@@ -1,7 +1,6 @@
 //! A relay between a rank and rank 0: carries every message and tampers with some.
 //!
-//! Knows only the outer form of messages, as an attacker would: a length, a text, and after the
-//! handshake a tag.
+//! Knows only the form of messages: a length, a text, and after the handshake a tag.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -78,7 +77,7 @@ fn carry(rank: TcpStream, lead: TcpStream, tampering: Tampering, orders: &Sender
     carry_orders(lead, rank, &tampering, &answers, orders);
 }
 
-/// A message with a tag of `tag` bytes after its text. Returns `None` at the end of the connection.
+/// With a tag of `tag` bytes; `None` at the end.
 fn message(from: &mut &TcpStream, tag: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; 4];
     from.read_exact(&mut bytes).ok()?;
@@ -147,7 +146,6 @@ fn carry_orders(
     let _ = rank.shutdown(Shutdown::Write);
 }
 
-/// Changes a byte of the text.
 fn flip(message: &mut [u8]) {
     message[8] ^= 1;
 }

@@ -1,8 +1,7 @@
 //! Binding faults of other programs: each binding is right on a usual machine and wrong on another
 //! one, where `seatmap pretend --check` finds the fault without that machine.
 //!
-//! `tests/programs/pinning.c` reimplements each faulty logic. Each case below names the public
-//! thread in which users reported it.
+//! `tests/programs/pinning.c` reimplements the logic of public reports.
 
 use super::{pretend, text};
 use crate::common::Place;
@@ -16,19 +15,15 @@ enum Check {
     Seats(&'static [u32]),
 }
 
-/// A machine in a state, and the number of workers there.
 struct Case {
     machine: &'static str,
     workers: u32,
     check: Check,
 }
 
-/// A fault, named as in the program.
 struct Fault {
     name: &'static str,
-    /// A machine on which the program is right.
     usual: Case,
-    /// A machine on which it is wrong.
     odd: Case,
     /// Part of the finding's text.
     says: &'static str,
@@ -114,7 +109,6 @@ const FAULTS: [Fault; 10] = [
     },
 ];
 
-/// The program's exit code and findings on a machine.
 fn judged(place: &Place, program: &str, fault: &str, case: &Case) -> (Option<i32>, String) {
     let check = match case.check {
         Check::Rule(rule) => rule,

@@ -1,4 +1,4 @@
-//! Running programs: those that tests communicate with, and those that are seated while they run.
+//! Programs that run already, or that tests communicate with.
 
 use super::programs::{self, are_two, installed, list, mask_of, on_two_cpus, two_cpus};
 use crate::common::{Arguments, Json, Place, assert_contains, stderr};
@@ -81,7 +81,6 @@ fn stayer() -> Option<Running> {
     Some(Running::of(command))
 }
 
-/// The masks of its threads, in the order of their ids.
 fn masks(running: &Running) -> Vec<String> {
     let folder = format!("/proc/{}/task", running.pid());
     let mut tids: Vec<u32> = std::fs::read_dir(&folder)
@@ -206,8 +205,7 @@ fn a_stopped_process_has_masks_and_no_verified_seats() {
     assert_contains(&told, "1 of 1 thread could not be seated and verified");
 }
 
-/// The kernel accepts masks for frozen threads, and their state letters do not show that they are
-/// frozen.
+/// The kernel accepts masks for frozen threads.
 #[test]
 fn a_frozen_process_has_masks_and_no_verified_seats() {
     let freezers = [
@@ -247,7 +245,7 @@ fn assert_frozen_is_told(group: &Group, file: &str, freeze: &str, thaw: &str) {
     let remedy = told.split('\'').find(|words| words.starts_with("echo ")).unwrap_or("false");
     let is_mended = Command::new("sh").args(["-c", remedy]).status().unwrap().success();
     let again = place.command(run).output().unwrap();
-    // A frozen program cannot be ended, so thaw it before any assertion.
+    // A frozen program cannot be ended.
     group.set(file, thaw).unwrap();
     child.kill().and_then(|()| child.wait()).unwrap();
     let why = format!("it was given CPU {cpu} and has not run since: its control group ");

@@ -1,21 +1,18 @@
-//! The seats of threads: each thread of the test programs prints its CPUs at its first instruction.
+//! Each thread of the test programs prints its CPUs at its first instruction.
 
 use super::programs::{self, are_two, list, on, on_two_cpus, own_mask, two_cpus};
 use super::{Told, run, run_as_usual, run_with};
 use crate::common::{Arguments, Json, Place};
 use std::collections::HashSet;
 
-/// Runs the C program under these options.
 fn c(options: impl Arguments, arguments: impl Arguments) -> Option<Told> {
     Some(run(&Place::new(), options, (&[programs::c()?], arguments)))
 }
 
-/// The line printed by a thread with these CPUs.
 fn says(who: &str, cpus: impl ToString) -> String {
     format!("{who} {}", cpus.to_string())
 }
 
-/// A plan with named tasks.
 fn plan(place: &Place, placement: &[u32]) {
     let names = &["boss", "left", "right", "spare"][..placement.len()];
     place.file(
@@ -138,8 +135,7 @@ fn spawned_programs_are_seated_too() {
     told.assert_verified();
 }
 
-/// On execve(2) from another thread, that thread takes over the process id, and the main thread
-/// ends.
+/// On execve(2), that thread takes over the process id.
 #[test]
 fn a_thread_that_executes_a_program_keeps_its_seat() {
     let [a, b] = two_cpus();
@@ -220,8 +216,7 @@ fn threads_that_seat_themselves_are_told_of() {
     );
 }
 
-/// A new thread may stop, run and end before its creator's report of it arrives. It must count
-/// once.
+/// A new thread may end before its creator's report of it.
 #[test]
 fn nobody_is_missed_or_counted_twice_in_a_crowd() {
     let [a, b] = two_cpus();
@@ -240,8 +235,7 @@ fn nobody_is_missed_or_counted_twice_in_a_crowd() {
     }
 }
 
-/// A traced thread stops for each signal, so Seatmap stops tracing a thread that receives many. It
-/// must still find that thread's new threads.
+/// Seatmap stops tracing a thread that receives many signals, but finds its new threads.
 #[test]
 fn a_flood_of_signals_costs_no_seat() {
     let [a, b] = two_cpus();
@@ -310,8 +304,7 @@ fn threads_of_creators_that_race_sit_by_their_paths() {
         );
         let told = run(&place, "--plan plan.json --any-machine", [program, order]);
         assert!(told.output.status.success(), "{}", told.stderr());
-        // The threads print their own names, because they end too soon to be reliably seen from
-        // outside.
+        // They end too soon to be seen from outside.
         let mut said = told.lines();
         said.sort_unstable();
         let [left, right] = [format!("left {a} of 1"), format!("right {b} of 1")];
@@ -321,8 +314,7 @@ fn threads_of_creators_that_race_sit_by_their_paths() {
     }
 }
 
-/// The first thread waits on the whole set until another thread is created, so it has not taken its
-/// seat.
+/// The first thread waits on the whole set for another thread.
 #[test]
 fn a_thread_that_waits_to_the_end_has_not_taken_its_seat() {
     let [a, b] = two_cpus();
@@ -346,8 +338,7 @@ fn a_thread_that_waits_to_the_end_has_not_taken_its_seat() {
     assert_eq!((&first["waiting"], &first["verified"]), (&false.into(), &true.into()), "{first}");
 }
 
-/// A shell whose mask another program changes, and possibly restores. Between its sleeps it runs on
-/// the CPU of its mask.
+/// A shell whose mask another program changes, and possibly restores.
 fn moved(to: u32, then: &str) -> Option<Told> {
     let [a, b] = two_cpus();
     let is_possible = are_two([a, b]) && programs::installed("taskset");
