@@ -1,13 +1,13 @@
 //! Whether tasks share cores.
 //!
-//! By distance alone, two tasks belong on one core. But distances do not show how much hardware
-//! threads slow each other down.
+//! Distances, which are shortest on one core, do not show how much hardware threads slow each other
+//! down.
 
 use crate::request::{MessageWait, SmtUse};
 use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, PlacementResult, knows_wakeups, search};
 use seatmap_data::plan::Objective;
 
-/// The other use of SMT may take 1/`OTHER_WAY_PART` of the time or kicks.
+/// The other use of SMT takes 1/`OTHER_WAY_PART` of the time or kicks.
 pub const OTHER_WAY_PART: u32 = 5;
 
 impl PlaceRequest<'_> {

@@ -1,5 +1,5 @@
-//! `seatmap advise` on real programs. Its advice on a busy program depends on the load of the
-//! computer, so the tests check only other verdicts, masks and the document.
+//! `seatmap advise` on real programs. Its advice on a busy program depends on the load, so the
+//! tests check other verdicts, masks and the document.
 
 use crate::auto::{Relay, until};
 use crate::common::{
@@ -27,8 +27,7 @@ fn a_program_that_sleeps_is_left_alone() {
     assert!(page.contains("LEAVE IT") && page.contains("it hardly runs"));
 }
 
-/// Forty threads that each use a hundredth of a CPU: none is busy, yet they are not short-lived
-/// tasks.
+/// Forty threads that each use a hundredth of a CPU.
 #[test]
 fn a_little_work_of_many_threads_is_not_that_of_short_ones() {
     let Some(program) = crate::check::threads(40, "nibble") else { return };
@@ -64,10 +63,8 @@ fn a_quota_that_is_used_up_is_raised() {
     assert_eq!(std::fs::read_to_string(file).unwrap(), quota, "{undo}");
 }
 
-/// A total that always grows.
 const CLOCK: &str = "command:date +%s%N";
 
-/// The command line that tries seats on a relay for this long.
 fn trial<'a>(pid: &'a str, metric: &'a str, seconds: &'a str) -> [&'a str; 9] {
     ["advise", "--pid", pid, "--prove", "--seconds", seconds, "--metric", metric, "--json"]
 }
@@ -137,8 +134,7 @@ fn a_command_runs_to_its_end() {
     assert_eq!(place.read("end"), "done\n");
 }
 
-/// The name of a running program refers to that process: users do not start a second server to get
-/// advice about the first.
+/// A name refers to the running process.
 #[test]
 fn a_name_of_a_program_that_runs_starts_no_second_one() {
     let place = Place::new();
@@ -156,7 +152,7 @@ fn a_name_of_a_program_that_runs_starts_no_second_one() {
             format!("{name} runs already, as process {pid}; 'seatmap {verb} {way}' asks");
         assert_contains(&said, &sentence);
     }
-    // After two dashes it is a command, which exits at once because it lacks a duration.
+    // After two dashes it is a command, which lacks a duration.
     let output = place.command(["advise", "--", name]).env("PATH", &path).output().unwrap();
     assert_ne!(output.status.code(), Some(2), "{output:?}");
 }
@@ -178,7 +174,7 @@ fn a_command_that_timeout_ends_has_not_failed() {
     let output = place.run("advise -- timeout 1 sleep 10");
     let printed = stdout(&output);
     assert_eq!(output.status.code(), Some(0), "{printed}");
-    // On a crowded computer the verdict depends on the other programs.
+    // The verdict depends on other programs.
     assert!(!printed.contains("the command failed"), "{printed}");
     let words = printed.split_whitespace().collect::<Vec<&str>>().join(" ");
     assert!(words.contains("exit code 124, as timeout(1) does when the time is over"), "{printed}");
@@ -250,7 +246,7 @@ fn a_mask_that_holds_a_program_back_is_named() {
     assert_ne!(advice["conclusion"]["verdict"], "leave-it", "{advice:#}");
 }
 
-/// A pool that ends during the look, bound to one CPU from its start.
+/// A pool bound to one CPU.
 #[test]
 fn a_command_that_ends_within_the_look_is_bound_by_its_own_mask() {
     let Some(cpus) = two_cpus().filter(|_| can_observe()) else { return };

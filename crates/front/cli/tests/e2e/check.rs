@@ -18,7 +18,7 @@ use serde_json::Value;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Time limit, on a busy computer, for something that the next look should show.
+/// On a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Checked {
@@ -43,7 +43,6 @@ impl Checked {
         self.findings().iter().filter(|finding| finding["rule"] == rule).collect()
     }
 
-    /// Asserts that the check failed for this rule, and returns the finding.
     #[track_caller]
     fn wrong(&self, rule: &str) -> &Value {
         let wrong = self.of_rule(rule).into_iter().find(|finding| finding["gravity"] == "wrong");
@@ -57,9 +56,7 @@ impl Checked {
         wrong.unwrap()
     }
 
-    /// Asserts that nothing is wrong. Ignores CPU time taken by other programs: the check rightly
-    /// reports it if another test (perhaps of real-time priority), a build or a neighbour took
-    /// some.
+    /// Ignores CPU time taken by other programs, such as another test.
     #[track_caller]
     fn assert_healthy(&self) {
         let is_wrong = |finding: &&Value| finding["gravity"] == "wrong";
@@ -71,7 +68,6 @@ impl Checked {
         assert!(wrong.is_empty() && self.code == Some(code), "{wrong:?} {}", self.stderr);
     }
 
-    /// The thread ids in ascending order.
     fn tids(&self) -> Vec<Tid> {
         self.document["threads"].elements().iter().map(|thread| tid(&thread["tid"])).collect()
     }
@@ -89,8 +85,7 @@ fn check_pid(place: &Place, pid: Tid, options: impl Arguments) -> Checked {
     check(place, (&["--pid", &pid.to_string()], options))
 }
 
-/// A program with `count` threads besides the main thread, all ready. `None` if there is no
-/// compiler.
+/// Ready, besides the main thread. `None` without a compiler.
 pub(crate) fn threads(count: usize, what: &str) -> Option<Running> {
     threads_with(count, what, &[])
 }
@@ -101,7 +96,6 @@ fn threads_with(count: usize, what: &str, variables: &[(&str, &str)]) -> Option<
     Some(Running::of(command))
 }
 
-/// The ids of a process's threads, in ascending order.
 pub(crate) fn tids(pid: Tid) -> Vec<Tid> {
     seatmap_os::task::threads(pid).unwrap()
 }
@@ -121,8 +115,7 @@ fn plan(place: &Place, placement: &[u32]) {
     );
 }
 
-/// Repeats the check until its result meets the condition: the kernel decides what a thread does in
-/// a short time.
+/// The kernel decides what a thread does in a short time.
 #[track_caller]
 fn until(check: impl Fn() -> Checked, is_so: impl Fn(&Checked) -> bool) -> Checked {
     let begun = Instant::now();
@@ -135,13 +128,11 @@ fn until(check: impl Fn() -> Checked, is_so: impl Fn(&Checked) -> bool) -> Check
     }
 }
 
-/// Checks a program until a rule has findings.
 #[track_caller]
 fn until_found(place: &Place, pid: Tid, rule: &str) -> Checked {
     until(|| check_pid(place, pid, ""), |checked| !checked.of_rule(rule).is_empty())
 }
 
-/// Checks a program until a rule has no findings.
 #[track_caller]
 fn until_mended(place: &Place, pid: Tid, rule: &str) -> Checked {
     until(|| check_pid(place, pid, ""), |checked| checked.of_rule(rule).is_empty())

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const MEASURE: &str = "cluster measure --each-rank --trips 1ms";
 
-/// Pairs of two seconds each, long enough to interfere with.
+/// Long enough to interfere with.
 const LONG: &str = "cluster measure --each-rank --trips 500ms -o cluster.json";
 
 /// The exit code and the stderr of a process.
@@ -32,14 +32,13 @@ pub fn sentence_of(place: &Place, words: &str) -> String {
     doctor.lines().find(|line| line.contains(words)).unwrap().to_owned()
 }
 
-/// Three ranks, after the file of rank 0 contains the first pair.
+/// Rank 0 has already measured a pair.
 fn under_way(place: &Place) -> [Child; 3] {
     let ranks = [0, 1, 2].map(|at| begun(rank(place, at, 3, LONG)));
     wait_for_a_pair(place);
     ranks
 }
 
-/// Waits until rank 0 has written its first pair.
 fn wait_for_a_pair(place: &Place) {
     let has_begun = || {
         std::fs::read_to_string(place.path("cluster.json")).is_ok_and(|text| text.ends_with("\n"))
@@ -59,7 +58,7 @@ fn first_pair(place: &Place) -> Value {
         .clone()
 }
 
-/// Figures of a pair for which lower is better.
+/// Lower is better.
 fn costs(pair: &Value) -> Vec<f64> {
     let numbers =
         |key: &str| pair[key].elements().iter().map(|one| one.number()).collect::<Vec<_>>();
@@ -70,7 +69,7 @@ fn costs(pair: &Value) -> Vec<f64> {
         .collect()
 }
 
-/// Resumes: the ranks measure only pairs missing from the file.
+/// Only missing pairs are measured.
 fn goes_on(place: &Place) {
     let known = first_pair(place);
     let typed = (MEASURE, "--resume cluster.json -o cluster.json");
@@ -81,8 +80,8 @@ fn goes_on(place: &Place) {
     }
     let cluster = place.read_json("cluster.json");
     assert_eq!(cluster["pairs"].elements().len(), 3);
-    // A bad pair is measured again together with others, and the better figures count. A completely
-    // new measurement would have some worse figures.
+    // A bad pair is measured again, and the better figures count; a new measurement would have some
+    // worse ones.
     let then = costs(&known);
     let now = costs(&first_pair(place));
     assert!(then.iter().zip(&now).all(|(then, now)| now <= then), "{then:?} {now:?}");
@@ -107,7 +106,7 @@ fn a_rank_that_dies_midway_is_named_and_the_rest_is_kept() {
     goes_on(&place);
 }
 
-/// A stopped process keeps its connections, so the ranks that wait for it are not blamed.
+/// A stopped process keeps its connections.
 #[test]
 fn a_stopped_rank_is_named_and_not_those_that_wait_for_it() {
     let place = Place::new();
@@ -132,7 +131,7 @@ fn a_stopped_rank_is_named_and_not_those_that_wait_for_it() {
     assert_eq!(cluster["pairs"].elements().len(), 3, "those of the others are kept");
 }
 
-/// As a launcher does that ends all ranks when the first one fails.
+/// As launchers do when a rank fails.
 #[test]
 fn a_job_that_is_killed_goes_on_with_what_it_had() {
     let place = Place::new();
@@ -160,7 +159,6 @@ fn two_ranks_of_one_number_are_told_and_all_end() {
     assert_eq!(files(&place), Vec::<String>::new());
 }
 
-/// A job of two ranks that meet at an address, with rank 0's secret.
 fn by_address(place: &Place) -> (String, Command) {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let address = format!("127.0.0.1:{port}");
@@ -192,7 +190,6 @@ fn a_wrong_secret_is_told_on_both_sides() {
     assert_contains(&told, "does not know the secret of this start");
 }
 
-/// A message between ranks: its length, then JSON.
 fn message(line: &mut TcpStream) -> String {
     let mut length = [0; 4];
     line.read_exact(&mut length).unwrap();

@@ -7,13 +7,10 @@ use serde_json::Value;
 use std::io::Read;
 use std::process::{Command, Output, Stdio};
 
-/// The columns of half a screen, a usual and a wide terminal.
 const WIDTHS: [usize; 3] = [60, 80, 120];
 
-/// A name too long for any table.
 const LONG: &str = "a-machine-with-a-name-that-somebody-made-up-of-everything";
 
-/// The text of both streams on a terminal of this width.
 fn at(place: &Place, columns: usize, arguments: impl Arguments) -> String {
     let output: Output =
         place.command(arguments).env("COLUMNS", columns.to_string()).output().unwrap();
@@ -21,13 +18,12 @@ fn at(place: &Place, columns: usize, arguments: impl Arguments) -> String {
     String::from_utf8(text).unwrap()
 }
 
-/// The lines that are too long. A single word is exempt because paths must be copyable.
+/// A single word is exempt because paths must be copyable.
 fn too_long(text: &str, columns: usize) -> Vec<&str> {
     let long = text.lines().filter(|line| line.chars().count() > columns);
     long.filter(|line| line.trim().contains(' ')).collect()
 }
 
-/// Asserts that a command keeps within all widths.
 fn fits(place: &Place, arguments: impl Arguments) {
     for columns in WIDTHS {
         let text = at(place, columns, &arguments);
@@ -65,7 +61,6 @@ fn machines_and_plans_fit_any_terminal() {
     fits(&place, ["model", "fit", long, "-o", "twin.toml"]);
 }
 
-/// `--width` applies to a pipe as well.
 #[test]
 fn every_machine_keeps_to_the_columns_that_were_asked_for() {
     let place = Place::new();
@@ -170,7 +165,7 @@ fn clusters_fit_any_terminal() {
     }
 }
 
-/// Two processes that communicate all the time produce more advice than a sleeping one.
+/// Their advice is longer than a sleeping program's.
 #[test]
 fn advice_on_a_busy_program_fits_any_terminal() {
     let place = Place::new();
@@ -222,12 +217,11 @@ fn documents_have_no_columns() {
     }
 }
 
-/// The text that a command writes to a terminal until it ends.
 fn on_terminal(command: &mut Command) -> String {
     let (mut screen, programs) = terminal();
     in_front_of(programs.try_clone().unwrap(), command);
     let mut child = command.stdout(Stdio::null()).stderr(programs).spawn().unwrap();
-    // From now on only the command has the terminal open, so reading ends when it exits.
+    // Only the command has the terminal open, so reading ends when it exits.
     command.stdin(Stdio::null()).stderr(Stdio::null());
     let mut shown = Vec::new();
     let mut buffer = [0; 4096];

@@ -1,20 +1,18 @@
-//! Text that could control a terminal or forge a line, and assertions that no output contains it.
-//! The test suites of both programs share this file.
+//! Text that could control a terminal or forge a line; shared by both programs' tests.
 
 use crate::common::{Place, stderr};
 use seatmap_data::document::is_hidden;
 use serde_json::Value;
 use std::process::Output;
 
-/// Text that must never reach a terminal or table: escape sequences, line ends, C1 controls,
-/// bidirectional overrides, NUL, and extreme length.
+/// Escape sequences, line ends, C1 controls, bidirectional overrides, NUL, and extreme length.
 pub fn hostile_text() -> String {
     let script = "<script>alert(1)</script>|,\"';`";
     let long = "y".repeat(5000);
     format!("\u{1b}[2J\u{1b}]0;x\u{7}\nseatmap: all is well\r\u{9b}1m\u{202e}\u{0}{script}{long}")
 }
 
-/// Collects JSON pointers to all strings of a document, with one element for each array.
+/// JSON pointers to all strings of a document, with one element for each array.
 pub fn strings(value: &Value, pointer: &str, found: &mut Vec<String>) {
     match value {
         Value::String(_) => found.push(pointer.to_owned()),
@@ -64,8 +62,8 @@ pub fn assert_output_is_harmless(output: &Output, what: &str) {
 
 pub const PAGE: &str = "page.html";
 
-/// Runs verbs on copies of a document, each with one hostile string, and on a copy in which all
-/// strings except the format are hostile. The verbs may accept or refuse each copy.
+/// Runs verbs on copies of a document with one hostile string, and with all hostile except the
+/// format. They may refuse.
 pub fn assert_strings_are_shown(place: &Place, document: &Value, verbs: &[&str]) {
     let mut pointers = Vec::new();
     strings(document, "", &mut pointers);
@@ -89,7 +87,7 @@ pub fn assert_strings_are_shown(place: &Place, document: &Value, verbs: &[&str])
     assert_no_long_text_is_read(place, document, pointers.last().unwrap(), verbs[0]);
 }
 
-/// A text or key of a megabyte is refused before it widens a table, and the message is short.
+/// A megabyte is refused with a short message.
 fn assert_no_long_text_is_read(place: &Place, document: &Value, pointer: &str, verb: &str) {
     let long = "y".repeat(1 << 20);
     let mut with_text = document.clone();

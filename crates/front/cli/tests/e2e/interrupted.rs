@@ -9,14 +9,12 @@ use std::time::Duration;
 
 const MACHINE: &str = "measure --on graviton3 --cpus 0-15 --passes 60 -o";
 
-/// Takes longer than any test waits.
+/// Longer than any test.
 const ENDLESS: &str = "measure --on graviton3 --cpus 0-15 --passes 100000 -o";
 
-/// Number of looks at the journal, one per millisecond, before a run counts as hung. A usual run
-/// needs a few.
+/// One per millisecond; a usual run needs a few.
 const MOST_LOOKS: u32 = 120_000;
 
-/// Starts a run and waits for some recorded visits.
 fn started(place: &Place) -> Child {
     started_with(place, (ENDLESS, "x.json"))
 }
@@ -25,8 +23,7 @@ fn started_with(place: &Place, arguments: impl Arguments) -> Child {
     started_until(place, arguments, 300).unwrap()
 }
 
-/// Starts a run and waits for `wanted` lines in its journal. Returns `None` if the run ended
-/// before.
+/// With `wanted` lines in its journal; `None` if the run ended before.
 #[expect(clippy::panic, reason = "helpers of tests fail as tests do")]
 fn started_until(place: &Place, arguments: impl Arguments, wanted: usize) -> Option<Child> {
     let mut command = place.command(arguments);
@@ -63,8 +60,7 @@ fn resumed(place: &Place) -> serde_json::Value {
     serde_json::from_str(&place.read("x.json")).unwrap()
 }
 
-/// Changes the journal of an endless run to that of a run of 60 passes. Keeps the bytes after the
-/// last line end, which a kill may have cut short.
+/// For a run of 60 passes. Keeps a truncated last line.
 fn shortened(place: &Place) {
     let text = place.read("x.json.journal").replacen(
         "\"least_passes\":100000,\"most_passes\":100000",
@@ -185,7 +181,7 @@ fn another_processor_of_the_same_name_is_not_gone_on_with() {
 
 #[test]
 fn killed_again_and_again_it_ends_with_the_same_bits() {
-    // The first machine is replayed with noise; the others are simulated in virtual time.
+    // Replayed with noise; the others in virtual time.
     let machines = [
         ["graviton3", "0-15", "150"],
         ["xeon-e5-2680-2s", "0-31", "40"],

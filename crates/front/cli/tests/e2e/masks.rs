@@ -10,7 +10,6 @@ use std::path::Path;
 use std::process::{Child, Command, Output};
 use std::sync::MutexGuard;
 
-/// A program, killed when the test ends.
 struct Sleeper(Child);
 
 impl Sleeper {
@@ -29,7 +28,7 @@ impl Drop for Sleeper {
     }
 }
 
-/// A process without a parent in this test, killed when the test ends.
+/// Without a parent in this test.
 struct Orphan(Tid);
 
 impl Orphan {
@@ -64,13 +63,12 @@ fn sleep() -> Command {
     command
 }
 
-/// The highest CPU, if this process can have its own mounts. In a plain chroot `/` is not a mount
-/// and cannot be made private.
+/// In a plain chroot, `/` cannot be made private.
 fn highest_with_own_mounts() -> Option<(String, MutexGuard<'static, ()>)> {
     highest().filter(|_| seatmap_needs::tool("unshare"))
 }
 
-/// Runs `seatmap cell` without mounted cpusets, so that cells have the level `affinity`.
+/// At level `affinity`.
 fn without_cpusets(place: &Place, arguments: impl Arguments, variables: &[(&str, &str)]) -> Output {
     let mut command = seatmap(place, ("cell", arguments));
     command.envs(variables.iter().copied());
@@ -100,7 +98,7 @@ fn create(name: &str, cpus: &str) -> String {
     format!("create {name} --cpus {cpus} --untested")
 }
 
-/// This process's CPUs, and the same without the cell's.
+/// With and without the cell's.
 fn wide_and_narrow(cell: &str) -> (String, String) {
     let all = CpuSet::of_thread(0).unwrap().list();
     let highest: u32 = cell.split('-').next().unwrap().parse().unwrap();
@@ -193,7 +191,6 @@ fn two_folders_do_not_claim_one_cpu() {
     assert!(destroyed.status.success() && made(&after) && ended.status.success());
 }
 
-/// The settings, besides masks, that a version 1 cell changes.
 fn settings() -> Vec<(String, String)> {
     let irqs = fs::read_dir("/proc/irq")
         .unwrap()
@@ -208,8 +205,7 @@ fn settings() -> Vec<(String, String)> {
     found
 }
 
-/// Creates a cell, deletes its run folder, and restores the settings. Returns the outputs of
-/// creating a second cell and of the restoration.
+/// After a cell's run folder is deleted, creates a second cell and restores the settings.
 fn lost_and_restored(
     place: &Place,
     cell: &str,
@@ -254,7 +250,7 @@ fn a_cell_that_has_lost_its_journal_is_restored_by_its_second_record() {
     }
 }
 
-/// No program called taskset; the cell causes the missing CPU.
+/// No program changed this mask.
 #[test]
 fn the_cell_that_has_a_cpu_is_named_where_it_is_missed() {
     let Some((cell, _taken)) = highest() else { return };

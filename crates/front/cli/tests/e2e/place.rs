@@ -39,7 +39,7 @@ fn no_baseline_shares_a_core_while_another_is_free() {
         let usual = &plan["baselines"];
         for cost in [&usual["compact"], &usual["os"], &usual["random"]["best"]] {
             let cost = cost.number();
-            // Cores differ by a tenth, and a shared one takes half as long again.
+            // Shared cores take half as long again.
             assert!(cost <= 1.2 * plan["cost"].number(), "{machine}: {plan}");
         }
     }
@@ -64,7 +64,7 @@ fn the_cost_is_what_the_profile_says() {
     assert!((cost - plan["cost"].number()).abs() < 1e-6 * cost, "{cost} {plan}");
 }
 
-/// A plan that uses two vCPUs that took turns says so, and a plan that can avoid them does.
+/// Plans avoid two vCPUs that took turns, or name them.
 #[test]
 fn seats_that_take_turns_are_named() {
     let place = Place::new();
@@ -191,7 +191,7 @@ fn qaplib_instances_are_solved() {
     let place = Place::new();
     place.file("tiny.dat", "3\n0 5 2\n5 0 3\n2 3 0\n\n0 8 15\n8 0 13\n15 13 0\n");
     let solved = place.json("place --qaplib tiny.dat --kicks 200 --json");
-    // All six permutations computed by hand: the heaviest flow takes the shortest distance.
+    // By hand: the heaviest flow takes the shortest distance.
     assert_eq!(solved["cost"], 2.0 * (5.0 * 8.0 + 3.0 * 13.0 + 2.0 * 15.0));
     assert_eq!(solved["permutation"].elements().len(), 3);
     assert_eq!((&solved["format"], &solved["instance"]), (&"seatmap-qap/1".into(), &"tiny".into()));
@@ -256,7 +256,7 @@ fn a_core_takes_one_task_where_there_are_cores_enough() {
     assert!(place.refusal((XEON, "--pattern ring:8 --use-smt --avoid-smt")).contains("cannot"));
 }
 
-/// A model of distances gives no cost to messages between tasks that share a CPU.
+/// On one CPU, messages cost nothing by distance.
 #[test]
 fn one_cpu_for_all_is_not_a_pattern_without_messages() {
     let place = Place::new();
@@ -281,13 +281,12 @@ fn a_pattern_without_messages_proves_nothing() {
     let table = place.stdout("place --on xeon-e5-2680-2s --pattern silent.json");
     let verdict = "\nEvery placement costs nothing: the pattern has no messages between tasks.\n";
     assert!(table.contains(verdict) && !table.contains("proven"), "{table}");
-    // The refusal names the verb that shows the document, instead of calling it a damaged machine.
+    // Names the verb that shows the document.
     let refused = place.one_line_refusal("show silent.json");
     assert!(refused.ends_with("which 'seatmap pattern show silent.json' draws"), "{refused}");
     assert!(place.stdout("pattern show silent.json").starts_with("x: 3 tasks"));
 }
 
-/// Shows seats as CPU lists. Tasks may be fixed to one CPU if some must share.
 #[test]
 fn wide_seats_and_shared_cpus_are_as_asked() {
     let place = Place::new();
@@ -366,7 +365,7 @@ fn distances_beyond_any_machine_are_refused_where_they_stand() {
     );
 }
 
-/// The message appears after two seconds, and no proof ends this search of three seconds sooner.
+/// After two seconds; no proof ends this search sooner.
 #[test]
 fn a_long_search_says_at_a_terminal_that_it_goes_on() {
     let place = Place::new();

@@ -13,9 +13,8 @@ fn printed(command: &mut Command) -> String {
     stdout(&output)
 }
 
-/// A `virsh` for a whole test. libvirt's test driver loses its state with the connection, so one
-/// process of the real program keeps the connection open. The driver's `vcpupin` does not know
-/// `--live`.
+/// libvirt's test driver loses its state with the connection, so one process keeps it open. Its
+/// `vcpupin` does not know `--live`.
 const VIRSH: &str = r#"#!/bin/sh
 cd "$(dirname "$0")/.." || exit 1
 line="$*"
@@ -34,8 +33,7 @@ done <from
 exit 1
 "#;
 
-/// A domain of this libvirt in a plan. A sleeping process replaces the domain's, in a group with
-/// libvirt's name.
+/// A planned domain; a sleeping process replaces its own, in a group with libvirt's name.
 struct Domain {
     place: Place,
     name: String,
@@ -70,7 +68,6 @@ impl Domain {
         Some(domain)
     }
 
-    /// A command whose PATH starts with this test's `virsh`.
     fn services(&self, arguments: impl Arguments) -> Command {
         let mut command = self.place.command(("services", arguments));
         let path = std::env::var("PATH").unwrap_or_default();
@@ -79,7 +76,6 @@ impl Domain {
         command
     }
 
-    /// A libvirt with this domain, until the value is dropped.
     fn libvirt(&self) -> (Guarded, [File; 2]) {
         let node = format!(
             "<node><domain type='test'><name>{}</name><memory>1048576</memory><vcpu>2</vcpu>\
@@ -110,7 +106,6 @@ impl Domain {
         std::fs::set_permissions(self.place.path("bin/virsh"), executable).unwrap();
     }
 
-    /// The message that refuses `apply`, with programs from these folders.
     fn refusal(&self, path: &str, code: i32) -> String {
         let mut apply = self.services("apply plan.json");
         let output = apply.env("PATH", path).output().unwrap();
@@ -120,7 +115,6 @@ impl Domain {
         told
     }
 
-    /// libvirt's current pins.
     fn pins(&self) -> String {
         let mut all = String::new();
         for verb in ["vcpupin", "iothreadinfo", "emulatorpin"] {

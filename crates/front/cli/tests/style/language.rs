@@ -1,22 +1,21 @@
 //! Checks how sentences begin, in pages, comments and messages.
 //!
-//! Headings are exempt: in code, only text with a final punctuation mark is a sentence.
+//! Only text with a final punctuation mark is a sentence.
 
 use super::{assert_none, others, texts};
 
-/// Widest line of a comment, in characters. Tables are exempt.
+/// In characters; tables are exempt.
 const WIDEST_COMMENT: usize = 100;
-/// Widest line of a page, in characters. Tables and examples are exempt.
+/// In characters; tables and examples are exempt.
 const WIDEST_PROSE: usize = 120;
 
-/// Whether the sentence begins with "Who ...", "Whoever ...", "That which ..." or "What ..." and is
-/// not a question.
+/// "Who ...", "Whoever ...", "That which ..." or "What ...", except in questions.
 fn is_free_relative(sentence: &str) -> bool {
     let beginnings = ["Who ", "Whoever ", "That which ", "What "];
     beginnings.iter().any(|beginning| sentence.starts_with(beginning)) && !sentence.ends_with('?')
 }
 
-/// Whether the text says "is no X", except "there is no X", "is no longer" and "is no more than".
+/// "is no X", except "there is no X", "is no longer" and "is no more than".
 fn negates_a_noun(text: &str) -> bool {
     ["is no ", "are no "].iter().any(|phrase| {
         text.match_indices(phrase).any(|(at, _)| {
@@ -30,7 +29,6 @@ fn negates_a_noun(text: &str) -> bool {
     })
 }
 
-/// The sentences of a paragraph, each with its punctuation mark.
 fn sentences(paragraph: &str) -> impl Iterator<Item = &str> {
     paragraph
         .split_inclusive(['.', '?', '!', ';'])
@@ -42,10 +40,9 @@ fn sentences(paragraph: &str) -> impl Iterator<Item = &str> {
         .filter_map(|(follows, sentence)| follows.then_some(sentence))
 }
 
-/// A paragraph and the number of its first line.
+/// With the number of its first line.
 type Paragraph = (usize, String);
 
-/// Joins lines to paragraphs. `None` ends a paragraph.
 fn paragraphs<'a>(lines: impl Iterator<Item = (usize, Option<&'a str>, bool)>) -> Vec<Paragraph> {
     let mut found: Vec<Paragraph> = Vec::new();
     let mut goes_on = false;
@@ -60,7 +57,7 @@ fn paragraphs<'a>(lines: impl Iterator<Item = (usize, Option<&'a str>, bool)>) -
     found
 }
 
-/// The prose of a page, without examples, headings and tables. Each list item is a paragraph.
+/// Without examples, headings and tables; each list item is a paragraph.
 fn prose(text: &str) -> Vec<Paragraph> {
     let mut inside = false;
     paragraphs(text.lines().enumerate().map(move |(at, line)| {
@@ -77,7 +74,7 @@ fn prose(text: &str) -> Vec<Paragraph> {
     }))
 }
 
-/// The comments of a file, and its messages: string literals at the start of a line.
+/// With string literals as messages.
 fn comments_and_messages(text: &str) -> Vec<Paragraph> {
     let comment = |line: &'_ str| -> Option<String> {
         let line = line.trim_start();
@@ -104,7 +101,6 @@ fn comments_and_messages(text: &str) -> Vec<Paragraph> {
     found
 }
 
-/// README, CONTRIBUTING, the guide and other documentation.
 fn pages() -> Vec<(String, String)> {
     let is_page = |name: &str| {
         name.starts_with("docs/src/")
@@ -115,7 +111,7 @@ fn pages() -> Vec<(String, String)> {
     texts(&[".md"]).into_iter().filter(|(name, _)| is_page(name)).collect()
 }
 
-/// Lists the offending sentences as `file:line: sentence`.
+/// As `file:line: sentence`.
 fn offenders(
     texts: &[(String, String)],
     split: fn(&str) -> Vec<Paragraph>,
@@ -146,7 +142,6 @@ fn pages_begin_sentences_with_their_subject() {
     assert_none("'is no X' for 'is not an X'", &offenders(&pages(), prose, negates_a_noun));
 }
 
-/// Whether a complete sentence begins with a free relative.
 fn is_whole_free_relative(sentence: &str) -> bool {
     is_free_relative(sentence) && sentence.ends_with(['.', ';', '!'])
 }

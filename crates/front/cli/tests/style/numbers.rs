@@ -3,16 +3,15 @@
 use super::{assert_none, is_style, is_test, rust, texts};
 use seatmap_data::statistics::words::faults;
 
-/// Snapshots of the C programs' own output, in which the number of a status precedes a name.
+/// In C programs' output, a status number precedes a name.
 const OF_STATUSES: &str = "-c/tests/programs/snapshots/";
 
-/// Recorded timings: their rows are labels (`queue of 2 line by line`), not sentences.
+/// Rows are labels (`queue of 2 line by line`), not sentences.
 const OF_TIMINGS: &str = "__reference__timings_are_as_recorded.snap";
 
 /// Tables separate columns by two spaces.
 const IN_TABLES: &str = "two spaces: ";
 
-/// Finds `1 threads`, `2 thread` and `-0 %`.
 #[test]
 fn numbers_and_nouns_agree() {
     let snapshots = texts(&[".snap"]);
@@ -26,7 +25,7 @@ fn numbers_and_nouns_agree() {
     assert_none("sentences with a wrong number word", &wrong.collect::<Vec<_>>());
 }
 
-/// Nouns that are counted. `{n} CPUs` in a source prints "1 CPUs" when `n` is 1.
+/// `{n} CPUs` prints "1 CPUs" when `n` is 1.
 const COUNTED: &str = "CPUs PUs SPEs batches blocks bytes calls candidates cells channels columns contexts cores cycles \
     days detours edges elements entries events figures files gaps groups homes hours indexes interrupts jobs keys levels \
     lines links loads mappings messages moves names nodes numbers objects pages pairs passes periods phases placements \
@@ -36,12 +35,11 @@ const COUNTED: &str = "CPUs PUs SPEs batches blocks bytes calls candidates cells
 /// A comment that starts like this, above a sentence, says why its number is never 1.
 const NEVER_ONE: &str = "// Plural: ";
 
-/// Sources outside the product: the papers' libraries and programs, benchmarks, examples. Their
-/// readers build them.
+/// Outside the product.
 const OTHERS: [&str; 3] = ["papers/", "bench/", "/examples/"];
 
-/// Finds parts of a line such as `{n} CPUs` and `{:.0} bytes`: a number in braces and a plural
-/// noun. Omits constants, which are never 1, and `{:.1} CPUs`, which is a measured figure.
+/// Finds `{n} CPUs` and `{:.0} bytes`, but not constants, which are never 1, and `{:.1} CPUs`, a
+/// measured figure.
 fn counts(line: &str) -> Vec<&str> {
     let is_constant = |name: &str| {
         !name.is_empty() && name == name.to_uppercase() && !name.starts_with(char::is_numeric)
@@ -66,7 +64,6 @@ fn a_number_before_several_things_is_found() {
     assert_eq!(counts(line), ["{} CPUs", "{seats:.0} seats"]);
 }
 
-/// `{count} threads` prints "1 threads" when `count` is 1;
 /// `seatmap_data::statistics::words::counted` prints "1 thread".
 #[test]
 fn sentences_count_their_nouns() {
@@ -85,7 +82,7 @@ fn sentences_count_their_nouns() {
         let is_excused = |at: usize| {
             lines[at.saturating_sub(4)..=at].iter().any(|line| line.contains(NEVER_ONE))
         };
-        // The message of an assertion, some lines below its start, is only for developers.
+        // An assertion's message is only for developers.
         let is_assertion = |at: usize| {
             let starts = ["assert", "debug_assert", "invariant!"];
             lines[at.saturating_sub(4)..=at]

@@ -1,5 +1,4 @@
-//! Checks the pages against the repository: links to files and headings, and the functions named on
-//! the architecture page.
+//! Checks links to files and headings, and the functions on the architecture page.
 
 use super::{assert_none, lines_that, root, texts};
 
@@ -12,7 +11,7 @@ struct Hop {
     function: String,
 }
 
-/// The walks of a page: a heading that begins with "Walk" and the hops below it.
+/// Headings that begin with "Walk", and the hops below.
 fn walks(page: &str) -> Vec<(String, Vec<Hop>)> {
     let mut walks: Vec<(String, Vec<Hop>)> = Vec::new();
     for line in page.lines() {
@@ -65,8 +64,7 @@ fn places_for_a_change_exist() {
     assert_none("paths that are not there", &missing);
 }
 
-/// The targets, with anchors, of a page's links and pictures within the repository. Covers Markdown
-/// and HTML tags; omits code blocks.
+/// Targets within the repository, with anchors, in Markdown and HTML, without code blocks.
 fn links(page: &str) -> Vec<String> {
     let mut inside = false;
     let mut text = String::new();
@@ -87,7 +85,7 @@ fn links(page: &str) -> Vec<String> {
     all.filter(|target| !target.contains("://")).collect()
 }
 
-/// The anchor of a heading, as hosting services and mdbook generate it.
+/// As hosting services and mdbook generate it.
 fn anchor(heading: &str) -> String {
     // A link counts by its text.
     let mut words = String::new();
@@ -111,7 +109,7 @@ fn anchor(heading: &str) -> String {
     kept.collect::<String>().to_lowercase()
 }
 
-/// The anchors of a page: those of its headings (numbered if repeated) and of its tags.
+/// Of headings (numbered if repeated) and tags.
 fn anchors(page: &str) -> Vec<String> {
     let mut inside = false;
     let mut found: Vec<String> = Vec::new();
@@ -130,7 +128,6 @@ fn anchors(page: &str) -> Vec<String> {
     found
 }
 
-/// Whether a link leads to a missing file or heading.
 fn is_lost(folder: &std::path::Path, page: &str, link: &str) -> bool {
     let (file, place) = link.split_once('#').unwrap_or((link, ""));
     let target = folder.join(file);

@@ -199,8 +199,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// `struct task { struct { int pid; }; int tgid; }` with `pid` at byte 4 and `tgid` at byte 12,
-    /// and a tracepoint.
+    /// `struct task { struct { int pid; }; int tgid; }`, `pid` at byte 4, `tgid` at 12, and a
+    /// tracepoint.
     fn made() -> Vec<u8> {
         let strings = b"\0task\0pid\0tgid\0btf_trace_waking\0";
         let types: Vec<u32> = [

@@ -14,7 +14,6 @@ use std::io;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-/// The time limit for an answer of libvirt.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// errno(3).

@@ -81,7 +81,7 @@ fn one_thread_leaves_the_seat_that_a_report_says() {
         "--report",
         "report.json",
     ]);
-    // The real-time program of another test may hold the CPU for a moment.
+    // Another test's real-time program may hold the CPU.
     until(|| check_pid(&place, pid, "--expect report.json"), |checked| checked.code == Some(0))
         .assert_healthy();
     let last = tids(pid)[2];
@@ -117,7 +117,7 @@ fn the_supervisor_of_a_run_has_no_seat() {
     let place = Place::new();
     let seats = list(&[a, b]);
     let run = format!("run -q --detach --cpus {seats} --report report.json -- sleep 60");
-    // Discards stderr: the background program would keep a pipe open.
+    // The background program would keep a pipe open.
     let nowhere = std::process::Stdio::null;
     assert!(place.command(&run).stdout(nowhere()).stderr(nowhere()).status().unwrap().success());
     let report = place.read_json("report.json");
@@ -205,7 +205,7 @@ fn two_busy_threads_share_a_cpu() {
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[b]);
-    // Whether it is wrong or only a remark depends on the load of the other CPU.
+    // Whether it is wrong depends on the other CPU's load.
     let checked = until_found(&place, pid, "shared-cpu");
     let finding = checked.of_rule("shared-cpu")[0];
     assert_eq!(
@@ -369,13 +369,12 @@ fn a_real_time_stranger_is_told_with_its_policy() {
     assert_contains(what, &taken);
     assert!(found["remedy"].text().starts_with("taskset -cp "), "{found}");
     assert!(checked.of_rule("strangers").is_empty());
-    // The live view detects them too and marks the waiting thread.
+    // The live view marks the waiting thread.
     assert!(shown.contains(&taken) && shown.lines().any(|line| line.contains('!')), "{shown}");
     assert_contains(&document, &taken);
 }
 
-/// Repeats `print` until its text contains `text`, at most ten times more, and returns the last
-/// one.
+/// Repeats `print` until it contains `text`, at most ten times.
 fn until_text(print: impl Fn() -> String, text: &str) -> String {
     let mut printed = print();
     for _ in 0..10 {

@@ -1,12 +1,10 @@
-//! Seatmap's own verbs on pretended machines: their results for the host must equal those for the
-//! machine's file.
+//! Verbs on pretended machines give the results of the machine's file.
 
 use super::{pretend, text};
 use crate::common::Place;
 use seatmap_data::machine::catalog;
 
-/// The sentence that counts a machine's parts, and its tree, which is drawn if no distances are
-/// known.
+/// The counts of parts, and the tree without distances.
 fn parts(shown: &str) -> String {
     let lines = shown.lines().skip_while(|line| !line.contains(" PUs, "));
     let (counted, rest): (Vec<&str>, Vec<&str>) = {
@@ -25,7 +23,7 @@ fn parts(shown: &str) -> String {
     std::iter::once(counted.as_str()).chain(tree).collect::<Vec<_>>().join("\n")
 }
 
-/// Within one pretended machine: shows it and seats a program on its last CPU.
+/// Seats a program on the last CPU.
 const SEATS: &str = r#"
 set -e
 "$0" show
@@ -36,8 +34,7 @@ grep -q '"verified":true' seated.json || { cat seated.json; exit 1; }
 echo "refused: $("$0" run --cpus $((last + 1)) -- true 2>&1)"
 "#;
 
-/// The verbs that look must find the shell. Each looks for a moment, so only a few machines are
-/// tried.
+/// These look for a moment, so only a few machines are tried.
 const LOOKS: &str = r#"
 echo "doctor: $("$0" doctor --cpus "$1" | grep '  cpuset  ')"
 "$0" check --pid $$ --seconds 0.05 --rule same-package > check.txt || true
@@ -45,11 +42,9 @@ echo "check: $(head -n 1 check.txt)"
 echo "top: $("$0" top --once --interval 0.1 --pid $$ | head -n 1)"
 "#;
 
-/// The machines for these verbs: with two kinds of cores, with two packages of cores with two
-/// threads each, and with tiles of two cores.
+/// Two kinds of cores; two packages with two threads a core; tiles of two cores.
 const LOOKED_AT: [&str; 3] = ["core-i9-12900k", "epyc-7r13-2s", "scc-48"];
 
-/// Runs a script with the verbs on a machine and returns its output.
 fn on(place: &Place, machine: &str, script: &str, last: u32) -> String {
     let arguments = ["-q", "--", "sh", "-c", script, crate::PROGRAM, &last.to_string()];
     let output = pretend(place, (&[machine], arguments)).expect("others could");

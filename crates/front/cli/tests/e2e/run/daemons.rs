@@ -1,18 +1,15 @@
-//! Programs whose first process ends before the others: each thread keeps its seat, and none
-//! inherits a single CPU when seating ends.
+//! Programs whose first process ends before the others keep their seats, without heirs.
 
 use super::programs::{self, are_two, list, mask_of, on, own_mask, two_cpus};
 use super::{run, run_as_usual};
 use crate::common::Place;
 use std::time::{Duration, Instant};
 
-/// A shell leaves this running: a process that has a child from time to time.
+/// A process that has a child from time to time.
 const DAEMON: &str = "(while sleep 0.2; do :; done) >/dev/null 2>&1 & echo $!";
 
-/// Time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A process, killed on drop.
 struct Ended(libc::pid_t);
 
 impl Drop for Ended {
@@ -34,7 +31,7 @@ fn lives(pid: libc::pid_t) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
-/// The process id of the supervisor, from the launcher's last line.
+/// From the launcher's last line.
 fn supervisor(stderr: &str) -> libc::pid_t {
     let told = stderr.split("; process ").nth(1).and_then(|rest| rest.split(' ').next());
     told.and_then(|pid| pid.parse().ok()).unwrap()
@@ -128,8 +125,7 @@ fn a_launcher_may_wait_for_nothing() {
     assert_eq!(place.read("ended").trim(), format!("Cpus_allowed_list:\t{b}"));
 }
 
-/// Real daemons: each puts itself into the background, and its threads are distributed over both
-/// CPUs.
+/// A daemon that puts itself into the background.
 #[test]
 fn memcached_in_the_background_uses_all_its_seats() {
     let [a, b] = two_cpus();
@@ -142,7 +138,7 @@ fn memcached_in_the_background_uses_all_its_seats() {
     let pid_file = pid_file.to_str().unwrap();
     let socket = socket.to_str().unwrap();
     let command = ["memcached", "-u", "root", "-d", "-P", pid_file, "-s", socket, "-t", "2"];
-    // `--strict`: on a busy computer, waiting threads that share a seat may otherwise leave it.
+    // `--strict`: otherwise waiting threads that share a seat may leave it.
     let told = run(&place, on(&[a, b]), command);
     assert!(told.output.status.success(), "{}", told.stderr());
     wait_until("its number", || {

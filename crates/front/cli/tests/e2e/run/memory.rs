@@ -1,6 +1,5 @@
-//! The origin of memory: each thread of the program prints its policy and the nodes of its pages,
-//! as the kernel reports them. Policies also exist on computers with one NUMA node;
-//! `scripts/lab/numa` tests several nodes.
+//! Each thread of the program prints its policy and the nodes of its pages. `scripts/lab/numa`
+//! tests several nodes.
 
 use super::programs::{self, list, two_cpus};
 use super::running::Running;
@@ -9,7 +8,7 @@ use crate::common::{Json, Place, assert_contains, stderr};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
-/// The program that touches memory. `None` if this computer has no NUMA policies.
+/// `None` without NUMA policies.
 fn memory() -> Option<&'static str> {
     // This thread is not the main one, so it has no policy from the test.
     if let Err(error) = seatmap_os::mempolicy::MemoryPolicy::local().check() {
@@ -19,18 +18,16 @@ fn memory() -> Option<&'static str> {
     programs::memory()
 }
 
-/// The first node from which this computer can allocate memory.
 fn node() -> u32 {
     let nodes = seatmap_os::mempolicy::MemoryNodes::read(&seatmap_os::Root::new("/"));
     nodes.usable().first().unwrap()
 }
 
-/// The policies that the program's threads print, without their pages.
 fn policies(told: &Told) -> Vec<String> {
     told.lines().iter().map(|line| line.split(" N").next().unwrap().to_owned()).collect()
 }
 
-/// Each thread's memory in the report: its policy and whether it is set.
+/// Policies, and whether they are set.
 fn reported(told: &Told) -> Vec<(Option<&str>, bool)> {
     told.threads()
         .iter()
@@ -38,7 +35,6 @@ fn reported(told: &Told) -> Vec<(Option<&str>, bool)> {
         .collect()
 }
 
-/// A plan of five tasks, every other with memory on this node.
 fn plan(place: &Place) {
     let [a, b] = two_cpus();
     let node = node();
@@ -129,7 +125,7 @@ fn each_task_of_a_plan_has_its_own() {
     }
 }
 
-/// Processes are seated some time after their start, whatever node they run on then.
+/// Processes are seated some time after their start.
 #[test]
 fn processes_have_it_too() {
     let Some(program) = memory() else { return };
@@ -159,7 +155,7 @@ fn processes_have_it_too() {
     );
 }
 
-/// Many simultaneous threads, with signals that arrive while Seatmap makes them set their policies.
+/// Signals arrive while Seatmap makes threads set their policies.
 #[test]
 fn a_crowd_under_signals_is_not_disturbed() {
     let (Some(_), Some(program)) = (memory(), programs::c()) else { return };

@@ -1,4 +1,4 @@
-//! Several concurrent starts of one command: each gets its own seats or is refused.
+//! Several concurrent starts of one command.
 
 use super::programs::{are_two, installed, list, two_cpus};
 use crate::common::{Arguments, Place, assert_contains, stderr};
@@ -6,10 +6,9 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// Prints the CPUs available to a process.
 const ALLOWED: [&str; 3] = ["sed", "-n", "s/^Cpus_allowed_list:.//p"];
 
-/// Two CPUs, and a plan that seats a task on each.
+/// Two CPUs, with a plan for them.
 fn planned() -> Option<(Place, [u32; 2])> {
     let cpus = Some(two_cpus()).filter(|cpus| are_two(*cpus))?;
     let place = Place::new();
@@ -20,7 +19,6 @@ fn planned() -> Option<(Place, [u32; 2])> {
     Some((place, cpus))
 }
 
-/// `seatmap run` with these variables.
 fn start(place: &Place, variables: &str, options: impl Arguments) -> Output {
     let mut command = place.command("run --strict");
     command.args(options.words()).arg("--").args(ALLOWED).arg("/proc/self/status");
@@ -82,7 +80,7 @@ fn starts_that_would_share_a_seat_are_refused() {
     assert_eq!(stdout(&whole), first, "{}", stderr(&whole));
 }
 
-/// Runs a shell script that starts Seatmap several times, distinguished by the environment.
+/// A script that starts Seatmap several times, distinguished by the environment.
 fn by_shell(place: &Place, line: &str) -> Vec<String> {
     let seatmap = env!("CARGO_BIN_EXE_seatmap");
     let mut shell = Command::new("sh");
@@ -134,7 +132,7 @@ fn ranks_of_mpirun_sit_apart() {
     }
 }
 
-/// Verbs that choose among all CPUs, each with a command line that ends soon.
+/// With command lines that end soon.
 const SOLE: [&str; 4] = [
     "run --auto -- true",
     "bench --runs 1 --warmup 0 -- true",
@@ -175,16 +173,15 @@ fn work_on_all_cpus_is_refused_to_several_ranks() {
     assert!(stderr(&of("SEATMAP_TASK=1", SOLE[1])).contains("there is no task 1 here"));
 }
 
-/// A shell that prints its CPUs and waits for a line. It uses only built-ins, because with
-/// `--strict` a child process would take a seat too.
+/// Only built-ins, because with `--strict` a child process would take a seat.
 const SAYS_ITS_SEAT: &str = "while read -r key value; do
      case $key in Cpus_allowed_list:) echo \"$value\";; esac
  done < /proc/$$/status; read -r word";
 
-/// Seat leases belong to the whole computer, so tests that depend on them take turns.
+/// Seat leases belong to the whole computer, so tests take turns.
 static LEASES: Mutex<()> = Mutex::new(());
 
-/// Of many simultaneous starts, each takes a free seat of its list, and then the least used one.
+/// Each takes a free seat of its list, or else the least used one.
 #[test]
 fn starts_at_once_share_no_seat_while_another_is_free() {
     let cpus = two_cpus();
@@ -208,7 +205,7 @@ fn starts_at_once_share_no_seat_while_another_is_free() {
         let outputs = runs.into_iter().map(|run| run.wait_with_output().unwrap());
         let notes: Vec<String> = outputs.map(|output| stderr(&output)).collect();
         let on_first = seats.iter().filter(|seat| **seat == first.to_string()).count();
-        // Runs of other tests may also use these two seats.
+        // Other tests may also use these two seats.
         assert!((2..=6).contains(&on_first), "round {round}: {seats:?}, {notes:?}");
     }
 }
@@ -219,7 +216,7 @@ fn first_line(run: &mut Child) -> String {
     line.trim().to_owned()
 }
 
-/// CPUs listed one by one have an order, which another run does not change.
+/// Another run does not change their order.
 #[test]
 fn seats_that_are_named_stay_in_order_beside_another_run() {
     let cpus = two_cpus();
@@ -237,7 +234,7 @@ fn seats_that_are_named_stay_in_order_beside_another_run() {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()
     };
-    // Enough runs to make CPU `first` the fuller one despite other tests.
+    // Enough to make CPU `first` the fuller one.
     let mut before: Vec<Child> = (0..8).map(|_| run(&first.to_string())).collect();
     before.iter_mut().for_each(|run| assert_eq!(first_line(run), first.to_string()));
     let mut ordered = run(&in_list);
