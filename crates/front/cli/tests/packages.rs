@@ -1,7 +1,7 @@
 //! The product as packages for a registry: all crates can be packed, and the library does not
 //! depend on the command line.
 //!
-//! Builds and uploads nothing. `cargo publish --dry-run` would also compile each package again.
+//! `cargo publish --dry-run` would also compile each package.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -12,7 +12,6 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").canonicalize().unwrap()
 }
 
-/// Runs cargo in the repository, offline.
 fn cargo(arguments: &[&str]) -> Output {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(arguments)
@@ -22,7 +21,7 @@ fn cargo(arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// Whether cargo has all dependencies offline. A plain copy of the sources may lack them.
+/// A plain copy of the sources may lack dependencies.
 fn knows_dependencies() -> bool {
     let knows = cargo(&["metadata", "--locked", "--format-version", "1"]).status.success();
     if !knows {
@@ -77,8 +76,7 @@ fn included(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Removes `..` from a path. Links count as the folders that they point to, because cargo packs
-/// these.
+/// Links count as their folders, because cargo packs these.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -103,7 +101,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A file included from outside the package is missing if the package is built alone.
+/// Others are missing if the package is built alone.
 #[test]
 fn packages_include_files_of_their_own() {
     let mut count = 0;

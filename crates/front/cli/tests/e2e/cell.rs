@@ -1,5 +1,4 @@
-//! `seatmap cell`, as far as it can be tested without changing this host. `scripts/lab` tests the
-//! rest.
+//! `seatmap cell` without changes of this host; `scripts/lab` tests the rest.
 
 use crate::auto::ALONE;
 use crate::common::{Arguments, Guarded, Json, Place, assert_contains, stderr};
@@ -8,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::process::{Command, Output};
 use std::sync::PoisonError;
 
-/// `seatmap cell` with its state in the test's own folder, initially empty.
+/// With its state in the test's folder.
 fn cell(place: &Place, arguments: impl Arguments) -> Output {
     place.command(("cell", arguments)).env("SEATMAP_RUN", place.path("run")).output().unwrap()
 }
@@ -149,7 +148,7 @@ fn what_is_half_made_is_undone_by_the_next_command() {
     assert!(!journal.exists());
 }
 
-/// An existing cell that has changed nothing, with a lease of two seconds.
+/// With a lease of two seconds, and no changes.
 fn short_lived(place: &Place, cpu: u32) {
     std::fs::DirBuilder::new().mode(0o700).create(place.path("run")).unwrap();
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
@@ -171,8 +170,7 @@ fn short_lived(place: &Place, cpu: u32) {
     }
 }
 
-/// When a cell ends, the kernel moves its threads. That is not the program's doing, and figures of
-/// the whole run are not those of a quiet CPU.
+/// The kernel then moves the program's threads.
 #[test]
 fn a_cell_that_ends_during_a_run_is_told_with_the_time() {
     let [_, cpu] = crate::run::programs::two_cpus();
@@ -196,7 +194,7 @@ fn a_user_namespace_is_named_where_its_root_is_not_the_hosts() {
     command.args(["--user", "--map-root-user", crate::PROGRAM, "cell", "list"]);
     // SAFETY: geteuid cannot fail and touches nothing.
     if unsafe { libc::geteuid() } == 0 {
-        // Root's user id would keep access to its files in the namespace.
+        // Root would keep access to its files.
         std::os::unix::process::CommandExt::uid(&mut command, 1000);
     }
     let output = command.current_dir("/").env("SEATMAP_RUN", "/run/seatmap-none").output().unwrap();

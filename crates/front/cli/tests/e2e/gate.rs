@@ -1,5 +1,4 @@
-//! `seatmap bench --file`, `--base`, `--markdown`, `--strict` and `bench history`, on commands that
-//! print fixed figures and on installed benchmark programs.
+//! `seatmap bench --file`, `--base`, `--markdown`, `--strict` and `bench history`.
 
 use crate::common::{Json, Place, assert_contains, files, stderr, stdout};
 use serde_json::Value;
@@ -8,7 +7,6 @@ use std::process::{Command, Output};
 
 const HEAD: &str = "format = \"seatmap-benchmarks/1\"\nruns = 8\n";
 
-/// A benchmark whose base and head print these durations.
 fn printed(name: &str, base: u32, head: u32) -> String {
     format!(
         "[[benchmark]]\nname = \"{name}\"\nbase = \"echo took {base}\"\n\
@@ -33,7 +31,7 @@ fn a_slower_benchmark_fails_and_an_equal_one_does_not() {
     let files = "--markdown s.md --html p.html -o r.json";
     let options =
         format!("bench --file bench.toml --fail-above 3% {files} --history h.jsonl --label abc");
-    // If others used the CPUs, a session shows nothing, so it is repeated.
+    // Repeated if others used the CPUs.
     let mut output = place.run(&options);
     for _ in 0..5 {
         if code(&output) != Some(0) {
@@ -170,7 +168,7 @@ fn a_history_shows_where_a_benchmark_changed() {
     assert_eq!(trend["trends"][0]["changes"][0]["at"], 15);
 }
 
-/// A gate between two runs of benchmark programs; head does twice the work of base.
+/// Head does twice the work of base.
 fn of_adapter(place: &Place, adapter: &str, base: &str, head: &str) {
     let text = format!(
         "{HEAD}fail_above_percent = 20\n[[benchmark]]\nname = \"x\"\nadapter = \"{adapter}\"\n\
@@ -186,7 +184,7 @@ fn of_adapter(place: &Place, adapter: &str, base: &str, head: &str) {
         (Some("s"), Some(true)),
         "{error}"
     );
-    // The slowdown depends on the computer; that both sides were compared does not.
+    // The slowdown depends on the computer.
     assert!(found["commands"][1]["median"].number() > 0.0, "{report}");
     assert!(found["comparison"]["ratio_low"].is_f64(), "{report}");
 }

@@ -1,4 +1,4 @@
-//! Makes every string of every kind of document hostile and passes it to the verbs that read it.
+//! Hostile strings in every document, passed to the verbs that read it.
 
 use crate::auto::ALONE;
 use crate::common::{Place, stderr, stdout};
@@ -36,7 +36,7 @@ fn no_string_of_a_document_commands_a_terminal_or_forges_a_line() {
     assert_strings_are_shown(&place, &plan, &verbs);
 }
 
-/// A cluster with every possible text: bad-cable.json plus a missing rank and a quota.
+/// With every possible text.
 fn cluster() -> Value {
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/bad-cable.json"));
     let mut cluster: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -83,7 +83,7 @@ fn no_string_of_a_seating_commands_a_terminal_or_forges_a_line() {
     assert_strings_are_shown(&place, &seating, &[&check]);
 }
 
-/// A file with a document on each line. Makes each string of each of the first lines hostile.
+/// A document a line; each string of the first lines becomes hostile.
 fn assert_lines_are_shown(place: &Place, text: &str, verbs: &[&str]) {
     let lines: Vec<&str> = text.lines().collect();
     for (at, line) in lines.iter().enumerate().take(4) {
@@ -146,8 +146,7 @@ fn no_string_of_a_comparison_commands_a_terminal_or_forges_a_line() {
     assert!(stdout(&output).contains("\\u{1b}[2J"), "the name is shown");
 }
 
-/// The record of an existing cell with all possible texts. `memory` stays null because it would
-/// require a guardian.
+/// With all possible texts; `memory` would require a guardian.
 fn cell_record() -> Value {
     json!({ "format": "seatmap-cell/1", "name": "quiet", "cpus": [0], "backend": "affinity",
         "degraded": ["v2-partition: not here"], "noise_before": 1.5, "noise_after": 0.5, "state": "ready",
@@ -156,8 +155,7 @@ fn cell_record() -> Value {
         "memory": null })
 }
 
-/// The cell's journal. The computer lacks the value that the recorded change names, so nothing is
-/// restored.
+/// Its change restores nothing here.
 fn cell_journal() -> [Value; 3] {
     let boot_id =
         std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().to_owned();
@@ -170,7 +168,6 @@ fn cell_journal() -> [Value; 3] {
     ]
 }
 
-/// Writes both into the folder of the test's cells and checks the output of verbs.
 fn assert_cell_is_shown(place: &Place, record: &Value, journal: &[Value], what: &str) {
     let folder = place.path("run");
     let _ = std::fs::remove_dir_all(&folder);

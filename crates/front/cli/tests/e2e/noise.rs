@@ -1,5 +1,4 @@
-//! `seatmap noise`: its output, its files and its refusals. The figures change like weather and are
-//! not checked.
+//! `seatmap noise`: its output, files and refusals.
 
 use crate::common::{Json, Place, stderr, stdout};
 use std::process::{Command, Stdio};
@@ -65,7 +64,7 @@ fn a_page_and_a_picture_go_to_their_files() {
     assert!(place.read("n.svg").starts_with("<svg") && place.read("n.svg").ends_with("</svg>\n"));
 }
 
-/// A task with a known name competes with the meter for its CPU, so the meter's gaps must name it.
+/// A competing task with a known name.
 #[test]
 fn the_trace_names_who_had_the_cpu() {
     let place = Place::new();
@@ -116,16 +115,14 @@ fn what_cannot_be_measured_is_refused_in_one_line() {
     }
 }
 
-/// The command asks for a day. After a signal it prints the results so far, and its exit code says
-/// that they are incomplete.
+/// After a signal it prints the results so far.
 #[test]
 fn an_interrupted_measurement_keeps_what_it_has() {
     let place = Place::new();
     let mut command =
         place.command(["noise", "--cpus", &one_cpu(), "--seconds", "86400", "--json"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Before the handler is installed, the signal ends the program. The named thread shows that it
-    // is installed.
+    // The named thread shows that the handler is installed.
     let meter = format!("noise-cpu{}", one_cpu());
     let seated = || {
         let tasks =

@@ -1,5 +1,4 @@
-//! Every reader of other tools' files, on small files in `tests/own`. The repository contains
-//! these, but not the published measurements.
+//! Every reader of other tools' files, on small files in `tests/own`.
 
 use crate::common::{Json, Place, can_pretend, stderr};
 use std::fs;
@@ -15,8 +14,7 @@ fn own(name: &str) -> String {
         .to_owned()
 }
 
-/// Asserts that a file describes the made-up machine: CPU n and CPU n + 4 share a core, with two
-/// cores per socket.
+/// CPU n and CPU n + 4 share a core, with two cores per socket.
 fn is_the_machine(place: &Place, file: &str) {
     let profile = place.json(["import", file, "--json"]);
     assert_eq!(profile["topology"]["pus"].elements().len(), 8, "{file}");
@@ -33,8 +31,7 @@ fn each_form_is_read_as_the_machine_that_it_describes() {
         let profile = place.json(["import", &own(file), "--frequency", "2g", "--json"]);
         profile["core_distance"]["median_ns"][0][of].number()
     };
-    // Both files describe the same one-way distances: 12 ns or 30 cycles to the sibling, 180 cycles
-    // to the other socket.
+    // One-way: 12 ns or 30 cycles to the sibling, 180 cycles to the other socket.
     assert!((distance("two-sockets.mct", 4) - 30.0).abs() < 1e-9);
     assert!((distance("two-sockets.mct", 2) - 180.0).abs() < 1e-9);
 }
@@ -93,7 +90,6 @@ fn a_problem_of_qaplib_is_solved() {
     assert_eq!(pattern["tasks"], 6);
 }
 
-/// A tree of two CPUs, as hwloc-gather-topology copies it.
 fn gathered(place: &Place) {
     let write = |path: &str, text: &str| {
         let path = place.path("two").join(path);

@@ -1,5 +1,4 @@
-//! Real cells on the highest CPU, if this is root and has version 1 cpusets. The test suites of two
-//! programs share this file.
+//! Real cells on the highest CPU, for root with version 1 cpusets; shared by two programs' tests.
 
 use crate::common::{Arguments, Place};
 use std::path::Path;
@@ -41,7 +40,7 @@ pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
         seatmap_needs::skipped!("cells need root, a cpuset hierarchy of version 1 and two CPUs");
         return None;
     }
-    // One test at a time. A failed test has already restored its cells.
+    // One test at a time.
     static TAKEN: Mutex<()> = Mutex::new(());
     Some((
         format!("{highest}-{highest}"),
@@ -54,7 +53,7 @@ pub fn make(name: &str, cpus: &str) -> String {
     format!("create {name} --cpus {cpus} --untested --require v1-exclusive")
 }
 
-/// Whether a cell was created. If another program has the CPU, reports the test as skipped.
+/// Whether a cell was created; reports a skipped test.
 pub fn made(output: &Output) -> bool {
     let told = stderr(output);
     let is_taken = told.contains("can be made here") || told.contains(", and is remembered in ");

@@ -15,7 +15,6 @@ use crate::common::{Arguments, Json, Place};
 use serde_json::Value;
 use std::process::Output;
 
-/// The results of a finished run.
 struct Told {
     output: Output,
     report: Value,
@@ -39,7 +38,6 @@ impl Told {
         self.threads().iter().map(seat).collect()
     }
 
-    /// Asserts that every seated thread kept its seat and that no error was reported.
     fn assert_verified(&self) {
         for thread in self.threads() {
             let cpus = thread["cpus"].elements();
@@ -52,7 +50,6 @@ impl Told {
     }
 }
 
-/// The CPU of a thread's seat, if it has a single one.
 #[expect(clippy::panic, reason = "helpers of tests fail as tests do")]
 fn seat(thread: &Value) -> Option<u32> {
     match &thread["cpus"].elements()[..] {
@@ -62,13 +59,12 @@ fn seat(thread: &Value) -> Option<u32> {
     }
 }
 
-/// Runs a program under these options to its end. Each thread and process is seated when it is
-/// created.
+/// Seats each thread and process at its creation.
 fn run(place: &Place, options: impl Arguments, program: impl Arguments) -> Told {
     run_with(place, options, program, &[])
 }
 
-/// [`run`] with environment variables.
+/// With environment variables.
 fn run_with(
     place: &Place,
     options: impl Arguments,
@@ -78,7 +74,7 @@ fn run_with(
     run_as_usual(place, ("--strict", options), program, variables)
 }
 
-/// Runs a program to its end without `--strict`: its processes start on the whole set.
+/// Without `--strict`: processes start on the whole set.
 fn run_as_usual(
     place: &Place,
     options: impl Arguments,

@@ -7,7 +7,7 @@ use std::process::Command;
 /// timeout(1) exits with this code if it does not find the program.
 const NOT_FOUND: i32 = 127;
 
-/// Runs a script in a shell whose PATH contains the tested program. `None` if the shell is missing.
+/// With the tested program in the PATH. `None` without the shell.
 fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_seatmap")).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
@@ -23,7 +23,7 @@ fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
     Some(stdout(&output))
 }
 
-/// Lines to complete, a candidate that must be offered, and candidates that must not.
+/// With a candidate that must be offered, and ones that must not.
 const LINES: [(&str, &str, &str); 13] = [
     ("ma", "machines", "measure"),
     ("show xeon", "xeon-phi-5110p", "graviton3"),
@@ -40,7 +40,6 @@ const LINES: [(&str, &str, &str); 13] = [
     ("pretend xeon-ph", "xeon-phi-5110p", "host"),
 ];
 
-/// The words that bash offers for a line.
 fn offered(place: &Place, line: &str) -> Option<Vec<String>> {
     let script = format!(
         "source <(seatmap completions bash); COMP_WORDS=(seatmap {line}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
@@ -83,7 +82,7 @@ fn processes_are_completed_by_number_and_by_name() {
     assert!(names.is_none_or(|names| names == ["seated-sleeper"]));
 }
 
-/// Uses the groups of this computer: `check` must accept each offered one.
+/// `check` must accept each group of this computer.
 #[test]
 fn control_groups_and_units_are_completed() {
     let place = Place::new();
@@ -141,8 +140,7 @@ fn fish_completes_alike() {
     }
 }
 
-/// In a terminal, with the key pressed: once with the script read by `.zshrc`, once found in the
-/// function path.
+/// In a terminal: once with the script read by `.zshrc`, once found in the function path.
 #[test]
 fn zsh_completes_at_the_first_press_of_the_key() {
     let place = Place::new();

@@ -5,7 +5,6 @@ use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::process::Output;
 
-/// A command of each verb that prints on stdout.
 const PRINTING: [&str; 22] = [
     "--help",
     "--version",
@@ -37,7 +36,7 @@ fn place() -> Place {
     place
 }
 
-/// Runs the command in a shell, which can close its streams.
+/// A shell can close its streams.
 fn by_shell(place: &Place, arguments: &str, streams: &str) -> Output {
     let line = format!("exec \"$0\" {arguments} {streams}");
     let mut shell = place.command_of("sh");
@@ -45,7 +44,6 @@ fn by_shell(place: &Place, arguments: &str, streams: &str) -> Output {
     shell.env("SEATMAP_RUN", place.path("run")).output().unwrap()
 }
 
-/// Asserts exit code 1 and a last line that says that output was lost.
 fn assert_lost(arguments: &str, output: &Output) {
     let stderr = stderr(output);
     assert_eq!(output.status.code(), Some(1), "{arguments}: {stderr}");
@@ -66,7 +64,7 @@ fn a_closed_stdout_is_a_failure() {
     PRINTING
         .iter()
         .for_each(|arguments| assert_lost(arguments, &by_shell(&place, arguments, ">&-")));
-    // Open, but only for reading. The standard library discards such output as well.
+    // Open for reading only; the standard library discards such output too.
     assert_lost("machines", &by_shell(&place, "machines", "1</dev/null"));
 }
 
@@ -121,7 +119,7 @@ fn a_closed_stderr_changes_no_exit_code() {
     );
 }
 
-/// Ranks of a job share stderr: if a line took several writes, it would mix with another rank's.
+/// Otherwise lines of ranks would mix.
 #[test]
 fn a_line_on_stderr_is_one_write() {
     let place = place();

@@ -6,7 +6,7 @@ use crate::common::{
 use crate::common::{begun, rank};
 use serde_json::Value;
 
-/// Prints 9 if it may run on only one CPU, otherwise 10.
+/// 9 on one CPU, otherwise 10.
 const BEST_ALONE: &str =
     "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 9 || echo took 10";
 
@@ -98,7 +98,7 @@ fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
     assert!(best["predicted"].is_number() && found["verdict"].is_object(), "{found}");
 }
 
-/// A race on a model is simulated, so it does not matter which rank makes a run.
+/// Any rank may make a simulated run.
 #[test]
 fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
     let place = Place::new();
@@ -158,7 +158,7 @@ fn options_of_the_other_kind_of_race_are_refused() {
     }
 }
 
-/// A killed race cannot delete its plans; the next race does.
+/// The next race deletes its plans.
 #[test]
 fn a_killed_race_leaves_no_folder_behind() {
     if two_cpus().is_none() {

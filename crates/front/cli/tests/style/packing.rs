@@ -2,16 +2,13 @@
 
 use super::{is_test, others};
 
-/// Columns of a line of code.
 const WIDEST_CODE: usize = 100;
 
-/// The counts, by kind. Most wide lines are string literals or attributes, which the formatter
-/// cannot break.
+/// Mostly string literals or attributes, which the formatter cannot break.
 const MOST_WIDE_LINES: usize = 308;
 const MOST_NAMED_CLOSURES: usize = 200;
 const MOST_TUPLE_LETS: usize = 5;
 
-/// The lines of production code: those before a file's unit tests.
 fn production() -> Vec<String> {
     let files =
         others().into_iter().filter(|(name, _)| !is_test(name) && !name.contains("/benches/"));

@@ -4,7 +4,7 @@ use super::*;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// A shell that starts processes on request and prints a line for each.
+/// Starts processes on request, a line each.
 struct Family {
     shell: Child,
     said: BufReader<ChildStdout>,
@@ -82,7 +82,7 @@ fn all_who_were_born_on_a_seat_get_the_mask_without_it() {
     assert_eq!(masks(&born), vec![seat.clone(); 4]);
     // A mask that a process chose itself stays.
     other.give(born[3]).unwrap();
-    // Like the guard of a killed process, which has only the lines.
+    // A guard has only the lines.
     let mut guard = SeatLedger::default();
     ledger.take_news().lines().for_each(|line| guard.read_line(line));
     guard.end_seats();
@@ -154,7 +154,7 @@ fn process(pid: Tid, parent: Tid, group: Tid, session: Tid) -> ThreadStat {
     task
 }
 
-/// The program is process 50 in its own group, started by shell 20 of session 20.
+/// Process 50 in its own group, started by shell 20 of session 20.
 fn program() -> SeatLedger {
     let mut ledger = SeatLedger::since(0);
     for line in ["above 1 0 1 1", "above 20 1 20 20", "root 50 2 50 20 0::/user"] {

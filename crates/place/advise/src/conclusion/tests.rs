@@ -336,7 +336,6 @@ fn a_setting_that_is_wrong_comes_first() {
     assert_eq!(verdict(&without).0, AdviceVerdict::CannotTell);
 }
 
-/// A program stopped by a quota waits for a CPU, and needs more than its mask.
 #[test]
 fn a_quota_comes_before_neighbours_and_masks_though_no_command_mends_it() {
     let quota = Finding { pid: Some(7), ..Finding::wrong("quota", "it was stopped") };

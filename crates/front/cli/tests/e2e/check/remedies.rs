@@ -13,8 +13,7 @@ use seatmap_watch::SeatingRemedyKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The test that executes a kind of remedy, or what `scripts/lab/remedies` covers on a computer
-/// with systemd and two NUMA nodes.
+/// The test of a kind of remedy; `scripts/lab/remedies` needs systemd and two NUMA nodes.
 fn executed_by(kind: SeatingRemedyKind) -> &'static str {
     match kind {
         SeatingRemedyKind::Bind => "a_thread_is_bound",
@@ -35,8 +34,7 @@ fn executed_by(kind: SeatingRemedyKind) -> &'static str {
     }
 }
 
-/// A new kind does not compile until it is listed above, and this test fails until its own test
-/// exists.
+/// Fails until each kind has a test.
 #[test]
 fn every_kind_of_remedy_is_executed() {
     let tests = [
@@ -109,8 +107,7 @@ fn a_group_is_widened() {
     drop(program);
 }
 
-/// One thread is in a control group with fewer CPUs than its process, so `taskset` alone cannot
-/// seat it.
+/// One thread's control group has fewer CPUs than its process.
 #[test]
 fn a_group_of_one_thread_is_widened() {
     let [a, b] = two_cpus();
@@ -140,8 +137,7 @@ fn a_group_of_one_thread_is_widened() {
     drop(program);
 }
 
-/// Several CPUs with two threads each: the remedies of one check send no two threads to one CPU,
-/// and can be undone.
+/// The remedies of one check send no two threads to one CPU.
 #[test]
 fn all_remedies_of_one_check_are_executed_together_and_undone() {
     let cpus = seatmap_os::affinity::current().unwrap();
@@ -178,8 +174,7 @@ fn all_remedies_of_one_check_are_executed_together_and_undone() {
     assert_eq!(masks(), before);
 }
 
-/// Two seats, each shared with a stranger, and no other CPU in this test's mask: no remedy sends a
-/// stranger from one seat to the other.
+/// Two seats, each shared with a stranger, and no other CPU.
 #[test]
 fn strangers_are_not_sent_from_one_seat_to_another() {
     let [a, b] = two_cpus();

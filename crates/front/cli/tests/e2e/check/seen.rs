@@ -8,7 +8,7 @@ use std::process::Command;
 
 const NOBODY: u32 = 65534;
 
-/// The check as an unprivileged user who may run the binary.
+/// As an unprivileged user.
 fn as_nobody(place: &Place, options: impl Arguments) -> Command {
     let mut command = place.command(("check --json --seconds 0.2", options));
     command.current_dir("/").uid(NOBODY).gid(NOBODY);
@@ -141,13 +141,13 @@ fn a_program_that_ends_meanwhile() {
     let reaped = std::thread::spawn(move || child.wait());
     let line = Place::new().one_line_refusal(format!("check --pid {pid} --seconds 3"));
     reaped.join().unwrap().unwrap();
-    // On a busy computer the check may start too late.
+    // The check may start too late.
     let is_told = line == "seatmap: the program ended while it was watched"
         || line.contains("there is no process");
     assert!(is_told, "{line}");
 }
 
-/// Verbs that read the files of processes, each with a command line that would end at once.
+/// Verbs that read the files of processes.
 const SEEING: [&str; 8] = [
     "check --all --strict --seconds 0.1",
     "top --once",
@@ -159,7 +159,7 @@ const SEEING: [&str; 8] = [
     "doctor",
 ];
 
-/// Options of unshare(1) to run a script in new mount and process namespaces.
+/// For a script in new mount and process namespaces.
 const NAMESPACES: [&str; 5] = ["--mount", "--pid", "--fork", "sh", "-c"];
 
 fn namespaces(script: &str, arguments: impl Arguments) -> Command {
@@ -168,7 +168,6 @@ fn namespaces(script: &str, arguments: impl Arguments) -> Command {
     command
 }
 
-/// Runs a verb in new namespaces after a script. Returns its exit code and stderr.
 fn in_namespace(place: &Place, script: &str, arguments: impl Arguments) -> (Option<i32>, String) {
     let output = namespaces(script, arguments).current_dir(place.folder()).output().unwrap();
     (output.status.code(), stderr(&output))
@@ -178,14 +177,13 @@ fn can_make_namespaces() -> bool {
     seatmap_needs::program("unshare", &[&NAMESPACES[..], &["mount -t tmpfs x /mnt"]].concat())
 }
 
-/// Runs each verb in new namespaces after a script.
 fn in_namespaces(place: &Place, script: &str) -> Option<Vec<(Option<i32>, String)>> {
     let script = format!("{script} exec \"$0\" \"$@\"");
     can_make_namespaces()
         .then(|| SEEING.iter().map(|arguments| in_namespace(place, &script, arguments)).collect())
 }
 
-/// Executes the command from each of the two error messages. Then the same verb works.
+/// By each of the two error messages.
 #[test]
 fn a_proc_is_mounted_by_the_command_in_the_error() {
     if !can_make_namespaces() {

@@ -70,7 +70,7 @@ fn streams_are_the_programs() {
             child.wait_with_output().unwrap()
         });
         assert!(output.stdout == bytes && output.status.success(), "{form:?}");
-        // Other tests' programs may share these CPUs; even a quiet run reports that.
+        // Other tests may share these CPUs, which is reported.
         let shown = stderr(&output);
         let is_programs = |line: &&str| !line.contains(" is also the seat of ");
         assert_eq!(shown.lines().filter(is_programs).collect::<Vec<_>>(), ["told"]);
@@ -135,8 +135,7 @@ fn signals_sent_to_the_launcher_are_sent_on() {
     }
 }
 
-/// A terminal sends its signals to the whole foreground group, so the program receives them without
-/// the launcher.
+/// A terminal signals the whole foreground group.
 #[test]
 fn ctrl_c_comes_once() {
     let Some(program) = programs::c() else { return };

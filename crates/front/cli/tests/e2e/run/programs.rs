@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs");
 const BUILT: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// Two CPUs of this process. If there is only one, returns it twice.
+/// Two CPUs of this process, possibly equal.
 pub fn two_cpus() -> [u32; 2] {
     let cpus = seatmap_os::affinity::current().unwrap();
     [cpus[0], *cpus.get(1).unwrap_or(&cpus[0])]

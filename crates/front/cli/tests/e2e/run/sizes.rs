@@ -5,7 +5,7 @@ use super::running::Running;
 use super::{run, run_as_usual};
 use crate::common::{Arguments, Json, Place, stderr, stdout};
 
-/// At its start the C program reads its own affinity mask, as OpenMP's runtime and x264 do.
+/// As read by OpenMP's runtime and x264.
 #[test]
 fn the_first_process_sees_all_its_cpus_at_its_start() {
     let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
@@ -39,7 +39,6 @@ fn cpus(thread: &serde_json::Value) -> Vec<u32> {
     thread["cpus"].elements().iter().map(|cpu| cpu.whole() as u32).collect()
 }
 
-/// The two CPUs in the kernel's mask format.
 fn list_of(mut cpus: [u32; 2]) -> String {
     cpus.sort_unstable();
     let [a, b] = cpus;
@@ -56,8 +55,7 @@ fn java_and_node_see_all_their_cpus() {
     if programs::installed("java") {
         let place = Place::new();
         place.file("P.java", "class P { public static void main(String[] a) { System.out.println(Runtime.getRuntime().availableProcessors()); } }");
-        // Running the source directly would compile it first, which takes longer than a program's
-        // start.
+        // Running the source directly would compile it first.
         assert!(
             std::process::Command::new("javac")
                 .arg("P.java")
@@ -88,9 +86,8 @@ fn java_and_node_see_all_their_cpus() {
     }
 }
 
-/// If each thread of a virtual machine has its own seat, a line says so even with `--quiet`: at the
-/// start if Seatmap started Java, at the end if another program did. If the number of CPUs is set,
-/// there is no such line.
+/// A line says so even with `--quiet`: at the start if Seatmap started Java, at the end if another
+/// program did, never if the number of CPUs is set.
 fn java_in_seats_of_its_own_is_told_of(place: &Place, cpus: &str) {
     let stderr = |command: &dyn Arguments| {
         let output = place.run(("run --quiet --strict --cpus", cpus, ("--", command)));
@@ -156,7 +153,7 @@ fn go_starts_as_many_threads_as_there_are_seats() {
     assert_eq!(told.report["roaming"].elements().len(), 1);
 }
 
-/// A wrapper like pyenv's shims: a shell that runs a dozen helpers and then executes the program.
+/// Like pyenv's shims.
 const SHIM: &str = "i=0; while [ $i -lt 12 ]; do x=$(/bin/echo $i); i=$((i+1)); done; exec \"$@\"";
 
 #[test]
@@ -172,7 +169,7 @@ fn the_helpers_of_a_wrapper_take_no_seats() {
         "{}",
         told.report
     );
-    // A slow helper may have lived long enough to be seated; on an idle computer none does.
+    // A slow helper may have been seated.
     let helpers = told.report["helpers"].whole() as usize;
     assert!(helpers >= 6 && helpers + seated.len() >= 12, "{}", told.report);
 }

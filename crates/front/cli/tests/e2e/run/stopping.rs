@@ -6,7 +6,6 @@ use super::running::Running;
 use crate::common::Place;
 use std::os::unix::process::CommandExt;
 
-/// The state letter of a process in `/proc`.
 fn state(pid: libc::pid_t) -> char {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     stat.rsplit(") ").next().unwrap().chars().next().unwrap()
@@ -14,13 +13,13 @@ fn state(pid: libc::pid_t) -> char {
 
 /// Requests to stop before the test fails.
 const REQUESTS: u32 = 20;
-/// Time limit, on a busy computer, for a stop to be visible.
+/// On a busy computer, for a stop to be visible.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
-/// Looks at the launcher between two requests, a millisecond apart.
+/// A millisecond apart, between two requests.
 const LOOKS: u32 = 500;
 
-/// Sends a stop signal to a child's process group until it stops, and returns the signal that
-/// stopped it. A stop request right after SIGCONT can be lost, so it is repeated.
+/// Repeats a stop signal, because one right after SIGCONT can be lost; returns the signal that
+/// stopped the child.
 fn stopped_by(pid: libc::pid_t, signal: i32) -> Option<i32> {
     for _ in 0..REQUESTS {
         // SAFETY: the group belongs to the launcher.
@@ -53,8 +52,7 @@ fn a_job_stops_and_goes_on_as_one() {
         let program = running.program();
         for signal in [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTSTP] {
             assert_eq!(stopped_by(launcher, signal), Some(signal), "{form:?}");
-            // If tracing ends during a stop, the process changes from a tracing stop to a normal
-            // one.
+            // After tracing, a tracing stop becomes a normal one.
             let begun = std::time::Instant::now();
             while !['T', 't'].contains(&state(program)) {
                 assert!(

@@ -48,7 +48,7 @@ impl Tour<'_> {
     pub(super) fn try_turns(&mut self, place: usize, other: usize) -> bool {
         let n = self.tour.len();
         let length = (other + n - place) % n;
-        // The first turn moves `other` next to the slot, the second moves the slot next to `other`.
+        // First `other` next to the slot, then the slot next to `other`.
         for from in [place + 1, place] {
             if length > 0 && self.does(self.turning(from, length)) {
                 self.turn(from, length);

@@ -1,5 +1,5 @@
-//! Checks a run's CPUs before, during and after it. A run without one of them is slower, which says
-//! nothing about the command.
+//! Checks a run's CPUs before, during and after it. A run that lacks one says nothing about the
+//! command.
 
 use super::{Contestant, TrialError};
 use seatmap_os::CpuSet;
