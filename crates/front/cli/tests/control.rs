@@ -1,5 +1,4 @@
-//! Tests with real cells, separate from the other verbs, because a cell takes its CPU from all
-//! programs.
+//! Tests with real cells, which take a CPU from all programs.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

@@ -101,7 +101,7 @@ fn files_that_are_not_what_they_should_be() {
     }
 }
 
-/// Each option that reads a file refuses an endless device, a pipe without a writer, and a socket.
+/// A device without end, a pipe without a writer, and a socket.
 #[test]
 fn only_plain_files_are_read() {
     let place = Place::new();
@@ -150,7 +150,7 @@ fn only_plain_files_are_read() {
     );
 }
 
-/// A shell's `<(...)` is also a pipe, but with a writer.
+/// A shell's `<(...)` has a writer.
 #[test]
 fn the_pipe_of_a_shell_is_read() {
     let place = Place::new();
@@ -250,8 +250,7 @@ fn a_word_with_a_dash_before_the_command_is_an_option() {
     }
 }
 
-/// Other commands use other names for a time limit. A name that merely shares some letters must not
-/// be suggested.
+/// Other commands use other names for a time limit.
 #[test]
 fn no_option_is_suggested_that_was_not_meant() {
     let place = Place::new();
@@ -315,7 +314,7 @@ fn a_metric_with_a_decimal_comma_is_refused() {
     }
 }
 
-/// Common mistakes in a file, and the message for each, which must not name the parser's types.
+/// Messages must not name the parser's types.
 #[test]
 fn a_mistake_in_a_file_is_told_in_words_about_the_file() {
     let place = Place::new();

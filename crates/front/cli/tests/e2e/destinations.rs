@@ -70,8 +70,7 @@ fn an_open_file_is_written_and_not_replaced() {
     );
 }
 
-/// Seatmap, not the user, names the files of its state, so it replaces a planted link instead of
-/// following it.
+/// Seatmap replaces a planted link.
 #[test]
 fn what_is_remembered_follows_no_link() {
     let Some(_) = crate::common::two_cpus() else { return };

@@ -28,8 +28,7 @@ fn found<'a>(findings: &'a serde_json::Value, subject: &str) -> &'a serde_json::
     findings["findings"].elements().iter().find(|entry| entry["subject"] == subject).unwrap()
 }
 
-/// A unit test shows that it takes no lock and tries nothing: there no other process waits for the
-/// lock.
+/// A unit test shows that it takes no lock.
 #[test]
 fn nothing_is_tried_unless_asked() {
     let place = Place::new();
@@ -50,7 +49,7 @@ fn nothing_is_tried_unless_asked() {
     );
 }
 
-/// Trials are undone: no control group is left, and no interrupt has moved.
+/// Trials are undone.
 #[test]
 fn isolation_is_examined_for_the_cpus_in_question() {
     let place = Place::new();
@@ -116,8 +115,7 @@ fn a_page_begins_with_what_to_do() {
     place.refuses("doctor --json --html -", "both print on stdout");
 }
 
-/// In its own PID namespace the doctor sees none of the daemons outside, and must not say that
-/// there are none.
+/// In a PID namespace, outside daemons are invisible.
 #[test]
 fn daemons_that_cannot_be_seen_are_not_absent() {
     let place = Place::new();

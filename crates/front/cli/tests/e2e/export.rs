@@ -218,7 +218,7 @@ fn names_in_a_plan_are_not_run() {
     );
 }
 
-/// Each task's memory is on its CPU's node, from the search to the other tools.
+/// Each task's memory is on its CPU's node.
 #[test]
 fn memory_goes_from_place_to_other_tools() {
     let place = Place::new();

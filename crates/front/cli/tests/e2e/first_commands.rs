@@ -1,11 +1,10 @@
-//! The first commands of users who know other tools: each gets the right answer or the name of the
-//! right command.
+//! Users of other tools get the right answer or command.
 
 use crate::common::Place;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-/// A line of the list: the command, its exit code, and a part of its output.
+/// A command, its exit code, and a part of its output.
 struct FirstCommand<'a> {
     words: Vec<String>,
     code: i32,
@@ -20,7 +19,6 @@ fn parsed(line: &str) -> FirstCommand<'_> {
     FirstCommand { words, code: code.parse().unwrap(), answer }
 }
 
-/// A place with programs that do nothing.
 fn place() -> Place {
     let place = Place::new();
     std::fs::create_dir(place.path("bin")).unwrap();

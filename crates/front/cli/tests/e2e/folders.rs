@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 const NOBODY: u32 = 65_534;
 
-/// A run folder with a journal that would make Seatmap write into `victim`.
+/// The journal would make Seatmap write into `victim`.
 fn planted(place: &Place) {
     place.file("victim", "precious");
     let run = place.path("run");

@@ -1,5 +1,4 @@
-//! Every document that the command line prints names its format, is one line, and has a schema that
-//! contains each of its keys.
+//! Every printed document names its format, is one line, and has a schema with each of its keys.
 
 use crate::common::{Arguments, Json, Place, files};
 use seatmap_data::document::schema::{never_written, refused};
@@ -14,7 +13,6 @@ fn schema(format: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap()
 }
 
-/// The document that a command prints, validated against its schema.
 fn document(place: &Place, arguments: impl Arguments) -> Value {
     let text = place.stdout(&arguments);
     assert!(text.ends_with("}\n") && text.lines().count() == 1, "{arguments:?} prints one line");
@@ -75,8 +73,7 @@ fn schemas_of_what_the_command_line_prints_list_each_key_and_no_other() {
         let document = document(&place, arguments);
         assert_eq!(document["format"], format);
         let missing = never_written(&schema(format), std::slice::from_ref(&document));
-        // Machines from files have no CPUs isolated at boot. This one has no measured speeds and
-        // few unusual properties.
+        // Machines from files have no CPUs isolated at boot.
         let of_others = ["/speed", "/isolated", "/nohz_full", "/findings/0/finding"];
         let is_of_others = |path: &String| {
             format == "seatmap-show/1" && of_others.iter().any(|other| path.starts_with(other))

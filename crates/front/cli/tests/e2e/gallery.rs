@@ -9,8 +9,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// A profile as `measure --share` writes it, with `factor` times the distances of a bundled
-/// machine.
+/// As `measure --share` writes it, with `factor` times a bundled machine's distances.
 fn shared(factor: f64, firmware: &str) -> Profile {
     let mut profile = catalog::load("graviton3").unwrap();
     profile.environment.cpu_model = Some("Neoverse-V1".to_owned());

@@ -6,12 +6,11 @@ use crate::observe::{kinds, names, share_of_neighbours};
 use crate::run::programs::go_builds;
 use serde_json::Value;
 
-/// A Go program that executes schedules, and the option that builds it without symbols.
+/// And the option that builds it without symbols.
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/observe/threads.go");
 const WITHOUT_SYMBOLS: &str = "-ldflags=-s -w";
 
-/// The program, built with and without symbols, and the schedule of a ring of eight. `None` if it
-/// cannot be built or observed here.
+/// With and without symbols, and a ring of eight. `None` if it cannot be built or observed.
 fn ring() -> Option<Place> {
     let place = Place::new();
     let with = go_builds(SOURCE, &place.path("ring"), &[]);
@@ -24,7 +23,7 @@ fn ring() -> Option<Place> {
     Some(place)
 }
 
-/// The observed pattern of a command. `None` if the kernel does not allow probes on functions.
+/// `None` if the kernel does not allow probes on functions.
 fn observed(place: &Place, command: impl Arguments) -> Option<Value> {
     let options = "observe --method goroutines --json --";
     let output = place.run((options, command));

@@ -1,5 +1,4 @@
-//! However temporary seats end, all threads and processes created on them get their own mask back,
-//! and no others are changed.
+//! However temporary seats end, exactly their threads and heirs get their own masks back.
 
 use crate::auto::{ALONE, until};
 use crate::common::{Guarded, Place, can_observe, two_cpus};
@@ -15,7 +14,6 @@ use std::time::Duration;
 /// A program that starts threads and processes all the time.
 struct Brood {
     program: Guarded,
-    /// The name of all its processes, and of no others.
     name: String,
     _alone: MutexGuard<'static, ()>,
 }
@@ -45,7 +43,6 @@ impl Brood {
         all.filter(|pid| name(&root, *pid).as_ref() == Some(&self.name)).collect()
     }
 
-    /// The masks of all its threads.
     fn masks(&self) -> Vec<CpuSet> {
         let tids = self.pids().into_iter().flat_map(|pid| task::threads(pid).unwrap_or_default());
         tids.filter_map(|tid| CpuSet::of_thread(tid).ok()).collect()
@@ -78,7 +75,7 @@ fn what_is_born_on_a_seat_gets_its_own_mask_whatever_ends_the_seats() {
         let mut command = place.command(words);
         let mut seatmap = Guarded(command.stderr(Stdio::null()).spawn().unwrap());
         until("seats", || brood.different_masks() > 1);
-        // The test's own child, whose chosen mask happens to equal a seat.
+        // Its chosen mask equals a seat.
         let seat = CpuSet::single(whole.first().unwrap());
         let chosen = Guarded(Command::new("sleep").arg("1000").spawn().unwrap());
         seat.give(chosen.id() as Tid).unwrap();

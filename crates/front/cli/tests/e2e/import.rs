@@ -65,7 +65,7 @@ fn rows_may_be_some_cpus_of_the_machine() {
     assert_contains(&elsewhere, "PU 99 of the matrix is not in the topology");
 }
 
-/// A file of version 1, which has no version attribute, with four PUs.
+/// Version 1, without a version attribute.
 const OLD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE topology SYSTEM "hwloc.dtd">
 <topology>
@@ -227,7 +227,7 @@ fn the_folder_gets_a_file_for_each_and_nothing_elsewhere() {
         "import p/x.csv q/x.csv -o out",
         "p/x.csv and q/x.csv would both become out/x.json",
     );
-    // The author of a file chooses the name in it, which must not select the destination.
+    // A file's name must not select the destination.
     place.stdout("import p/x.csv --name ../evil -o q/a.json");
     place.stdout("import q/a.json q/x.csv -o out");
     assert!(place.path("out/a.json").exists() && place.path("out/x.json").exists());
@@ -291,8 +291,7 @@ fn a_file_that_another_verb_reads_is_sent_there() {
     place.refuses("import snap.txt", "a SNAP list of edges");
 }
 
-/// Executes the command from the error if Graphviz is installed. Its list includes the edges of
-/// subgraphs.
+/// If Graphviz is installed.
 #[test]
 fn the_command_for_dot_reads_subgraphs() {
     let place = Place::new();

@@ -9,7 +9,7 @@ fn cell(profile: &Value, matrix: &str, i: usize, j: usize) -> f64 {
     profile["core_distance"][matrix][i][j].number()
 }
 
-/// Asserts that all parts are present that other programs rely on.
+/// Other programs rely on these parts.
 fn assert_whole(profile: &Value, pus: usize) {
     assert_eq!(profile["format"], "seatmap-profile/1");
     for pointer in [

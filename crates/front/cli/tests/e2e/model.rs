@@ -2,7 +2,7 @@
 
 use crate::common::{Json, Place};
 
-/// One-way distances between two groups of four PUs, each PU with its own offset.
+/// One-way; two groups of four PUs, each PU with its own offset.
 fn csv() -> String {
     let one_way = |i: usize, j: usize| if i / 4 == j / 4 { 25.0 } else { 80.0 } + [0.0, 1.0, 2.5, 0.5][i % 4] + [0.0, 1.0, 2.5, 0.5][j % 4];
     let row = |i: usize| {

@@ -1,4 +1,4 @@
-//! Names that reverse text, are invisible or control a terminal, wherever a name is shown.
+//! Names that reverse text, are invisible or control a terminal.
 
 use crate::common::{Place, stderr, stdout};
 use crate::hostile::assert_shown;
@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 /// An override, isolates, a C1 control, marks, a byte order mark, and an escape sequence.
 const NAME: &str = "x\u{202e}\u{2066}\u{2069}\u{9b}1m\u{200e}\u{200f}\u{feff}\u{1b}[31m";
 
-/// A machine, its twin, a pattern and a plan that use this name wherever they have one.
+/// A machine, its twin, a pattern and a plan with this name.
 fn hostile() -> Place {
     let place = Place::new();
     let mut profile = place.json("export xeon-e5-2680-2s --format json");
@@ -27,7 +27,6 @@ fn hostile() -> Place {
     place
 }
 
-/// Asserts that the name appears without its hidden characters.
 fn assert_named(place: &Place, arguments: &str) {
     let output = place.run(arguments.split(' ').collect::<Vec<_>>());
     assert!(output.status.success(), "{arguments}: {}", stderr(&output));

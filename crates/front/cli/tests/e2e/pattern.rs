@@ -28,7 +28,7 @@ fn every_generator_has_the_edges_of_its_definition() {
         ("master-worker:7", 7, 12, true),
         ("binomial-tree:13", 13, 12, false),
         ("recursive-doubling:16", 16, 16 * 4, true),
-        // Eight tasks exchange, and each of the other five is paired with one of them.
+        // Eight tasks exchange; each of the other five has one of them.
         ("recursive-doubling:13", 13, 8 * 3 + 2 * 5, true),
         ("butterfly:16", 16, 16 * 4, true),
         ("stencil2d:4x5", 20, 2 * (3 * 5 + 4 * 4), true),
@@ -344,7 +344,7 @@ fn files_that_are_no_pattern() {
         letter.txt: unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
         ");
     assert!(!files(&place).contains(&"never.json".to_owned()), "nothing is written");
-    // The same errors from the verb that places patterns.
+    // Also from the verb that places patterns.
     for (name, _) in bad {
         let line = place.one_line_refusal([
             "place",

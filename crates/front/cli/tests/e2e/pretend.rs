@@ -6,10 +6,10 @@ mod verbs;
 use crate::common::{Arguments, Json, Place, assert_contains, is_no_pretence};
 use std::process::Output;
 
-/// Two packages of 32 cores with two hardware threads each: CPU `k` and CPU `k + 64` share a core.
+/// Two packages of 32 cores; CPUs `k` and `k + 64` share a core.
 const MACHINE: &str = "xeon-8375c-2s";
 
-/// The output of `seatmap pretend`, or `None` if this computer does not allow it.
+/// `None` if this computer does not allow it.
 fn pretend(place: &Place, arguments: impl Arguments) -> Option<Output> {
     let output = place.run(("pretend", arguments));
     (!is_no_pretence(&output)).then_some(output)

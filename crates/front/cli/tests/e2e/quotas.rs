@@ -1,15 +1,14 @@
-//! Measurements under a quota of CPU time: each reports that the quota affected its figures.
+//! Measurements under a quota report it.
 
 use crate::cluster_faults::{begun_in, ended, sentence_of};
 use crate::common::{Arguments, Place, stderr, stdout, two_cpus};
 use crate::common::{begun, rank};
 use crate::control_group::Group;
 
-/// A fifth of a CPU, in periods of 10 ms: every measurement uses it up.
+/// Every measurement uses it up.
 const TIGHT_PERCENT: u32 = 20;
 
-/// Runs a verb in a group with a quota and returns all its output. Returns `None` if no quota is
-/// possible.
+/// All output of a verb; `None` if no quota is possible.
 fn said_under_a_quota(arguments: impl Arguments) -> Option<(String, Group)> {
     let group = Group::with_quota(TIGHT_PERCENT)?;
     let place = Place::new();
@@ -46,7 +45,6 @@ fn a_race_tells_of_it() {
     }
 }
 
-/// One of three ranks is limited to a tenth of a CPU.
 #[test]
 fn a_rank_that_a_quota_stops_is_named_with_its_group() {
     let Some(group) = Group::with_quota(10) else { return };

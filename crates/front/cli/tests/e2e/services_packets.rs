@@ -4,8 +4,8 @@ use crate::common::{Guarded, Place, stderr, stdout};
 use seatmap_os::CpuSet;
 use std::process::{Command, Stdio};
 
-/// Creates a card whose packets go to all CPUs. Prints its setting before a plan, under the plan,
-/// and after it. Exit code 77: this user cannot create a card.
+/// Prints a card's setting before, under and after a plan. Exit code 77: this user cannot create a
+/// card.
 const SCRIPT: &str = r#"
 mount -t sysfs sysfs /sys && ip link add v0 type veth peer name v1 || exit 77
 queue=/sys/class/net/v0/queues/rx-0/rps_cpus
@@ -45,7 +45,7 @@ fn packets_leave_quiet_cpus_and_come_back() {
     let output = unshare.output();
     let _ = sleeper.kill();
     let _ = sleeper.wait();
-    // 1 is unshare's exit code if this user cannot create a namespace.
+    // 1 is unshare's, without namespaces.
     let refused = [Some(1), Some(77)];
     let Some(output) = output.ok().filter(|output| !refused.contains(&output.status.code())) else {
         return seatmap_needs::skipped!("no network namespace with a card can be made");

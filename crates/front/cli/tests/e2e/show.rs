@@ -78,7 +78,7 @@ fn a_plan_is_shown_as_it_was_printed() {
     assert_eq!(place.json("show plan.json --json")["format"], "seatmap-plan/1");
 }
 
-/// A plan contains no messages, so its costs and seats are drawn on the machine that it names.
+/// A plan contains no messages, only costs and seats.
 #[test]
 fn a_saved_plan_is_drawn() {
     let place = Place::new();
@@ -95,7 +95,7 @@ fn a_saved_plan_is_drawn() {
     place.refuses("show plan.json --html - --svg -", "--html - and --svg - both print on stdout");
 }
 
-/// If the machine is unknown, the plan's own CPUs are drawn. The machine's name opens no file.
+/// The machine's name opens no file.
 #[test]
 fn a_plan_of_another_machine_is_drawn_by_what_it_says() {
     let place = Place::new();

@@ -1,11 +1,9 @@
-//! Machines of one to four PUs, through the verbs that draw a page: a page must not mention
-//! differences between pairs if there are no pairs, or if the differences are below the
-//! measurement's repeatability.
+//! Pages of machines of one to four PUs, without differences below the measurement's repeatability.
 
 use crate::common::{Arguments, Json, Place, assert_contains, stderr};
 use serde_json::{Value, json};
 
-/// A profile of `pus` PUs under one cache, whose pairs are measured to `off_ns` nanoseconds.
+/// One cache, measured to `off_ns` nanoseconds.
 fn machine(place: &Place, pus: usize, off_ns: f64) -> String {
     let name = format!("m{pus}-{off_ns}.json");
     let four = "0,,,\n40,0,,\n60,52,0,\n45,70,41,0\n";
@@ -40,7 +38,6 @@ fn machine(place: &Place, pus: usize, off_ns: f64) -> String {
     name
 }
 
-/// The text of a page, without its tags.
 fn words(page: &str) -> String {
     let body = page.split("<body").nth(1).unwrap_or(page);
     let visible = body.split("<script").next().unwrap_or(body);
@@ -63,7 +60,7 @@ fn page(place: &Place, arguments: impl Arguments) -> String {
 fn a_headline_survives_few_pairs() {
     let place = Place::new();
     for pus in 1..=4 {
-        // As on a shared virtual machine: the passes of one pair differ more than the pairs do.
+        // Passes differ more than pairs.
         let noisy = machine(&place, pus, 70.0);
         let shown = page(&place, ["show", &noisy]);
         for advice in ["seat threads by the measured", "seat threads that talk", "Not all pairs"] {

@@ -4,10 +4,10 @@ use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
 use crate::real_cells::highest;
 use std::process::{Command, Output};
 
-/// The script that removes CPUs, as `bench/taken/run` does for every verb.
+/// It removes CPUs.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/taken/run");
 
-/// Runs the script and returns its output. `None` if the script can have no control group.
+/// `None` if the script can have no control group.
 fn taken(options: impl Arguments) -> Option<Output> {
     if !Command::new("python3")
         .arg("--version")
@@ -31,8 +31,7 @@ fn taken(options: impl Arguments) -> Option<Output> {
     Some(output)
 }
 
-/// A few runs of each of the verbs with the most waiting between threads. The lock is needed
-/// because a cell of another test cannot exist next to the script's group.
+/// Locked, because a cell cannot exist next to the script's group.
 #[test]
 fn every_wait_ends_when_a_cpu_is_taken_away() {
     let _alone = highest();
@@ -41,7 +40,7 @@ fn every_wait_ends_when_a_cpu_is_taken_away() {
     assert!(output.status.success(), "{text}{}", stderr(&output));
 }
 
-/// CPU 1 disappears during the third run and returns when that run is over.
+/// CPU 1 is absent during the third run.
 #[test]
 fn runs_without_all_their_cpus_are_void_and_made_again() {
     let _alone = highest();

@@ -1,4 +1,4 @@
-//! Files and sockets planted by another user: Seatmap must not resume from, load or overwrite them.
+//! Files and sockets planted by another user.
 
 use crate::common::{Place, assert_contains, files, stderr};
 use std::fs::{self, Permissions};
@@ -7,8 +7,7 @@ use std::process::{Command, Stdio};
 
 const NOBODY: u32 = 65_534;
 
-/// A world-writable folder, like `/tmp`, with another user's link. `None` if this process cannot
-/// create one.
+/// Like `/tmp`, with another user's link. `None` if this process cannot create one.
 fn shared(link: &str, target: &str) -> Option<Place> {
     let place = Place::new();
     fs::set_permissions(place.folder(), Permissions::from_mode(0o1777)).unwrap();
@@ -103,7 +102,7 @@ fn a_race_goes_on_only_from_ones_own_runs() {
     refused("other users can write");
 }
 
-/// The metrics of its services are shell commands.
+/// Its metrics are shell commands.
 #[test]
 fn a_plan_that_others_can_change_is_not_raced() {
     let place = Place::new();

@@ -7,7 +7,7 @@ fn map(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The words between each opening mark and the next backquote, without a link's kind (`mod@place`).
+/// Up to the next backquote, without a link's kind (`mod@place`).
 fn words<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = &'a str> {
     let rests = text.match_indices(mark).map(move |(at, _)| &text[at + mark.len()..]);
     rests
@@ -15,14 +15,12 @@ fn words<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = &'a str> {
         .map(|word| word.rsplit('@').next().unwrap_or(word))
 }
 
-/// Whether the word can name a module or function of the crate.
 fn is_small(word: &str) -> bool {
     !word.is_empty()
         && !word.starts_with("seatmap_")
         && word.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_')
 }
 
-/// Whether a crate declares or reexports this name.
 fn declares(text: &str, name: &str) -> bool {
     let code = text.lines().filter(|line| !line.starts_with("//"));
     let mut tokens =
@@ -30,7 +28,7 @@ fn declares(text: &str, name: &str) -> bool {
     tokens.any(|token| token == name)
 }
 
-/// Public modules missing from the table, and links to missing items.
+/// Missing public modules, and links to missing items.
 fn flaws(file: &str, text: &str) -> Vec<String> {
     let map = map(text);
     let public = text
@@ -58,14 +56,13 @@ fn maps_can_be_wrong() {
     assert_eq!(flaws("x", text), ["x: the map leaves out four", "x: the map names two"]);
 }
 
-/// Whether a line of documentation begins or ends a compiled example.
 fn marks_an_example(line: &str) -> bool {
     let comment = line.trim_start();
     let words = comment.strip_prefix("///").or_else(|| comment.strip_prefix("//!"));
     words.is_some_and(|words| ["```", "```no_run"].contains(&words.trim()))
 }
 
-/// Cargo builds a program for each library that it searches for examples.
+/// Cargo builds a program to search a library for examples.
 #[test]
 fn libraries_with_examples_alone_are_searched_for_them() {
     let sources = others();

@@ -22,7 +22,7 @@ const PARSED: [(&str, &[&str]); 7] = [
     ("scripts/dist-check", &["sh", "-n"]),
 ];
 
-/// Whether the command's prerequisites, besides its program, are installed.
+/// Prerequisites besides the program.
 fn can(command: &[&str]) -> bool {
     let probe: &[&str] = match command[0] {
         "python3" if command.contains(&CONDA) => &["-c", "import jinja2, yaml"],
@@ -51,7 +51,6 @@ fn recipes_are_what_their_programs_read() {
     assert_none("recipes that cannot be read", &wrong);
 }
 
-/// Whether a recipe names this version.
 fn names_version(text: &str, version: &str) -> bool {
     text.contains(&format!("\"{version}\"")) || text.contains(&format!("-{version}.tar.gz"))
 }

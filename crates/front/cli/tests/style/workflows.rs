@@ -3,20 +3,19 @@
 use super::{assert_none, root, texts};
 use std::process::{Command, Stdio};
 
-/// The commands of a workflow: the text after `run:`, one line each.
+/// After `run:`, one line each.
 fn commands(workflow: &str) -> impl Iterator<Item = &str> {
     let items = workflow.lines().map(|line| line.trim_start().trim_start_matches("- "));
     items.filter_map(|line| line.strip_prefix("run: ")).map(str::trim)
 }
 
-/// Whether a command installs a tool that `make` requires.
+/// Installs a tool that `make` requires.
 fn installs(command: &str) -> bool {
     ["cargo install ", "rustup toolchain install ", "sudo apt-get install "]
         .iter()
         .any(|start| command.starts_with(start))
 }
 
-/// The targets that a command makes; `None` if it is another command.
 fn made(command: &str) -> Option<Vec<&str>> {
     let (before, targets) = command.rsplit_once("make ")?;
     let is_make = before.is_empty() || before.starts_with("sudo ") && before.ends_with(' ');

@@ -206,7 +206,7 @@ fn more_tasks_than_seats_share_the_fast_ones() {
     );
 }
 
-/// Users with a core for each task do not put two on one.
+/// Users do not share spare cores.
 #[test]
 fn the_usual_placements_fill_cores_before_their_second_threads() {
     let machine = catalog::load("xeon-e5-2680-2s").unwrap();

@@ -101,7 +101,6 @@ fn variables_of_a_runtime_that_the_program_has_not() {
     checked(sleep).assert_healthy();
 }
 
-/// The table for users.
 #[test]
 fn a_line_says_so() {
     let b = two_cpus()[1];

@@ -9,8 +9,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-/// Checks metrics or a file of rules with Prometheus' own program. Returns `false` if it is not
-/// installed.
+/// Prometheus' own check; `false` if it is not installed.
 fn promtool(words: &[&str], input: &str) -> bool {
     let mut command = Command::new("promtool");
     command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -123,7 +122,7 @@ fn each_client_has_a_check_of_its_own() {
     server.wait().unwrap();
 }
 
-/// Another user may choose a program's name, and metrics may go to a terminal.
+/// Metrics may go to a terminal.
 #[test]
 fn no_name_commands_a_terminal() {
     let place = Place::new();

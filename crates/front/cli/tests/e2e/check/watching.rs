@@ -12,7 +12,6 @@ fn line(lines: &mut impl BufRead) -> String {
     line
 }
 
-/// Reads lines until one begins with a word.
 fn line_with(lines: &mut impl BufRead, word: &str) -> String {
     loop {
         let line = line(lines);

@@ -43,7 +43,7 @@ fn an_idle_group_is_released() {
     );
 }
 
-/// The command unsets the variables in the user's shell, and so in all programs started there.
+/// In the user's shell.
 #[test]
 fn variables_are_unset() {
     let place = Place::new();
@@ -58,7 +58,7 @@ fn variables_are_unset() {
     assert_eq!(found(&json(&mut shell), "variables")["level"], "OK");
 }
 
-/// In a PID namespace, to end no daemon of this computer and to hide this one from other tests.
+/// In a PID namespace, to end no other daemon.
 #[test]
 fn a_daemon_is_stopped() {
     let Some(cpus) = two_cpus() else { return };
@@ -90,7 +90,7 @@ fn a_daemon_is_stopped() {
     assert!(daemons["remedy"].is_null(), "{daemons}");
 }
 
-/// Advice must not look like a command, so no program has the name of its first word.
+/// No program has the name of its first word.
 #[test]
 fn advice_is_a_sentence() {
     let place = Place::new();

@@ -5,8 +5,7 @@ use crate::common::{Arguments, Place, assert_contains, files, stderr};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 
-/// The one-line refusal of a run. Asserts that the program, which would create a file, did not
-/// start.
+/// Asserts that the program did not start.
 fn refusal(place: &Place, options: impl Arguments) -> String {
     let line = place.one_line_refusal(("run", options, "-- touch started"));
     assert!(!place.path("started").exists(), "it was started");
@@ -193,7 +192,7 @@ fn a_launcher_that_is_traced_itself() {
     assert_eq!((output.status.code(), place.path("started").exists()), (Some(1), false));
 }
 
-/// `su` runs with root's privileges, which the kernel denies to traced programs of other users.
+/// The kernel denies `su` root's privileges if traced.
 #[test]
 fn programs_with_anothers_rights() {
     const NOBODY: u32 = 65534;

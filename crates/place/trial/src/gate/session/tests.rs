@@ -27,7 +27,7 @@ fn session(benchmarks: &str) -> (GateReport, Result<(), GateEnd>) {
     run(&request, &|| false, &mut |_| {}).unwrap()
 }
 
-/// A run waits for all children of this process, so these tests take turns.
+/// A run waits for all children of this process.
 static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 fn alone() -> std::sync::MutexGuard<'static, ()> {
