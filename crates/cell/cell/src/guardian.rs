@@ -1,4 +1,4 @@
-//! Changes that outlive the program which made them, and the process that undoes them.
+//! Undoes changes whose creator has died or whose lease has expired.
 //!
 //! A program posts a [guardian](seatmap_os::guardian) before it creates or destroys a cell or
 //! applies a plan of services. If the program dies, the guardian undoes the journal. Otherwise it

@@ -35,10 +35,10 @@ use std::io;
 /// To find threads created meanwhile.
 const ROUNDS: u32 = 4;
 
-/// Undoes and removes a journal. Returns the settings that could not be restored; otherwise another
-/// program's change would keep the journal forever. `others` are the other cells' journals, oldest
-/// first. Undoing needs only disk space reserved by younger cells. It writes only [settings] that
-/// cells change.
+/// Undoes and removes a journal. Returns the settings that could not be restored; the journal is
+/// removed even then, or another program's change would keep it forever. `others` are the other
+/// cells' journals, oldest first. Undoing needs only disk space reserved by younger cells. It
+/// writes only [settings] that cells change.
 ///
 /// # Errors
 /// Another cell's journal cannot be written, or this one not removed.
@@ -356,8 +356,8 @@ fn rebase(
         ours.push(found.new.clone());
         let new = narrowed(change.what, &value, &cpus, open).unwrap_or_else(|| found.new.clone());
         // Written before any change. If this fails, the next command continues from this cell's
-        // journal. Otherwise the younger cell would restore a value that excludes all programs from
-        // an ended cell's CPUs.
+        // journal. Without this line, the younger cell would restore a value that excludes all
+        // programs from an ended cell's CPUs.
         heir.append(&[JournalEntry::Rebase {
             path: change.path.clone(),
             old: value,

@@ -1,5 +1,4 @@
-//! The product as packages for a registry: all crates can be packed, and the library does not
-//! depend on the command line.
+//! All crates can be packed for a registry, and the library does not depend on the command line.
 //!
 //! `cargo publish --dry-run` would also compile each package.
 

@@ -1,8 +1,8 @@
 //! Tries seats in alternating periods, with the default as its own control.
 //!
 //! In each round every arm has one period, in random order: the default twice, and each candidate.
-//! A candidate is compared with the mean of both defaults of its round, so that a trend of the
-//! program's speed affects all arms alike. The two defaults show the difference without a change.
+//! A candidate is compared with the mean of both defaults of its round, so that a trend affects all
+//! arms alike. The two defaults show the difference without a change.
 
 use crate::AdviseError;
 use crate::work::WorkMeter;

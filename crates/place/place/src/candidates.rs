@@ -28,8 +28,8 @@ pub struct PlacementCandidate {
 }
 
 impl PlaceRequest<'_> {
-    /// Returns up to `most` placements, at least two, the best first, the bad one last. Any two
-    /// differ for a quarter of the tasks, so that every run adds information.
+    /// Returns up to `most` placements (up to two if `most` is less), the best first, the bad one
+    /// last. Any two differ for a quarter of the tasks, so that every run adds information.
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine.

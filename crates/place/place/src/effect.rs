@@ -1,9 +1,9 @@
 //! How much seats could change the observed program.
 //!
-//! A cheaper placement may save a program nothing: at a thousand messages a second, messages take a
-//! few hundredths of its time. No plan saves more than the observed messages' time between the
-//! farthest PUs, minus that on its own seats. The tasks' CPU time is not a bound, because it
-//! includes the kernel's work of waking tasks.
+//! A cheaper placement may save a program nothing: a thousand messages a second take a few
+//! hundredths of its time. No plan saves more than the observed messages' time between the farthest
+//! PUs, minus that on its own seats. The tasks' CPU time is not a bound, because it includes the
+//! kernel's work of waking tasks.
 
 use crate::{PlaceError, PlaceRequest, Pus};
 use seatmap_data::plan::Effect;

@@ -40,8 +40,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The default work of a core with all hardware threads busy, relative to one thread: Intel reports
-/// up to 30 % more for the first such processors (Marr et al. 2002, Hyper-Threading Technology
-/// Architecture and Microarchitecture, Intel Technology Journal 6(1)).
+/// up to 30 % more for the first such processors (Marr et al. 2002, Intel Technology Journal 6(1)).
 pub const SMT_GAIN: f64 = 1.3;
 
 const BASELINES_PART: u32 = 8;

@@ -1,7 +1,8 @@
 //! An isolated partition of cgroup version 2 (`Documentation/admin-guide/cgroup-v2.rst`, "Cpuset").
 //!
-//! The kernel then moves all threads except bound kernel threads. Cells are directly below the
-//! root, because kernels before 6.7 allow partitions only there.
+//! The kernel removes the CPUs from the root group, so all threads leave them except bound kernel
+//! threads. Cells are directly below the root, because kernels before 6.7 allow partitions only
+//! there.
 
 use super::error::ClosingError;
 use super::masks::{chosen_masks, renew};

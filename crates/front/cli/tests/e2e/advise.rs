@@ -1,5 +1,5 @@
-//! `seatmap advise` on real programs. Its advice on a busy program depends on the load, so the
-//! tests check other verdicts, masks and the document.
+//! `seatmap advise` on real programs. Advice on a busy program depends on the load, and is not
+//! checked.
 
 use crate::auto::{Relay, until};
 use crate::common::{

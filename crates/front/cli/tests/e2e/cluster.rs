@@ -234,8 +234,7 @@ impl Drop for Ended {
 }
 
 /// Checks that a signal ends all of a cluster's processes. `target` makes the argument of kill(2)
-/// from the process id; not every system has the program `kill`, and the shell's built-in accepts
-/// no group.
+/// from the process id; the shell's `kill` accepts no group.
 fn ended_by(signal: i32, target: impl Fn(i32) -> i32) {
     let place = Place::new();
     let mut cluster = Command::new(SCRIPT);

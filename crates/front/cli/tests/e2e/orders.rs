@@ -1,4 +1,4 @@
-//! The ranks of a job obey orders only from a sender that knows the secret.
+//! Ranks obey orders only from a sender with the secret.
 //!
 //! The attacker is another user, or a relay that changes messages.
 

@@ -1,5 +1,5 @@
-//! The size of the code: `size.txt` contains the tokens of each crate and four counts of the whole.
-//! These may only fall. A commit that raises one says what it removed in return.
+//! `size.txt` contains the tokens of each crate and four counts of the whole, which may only fall.
+//! A commit that raises one says what it removed in return.
 //!
 //! Tokens exclude comments, and short names or packed lines do not reduce them.
 

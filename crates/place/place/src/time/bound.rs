@@ -7,10 +7,9 @@ const MOST_LOOKS: usize = 1 << 26;
 /// With more cells, tasks are not matched with PUs.
 const MOST_CELLS: usize = 1 << 20;
 
-/// A lower bound on the slowest seat's time in nanoseconds: the larger of two.
-///
-/// The larger of the total work divided by the cores' joint speed, and the best matching of tasks
-/// with own seats and the cheapest messages there.
+/// A lower bound on the slowest seat's time in nanoseconds: the larger of the total work divided by
+/// the cores' joint speed, and the best matching of tasks with own seats and the cheapest messages
+/// there.
 #[must_use]
 pub(super) fn bound(model: &TimeModel) -> f64 {
     let floor = Floor::new(model);
@@ -93,8 +92,7 @@ fn near(model: &TimeModel, pu: usize, is_matched: bool) -> Vec<f64> {
     near
 }
 
-/// The total work, plus messages at the least speed, divided by the speed of as many PUs as there
-/// are tasks.
+/// The total work, plus messages at the least speed, divided by the speed of as many PUs as tasks.
 ///
 /// The sum over seats of speed x time is the work plus speed x messages, and the slowest seat's
 /// time is at least that sum divided by the sum of speeds.

@@ -316,7 +316,7 @@ impl BenchResults {
     /// limit.
     ///
     /// # Errors
-    /// [`LimitNotShown`]with what this session could have shown.
+    /// [`LimitNotShown`], with what this session could have shown.
     pub fn check_shown(&self, most_percent: f64) -> Result<(), LimitNotShown> {
         let mut unshown: Vec<String> = Vec::new();
         for (found, name) in self.compared() {

@@ -4,7 +4,7 @@
 //! with its interval ([`seatmap_data::statistics::signed_rank`]). All commands run on the same
 //! CPUs. If two are equal, only the random order within a block decides which reading belongs to
 //! which, so the signs of the ratios are independent whatever the neighbours do (Fisher 1935, "The
-//! Design of Experiments", section 21), as the interval requires.
+//! Design of Experiments", section 21).
 //!
 //! The first command's second reading serves only the floor. A mean of two runs minus a single one
 //! would not be symmetric: with skewed noise, equal commands would differ in up to 11 % of sessions

@@ -1,4 +1,4 @@
-//! A relay between a rank and rank 0: carries every message and tampers with some.
+//! A relay between a rank and rank 0, which tampers with messages.
 //!
 //! Knows only the form of messages: a length, a text, and after the handshake a tag.
 

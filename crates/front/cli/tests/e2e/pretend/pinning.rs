@@ -1,5 +1,5 @@
-//! Binding faults of other programs: each binding is right on a usual machine and wrong on another
-//! one, where `seatmap pretend --check` finds the fault without that machine.
+//! Binding faults of other programs on unusual machines, which `seatmap pretend --check` finds
+//! without these machines.
 //!
 //! `tests/programs/pinning.c` reimplements the logic of public reports.
 
