@@ -177,7 +177,6 @@ impl CellClaim {
             .collect())
     }
 
-    /// Whether a thread existed, unbound, when the cell narrowed all threads.
     fn may_have_narrowed(&self, task: &task::ThreadStat) -> bool {
         !task.is_bound
             && !task.is_spared(&[])

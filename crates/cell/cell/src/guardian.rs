@@ -159,7 +159,6 @@ pub fn serve<H: GuardedHost>(host: &H, name: &Name) -> Result<(), H::Error> {
     Ok(())
 }
 
-/// Returns the threads that lack CPUs of their masks.
 fn guard<H: GuardedHost>(host: &H, name: &Name) -> Result<Vec<ThreadMask>, H::Error> {
     let mut kept = None;
     let attended = guardian::attend(|line| {

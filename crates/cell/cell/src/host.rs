@@ -212,7 +212,6 @@ pub(crate) mod tests {
         serial
     }
 
-    /// CPUs 4 to 7 were isolated at boot.
     #[test]
     fn isolated_cpus_are_for_those_who_name_them_and_not_for_everybody_else() {
         let (_folder, hosts) = computer();

@@ -151,7 +151,6 @@ fn enter(root: &Root, record: &CellRecord) -> Result<(), CellError> {
     Ok(())
 }
 
-/// This process, or each of its threads.
 fn join(root: &Root, group: &str, threads: &[task::ThreadStat]) -> Result<(), FileError> {
     let file = group::members_file(root, group);
     if file.ends_with("cgroup.procs") {

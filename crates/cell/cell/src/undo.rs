@@ -221,7 +221,6 @@ fn undo_one(
     }
 }
 
-/// The CPUs outside other cells.
 fn everywhere(root: &Root, others: &[CellJournal]) -> CpuSet {
     let live: CpuSet = others.iter().flat_map(|other| other.header.set()).collect();
     layout::online(root).unwrap_or_default().without(&live)
@@ -402,7 +401,6 @@ fn is_within(what: SettingKind, small: &str, large: &str) -> bool {
     sets.is_some_and(|(small, large)| small.is_subset(&large))
 }
 
-/// Sets another cell's masks again after the kernel's reset.
 fn narrow_again(root: &Root, other: &CellJournal, open: &CpuSet, away: &CpuSet) {
     for change in other.changes.iter().filter(|change| !change.is_kept() || other.has_group()) {
         if change.what == SettingKind::Affinity

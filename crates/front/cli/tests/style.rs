@@ -172,7 +172,6 @@ fn nothing_is_unfinished_or_silenced_without_a_reason() {
     assert_none("silenced without a reason", &lines_that(&others(), silenced));
 }
 
-/// The test harness hides the output of passing tests, and skipped tests pass.
 #[test]
 fn a_test_that_is_skipped_says_so_past_the_harness() {
     let hidden = |lines: &[&str], at: usize| lines[at].contains("eprintln!(\"skipped");
@@ -333,7 +332,6 @@ fn has_word_of_papers(line: &str) -> bool {
         .any(|word| WORDS_OF_PAPERS.contains(&word))
 }
 
-/// No crate of the product depends on the papers or uses their words, except for the pointers.
 #[test]
 fn the_product_does_not_know_the_papers() {
     let its_test = "crates/front/cli/src/misread_tests.rs";
@@ -368,7 +366,6 @@ fn only_myself_knows_this_programs_own_commands() {
     );
 }
 
-/// Only the crate `os` makes system calls for masks and threads.
 #[test]
 fn only_os_sets_masks_and_reads_threads() {
     let calls =

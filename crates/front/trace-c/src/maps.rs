@@ -17,7 +17,6 @@ pub struct Region {
 struct Mapping<'a> {
     from: usize,
     to: usize,
-    /// The access rights: `rw-p`.
     rights: &'a [u8],
     offset: usize,
     /// The file or kind of memory; empty for anonymous memory.

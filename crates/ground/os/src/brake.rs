@@ -156,7 +156,6 @@ impl Brake {
     }
 }
 
-/// A share of a period in percent; `None` if it is 0, 100 or unknown.
 fn share(root: &Root, runtime: &str, period: &str) -> Option<f64> {
     let runtime_us = number(root, runtime)?;
     let period_us = number(root, period)?;

@@ -30,7 +30,6 @@ struct Ends {
     sockets: BTreeSet<u64>,
 }
 
-/// The server sockets of each client socket.
 type Servers = HashMap<u64, Vec<u64>>;
 
 /// The `others` that are clients, servers, writers or readers of these processes, directly or

@@ -91,7 +91,6 @@ fn counted(stat: &str, name: &str) -> Option<u64> {
     value.trim().parse().ok()
 }
 
-/// The systemd unit that owns the group with this path.
 pub(crate) fn unit(root: &Root, path: &str) -> Option<String> {
     let mut names = path.rsplit('/');
     let name = names.next()?;

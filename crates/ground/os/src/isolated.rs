@@ -37,7 +37,6 @@ pub fn at_boot(root: &Root) -> CpuSet {
     kernel_list(root, "isolated")
 }
 
-/// A CPU list of `/sys/devices/system/cpu`; empty if missing.
 pub(crate) fn kernel_list(root: &Root, name: &str) -> CpuSet {
     // The kernel writes "(null)" for an empty `nohz_full` list.
     listed(root, &format!("/sys/devices/system/cpu/{name}")).unwrap_or_default()

@@ -101,7 +101,6 @@ impl MaskKernel for RunningKernel {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Owed {
     thread: ThreadMask,
-    /// Its mask when last set.
     has: CpuSet,
 }
 
@@ -210,7 +209,6 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// A kernel before 6.3 with four CPUs.
     struct OldKernel {
         offline: CpuSet,
         threads: BTreeMap<Tid, (u64, CpuSet)>,

@@ -138,7 +138,6 @@ impl Competitor {
         }
     }
 
-    /// The weight relative to nice 0.
     fn weight(&self) -> f64 {
         match self {
             Competitor::Group(share) => share.weight,

@@ -86,7 +86,6 @@ pub fn file() -> io::Result<File> {
     tempfile::tempfile_in(&place).map_err(|error| explained(&place, &error))
 }
 
-/// Adds the place and its source to the kernel's error.
 fn explained(place: &Path, error: &io::Error) -> io::Error {
     let named = std::env::var_os("TMPDIR").map_or("", |_| "TMPDIR names ");
     let words = if place.is_dir() {

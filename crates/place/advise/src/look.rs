@@ -87,7 +87,6 @@ struct Running {
     has_openmp: bool,
     has_goroutines: bool,
     first_name: Option<String>,
-    /// The CPU time of reaped children, in seconds: before the look, and during it.
     reaped_before_s: f64,
     reaped_s: f64,
     own_before_s: f64,

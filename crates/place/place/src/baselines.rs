@@ -126,7 +126,6 @@ pub(crate) fn as_good(
     })
 }
 
-/// Each task on its PU, holes behind the tasks; `None` if the problem forbids it.
 pub(crate) fn assignment(problem: &Problem, pu_of: &[usize]) -> Option<Vec<u32>> {
     // The lowest free slot of a PU goes first; removing it near the end moves little.
     let mut free: Vec<u32> = (0..problem.slots() as u32).rev().collect();

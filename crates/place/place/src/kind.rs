@@ -50,7 +50,6 @@ impl PlaceRequest<'_> {
         Ok(has_cores)
     }
 
-    /// The largest groups of equal PUs, the fastest first.
     fn equal_groups(&self, all: &[u32]) -> Vec<Vec<u32>> {
         let mut starts: Vec<(f64, Option<CoreKind>)> =
             all.iter().map(|os| (self.speed_of(*os), self.kind_of(*os))).collect();

@@ -274,7 +274,6 @@ impl PlaceRequest<'_> {
         }))
     }
 
-    /// The fewest shared cores if `beyond` tasks find all cores taken.
     fn least_shared(&self, beyond: usize, cores: usize) -> usize {
         let topology = &self.profile.topology;
         let mut threads_of: BTreeMap<u32, usize> = BTreeMap::new();

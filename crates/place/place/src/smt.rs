@@ -28,7 +28,6 @@ impl PlaceRequest<'_> {
         Ok(self)
     }
 
-    /// The requested groups, or cores if there are enough.
     fn one_per_group(&self, have_cores: bool) -> Option<Level> {
         match self.smt {
             SmtUse::OnePer(level) => Some(level),
@@ -75,7 +74,7 @@ mod tests {
     use seatmap_data::machine::{CoreKind, catalog};
     use seatmap_data::pattern::generate;
 
-    /// Settles a request on two packages of 8 cores with two hardware threads each.
+    /// Two packages of 8 cores with two hardware threads each.
     fn settled(tasks: usize, change: impl Fn(&mut PlaceRequest)) -> (Option<Level>, bool) {
         let machine = catalog::load("xeon-e5-2680-2s").unwrap();
         let pattern = generate(&format!("ring:{tasks}")).unwrap();

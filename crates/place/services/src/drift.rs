@@ -64,7 +64,7 @@ impl DriftReport {
     }
 }
 
-/// Those without faults whose processes all started after the plan was applied.
+/// Without faults, and only with processes that started after the plan was applied.
 fn started_anew(root: &Root, applied: &AppliedPlan, faults: &[ServiceDrift]) -> Vec<String> {
     let named: Vec<&str> = faults.iter().filter_map(ServiceDrift::service).collect();
     let services = applied.plan.services.iter();

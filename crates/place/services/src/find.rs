@@ -307,7 +307,6 @@ mod tests {
     }
 
     proptest! {
-        /// Every written file can be read, also after appending to it.
         #[test]
         fn what_is_written_can_be_read(targets in prop::collection::vec(odd_target(), 1..90)) {
             let all: Vec<FoundService> = targets.into_iter().map(found).collect();

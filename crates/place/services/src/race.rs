@@ -215,7 +215,6 @@ impl ServicesHost {
     }
 }
 
-/// All claims together have [`CONFIDENCE`].
 fn confidence(claims: usize) -> f64 {
     1.0 - (1.0 - CONFIDENCE) / claims as f64
 }

@@ -148,7 +148,6 @@ impl Recording {
         })
     }
 
-    /// Waits until this long after the start, while the observation continues.
     fn wait(&mut self, until: Duration, stop: &dyn Fn() -> bool) {
         let left = (self.begun + until).saturating_duration_since(Instant::now());
         let Some(session) = &mut self.session else { return std::thread::sleep(left) };

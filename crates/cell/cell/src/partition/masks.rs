@@ -40,7 +40,6 @@ fn given(mask: CpuSet) -> CpuSet {
     if lasting.is_empty() || !affinity::forgets_offline() { mask } else { lasting }
 }
 
-/// Sets masks again that the kernel has changed or not yet narrowed.
 pub(super) fn renew(site: &Site<'_>, masks: &[SettingChange]) {
     for change in masks {
         let now = change.current(site.root);

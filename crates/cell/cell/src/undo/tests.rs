@@ -284,7 +284,6 @@ fn mask_change(path: &str, old: &str, new: &str) -> SettingChange {
     SettingChange { what, path: path.into(), old: old.into(), new: new.into(), started_ticks: None }
 }
 
-/// With `isolcpus=4-7`, CPUs 0 to 3 are the default mask.
 #[test]
 fn heirs_of_unbound_threads_are_known_beside_isolated_cpus() {
     let (folder, root) = computer();

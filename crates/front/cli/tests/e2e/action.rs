@@ -79,13 +79,11 @@ impl Action {
 struct ActionRunner {
     place: Place,
     action: Action,
-    /// The server of the action's repository.
     server: String,
     path: String,
 }
 
 struct StepResults {
-    /// The output of the last step that ran.
     output: Output,
     outputs: BTreeMap<String, String>,
     summary: String,
@@ -219,7 +217,6 @@ fn an_equal_head_passes() {
     assert!(ended.summary.starts_with("**Passed: 1 benchmark"), "{}", ended.summary);
 }
 
-/// A command is split into words and quoted words; no shell expands it.
 #[test]
 fn a_command_needs_no_file_and_is_never_expanded() {
     if !seatmap_needs::tool("git") {
@@ -244,7 +241,7 @@ fn a_command_needs_no_file_and_is_never_expanded() {
     assert!(!runner.place.path("made").exists());
 }
 
-/// The words before an open quote are not the command, and must not be measured in its place.
+/// The words before an open quote are not the command.
 #[test]
 fn a_command_that_ends_within_quotes_is_an_error() {
     let runner = ActionRunner::new();
@@ -320,7 +317,6 @@ fn release(place: &Place) -> PathBuf {
     folder
 }
 
-/// `None` if curl is only in a folder with a seatmap.
 fn path_without_seatmap() -> Option<String> {
     let path = std::env::var("PATH").unwrap();
     let has = |folder: &str, name: &str| Path::new(folder).join(name).exists();

@@ -134,7 +134,6 @@ fn a_command_runs_to_its_end() {
     assert_eq!(place.read("end"), "done\n");
 }
 
-/// A name refers to the running process.
 #[test]
 fn a_name_of_a_program_that_runs_starts_no_second_one() {
     let place = Place::new();
@@ -246,7 +245,6 @@ fn a_mask_that_holds_a_program_back_is_named() {
     assert_ne!(advice["conclusion"]["verdict"], "leave-it", "{advice:#}");
 }
 
-/// A pool bound to one CPU.
 #[test]
 fn a_command_that_ends_within_the_look_is_bound_by_its_own_mask() {
     let Some(cpus) = two_cpus().filter(|_| can_observe()) else { return };

@@ -150,7 +150,6 @@ fn only_plain_files_are_read() {
     );
 }
 
-/// A shell's `<(...)` has a writer.
 #[test]
 fn the_pipe_of_a_shell_is_read() {
     let place = Place::new();

@@ -37,7 +37,7 @@ fn commands_are_compared_in_blocks() {
     assert!(page.contains("'new' is better") && page.contains("10.0 % higher"), "{page}");
 }
 
-/// A shell line that prints the next of these readings at each run, in a cycle.
+/// At each run, the next of these readings.
 fn next_of(place: &Place, name: &str, readings: &str) -> String {
     let script = format!(
         "n=$(cat {name}.at 2> none || echo 0); set -- {readings}; echo $((n + 1)) > {name}.at; \
@@ -209,7 +209,6 @@ fn a_session_of_short_commands_stops_at_every_signal() {
     }
 }
 
-/// Also quiet seats without cells.
 #[test]
 fn a_quiet_session_gives_its_seats_back_at_every_signal() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -187,7 +187,6 @@ fn a_cell_that_ends_during_a_run_is_told_with_the_time() {
     assert!(end["by_lease"] == true && end["after_s"].number() < 4.0, "{end}");
 }
 
-/// Root of a user namespace sees the host's root as the unmapped owner of `/`.
 #[test]
 fn a_user_namespace_is_named_where_its_root_is_not_the_hosts() {
     let mut command = Command::new("unshare");

@@ -5,7 +5,6 @@ use serde_json::Value;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 
-/// The output of rank 0, with ranks as a launcher would start them.
 fn started(place: &Place, ranks: usize, arguments: impl Arguments) -> Output {
     let rank = |at: usize| rank(place, at, ranks, ("cluster measure", &arguments));
     let others: Vec<_> = (1..ranks)
@@ -217,13 +216,11 @@ fn a_killed_cluster_leaves_no_process() {
     ended_by(libc::SIGKILL, |pid| pid);
 }
 
-/// timeout(1) signals the whole process group, which includes the relay.
 #[test]
 fn a_signal_to_all_leaves_no_node_without_its_relay() {
     ended_by(libc::SIGTERM, |pid| -pid);
 }
 
-/// Killed when its test ends.
 struct Ended(std::process::Child);
 
 impl Drop for Ended {

@@ -106,7 +106,6 @@ fn a_rank_that_dies_midway_is_named_and_the_rest_is_kept() {
     goes_on(&place);
 }
 
-/// A stopped process keeps its connections.
 #[test]
 fn a_stopped_rank_is_named_and_not_those_that_wait_for_it() {
     let place = Place::new();

@@ -165,7 +165,6 @@ fn clusters_fit_any_terminal() {
     }
 }
 
-/// Their advice is longer than a sleeping program's.
 #[test]
 fn advice_on_a_busy_program_fits_any_terminal() {
     let place = Place::new();

@@ -70,7 +70,6 @@ fn an_open_file_is_written_and_not_replaced() {
     );
 }
 
-/// Seatmap replaces a planted link.
 #[test]
 fn what_is_remembered_follows_no_link() {
     let Some(_) = crate::common::two_cpus() else { return };

@@ -28,7 +28,6 @@ fn marks(line: &str) -> Vec<&str> {
 
 #[derive(Debug)]
 struct Example {
-    /// The command's line, counted from 1.
     line: usize,
     command: String,
     expected: Vec<String>,
@@ -225,7 +224,6 @@ fn replace(lines: &mut Vec<String>, example: &Example, new: Vec<String>) {
     lines.splice(example.line..example.line + example.expected.len(), new);
 }
 
-/// Lists a page's examples with other output, or rewrites the page.
 fn check(page: &Path, updates: bool) -> Vec<String> {
     let place = Place::new();
     for folder in ["demo", "examples"] {

@@ -22,7 +22,6 @@ fn shared(factor: f64, firmware: &str) -> Profile {
     SharedProfile::of(&profile).profile
 }
 
-/// Two profiles of one processor.
 fn with_profiles() -> Place {
     let place = Place::new();
     std::fs::create_dir(place.path("profiles")).unwrap();

@@ -168,7 +168,6 @@ fn a_history_shows_where_a_benchmark_changed() {
     assert_eq!(trend["trends"][0]["changes"][0]["at"], 15);
 }
 
-/// Head does twice the work of base.
 fn of_adapter(place: &Place, adapter: &str, base: &str, head: &str) {
     let text = format!(
         "{HEAD}fail_above_percent = 20\n[[benchmark]]\nname = \"x\"\nadapter = \"{adapter}\"\n\

@@ -65,7 +65,6 @@ fn rows_may_be_some_cpus_of_the_machine() {
     assert_contains(&elsewhere, "PU 99 of the matrix is not in the topology");
 }
 
-/// Version 1, without a version attribute.
 const OLD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE topology SYSTEM "hwloc.dtd">
 <topology>

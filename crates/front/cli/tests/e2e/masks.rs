@@ -98,7 +98,6 @@ fn create(name: &str, cpus: &str) -> String {
     format!("create {name} --cpus {cpus} --untested")
 }
 
-/// With and without the cell's.
 fn wide_and_narrow(cell: &str) -> (String, String) {
     let all = CpuSet::of_thread(0).unwrap().list();
     let highest: u32 = cell.split('-').next().unwrap().parse().unwrap();

@@ -83,7 +83,6 @@ fn no_string_of_a_seating_commands_a_terminal_or_forges_a_line() {
     assert_strings_are_shown(&place, &seating, &[&check]);
 }
 
-/// A document a line; each string of the first lines becomes hostile.
 fn assert_lines_are_shown(place: &Place, text: &str, verbs: &[&str]) {
     let lines: Vec<&str> = text.lines().collect();
     for (at, line) in lines.iter().enumerate().take(4) {

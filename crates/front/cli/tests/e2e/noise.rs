@@ -64,7 +64,6 @@ fn a_page_and_a_picture_go_to_their_files() {
     assert!(place.read("n.svg").starts_with("<svg") && place.read("n.svg").ends_with("</svg>\n"));
 }
 
-/// A competing task with a known name.
 #[test]
 fn the_trace_names_who_had_the_cpu() {
     let place = Place::new();

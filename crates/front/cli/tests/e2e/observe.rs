@@ -682,7 +682,6 @@ fn recordings_that_cannot_be_read_are_refused() {
     }
 }
 
-/// Without a PMU or perf, Seatmap does not start the command.
 #[test]
 fn a_processor_that_samples_nothing_is_told_before_the_command_starts() {
     let place = Place::new();

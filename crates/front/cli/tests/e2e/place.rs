@@ -64,7 +64,6 @@ fn the_cost_is_what_the_profile_says() {
     assert!((cost - plan["cost"].number()).abs() < 1e-6 * cost, "{cost} {plan}");
 }
 
-/// Plans avoid two vCPUs that took turns, or name them.
 #[test]
 fn seats_that_take_turns_are_named() {
     let place = Place::new();
@@ -256,7 +255,6 @@ fn a_core_takes_one_task_where_there_are_cores_enough() {
     assert!(place.refusal((XEON, "--pattern ring:8 --use-smt --avoid-smt")).contains("cannot"));
 }
 
-/// On one CPU, messages cost nothing by distance.
 #[test]
 fn one_cpu_for_all_is_not_a_pattern_without_messages() {
     let place = Place::new();

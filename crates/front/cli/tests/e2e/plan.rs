@@ -311,7 +311,6 @@ fn systemd_reads_the_drop_in() {
     assert!(stderr(&bad).contains("CPU affinity"), "the drop-in is read at all");
 }
 
-/// The script seats each process and, if `numactl` may set memory policies here, its memory.
 #[test]
 fn numactl_seats_each_process_and_its_memory() {
     if !installed("numactl") {

@@ -8,7 +8,6 @@ use crate::control_group::Group;
 /// Every measurement uses it up.
 const TIGHT_PERCENT: u32 = 20;
 
-/// All output of a verb; `None` if no quota is possible.
 fn said_under_a_quota(arguments: impl Arguments) -> Option<(String, Group)> {
     let group = Group::with_quota(TIGHT_PERCENT)?;
     let place = Place::new();

@@ -10,7 +10,6 @@ fn cpu() -> String {
     super::run::programs::two_cpus()[0].to_string()
 }
 
-/// A zombie runs on no CPU.
 #[test]
 fn a_zombie_is_seated_and_judged_nowhere() {
     let mut ended = Command::new("true").spawn().unwrap();
@@ -146,7 +145,6 @@ fn a_report_says_that_the_end_was_not_seen() {
     assert_eq!(report()["complete"], true);
 }
 
-/// Both runs take the first CPU of the list.
 #[test]
 fn runs_that_share_a_cpu_say_so() {
     let place = Place::new();
@@ -245,7 +243,6 @@ fn a_metric_says_how_its_command_ended() {
     assert!(stderr(&output).contains("ended with exit code 3"), "{}", stderr(&output));
 }
 
-/// A rule may give a seat outside `--cpus`, and that seat stays.
 #[test]
 fn busy_threads_keep_the_seats_of_their_rule() {
     let [a, b] = super::run::programs::two_cpus();
@@ -271,7 +268,6 @@ fn two_results_never_share_stdout() {
     }
 }
 
-/// Threads' files are kept open only while there is room for the others.
 #[test]
 fn a_limit_on_open_files_hides_no_thread() {
     let Some(program) = crate::check::threads(20, "sleep") else { return };
@@ -286,7 +282,6 @@ fn a_limit_on_open_files_hides_no_thread() {
     drop(program);
 }
 
-/// In a user namespace, root opens files as an ordinary user.
 #[test]
 fn root_of_a_user_namespace_is_told_to_ask() {
     let place = Place::new();

@@ -294,7 +294,6 @@ fn mounted_groups() -> Vec<String> {
         .collect()
 }
 
-/// A plan for one service on a CPU of this computer.
 fn plan_of_one(place: &Place, service: Value) {
     let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
     place.stdout(("services import", [&*state], "--on ryzen-5950x -o whole.json"));

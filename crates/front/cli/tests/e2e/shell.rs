@@ -60,7 +60,6 @@ fn bash_completes_machines_patterns_formats_and_files() {
     }
 }
 
-/// Users remember a process by its name, not by its number.
 #[test]
 fn processes_are_completed_by_number_and_by_name() {
     let place = Place::new();

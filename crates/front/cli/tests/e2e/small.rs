@@ -3,7 +3,6 @@
 use crate::common::{Arguments, Json, Place, assert_contains, stderr};
 use serde_json::{Value, json};
 
-/// One cache, measured to `off_ns` nanoseconds.
 fn machine(place: &Place, pus: usize, off_ns: f64) -> String {
     let name = format!("m{pus}-{off_ns}.json");
     let four = "0,,,\n40,0,,\n60,52,0,\n45,70,41,0\n";

@@ -36,7 +36,6 @@ fn place() -> Place {
     place
 }
 
-/// A shell can close its streams.
 fn by_shell(place: &Place, arguments: &str, streams: &str) -> Output {
     let line = format!("exec \"$0\" {arguments} {streams}");
     let mut shell = place.command_of("sh");

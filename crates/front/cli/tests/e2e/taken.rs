@@ -40,7 +40,6 @@ fn every_wait_ends_when_a_cpu_is_taken_away() {
     assert!(output.status.success(), "{text}{}", stderr(&output));
 }
 
-/// CPU 1 is absent during the third run.
 #[test]
 fn runs_without_all_their_cpus_are_void_and_made_again() {
     let _alone = highest();

@@ -79,7 +79,6 @@ impl<'a> Terminal<'a> {
         self.until(|screen| screen.contains("seatmap top: ") && screen.contains(&pid.to_string()));
     }
 
-    /// Asserts that the program ended with this code and restored the terminal.
     #[track_caller]
     fn assert_restored(&self, code: i32) {
         self.until(|screen| {
@@ -117,12 +116,10 @@ fn signal(pid: i32, signal: i32) {
     assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
 }
 
-/// A program with `count` additional threads, and a terminal.
 fn with_threads(place: &Place, count: usize) -> Option<(Running, Terminal<'_>)> {
     Some((threads(count, "spin")?, Terminal::open(place)?))
 }
 
-/// As `seatmap check` judges them.
 #[test]
 fn seats_of_a_run_are_shown_and_judged() {
     let ([a, b], Some(spin)) = (two_cpus(), programs::spin()) else { return };
@@ -359,7 +356,6 @@ fn without_a_terminal_it_prints_one_frame() {
     assert!(text.contains("groups as the kernel names them"), "this place has no profile: {text}");
 }
 
-/// A recording of a sleeping program.
 fn recording(place: &Place) -> Option<String> {
     let program = threads(1, "sleep")?;
     let pid = program.pid().to_string();

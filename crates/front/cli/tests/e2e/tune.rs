@@ -158,7 +158,6 @@ fn options_of_the_other_kind_of_race_are_refused() {
     }
 }
 
-/// The next race deletes its plans.
 #[test]
 fn a_killed_race_leaves_no_folder_behind() {
     if two_cpus().is_none() {

@@ -74,7 +74,6 @@ fn prose(text: &str) -> Vec<Paragraph> {
     }))
 }
 
-/// With string literals as messages.
 fn comments_and_messages(text: &str) -> Vec<Paragraph> {
     let comment = |line: &'_ str| -> Option<String> {
         let line = line.trim_start();

@@ -9,7 +9,6 @@ const OF_STATUSES: &str = "-c/tests/programs/snapshots/";
 /// Rows are labels (`queue of 2 line by line`), not sentences.
 const OF_TIMINGS: &str = "__reference__timings_are_as_recorded.snap";
 
-/// Tables separate columns by two spaces.
 const IN_TABLES: &str = "two spaces: ";
 
 #[test]

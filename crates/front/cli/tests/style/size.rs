@@ -19,7 +19,6 @@ fn is_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// The length in bytes of the quoted literal at the start of `text`, if it ends.
 fn quoted(text: &str, quote: char) -> Option<usize> {
     let mut letters = text.char_indices().skip(1);
     while let Some((at, letter)) = letters.next() {

@@ -55,7 +55,6 @@ impl Head {
         (self.info & 0xffff) as usize
     }
 
-    /// Whether members' offsets include a bit field width.
     fn has_bit_fields(self) -> bool {
         self.info >> 31 == 1
     }

@@ -60,7 +60,6 @@ fn masks(tids: &[Tid]) -> Vec<CpuSet> {
     tids.iter().map(|tid| CpuSet::of_thread(*tid).unwrap()).collect()
 }
 
-/// `None` on a computer with one CPU.
 fn two_seats() -> Option<[CpuSet; 2]> {
     let all = CpuSet::of_thread(0).unwrap();
     let ends = [all.first(), all.last()].map(|cpu| CpuSet::single(cpu.unwrap()));

@@ -180,7 +180,6 @@ impl Located {
             .collect()
     }
 
-    /// The weights here and above. The root group has no competitors.
     pub(super) fn shares(&self, root: &Root) -> Vec<GroupWeight> {
         // Documentation/admin-guide/cgroup-v2.rst; `scale_load(1024)` in kernel/sched/core.c.
         let (name, usual) = if self.is_v2 { ("cpu.weight", 100.0) } else { ("cpu.shares", 1024.0) };

@@ -213,7 +213,6 @@ proptest! {
     }
 }
 
-/// A thread has its own CPU group only.
 #[test]
 fn threads_in_another_group_of_either_kind_are_elsewhere() {
     let files = [("/set/in/tasks", "7\n8\n"), ("/cpu/other/tasks", "7\n8\n9\n")];

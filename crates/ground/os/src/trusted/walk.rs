@@ -24,7 +24,6 @@ struct Walk {
     at: OwnedFd,
     /// For errors.
     path: PathBuf,
-    /// Remaining names, the next one last.
     names: Vec<OsString>,
     links: u32,
     last_may_be_link: bool,

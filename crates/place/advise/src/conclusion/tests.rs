@@ -352,7 +352,6 @@ fn a_quota_comes_before_neighbours_and_masks_though_no_command_mends_it() {
     assert_eq!(conclude(&stopped).confidence, Confidence::High);
 }
 
-/// Eight threads on two CPUs wait for each other, however little each uses.
 #[test]
 fn threads_that_share_their_cpus_do_not_wait_for_neighbours() {
     let many = |ready| {

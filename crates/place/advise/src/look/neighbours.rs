@@ -71,7 +71,6 @@ fn partners(evidence: &Evidence, strangers: &[NeighbourProgram]) -> BTreeSet<Tid
     found
 }
 
-/// The setting by which all of the program's threads give way to a neighbour.
 fn gives_way(
     threads: &[WatchedThread],
     against: &[NeighbourProgram],

@@ -52,7 +52,6 @@ impl SlotMetric for SlotGroups {
     }
 }
 
-/// Measured distances, and the slots in an order with near neighbours.
 pub(super) struct MeasuredSlots<'a> {
     problem: &'a Problem,
     order: Vec<u32>,

@@ -150,7 +150,6 @@ fn rank_by_rank(request: &RankRequest, judge: &RoundTripJudge, seats: &[usize]) 
     }
 }
 
-/// Blocks of consecutive ranks, as large as the smallest node.
 fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<NodeAssignment, RanksError> {
     // Any block must fit on any node.
     let size = seats.iter().copied().filter(|seats| *seats > 0).min().unwrap_or(1);

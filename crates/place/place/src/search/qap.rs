@@ -83,7 +83,6 @@ fn is_something(m: &Square<f64>) -> bool {
 }
 
 impl MatrixPair {
-    /// The pair with the distances in the order of the items.
     pub(super) fn permuted(&self, place_of: &[u32]) -> MatrixPair {
         let b = Square::from_fn(self.b.n(), |i, j| {
             self.b[(place_of[i] as usize, place_of[j] as usize)]

@@ -131,7 +131,6 @@ fn settle(problem: &Problem, left: &mut [u32], right: &mut [u32], limit: &Search
     }
 }
 
-/// How much nearer each slot is to the other side.
 fn gains(problem: &Problem, side: &[u32], other: &[u32]) -> Vec<f64> {
     side.iter().map(|slot| to_side(problem, *slot, side) - to_side(problem, *slot, other)).collect()
 }

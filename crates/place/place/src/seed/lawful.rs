@@ -19,7 +19,6 @@ pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
     slot_of
 }
 
-/// Exchanges fixed tasks with the items on their slots.
 pub(crate) fn put_fixed(fixed: &[Option<u32>], slot_of: &mut [u32]) {
     for (task, slot) in fixed.iter().enumerate() {
         if let Some(slot) = slot

@@ -45,7 +45,6 @@ pub fn random(problem: &Problem, rng: &mut Xoshiro) -> Vec<u32> {
     lawful(problem, slot_of)
 }
 
-/// A new order, whose first `tasks` slots satisfy all zones.
 fn in_zones(zones: &Zones, tasks: usize, slots: &[u32]) -> Vec<u32> {
     let mut count = vec![0; zones.least.len()];
     let mut chosen = Vec::with_capacity(slots.len());

@@ -73,7 +73,6 @@ fn distance_to(problem: &Problem, slot: u32, side: &[u32]) -> f64 {
         / side.len() as f64
 }
 
-/// The slot nearest to all others, by samples.
 fn middle(problem: &Problem, slots: &[u32]) -> u32 {
     // At most 1,024 distances for sets of any size.
     let step = slots.len().div_ceil(32).max(1);

@@ -5,7 +5,6 @@ use seatmap_data::statistics::Xoshiro;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The two sides of a cut, with each node's gain by changing sides.
 pub(super) struct TwoSides<'a> {
     graph: &'a CutGraph,
     pub(super) second: Vec<bool>,

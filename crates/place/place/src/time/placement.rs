@@ -39,7 +39,6 @@ pub struct TimedPlacement<'a> {
     /// [`NOWHERE`] while lifted.
     pu_of: Vec<usize>,
     count: Vec<u32>,
-    /// The work at speed 1.
     work_ns: Vec<f64>,
     messages_ns: Vec<f64>,
     /// Tasks that work or send.

@@ -44,7 +44,6 @@ fn by_distance(problem: &Problem, limit: &SearchLimit, seed: u64) -> Vec<usize> 
     found.slot_of[..problem.tasks()].iter().map(|slot| problem.pu(*slot)).collect()
 }
 
-/// Each task, the heaviest first, on the seat that finishes it first.
 fn heavy_first(model: &TimeModel) -> Vec<usize> {
     let weights = weights_ns(model);
     let mut order: Vec<usize> = (0..model.tasks()).collect();

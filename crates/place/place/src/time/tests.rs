@@ -10,7 +10,7 @@ use seatmap_data::pattern::{Edge, Pattern, generate};
 use seatmap_data::plan::Objective;
 use seatmap_data::statistics::Xoshiro;
 
-/// Performance cores of two threads, efficiency cores of one, noisy distances.
+/// Performance cores have two threads.
 fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
     let pu = |os: u32| {
         let is_fast = os < 2 * performance;

@@ -324,7 +324,6 @@ impl ServiceSite<'_> {
         Ok(())
     }
 
-    /// Returns the interrupts that stay.
     fn move_interrupts(&mut self, plan: &ServicesPlan) -> Result<Vec<String>, ApplyError> {
         let root = &self.host.root;
         let Some(allowed) = CpuSet::of_list(&plan.interrupts).filter(|set| !set.is_empty()) else {

@@ -36,11 +36,13 @@ pub(crate) const OPTIONS: [&str; 2] = ["cpus", "mems"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner<'a> {
+    /// A file or a thread.
     Kernel,
     /// systemd.
     Unit { name: &'a str, property: &'a str, is_kept: bool },
     /// systemd's file for a property, with its value.
     DropIn(DropIn<'a>),
+    /// A container engine.
     Container { engine: &'a str, name: &'a str, option: &'a str },
     /// libvirt.
     Domain { name: &'a str, part: DomainPart },
@@ -215,7 +217,6 @@ fn patience(path: &str) -> Duration {
     if is_of_nodes(path) { PATIENCE_WITH_MEMORY } else { PATIENCE }
 }
 
-/// Whether a setting is for nodes, not CPUs.
 fn is_of_nodes(path: &str) -> bool {
     ["mems", PROPERTIES[1]].iter().any(|end| path.ends_with(end))
 }

@@ -18,10 +18,8 @@ const SECTIONS: [&str; 6] = ["[Service]", "[Slice]", "[Scope]", "[Socket]", "[Mo
 /// Those with processes.
 const KINDS: [&str; 6] = [".service", ".slice", ".scope", ".socket", ".mount", ".swap"];
 
-/// The default slice (systemd.special(7)).
 const USUAL_SLICE: &str = "system.slice";
 
-/// The settings of one unit, over all its files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UnitSettings {
     affinity: Option<CpuSet>,

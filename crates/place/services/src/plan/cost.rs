@@ -325,7 +325,6 @@ impl<'a> Pricing<'a> {
         too_few.max(0.0) + too_many.max(0.0) + crowded + self.nodes_off(members, set) as f64
     }
 
-    /// Nodes that services must not use.
     fn nodes_off(&self, members: Members, set: &SetFacts) -> usize {
         let all = places(members).filter_map(|at| self.demand.services[at].memory_nodes.as_ref());
         let off = all

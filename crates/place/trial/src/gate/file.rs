@@ -407,7 +407,6 @@ impl BenchmarksFile {
         })
     }
 
-    /// The options override the benchmark's entry, which overrides the file.
     fn length(&self, benchmark: &Benchmark, typed: &Overrides, confidence: f64) -> Length {
         let typed_s = typed.seconds.map(|time| time.as_secs_f64());
         let choices =

@@ -165,7 +165,6 @@ struct Track<'a> {
     order: Blocks,
     blocks: usize,
     spent_s: f64,
-    /// One row, or one for each benchmark in its report.
     rows: Vec<BenchmarkReadings>,
 }
 
@@ -196,7 +195,6 @@ impl<'a> Track<'a> {
         }
     }
 
-    /// Whether the blocks suffice if so many comparisons share the confidence.
     fn is_over(&mut self, confidence: f64, comparisons: usize) -> bool {
         let mut length = self.planned.length;
         // More comparisons need more blocks, unless the user fixed their number.
@@ -338,7 +336,6 @@ impl Job<'_> {
     }
 }
 
-/// A run with its report folder, if any, and stdout.
 type Reported = (RunReading, (Option<Scratch>, String));
 
 fn with_report(

@@ -249,7 +249,6 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// Carries out the next step; returns the end of the observation, if any.
     fn act(&mut self, next: &Decision) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
         match next {
             Decision::Observe => self.observe(),

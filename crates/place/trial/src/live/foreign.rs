@@ -50,7 +50,6 @@ impl ForeignWatch {
 }
 
 impl ForeignTime {
-    /// Also remembers the period.
     pub(crate) fn has_moved(&mut self, candidate: Option<usize>, period: Option<[f64; 2]>) -> bool {
         let Some([percent, unsure]) = period else { return false };
         let before = self.0.entry(candidate).or_default();

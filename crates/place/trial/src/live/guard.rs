@@ -43,7 +43,6 @@ fn read(ledger: &mut SeatLedger, line: &str) -> Option<bool> {
     None
 }
 
-/// Restores masks after this parting. Returns those that lack CPUs.
 fn give_back(parting: Parting, ledger: SeatLedger) -> OwedMasks {
     match parting {
         Parting::Death => end_seats(ledger),
@@ -100,7 +99,6 @@ mod tests {
         ledger.take_news()
     }
 
-    /// The masks that are still owed after a creator that wrote these lines.
     fn after(lines: &str) -> OwedMasks {
         let mut ledger = SeatLedger::default();
         let parting = Parting::read(lines.as_bytes(), io::sink(), |line| read(&mut ledger, line));

@@ -254,7 +254,6 @@ impl Racing<'_> {
         may_repeat && disturbance.exceeds(&Usual::of(before))
     }
 
-    /// Runs a candidate once; `None` if the race was stopped.
     fn attempt(&self, candidate: usize) -> Result<Option<RunReading>, ProgramRaceError> {
         let contestant = self.field.contestant(self.request, candidate);
         let limit = self.field.limit(longest_s(self.tuned));

@@ -148,7 +148,6 @@ fn of_all(activity: &BTreeMap<u32, Activity>, pus: &[u32], topology: &Topology) 
         })
 }
 
-/// Keeps the performance cores, if there are several kinds.
 fn of_one_kind(cores: Vec<Core>, notes: &mut Vec<String>) -> (Vec<Core>, bool) {
     let (fast, slow): (Vec<Core>, Vec<Core>) =
         cores.into_iter().partition(|core| core.kind == Some(CoreKind::Performance));
@@ -192,8 +191,7 @@ mod tests {
     use super::*;
     use seatmap_data::machine::Pu;
 
-    /// PU i and i + `cores` share core i. The last `slow` cores are efficiency cores with one
-    /// thread.
+    /// PUs i and i + `cores` share core i; the last `slow` cores have one thread.
     fn machine(cores: u32, slow: u32) -> Topology {
         let kind = (slow > 0).then_some(CoreKind::Performance);
         let fast =

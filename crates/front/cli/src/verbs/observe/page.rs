@@ -13,7 +13,6 @@ pub struct ObserveOutputs {
     /// The pattern's name: the user's, or the program's.
     name: Option<String>,
     is_document: bool,
-    /// Whether the command uses stdout.
     is_command: bool,
     pattern: Option<Destination>,
     output: Option<PathBuf>,

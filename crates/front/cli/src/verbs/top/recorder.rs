@@ -40,7 +40,6 @@ fn unused(folder: &Path, seconds: u64) -> PathBuf {
 }
 
 pub struct Recorder {
-    /// The file with its path; `None` for stdout.
     file: Option<(PathBuf, File)>,
     transcript: Transcript,
 }

@@ -9,7 +9,6 @@ use crate::run::programs::{are_two, installed, list, on_two_cpus, two_cpus};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A process, killed on drop.
 struct Sleep(std::process::Child);
 
 impl Sleep {
@@ -374,7 +373,6 @@ fn a_real_time_stranger_is_told_with_its_policy() {
     assert_contains(&document, &taken);
 }
 
-/// Repeats `print` until it contains `text`, at most ten times.
 fn until_text(print: impl Fn() -> String, text: &str) -> String {
     let mut printed = print();
     for _ in 0..10 {

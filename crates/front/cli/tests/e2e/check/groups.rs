@@ -70,7 +70,6 @@ fn an_idle_group_holds_busy_threads_back() {
     drop(program);
 }
 
-/// A group with a quota, and a group within it, which is removed first.
 fn nested() -> Option<(Group, Group)> {
     let outer = is_root().then(|| Group::with_time(20_000, 4_000)).flatten()?;
     // In version 2 a group delegates a controller only if that is set.
@@ -175,7 +174,6 @@ fn under_quota(group: &Group, place: &Place, arguments: impl Arguments) -> (Stri
     (stdout(&output), output.status.code())
 }
 
-/// The result names the quota and is compared with no other.
 #[test]
 fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
     let Some((outer, inner)) = nested() else { return };

@@ -122,7 +122,6 @@ fn each_client_has_a_check_of_its_own() {
     server.wait().unwrap();
 }
 
-/// Metrics may go to a terminal.
 #[test]
 fn no_name_commands_a_terminal() {
     let place = Place::new();

@@ -34,7 +34,6 @@ fn executed_by(kind: SeatingRemedyKind) -> &'static str {
     }
 }
 
-/// Fails until each kind has a test.
 #[test]
 fn every_kind_of_remedy_is_executed() {
     let tests = [
@@ -107,7 +106,6 @@ fn a_group_is_widened() {
     drop(program);
 }
 
-/// One thread's control group has fewer CPUs than its process.
 #[test]
 fn a_group_of_one_thread_is_widened() {
     let [a, b] = two_cpus();
@@ -137,7 +135,6 @@ fn a_group_of_one_thread_is_widened() {
     drop(program);
 }
 
-/// The remedies of one check send no two threads to one CPU.
 #[test]
 fn all_remedies_of_one_check_are_executed_together_and_undone() {
     let cpus = seatmap_os::affinity::current().unwrap();
@@ -174,7 +171,6 @@ fn all_remedies_of_one_check_are_executed_together_and_undone() {
     assert_eq!(masks(), before);
 }
 
-/// Two seats, each shared with a stranger, and no other CPU.
 #[test]
 fn strangers_are_not_sent_from_one_seat_to_another() {
     let [a, b] = two_cpus();

@@ -183,7 +183,6 @@ fn in_namespaces(place: &Place, script: &str) -> Option<Vec<(Option<i32>, String
         .then(|| SEEING.iter().map(|arguments| in_namespace(place, &script, arguments)).collect())
 }
 
-/// By each of the two error messages.
 #[test]
 fn a_proc_is_mounted_by_the_command_in_the_error() {
     if !can_make_namespaces() {

@@ -7,7 +7,6 @@ use crate::run::running::Running;
 use std::process::Stdio;
 use std::time::Instant;
 
-/// In a Slurm step the launcher needs no seat.
 #[test]
 fn the_launcher_is_no_thread_without_a_seat() {
     let ([a, b], Some(spin)) = (two_cpus(), programs::spin()) else { return };

@@ -247,7 +247,6 @@ fn the_kernel_is_asked_where_the_pages_are() {
     }
 }
 
-/// Without tracing, the report contains the last look.
 #[test]
 fn pages_are_seen_without_tracing() {
     let Some(program) = memory() else { return };

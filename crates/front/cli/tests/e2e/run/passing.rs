@@ -77,7 +77,6 @@ fn streams_are_the_programs() {
     }
 }
 
-/// Output to a closed stream is lost, and the program must notice.
 #[test]
 fn closed_streams_are_the_programs_too() {
     let run = |redirection: &str, program: &str| {

@@ -181,7 +181,6 @@ const SAYS_ITS_SEAT: &str = "while read -r key value; do
 /// Seat leases belong to the whole computer, so tests take turns.
 static LEASES: Mutex<()> = Mutex::new(());
 
-/// Each takes a free seat of its list, or else the least used one.
 #[test]
 fn starts_at_once_share_no_seat_while_another_is_free() {
     let cpus = two_cpus();
@@ -216,7 +215,6 @@ fn first_line(run: &mut Child) -> String {
     line.trim().to_owned()
 }
 
-/// Another run does not change their order.
 #[test]
 fn seats_that_are_named_stay_in_order_beside_another_run() {
     let cpus = two_cpus();

@@ -205,7 +205,6 @@ fn a_stopped_process_has_masks_and_no_verified_seats() {
     assert_contains(&told, "1 of 1 thread could not be seated and verified");
 }
 
-/// The kernel accepts masks for frozen threads.
 #[test]
 fn a_frozen_process_has_masks_and_no_verified_seats() {
     let freezers = [

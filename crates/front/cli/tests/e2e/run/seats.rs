@@ -314,7 +314,6 @@ fn threads_of_creators_that_race_sit_by_their_paths() {
     }
 }
 
-/// The first thread waits on the whole set for another thread.
 #[test]
 fn a_thread_that_waits_to_the_end_has_not_taken_its_seat() {
     let [a, b] = two_cpus();

@@ -75,7 +75,7 @@ impl Tour<'_> {
         false
     }
 
-    /// Moves the piece to after the slot `to` positions from its start, straight or reversed.
+    /// Moves the piece after the slot `to` positions on, straight or reversed.
     fn try_piece(&mut self, start: usize, length: usize, to: usize) -> bool {
         let n = self.tour.len();
         let before = self.at(start + n - 1);

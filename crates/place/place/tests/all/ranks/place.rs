@@ -169,7 +169,6 @@ proptest! {
     }
 }
 
-/// A cpuset of half of the CPUs.
 #[test]
 fn ranks_sit_on_the_cpus_that_were_measured() {
     let origin =

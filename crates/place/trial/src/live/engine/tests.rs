@@ -8,7 +8,6 @@ struct World {
     gains: Vec<f64>,
     noise: f64,
     drift: f64,
-    /// When the pattern changes, in seconds.
     changes_s: f64,
 }
 

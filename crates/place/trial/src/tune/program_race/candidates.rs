@@ -38,7 +38,6 @@ pub(crate) fn placements(
         .collect())
 }
 
-/// Without a known pattern: a CPU for each thread in the usual orders, and groups of CPUs.
 pub(crate) fn orders_and_groups(topology: &Topology, cpus: &CpuSet) -> Vec<Entrant> {
     let pus: Vec<u32> = cpus.iter().collect();
     // Distances matter only for CPUs without topology.

@@ -171,7 +171,6 @@ fn children() -> io::Result<BTreeSet<i32>> {
     task::children(&Root::new("/"), own, &task::threads(own)?).map_err(|error| error.source)
 }
 
-/// Ends all children except `others`; none if they cannot be listed.
 fn end_all(others: &BTreeSet<i32>) {
     let until = Instant::now() + GRACE;
     // An ended parent's children become this process's, so one signal is not enough.
