@@ -9,7 +9,7 @@
 //! ```
 //! use seatmap_os::partners::Partners;
 //! use std::sync::atomic::{AtomicBool, Ordering};
-//! 
+//!
 //! let (partners, answered) = (Partners::default(), AtomicBool::new(false));
 //! std::thread::scope(|scope| {
 //!     scope.spawn(|| partners.lose(seatmap_os::partners::Loss::Panicked { cpu: 7 }));

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use seatmap_place::{PlaceRequest, machine::catalog, pattern::generate, search::SearchLimit};
-//! 
+//!
 //! let (machine, pattern) = (catalog::load("graviton3")?, generate("ring:8")?);
 //! let mut request = PlaceRequest::new(&machine, &pattern);
 //! request.limit = SearchLimit::seconds(0.1);
