@@ -54,7 +54,6 @@ fn below(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Path and text of each file with one of these endings.
 fn texts(endings: &[&str]) -> Vec<(String, String)> {
     let root = root();
     let mut files = Vec::new();
@@ -90,7 +89,6 @@ fn lines_that(texts: &[(String, String)], offends: impl Fn(&[&str], usize) -> bo
     texts.iter().flat_map(of_file).collect()
 }
 
-/// The style tests contain the words that they forbid.
 fn is_style(name: &str) -> bool {
     name.starts_with("crates/front/cli/tests/style")
 }

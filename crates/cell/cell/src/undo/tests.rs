@@ -303,7 +303,6 @@ fn heirs_of_unbound_threads_are_known_beside_isolated_cpus() {
     assert_eq!(own, set("0-7"), "a kernel that counts the cell itself among the isolated CPUs");
 }
 
-/// The kernel gives the thread the cell's CPUs back.
 #[test]
 fn a_mask_that_was_chosen_meanwhile_is_nobodys_change() {
     let path = format!("/proc/{}", task::own_tid());

@@ -241,7 +241,6 @@ fn a_command_needs_no_file_and_is_never_expanded() {
     assert!(!runner.place.path("made").exists());
 }
 
-/// The words before an open quote are not the command.
 #[test]
 fn a_command_that_ends_within_quotes_is_an_error() {
     let runner = ActionRunner::new();

@@ -120,7 +120,6 @@ fn a_folder_that_takes_no_file_is_named_without_names_that_nobody_typed() {
     }
 }
 
-/// Without a second thread there is the same result or an error, but no panic.
 #[test]
 fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
     for search in ["place --kicks 20", "tune --budget 144"] {
@@ -231,7 +230,6 @@ fn services_on_a_full_disk_leave_nothing_half_written() {
     }
 }
 
-/// The disk fills up at each page of `apply`, which then changes nothing or everything.
 #[test]
 fn a_journal_that_does_not_fit_changes_no_thread() {
     let Some(program) = crate::check::threads(60, "sleep") else { return };

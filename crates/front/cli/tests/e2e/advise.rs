@@ -27,7 +27,6 @@ fn a_program_that_sleeps_is_left_alone() {
     assert!(page.contains("LEAVE IT") && page.contains("it hardly runs"));
 }
 
-/// Forty threads that each use a hundredth of a CPU.
 #[test]
 fn a_little_work_of_many_threads_is_not_that_of_short_ones() {
     let Some(program) = crate::check::threads(40, "nibble") else { return };

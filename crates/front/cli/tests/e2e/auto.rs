@@ -15,7 +15,6 @@ const PATIENCE: Duration = Duration::from_secs(180);
 /// One relay at a time, without a cell, because they slow each other down.
 pub(crate) static ALONE: Mutex<()> = Mutex::new(());
 
-/// A pair of threads that exchange buffers until killed.
 pub(crate) struct Relay(
     Child,
     #[expect(dead_code, reason = "held, not read")] MutexGuard<'static, ()>,

@@ -154,7 +154,6 @@ fn bad_input_says_what_to_do() {
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../scripts/cluster");
 
-/// Whether this computer cannot create a cluster in namespaces.
 fn is_refused(output: &Output) -> bool {
     let is_refused = output.status.code() == Some(2) || stderr(output).contains("unshare");
     if is_refused {

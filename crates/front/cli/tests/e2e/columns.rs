@@ -201,7 +201,6 @@ fn two_machines_are_compared_on_any_terminal() {
     place.refuses("compare epyc-7r13-2s nowhere.json", "nowhere.json");
 }
 
-/// Documents and scripts do not depend on the terminal.
 #[test]
 fn documents_have_no_columns() {
     let place = Place::new();

@@ -28,7 +28,6 @@ fn found<'a>(findings: &'a serde_json::Value, subject: &str) -> &'a serde_json::
     findings["findings"].elements().iter().find(|entry| entry["subject"] == subject).unwrap()
 }
 
-/// A unit test shows that it takes no lock.
 #[test]
 fn nothing_is_tried_unless_asked() {
     let place = Place::new();

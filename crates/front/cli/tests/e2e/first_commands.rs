@@ -4,7 +4,6 @@ use crate::common::Place;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-/// A command, its exit code, and a part of its output.
 struct FirstCommand<'a> {
     words: Vec<String>,
     code: i32,

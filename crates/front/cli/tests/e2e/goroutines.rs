@@ -23,7 +23,6 @@ fn ring() -> Option<Place> {
     Some(place)
 }
 
-/// `None` if the kernel does not allow probes on functions.
 fn observed(place: &Place, command: impl Arguments) -> Option<Value> {
     let options = "observe --method goroutines --json --";
     let output = place.run((options, command));

@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A program that starts threads and processes all the time.
 struct Brood {
     program: Guarded,
     name: String,

@@ -95,7 +95,6 @@ fn the_advice_for_an_old_topology_converts_that_one() {
     assert_eq!(profile["topology"]["pus"].elements().len(), 4);
 }
 
-/// Two packages of two NUMA nodes each; nodes 1 and 2 have no memory.
 fn half_populated() -> String {
     let mut text =
         "<topology version=\"2.0\"><object type=\"Machine\" cpuset=\"0xff\" allowed_cpuset=\"0xff\">".to_owned();

@@ -204,7 +204,6 @@ fn settings() -> Vec<(String, String)> {
     found
 }
 
-/// After a cell's run folder is deleted, creates a second cell and restores the settings.
 fn lost_and_restored(
     place: &Place,
     cell: &str,

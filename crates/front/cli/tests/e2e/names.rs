@@ -5,10 +5,8 @@ use crate::hostile::assert_shown;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 
-/// An override, isolates, a C1 control, marks, a byte order mark, and an escape sequence.
 const NAME: &str = "x\u{202e}\u{2066}\u{2069}\u{9b}1m\u{200e}\u{200f}\u{feff}\u{1b}[31m";
 
-/// A machine, its twin, a pattern and a plan with this name.
 fn hostile() -> Place {
     let place = Place::new();
     let mut profile = place.json("export xeon-e5-2680-2s --format json");

@@ -114,7 +114,6 @@ fn what_cannot_be_measured_is_refused_in_one_line() {
     }
 }
 
-/// After a signal it prints the results so far.
 #[test]
 fn an_interrupted_measurement_keeps_what_it_has() {
     let place = Place::new();

@@ -631,7 +631,6 @@ fn a_program_without_ranks_is_told_from_a_job() {
     assert!(output.status.code() == Some(2) && said.contains("set TMPDIR to another"), "{said}");
 }
 
-/// perf(1) records page faults on every computer, with addresses and threads.
 #[test]
 fn a_recording_of_perf_is_read() {
     let place = Place::new();

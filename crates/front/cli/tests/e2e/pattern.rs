@@ -95,7 +95,6 @@ fn trees_and_butterflies_join_the_right_tasks() {
     assert_ne!(random, edges(&shown("random:20:3:8")));
 }
 
-/// The same two edges, 0 -> 1 with 5 bytes and 1 -> 0 with 1.5, in every file format.
 const SAME: [(&str, &str); 9] = [
     ("commas.csv", "0,5\n1.5,0\n"),
     ("semicolons.csv", "0;5\n1.5;\n"),

@@ -363,7 +363,6 @@ fn distances_beyond_any_machine_are_refused_where_they_stand() {
     );
 }
 
-/// After two seconds; no proof ends this search sooner.
 #[test]
 fn a_long_search_says_at_a_terminal_that_it_goes_on() {
     let place = Place::new();

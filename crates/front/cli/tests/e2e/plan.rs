@@ -4,7 +4,6 @@
 use crate::common::{Place, assert_contains, stderr, stdout};
 use std::process::{Command, Output};
 
-/// Two CPUs of this process, the later one first.
 fn swapped() -> Option<[u32; 2]> {
     let cpus = seatmap_os::affinity::current().unwrap();
     if cpus.len() < 2 {
@@ -100,7 +99,6 @@ fn a_script_seats_each_process(format: &str) {
     a_batch_script_of_slurm_has_no_rank(&place, cpus[1]);
 }
 
-/// A rank within the whole job does not identify the task on a second node.
 fn a_script_without_a_rank_refuses(place: &Place) {
     for set in ["", "OMPI_COMM_WORLD_RANK=1", "PMI_RANK=1", "SLURM_PROCID=1"] {
         let refused = shell(place, &format!("{set} sh seats echo ran"));
@@ -160,7 +158,6 @@ fn taskset_seats_the_ranks_of_mpirun() {
     assert_eq!(lines(&place, &format!("{mpirun} {RANK_AND_ALLOWED}")), seated(&cpus));
 }
 
-/// Both nodes are this computer: the remote shell is replaced.
 #[test]
 fn taskset_seats_the_ranks_of_each_node() {
     let Some([second, first]) = swapped().filter(|_| installed("taskset")) else { return };

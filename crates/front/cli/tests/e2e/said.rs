@@ -26,7 +26,6 @@ fn a_zombie_is_seated_and_judged_nowhere() {
     ended.wait().unwrap();
 }
 
-/// A pipe closed early does not hide a wrong seating.
 #[test]
 fn a_reader_that_has_gone_hides_no_verdict() {
     let place = Place::new();
@@ -160,7 +159,6 @@ fn runs_that_share_a_cpu_say_so() {
     assert_contains(&said, " ('sleep'), which another 'seatmap run' (process ");
 }
 
-/// A seated running program keeps its seat without a Seatmap process.
 #[test]
 fn programs_that_run_already_and_share_a_cpu_are_told() {
     let place = Place::new();

@@ -399,7 +399,6 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-/// Two sleeping services, one in a control group, and a plan with a CPU for each.
 struct Rig {
     place: Place,
     group: Group,

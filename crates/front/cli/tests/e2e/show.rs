@@ -78,7 +78,6 @@ fn a_plan_is_shown_as_it_was_printed() {
     assert_eq!(place.json("show plan.json --json")["format"], "seatmap-plan/1");
 }
 
-/// A plan contains no messages, only costs and seats.
 #[test]
 fn a_saved_plan_is_drawn() {
     let place = Place::new();

@@ -98,7 +98,6 @@ impl Drop for Terminal<'_> {
     }
 }
 
-/// The process id of the `seatmap top` started by the place's shell.
 fn own_top(pid: i32) -> i32 {
     let is_it = |top: &i32| {
         let words = std::fs::read(format!("/proc/{top}/cmdline")).unwrap_or_default();

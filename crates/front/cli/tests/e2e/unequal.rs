@@ -135,7 +135,6 @@ fn speeds_are_measured_remembered_and_shown() {
     assert!(json["speed"]["spread"].number() < 1.0);
 }
 
-/// Two busy tasks and six idle ones, in a chain of messages.
 fn observed(messages: f64) -> String {
     let edges: Vec<Value> = (0..7)
         .map(|from| json!({"from": from, "to": from + 1, "bytes": 64.0, "messages": messages}))

@@ -24,19 +24,16 @@ fn assert_falls(what: &str, found: usize, most: usize) {
     assert!(found <= most, "{found} {what}, and no more than {most} are left to mend");
 }
 
-/// `let name = |...|`: a closure with a name instead of a function or an argument.
 fn names_a_closure(line: &str) -> bool {
     let Some(rest) = line.trim_start().strip_prefix("let ") else { return false };
     let value = rest.split_once(" = ").map(|(_, value)| value.trim_start_matches("move "));
     value.is_some_and(|value| value.starts_with('|'))
 }
 
-/// `let (a, b) = (x, y);`: two statements on one line.
 fn lets_two(line: &str) -> bool {
     line.trim_start().starts_with("let (") && line.contains(") = (") && line.ends_with(");")
 }
 
-/// An arm of a `match` on a `bool`, which should be an `if`.
 fn matches_a_bool(line: &str) -> bool {
     ["true =>", "false =>"].iter().any(|arm| line.trim_start().starts_with(arm))
 }

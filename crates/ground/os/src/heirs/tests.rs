@@ -10,7 +10,6 @@ struct Family {
     said: BufReader<ChildStdout>,
 }
 
-/// A child, an orphan, an orphan in its own session, a grandchild.
 const SCRIPT: &str = "read start
 sleep 1000 & echo $!
 (sleep 1000 & echo $!)

@@ -17,7 +17,6 @@ use seatmap_data::statistics::Xoshiro;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// `per_cache` cores share a cache; nodes have equal shares.
 fn machine(cores: u32, smt: u32, per_cache: u32, nodes: u32) -> Profile {
     let mut pus = Vec::new();
     for thread in 0..smt {

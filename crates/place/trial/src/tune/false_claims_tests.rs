@@ -19,7 +19,6 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    /// The time of a run, and the neighbour's share of the CPU in percent.
     fn run(&mut self, alone: f64) -> (f64, f64) {
         let moves = if self.is_there { self.goes } else { self.comes };
         if self.chance.f64() < moves {
@@ -31,7 +30,6 @@ impl Neighbours {
         (alone * noise / (1.0 - share), 100.0 * share)
     }
 
-    /// The first command takes longer by the factor `planted`.
     fn session(&mut self, planted: f64, seed: u64) -> BenchResults {
         let mut results = made(0);
         results.seed = seed;

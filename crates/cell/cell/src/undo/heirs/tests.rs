@@ -57,7 +57,6 @@ fn thread(tid: Tid, pid: Tid, parent: Tid, mask: &str) -> Thread {
     Thread { task, mask: set(mask) }
 }
 
-/// The cell had CPUs 6 and 7 of CPUs 0 to 7.
 fn found(
     masks: &[(Tid, &str, &str)],
     threads: Vec<Thread>,

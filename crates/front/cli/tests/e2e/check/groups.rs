@@ -28,7 +28,6 @@ fn a_quota_stops_busy_threads() {
     drop(program);
 }
 
-/// Each thread uses a hundredth of a CPU, so only throttled periods reveal the quota.
 #[test]
 fn a_quota_is_found_however_many_threads_share_it() {
     let Some(group) = is_root().then(|| Group::with_time(20_000, 3_200)).flatten() else { return };
@@ -155,7 +154,6 @@ fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
     drop(program);
 }
 
-/// Executes the remedy of a finding and returns its kind.
 #[track_caller]
 pub(super) fn mended(checked: &Checked, rule: &str) -> String {
     let found = checked.wrong(rule);

@@ -4,7 +4,6 @@ use super::{pretend, text};
 use crate::common::Place;
 use seatmap_data::machine::catalog;
 
-/// The counts of parts, and the tree without distances.
 fn parts(shown: &str) -> String {
     let lines = shown.lines().skip_while(|line| !line.contains(" PUs, "));
     let (counted, rest): (Vec<&str>, Vec<&str>) = {

@@ -155,7 +155,6 @@ fn processes_have_it_too() {
     );
 }
 
-/// Signals arrive while Seatmap makes threads set their policies.
 #[test]
 fn a_crowd_under_signals_is_not_disturbed() {
     let (Some(_), Some(program)) = (memory(), programs::c()) else { return };

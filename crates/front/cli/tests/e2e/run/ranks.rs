@@ -80,7 +80,6 @@ fn starts_that_would_share_a_seat_are_refused() {
     assert_eq!(stdout(&whole), first, "{}", stderr(&whole));
 }
 
-/// A script that starts Seatmap several times, distinguished by the environment.
 fn by_shell(place: &Place, line: &str) -> Vec<String> {
     let seatmap = env!("CARGO_BIN_EXE_seatmap");
     let mut shell = Command::new("sh");

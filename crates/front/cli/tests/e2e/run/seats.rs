@@ -216,7 +216,6 @@ fn threads_that_seat_themselves_are_told_of() {
     );
 }
 
-/// A new thread may end before its creator's report of it.
 #[test]
 fn nobody_is_missed_or_counted_twice_in_a_crowd() {
     let [a, b] = two_cpus();
@@ -235,7 +234,6 @@ fn nobody_is_missed_or_counted_twice_in_a_crowd() {
     }
 }
 
-/// Seatmap stops tracing a thread that receives many signals, but finds its new threads.
 #[test]
 fn a_flood_of_signals_costs_no_seat() {
     let [a, b] = two_cpus();

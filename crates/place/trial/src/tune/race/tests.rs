@@ -45,7 +45,6 @@ fn run(costs: &[f64], runs: usize, seed: u64, noise: f64) -> RaceOutcome {
     outcome.unwrap_or_else(|never| match never {})
 }
 
-/// Costs from the best to a third above it.
 fn spread(candidates: usize, random: &mut fastrand::Rng) -> Vec<f64> {
     (0..candidates).map(|_| 0.3 * random.f64()).collect()
 }
