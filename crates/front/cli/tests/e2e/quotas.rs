@@ -1,3 +1,5 @@
+//! Measurements under a quota report it.
+
 use crate::cluster_faults::{begun_in, ended, sentence_of};
 use crate::common::{Arguments, Place, stderr, stdout, two_cpus};
 use crate::common::{begun, rank};
